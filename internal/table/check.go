@@ -117,7 +117,7 @@ func identifier(s string) bool {
 }
 
 // CheckKey returns an error that wraps ErrInvalid where the service, its emulator or its SDK
-// would refuse or mangle the key: too long, empty partition, / \ # ? ', controls, not UTF-8.
+// would refuse or mangle the key: too long, empty partition, / \ # ? ', controls, line and paragraph separators, not UTF-8.
 func CheckKey(k Key) error {
 	if k.Partition == "" {
 		return fmt.Errorf("%w: empty partition key", ErrInvalid)
@@ -127,7 +127,8 @@ func CheckKey(k Key) error {
 			return fmt.Errorf("%w: a key of %d characters, want at most %d", ErrInvalid, Units(s), MaxKeyLen)
 		}
 		for _, r := range s {
-			if r < ' ' || r >= 0x7f && r <= 0x9f || r == '/' || r == '\\' || r == '#' || r == '?' || r == '\'' || r == utf8.RuneError {
+			if r < ' ' || r >= 0x7f && r <= 0x9f || r == '/' || r == '\\' || r == '#' || r == '?' || r == '\'' ||
+				r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
 				return fmt.Errorf("%w: character %q in key %q", ErrInvalid, r, s)
 			}
 		}

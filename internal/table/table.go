@@ -31,7 +31,7 @@ var (
 	ErrNotFound = errors.New("row not found")         // Get, or Replace, Merge or Delete of a missing row
 	ErrExists   = errors.New("row exists")            // Insert of an existing row
 	ErrConflict = errors.New("row was changed")       // the ETag given is not the row's
-	ErrBusy     = errors.New("storage is throttling") // the request was refused before it did anything, or timed out; back off
+	ErrBusy     = errors.New("storage is throttling") // the request was refused before it did anything: back off, then send it again
 	ErrInvalid  = errors.New("invalid row or batch")  // a limit above is broken, or the request makes no sense: a defect of the caller
 )
 

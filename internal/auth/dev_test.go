@@ -1,0 +1,91 @@
+package auth_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+)
+
+func request(host string, header ...string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Host = host
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	return r
+}
+
+func TestDevHosts(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		host string
+		ok   bool
+	}{
+		{"localhost", true}, {"localhost:7071", true}, {"LocalHost:1", true},
+		{"127.0.0.1", true}, {"127.0.0.1:80", true}, {"127.255.3.4:80", true},
+		{"[::1]", true}, {"[::1]:7071", true},
+		{"", false}, {"example.com", false}, {"localhost.example.com", false}, {"localhost.", false},
+		{"127.0.0.1.example.com", false}, {"128.0.0.1", false}, {"10.0.0.1:7071", false}, {"0.0.0.0:7071", false},
+		{"[::2]:80", false}, {"[::1%25eth0]:80", false}, {"127.1", false}, {"localhost@example.com", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.host, func(t *testing.T) {
+			t.Parallel()
+			u, err := auth.Dev()(request(tt.host, "X-Dev-User", "ann"))
+			require.Equal(t, tt.ok, err == nil)
+			if !tt.ok {
+				require.Equal(t, fault.Unauthenticated, fault.Of(err))
+				require.False(t, u.Known())
+			}
+		})
+	}
+}
+
+func TestDevNobody(t *testing.T) {
+	t.Parallel()
+	u, err := auth.Dev()(request("localhost", "X-Dev-Roles", "admin"))
+	require.NoError(t, err)
+	require.Equal(t, auth.User{}, u)
+	_, err = auth.Dev()(request("example.com"))
+	require.Equal(t, fault.Unauthenticated, fault.Of(err), "nobody is told apart on a foreign name")
+}
+
+func TestDevUsers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		header []string
+		want   auth.User // zero: refused
+	}{
+		{"plain", []string{"X-Dev-User", "ann"}, auth.User{ID: "ann", Name: "ann"}},
+		{"trimmed", []string{"X-Dev-User", "  Ann B  "}, auth.User{ID: "Ann B", Name: "Ann B"}},
+		{"UTF-8", []string{"X-Dev-User", "Zoë 李"}, auth.User{ID: "Zoë 李", Name: "Zoë 李"}},
+		{"100 characters", []string{"X-Dev-User", strings.Repeat("é", 100)}, auth.User{ID: strings.Repeat("é", 100), Name: strings.Repeat("é", 100)}},
+		{"roles", []string{"X-Dev-User", "ann", "X-Dev-Roles", "admin, editor,,"}, auth.User{ID: "ann", Name: "ann", Roles: []string{"admin", "editor"}}},
+		{"101 characters", []string{"X-Dev-User", strings.Repeat("é", 101)}, auth.User{}},
+		{"102 code units", []string{"X-Dev-User", strings.Repeat("🚀", 51)}, auth.User{}},
+		{"Latin-1", []string{"X-Dev-User", "Zo\xeb"}, auth.User{}},
+		{"empty", []string{"X-Dev-User", " "}, auth.User{}},
+		{"control character", []string{"X-Dev-User", "a\u0085b"}, auth.User{}},
+		{"two", []string{"X-Dev-User", "ann", "X-Dev-User", "bob"}, auth.User{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			u, err := auth.Dev()(request("localhost:7071", tt.header...))
+			require.Equal(t, tt.want, u)
+			if !tt.want.Known() {
+				require.Equal(t, fault.Unauthenticated, fault.Of(err))
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, len(tt.want.Roles) > 0, u.Admin())
+		})
+	}
+}

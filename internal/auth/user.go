@@ -1,0 +1,21 @@
+// Package auth says who is calling. Doors find the caller with it; below the doors the caller is
+// an argument.
+package auth
+
+import "slices"
+
+// RoleAdmin is the role of those who keep the tag catalog and moderate.
+const RoleAdmin = "admin"
+
+// A User is somebody who was identified. The zero User is nobody.
+type User struct {
+	ID    string // opaque, stable, unique
+	Name  string // for display; never an e-mail address
+	Roles []string
+}
+
+// Known reports whether somebody is calling.
+func (u User) Known() bool { return u.ID != "" }
+
+// Admin reports whether the user has the admin role.
+func (u User) Admin() bool { return u.Known() && slices.Contains(u.Roles, RoleAdmin) }

@@ -1,0 +1,135 @@
+// Package client is the other end of the HTTP API: it creates prompts out of a file and
+// reads the caller's own. It owns the formats of those files and how patient a caller is with
+// a service that is busy, starting or away for a moment.
+//
+// It knows the service by its API alone, so it works with any deployment.
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Parallel is how many requests import and export have on their way at once.
+const Parallel = 8
+
+const (
+	root     = "/api/v1"
+	callTime = time.Minute // limit of one request
+	maxBody  = 8 << 20     // bytes of an answer: a page of a hundred prompts is far smaller
+)
+
+// Config says whom to call, and as whom.
+type Config struct {
+	URL   string       // of the deployment, without the path of the API
+	Token string       // a bearer token; empty sends none
+	User  string       // the name in X-Dev-User, for services in dev mode; empty sends none
+	HTTP  *http.Client // nil makes one that is fit for the purpose
+}
+
+// A Client calls one deployment. Its methods may be called at once from many goroutines.
+type Client struct {
+	base  string
+	token string
+	user  string
+	http  *http.Client
+}
+
+// New returns a client. It sends nothing.
+func New(c Config) (*Client, error) {
+	u, err := url.Parse(c.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%q is not an http or https address", c.URL)
+	}
+	if c.HTTP == nil {
+		c.HTTP = newHTTP()
+	}
+	return &Client{base: strings.TrimRight(c.URL, "/") + root, token: c.Token, user: c.User, http: c.HTTP}, nil
+}
+
+func newHTTP() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = Parallel
+	return &http.Client{
+		Transport: t,
+		Timeout:   callTime,
+		// A redirected POST would become a GET, and the token would go to somebody else.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// A call is one request, as often as it takes.
+type call struct {
+	method string
+	path   string
+	user   string // instead of the client's
+	key    string // Idempotency-Key
+	body   []byte
+}
+
+// An answer is what the service said in the end.
+type answer struct {
+	status     int
+	retryAfter string
+	location   string
+	body       []byte
+}
+
+// do makes a call and stores the answer in v. The error is a *Problem where the service
+// refused.
+func (c *Client) do(ctx context.Context, k call, v any) (status int, err error) {
+	a, err := c.patiently(ctx, k)
+	if err != nil {
+		return 0, fmt.Errorf("%s %s: %w", k.method, c.base+k.path, err)
+	}
+	if a.status < 200 || a.status > 299 {
+		return a.status, a.problem()
+	}
+	if err := json.Unmarshal(a.body, v); err != nil {
+		return a.status, fmt.Errorf("%s %s: the answer is not PromptHub's: %w", k.method, c.base+k.path, err)
+	}
+	return a.status, nil
+}
+
+// send makes one request of a call.
+func (c *Client) send(ctx context.Context, k call) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, k.method, c.base+k.path, bytes.NewReader(k.body))
+	if err != nil {
+		return answer{}, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if k.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range map[string]string{"X-Dev-User": cmp.Or(k.user, c.user), "Idempotency-Key": k.key} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // the caller says which request it was
+		}
+		return answer{}, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	if err != nil {
+		return answer{}, fmt.Errorf("read the answer: %w", err)
+	}
+	return answer{res.StatusCode, res.Header.Get("Retry-After"), res.Header.Get("Location"), body}, nil
+}

@@ -1,0 +1,138 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"unicode"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// An Outcome is what became of a row.
+type Outcome int
+
+// The outcomes.
+const (
+	Created   Outcome = iota // a new prompt
+	Unchanged                // an earlier import made it
+	Rejected                 // it breaks a rule
+)
+
+// A Result is a row and what became of it.
+type Result struct {
+	Row     Row
+	Outcome Outcome
+	Err     error // why, where it was rejected
+}
+
+// A Maker makes a prompt of a row. Its error is a rejection where Refused says so, else the end.
+type Maker func(context.Context, Row) (Outcome, error)
+
+// Maker returns the one that asks the service, as the caller or, in dev mode, as the first
+// contributor of each row.
+func (c *Client) Maker(asContributor bool) Maker {
+	return func(ctx context.Context, row Row) (Outcome, error) {
+		user := c.user
+		if asContributor {
+			user = row.Contributor
+		}
+		isNew, err := c.Create(ctx, user, row.Draft)
+		if isNew {
+			return Created, err
+		}
+		return Unchanged, err
+	}
+}
+
+// DryRun returns a Maker that holds rows against the rules and makes nothing.
+func DryRun(rules prompt.Rules) Maker {
+	return func(_ context.Context, row Row) (Outcome, error) {
+		d := prompt.Draft{Title: row.Title, Text: row.Text, Visibility: prompt.Visibility(row.Visibility)}
+		for _, tag := range row.Tags {
+			d.Tags = append(d.Tags, prompt.Tag(tag))
+		}
+		_, err := rules.Check(d)
+		var broken *fault.Error
+		if !errors.As(err, &broken) {
+			return Created, err
+		}
+		refusal := &Problem{Status: http.StatusUnprocessableEntity, Title: broken.Text}
+		for _, f := range broken.Fields {
+			refusal.Errors = append(refusal.Errors, Rule{f.Location, f.Message})
+		}
+		return Rejected, refusal
+	}
+}
+
+// errNobody is the trouble of a row that is to be created as its contributor.
+var errNobody = errors.New("contributor: names nobody")
+
+// ByContributor marks the rows that cannot be created as their contributor.
+func ByContributor(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for row, err := range rows {
+			if row.Err == nil && (row.Contributor == "" || strings.ContainsFunc(row.Contributor, unicode.IsControl)) {
+				row.Err = errNobody
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// Import makes prompts of rows, several at once, and tells of each in the order of the file. It
+// goes on past rows that are rejected and ends with the first other error.
+func Import(ctx context.Context, rows iter.Seq2[Row, error], do Maker, tell func(Result)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// Results to come, in the order of the file: one is waited for, the others wait here.
+	order := make(chan chan Result, Parallel-1)
+	var told sync.WaitGroup
+	told.Go(func() {
+		for result := range order {
+			if r, ok := <-result; ok {
+				tell(r)
+			}
+		}
+	})
+	for row, err := range rows {
+		if err != nil {
+			cancel(err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		result := make(chan Result, 1)
+		order <- result
+		go func() {
+			defer close(result)
+			r, err := one(ctx, row, do)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			result <- r
+		}()
+	}
+	close(order)
+	told.Wait()
+	return context.Cause(ctx)
+}
+
+// one makes a prompt of one row. Its error is the end of the import.
+func one(ctx context.Context, row Row, do Maker) (Result, error) {
+	if row.Err != nil {
+		return Result{row, Rejected, row.Err}, nil
+	}
+	outcome, err := do(ctx, row)
+	if Refused(err) {
+		return Result{row, Rejected, err}, nil
+	}
+	return Result{row, outcome, nil}, err
+}

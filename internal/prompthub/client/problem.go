@@ -1,0 +1,53 @@
+package client
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// A Problem is how the service refuses a request.
+type Problem struct {
+	Status    int    `json:"status"`
+	Title     string `json:"title"`
+	Detail    string `json:"detail"`
+	RequestID string `json:"requestId"`
+	Errors    []Rule `json:"errors"`
+}
+
+// A Rule is one that a request broke.
+type Rule struct {
+	Location string `json:"location"`
+	Message  string `json:"message"`
+}
+
+// Error returns the rules that were broken or, where none are named, the whole refusal.
+func (p *Problem) Error() string {
+	if len(p.Errors) == 0 {
+		return fmt.Sprintf("%s (status %d)", cmp.Or(p.Detail, p.Title, http.StatusText(p.Status)), p.Status)
+	}
+	rules := make([]string, len(p.Errors))
+	for i, e := range p.Errors {
+		rules[i] = e.Message
+		if e.Location != "" {
+			rules[i] = strings.TrimPrefix(e.Location, "body.") + ": " + e.Message
+		}
+	}
+	return strings.Join(rules, "; ")
+}
+
+// problem reads a refusal. What answers may be something before the service that knows no
+// problem documents.
+func (a answer) problem() error {
+	p := &Problem{}
+	if err := json.Unmarshal(a.body, p); err != nil || p.Title == "" && p.Detail == "" {
+		*p = Problem{Title: http.StatusText(a.status)}
+	}
+	if a.status >= 300 && a.status < 400 {
+		p.Detail = "the service is elsewhere: " + a.location
+	}
+	p.Status = a.status
+	return p
+}

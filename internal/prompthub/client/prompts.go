@@ -1,0 +1,121 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A Draft is what makes a prompt.
+type Draft struct {
+	Title      string   `json:"title"`
+	Text       string   `json:"text"`
+	Tags       []string `json:"tags"`
+	Visibility string   `json:"visibility"`
+}
+
+// A Prompt is one of the caller's prompts, and a line of an export.
+type Prompt struct {
+	ID string `json:"id"`
+	Draft
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	Likes     int       `json:"likes"`
+	Dislikes  int       `json:"dislikes"`
+}
+
+// Me returns the id that the service knows the caller by, or why it knows none.
+func (c *Client) Me(ctx context.Context) (string, error) {
+	var me struct {
+		ID string `json:"id"`
+	}
+	_, err := c.do(ctx, call{method: http.MethodGet, path: "/me"}, &me)
+	return me.ID, err
+}
+
+// Create makes a prompt of the caller's, or of user where that is not empty and the service is
+// in dev mode. It reports false where the same call made it before.
+func (c *Client) Create(ctx context.Context, user string, d Draft) (bool, error) {
+	if d.Tags == nil {
+		d.Tags = []string{}
+	}
+	body, err := json.Marshal(d)
+	if err != nil {
+		return false, err
+	}
+	var made Prompt
+	status, err := c.do(ctx, call{method: http.MethodPost, path: "/prompts", user: user, key: key(user, d), body: body}, &made)
+	return status == http.StatusCreated, err
+}
+
+// key names the content: the same again creates nothing.
+func key(user string, d Draft) string {
+	// Neither type can fail.
+	b, _ := json.Marshal([]any{user, d})
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Mine returns the caller's own prompts with their texts, newest first. It ends with the first
+// error.
+func (c *Client) Mine(ctx context.Context) iter.Seq2[Prompt, error] {
+	return func(yield func(Prompt, error) bool) {
+		for cursor, more := "", true; more; more = cursor != "" {
+			page, next, err := c.page(ctx, cursor)
+			if err != nil {
+				yield(Prompt{}, err)
+				return
+			}
+			for _, p := range page {
+				if p.ID != "" && !yield(p, nil) {
+					return
+				}
+			}
+			cursor = next
+		}
+	}
+}
+
+// page returns a page of the caller's prompts; one that was deleted meanwhile is zero.
+func (c *Client) page(ctx context.Context, cursor string) ([]Prompt, string, error) {
+	query := url.Values{"limit": {"100"}}
+	if cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	var list struct {
+		Items      []Prompt `json:"items"`
+		NextCursor string   `json:"nextCursor"`
+	}
+	if _, err := c.do(ctx, call{method: http.MethodGet, path: "/me/prompts?" + query.Encode()}, &list); err != nil {
+		return nil, "", err
+	}
+	// A list leaves the texts out.
+	full := make([]Prompt, len(list.Items))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(Parallel)
+	for i, item := range list.Items {
+		g.Go(func() (err error) {
+			full[i], err = c.get(ctx, item.ID)
+			return err
+		})
+	}
+	return full, list.NextCursor, g.Wait()
+}
+
+func (c *Client) get(ctx context.Context, id string) (Prompt, error) {
+	var p Prompt
+	_, err := c.do(ctx, call{method: http.MethodGet, path: "/prompts/" + url.PathEscape(id)}, &p)
+	var refused *Problem
+	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		return Prompt{}, nil
+	}
+	return p, err
+}

@@ -1,0 +1,131 @@
+package prompthub
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/cursor"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// A Page is a part of a list. Next is the cursor of the page behind it, "" at the end of the list. A
+// page may be short, even empty, and yet have a Next: one request reads only so much.
+type Page struct {
+	Items []View
+	Next  string
+}
+
+// An Order is an order of public prompts.
+type Order string
+
+// The orders of public prompts.
+const (
+	Newest    Order = "newest"
+	MostLiked Order = "most-liked"
+)
+
+// A Search says which public prompts are wanted.
+type Search struct {
+	Order  Order
+	Tags   []prompt.Tag // all of them
+	Words  prompt.Query // all of them, in the title
+	Limit  int
+	Cursor string
+}
+
+// scope names everything that a cursor of this search depends on.
+func (q Search) scope() string {
+	tags := slices.Clone(q.Tags)
+	slices.Sort(tags)
+	return fmt.Sprintf("prompts %s %q %q", q.Order, slices.Compact(tags), q.Words)
+}
+
+// Search returns public prompts.
+func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, error) {
+	return s.page(ctx, who, q.scope(), q.Cursor, func(after string) (promptdb.Page, error) {
+		switch {
+		case q.Words.Nothing():
+			return promptdb.Page{}, nil
+		case len(q.Tags) > 0 || !q.Words.Empty():
+			return s.db.Find(ctx, promptdb.Wanted{Tags: q.Tags, Words: q.Words, MostLiked: q.Order == MostLiked}, after, q.Limit)
+		case q.Order == MostLiked:
+			return s.db.MostLiked(ctx, after, q.Limit)
+		}
+		return s.db.Newest(ctx, after, q.Limit)
+	})
+}
+
+// page opens the cursor, reads, marks the caller's votes and seals the next cursor.
+func (s *Service) page(ctx context.Context, who auth.User, scope, token string, read func(after string) (promptdb.Page, error)) (Page, error) {
+	p, err := open(scope, token, read)
+	if err != nil {
+		return Page{}, err
+	}
+	if err := s.db.MarkVotes(ctx, who.ID, p.Items); err != nil {
+		return Page{}, err
+	}
+	return sealed(scope, p), nil
+}
+
+func open(scope, token string, read func(after string) (promptdb.Page, error)) (promptdb.Page, error) {
+	after := ""
+	if token != "" {
+		var err error
+		if after, err = cursor.Open(scope, token); err != nil {
+			return promptdb.Page{}, &fault.Error{
+				Kind: fault.Malformed, Cause: err, Text: "the cursor is damaged or belongs to another query; start again without it",
+				Fields: []fault.Field{{Location: "query.cursor", Message: "must be the nextCursor of a page of the same query"}},
+			}
+		}
+	}
+	return read(after)
+}
+
+func sealed(scope string, p promptdb.Page) Page {
+	page := Page{Items: p.Items}
+	if p.After != "" {
+		page.Next = cursor.Seal(scope, p.After)
+	}
+	return page
+}
+
+// A MineQuery says which of the caller's own prompts are wanted.
+type MineQuery struct {
+	promptdb.Filter
+	Sort   promptdb.Sort
+	Limit  int
+	Cursor string
+}
+
+func (q MineQuery) scope(who auth.User) string {
+	tags := slices.Clone(q.Tags)
+	slices.Sort(tags)
+	return fmt.Sprintf("mine %q %s %t %s %q %q", who.ID, q.Sort, q.Deleted, q.Visibility, slices.Compact(tags), q.Words)
+}
+
+// Mine returns the caller's own prompts.
+func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, error) {
+	if q.Words.Nothing() {
+		return Page{}, nil
+	}
+	return s.page(ctx, who, q.scope(who), q.Cursor, func(after string) (promptdb.Page, error) {
+		return s.db.Mine(ctx, who.ID, q.Filter, q.Sort, after, q.Limit)
+	})
+}
+
+// MyVotes returns the prompts that the caller voted on and still may see, newest prompt first; None
+// asks for likes and dislikes.
+func (s *Service) MyVotes(ctx context.Context, who auth.User, v prompt.Vote, limit int, token string) (Page, error) {
+	scope := fmt.Sprintf("votes %q %s", who.ID, v)
+	p, err := open(scope, token, func(after string) (promptdb.Page, error) {
+		return s.db.MyVotes(ctx, who.ID, v, after, limit)
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	return sealed(scope, p), nil
+}

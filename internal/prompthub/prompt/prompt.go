@@ -1,0 +1,56 @@
+// Package prompt owns the nouns of the prompt library and their rules: ids,
+// tags, votes, drafts, prompts, and what the words of a title are and when a
+// search finds them. It is pure: no I/O, no clock, no randomness of its own.
+//
+// Whoever holds an ID, a Tag, a Vote or a Query got it from this package's
+// parsers, and whoever holds a Draft from Rules.Check, so the rest of the
+// program does not check again. Two things are stored and so may not change
+// lightly: the output of NormalizeTitle and that of Tokens.
+package prompt
+
+import "time"
+
+// Visibility says who may see a prompt.
+type Visibility string
+
+// The visibilities.
+const (
+	Private Visibility = "private" // its author alone
+	Public  Visibility = "public"  // everyone who may read
+)
+
+// RestoreDays is for how many days after deleting a prompt its author can restore it.
+const RestoreDays = 30
+
+// A Draft is what an author writes. Rules.Check makes a valid one.
+type Draft struct {
+	Title      string
+	Text       string // kept byte for byte
+	Tags       []Tag  // unique, in the author's order
+	Visibility Visibility
+}
+
+// A Prompt is a stored prompt with its tally.
+type Prompt struct {
+	ID         ID
+	AuthorID   string
+	AuthorName string
+	Draft
+	CreatedAt    time.Time // the time inside ID
+	UpdatedAt    time.Time // of the last edit; votes leave it alone
+	DeletedAt    time.Time // zero: not deleted
+	HiddenAt     time.Time // zero: not hidden
+	HiddenBy     string    // the moderator's id
+	HiddenReason string    // for the author to read
+	Tally
+	Revision int64 // one more with every edit
+}
+
+// Deleted reports whether the author has deleted the prompt.
+func (p Prompt) Deleted() bool { return !p.DeletedAt.IsZero() }
+
+// Hidden reports whether a moderator has hidden the prompt.
+func (p Prompt) Hidden() bool { return !p.HiddenAt.IsZero() }
+
+// Listed reports whether the prompt may be in public lists: public, neither deleted nor hidden.
+func (p Prompt) Listed() bool { return p.Visibility == Public && !p.Deleted() && !p.Hidden() }

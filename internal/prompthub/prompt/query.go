@@ -1,0 +1,145 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"prompthub/internal/fault"
+)
+
+const (
+	maxQuery       = 200 // UTF-16 code units of a query
+	maxQueryWords  = 20
+	maxQueryTokens = 20
+)
+
+// A Query is a search for titles. It is normalised, folded and cut as Tokens
+// says of a title, and all that it is cut into must be found, in any order:
+//
+//   - a word finds each title with a word that begins with it; a word of one
+//     character only a title with exactly that word;
+//   - a chain (c++, c+, .ne, node.j) finds each title with a joined form that begins with it;
+//     a dot at its end is a full stop, so node. is the word node;
+//   - a run finds each title with a run that contains it; a run of one character
+//     only a title with exactly that run.
+//
+// So a title of up to 20 words, taken as a query, finds itself. The zero Query is empty.
+type Query struct {
+	terms   []term // each once, sorted
+	nothing bool
+}
+
+// ParseQuery reads a query as a user types it: at most 200 characters (UTF-16
+// code units), at most 20 words and runs, no control characters. The error is
+// a *fault.Error of the kind Malformed.
+func ParseQuery(q string) (Query, error) {
+	if err := checkQuery(q); err != nil {
+		return Query{}, err
+	}
+	normalized := NormalizeTitle(q)
+	ts := terms(normalized)
+	if n := len(ts); n > maxQueryWords {
+		return Query{}, badQuery(q, fmt.Sprintf("search for at most %d words, these are %d", maxQueryWords, n))
+	}
+	slices.Sort(ts)
+	return Query{terms: slices.Compact(ts), nothing: normalized != "" && len(ts) == 0}, nil
+}
+
+func checkQuery(q string) error {
+	switch n := units(q); {
+	case !utf8.ValidString(q):
+		return badQuery(q, "send the query as valid UTF-8")
+	case n > maxQuery:
+		return badQuery(q, fmt.Sprintf("shorten the query to at most %d characters, it has %d", maxQuery, n))
+	case strings.ContainsFunc(q, unicode.IsControl):
+		return badQuery(q, "remove line breaks and other control characters from the query")
+	default:
+		return nil
+	}
+}
+
+func badQuery(q, message string) error {
+	return &fault.Error{
+		Kind:   fault.Malformed,
+		Text:   "the query cannot be used",
+		Fields: []fault.Field{{Location: "query.q", Message: message, Value: short(q)}},
+	}
+}
+
+// Empty reports whether the query was blank: it finds every title.
+func (q Query) Empty() bool { return len(q.terms) == 0 && !q.nothing }
+
+// Nothing reports whether the query was not blank and yet holds no word, as one
+// of emoji or punctuation alone: it finds no title.
+func (q Query) Nothing() bool { return q.nothing }
+
+// Tokens returns the index partitions to intersect, each once, at most 20:
+// of each word and chain its first 5 characters, of each run its pieces. A title
+// that the query finds has a row in every one of them. Not every title that
+// does is found: Match decides.
+func (q Query) Tokens() []string {
+	var first, rest []string
+	for _, t := range q.terms {
+		if !t.run() {
+			first = append(first, prefix(string(t), maxPrefix))
+			continue
+		}
+		ps := t.pieces()
+		first = append(first, ps[0])
+		rest = append(rest, ps[1:]...)
+	}
+	var tokens []string
+	// A long run has many pieces. Those beyond the limit are left to Match,
+	// but no word goes without a token.
+	for _, t := range append(first, rest...) {
+		if len(tokens) < maxQueryTokens && !slices.Contains(tokens, t) {
+			tokens = append(tokens, t)
+		}
+	}
+	return tokens
+}
+
+// Match reports whether the query finds the title.
+func (q Query) Match(normalizedTitle string) bool {
+	if len(q.terms) == 0 {
+		return !q.nothing
+	}
+	title := terms(normalizedTitle)
+	for _, t := range q.terms {
+		if !slices.ContainsFunc(title, t.in) {
+			return false
+		}
+	}
+	return true
+}
+
+// in reports whether t, of a query, finds other, of a title.
+func (t term) in(other term) bool {
+	q := string(t)
+	switch {
+	case t.run() != other.run():
+		return false
+	case t.run():
+		return t == other || !single(q) && strings.Contains(string(other), q)
+	case single(q):
+		return slices.Contains(other.words(), q)
+	default:
+		return slices.ContainsFunc(other.forms(), func(form string) bool { return strings.HasPrefix(form, q) })
+	}
+}
+
+// String returns the query in canonical form: the same for all orders and
+// spellings of the same words, and different for different ones.
+func (q Query) String() string {
+	if q.nothing {
+		return "-" // which parses to the same again
+	}
+	words := make([]string, len(q.terms))
+	for i, t := range q.terms {
+		words[i] = string(t)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,149 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"prompthub/internal/fault"
+)
+
+// Limits of a text, in UTF-16 code units.
+const (
+	DefaultMaxText = 3000  // unless Rules say otherwise
+	LimitMaxText   = 30000 // the most that Rules may say; who reads the setting checks it
+)
+
+const (
+	maxTitle = 200 // UTF-16 code units
+	maxTags  = 10
+)
+
+// Rules are what a draft must keep to.
+type Rules struct {
+	MaxText int // UTF-16 code units of a text; zero means DefaultMaxText
+}
+
+// Check returns d normalised: its title trimmed, its tags in lower case. The
+// error is a *fault.Error of the kind Invalid that names every broken rule.
+// Whether the tags are in the catalog is not asked here.
+func (r Rules) Check(d Draft) (Draft, error) {
+	if r.MaxText == 0 {
+		r.MaxText = DefaultMaxText
+	}
+	var c checker
+	d.Title = c.title(d.Title)
+	c.text(d.Text, r.MaxText)
+	d.Tags = c.tags(d.Tags)
+	if d.Visibility != Private && d.Visibility != Public {
+		c.broken("body.visibility", string(d.Visibility), "set the visibility to private or public")
+	}
+	if len(c.fields) > 0 {
+		return Draft{}, &fault.Error{Kind: fault.Invalid, Text: "the prompt breaks the rules named here", Fields: c.fields}
+	}
+	return d, nil
+}
+
+// A checker collects broken rules.
+type checker struct {
+	fields []fault.Field
+}
+
+func (c *checker) broken(location, value, format string, args ...any) {
+	c.fields = append(c.fields, fault.Field{
+		Location: location,
+		Message:  fmt.Sprintf(format, args...),
+		Value:    short(value),
+	})
+}
+
+func (c *checker) title(s string) string {
+	const location = "body.title"
+	if !utf8.ValidString(s) {
+		c.broken(location, s, "send the title as valid UTF-8")
+		return s
+	}
+	s = strings.TrimSpace(s)
+	if s == "" {
+		c.broken(location, s, "give the prompt a title")
+	}
+	if n := units(s); n > maxTitle {
+		c.broken(location, s, "shorten the title to at most %d characters, it has %d", maxTitle, n)
+	}
+	if strings.ContainsFunc(s, breaksLine) {
+		c.broken(location, s, "remove line breaks and other control characters from the title")
+	}
+	return s
+}
+
+// breaksLine reports whether a title may not contain r: the control characters,
+// and the two other characters that Unicode ends a line with.
+func breaksLine(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
+}
+
+func (c *checker) text(s string, limit int) {
+	const location = "body.text"
+	if !utf8.ValidString(s) {
+		c.broken(location, s, "send the text as valid UTF-8")
+		return
+	}
+	if strings.TrimSpace(s) == "" {
+		c.broken(location, s, "write the text of the prompt")
+	}
+	if n := units(s); n > limit {
+		c.broken(location, s, "shorten the text to at most %d characters, it has %d", limit, n)
+	}
+	if strings.ContainsRune(s, 0) {
+		c.broken(location, s, "remove the character U+0000 from the text")
+	}
+}
+
+func (c *checker) tags(tags []Tag) []Tag {
+	if len(tags) > maxTags {
+		c.broken("body.tags", fmt.Sprintf("%d tags", len(tags)), "keep at most %d tags", maxTags)
+		// Enough to see what is wrong, and no answer larger than the request.
+		tags = tags[:min(len(tags), 2*maxTags)]
+	}
+	var kept []Tag
+	for i, raw := range tags {
+		location := fmt.Sprintf("body.tags[%d]", i)
+		tag, err := ParseTag(string(raw))
+		switch {
+		case err != nil:
+			c.broken(location, string(raw), "change the tag: %s", tagRule)
+		case slices.Contains(kept, tag):
+			c.broken(location, string(raw), "remove the second tag %q", tag)
+		default:
+			kept = append(kept, tag)
+		}
+	}
+	return kept
+}
+
+// short returns s as an error may show it: valid UTF-8, cut where it is long.
+func short(s string) string {
+	const most = 40
+	n := 0
+	for i := range s {
+		if n == most {
+			return strings.ToValidUTF8(s[:i], "\uFFFD") + "…"
+		}
+		n++
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// units returns the length of s in UTF-16 code units, the characters that all limits count.
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,137 @@
+package prompt
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// A term is a stretch of a title or query that is searched as one: a run, or a
+// chain, of which a plain word is the shortest. Tokens says what these are.
+type term string
+
+// joiners are what a chain has beside its words.
+const joiners = ".+#"
+
+// terms folds a normalised title and cuts it into its terms.
+func terms(normalized string) []term {
+	rs := []rune(fold(normalized))
+	var ts []term
+	for i := 0; i < len(rs); {
+		end := max(runEnd(rs, i), chainEnd(rs, i))
+		if end > i {
+			ts = append(ts, term(rs[i:end]))
+		}
+		i = max(end, i+1)
+	}
+	return ts
+}
+
+// fold makes equal what readers take for equal and NFKC and lower case leave apart.
+func fold(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == 'ς':
+			return 'σ'
+		case invisible(r):
+			return -1
+		default:
+			return r
+		}
+	}, s)
+	return norm.NFKC.String(strings.ReplaceAll(s, "ß", "ss"))
+}
+
+// invisible reports whether r shows nothing by itself, or is the frame around
+// a keycap. The zero-width space is not among them: it separates words.
+func invisible(r rune) bool {
+	return r >= 0x80 && r != '\u200b' &&
+		unicode.In(r, unicode.Cf, unicode.Me, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// runEnd returns the end of the run that begins at i, i where none does.
+func runEnd(rs []rune, i int) int {
+	if !unspaced(rs[i]) {
+		return i
+	}
+	for i++; i < len(rs) && (unspaced(rs[i]) || mark(rs[i])); i++ {
+	}
+	return i
+}
+
+// chainEnd returns the end of the chain that begins at i, i where none does.
+func chainEnd(rs []rune, i int) int {
+	end := i
+	for {
+		word := end
+		if word < len(rs) && rs[word] == '.' {
+			word++
+		}
+		next := wordEnd(rs, word)
+		if next == word {
+			break
+		}
+		end = next
+	}
+	if end == i {
+		return i
+	}
+	for ; end < len(rs) && (rs[end] == '+' || rs[end] == '#'); end++ {
+	}
+	return end
+}
+
+// wordEnd returns the end of the word that begins at i, i where none does.
+func wordEnd(rs []rune, i int) int {
+	if i >= len(rs) || !spaced(rs[i]) {
+		return i
+	}
+	for i++; i < len(rs) && (spaced(rs[i]) || mark(rs[i])); i++ {
+	}
+	return i
+}
+
+// mark reports whether r belongs to the character before it.
+func mark(r rune) bool { return r >= 0x80 && unicode.In(r, unicode.Mn, unicode.Mc) }
+
+// spaced reports whether r is a letter or digit of a script that parts words by spaces.
+func spaced(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsNumber(r)) && !unspaced(r)
+}
+
+// unspaced reports whether r is a letter or digit of a script whose words cannot be told apart by spaces.
+func unspaced(r rune) bool {
+	if r < 0x0e00 {
+		return false
+	}
+	return r == 'ー' || (unicode.IsLetter(r) || unicode.IsNumber(r)) &&
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+}
+
+// run reports whether t is a run; else it is a chain.
+func (t term) run() bool {
+	r, _ := utf8.DecodeRuneInString(string(t))
+	return unspaced(r)
+}
+
+// words returns the plain words of a chain.
+func (t term) words() []string {
+	return strings.FieldsFunc(string(t), func(r rune) bool { return strings.ContainsRune(joiners, r) })
+}
+
+// forms returns the rest of a chain from each of its words, and from each dot
+// before one: the joined forms, and the last word where nothing is joined to it.
+// Each prefix of each plain word is a prefix of one of them, too.
+func (t term) forms() []string {
+	var fs []string
+	dot := true
+	for i, r := range string(t) {
+		if r == '.' || dot {
+			fs = append(fs, string(t[i:]))
+		}
+		dot = r == '.'
+	}
+	return fs
+}

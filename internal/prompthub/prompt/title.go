@@ -1,0 +1,103 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// NormalizeTitle returns a title as it is stored for search and order: Unicode
+// NFKC, lower case, trimmed. Normalising twice changes nothing.
+func NormalizeTitle(s string) string {
+	s = norm.NFKC.String(s)
+	// Lower case can compose where upper case could not, as h with a line below.
+	s = norm.NFKC.String(strings.ToLower(s))
+	return strings.TrimSpace(s)
+}
+
+const (
+	minPrefix = 2  // characters of the shortest prefix that is a token
+	maxPrefix = 5  // characters of the longest
+	maxWhole  = 40 // characters of the longest joined form that is a token as a whole: a key must hold it
+)
+
+// Tokens returns the tokens of a normalised title, each once, sorted. They name
+// the partitions of the title index in which the title has a row.
+//
+// The title is folded first: characters that show nothing by themselves (soft
+// hyphen, zero-width joiner, variation selector, ...) and the frames of keycaps
+// are dropped, ς becomes σ and ß becomes ss. Then it falls apart into words and runs; a character
+// is a code point, a digit any number character, and all else only separates.
+//
+//   - A word is a maximal sequence of letters, marks and digits that begins with
+//     a letter or digit. Its tokens are its prefixes of 2 to 5 characters; of a word of
+//     one character, the word itself.
+//   - Words with a single dot between them make a chain; so do a dot right before the
+//     first and any number of + and # right after the last. From each word of a
+//     chain, and from each dot before a word, a joined form goes to the end of the
+//     chain: asp.net has asp.net and .net, c++ has c++. Its tokens are its prefixes of 2 to 5
+//     characters and, up to 40 characters, the whole. A dot that no word follows is a full stop.
+//   - A run is a maximal sequence of letters, marks and digits of Han, Hiragana, Katakana
+//     (with ー), Hangul and Thai. These are no part of words: python入門 is a word and
+//     a run. Its tokens are its pieces of two characters; of a run of one character, the run itself.
+func Tokens(normalizedTitle string) []string {
+	var tokens []string
+	for _, t := range terms(normalizedTitle) {
+		if t.run() {
+			tokens = append(tokens, t.pieces()...)
+		} else {
+			tokens = t.appendPrefixes(tokens)
+		}
+	}
+	slices.Sort(tokens)
+	return slices.Compact(tokens)
+}
+
+// appendPrefixes appends the tokens of a chain. The prefixes of its plain words
+// are among those of the forms.
+func (t term) appendPrefixes(tokens []string) []string {
+	for _, w := range t.words() {
+		if single(w) {
+			tokens = append(tokens, w)
+		}
+	}
+	for _, f := range t.forms() {
+		length := utf8.RuneCountInString(f)
+		for n := minPrefix; n <= min(maxPrefix, length); n++ {
+			tokens = append(tokens, prefix(f, n))
+		}
+		if length <= maxWhole && strings.ContainsAny(f, joiners) {
+			tokens = append(tokens, f)
+		}
+	}
+	return tokens
+}
+
+// pieces returns the tokens of a run.
+func (t term) pieces() []string {
+	rs := []rune(t)
+	if len(rs) == 1 {
+		return []string{string(t)}
+	}
+	var ps []string
+	for i := range len(rs) - 1 {
+		ps = append(ps, string(rs[i:i+2]))
+	}
+	return ps
+}
+
+// prefix returns the first n characters of s, or all.
+func prefix(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// single reports whether s is one character.
+func single(s string) bool { return utf8.RuneCountInString(s) == 1 }

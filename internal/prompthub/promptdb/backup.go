@@ -1,0 +1,170 @@
+package promptdb
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// backupVersion is the version of the format below.
+const backupVersion = 1
+
+// A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last
+// the number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
+type line struct {
+	Kind    string      `json:"kind"` // backup, tag, idempotency, prompt, vote, end
+	Version int         `json:"version,omitempty"`
+	Rows    *int        `json:"rows,omitempty"`
+	Tag     *tagLine    `json:"tag,omitempty"`
+	Idem    *idemLine   `json:"idempotency,omitempty"`
+	Prompt  *promptLine `json:"prompt,omitempty"`
+	Vote    *voteLine   `json:"vote,omitempty"`
+}
+
+type tagLine struct {
+	Tag         prompt.Tag `json:"tag"`
+	DisplayName string     `json:"displayName"`
+	SortOrder   int32      `json:"sortOrder"`
+	Active      bool       `json:"active"`
+}
+
+type idemLine struct {
+	Author string    `json:"author"`
+	Key    string    `json:"key"`
+	Body   string    `json:"body"`
+	Prompt prompt.ID `json:"prompt"`
+}
+
+type promptLine struct {
+	ID           prompt.ID         `json:"id"`
+	Author       string            `json:"author"`
+	AuthorName   string            `json:"authorName"`
+	Title        string            `json:"title"`
+	Text         string            `json:"text"`
+	Tags         []prompt.Tag      `json:"tags"`
+	Visibility   prompt.Visibility `json:"visibility"`
+	CreatedAt    time.Time         `json:"createdAt"`
+	UpdatedAt    time.Time         `json:"updatedAt"`
+	DeletedAt    time.Time         `json:"deletedAt,omitzero"`
+	HiddenAt     time.Time         `json:"hiddenAt,omitzero"`
+	HiddenBy     string            `json:"hiddenBy,omitempty"`
+	HiddenReason string            `json:"hiddenReason,omitempty"`
+	Revision     int64             `json:"revision"`
+	Idempotency  string            `json:"idempotency,omitempty"`
+}
+
+type voteLine struct {
+	Prompt    prompt.ID   `json:"prompt"`
+	Voter     string      `json:"voter"`
+	Value     prompt.Vote `json:"value"` // -1, 0 or 1
+	UpdatedAt time.Time   `json:"updatedAt"`
+}
+
+// Backup writes every tag, prompt and vote as JSON Lines, in an order that depends on nothing but them, and
+// returns the number of lines between the first and the last. The application may be running: what is
+// written meanwhile is in the backup or not, a prompt or a vote always whole.
+func (db *DB) Backup(ctx context.Context, w io.Writer, progress func(rows int)) (int, error) {
+	buf := bufio.NewWriter(w)
+	b := &backup{db: db, enc: json.NewEncoder(buf), progress: progress}
+	b.enc.SetEscapeHTML(false)
+	if err := b.all(ctx); err != nil {
+		return b.rows, err
+	}
+	return b.rows, buf.Flush()
+}
+
+type backup struct {
+	db       *DB
+	enc      *json.Encoder
+	progress func(int)
+	rows     int
+}
+
+func (b *backup) all(ctx context.Context) error {
+	if err := b.enc.Encode(line{Kind: "backup", Version: backupVersion}); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		table string
+		line  func(table.Row) (*line, error)
+	}{
+		{b.db.t.TagCatalog, tagOf},
+		{b.db.t.Prompts, promptOf},
+		{b.db.t.Votes, voteOf},
+	} {
+		if err := b.table(ctx, part.table, part.line); err != nil {
+			return err
+		}
+	}
+	return b.enc.Encode(line{Kind: "end", Rows: &b.rows})
+}
+
+func (b *backup) table(ctx context.Context, name string, of func(table.Row) (*line, error)) error {
+	return table.All(ctx, b.db.Store, name, table.Range{}, func(row table.Row) (bool, error) {
+		l, err := of(row)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", name, err)
+		}
+		if l == nil {
+			return true, nil
+		}
+		if b.rows++; b.rows%progressEvery == 0 {
+			b.progress(b.rows)
+		}
+		return true, b.enc.Encode(l)
+	})
+}
+
+func tagOf(row table.Row) (*line, error) {
+	t := parseTag(row)
+	return &line{Kind: "tag", Tag: &tagLine{Tag: t.Tag, DisplayName: t.DisplayName, SortOrder: t.SortOrder, Active: t.Active}}, nil
+}
+
+func promptOf(row table.Row) (*line, error) {
+	if key, ok := strings.CutPrefix(row.Row, idemPrefix); ok {
+		author, ok := parseUser(row.Partition)
+		if !ok {
+			return nil, fmt.Errorf("row %s has no key of ours", row.Key)
+		}
+		return &line{Kind: "idempotency", Idem: &idemLine{
+			Author: author, Key: key, Body: row.Props.Get("BodyHash").Str(), Prompt: prompt.ID(row.Props.Get("PromptId").Str()),
+		}}, nil
+	}
+	if strings.HasPrefix(row.Row, minePrefix) {
+		return nil, nil
+	}
+	rec, err := parseRecord(row)
+	if err != nil || rec.purging {
+		return nil, err
+	}
+	tags := rec.Tags
+	if tags == nil {
+		tags = []prompt.Tag{}
+	}
+	return &line{Kind: "prompt", Prompt: &promptLine{
+		ID: rec.ID, Author: rec.AuthorID, AuthorName: rec.AuthorName, Title: rec.Title, Text: rec.Text, Tags: tags,
+		Visibility: rec.Visibility, CreatedAt: rec.CreatedAt, UpdatedAt: rec.UpdatedAt, DeletedAt: rec.DeletedAt,
+		HiddenAt: rec.HiddenAt, HiddenBy: rec.HiddenBy, HiddenReason: rec.HiddenReason, Revision: rec.Revision, Idempotency: rec.idem,
+	}}, nil
+}
+
+func voteOf(row table.Row) (*line, error) {
+	voter, ok := parseVote(row.Row)
+	if !ok {
+		return nil, nil
+	}
+	id, ok := parsePrompt(row.Partition)
+	if !ok {
+		return nil, fmt.Errorf("row %s has no key of ours", row.Key)
+	}
+	return &line{Kind: "vote", Vote: &voteLine{
+		Prompt: id, Voter: voter, Value: prompt.Vote(row.Props.Get("VoteValue").Int()), UpdatedAt: row.Props.Get("UpdatedAt").Time(),
+	}}, nil
+}

@@ -1,0 +1,223 @@
+package promptdb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// ErrUnchanged is what an edit returns that finds the prompt as it should be.
+var ErrUnchanged = errors.New("unchanged")
+
+// An Edit makes a new version of a prompt out of the current one. It may be called several times.
+type Edit func(prompt.Prompt) (prompt.Prompt, error)
+
+// Change edits the prompt of an author and makes the index rows follow. It answers NotFound
+// where the author has no such prompt, the edit's own error, and Unavailable where the storage
+// fails or another writer is at work for long. A success means that the change is kept for good,
+// and, where it takes the prompt off the public lists, that no public table holds it any more.
+// Then the same Change again, with an edit that finds it done, finishes what was cut short.
+func (db *DB) Change(ctx context.Context, author string, id prompt.ID, edit Edit) (prompt.Prompt, error) {
+	w := &work{db: db, author: author, id: id}
+	wait := db.patience()
+	for range maxTries {
+		rec, err := db.quiet(ctx, w, wait)
+		if err != nil {
+			return prompt.Prompt{}, err
+		}
+		next, err := edit(rec.Prompt)
+		if errors.Is(err, ErrUnchanged) {
+			w.done()
+			return rec.Prompt, nil
+		}
+		if err != nil {
+			w.done()
+			return prompt.Prompt{}, err
+		}
+		if err := w.wake(ctx); err != nil {
+			return prompt.Prompt{}, err
+		}
+		now := *rec
+		now.Prompt = next
+		committed, err := w.commit(ctx, rec, now)
+		if errors.Is(err, errConflict) {
+			if err := wait(ctx, time.Time{}); err != nil {
+				return prompt.Prompt{}, err
+			}
+			continue
+		}
+		if err != nil {
+			return prompt.Prompt{}, err
+		}
+		return w.finish(ctx, committed, rec.Listed() && !next.Listed())
+	}
+	return prompt.Prompt{}, busy(time.Second)
+}
+
+// finish projects what was committed. Where that is cut short the change stands all the same, and the
+// wake-up finishes it; but a prompt that must be gone from the public tables is reported only when it is.
+func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.Prompt, error) {
+	if err := w.db.project(ctx, rec); err != nil {
+		w.db.Log.WarnContext(ctx, "projection cut short; its wake-up will finish it", "prompt", rec.ID, "error", err)
+		if mustBeGone {
+			return prompt.Prompt{}, &fault.Error{
+				Kind: fault.Unavailable, RetryAfter: retryAfter, Cause: err,
+				Text: "the change is kept, and is not yet in effect everywhere; send the same request again",
+			}
+		}
+		return rec.Prompt, nil
+	}
+	if w.db.clear(ctx, rec) {
+		w.done()
+	}
+	return rec.Prompt, nil
+}
+
+// quiet returns the truth row once no projection of it is under way. It finishes
+// one whose writer is gone.
+func (db *DB) quiet(ctx context.Context, w *work, wait waiter) (*record, error) {
+	for range maxTries {
+		rec, err := db.record(ctx, w.author, w.id)
+		switch {
+		case err != nil:
+			return nil, err
+		case rec == nil || rec.purging:
+			return nil, errUnknown()
+		case rec.pending == nil:
+			return rec, nil
+		case rec.pending.held(db.Now()):
+			err = wait(ctx, rec.pending.Until)
+		default:
+			err = db.takeOver(ctx, w, rec)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, busy(time.Second)
+}
+
+// takeOver finishes the projection of a writer that is gone, its stale rows included.
+func (db *DB) takeOver(ctx context.Context, w *work, rec *record) error {
+	if err := w.wake(ctx); err != nil {
+		return err
+	}
+	committed, err := w.commit(ctx, rec, *rec)
+	if errors.Is(err, errConflict) {
+		return nil // somebody else did
+	}
+	if err != nil {
+		return err
+	}
+	if err := db.project(ctx, committed); err != nil {
+		return unavailable(err)
+	}
+	db.clear(ctx, committed)
+	return nil
+}
+
+// A waiter waits a little longer each time it is called, until patience ends. The time given, if any, is when the other writer must be through.
+type waiter func(ctx context.Context, until time.Time) error
+
+func (db *DB) patience() waiter {
+	giveUp := db.Now().Add(busyWithin)
+	step := 10 * time.Millisecond
+	return func(ctx context.Context, until time.Time) error {
+		if !db.Now().Before(giveUp) {
+			return busy(until.Sub(db.Now()))
+		}
+		step = min(step*2, 250*time.Millisecond)
+		if err := db.Sleep(ctx, jitter(step)); err != nil {
+			return unavailable(err)
+		}
+		return nil
+	}
+}
+
+func busy(after time.Duration) error {
+	return &fault.Error{
+		Kind: fault.Unavailable, RetryAfter: min(max(after.Round(time.Second), time.Second), leaseFor),
+		Text: "another change of this prompt is being finished; try again",
+	}
+}
+
+// Idempotency names a request that must not be done twice.
+type Idempotency struct {
+	Key  string // hash of the caller's key
+	Body string // hash of the request
+}
+
+// Add stores a new prompt and makes the index rows follow. With an Idempotency, a second call with the same key
+// returns the first one's prompt and false, or Invalid where the request differs.
+func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prompt.Prompt, bool, error) {
+	w := &work{db: db, author: p.AuthorID, id: p.ID}
+	db.authors.put(p.ID, p.AuthorID)
+	wait := db.patience()
+	for range maxTries {
+		if err := w.wake(ctx); err != nil {
+			return prompt.Prompt{}, false, err
+		}
+		rec := record{Prompt: p}
+		var ops []table.Op
+		if idem != nil {
+			known, op, err := db.claim(ctx, p, idem)
+			if err != nil {
+				w.done()
+				return prompt.Prompt{}, false, err
+			}
+			if known != nil {
+				w.done()
+				return *known, known.ID == p.ID, nil
+			}
+			rec.idem, ops = idem.Key, []table.Op{op}
+		}
+		committed, err := w.commit(ctx, nil, rec, ops...)
+		if err == nil {
+			made, err := w.finish(ctx, committed, false)
+			return made, true, err
+		}
+		var failed *table.OpError
+		if !errors.As(err, &failed) && !errors.Is(err, errConflict) {
+			return prompt.Prompt{}, false, err
+		}
+		if err := wait(ctx, time.Time{}); err != nil { // the key was claimed meanwhile
+			return prompt.Prompt{}, false, err
+		}
+	}
+	return prompt.Prompt{}, false, busy(time.Second)
+}
+
+func idemProps(id prompt.ID, body string) table.Props {
+	return table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "BodyHash", Value: table.String(body)}}
+}
+
+// claim returns the prompt that the key made before, or the write that claims the key for p.
+func (db *DB) claim(ctx context.Context, p prompt.Prompt, idem *Idempotency) (*prompt.Prompt, table.Op, error) {
+	key := idemKey(p.AuthorID, idem.Key)
+	props := idemProps(p.ID, idem.Body)
+	row, err := db.get(ctx, db.t.Prompts, key)
+	if err != nil {
+		return nil, table.Op{}, err
+	}
+	if row == nil {
+		return nil, table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: props}}, nil
+	}
+	id := prompt.ID(row.Props.Get("PromptId").Str())
+	rec, err := db.record(ctx, p.AuthorID, id)
+	if err != nil {
+		return nil, table.Op{}, err
+	}
+	if rec == nil || rec.Deleted() {
+		return nil, table.Op{Kind: table.Replace, Row: table.Row{Key: key, ETag: row.ETag, Props: props}}, nil
+	}
+	if row.Props.Get("BodyHash").Str() != idem.Body && id != p.ID {
+		return nil, table.Op{}, &fault.Error{Kind: fault.Invalid, Text: "the Idempotency-Key was used for another request; send a new key", Fields: []fault.Field{
+			{Location: "header.Idempotency-Key", Message: "was used with another body"},
+		}}
+	}
+	return &rec.Prompt, table.Op{}, nil
+}

@@ -1,0 +1,217 @@
+package promptdb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// A Difference is a row that does not agree with the truth.
+type Difference struct {
+	Table string
+	Key   table.Key
+	What  string // what is wrong with it
+
+	author string    // of the prompt it belongs to
+	id     prompt.ID // "" where the row does not even say
+	voter  string    // where it is about a vote
+	stray  *table.Row
+}
+
+func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, d.Key, d.What) }
+
+// checkTruth compares everything that follows from a truth row with it. A prompt that is being projected is not looked at.
+func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, error) {
+	rec, err := parseRecord(row)
+	if err != nil {
+		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: err.Error()}}, nil
+	}
+	if rec.purging || rec.pending.held(db.Now()) || rec.rowsVersion > RowsVersion {
+		return nil, nil
+	}
+	var ds []Difference
+	differ := func(name string, key table.Key, format string, args ...any) {
+		ds = append(ds, Difference{Table: name, Key: key, What: fmt.Sprintf(format, args...), author: rec.AuthorID, id: rec.ID})
+	}
+	if rec.pending != nil {
+		differ(db.t.Prompts, row.Key, "a projection was begun and not finished by %s", rec.pending.Until.Format("2006-01-02 15:04:05"))
+	}
+	tally, err := db.tally(ctx, rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	if tally != rec.Tally {
+		differ(db.t.Prompts, row.Key, "counts are %d and %d, the tally says %d and %d", rec.Likes, rec.Dislikes, tally.Likes, tally.Dislikes)
+	}
+	want := append(db.rows(rec.Prompt), indexRow{db.t.Prompts, rec.mineRow()})
+	for _, r := range want {
+		got, err := db.get(ctx, r.table, r.row.Key)
+		switch {
+		case err != nil:
+			return nil, err
+		case got == nil:
+			differ(r.table, r.row.Key, "is missing")
+		case !got.Props.Equal(r.row.Props):
+			differ(r.table, r.row.Key, "is out of date: %s", unlike(got.Props, r.row.Props))
+		}
+	}
+	return ds, nil
+}
+
+// unlike names the properties in which two rows differ.
+func unlike(got, want table.Props) string {
+	var names []string
+	for _, p := range slices.Concat(got, want) {
+		if got.Get(p.Name) != want.Get(p.Name) && !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkIndex reports a row of an index table that no truth row has.
+func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Difference, error) {
+	d := Difference{Table: name, Key: row.Key, author: row.Props.Get("AuthorId").Str(), id: prompt.ID(row.Props.Get("PromptId").Str()), stray: &row}
+	if _, id, ok := db.entry(name, row.Key); !ok || id != d.id {
+		d.What, d.id = "is no row that this version writes", ""
+		return []Difference{d}, nil
+	}
+	rec, err := db.record(ctx, d.author, d.id)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case rec == nil:
+		d.What = "belongs to a prompt that does not exist"
+	case rec.pending.held(db.Now()) || rec.purging && name == db.t.DeletedIndex:
+		return nil, nil
+	case !slices.ContainsFunc(db.rows(rec.Prompt), func(r indexRow) bool { return r.table == name && r.row.Key == row.Key }):
+		d.What = "should not be there"
+	default:
+		return nil, nil
+	}
+	return []Difference{d}, nil
+}
+
+// entry reads the key of an index row: which prompt it belongs to, and which of its entries it is.
+func (db *DB) entry(name string, key table.Key) (e entries, id prompt.ID, ok bool) {
+	switch name {
+	case db.t.Newest:
+		e.Newest = true
+		id, ok = parseByAge(key.Row)
+	case db.t.MostLiked:
+		var score int32
+		score, id, ok = parseLiked(key.Row)
+		e.Scores = []int32{score}
+	case db.t.TagIndex:
+		id, ok = parseByAge(key.Row)
+		tag, _ := dec(strings.TrimPrefix(key.Partition, "t|"))
+		e.Tags = []prompt.Tag{prompt.Tag(tag)}
+	case db.t.TitleIndex:
+		id, ok = parseByAge(key.Row)
+		token, _ := dec(strings.TrimPrefix(key.Partition, "q|"))
+		e.Tokens = []string{token}
+	case db.t.DeletedIndex:
+		id, ok = parseID(key.Row)
+		e.Days = []string{strings.TrimPrefix(key.Partition, deletedPrefix)}
+	case db.t.HiddenIndex:
+		id, ok = parseByAge(key.Row)
+		e.Hidden = true
+	}
+	if !ok {
+		return entries{}, "", false
+	}
+	same := func(r indexRow) bool { return r.row.Key == key }
+	return e, id, slices.ContainsFunc(db.keys(e, id), same)
+}
+
+// checkMine reports a row of the author's list whose prompt does not exist.
+func (db *DB) checkMine(ctx context.Context, row table.Row) ([]Difference, error) {
+	author, okUser := parseUser(row.Partition)
+	id, okID := parseMine(row.Row)
+	d := Difference{Table: db.t.Prompts, Key: row.Key, author: author, id: id, stray: &row}
+	if !okUser || !okID {
+		d.What = "is no row that this version writes"
+		return []Difference{d}, nil
+	}
+	rec, err := db.record(ctx, author, id)
+	if err != nil || rec != nil {
+		return nil, err
+	}
+	d.What = "belongs to a prompt that does not exist"
+	return []Difference{d}, nil
+}
+
+// checkVotes compares the partition of one prompt with itself: the tally with the votes, and the
+// voters' own rows with both.
+func (db *DB) checkVotes(ctx context.Context, partition string, rows []table.Row) ([]Difference, error) {
+	id, ok := parsePrompt(partition)
+	if !ok {
+		return []Difference{{Table: db.t.Votes, Key: rows[0].Key, What: "is no row that this version writes"}}, nil
+	}
+	author := authorIn(rows, id)
+	var ds []Difference
+	differ := func(name string, key table.Key, voter, format string, args ...any) {
+		ds = append(ds, Difference{Table: name, Key: key, What: fmt.Sprintf(format, args...), author: author, id: id, voter: voter})
+	}
+	rec, err := db.record(ctx, author, id)
+	if err != nil {
+		return nil, err
+	}
+	if rec != nil && rec.purging {
+		return nil, nil
+	}
+	if rec == nil {
+		differ(db.t.Votes, table.Key{Partition: partition}, "", "belongs to a prompt that does not exist")
+		return ds, nil
+	}
+	var want, got [shards]prompt.Tally
+	for _, row := range rows {
+		if n, ok := parseTallyShard(row.Row); ok {
+			got[n] = sum([]table.Row{row})
+		}
+		voter, ok := parseVote(row.Row)
+		if !ok {
+			continue
+		}
+		v := prompt.Vote(row.Props.Get("VoteValue").Int())
+		want[shard(voter)] = want[shard(voter)].Add(prompt.None, v)
+		index, err := db.get(ctx, db.t.VotesByVoter, voterKey(voter, id))
+		if err != nil {
+			return nil, err
+		}
+		if _, stale := followOp(message{Author: author, Prompt: id, Voter: voter}, index, &row); stale {
+			differ(db.t.VotesByVoter, voterKey(voter, id), voter, "does not say %s, as the vote does", v)
+		}
+	}
+	for n := range shards {
+		if want[n] != got[n] {
+			differ(db.t.Votes, tallyKey(id, n), "", "counts %d and %d, the votes are %d and %d", got[n].Likes, got[n].Dislikes, want[n].Likes, want[n].Dislikes)
+		}
+	}
+	return ds, nil
+}
+
+// checkVoter reports a voter's own row without a vote behind it.
+func (db *DB) checkVoter(ctx context.Context, row table.Row) ([]Difference, error) {
+	voter, okUser := parseUser(row.Partition)
+	id, okID := parseByAge(row.Row)
+	d := Difference{Table: db.t.VotesByVoter, Key: row.Key, author: row.Props.Get("AuthorId").Str(), id: id, voter: voter, stray: &row}
+	if !okUser || !okID {
+		d.What, d.id = "is no row that this version writes", ""
+		return []Difference{d}, nil
+	}
+	vote, err := db.get(ctx, db.t.Votes, voteKey(id, voter))
+	if err != nil {
+		return nil, err
+	}
+	if _, stale := followOp(message{Author: d.author, Prompt: id, Voter: voter}, &row, vote); !stale {
+		return nil, nil
+	}
+	d.What = "does not say what the vote does"
+	return []Difference{d}, nil
+}

@@ -1,0 +1,171 @@
+package promptdb
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
+)
+
+// The times of the protocol. The storage ends a write within writeEnd of receiving it, whatever
+// its sender believes. So a write sent sendWithin after the commit has landed by
+// sendWithin + writeEnd, or never will; leaseFor adds room for clocks that differ. A wake-up is
+// sent at most wakeFresh before the commit, so it comes when the lease has ended.
+const (
+	leaseFor   = 60 * time.Second // how long one writer has the index rows of a prompt to itself
+	sendWithin = 20 * time.Second // after the commit, for index writes
+	wakeAfter  = 90 * time.Second // until a wake-up is seen
+	wakeFresh  = 20 * time.Second // how old a wake-up may be at the commit
+	callWithin = 5 * time.Second  // how long one call waits for its answer
+	busyWithin = 2 * time.Second  // how long a request waits for another writer
+	maxTries   = 20               // of a loop that others can make go round again
+	maxUnknown = 3                // commits of unknown outcome before a command gives up
+)
+
+// errConflict means that the row was changed since it was read.
+var errConflict = errors.New("row was changed by another")
+
+// A work is one command or job on one prompt: its wake-up, and the attempts that are its own.
+type work struct {
+	db       *DB
+	author   string
+	id       prompt.ID
+	receipt  queue.Receipt
+	wokenAt  time.Time
+	attempts []string
+	unknown  int
+	holding  bool // a queue delivered the message that started it, which is wake-up enough
+}
+
+// wake makes sure that a wake-up is on the queue that is fresh enough for a commit now.
+func (w *work) wake(ctx context.Context) error {
+	if w.holding || !w.wokenAt.IsZero() && w.db.Now().Sub(w.wokenAt) < wakeFresh/2 {
+		return nil
+	}
+	old, had := w.receipt, !w.wokenAt.IsZero()
+	sent := w.db.Now()
+	text := message{Author: w.author, Prompt: w.id}.text()
+	receipt, err := w.db.send(ctx, QueueRepairs, text, wakeAfter)
+	if err != nil {
+		return err
+	}
+	w.receipt, w.wokenAt = receipt, sent
+	if had {
+		w.db.forget(QueueRepairs, old)
+	}
+	return nil
+}
+
+// done takes the wake-up back where nothing is left for it to do: a commit of unknown outcome may still land.
+func (w *work) done() {
+	if !w.wokenAt.IsZero() && w.unknown == 0 {
+		w.db.forget(QueueRepairs, w.receipt)
+	}
+}
+
+func (db *DB) send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	r, err := db.Queues.Send(ctx, name, text, delay)
+	if err != nil {
+		return r, unavailable(fmt.Errorf("send to %s: %w", name, err))
+	}
+	return r, nil
+}
+
+// forget deletes a message behind the answer. Where that fails the message comes, finds nothing to do and goes.
+func (db *DB) forget(name string, r queue.Receipt) {
+	db.Behind(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
+		defer cancel()
+		if err := db.Queues.Delete(ctx, name, r); err != nil && !errors.Is(err, queue.ErrGone) {
+			db.Log.DebugContext(ctx, "wake-up not deleted", "queue", name, "error", err)
+		}
+	})
+}
+
+// commit writes now in place of was under its ETag, or for the first time where was is nil, and
+// marks it as being projected. It is the commit point of every change of a prompt. Any ops go into the
+// same batch. It returns the record as it stands, or errConflict if somebody else was faster, or
+// the batch's OpError if one of ops failed.
+func (w *work) commit(ctx context.Context, was *record, now record, ops ...table.Op) (record, error) {
+	attempt := ulid.MustNew(ulid.Timestamp(w.db.Now()), rand.Reader).String()
+	w.attempts = append(w.attempts, attempt)
+	mark := &pending{Attempt: attempt, Until: w.db.Now().UTC().Add(leaseFor)}
+	kind := table.Insert
+	if was != nil {
+		kind, now.etag = table.Replace, was.etag
+		mark.Stale = entriesOf(was.Prompt)
+		if was.pending != nil {
+			mark.Stale = mark.Stale.and(was.pending.Stale)
+		}
+		mark.Stale = mark.Stale.without(entriesOf(now.Prompt))
+	}
+	now.pending, now.rowsVersion = mark, RowsVersion
+	row, err := now.row()
+	if err != nil {
+		return record{}, err
+	}
+	batch := append([]table.Op{{Kind: kind, Row: row}, {Kind: table.Upsert, Row: now.mineRow()}}, ops...)
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	etags, err := w.db.Store.Write(ctx, w.db.t.Prompts, batch...)
+	if err == nil {
+		now.etag = etags[0]
+		return now, nil
+	}
+	return w.resolve(context.WithoutCancel(ctx), err)
+}
+
+// resolve finds out what became of a commit that answered with an error: the row knows its writer.
+func (w *work) resolve(ctx context.Context, cause error) (record, error) {
+	rec, err := w.db.record(ctx, w.author, w.id)
+	if err != nil {
+		return record{}, errors.Join(unavailable(cause), err)
+	}
+	if rec != nil && rec.pending != nil && slices.Contains(w.attempts, rec.pending.Attempt) {
+		return *rec, nil
+	}
+	var failed *table.OpError
+	if errors.As(cause, &failed) {
+		if failed.Index > 1 {
+			return record{}, failed
+		}
+		return record{}, errConflict
+	}
+	// The write may still land. A second one under the same ETag is safe: only one of them can.
+	if w.unknown++; w.unknown >= maxUnknown || errors.Is(cause, table.ErrInvalid) {
+		return record{}, unavailable(cause)
+	}
+	return record{}, errConflict
+}
+
+// record reads a truth row; a missing one is nil.
+func (db *DB) record(ctx context.Context, author string, id prompt.ID) (*record, error) {
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	row, err := db.get(ctx, db.t.Prompts, promptKey(author, id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	rec, err := parseRecord(*row)
+	if err != nil {
+		return nil, err
+	}
+	if rec.rowsVersion > RowsVersion {
+		return nil, &fault.Error{
+			Kind: fault.Unavailable, Text: "a newer version of the application is at work on this prompt; try again", RetryAfter: retryAfter,
+			Cause: fmt.Errorf("prompt %s has RowsVersion %d, this binary knows %d", id, rec.rowsVersion, RowsVersion),
+		}
+	}
+	return &rec, nil
+}

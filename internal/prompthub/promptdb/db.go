@@ -1,0 +1,182 @@
+package promptdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
+)
+
+// The queues, whose names function.json repeats.
+const (
+	QueueMoves   = "score-bucket-moves" // projection after votes
+	QueueRepairs = "index-repairs"      // projection after an interrupted write
+)
+
+// Tables names the tables. Prefix goes before every name.
+type Tables struct {
+	Prefix       string `envconfig:"TABLE_PREFIX"`
+	Prompts      string `envconfig:"TABLE_PROMPTS" default:"Prompts"`
+	Votes        string `envconfig:"TABLE_VOTES" default:"PromptVotes"`
+	VotesByVoter string `envconfig:"TABLE_VOTES_BY_VOTER" default:"PromptVotesByVoter"`
+	TagIndex     string `envconfig:"TABLE_TAG_INDEX" default:"TagIndex"`
+	TitleIndex   string `envconfig:"TABLE_TITLE_INDEX" default:"TitleSearchIndex"`
+	Newest       string `envconfig:"TABLE_NEWEST" default:"PublicPromptsNewestIndex"`
+	MostLiked    string `envconfig:"TABLE_MOST_LIKED" default:"PublicPromptsMostLikedIndex"`
+	DeletedIndex string `envconfig:"TABLE_DELETED" default:"DeletedPromptsIndex"`
+	HiddenIndex  string `envconfig:"TABLE_HIDDEN" default:"HiddenPromptsIndex"`
+	TagCatalog   string `envconfig:"TABLE_TAG_CATALOG" default:"TagCatalog"`
+	SystemState  string `envconfig:"TABLE_SYSTEM_STATE" default:"SystemState"`
+}
+
+// DefaultTables returns the tables under their usual names.
+func DefaultTables() Tables {
+	return Tables{
+		Prompts: "Prompts", Votes: "PromptVotes", VotesByVoter: "PromptVotesByVoter", TagIndex: "TagIndex",
+		TitleIndex: "TitleSearchIndex", Newest: "PublicPromptsNewestIndex", MostLiked: "PublicPromptsMostLikedIndex",
+		DeletedIndex: "DeletedPromptsIndex", HiddenIndex: "HiddenPromptsIndex", TagCatalog: "TagCatalog", SystemState: "SystemState",
+	}
+}
+
+// All returns every table's full name.
+func (t Tables) All() []string {
+	names := []string{
+		t.Prompts, t.Votes, t.VotesByVoter, t.TagIndex, t.TitleIndex, t.Newest, t.MostLiked,
+		t.DeletedIndex, t.HiddenIndex, t.TagCatalog, t.SystemState,
+	}
+	for i := range names {
+		names[i] = t.Prefix + names[i]
+	}
+	return names
+}
+
+// prefixed returns the names with the prefix before each.
+func (t Tables) prefixed() Tables {
+	for _, name := range []*string{
+		&t.Prompts, &t.Votes, &t.VotesByVoter, &t.TagIndex, &t.TitleIndex, &t.Newest, &t.MostLiked,
+		&t.DeletedIndex, &t.HiddenIndex, &t.TagCatalog, &t.SystemState,
+	} {
+		*name = t.Prefix + *name
+	}
+	t.Prefix = ""
+	return t
+}
+
+// Config is what a DB needs. Every field but Tags is required.
+type Config struct {
+	Store  table.DB
+	Queues queue.Queues
+	Tables Tables
+	Now    func() time.Time
+	Log    *slog.Logger
+	Tags   []prompt.TagInfo // what an empty catalog is filled with; nil means prompt.DefaultTags
+	// Behind runs work that may follow the answer. It must run every function it is given, at once or
+	// later; one that never runs costs a message that finds nothing to do.
+	Behind func(func())
+	Sleep  func(context.Context, time.Duration) error // waits, or returns the context's error
+}
+
+// DB holds the prompts. Its methods may be called at once from many goroutines and return
+// errors of package fault.
+type DB struct {
+	Config
+	t       Tables
+	authors authors
+	due     due
+	catalog catalog
+	oldest  oldestMonth
+}
+
+// New returns a DB over a store. It reads and writes nothing.
+func New(c Config) *DB {
+	if c.Tags == nil {
+		c.Tags = prompt.DefaultTags()
+	}
+	return &DB{Config: c, t: c.Tables.prefixed()}
+}
+
+// Create makes the tables and queues that do not exist yet.
+func (db *DB) Create(ctx context.Context) error {
+	if err := db.Store.Create(ctx, db.Tables.All()...); err != nil {
+		return unavailable(err)
+	}
+	if err := db.Queues.Create(ctx, QueueMoves, QueueRepairs, QueueMoves+"-poison", QueueRepairs+"-poison"); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// Ready reports whether the storage answers.
+func (db *DB) Ready(ctx context.Context) error {
+	_, err := db.Store.Get(ctx, db.t.SystemState, sweepKey("ready"))
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return unavailable(err)
+	}
+	return nil
+}
+
+func sweepKey(name string) table.Key { return table.Key{Partition: sweepPartition, Row: name} }
+
+// unavailable classifies an error of the storage: the caller may try again, unless it is a
+// request that can never succeed.
+func unavailable(err error) error {
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		return err
+	}
+	if errors.Is(err, table.ErrInvalid) || errors.Is(err, queue.ErrInvalid) {
+		return fault.Wrap(fault.Internal, "something went wrong here", err)
+	}
+	return &fault.Error{Kind: fault.Unavailable, Text: "the storage does not answer at the moment; try again", RetryAfter: retryAfter, Cause: err}
+}
+
+const retryAfter = 2 * time.Second
+
+// errUnknown is the answer for everything that the caller may not know of.
+func errUnknown() error { return fault.New(fault.NotFound, "there is no such prompt") }
+
+// get reads a row; a missing one is nil.
+func (db *DB) get(ctx context.Context, name string, key table.Key) (*table.Row, error) {
+	row, err := db.Store.Get(ctx, name, key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unavailable(fmt.Errorf("get %s of %s: %w", key, name, err))
+	}
+	return &row, nil
+}
+
+// jitter returns a duration between d and 2d.
+func jitter(d time.Duration) time.Duration { return d + rand.N(d) }
+
+// authors remembers who wrote which prompt: the pair never changes.
+type authors struct {
+	mu sync.Mutex
+	m  map[prompt.ID]string
+}
+
+const maxAuthors = 100_000
+
+func (a *authors) get(id prompt.ID) (string, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	author, ok := a.m[id]
+	return author, ok
+}
+
+func (a *authors) put(id prompt.ID, author string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.m == nil || len(a.m) >= maxAuthors {
+		a.m = make(map[prompt.ID]string)
+	}
+	a.m[id] = author
+}

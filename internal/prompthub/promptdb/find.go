@@ -1,0 +1,245 @@
+package promptdb
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// Wanted says which public prompts a search wants: with all of the tags, and all of the words in the title. One
+// tag or one word at least.
+type Wanted struct {
+	Tags      []prompt.Tag
+	Words     prompt.Query
+	MostLiked bool // by score, else newest first
+}
+
+const (
+	maxLists   = 10   // index partitions that one search reads; any one of them would do
+	maxMatches = 1000 // matches that are sorted in memory
+)
+
+// match decides by an index row alone whether a search wants the prompt.
+func (w Wanted) match(row table.Row) bool {
+	var title string
+	var tags string
+	for _, p := range row.Props {
+		switch p.Name {
+		case "Tags":
+			tags = p.Value.Str()
+		case "TitleNormalized":
+			title = p.Value.Str()
+		}
+	}
+	for _, tag := range w.Tags {
+		if !strings.Contains(";"+tags+";", ";"+string(tag)+";") {
+			return false
+		}
+	}
+	return w.Words.Match(title)
+}
+
+// A list is an index partition that holds every prompt that a search wants, newest first.
+type list struct{ table, partition string }
+
+// lists returns partitions to search in: those likely to be short first.
+func (db *DB) lists(w Wanted) []list {
+	tokens := w.Words.Tokens()
+	slices.SortStableFunc(tokens, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	var ls []list
+	for _, tag := range w.Tags {
+		ls = append(ls, list{db.t.TagIndex, tagPartition(tag)})
+	}
+	for _, token := range tokens {
+		ls = append(ls, list{db.t.TitleIndex, tokenPartition(token)})
+	}
+	ls = slices.Compact(ls)
+	return ls[:min(len(ls), maxLists)]
+}
+
+// Find returns the public prompts that a search wants, from a position on.
+func (db *DB) Find(ctx context.Context, w Wanted, after string, limit int) (Page, error) {
+	if w.MostLiked {
+		return db.findMostLiked(ctx, w, after, limit)
+	}
+	if _, ok := parseByAge(after); after != "" && !ok {
+		return Page{}, badPosition()
+	}
+	wk := db.walk(w, db.scan(), after, limit+1)
+	rows, done, err := wk.run(ctx, limit+1)
+	if err != nil {
+		return Page{}, err
+	}
+	page := pageOf(rows, limit, rowKey)
+	if page.After == "" && !done {
+		page.After = wk.pos
+	}
+	return page, nil
+}
+
+// A walk goes through several lists from a position on and finds the rows that are wanted. Every
+// wanted prompt is in every list and every row decides by itself, so one list would
+// do: the others are read to find out which is the sparsest from here on.
+type walk struct {
+	s      *scan
+	lists  []list
+	match  func(table.Row) bool
+	pos    string // row key up to which everything was looked at
+	size   int    // rows to read of a list
+	round  int
+	leader list // the sparsest at the last look
+}
+
+func (db *DB) walk(w Wanted, s *scan, after string, size int) *walk {
+	return &walk{s: s, lists: db.lists(w), match: w.match, pos: after, size: size}
+}
+
+// run finds up to n rows. It is done at the end of a list; else it has n, or read what one request may.
+func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err error) {
+	for len(rows) < n {
+		if w.round > 0 && w.s.spent() {
+			return rows, false, nil
+		}
+		part, more, err := w.step(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, row := range part {
+			if w.match(row) {
+				rows = append(rows, row)
+			}
+		}
+		if !more {
+			return rows, true, nil
+		}
+		w.pos = part[len(part)-1].Row
+	}
+	return rows, false, nil
+}
+
+// step reads on. All lists are read in the first round, to choose, and then every other round, because
+// what is sparse among the newest may be dense further down; in between the sparsest goes on alone.
+func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error) {
+	lists := w.lists
+	if w.round%2 == 1 {
+		lists = []list{w.leader}
+	}
+	w.round++
+	size := max(min(w.size, table.MaxPage, w.s.left/len(lists)), 1)
+	w.size *= 4
+	found := make([][]table.Row, len(lists))
+	goesOn := make([]bool, len(lists))
+	var g errgroup.Group
+	for i, l := range lists {
+		g.Go(func() (err error) {
+			one := *w.s
+			found[i], goesOn[i], err = one.rows(ctx, l.table, table.Range{Partition: l.partition, After: w.pos}, size)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, false, err
+	}
+	best := 0
+	for i := range lists {
+		w.s.left -= len(found[i])
+		if sparser(found[i], goesOn[i], found[best], goesOn[best]) {
+			best = i
+		}
+	}
+	w.leader = lists[best]
+	return found[best], goesOn[best], nil
+}
+
+// sparser reports whether rows a of one list reach further down than rows b of another. A list that
+// is read to its end reaches furthest.
+func sparser(a []table.Row, aMore bool, b []table.Row, bMore bool) bool {
+	if aMore != bMore {
+		return bMore
+	}
+	if !aMore {
+		return len(a) < len(b)
+	}
+	return a[len(a)-1].Row > b[len(b)-1].Row
+}
+
+// walking begins the position of a search that walks the most-liked index.
+const walking = "w"
+
+// findMostLiked returns what is wanted by score. Up to maxMatches it is sorted in memory; where there is more,
+// enough of the most-liked index is wanted to walk that.
+func (db *DB) findMostLiked(ctx context.Context, w Wanted, after string, limit int) (Page, error) {
+	s := db.scan()
+	row, walks := strings.CutPrefix(after, walking)
+	if _, _, ok := parseLiked(row); after != "" && !ok {
+		return Page{}, badPosition()
+	}
+	if !walks {
+		half := *s
+		half.left = s.left / 2
+		wk := db.walk(w, &half, "", table.MaxPage/4)
+		rows, done, err := wk.run(ctx, maxMatches+1)
+		if err != nil {
+			return Page{}, err
+		}
+		if done && len(rows) <= maxMatches {
+			return sortLiked(rows, row, limit), nil
+		}
+		s.left -= s.left/2 - half.left
+	}
+	return db.walkLiked(ctx, s, w, row, limit)
+}
+
+// sortLiked sorts rows of any index as the most-liked index is sorted.
+func sortLiked(rows []table.Row, after string, limit int) Page {
+	keys := make([]string, 0, len(rows))
+	byKey := make(map[string]table.Row, len(rows))
+	keyOf := func(row table.Row) string {
+		p := parseSummary(row)
+		return likedKey(p.Score(), p.ID).Row
+	}
+	for _, row := range rows {
+		if key := keyOf(row); key > after {
+			keys = append(keys, key)
+			byKey[key] = row
+		}
+	}
+	slices.Sort(keys)
+	sorted := make([]table.Row, min(len(keys), limit+1))
+	for i := range sorted {
+		sorted[i] = byKey[keys[i]]
+	}
+	return pageOf(sorted, limit, keyOf)
+}
+
+// walkLiked goes through the most-liked index and keeps what is wanted.
+func (db *DB) walkLiked(ctx context.Context, s *scan, w Wanted, after string, limit int) (Page, error) {
+	var found []table.Row
+	for {
+		rows, more, err := s.liked(ctx, after, max(min(s.left, 4*(limit+1), table.MaxPage), 1))
+		if err != nil {
+			return Page{}, err
+		}
+		for _, row := range rows {
+			if w.match(row) {
+				found = append(found, row)
+			}
+		}
+		if len(found) > limit || !more {
+			break
+		}
+		after = rows[len(rows)-1].Row
+		if s.spent() {
+			page := pageOf(found, limit, rowKey)
+			page.After = walking + after
+			return page, nil
+		}
+	}
+	return pageOf(found, limit, func(row table.Row) string { return walking + row.Row }), nil
+}

@@ -1,0 +1,270 @@
+package promptdb
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// All keys are built and parsed here and nowhere else. Parts that come from outside are
+// encoded by enc, so that no input can leave its partition; parts that bear order are ASCII
+// digits of fixed width and ULIDs.
+//
+//	table                        partition key             row key
+//	Prompts                      u|{AuthorId}              {PromptId}
+//	                                                       !mine|{TicksDesc}|{PromptId}
+//	                                                       !idem|{hash}
+//	PromptVotes                  p|{PromptId}              u|{VoterId}
+//	                                                       !tally|{0..7}
+//	                                                       !prompt
+//	PromptVotesByVoter           u|{VoterId}               {TicksDesc}|{PromptId}
+//	TagIndex                     t|{Tag}                   {TicksDesc}|{PromptId}
+//	TitleSearchIndex             q|{Token}                 {TicksDesc}|{PromptId}
+//	PublicPromptsNewestIndex     pub|newest|{yyyyMM}       {TicksDesc}|{PromptId}
+//	PublicPromptsMostLikedIndex  pub|liked|{BucketDesc}    {ScoreDesc}|{TicksDesc}|{PromptId}
+//	DeletedPromptsIndex          deleted|{yyyyMMdd}        {PromptId}
+//	HiddenPromptsIndex           hidden                    {TicksDesc}|{PromptId}
+//	TagCatalog                   tagcatalog                {Tag}
+//	SystemState                  sweep                     {table}
+
+const (
+	minePrefix   = "!mine|"
+	idemPrefix   = "!idem|"
+	votePrefix   = "u|"
+	tallyPrefix  = "!tally|"
+	locatorRow   = "!prompt"
+	headerPrefix = "!" // sorts before every vote: the locator and the tallies
+
+	newestPrefix  = "pub|newest|"
+	likedPrefix   = "pub|liked|"
+	deletedPrefix = "deleted|"
+
+	hiddenPartition  = "hidden"
+	catalogPartition = "tagcatalog"
+	sweepPartition   = "sweep"
+
+	maxTicks  = 3155378975999999999
+	maxScore  = 2147483647
+	maxBucket = 9999
+	perBucket = 10
+
+	// maxToken is how much of a token goes into a key. Longer tokens that agree in it share a
+	// partition, which costs only rows read: every row is checked against its title.
+	maxToken = 100
+)
+
+func promptKey(author string, id prompt.ID) table.Key {
+	return table.Key{Partition: authorPartition(author), Row: string(id)}
+}
+
+func mineKey(author string, id prompt.ID) table.Key {
+	return table.Key{Partition: authorPartition(author), Row: minePrefix + byAge(id)}
+}
+
+func idemKey(author, hash string) table.Key {
+	return table.Key{Partition: authorPartition(author), Row: idemPrefix + hash}
+}
+
+func voteKey(id prompt.ID, voter string) table.Key {
+	return table.Key{Partition: "p|" + string(id), Row: votePrefix + enc(voter)}
+}
+
+func tallyKey(id prompt.ID, shard int) table.Key {
+	return table.Key{Partition: "p|" + string(id), Row: tallyPrefix + strconv.Itoa(shard)}
+}
+
+func locatorKey(id prompt.ID) table.Key {
+	return table.Key{Partition: "p|" + string(id), Row: locatorRow}
+}
+
+func voterKey(voter string, id prompt.ID) table.Key {
+	return table.Key{Partition: voterPartition(voter), Row: byAge(id)}
+}
+
+func voterPartition(voter string) string { return "u|" + enc(voter) }
+
+func authorPartition(author string) string { return "u|" + enc(author) }
+
+func tagKey(tag prompt.Tag, id prompt.ID) table.Key {
+	return table.Key{Partition: tagPartition(tag), Row: byAge(id)}
+}
+
+func tagPartition(tag prompt.Tag) string { return "t|" + enc(string(tag)) }
+
+func tokenKey(token string, id prompt.ID) table.Key {
+	return table.Key{Partition: tokenPartition(token), Row: byAge(id)}
+}
+
+func tokenPartition(token string) string { return "q|" + enc(cutToken(token)) }
+
+func newestKey(id prompt.ID) table.Key {
+	return table.Key{Partition: newestPrefix + month(id.Time()), Row: byAge(id)}
+}
+
+func likedKey(score int32, id prompt.ID) table.Key {
+	return table.Key{Partition: likedPrefix + bucketDesc(score), Row: scoreDesc(score) + "|" + byAge(id)}
+}
+
+func deletedKey(day string, id prompt.ID) table.Key {
+	return table.Key{Partition: deletedPrefix + day, Row: string(id)}
+}
+
+func hiddenKey(id prompt.ID) table.Key {
+	return table.Key{Partition: hiddenPartition, Row: byAge(id)}
+}
+
+func catalogKey(tag prompt.Tag) table.Key {
+	return table.Key{Partition: catalogPartition, Row: enc(string(tag))}
+}
+
+// byAge is the row key of most index rows: newest first, and by id inside a millisecond.
+// It follows from the id alone.
+func byAge(id prompt.ID) string {
+	return fmt.Sprintf("%019d|%s", maxTicks-table.Ticks(id.Time()), id)
+}
+
+// parseByAge returns the id in a key made by byAge.
+func parseByAge(row string) (prompt.ID, bool) {
+	_, text, ok := strings.Cut(row, "|")
+	if !ok {
+		return "", false
+	}
+	id, ok := parseID(text)
+	return id, ok && byAge(id) == row
+}
+
+// parseID reads an id from a key, where it stands in upper case.
+func parseID(text string) (prompt.ID, bool) {
+	id, ok := prompt.ParseID(text)
+	return id, ok && string(id) == text
+}
+
+// parseLiked returns the score and the id in a row key made by likedKey.
+func parseLiked(row string) (int32, prompt.ID, bool) {
+	desc, rest, ok := strings.Cut(row, "|")
+	if !ok {
+		return 0, "", false
+	}
+	n, err := strconv.ParseInt(desc, 10, 64)
+	if err != nil || n < 0 || n > 2*maxScore {
+		return 0, "", false
+	}
+	id, ok := parseByAge(rest)
+	score := int32(maxScore - n)
+	return score, id, ok && scoreDesc(score) == desc
+}
+
+// parseMine returns the id in a row key made by mineKey.
+func parseMine(row string) (prompt.ID, bool) {
+	rest, ok := strings.CutPrefix(row, minePrefix)
+	if !ok {
+		return "", false
+	}
+	return parseByAge(rest)
+}
+
+// parseVote returns the voter in a row key made by voteKey.
+func parseVote(row string) (voter string, ok bool) {
+	rest, ok := strings.CutPrefix(row, votePrefix)
+	if !ok {
+		return "", false
+	}
+	return dec(rest)
+}
+
+// parseUser returns the user in a partition key of Prompts or PromptVotesByVoter.
+func parseUser(partition string) (user string, ok bool) {
+	rest, ok := strings.CutPrefix(partition, "u|")
+	if !ok {
+		return "", false
+	}
+	return dec(rest)
+}
+
+// parsePrompt returns the id in a partition key of PromptVotes.
+func parsePrompt(partition string) (prompt.ID, bool) {
+	rest, ok := strings.CutPrefix(partition, "p|")
+	if !ok {
+		return "", false
+	}
+	return parseID(rest)
+}
+
+func month(t time.Time) string { return t.UTC().Format("200601") }
+
+func day(t time.Time) string { return t.UTC().Format("20060102") }
+
+func bucketDesc(score int32) string {
+	return fmt.Sprintf("%04d", maxBucket-min(max(score, 0)/perBucket, maxBucket))
+}
+
+func scoreDesc(score int32) string { return fmt.Sprintf("%010d", int64(maxScore)-int64(score)) }
+
+func cutToken(token string) string {
+	n := 0
+	for i := range token {
+		if n++; n > maxToken {
+			return token[:i]
+		}
+	}
+	return token
+}
+
+const hexDigits = "0123456789ABCDEF"
+
+// enc encodes text from outside for use in a key. Encoded texts are equal only where
+// the texts are. What Table Storage refuses or this schema gives a meaning to
+// becomes %XX, byte by byte.
+func enc(s string) string {
+	plain := func(r rune) bool {
+		return r > ' ' && !strings.ContainsRune(`/\#?%'|`, r) && (r < 0x7f || r > 0x9f) && r != utf8.RuneError
+	}
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		for _, c := range []byte(s[i : i+n]) {
+			if plain(r) {
+				b.WriteByte(c)
+			} else {
+				b.WriteByte('%')
+				b.WriteByte(hexDigits[c>>4])
+				b.WriteByte(hexDigits[c&15])
+			}
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// dec is the inverse of enc; ok is false for a text that enc never makes.
+func dec(s string) (text string, ok bool) {
+	if !strings.Contains(s, "%") {
+		return s, enc(s) == s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return "", false
+		}
+		hi, lo := strings.IndexByte(hexDigits, s[i+1]), strings.IndexByte(hexDigits, s[i+2])
+		if hi < 0 || lo < 0 {
+			return "", false
+		}
+		b.WriteByte(byte(hi<<4 | lo))
+		i += 2
+	}
+	text = b.String()
+	return text, enc(text) == s
+}

@@ -1,0 +1,351 @@
+package promptdb
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// The bound of one request: what it scans before it answers what it has and where to go on.
+const (
+	maxScan     = 4000
+	maxScanTime = time.Second
+)
+
+// A Page is a part of a list. After is the position of its end, "" at the end of the list; a
+// page may be short, even empty, and yet have an After.
+type Page struct {
+	Items []View
+	After string
+}
+
+// A scan counts what one request reads.
+type scan struct {
+	db    *DB
+	left  int
+	until time.Time
+}
+
+func (db *DB) scan() *scan { return &scan{db: db, left: maxScan, until: db.Now().Add(maxScanTime)} }
+
+func (s *scan) spent() bool { return s.left <= 0 || s.db.Now().After(s.until) }
+
+// rows reads up to limit rows of a range, through short and empty pages. more reports whether the range may go on.
+func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) (rows []table.Row, more bool, err error) {
+	for next := ""; ; {
+		page, err := s.db.Store.List(ctx, name, r, min(limit-len(rows), table.MaxPage), next)
+		if err != nil {
+			return nil, false, unavailable(err)
+		}
+		s.left -= len(page.Rows)
+		rows = append(rows, page.Rows...)
+		if next = page.Next; next == "" || len(rows) >= limit {
+			return rows, next != "", nil
+		}
+	}
+}
+
+func badPosition() error {
+	return &fault.Error{Kind: fault.Malformed, Text: "the cursor is not one that this list gave out; start again without it", Fields: []fault.Field{
+		{Location: "query.cursor", Message: "must be a nextCursor of the same query"},
+	}}
+}
+
+// Newest returns public prompts, newest first, from a position on.
+func (db *DB) Newest(ctx context.Context, after string, limit int) (Page, error) {
+	s := db.scan()
+	at := month(db.Now().Add(10 * time.Minute)) // the clock of another instance may be ahead
+	if after != "" {
+		id, ok := parseByAge(after)
+		if !ok {
+			return Page{}, badPosition()
+		}
+		at = month(id.Time())
+	}
+	rows, more, err := s.rows(ctx, db.t.Newest, table.Range{Partition: newestPrefix + at, After: after}, limit+1)
+	if err != nil {
+		return Page{}, err
+	}
+	if len(rows) <= limit && !more {
+		older, err := s.olderMonths(ctx, at, limit+1-len(rows))
+		if err != nil {
+			return Page{}, err
+		}
+		rows = append(rows, older...)
+	}
+	return pageOf(rows, limit, rowKey), nil
+}
+
+// olderMonths reads the first n rows of the months before one, several months at once.
+func (s *scan) olderMonths(ctx context.Context, before string, n int) ([]table.Row, error) {
+	oldest, err := s.db.oldest.get(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	var rows []table.Row
+	for width := 2; len(rows) < n && before > oldest; width *= 2 {
+		var months []string
+		for m := previous(before); len(months) < width && m >= oldest; m = previous(m) {
+			months = append(months, m)
+		}
+		if len(months) == 0 {
+			break
+		}
+		found, err := s.months(ctx, months, n-len(rows))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, found...)
+		before = months[len(months)-1]
+	}
+	return rows[:min(len(rows), n)], nil
+}
+
+// months reads the first n rows of each month and returns them in order.
+func (s *scan) months(ctx context.Context, months []string, n int) ([]table.Row, error) {
+	found := make([][]table.Row, len(months))
+	var g errgroup.Group
+	for i, m := range months {
+		g.Go(func() (err error) {
+			one := s.db.scan()
+			found[i], _, err = one.rows(ctx, s.db.t.Newest, table.Range{Partition: newestPrefix + m}, n)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	rows := slices.Concat(found...)
+	s.left -= len(rows)
+	return rows, nil
+}
+
+func previous(month string) string {
+	t, err := time.Parse("200601", month)
+	if err != nil {
+		return ""
+	}
+	return t.AddDate(0, -1, 0).Format("200601")
+}
+
+// oldestMonth remembers the first month that has prompts; before it no partition needs a look.
+type oldestMonth struct {
+	mu    sync.Mutex
+	month string
+	at    time.Time
+}
+
+const oldestFor = time.Minute
+
+func (o *oldestMonth) get(ctx context.Context, db *DB) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.at.IsZero() && db.Now().Sub(o.at) < oldestFor {
+		return o.month, nil
+	}
+	s := db.scan()
+	rows, _, err := s.rows(ctx, db.t.Newest, table.Range{FromPartition: newestPrefix, ToPartition: table.After(newestPrefix)}, 1)
+	if err != nil {
+		return "", err
+	}
+	o.month, o.at = month(db.Now().Add(10*time.Minute)), db.Now()
+	if len(rows) > 0 {
+		o.month = strings.TrimPrefix(rows[0].Partition, newestPrefix)
+	}
+	return o.month, nil
+}
+
+// MostLiked returns public prompts by score, the newer first among equals, from a position on. A prompt
+// whose score changes during a walk may be seen twice or not at all, every other one exactly once.
+func (db *DB) MostLiked(ctx context.Context, after string, limit int) (Page, error) {
+	if _, _, ok := parseLiked(after); after != "" && !ok {
+		return Page{}, badPosition()
+	}
+	rows, _, err := db.scan().liked(ctx, after, limit+1)
+	if err != nil {
+		return Page{}, err
+	}
+	return pageOf(rows, limit, rowKey), nil
+}
+
+// liked reads n rows of the most-liked index: the bucket that after lies in, then one range over the lower ones.
+func (s *scan) liked(ctx context.Context, after string, n int) (rows []table.Row, more bool, err error) {
+	lower := likedPrefix
+	if after != "" {
+		score, _, _ := parseLiked(after)
+		bucket := likedPrefix + bucketDesc(score)
+		rows, more, err = s.rows(ctx, s.db.t.MostLiked, table.Range{Partition: bucket, After: after}, n)
+		if err != nil || more || len(rows) >= n {
+			return rows, true, err
+		}
+		lower = bucket + "|" // behind this bucket, before the next
+	}
+	rest, more, err := s.rows(ctx, s.db.t.MostLiked, table.Range{FromPartition: lower, ToPartition: table.After(likedPrefix)}, n-len(rows))
+	return append(rows, rest...), more, err
+}
+
+// Hidden returns the prompts that moderators took off the lists, newest first.
+func (db *DB) Hidden(ctx context.Context, after string, limit int) (Page, error) {
+	if _, ok := parseByAge(after); after != "" && !ok {
+		return Page{}, badPosition()
+	}
+	rows, _, err := db.scan().rows(ctx, db.t.HiddenIndex, table.Range{Partition: hiddenPartition, After: after}, limit+1)
+	if err != nil {
+		return Page{}, err
+	}
+	return pageOf(rows, limit, rowKey), nil
+}
+
+// pageOf cuts rows to limit, drops a second sight of a prompt, and says where the next page begins if there is one.
+func pageOf(rows []table.Row, limit int, position func(table.Row) string) Page {
+	var page Page
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.After = position(rows[limit-1])
+	}
+	page.Items = make([]View, 0, len(rows))
+	seen := make(map[prompt.ID]bool, len(rows))
+	for _, row := range rows {
+		p := parseSummary(row)
+		if !seen[p.ID] {
+			seen[p.ID] = true
+			page.Items = append(page.Items, View{Prompt: p})
+		}
+	}
+	return page
+}
+
+func rowKey(row table.Row) string { return row.Row }
+
+// maxVotesRead is how many of the viewer's votes one list reads in a row; prompts beyond that are
+// looked up one by one.
+const maxVotesRead = 1000
+
+// MarkVotes sets MyVote in a page.
+func (db *DB) MarkVotes(ctx context.Context, viewer string, items []View) error {
+	if viewer == "" || len(items) == 0 {
+		return nil
+	}
+	keys := make([]string, len(items))
+	for i, it := range items {
+		keys[i] = byAge(it.ID)
+	}
+	r := table.Range{
+		Partition: voterKey(viewer, items[0].ID).Partition,
+		From:      slices.Min(keys), To: slices.Max(keys) + "~", // "~" sorts behind every character of an id
+	}
+	rows, more, err := db.scan().rows(ctx, db.t.VotesByVoter, r, maxVotesRead)
+	if err != nil {
+		return err
+	}
+	votes := make(map[string]prompt.Vote, len(rows))
+	for _, row := range rows {
+		votes[row.Row] = prompt.Vote(row.Props.Get("VoteValue").Int())
+	}
+	for i, key := range keys {
+		items[i].MyVote = votes[key]
+	}
+	if !more {
+		return nil
+	}
+	return db.markOneByOne(ctx, viewer, items, keys, rows[len(rows)-1].Row)
+}
+
+// markOneByOne sets MyVote of the items whose key lies behind the last one read.
+func (db *DB) markOneByOne(ctx context.Context, viewer string, items []View, keys []string, last string) error {
+	var g errgroup.Group
+	g.SetLimit(maxParallel)
+	for i, key := range keys {
+		if key <= last {
+			continue
+		}
+		g.Go(func() error {
+			row, err := db.get(ctx, db.t.VotesByVoter, voterKey(viewer, items[i].ID))
+			if err == nil && row != nil {
+				items[i].MyVote = prompt.Vote(row.Props.Get("VoteValue").Int())
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// MyVotes returns the prompts that a voter voted on and still may see, newest prompt first. A value other than None
+// restricts them to that vote.
+func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, after string, limit int) (Page, error) {
+	if _, ok := parseByAge(after); after != "" && !ok {
+		return Page{}, badPosition()
+	}
+	s := db.scan()
+	var page Page
+	r := table.Range{Partition: voterPartition(voter), After: after}
+	for len(page.Items) <= limit {
+		want := min(max(limit+1-len(page.Items), 20), s.left)
+		rows, more, err := s.rows(ctx, db.t.VotesByVoter, r, want)
+		if err != nil {
+			return Page{}, err
+		}
+		if len(rows) > 0 {
+			r.After = rows[len(rows)-1].Row
+		}
+		if value != prompt.None {
+			rows = slices.DeleteFunc(rows, func(row table.Row) bool { return prompt.Vote(row.Props.Get("VoteValue").Int()) != value })
+		}
+		items, err := db.voted(ctx, voter, rows)
+		if err != nil {
+			return Page{}, err
+		}
+		page.Items = append(page.Items, items...)
+		if !more {
+			break
+		}
+		if s.spent() && len(page.Items) <= limit {
+			page.After = r.After
+			return page, nil
+		}
+	}
+	if len(page.Items) > limit {
+		page.Items = page.Items[:limit]
+		page.After = byAge(page.Items[limit-1].ID)
+	}
+	return page, nil
+}
+
+// voted returns the summaries behind rows of PromptVotesByVoter, those that the voter may see.
+func (db *DB) voted(ctx context.Context, voter string, rows []table.Row) ([]View, error) {
+	found := make([]*table.Row, len(rows))
+	var g errgroup.Group
+	g.SetLimit(maxParallel)
+	for i, row := range rows {
+		id := prompt.ID(row.Props.Get("PromptId").Str())
+		name, key := db.t.Newest, newestKey(id)
+		if row.Props.Get("AuthorId").Str() == voter {
+			name, key = db.t.Prompts, mineKey(voter, id)
+		}
+		g.Go(func() (err error) {
+			found[i], err = db.get(ctx, name, key)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	var items []View
+	for i, row := range found {
+		if row == nil {
+			continue
+		}
+		if p := parseSummary(*row); !p.Deleted() {
+			items = append(items, View{Prompt: p, MyVote: prompt.Vote(rows[i].Props.Get("VoteValue").Int())})
+		}
+	}
+	return items, nil
+}

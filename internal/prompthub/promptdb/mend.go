@@ -1,0 +1,123 @@
+package promptdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// Reindex writes every index row again and removes those that should not be there. The
+// application may be running. It returns how many prompts it went through.
+func (db *DB) Reindex(ctx context.Context, progress func(prompts int)) (int, error) {
+	prompts := 0
+	err := table.All(ctx, db.Store, db.t.Prompts, table.Range{}, func(row table.Row) (bool, error) {
+		if strings.HasPrefix(row.Row, "!") {
+			return true, nil
+		}
+		author, id, err := truthKey(row.Key)
+		if err == nil {
+			err = db.rewrite(ctx, author, id, entries{})
+		}
+		if prompts++; prompts%100 == 0 {
+			progress(prompts)
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return prompts, err
+	}
+	return prompts, db.mendAll(ctx)
+}
+
+func truthKey(key table.Key) (string, prompt.ID, error) {
+	author, okUser := parseUser(key.Partition)
+	id, okID := parseID(key.Row)
+	if !okUser || !okID {
+		return "", "", fmt.Errorf("truth row %s has no key of ours", key)
+	}
+	return author, id, nil
+}
+
+// rewrite projects a prompt whatever its index rows hold, and deletes further entries of it. Unlike the
+// job of a message it brings its own wake-up, and waits where somebody else is at work.
+func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray entries) error {
+	for range maxTries {
+		w := &work{db: db, author: author, id: id}
+		until, err := db.bring(ctx, w, rewrite, stray)
+		if err != nil {
+			return err
+		}
+		if until.IsZero() {
+			w.done()
+			return nil
+		}
+		if err := db.Sleep(ctx, min(until.Sub(db.Now()), leaseFor)+time.Second); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("prompt %s: others are always at work on it", id)
+}
+
+// mendAll goes over all tables but the truth and mends what differs.
+func (db *DB) mendAll(ctx context.Context) error {
+	var failed []error
+	mend := func(d Difference) {
+		if err := db.mend(ctx, d); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	v := verifier{db: db, report: mend, progress: func(int) {}}
+	for _, name := range db.indexTables() {
+		err := v.each(ctx, name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) })
+		if err != nil {
+			return err
+		}
+	}
+	if err := v.votes(ctx); err != nil {
+		return err
+	}
+	if err := v.each(ctx, db.t.VotesByVoter, db.checkVoter); err != nil {
+		return err
+	}
+	return errors.Join(failed...)
+}
+
+// mend makes a row agree with the truth: through a projection where the prompt exists, by
+// deleting the row where it does not. A tally that differs from its votes is a defect that nothing
+// but a person can judge; it is left to verify.
+func (db *DB) mend(ctx context.Context, d Difference) error {
+	switch {
+	case d.voter != "":
+		return db.followVote(ctx, message{Author: d.author, Prompt: d.id, Voter: d.voter})
+	case d.id == "":
+		db.Log.ErrorContext(ctx, "row not understood and left alone", "table", d.Table, "key", d.Key.String())
+		return nil
+	case d.stray == nil:
+		return db.rewrite(ctx, d.author, d.id, entries{})
+	}
+	rec, err := db.record(ctx, d.author, d.id)
+	if err != nil {
+		return err
+	}
+	if rec == nil {
+		return db.removeOrphan(ctx, d)
+	}
+	stray, _, _ := db.entry(d.Table, d.Key)
+	return db.rewrite(ctx, d.author, d.id, stray)
+}
+
+// removeOrphan deletes a row whose prompt does not exist. The row was read before the truth was
+// looked for, and a truth row is written before its index rows: so no prompt is about to appear.
+func (db *DB) removeOrphan(ctx context.Context, d Difference) error {
+	err := db.write(ctx, d.Table, []table.Op{{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}}})
+	if err != nil && fault.Of(err) != fault.NotFound && !errors.Is(err, table.ErrNotFound) && !errors.Is(err, table.ErrConflict) {
+		return unavailable(err)
+	}
+	return nil
+}

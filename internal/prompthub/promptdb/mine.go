@@ -1,0 +1,145 @@
+package promptdb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// A Sort is an order of an author's own prompts.
+type Sort string
+
+// The orders. Only ByNewest works at any number of prompts: it is the order of the keys.
+const (
+	ByNewest  Sort = "newest"
+	ByUpdated Sort = "updated" // last edited first
+	ByTitle   Sort = "title"
+)
+
+// maxSorted is how many prompts of an author are sorted in memory.
+const maxSorted = 2000
+
+// A Filter says which of an author's prompts are wanted. The zero Filter wants all that are not deleted.
+type Filter struct {
+	Deleted    bool              // the deleted ones instead
+	Visibility prompt.Visibility // "" for both
+	Tags       []prompt.Tag      // all of them
+	Words      prompt.Query      // all of them
+}
+
+func (f Filter) match(p prompt.Prompt, normalized string) bool {
+	if p.Deleted() != f.Deleted || f.Visibility != "" && p.Visibility != f.Visibility {
+		return false
+	}
+	return hasTags(p, f.Tags) && f.Words.Match(normalized)
+}
+
+func hasTags(p prompt.Prompt, tags []prompt.Tag) bool {
+	for _, tag := range tags {
+		if !slices.Contains(p.Tags, tag) {
+			return false
+		}
+	}
+	return true
+}
+
+// Mine returns an author's own prompts in an order, from a position on.
+func (db *DB) Mine(ctx context.Context, author string, f Filter, sort Sort, after string, limit int) (Page, error) {
+	if sort == ByNewest {
+		return db.mineNewest(ctx, author, f, after, limit)
+	}
+	return db.mineSorted(ctx, author, f, sort, after, limit)
+}
+
+func (db *DB) mineNewest(ctx context.Context, author string, f Filter, after string, limit int) (Page, error) {
+	r := table.Prefix(authorPartition(author), minePrefix)
+	if after != "" {
+		if _, ok := parseMine(after); !ok {
+			return Page{}, badPosition()
+		}
+		r.From, r.After = "", after
+	}
+	s := db.scan()
+	var found []table.Row
+	for len(found) <= limit {
+		rows, more, err := s.rows(ctx, db.t.Prompts, r, min(max(limit+1-len(found), 20), s.left))
+		if err != nil {
+			return Page{}, err
+		}
+		if len(rows) > 0 {
+			r.From, r.After = "", rows[len(rows)-1].Row
+		}
+		for _, row := range rows {
+			if f.match(parseSummary(row), row.Props.Get("TitleNormalized").Str()) {
+				found = append(found, row)
+			}
+		}
+		if !more {
+			break
+		}
+		if s.spent() && len(found) <= limit {
+			page := pageOf(found, limit, rowKey)
+			page.After = r.After
+			return page, nil
+		}
+	}
+	return pageOf(found, limit, rowKey), nil
+}
+
+// mineSorted sorts in memory what the key order does not give.
+func (db *DB) mineSorted(ctx context.Context, author string, f Filter, sort Sort, after string, limit int) (Page, error) {
+	s := db.scan()
+	rows, more, err := s.rows(ctx, db.t.Prompts, table.Prefix(authorPartition(author), minePrefix), maxSorted+1)
+	if err != nil {
+		return Page{}, err
+	}
+	if more || len(rows) > maxSorted {
+		return Page{}, &fault.Error{Kind: fault.Invalid, Text: "you have too many prompts for this order; use sort=newest", Fields: []fault.Field{
+			{Location: "query.sort", Message: fmt.Sprintf("must be newest for an author of more than %d prompts", maxSorted), Value: string(sort)},
+		}}
+	}
+	type entry struct {
+		row table.Row
+		at  string // its position: what it is sorted by, then its key
+	}
+	var found []entry
+	for _, row := range rows {
+		if p := parseSummary(row); f.match(p, row.Props.Get("TitleNormalized").Str()) {
+			found = append(found, entry{row, sortKey(p, sort) + "\x00" + row.Row})
+		}
+	}
+	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+	if after != "" {
+		if _, key, ok := strings.Cut(after, "\x00"); !ok || !validMine(key) {
+			return Page{}, badPosition()
+		}
+		i, _ := slices.BinarySearchFunc(found, after, func(e entry, at string) int { return cmp.Compare(e.at, at) })
+		for i < len(found) && found[i].at <= after {
+			i++
+		}
+		found = found[i:]
+	}
+	at := make(map[string]string, len(found))
+	list := make([]table.Row, len(found))
+	for i, e := range found {
+		list[i], at[e.row.Row] = e.row, e.at
+	}
+	return pageOf(list, limit, func(row table.Row) string { return at[row.Row] }), nil
+}
+
+func validMine(key string) bool { _, ok := parseMine(key); return ok }
+
+// sortKey orders as text; among equals the key decides: newest first.
+func sortKey(p prompt.Prompt, sort Sort) string {
+	if sort == ByTitle {
+		return prompt.NormalizeTitle(p.Title)
+	}
+	return fmt.Sprintf("%019s", strconv.FormatInt(maxTicks-table.Ticks(p.UpdatedAt), 10))
+}

@@ -1,0 +1,162 @@
+package promptdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/table"
+)
+
+// maxParallel bounds the index writes of one projection that are under way at once.
+const maxParallel = 32
+
+// maxThrottled is how often a throttled index write is sent again, for about a second and a half.
+const maxThrottled = 4
+
+// errLate means that the time for index writes is over; the wake-up does the rest.
+var errLate = errors.New("too late to write index rows")
+
+// project makes the index rows of a record that was just committed agree with it and clears its
+// Pending. Where it fails, Pending stays, and the wake-up finishes the work: a write whose
+// outcome is unknown may land until the lease ends, so nobody may go on before that.
+func (db *DB) project(ctx context.Context, rec record) error {
+	ctx = context.WithoutCancel(ctx) // the commit has landed: a caller who went away changes nothing
+	if err := db.index(ctx, rec); err != nil {
+		return fmt.Errorf("project %s: %w", rec.ID, err)
+	}
+	return nil
+}
+
+// index writes the rows of a record and deletes its stale ones.
+func (db *DB) index(ctx context.Context, rec record) error {
+	sendBy := rec.pending.Until.Add(sendWithin - leaseFor)
+	want := db.rows(rec.Prompt)
+	wanted := make(map[string]bool, len(want))
+	for _, r := range want {
+		wanted[r.table+"\x00"+r.row.Partition+"\x00"+r.row.Row] = true
+	}
+	var stale []indexRow
+	for _, r := range db.keys(rec.pending.Stale, rec.ID) {
+		if !wanted[r.table+"\x00"+r.row.Partition+"\x00"+r.row.Row] {
+			stale = append(stale, r)
+		}
+	}
+	var g errgroup.Group // one failure stops no other write: each row that is right is one less to mend
+	g.SetLimit(maxParallel)
+	for _, step := range plan(want, stale, db.t.MostLiked) {
+		g.Go(func() error {
+			for _, ops := range step.batches {
+				if err := db.indexWrite(ctx, step.table, sendBy, ops); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if !db.Now().Before(rec.pending.Until) {
+		return errLate
+	}
+	return nil
+}
+
+// A step is a sequence of batches in one table, each inside one partition.
+type step struct {
+	table   string
+	batches [][]table.Op
+}
+
+// plan orders index writes. All are independent but those of the most-liked table: there a move inside
+// a bucket is one batch, and one across buckets inserts before it deletes, so that a
+// reader always finds the prompt.
+func plan(want, stale []indexRow, liked string) []step {
+	var steps []step
+	moves := step{table: liked}
+	for _, r := range want {
+		op := table.Op{Kind: table.Upsert, Row: r.row}
+		if r.table == liked {
+			moves.batches = append(moves.batches, []table.Op{op})
+		} else {
+			steps = append(steps, step{r.table, [][]table.Op{{op}}})
+		}
+	}
+	for _, r := range stale {
+		op := table.Op{Kind: table.Delete, Row: table.Row{Key: r.row.Key, ETag: table.Any}}
+		switch {
+		case r.table != liked:
+			steps = append(steps, step{r.table, [][]table.Op{{op}}})
+		case len(moves.batches) > 0 && moves.batches[0][0].Row.Partition == r.row.Partition && moves.batches[0][0].Kind == table.Upsert:
+			moves.batches[0] = append(moves.batches[0], op)
+		default:
+			moves.batches = append(moves.batches, []table.Op{op})
+		}
+	}
+	if len(moves.batches) > 0 {
+		steps = append(steps, moves)
+	}
+	return steps
+}
+
+// indexWrite sends one batch, unless it is too late for it. A row to delete that is gone already is as good.
+func (db *DB) indexWrite(ctx context.Context, name string, sendBy time.Time, ops []table.Op) error {
+	for try := 0; ; try++ {
+		if db.Now().After(sendBy) {
+			return errLate
+		}
+		err := db.write(ctx, name, ops)
+		var failed *table.OpError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &failed) && errors.Is(err, table.ErrNotFound):
+			// The batch is whole or nothing: send it again without the row that is gone.
+			if ops = without(ops, failed.Index); len(ops) == 0 {
+				return nil
+			}
+		case errors.Is(err, table.ErrBusy) && try < maxThrottled: // refused before it did anything
+			if err := db.Sleep(ctx, jitter(50*time.Millisecond<<try)); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("%s of %s: %w", ops[0].Kind, name, err)
+		}
+	}
+}
+
+func (db *DB) write(ctx context.Context, name string, ops []table.Op) error {
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	_, err := db.Store.Write(ctx, name, ops...)
+	return err
+}
+
+func without(ops []table.Op, index int) []table.Op {
+	rest := make([]table.Op, 0, len(ops)-1)
+	for i, op := range ops {
+		if i != index {
+			rest = append(rest, op)
+		}
+	}
+	return rest
+}
+
+// clear says that the index rows agree with the truth row. It reports whether it
+// did: not where somebody took over, nor where the answer was lost.
+func (db *DB) clear(ctx context.Context, rec record) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
+	defer cancel()
+	_, err := db.Store.Write(ctx, db.t.Prompts, table.Op{Kind: table.Merge, Row: table.Row{
+		Key: promptKey(rec.AuthorID, rec.ID), ETag: rec.etag,
+		Props: table.Props{{Name: "Pending", Value: table.String("")}},
+	}})
+	if err != nil {
+		db.Log.WarnContext(ctx, "pending not cleared; its wake-up will", "prompt", rec.ID, "error", err)
+	}
+	return err == nil
+}

@@ -1,0 +1,144 @@
+package promptdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// purgeFor bounds one run of Purge; the next one goes on.
+const purgeFor = 4 * time.Minute
+
+// Purge removes for good what was deleted prompt.RestoreDays ago or earlier, with its votes, and
+// returns how many prompts. It may be stopped at any point and run again.
+func (db *DB) Purge(ctx context.Context) (int, error) {
+	until := db.Now().Add(purgeFor)
+	// A day's partition is due when the whole day is: a day late at most, never early.
+	due := deletedPrefix + day(db.Now().AddDate(0, 0, -prompt.RestoreDays))
+	purged := 0
+	r := table.Range{FromPartition: deletedPrefix, ToPartition: due}
+	err := table.All(ctx, db.Store, db.t.DeletedIndex, r, func(row table.Row) (bool, error) {
+		author, id := row.Props.Get("AuthorId").Str(), prompt.ID(row.Props.Get("PromptId").Str())
+		done, err := db.purge(ctx, author, id, row)
+		if done {
+			purged++
+		}
+		return db.Now().Before(until), err
+	})
+	return purged, err
+}
+
+// purge removes one prompt. The row that led to it goes last, so that a run that was cut short is found again.
+func (db *DB) purge(ctx context.Context, author string, id prompt.ID, index table.Row) (bool, error) {
+	rec, err := db.record(ctx, author, id)
+	if err != nil {
+		return false, err
+	}
+	if rec != nil {
+		if ready, err := db.markPurging(ctx, rec); err != nil || !ready {
+			return false, err
+		}
+	}
+	if err := db.purgeVotes(ctx, id); err != nil {
+		return false, err
+	}
+	if rec != nil {
+		if err := db.purgeTruth(ctx, *rec); err != nil {
+			return false, err
+		}
+	}
+	return true, db.remove(ctx, db.t.DeletedIndex, index.Key)
+}
+
+// markPurging closes the prompt for every other writer. It is not ready while somebody is at work on
+// it, nor where it was restored.
+func (db *DB) markPurging(ctx context.Context, rec *record) (bool, error) {
+	switch {
+	case rec.purging:
+		return true, nil
+	case rec.pending != nil || !rec.Deleted() || db.Now().Before(rec.DeletedAt.AddDate(0, 0, prompt.RestoreDays)):
+		return false, nil
+	}
+	err := db.write(ctx, db.t.Prompts, []table.Op{{Kind: table.Merge, Row: table.Row{
+		Key: promptKey(rec.AuthorID, rec.ID), ETag: rec.etag,
+		Props: table.Props{{Name: "IsPurging", Value: table.Bool(true)}},
+	}}})
+	if errors.Is(err, table.ErrConflict) || errors.Is(err, table.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, unavailable(fmt.Errorf("mark %s as being purged: %w", rec.ID, err))
+	}
+	return true, nil
+}
+
+// purgeVotes removes the votes of a prompt: first each voter's own row, so that it is found again.
+func (db *DB) purgeVotes(ctx context.Context, id prompt.ID) error {
+	partition := locatorKey(id).Partition
+	for {
+		rows, _, err := db.scan().rows(ctx, db.t.Votes, table.Range{Partition: partition, From: votePrefix}, table.MaxBatch)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, row := range rows {
+			if voter, ok := parseVote(row.Row); ok {
+				if err := db.remove(ctx, db.t.VotesByVoter, voterKey(voter, id)); err != nil {
+					return err
+				}
+			}
+			if err := db.remove(ctx, db.t.Votes, row.Key); err != nil {
+				return err
+			}
+		}
+	}
+	header, err := db.header(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, row := range header {
+		if err := db.remove(ctx, db.t.Votes, row.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (db *DB) purgeTruth(ctx context.Context, rec record) error {
+	if rec.idem != "" {
+		key := idemKey(rec.AuthorID, rec.idem)
+		row, err := db.get(ctx, db.t.Prompts, key)
+		if err != nil {
+			return err
+		}
+		// A later prompt may have taken the key over.
+		if row != nil && row.Props.Get("PromptId").Str() == string(rec.ID) {
+			if err := db.remove(ctx, db.t.Prompts, key); err != nil {
+				return err
+			}
+		}
+	}
+	err := db.write(ctx, db.t.Prompts, []table.Op{
+		{Kind: table.Delete, Row: table.Row{Key: mineKey(rec.AuthorID, rec.ID), ETag: table.Any}},
+		{Kind: table.Delete, Row: table.Row{Key: promptKey(rec.AuthorID, rec.ID), ETag: table.Any}},
+	})
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return unavailable(fmt.Errorf("delete prompt %s: %w", rec.ID, err))
+	}
+	return nil
+}
+
+// remove deletes a row; one that is gone is as good.
+func (db *DB) remove(ctx context.Context, name string, key table.Key) error {
+	err := db.write(ctx, name, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}})
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return unavailable(fmt.Errorf("delete %s of %s: %w", key, name, err))
+	}
+	return nil
+}

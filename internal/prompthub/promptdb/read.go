@@ -1,0 +1,103 @@
+package promptdb
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// A View is a prompt as one user sees it.
+type View struct {
+	prompt.Prompt
+	MyVote prompt.Vote
+}
+
+// Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may not
+// know of it.
+func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error) {
+	if author, ok := db.authors.get(id); ok {
+		return db.view(ctx, viewer, author, id)
+	}
+	v, author, err := db.opinion(ctx, viewer, id)
+	if err != nil {
+		return View{}, err
+	}
+	if author == "" {
+		author = viewer // not projected yet: only the author can know of it
+	}
+	rec, err := db.record(ctx, author, id)
+	if err != nil {
+		return View{}, err
+	}
+	return v.of(db, rec, viewer)
+}
+
+// view reads everything at once, where the author is known.
+func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID) (View, error) {
+	var v opinion
+	var rec *record
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		v, _, err = db.opinion(ctx, viewer, id)
+		return err
+	})
+	g.Go(func() (err error) {
+		rec, err = db.record(ctx, author, id)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return View{}, err
+	}
+	return v.of(db, rec, viewer)
+}
+
+// An opinion is what voters say of a prompt, and the viewer among them.
+type opinion struct {
+	tally prompt.Tally
+	mine  prompt.Vote
+}
+
+// opinion reads tally and vote, and says who the author is if the locator does.
+func (db *DB) opinion(ctx context.Context, viewer string, id prompt.ID) (o opinion, author string, err error) {
+	if viewer == "" {
+		rows, err := db.header(ctx, id)
+		return opinion{tally: sum(rows)}, authorIn(rows, id), err
+	}
+	b, err := db.ballot(ctx, id, viewer)
+	if b.locator != nil {
+		author = parseLocator(*b.locator).author
+	}
+	return opinion{tally: b.tally, mine: b.value()}, author, err
+}
+
+func authorIn(rows []table.Row, id prompt.ID) string {
+	for _, row := range rows {
+		if row.Key == locatorKey(id) {
+			return parseLocator(row).author
+		}
+	}
+	return ""
+}
+
+func (o opinion) of(db *DB, rec *record, viewer string) (View, error) {
+	if rec == nil || rec.purging {
+		return View{}, errUnknown()
+	}
+	db.authors.put(rec.ID, rec.AuthorID)
+	p := rec.Prompt
+	where := place{author: p.AuthorID, public: p.Visibility == prompt.Public, deleted: p.Deleted(), hidden: p.Hidden()}
+	if !where.visibleTo(viewer) {
+		return View{}, errUnknown()
+	}
+	p.Tally = o.tally
+	return View{Prompt: p, MyVote: o.mine}, nil
+}
+
+// Opinion returns the exact tally of a prompt and a viewer's vote on it, whoever may see it.
+func (db *DB) Opinion(ctx context.Context, viewer string, id prompt.ID) (prompt.Tally, prompt.Vote, error) {
+	o, _, err := db.opinion(ctx, viewer, id)
+	return o.tally, o.mine, err
+}

@@ -1,0 +1,204 @@
+package promptdb
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// RowsVersion says which rows function wrote the index rows of a prompt. A binary
+// that meets a higher one leaves the prompt alone.
+const RowsVersion = 1
+
+// A record is a truth row.
+type record struct {
+	prompt.Prompt
+	idem        string    // hash of the Idempotency-Key that created it
+	purging     bool      // on its way out; nothing may change it any more
+	rowsVersion int32     // of the binary that projected it last
+	projectedAt time.Time // when its counts were last brought up to date
+	pending     *pending  // set while the index rows may differ from it
+	etag        string
+}
+
+// pending marks a truth row whose index rows are being written.
+type pending struct {
+	Attempt string    `json:"a"` // who is at work: an id that no other attempt has
+	Until   time.Time `json:"u"` // when all its writes have landed or never will
+	Stale   entries   `json:"s"` // index rows that the change makes stale
+}
+
+// held reports whether somebody else may be writing index rows now.
+func (p *pending) held(now time.Time) bool { return p != nil && now.Before(p.Until) }
+
+// alsoStale returns a mark with further stale entries.
+func (p *pending) alsoStale(e entries) *pending {
+	if p == nil {
+		return &pending{Stale: e}
+	}
+	return &pending{Attempt: p.Attempt, Until: p.Until, Stale: p.Stale.and(e)}
+}
+
+// summary returns the properties that every index row carries.
+func summary(p prompt.Prompt) table.Props {
+	return table.Props{
+		{Name: "PromptId", Value: table.String(string(p.ID))},
+		{Name: "AuthorId", Value: table.String(p.AuthorID)},
+		{Name: "AuthorName", Value: table.String(p.AuthorName)},
+		{Name: "Title", Value: table.String(p.Title)},
+		{Name: "TitleNormalized", Value: table.String(prompt.NormalizeTitle(p.Title))},
+		{Name: "Tags", Value: table.String(joinTags(p.Tags))},
+		{Name: "Visibility", Value: table.String(string(p.Visibility))},
+		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
+		{Name: "CreatedAt", Value: table.Time(p.CreatedAt)},
+		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
+		{Name: "Likes", Value: table.Int32(p.Likes)},
+		{Name: "Dislikes", Value: table.Int32(p.Dislikes)},
+	}
+}
+
+// authorSummary is the summary that the author's own list shows.
+func authorSummary(p prompt.Prompt) table.Props {
+	props := append(summary(p), table.Prop{Name: "Revision", Value: table.Int64(p.Revision)})
+	return append(props, marks(p)...)
+}
+
+// marks returns what deletion and hiding left on a prompt. Unset times are left out: Table
+// Storage has none, and a Merge never has to clear them because edits replace the row.
+func marks(p prompt.Prompt) table.Props {
+	var props table.Props
+	if p.Deleted() {
+		props = append(props, table.Prop{Name: "DeletedAt", Value: table.Time(p.DeletedAt)})
+	}
+	if p.Hidden() {
+		props = append(props,
+			table.Prop{Name: "HiddenAt", Value: table.Time(p.HiddenAt)},
+			table.Prop{Name: "HiddenBy", Value: table.String(p.HiddenBy)},
+			table.Prop{Name: "HiddenReason", Value: table.String(p.HiddenReason)})
+	}
+	return props
+}
+
+// row returns the truth row.
+func (r record) row() (table.Row, error) {
+	props := append(authorSummary(r.Prompt),
+		table.Prop{Name: "PromptText", Value: table.String(r.Text)},
+		table.Prop{Name: "RowsVersion", Value: table.Int32(r.rowsVersion)})
+	if r.idem != "" {
+		props = append(props, table.Prop{Name: "IdempotencyHash", Value: table.String(r.idem)})
+	}
+	if r.purging {
+		props = append(props, table.Prop{Name: "IsPurging", Value: table.Bool(true)})
+	}
+	if !r.projectedAt.IsZero() {
+		props = append(props, table.Prop{Name: "ProjectedAt", Value: table.Time(r.projectedAt)})
+	}
+	text := ""
+	if r.pending != nil {
+		b, err := json.Marshal(r.pending)
+		if err != nil {
+			return table.Row{}, err
+		}
+		text = string(b)
+	}
+	props = append(props, table.Prop{Name: "Pending", Value: table.String(text)})
+	return table.Row{Key: promptKey(r.AuthorID, r.ID), ETag: r.etag, Props: props}, nil
+}
+
+// mineRow returns the author's summary row, which is written in the same batch.
+func (r record) mineRow() table.Row {
+	return table.Row{Key: mineKey(r.AuthorID, r.ID), Props: authorSummary(r.Prompt)}
+}
+
+// parseRecord reads a truth row.
+func parseRecord(row table.Row) (record, error) {
+	p := parseSummary(row)
+	p.Text = row.Props.Get("PromptText").Str()
+	r := record{
+		Prompt:      p,
+		idem:        row.Props.Get("IdempotencyHash").Str(),
+		purging:     row.Props.Get("IsPurging").Bool(),
+		rowsVersion: int32(row.Props.Get("RowsVersion").Int()),
+		projectedAt: row.Props.Get("ProjectedAt").Time(),
+		etag:        row.ETag,
+	}
+	if text := row.Props.Get("Pending").Str(); text != "" {
+		r.pending = new(pending)
+		if err := json.Unmarshal([]byte(text), r.pending); err != nil {
+			return record{}, fmt.Errorf("Pending of %s: %w", row.Key, err)
+		}
+	}
+	if promptKey(p.AuthorID, p.ID) != row.Key {
+		return record{}, fmt.Errorf("truth row %s holds prompt %q of %q", row.Key, p.ID, p.AuthorID)
+	}
+	return r, nil
+}
+
+// parseSummary reads the part of a prompt that a row carries: all of it but the text from a truth row
+// or an author's summary, and no deletion or hiding from the others.
+func parseSummary(row table.Row) prompt.Prompt {
+	var p prompt.Prompt
+	for _, x := range row.Props {
+		v := x.Value
+		switch x.Name {
+		case "PromptId":
+			p.ID = prompt.ID(v.Str())
+		case "AuthorId":
+			p.AuthorID = v.Str()
+		case "AuthorName":
+			p.AuthorName = v.Str()
+		case "Title":
+			p.Title = v.Str()
+		case "Tags":
+			p.Tags = splitTags(v.Str())
+		case "Visibility":
+			p.Visibility = prompt.Visibility(v.Str())
+		case "CreatedAt":
+			p.CreatedAt = v.Time()
+		case "UpdatedAt":
+			p.UpdatedAt = v.Time()
+		case "Likes":
+			p.Likes = int32(v.Int())
+		case "Dislikes":
+			p.Dislikes = int32(v.Int())
+		case "Revision":
+			p.Revision = v.Int()
+		case "DeletedAt":
+			p.DeletedAt = v.Time()
+		case "HiddenAt":
+			p.HiddenAt = v.Time()
+		case "HiddenBy":
+			p.HiddenBy = v.Str()
+		case "HiddenReason":
+			p.HiddenReason = v.Str()
+		}
+	}
+	return p
+}
+
+func joinTags(tags []prompt.Tag) string {
+	var b strings.Builder
+	for i, t := range tags {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		b.WriteString(string(t))
+	}
+	return b.String()
+}
+
+func splitTags(s string) []prompt.Tag {
+	if s == "" {
+		return nil
+	}
+	parts := strings.Split(s, ";")
+	tags := make([]prompt.Tag, len(parts))
+	for i, part := range parts {
+		tags[i] = prompt.Tag(part)
+	}
+	return tags
+}

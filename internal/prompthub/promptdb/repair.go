@@ -1,0 +1,234 @@
+package promptdb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// messageVersion is the highest version of a message that this binary understands.
+const messageVersion = 1
+
+// A message names a prompt that may need a projection, and where its truth row is. Its
+// property names are none that the Functions host gives a meaning to.
+type message struct {
+	Version int       `json:"v"`
+	Author  string    `json:"author"`
+	Prompt  prompt.ID `json:"prompt"`
+	Voter   string    `json:"voter,omitempty"` // of a vote
+}
+
+func (m message) text() string {
+	m.Version = messageVersion
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // unreachable: strings and a number
+	}
+	return string(b)
+}
+
+func parseMessage(text string) (message, error) {
+	var m message
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		return m, fmt.Errorf("message: %w", err)
+	}
+	if m.Version < 1 || m.Version > messageVersion {
+		return m, fmt.Errorf("message has version %d, this binary knows 1 to %d", m.Version, messageVersion)
+	}
+	if id, ok := parseID(string(m.Prompt)); !ok || m.Author == "" {
+		return m, fmt.Errorf("message names prompt %q of %q", id, m.Author)
+	}
+	return m, nil
+}
+
+// calm is how long the projections of votes on one prompt are apart, so that a storm
+// of votes makes few of them and never keeps the author from hiding the prompt.
+const calm = 3 * time.Second
+
+// Repair is the job of a message on QueueRepairs: it finishes what an interrupted writer left.
+// It may run twice, late, in any order, beside anything else.
+func (db *DB) Repair(ctx context.Context, text string) error {
+	m, err := parseMessage(text)
+	if err != nil {
+		return err
+	}
+	until, err := db.bring(ctx, m.work(db), upToDate, entries{})
+	if err != nil || until.IsZero() {
+		return err
+	}
+	return db.again(ctx, QueueRepairs, text, until)
+}
+
+// Move is the job of a message on QueueMoves, put there by a vote: it makes the voter's index
+// row and the counts in all index rows follow, which moves the prompt between score buckets.
+func (db *DB) Move(ctx context.Context, text string) error {
+	m, err := parseMessage(text)
+	if err != nil {
+		return err
+	}
+	if m.Voter == "" {
+		return errors.New("message names no voter")
+	}
+	if err := db.followVote(ctx, m); err != nil {
+		return err
+	}
+	until, err := db.bring(ctx, m.work(db), counts, entries{})
+	if err != nil || until.IsZero() {
+		return err
+	}
+	if db.due.after(m.Prompt, db.Now()) {
+		return nil // the copy that another vote's message left comes later, and counts this vote too
+	}
+	if err := db.again(ctx, QueueMoves, text, until); err != nil {
+		return err
+	}
+	db.due.put(m.Prompt, until)
+	return nil
+}
+
+// due remembers for which prompts this instance has put a message back, and for when. A storm of votes
+// on one prompt leaves one message, not one for each vote.
+type due struct {
+	mu sync.Mutex
+	m  map[prompt.ID]time.Time
+}
+
+func (d *due) after(id prompt.ID, now time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.m[id].After(now)
+}
+
+func (d *due) put(id prompt.ID, at time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.m == nil || len(d.m) >= maxAuthors {
+		d.m = make(map[prompt.ID]time.Time)
+	}
+	d.m[id] = at
+}
+
+// again puts a copy of a message back for later. Being busy is no failure.
+func (db *DB) again(ctx context.Context, name, text string, until time.Time) error {
+	delay := max(until.Sub(db.Now()), 0) + jitter(time.Second)
+	_, err := db.send(ctx, name, text, delay)
+	return err
+}
+
+// What a projection is for.
+type reason int
+
+const (
+	upToDate reason = iota // finish what is pending, follow the tally
+	counts                 // the same, not too often
+	rewrite                // write every index row again, whatever they hold
+)
+
+// work returns the job of a message, which stays on its queue until the job is done.
+func (m message) work(db *DB) *work {
+	return &work{db: db, author: m.Author, id: m.Prompt, holding: true}
+}
+
+// bring makes the index rows of a prompt agree with its truth row, and that with the tally. A time
+// that is not zero says when to try again: somebody else is at work, or was a moment ago. Entries
+// beyond those of the prompt are deleted with it.
+func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (time.Time, error) {
+	for range maxTries {
+		rec, err := db.record(ctx, w.author, w.id)
+		if err != nil || rec == nil || rec.purging {
+			return time.Time{}, err
+		}
+		if rec.pending.held(db.Now()) {
+			return rec.pending.Until, nil
+		}
+		if next := rec.projectedAt.Add(calm); why == counts && rec.pending == nil && db.Now().Before(next) {
+			return next, nil
+		}
+		// The tally is read after the truth row: what is written below is never older than what it replaces.
+		tally, err := db.tally(ctx, w.id)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if why != rewrite && rec.pending == nil && tally == rec.Tally {
+			return time.Time{}, nil
+		}
+		now := *rec
+		now.Tally, now.projectedAt = tally, db.Now()
+		if err := w.wake(ctx); err != nil {
+			return time.Time{}, err
+		}
+		was := *rec
+		was.pending = was.pending.alsoStale(stray)
+		committed, err := w.commit(ctx, &was, now)
+		if errors.Is(err, errConflict) {
+			continue
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+		if err := db.project(ctx, committed); err != nil {
+			return time.Time{}, err
+		}
+		db.clear(ctx, committed)
+		return time.Time{}, nil
+	}
+	return time.Time{}, fmt.Errorf("prompt %s: changed by others %d times", w.id, maxTries)
+}
+
+// followVote sets the voter's index row to what the vote row says. The index row is read
+// first: a vote that comes in between makes the write fail, and the job run again.
+func (db *DB) followVote(ctx context.Context, m message) error {
+	key := voterKey(m.Voter, m.Prompt)
+	index, err := db.get(ctx, db.t.VotesByVoter, key)
+	if err != nil {
+		return err
+	}
+	vote, err := db.get(ctx, db.t.Votes, voteKey(m.Prompt, m.Voter))
+	if err != nil {
+		return err
+	}
+	op, ok := followOp(m, index, vote)
+	if !ok {
+		return nil
+	}
+	err = db.write(ctx, db.t.VotesByVoter, []table.Op{op})
+	var failed *table.OpError
+	if errors.As(err, &failed) {
+		return fault.Wrap(fault.Unavailable, "the vote was changed meanwhile", err)
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// followOp returns the write that makes the voter's index row follow the vote row, if one is needed.
+func followOp(m message, index, vote *table.Row) (table.Op, bool) {
+	v := prompt.None
+	if vote != nil {
+		v = prompt.Vote(vote.Props.Get("VoteValue").Int())
+	}
+	key := voterKey(m.Voter, m.Prompt)
+	switch {
+	case v == prompt.None && index == nil:
+		return table.Op{}, false
+	case v == prompt.None:
+		return table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: index.ETag}}, true
+	}
+	row := table.Row{Key: key, Props: voterProps(m.Prompt, m.Author, v, vote.Props.Get("UpdatedAt").Time())}
+	switch {
+	case index == nil:
+		return table.Op{Kind: table.Insert, Row: row}, true
+	case index.Props.Equal(row.Props):
+		return table.Op{}, false
+	}
+	row.ETag = index.ETag
+	return table.Op{Kind: table.Replace, Row: row}, true
+}

@@ -1,0 +1,215 @@
+package promptdb
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// restoreBatch is how many lines go into one batch: the largest texts still fit.
+const restoreBatch = 20
+
+// Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows. The
+// tag catalog becomes that of the backup. Where it fails, the store is to be emptied before it is
+// tried again.
+func (db *DB) Restore(ctx context.Context, r io.Reader, progress func(rows int)) (int, error) {
+	if err := db.mustBeEmpty(ctx); err != nil {
+		return 0, err
+	}
+	if err := db.clearTags(ctx); err != nil {
+		return 0, err
+	}
+	re := &restore{db: db, progress: progress, tallies: map[int]prompt.Tally{}}
+	if err := re.lines(ctx, bufio.NewReaderSize(r, 1<<16)); err != nil {
+		return re.rows, err
+	}
+	if _, err := db.Reindex(ctx, func(int) {}); err != nil {
+		return re.rows, fmt.Errorf("the rows are restored, their index rows are not; run reindex: %w", err)
+	}
+	return re.rows, nil
+}
+
+func (db *DB) mustBeEmpty(ctx context.Context) error {
+	for _, name := range []string{db.t.Prompts, db.t.Votes} {
+		rows, _, err := db.scan().rows(ctx, name, table.Range{}, 1)
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			return fault.New(fault.Invalid, "the store is not empty: table "+name+" has rows; restore into a new one")
+		}
+	}
+	return nil
+}
+
+func (db *DB) clearTags(ctx context.Context) error {
+	tags, err := db.readTags(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range tags {
+		op := table.Op{Kind: table.Delete, Row: table.Row{Key: catalogKey(t.Tag), ETag: table.Any}}
+		if err := db.write(ctx, db.t.TagCatalog, []table.Op{op}); err != nil && !errors.Is(err, table.ErrNotFound) {
+			return unavailable(err)
+		}
+	}
+	return nil
+}
+
+type restore struct {
+	db       *DB
+	progress func(int)
+	rows     int
+	name     string // the table of ops
+	ops      []table.Op
+	tallies  map[int]prompt.Tally // of the prompt whose votes are being read
+	voted    prompt.ID
+}
+
+// lines reads the whole backup. A line's number is part of every error.
+func (re *restore) lines(ctx context.Context, r *bufio.Reader) error {
+	for n := 1; ; n++ {
+		text, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(text) == 0 {
+			return fmt.Errorf("line %d: the backup ends early: it has no last line", n)
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		done, err := re.line(ctx, n, text)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if done {
+			return nil
+		}
+	}
+}
+
+func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err error) {
+	var l line
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&l); err != nil {
+		return false, err
+	}
+	switch {
+	case n == 1 && (l.Kind != "backup" || l.Version != backupVersion):
+		return false, fmt.Errorf("not a backup of version %d", backupVersion)
+	case n == 1:
+		return false, nil
+	case l.Kind == "end" && l.Rows != nil:
+		if *l.Rows != re.rows {
+			return false, fmt.Errorf("the backup says %d rows, these were %d", *l.Rows, re.rows)
+		}
+		return true, errors.Join(re.endVotes(ctx), re.flush(ctx))
+	}
+	if re.rows++; re.rows%progressEvery == 0 {
+		re.progress(re.rows)
+	}
+	return false, re.row(ctx, l)
+}
+
+// row puts one line into the batch.
+func (re *restore) row(ctx context.Context, l line) error {
+	switch {
+	case l.Tag != nil:
+		return re.add(ctx, re.db.t.TagCatalog, tagRow(prompt.TagInfo(*l.Tag)))
+	case l.Idem != nil:
+		return re.add(ctx, re.db.t.Prompts, table.Row{Key: idemKey(l.Idem.Author, l.Idem.Key), Props: idemProps(l.Idem.Prompt, l.Idem.Body)})
+	case l.Prompt != nil:
+		rec, err := l.Prompt.record(re.db.Now())
+		if err != nil {
+			return err
+		}
+		row, err := rec.row()
+		if err != nil {
+			return err
+		}
+		return errors.Join(re.add(ctx, re.db.t.Prompts, row), re.add(ctx, re.db.t.Prompts, rec.mineRow()))
+	case l.Vote != nil:
+		return re.vote(ctx, *l.Vote)
+	}
+	return fmt.Errorf("a line of kind %q", l.Kind)
+}
+
+// record returns the truth row that Reindex completes: it is marked as if its writer were gone.
+func (l promptLine) record(now time.Time) (record, error) {
+	id, ok := prompt.ParseID(string(l.ID))
+	if !ok || id != l.ID {
+		return record{}, fmt.Errorf("%q is no prompt id", l.ID)
+	}
+	return record{
+		Prompt: prompt.Prompt{
+			ID: id, AuthorID: l.Author, AuthorName: l.AuthorName,
+			Draft:     prompt.Draft{Title: l.Title, Text: l.Text, Tags: l.Tags, Visibility: l.Visibility},
+			CreatedAt: id.Time(), UpdatedAt: l.UpdatedAt, DeletedAt: l.DeletedAt,
+			HiddenAt: l.HiddenAt, HiddenBy: l.HiddenBy, HiddenReason: l.HiddenReason, Revision: l.Revision,
+		},
+		idem: l.Idempotency, rowsVersion: RowsVersion,
+		pending: &pending{Attempt: "restore", Until: now.UTC()},
+	}, nil
+}
+
+func (re *restore) vote(ctx context.Context, v voteLine) error {
+	id, ok := prompt.ParseID(string(v.Prompt))
+	if !ok || id != v.Prompt || v.Value < prompt.Dislike || v.Value > prompt.Like {
+		return fmt.Errorf("a vote of %d on prompt %q", v.Value, v.Prompt)
+	}
+	if id != re.voted {
+		if err := re.endVotes(ctx); err != nil {
+			return err
+		}
+		re.voted = id
+	}
+	n := shard(v.Voter)
+	re.tallies[n] = re.tallies[n].Add(prompt.None, v.Value)
+	return re.add(ctx, re.db.t.Votes, table.Row{Key: voteKey(id, v.Voter), Props: voteProps(id, v.Voter, v.Value, v.UpdatedAt)})
+}
+
+// endVotes writes the tally of the prompt whose votes have been read.
+func (re *restore) endVotes(ctx context.Context) error {
+	for n := range shards {
+		if t, ok := re.tallies[n]; ok {
+			if err := re.add(ctx, re.db.t.Votes, table.Row{Key: tallyKey(re.voted, n), Props: tallyProps(t)}); err != nil {
+				return err
+			}
+		}
+	}
+	clear(re.tallies)
+	return nil
+}
+
+// add puts a row into the batch, which holds rows of one partition.
+func (re *restore) add(ctx context.Context, name string, row table.Row) error {
+	full := len(re.ops) >= restoreBatch
+	if full || len(re.ops) > 0 && (re.name != name || re.ops[0].Row.Partition != row.Partition) {
+		if err := re.flush(ctx); err != nil {
+			return err
+		}
+	}
+	re.name = name
+	re.ops = append(re.ops, table.Op{Kind: table.Insert, Row: row})
+	return nil
+}
+
+func (re *restore) flush(ctx context.Context) error {
+	if len(re.ops) == 0 {
+		return nil
+	}
+	err := re.db.write(ctx, re.name, re.ops)
+	re.ops = re.ops[:0]
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package promptdb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// catalogFor is how long an instance believes what it read of the tag catalog.
+const catalogFor = 10 * time.Second
+
+type catalog struct {
+	mu   sync.Mutex
+	tags []prompt.TagInfo
+	at   time.Time
+}
+
+// Tags returns the whole catalog, active or not, by sort order and name. It may be a few seconds old. An
+// empty catalog is filled first.
+func (db *DB) Tags(ctx context.Context) ([]prompt.TagInfo, error) {
+	c := &db.catalog
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.at.IsZero() && db.Now().Sub(c.at) < catalogFor {
+		return slices.Clone(c.tags), nil
+	}
+	tags, err := db.readTags(ctx)
+	if err == nil && len(tags) == 0 {
+		tags, err = db.fillTags(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.tags, c.at = tags, db.Now()
+	return slices.Clone(tags), nil
+}
+
+func (db *DB) readTags(ctx context.Context) ([]prompt.TagInfo, error) {
+	var tags []prompt.TagInfo
+	err := table.All(ctx, db.Store, db.t.TagCatalog, table.Range{Partition: catalogPartition}, func(row table.Row) (bool, error) {
+		tags = append(tags, parseTag(row))
+		return true, nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	slices.SortFunc(tags, func(a, b prompt.TagInfo) int {
+		return cmp.Or(cmp.Compare(a.SortOrder, b.SortOrder), cmp.Compare(a.Tag, b.Tag))
+	})
+	return tags, nil
+}
+
+// fillTags writes the built-in catalog. Where another instance was faster, or wrote tags of its own, theirs stay.
+func (db *DB) fillTags(ctx context.Context) ([]prompt.TagInfo, error) {
+	for part := range slices.Chunk(db.Config.Tags, table.MaxBatch) {
+		ops := make([]table.Op, len(part))
+		for i, tag := range part {
+			ops[i] = table.Op{Kind: table.Insert, Row: tagRow(tag)}
+		}
+		if err := db.write(ctx, db.t.TagCatalog, ops); err != nil && !errors.Is(err, table.ErrExists) {
+			return nil, unavailable(err)
+		}
+	}
+	return db.readTags(ctx)
+}
+
+// PutTag creates or changes a tag of the catalog.
+func (db *DB) PutTag(ctx context.Context, tag prompt.TagInfo) error {
+	if err := db.write(ctx, db.t.TagCatalog, []table.Op{{Kind: table.Upsert, Row: tagRow(tag)}}); err != nil {
+		return unavailable(fmt.Errorf("put tag %s: %w", tag.Tag, err))
+	}
+	db.catalog.mu.Lock()
+	defer db.catalog.mu.Unlock()
+	db.catalog.at = time.Time{}
+	return nil
+}
+
+func tagRow(t prompt.TagInfo) table.Row {
+	return table.Row{Key: catalogKey(t.Tag), Props: table.Props{
+		{Name: "Tag", Value: table.String(string(t.Tag))},
+		{Name: "DisplayName", Value: table.String(t.DisplayName)},
+		{Name: "SortOrder", Value: table.Int32(t.SortOrder)},
+		{Name: "IsActive", Value: table.Bool(t.Active)},
+	}}
+}
+
+func parseTag(row table.Row) prompt.TagInfo {
+	return prompt.TagInfo{
+		Tag:         prompt.Tag(row.Props.Get("Tag").Str()),
+		DisplayName: row.Props.Get("DisplayName").Str(),
+		SortOrder:   int32(row.Props.Get("SortOrder").Int()),
+		Active:      row.Props.Get("IsActive").Bool(),
+	}
+}

@@ -1,0 +1,388 @@
+package promptdb
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
+)
+
+// shards is how many rows share the tally of a prompt, so that as many voters can write at once.
+const shards = 8
+
+// voteWake is how long the wake-up of a vote waits: its batch is sent within wakeFresh, and has
+// landed or never will 30 s later.
+const voteWake = 60 * time.Second
+
+// maxVoteTries bounds how often a vote is tried against others on the same share of the tally.
+const maxVoteTries = 100
+
+func shard(voter string) int {
+	h := fnv.New32a()
+	h.Write([]byte(voter))
+	return int(h.Sum32() % shards)
+}
+
+// A ballot is what a vote reads before it writes: one partition.
+type ballot struct {
+	vote    *table.Row // the voter's, nil for none
+	locator *table.Row
+	share   *table.Row // of the tally, where this voter counts
+	tally   prompt.Tally
+}
+
+func (b ballot) value() prompt.Vote {
+	if b.vote == nil {
+		return prompt.None
+	}
+	return prompt.Vote(b.vote.Props.Get("VoteValue").Int())
+}
+
+// ballot reads the voter's row and the headers of the prompt's partition, at once.
+func (db *DB) ballot(ctx context.Context, id prompt.ID, voter string) (ballot, error) {
+	var b ballot
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		b.vote, err = db.get(ctx, db.t.Votes, voteKey(id, voter))
+		return err
+	})
+	var rows []table.Row
+	g.Go(func() (err error) {
+		rows, err = db.header(ctx, id)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return ballot{}, err
+	}
+	own := tallyKey(id, shard(voter))
+	for i, row := range rows {
+		switch row.Key {
+		case locatorKey(id):
+			b.locator = &rows[i]
+		case own:
+			b.share = &rows[i]
+		}
+	}
+	b.tally = sum(rows)
+	return b, nil
+}
+
+// header reads the locator and the tally rows of a prompt.
+func (db *DB) header(ctx context.Context, id prompt.ID) ([]table.Row, error) {
+	r := table.Prefix(locatorKey(id).Partition, headerPrefix)
+	var rows []table.Row
+	for next := ""; ; {
+		page, err := db.Store.List(ctx, db.t.Votes, r, 100, next)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		rows = append(rows, page.Rows...)
+		if next = page.Next; next == "" {
+			return rows, nil
+		}
+	}
+}
+
+// tally reads the votes of a prompt as one number each.
+func (db *DB) tally(ctx context.Context, id prompt.ID) (prompt.Tally, error) {
+	rows, err := db.header(ctx, id)
+	return sum(rows), err
+}
+
+func sum(rows []table.Row) prompt.Tally {
+	var t prompt.Tally
+	for _, row := range rows {
+		t.Likes += int32(row.Props.Get("Likes").Int())
+		t.Dislikes += int32(row.Props.Get("Dislikes").Int())
+	}
+	return t
+}
+
+// Vote sets a voter's vote on a prompt that the voter may see, and returns the tally with it. Every
+// vote that was answered before this one began is in it.
+func (db *DB) Vote(ctx context.Context, voter string, id prompt.ID, v prompt.Vote) (prompt.Tally, error) {
+	author, known := db.authors.get(id)
+	if !known {
+		var err error
+		if author, err = db.locate(ctx, id, voter); err != nil {
+			return prompt.Tally{}, err
+		}
+	}
+	p := poll{db: db, id: id, author: author, voter: voter, value: v}
+	return p.run(ctx)
+}
+
+// A poll is one vote being cast.
+type poll struct {
+	db            *DB
+	id            prompt.ID
+	author, voter string
+	value         prompt.Vote
+	receipt       queue.Receipt
+	wokenAt       time.Time
+	unknown       int  // batches whose outcome was not known at once
+	late          bool // a write may land after its answer was given up
+}
+
+func (p *poll) message() message { return message{Author: p.author, Prompt: p.id, Voter: p.voter} }
+
+// wake puts a wake-up on the queue unless one is there that is fresh enough for a write now.
+func (p *poll) wake(ctx context.Context) (err error) {
+	if !p.wokenAt.IsZero() && p.db.Now().Sub(p.wokenAt) < wakeFresh/2 {
+		return nil
+	}
+	sent := p.db.Now()
+	if p.receipt, err = p.db.send(ctx, QueueMoves, p.message().text(), voteWake); err == nil {
+		p.wokenAt = sent
+	}
+	return err
+}
+
+func (p *poll) run(ctx context.Context) (prompt.Tally, error) {
+	wait := 5 * time.Millisecond
+	for range maxVoteTries {
+		b, err := p.prepare(ctx)
+		if err != nil {
+			return prompt.Tally{}, err
+		}
+		if b.value() == p.value {
+			p.forget()
+			return b.tally, nil
+		}
+		err = p.cast(ctx, b)
+		if err == nil {
+			return b.tally.Add(b.value(), p.value), nil
+		}
+		if !settled(err) {
+			// It may have landed: the next look at the row tells.
+			if p.unknown++; p.unknown >= maxUnknown {
+				return prompt.Tally{}, unavailable(err)
+			}
+		}
+		if err := p.db.Sleep(ctx, jitter(wait)); err != nil {
+			return prompt.Tally{}, unavailable(err)
+		}
+		wait = min(wait*2, 200*time.Millisecond)
+	}
+	return prompt.Tally{}, busy(time.Second)
+}
+
+// prepare reads the ballot and sends the wake-up at once, and checks that the voter may see the prompt.
+func (p *poll) prepare(ctx context.Context) (ballot, error) {
+	var b ballot
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return p.wake(gctx) })
+	g.Go(func() (err error) {
+		b, err = p.db.ballot(gctx, p.id, p.voter)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return b, err
+	}
+	if err := p.db.mayVote(ctx, b.locator, p.id, p.voter); err != nil {
+		p.forget()
+		return b, err
+	}
+	return b, p.wake(ctx) // again if the reads took long: the batch follows at once
+}
+
+// forget takes the wake-up back where no write of this vote can still land.
+func (p *poll) forget() {
+	if !p.late {
+		p.db.forget(QueueMoves, p.receipt)
+	}
+}
+
+// cast writes the vote and its share of the tally in one batch, and the voter's index row beside it.
+func (p *poll) cast(ctx context.Context, b ballot) error {
+	ctx = context.WithoutCancel(ctx) // half of it must not depend on who is still listening
+	now := p.db.Now()
+	var g errgroup.Group
+	var batchErr, indexErr error
+	g.Go(func() error {
+		batchErr = p.db.write(ctx, p.db.t.Votes, p.ops(b, now))
+		return nil
+	})
+	g.Go(func() error {
+		indexErr = p.index(ctx, now)
+		return nil
+	})
+	_ = g.Wait() // both report by themselves
+	p.late = p.late || !settled(batchErr) || !settled(indexErr)
+	if batchErr == nil && !p.late {
+		p.hasten()
+	}
+	return batchErr
+}
+
+// settled reports whether a write with this error has landed or never will.
+func settled(err error) bool {
+	var failed *table.OpError
+	return err == nil || errors.As(err, &failed) || errors.Is(err, table.ErrBusy)
+}
+
+// ops are the vote row and the share of the tally.
+func (p *poll) ops(b ballot, now time.Time) []table.Op {
+	vote := table.Row{Key: voteKey(p.id, p.voter), Props: voteProps(p.id, p.voter, p.value, now)}
+	var t prompt.Tally
+	if b.share != nil {
+		t = sum([]table.Row{*b.share})
+	}
+	t = t.Add(b.value(), p.value)
+	share := table.Row{Key: tallyKey(p.id, shard(p.voter)), Props: tallyProps(t)}
+	return []table.Op{overwrite(vote, b.vote), overwrite(share, b.share)}
+}
+
+// overwrite writes a row in place of the version that was read.
+func overwrite(row table.Row, was *table.Row) table.Op {
+	if was == nil {
+		return table.Op{Kind: table.Insert, Row: row}
+	}
+	row.ETag = was.ETag
+	return table.Op{Kind: table.Replace, Row: row}
+}
+
+func voteProps(id prompt.ID, voter string, v prompt.Vote, at time.Time) table.Props {
+	return table.Props{
+		{Name: "PromptId", Value: table.String(string(id))},
+		{Name: "VoterId", Value: table.String(voter)},
+		{Name: "VoteValue", Value: table.Int32(int32(v))},
+		{Name: "UpdatedAt", Value: table.Time(at)},
+	}
+}
+
+func tallyProps(t prompt.Tally) table.Props {
+	return table.Props{{Name: "Likes", Value: table.Int32(t.Likes)}, {Name: "Dislikes", Value: table.Int32(t.Dislikes)}}
+}
+
+// index writes the voter's own row, without a condition: the wake-up sets it right.
+func (p *poll) index(ctx context.Context, now time.Time) error {
+	key := voterKey(p.voter, p.id)
+	if p.value == prompt.None {
+		err := p.db.write(ctx, p.db.t.VotesByVoter, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}})
+		if errors.Is(err, table.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	row := table.Row{Key: key, Props: voterProps(p.id, p.author, p.value, now)}
+	return p.db.write(ctx, p.db.t.VotesByVoter, []table.Op{{Kind: table.Upsert, Row: row}})
+}
+
+func voterProps(id prompt.ID, author string, v prompt.Vote, at time.Time) table.Props {
+	return table.Props{
+		{Name: "PromptId", Value: table.String(string(id))},
+		{Name: "AuthorId", Value: table.String(author)},
+		{Name: "VoteValue", Value: table.Int32(int32(v))},
+		{Name: "UpdatedAt", Value: table.Time(at)},
+	}
+}
+
+// hasten brings the wake-up forward, behind the answer: both writes have ended, so what it finds is final.
+func (p *poll) hasten() {
+	receipt := p.receipt
+	p.db.Behind(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
+		defer cancel()
+		if _, err := p.db.Queues.Hide(ctx, QueueMoves, receipt, time.Second); err != nil && !errors.Is(err, queue.ErrGone) {
+			p.db.Log.DebugContext(ctx, "wake-up of a vote not brought forward", "error", err)
+		}
+	})
+}
+
+// mayVote reports by NotFound that the voter may not know of the prompt.
+func (db *DB) mayVote(ctx context.Context, locator *table.Row, id prompt.ID, voter string) error {
+	if locator == nil {
+		// Just created and not projected yet: only its author can know of it.
+		rec, err := db.record(ctx, voter, id)
+		if err != nil {
+			return err
+		}
+		if rec == nil || rec.Deleted() || rec.purging {
+			return errUnknown()
+		}
+		return nil
+	}
+	where := parseLocator(*locator)
+	db.authors.put(id, where.author)
+	if !where.visibleTo(voter) {
+		return errUnknown()
+	}
+	return nil
+}
+
+// A place is what a locator says.
+type place struct {
+	author                  string
+	public, deleted, hidden bool
+}
+
+func parseLocator(row table.Row) place {
+	return place{
+		author:  row.Props.Get("AuthorId").Str(),
+		public:  row.Props.Get("Visibility").Str() == string(prompt.Public),
+		deleted: row.Props.Get("IsDeleted").Bool(),
+		hidden:  row.Props.Get("IsHidden").Bool(),
+	}
+}
+
+func (w place) visibleTo(viewer string) bool {
+	return !w.deleted && (viewer != "" && viewer == w.author || w.public && !w.hidden)
+}
+
+// locate returns the author of a prompt: its locator says who, or else it is the viewer's own.
+func (db *DB) locate(ctx context.Context, id prompt.ID, viewer string) (string, error) {
+	row, err := db.get(ctx, db.t.Votes, locatorKey(id))
+	if err != nil {
+		return "", err
+	}
+	if row != nil {
+		author := parseLocator(*row).author
+		db.authors.put(id, author)
+		return author, nil
+	}
+	rec, err := db.record(ctx, viewer, id)
+	if err != nil {
+		return "", err
+	}
+	if rec == nil {
+		return "", errUnknown()
+	}
+	db.authors.put(id, viewer)
+	return viewer, nil
+}
+
+// VoteOf returns a voter's vote on a prompt that the voter may see, and the tally.
+func (db *DB) VoteOf(ctx context.Context, voter string, id prompt.ID) (prompt.Vote, prompt.Tally, error) {
+	b, err := db.ballot(ctx, id, voter)
+	if err != nil {
+		return prompt.None, prompt.Tally{}, err
+	}
+	if err := db.mayVote(ctx, b.locator, id, voter); err != nil {
+		return prompt.None, prompt.Tally{}, err
+	}
+	return b.value(), b.tally, nil
+}
+
+func parseTallyShard(row string) (int, bool) {
+	if len(row) != len(tallyPrefix)+1 || row[:len(tallyPrefix)] != tallyPrefix {
+		return 0, false
+	}
+	n, err := strconv.Atoi(row[len(tallyPrefix):])
+	return n, err == nil && n < shards
+}
+
+// Author returns who wrote a prompt, whoever may see it, or NotFound.
+func (db *DB) Author(ctx context.Context, id prompt.ID, viewer string) (string, error) {
+	if author, ok := db.authors.get(id); ok {
+		return author, nil
+	}
+	return db.locate(ctx, id, viewer)
+}

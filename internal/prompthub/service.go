@@ -1,0 +1,285 @@
+package prompthub
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// A View is a prompt as one user sees it.
+type View = promptdb.View
+
+// Service is what users may do. Its errors are of package fault. A prompt that the caller may
+// not know of answers NotFound with one and the same text in every method.
+type Service struct {
+	db    *promptdb.DB
+	rules prompt.Rules
+	now   func() time.Time
+}
+
+// New returns a Service over a database.
+func New(db *promptdb.DB, rules prompt.Rules, now func() time.Time) *Service {
+	return &Service{db: db, rules: rules, now: now}
+}
+
+// Ready reports whether the storage answers.
+func (s *Service) Ready(ctx context.Context) error { return s.db.Ready(ctx) }
+
+// A Match is the precondition of a change: the revisions that the caller knows.
+type Match struct {
+	Any       bool // whatever the revision is
+	Revisions []int64
+}
+
+func (m Match) holds(revision int64) bool { return m.Any || slices.Contains(m.Revisions, revision) }
+
+// replays reports whether the prompt is one edit further than the caller knows.
+func (m Match) replays(revision int64) bool { return slices.Contains(m.Revisions, revision-1) }
+
+// Create stores a new prompt. With a key, the same call again answers the same prompt and false;
+// another draft under the same key is Invalid.
+func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key string) (View, bool, error) {
+	d, err := s.rules.Check(d)
+	if err != nil {
+		return View{}, false, err
+	}
+	if err := s.checkTags(ctx, d.Tags, nil); err != nil {
+		return View{}, false, err
+	}
+	id, err := prompt.NewID(s.now(), rand.Reader)
+	if err != nil {
+		return View{}, false, err
+	}
+	p := prompt.Prompt{ID: id, AuthorID: who.ID, AuthorName: who.Name, Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+	made, isNew, err := s.db.Add(ctx, p, idempotency(key, d))
+	if err != nil || isNew {
+		return View{Prompt: made}, isNew, err
+	}
+	v, err := s.db.Get(ctx, who.ID, made.ID)
+	return v, false, err
+}
+
+// idempotency identifies a key and what was sent with it.
+func idempotency(key string, d prompt.Draft) *promptdb.Idempotency {
+	if key == "" {
+		return nil
+	}
+	return &promptdb.Idempotency{Key: hash(key), Body: hash(fmt.Sprintf("%q", []any{d.Title, d.Text, d.Tags, d.Visibility}))}
+}
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:16])
+}
+
+// checkTags reports tags that are neither active in the catalog nor among those that the prompt has already.
+func (s *Service) checkTags(ctx context.Context, tags, has []prompt.Tag) error {
+	if len(tags) == 0 {
+		return nil
+	}
+	all, err := s.db.Tags(ctx)
+	if err != nil {
+		return err
+	}
+	var fields []fault.Field
+	for i, tag := range tags {
+		known := slices.ContainsFunc(all, func(t prompt.TagInfo) bool { return t.Active && t.Tag == tag })
+		if !known && !slices.Contains(has, tag) {
+			fields = append(fields, fault.Field{
+				Location: fmt.Sprintf("body.tags[%d]", i), Value: string(tag),
+				Message: "is not an active tag of the catalog; see GET /api/v1/tags",
+			})
+		}
+	}
+	if fields == nil {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Invalid, Text: "the prompt has tags that the catalog does not offer", Fields: fields}
+}
+
+// Get returns a prompt. Who may be nobody.
+func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
+	return s.db.Get(ctx, who.ID, id)
+}
+
+// Replace puts a draft in place of what the author wrote before.
+func (s *Service) Replace(ctx context.Context, who auth.User, id prompt.ID, m Match, d prompt.Draft) (View, error) {
+	d, err := s.rules.Check(d)
+	if err != nil {
+		// Whose prompt it is decides first: rules are told to its author only.
+		return View{}, s.insteadOf(ctx, who, id, err)
+	}
+	return s.edit(ctx, who, id, m, func(prompt.Draft) (prompt.Draft, error) { return d, nil })
+}
+
+// A Patch changes some fields of a prompt; nil leaves a field as it is.
+type Patch struct {
+	Title      *string
+	Text       *string
+	Tags       *[]prompt.Tag
+	Visibility *prompt.Visibility
+}
+
+func (p Patch) apply(d prompt.Draft) prompt.Draft {
+	if p.Title != nil {
+		d.Title = *p.Title
+	}
+	if p.Text != nil {
+		d.Text = *p.Text
+	}
+	if p.Tags != nil {
+		d.Tags = *p.Tags
+	}
+	if p.Visibility != nil {
+		d.Visibility = *p.Visibility
+	}
+	return d
+}
+
+// Patch changes some of what the author wrote.
+func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Match, change Patch) (View, error) {
+	return s.edit(ctx, who, id, m, func(d prompt.Draft) (prompt.Draft, error) { return s.rules.Check(change.apply(d)) })
+}
+
+// edit makes a new revision out of the current draft. A caller who knows the revision before, and
+// wants what is there now, sent the same request before and is answered as then.
+func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Draft) (prompt.Draft, error)) (View, error) {
+	p, err := s.db.Change(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+		if p.Deleted() {
+			return p, fault.New(fault.NotFound, "there is no such prompt")
+		}
+		if !m.holds(p.Revision) && !m.replays(p.Revision) {
+			return p, stale()
+		}
+		d, err := next(p.Draft)
+		if err != nil {
+			return p, err
+		}
+		if same(d, p.Draft) {
+			return p, promptdb.ErrUnchanged
+		}
+		if !m.holds(p.Revision) {
+			return p, stale()
+		}
+		if err := s.checkTags(ctx, d.Tags, p.Tags); err != nil {
+			return p, err
+		}
+		p.Draft = d
+		p.Revision++
+		p.UpdatedAt = s.now().UTC().Truncate(time.Millisecond)
+		return p, nil
+	})
+	if err != nil {
+		return View{}, s.explain(ctx, who, id, err)
+	}
+	return s.withOpinion(ctx, who, p)
+}
+
+func stale() error {
+	return fault.New(fault.Stale, "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match")
+}
+
+func same(a, b prompt.Draft) bool {
+	return a.Title == b.Title && a.Text == b.Text && a.Visibility == b.Visibility && slices.Equal(a.Tags, b.Tags)
+}
+
+// explain completes the error of a change: whose prompt it is, or what it is now.
+func (s *Service) explain(ctx context.Context, who auth.User, id prompt.ID, err error) error {
+	var f *fault.Error
+	switch {
+	case fault.Of(err) == fault.NotFound:
+		return s.insteadOf(ctx, who, id, err)
+	case fault.Of(err) == fault.Stale && errors.As(err, &f):
+		if v, getErr := s.db.Get(ctx, who.ID, id); getErr == nil {
+			f.Current = v
+		}
+	}
+	return err
+}
+
+// insteadOf returns err to the author, Forbidden to others who may see the prompt, and NotFound to everybody else.
+func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, err error) error {
+	v, getErr := s.db.Get(ctx, who.ID, id)
+	switch {
+	case getErr != nil:
+		return getErr
+	case v.AuthorID != who.ID:
+		return fault.New(fault.Forbidden, "only its author may change a prompt")
+	}
+	return err
+}
+
+// withOpinion adds the exact tally and the caller's vote.
+func (s *Service) withOpinion(ctx context.Context, who auth.User, p prompt.Prompt) (View, error) {
+	tally, mine, err := s.db.Opinion(ctx, who.ID, p.ID)
+	if err != nil {
+		return View{}, err
+	}
+	p.Tally = tally
+	return View{Prompt: p, MyVote: mine}, nil
+}
+
+// Delete takes a prompt away from everybody. Its author can restore it for prompt.RestoreDays.
+// Deleting it again does nothing.
+func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error {
+	_, err := s.db.Change(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+		if p.Deleted() {
+			return p, promptdb.ErrUnchanged
+		}
+		p.DeletedAt = s.now().UTC().Truncate(time.Millisecond)
+		return p, nil
+	})
+	if err != nil {
+		return s.explain(ctx, who, id, err)
+	}
+	return nil
+}
+
+// Restore undoes Delete.
+func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
+	p, err := s.db.Change(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+		if !p.Deleted() {
+			return p, promptdb.ErrUnchanged
+		}
+		if !s.now().Before(PurgeAt(p)) {
+			return p, fault.New(fault.NotFound, "there is no such prompt")
+		}
+		p.DeletedAt = time.Time{}
+		return p, nil
+	})
+	if err != nil {
+		return View{}, s.explain(ctx, who, id, err)
+	}
+	return s.withOpinion(ctx, who, p)
+}
+
+// PurgeAt returns from when on a deleted prompt cannot be restored.
+func PurgeAt(p prompt.Prompt) time.Time { return p.DeletedAt.AddDate(0, 0, prompt.RestoreDays) }
+
+// A Ballot is a vote and what all votes on the prompt add up to.
+type Ballot struct {
+	Value prompt.Vote
+	prompt.Tally
+}
+
+// Vote sets the caller's vote on a prompt.
+func (s *Service) Vote(ctx context.Context, who auth.User, id prompt.ID, v prompt.Vote) (Ballot, error) {
+	t, err := s.db.Vote(ctx, who.ID, id, v)
+	return Ballot{Value: v, Tally: t}, err
+}
+
+// VoteOf returns the caller's vote on a prompt.
+func (s *Service) VoteOf(ctx context.Context, who auth.User, id prompt.ID) (Ballot, error) {
+	v, t, err := s.db.VoteOf(ctx, who.ID, id)
+	return Ballot{Value: v, Tally: t}, err
+}
