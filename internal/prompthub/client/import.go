@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"strings"
@@ -30,7 +31,7 @@ type Result struct {
 	Err     error // why, where it was rejected
 }
 
-// A Maker makes a prompt of a row. Its error is a rejection where Refused says so, else the end.
+// A Maker makes a prompt of a row. An error with Rejected is about this row; any other is the end of the import.
 type Maker func(context.Context, Row) (Outcome, error)
 
 // Maker returns the one that asks the service, as the caller or, in dev mode, as the first
@@ -42,11 +43,30 @@ func (c *Client) Maker(asContributor bool) Maker {
 			user = row.Contributor
 		}
 		isNew, err := c.Create(ctx, user, row.Draft)
-		if isNew {
+		switch {
+		case refused(err, asContributor):
+			return Rejected, err
+		case isNew:
 			return Created, err
 		}
 		return Unchanged, err
 	}
+}
+
+// refused reports whether err is the service's answer to this one row, so that others may
+// fare better. Where each row has a user of its own, one that is no name of a user is.
+func refused(err error, ownUser bool) bool {
+	var p *Problem
+	if !errors.As(err, &p) {
+		return false
+	}
+	switch p.Status {
+	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	case http.StatusUnauthorized:
+		return ownUser
+	}
+	return false
 }
 
 // DryRun returns a Maker that holds rows against the rules and makes nothing.
@@ -114,7 +134,7 @@ func Import(ctx context.Context, rows iter.Seq2[Row, error], do Maker, tell func
 			defer close(result)
 			r, err := one(ctx, row, do)
 			if err != nil {
-				cancel(err)
+				cancel(fmt.Errorf("row %d: %w", row.Number, err))
 				return
 			}
 			result <- r
@@ -131,7 +151,7 @@ func one(ctx context.Context, row Row, do Maker) (Result, error) {
 		return Result{row, Rejected, row.Err}, nil
 	}
 	outcome, err := do(ctx, row)
-	if Refused(err) {
+	if outcome == Rejected {
 		return Result{row, Rejected, err}, nil
 	}
 	return Result{row, outcome, nil}, err

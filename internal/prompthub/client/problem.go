@@ -26,7 +26,11 @@ type Rule struct {
 // Error returns the rules that were broken or, where none are named, the whole refusal.
 func (p *Problem) Error() string {
 	if len(p.Errors) == 0 {
-		return fmt.Sprintf("%s (status %d)", cmp.Or(p.Detail, p.Title, http.StatusText(p.Status)), p.Status)
+		text := fmt.Sprintf("%s (status %d", cmp.Or(p.Detail, p.Title), p.Status)
+		if p.RequestID != "" && p.Status >= http.StatusInternalServerError {
+			text += ", request " + p.RequestID
+		}
+		return text + ")"
 	}
 	rules := make([]string, len(p.Errors))
 	for i, e := range p.Errors {
@@ -43,7 +47,7 @@ func (p *Problem) Error() string {
 func (a answer) problem() error {
 	p := &Problem{}
 	if err := json.Unmarshal(a.body, p); err != nil || p.Title == "" && p.Detail == "" {
-		*p = Problem{Title: http.StatusText(a.status)}
+		*p = Problem{Title: cmp.Or(http.StatusText(a.status), "refused")}
 	}
 	if a.status >= 300 && a.status < 400 {
 		p.Detail = "the service is elsewhere: " + a.location

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -76,18 +75,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// Refused reports whether err is the service's answer to this one request, so that others may
-// fare better, and not a trouble of all.
-func Refused(err error) bool {
-	var p *Problem
-	if !errors.As(err, &p) {
-		return false
-	}
-	switch p.Status {
-	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return true
-	}
-	return false
 }

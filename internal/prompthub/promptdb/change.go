@@ -131,7 +131,7 @@ func (db *DB) patience() waiter {
 			return busy(until.Sub(db.Now()))
 		}
 		step = min(step*2, 250*time.Millisecond)
-		if err := db.Sleep(ctx, jitter(step)); err != nil {
+		if err := db.Sleep(ctx, db.jitter(step)); err != nil {
 			return unavailable(err)
 		}
 		return nil

@@ -70,7 +70,7 @@ func (t Tables) prefixed() Tables {
 	return t
 }
 
-// Config is what a DB needs. Every field but Tags is required.
+// Config is what a DB needs. Every field but Tags and Jitter is required.
 type Config struct {
 	Store  table.DB
 	Queues queue.Queues
@@ -82,6 +82,7 @@ type Config struct {
 	// later; one that never runs costs a message that finds nothing to do.
 	Behind func(func())
 	Sleep  func(context.Context, time.Duration) error // waits, or returns the context's error
+	Jitter func(time.Duration) time.Duration          // a random duration up to the given one; nil means random
 }
 
 // DB holds the prompts. Its methods may be called at once from many goroutines and return
@@ -99,6 +100,9 @@ type DB struct {
 func New(c Config) *DB {
 	if c.Tags == nil {
 		c.Tags = prompt.DefaultTags()
+	}
+	if c.Jitter == nil {
+		c.Jitter = rand.N[time.Duration]
 	}
 	return &DB{Config: c, t: c.Tables.prefixed()}
 }
@@ -155,7 +159,7 @@ func (db *DB) get(ctx context.Context, name string, key table.Key) (*table.Row, 
 }
 
 // jitter returns a duration between d and 2d.
-func jitter(d time.Duration) time.Duration { return d + rand.N(d) }
+func (db *DB) jitter(d time.Duration) time.Duration { return d + db.Jitter(d) }
 
 // authors remembers who wrote which prompt: the pair never changes.
 type authors struct {

@@ -108,7 +108,10 @@ func TestGoneAtOnce(t *testing.T) {
 	takeAway := map[string]func(p prompt.Prompt) prompt.Prompt{
 		"delete":     func(p prompt.Prompt) prompt.Prompt { p.DeletedAt = p.CreatedAt.Add(time.Hour); return p },
 		"un-publish": func(p prompt.Prompt) prompt.Prompt { p.Visibility = prompt.Private; return p },
-		"hide":       func(p prompt.Prompt) prompt.Prompt { p.HiddenAt, p.HiddenBy = p.CreatedAt.Add(time.Hour), "mod"; return p },
+		"hide": func(p prompt.Prompt) prompt.Prompt {
+			p.HiddenAt, p.HiddenBy = p.CreatedAt.Add(time.Hour), "mod"
+			return p
+		},
 	}
 	for name, take := range takeAway {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +223,9 @@ func TestMyVotes(t *testing.T) {
 	want = append(want, p.Title)
 	slices.Reverse(want)
 	for limit := 1; limit < 13; limit++ {
-		got := w.titles(limit, func(after string) (promptdb.Page, error) { return w.MyVotes(t.Context(), "bob", prompt.Like, after, limit) })
+		got := w.titles(limit, func(after string) (promptdb.Page, error) {
+			return w.MyVotes(t.Context(), "bob", prompt.Like, after, limit)
+		})
 		require.Equal(t, want, got, "limit %d", limit)
 	}
 	page, err := w.Newest(t.Context(), "", 30)

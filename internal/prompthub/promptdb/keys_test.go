@@ -59,7 +59,7 @@ func TestKeysAsTheSchemaSays(t *testing.T) {
 }
 
 func TestNoUserLeavesItsPartition(t *testing.T) {
-	for _, user := range []string{"a|b", "u|", "a/b", `a\b`, "#", "?", "%", "%7C", "'", " a ", "ü", "😀", "a\u0000b", "\ufffd", strings.Repeat("|", 128)} {
+	for _, user := range []string{"a|b", "u|", "a/b", `a\b`, "#", "?", "%", "%7C", "'", " a ", "ü", "😀", "a\u0000b", "a\u2028b", "\ufffd", strings.Repeat("|", 128)} {
 		key := voterKey(user, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
 		require.NoError(t, table.CheckKey(key), "user %q", user)
 		require.Equal(t, 1, strings.Count(key.Partition, "|"), "user %q in %q", user, key.Partition)

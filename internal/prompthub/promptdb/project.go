@@ -120,7 +120,7 @@ func (db *DB) indexWrite(ctx context.Context, name string, sendBy time.Time, ops
 				return nil
 			}
 		case errors.Is(err, table.ErrBusy) && try < maxThrottled: // refused before it did anything
-			if err := db.Sleep(ctx, jitter(50*time.Millisecond<<try)); err != nil {
+			if err := db.Sleep(ctx, db.jitter(50*time.Millisecond<<try)); err != nil {
 				return err
 			}
 		default:

@@ -117,7 +117,7 @@ func (d *due) put(id prompt.ID, at time.Time) {
 
 // again puts a copy of a message back for later. Being busy is no failure.
 func (db *DB) again(ctx context.Context, name, text string, until time.Time) error {
-	delay := max(until.Sub(db.Now()), 0) + jitter(time.Second)
+	delay := max(until.Sub(db.Now()), 0) + db.jitter(time.Second)
 	_, err := db.send(ctx, name, text, delay)
 	return err
 }

@@ -128,6 +128,7 @@ type poll struct {
 	receipt       queue.Receipt
 	wokenAt       time.Time
 	unknown       int  // batches whose outcome was not known at once
+	wrote         bool // a write was sent
 	late          bool // a write may land after its answer was given up
 }
 
@@ -153,7 +154,7 @@ func (p *poll) run(ctx context.Context) (prompt.Tally, error) {
 			return prompt.Tally{}, err
 		}
 		if b.value() == p.value {
-			p.forget()
+			p.release()
 			return b.tally, nil
 		}
 		err = p.cast(ctx, b)
@@ -166,7 +167,7 @@ func (p *poll) run(ctx context.Context) (prompt.Tally, error) {
 				return prompt.Tally{}, unavailable(err)
 			}
 		}
-		if err := p.db.Sleep(ctx, jitter(wait)); err != nil {
+		if err := p.db.Sleep(ctx, p.db.jitter(wait)); err != nil {
 			return prompt.Tally{}, unavailable(err)
 		}
 		wait = min(wait*2, 200*time.Millisecond)
@@ -187,16 +188,20 @@ func (p *poll) prepare(ctx context.Context) (ballot, error) {
 		return b, err
 	}
 	if err := p.db.mayVote(ctx, b.locator, p.id, p.voter); err != nil {
-		p.forget()
+		p.release()
 		return b, err
 	}
 	return b, p.wake(ctx) // again if the reads took long: the batch follows at once
 }
 
-// forget takes the wake-up back where no write of this vote can still land.
-func (p *poll) forget() {
-	if !p.late {
+// release ends a vote that writes nothing more. Its wake-up goes where it never wrote; where a try left the voter's
+// own row without its vote, the wake-up mends that: soon, or in its own time where a write may still land.
+func (p *poll) release() {
+	switch {
+	case !p.wrote:
 		p.db.forget(QueueMoves, p.receipt)
+	case !p.late:
+		p.hasten()
 	}
 }
 
@@ -204,6 +209,7 @@ func (p *poll) forget() {
 func (p *poll) cast(ctx context.Context, b ballot) error {
 	ctx = context.WithoutCancel(ctx) // half of it must not depend on who is still listening
 	now := p.db.Now()
+	p.wrote = true
 	var g errgroup.Group
 	var batchErr, indexErr error
 	g.Go(func() error {

@@ -121,13 +121,14 @@ func testReceiptOfSend(f fixture) {
 func testDeleteTwice(f fixture) {
 	f.send("one", 0)
 	f.send("two", 0)
-	m := f.receive(1, long)
-	require.Len(f, m, 1)
-	f.remove(m[0].Receipt)
-	f.gone(m[0].Receipt)
-	rest := f.one(long)
-	require.NotEqual(f, m[0].ID, rest.ID)
-	mixed := queue.Receipt{ID: rest.ID, Pop: m[0].Pop}
-	f.gone(mixed)
-	f.remove(rest.Receipt)
+	first, second := f.receive(1, long), f.receive(1, long)
+	require.Len(f, first, 1)
+	require.Len(f, second, 1)
+	f.gone(queue.Receipt{ID: first[0].ID, Pop: second[0].Pop})
+	f.remove(first[0].Receipt)
+	f.gone(first[0].Receipt)
+	f.gone(queue.Receipt{ID: second[0].ID, Pop: first[0].Pop})
+	f.length(1)
+	f.remove(second[0].Receipt)
+	f.length(0)
 }

@@ -13,7 +13,7 @@ import (
 // other, numbers as text, signs before and after letters, the empty row key, accents.
 func sample() []table.Row {
 	var rows []table.Row
-	for _, partition := range []string{"a", "a!", "a|", "a|b", "b", "B", "ab", "é", "日本", "~"} {
+	for _, partition := range []string{"a", "a ", "a!", "a|", "a|b", "b", "B", "ab", "é", "日本", "~"} {
 		for _, r := range []string{"", "!", "1", "10", "2", "a", "a|1", "a|2", "a}", "é", "語"} {
 			rows = append(rows, number(key(partition, r), len(rows)))
 		}

@@ -1,0 +1,57 @@
+package azurite
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// modules is where npm puts the pinned Azurite, below the root of the repository.
+const modules = "internal/tools/azurite/node_modules"
+
+// An install is an Azurite ready to run.
+type install struct {
+	node string // the program
+	dir  string // of the package
+}
+
+// script returns the entry point of a service.
+func (i install) script(service string) string {
+	return filepath.Join(i.dir, "dist", "src", service, "main.js")
+}
+
+// find returns the Azurite of the repository around the working directory.
+func find() (install, error) {
+	root, err := repository()
+	if err != nil {
+		return install{}, err
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return install{}, errors.New(`node is not installed: install Node 22, then run "make azurite"`)
+	}
+	inst := install{node: node, dir: filepath.Join(root, filepath.FromSlash(modules), "azurite")}
+	if _, err := os.Stat(inst.script("table")); err != nil {
+		return install{}, errors.New(`azurite is not installed: run "make azurite" once, which installs and starts it`)
+	}
+	return inst, nil
+}
+
+// repository returns the directory of go.mod.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("no go.mod above the working directory")
+		}
+		dir = parent
+	}
+}

@@ -1,0 +1,23 @@
+// Runs ahead of a service of Azurite, whose script is the first argument.
+const fs = require("fs");
+const net = require("net");
+
+// The port, which the table service does not tell where it was left to the system.
+const listen = net.Server.prototype.listen;
+net.Server.prototype.listen = function (...args) {
+  this.once("listening", () => console.log(`port=${this.address().port}.`));
+  return listen.apply(this, args);
+};
+
+// Standard input closes when the starter wants the end or has met its own.
+process.stdin.on("data", () => {}).on("error", () => {}).on("close", () => {
+  process.emit("SIGINT");
+  setTimeout(() => process.exit(1), 10000).unref();
+});
+process.stdin.unref();
+
+if (process.env.AZURITE_TEMP) {
+  process.on("exit", () => fs.rmSync(process.env.AZURITE_TEMP, { recursive: true, force: true }));
+}
+
+require(process.argv[1]);

@@ -1,0 +1,110 @@
+package embedded
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"prompthub/internal/table"
+)
+
+func value() *rapid.Generator[table.Value] {
+	return rapid.OneOf(
+		rapid.Map(rapid.String(), table.String),
+		rapid.Map(rapid.Int32(), table.Int32),
+		rapid.Map(rapid.Int64(), table.Int64),
+		rapid.Map(rapid.Bool(), table.Bool),
+		rapid.Map(rapid.Int64(), table.FromTicks),
+	)
+}
+
+func TestCodecRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		props := table.Props(rapid.SliceOf(rapid.Custom(func(t *rapid.T) table.Prop {
+			return table.Prop{Name: rapid.String().Draw(t, "name"), Value: value().Draw(t, "value")}
+		})).Draw(t, "props"))
+		want := table.Row{Key: table.Key{Partition: rapid.StringMatching(`[a-z|é]{1,5}`).Draw(t, "partition"), Row: "row"}, Props: props}
+		stored := encode(props)
+		want.ETag = seal(stored, rapid.Uint64().Draw(t, "stamp"))
+		if _, err := decode([]byte(want.Partition), stored); err == nil {
+			t.Fatal("a key without a row was taken")
+		}
+		got, err := decode(rowKey(want.Partition, want.Row), stored)
+		require.NoError(t, err)
+		require.Equal(t, want.ETag, got.ETag)
+		require.Len(t, got.Props, len(props))
+		for i := range props {
+			require.Equal(t, props[i], got.Props[i])
+		}
+	})
+}
+
+// Anything may stand in a damaged file. It is refused or read, and what was read can be
+// stored again.
+func FuzzDecode(f *testing.F) {
+	stored := encode(table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	seal(stored, 42)
+	for i := range stored {
+		f.Add(stored[:i])
+	}
+	f.Add(stored)
+	f.Add(append(stored, 0))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		key := rowKey("p", "r")
+		row, err := decode(key, b)
+		if err != nil {
+			require.ErrorIs(t, err, errDamaged)
+			return
+		}
+		again := encode(row.Props)
+		copy(again[1:headerLen], row.ETag)
+		second, err := decode(key, again)
+		require.NoError(t, err)
+		require.Equal(t, row, second)
+	})
+}
+
+func TestDecodeRefusesEveryCut(t *testing.T) {
+	t.Parallel()
+	stored := encode(table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	seal(stored, 42)
+	for i := range stored {
+		_, err := decode(rowKey("p", "r"), stored[:i])
+		require.ErrorIs(t, err, errDamaged, "cut to %d bytes", i)
+	}
+	_, err := decode(rowKey("p", "r"), append(stored, 0))
+	require.ErrorIs(t, err, errDamaged)
+}
+
+func FuzzDecodeMessage(f *testing.F) {
+	f.Add(message{id: 1 << 40, dequeued: 3, inserted: -5, locked: true, text: []byte("text")}.encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := decodeMessage(b)
+		if err != nil {
+			require.ErrorIs(t, err, errDamagedMessage)
+			return
+		}
+		again, err := decodeMessage(m.encode())
+		require.NoError(t, err)
+		require.Equal(t, string(m.text), string(again.text))
+		m.text, again.text = nil, nil
+		require.Equal(t, m, again)
+	})
+}
+
+func TestDecodeAllocates(t *testing.T) {
+	stored := encode(table.Props{
+		{Name: "Title", Value: table.String("a title")}, {Name: "Text", Value: table.String("a text")},
+		{Name: "Likes", Value: table.Int32(5)}, {Name: "At", Value: table.FromTicks(1 << 60)},
+	})
+	seal(stored, 42)
+	key := rowKey("p|1", "row")
+	allocs := testing.AllocsPerRun(100, func() {
+		if _, err := decode(key, stored); err != nil {
+			t.Fatal(err)
+		}
+	})
+	require.LessOrEqual(t, allocs, 2.0, "one for the text, one for the properties")
+}

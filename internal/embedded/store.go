@@ -1,0 +1,143 @@
+// Package embedded keeps tables and queues in one bbolt file that belongs to one
+// process. It is durable: a write answers after the transaction that holds it has been
+// synced to disk, and writes that wait at the same time share one transaction and one
+// sync.
+//
+// The file holds these buckets:
+//
+//	meta      "format" → version of this layout; its sequence counts the times the file was opened
+//	t/{name}  partition + 0x00 + row → version, ETag, properties (codec.go)
+//	q/{name}  visible at + stamp     → version, message (message.go)
+//
+// Keys are ordered by the bytes of their UTF-8. Table Storage compares UTF-16 code units,
+// which differs only between characters above U+FFFF and those from U+E000 to U+FFFF.
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// format is the version of the layout of the file.
+const format = 1
+
+var (
+	metaBucket = []byte("meta")
+	formatKey  = []byte("format")
+)
+
+var errClosed = errors.New("the store is closed")
+
+// A Store is an open file. Tables and Queues are the two contracts it keeps; both may be
+// used from many goroutines.
+type Store struct {
+	Tables *Tables
+	Queues *Queues
+
+	db      *bbolt.DB
+	now     func() time.Time
+	changes chan *change  // to the writer
+	closing chan struct{} // closed by Close
+	stopped chan struct{} // closed when the writer has ended
+	close   func() error  // stop, but once
+	stamp   uint64        // the last number given out; only Open and the writer touch it
+}
+
+// Open opens the file at path, which it creates where it does not exist, and frees the
+// messages that an earlier process had received and not deleted. It fails within about a
+// second where another process has the file open. now is the clock of the queues.
+//
+// The list of free pages is synced with each commit, although leaving it out would save
+// a page or two: without it, opening reads the whole file, seconds at a million rows.
+func Open(path string, now func() time.Time) (*Store, error) {
+	_, statErr := os.Stat(path)
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
+		Timeout:      time.Second,
+		FreelistType: bbolt.FreelistMapType, // the default degrades with the number of free pages
+		NoStatistics: true,                  // nobody reads them, and every read would take their lock
+	})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, fmt.Errorf("%s is in use by another process", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	s := &Store{
+		db:      db,
+		now:     now,
+		changes: make(chan *change),
+		closing: make(chan struct{}),
+		stopped: make(chan struct{}),
+	}
+	s.Tables, s.Queues = &Tables{s}, &Queues{s}
+	s.close = sync.OnceValue(s.stop)
+	if err := db.Update(s.start); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+	}
+	if os.IsNotExist(statErr) {
+		if err := syncDir(filepath.Dir(path)); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	go s.writer()
+	return s, nil
+}
+
+// start checks the format, begins a new series of stamps and frees the messages that a
+// process which is gone had received.
+func (s *Store) start(tx *bbolt.Tx) error {
+	meta, err := tx.CreateBucketIfNotExists(metaBucket)
+	if err != nil {
+		return err
+	}
+	if v := meta.Get(formatKey); v != nil && (len(v) != 1 || v[0] != format) {
+		return fmt.Errorf("format %x, this program knows only %d", v, format)
+	}
+	if err := meta.Put(formatKey, []byte{format}); err != nil {
+		return err
+	}
+	opened, err := meta.NextSequence()
+	if err != nil {
+		return err
+	}
+	s.stamp = opened << 40
+	return s.freeLocked(tx)
+}
+
+// nextStamp returns a number that is never given out again for this file. Its upper 24
+// bits count how often the file was opened, so that not even a transaction that failed,
+// or that a crash took away, makes a number come back.
+func (s *Store) nextStamp() uint64 {
+	s.stamp++
+	return s.stamp
+}
+
+// Close waits for the reads and writes that have begun, and closes the file. What comes
+// later fails. A second Close does nothing and returns what the first did.
+func (s *Store) Close() error { return s.close() }
+
+func (s *Store) stop() error {
+	close(s.closing)
+	<-s.stopped
+	return s.db.Close()
+}
+
+// syncDir makes the entry of a new file durable.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" { // there a directory cannot be synced, and need not be
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,294 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
+
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
+)
+
+func insert(partition, row string) table.Op {
+	return table.Op{Kind: table.Insert, Row: table.Row{
+		Key:   table.Key{Partition: partition, Row: row},
+		Props: table.Props{{Name: "Text", Value: table.String(strings.Repeat(row, 10))}},
+	}}
+}
+
+func mustWrite(t testing.TB, s *Store, ops ...table.Op) []string {
+	t.Helper()
+	etags, err := s.Tables.Write(t.Context(), "Rows", ops...)
+	require.NoError(t, err)
+	return etags
+}
+
+func TestFileInUse(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	open(t, path)
+	_, err := Open(path, time.Now)
+	require.EqualError(t, err, path+" is in use by another process")
+}
+
+func TestOpenRefusesForeignFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
+	_, err := Open(path, time.Now)
+	require.ErrorContains(t, err, "open "+path)
+
+	_, err = Open(filepath.Join(path, "below", "data.db"), time.Now)
+	require.Error(t, err)
+}
+
+func TestOpenRefusesNewerFormat(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(metaBucket).Put(formatKey, []byte{format + 1})
+	}))
+	require.NoError(t, s.Close())
+	for range 2 { // the failure has let the file go
+		_, err = Open(path, time.Now)
+		require.ErrorContains(t, err, "format 02")
+	}
+}
+
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	seen := map[string]bool{}
+	for i := range 10 {
+		seen[mustWrite(t, s, insert("p", fmt.Sprint(i)))[0]] = true
+	}
+	page, err := s.Tables.List(t.Context(), "Rows", table.Range{}, 4, "")
+	require.NoError(t, err)
+	before, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "3"})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+
+	s = open(t, path)
+	after, err := s.Tables.Get(t.Context(), "Rows", before.Key)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	rest, err := s.Tables.List(t.Context(), "Rows", table.Range{}, 100, page.Next)
+	require.NoError(t, err)
+	require.Len(t, rest.Rows, 6)
+	require.Equal(t, "4", rest.Rows[0].Row)
+	for i := range 10 {
+		etag := mustWrite(t, s, insert("new", fmt.Sprint(i)))[0]
+		require.False(t, seen[etag], "ETag %s was given before the restart", etag)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+	_, err := s.Tables.Write(t.Context(), "Rows", insert("p", "r"))
+	require.ErrorIs(t, err, errClosed)
+	_, err = s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "r"})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, table.ErrNotFound)
+}
+
+func TestMissingTableIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	_, err := s.Tables.Get(t.Context(), "Absent", table.Key{Partition: "p", Row: "r"})
+	require.ErrorContains(t, err, "table Absent does not exist")
+	_, err = s.Queues.Len(t.Context(), "absent")
+	require.ErrorContains(t, err, "queue absent does not exist")
+}
+
+func TestForeignToken(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	_, err := s.Tables.List(t.Context(), "Rows", table.Range{}, 1, "no token!")
+	require.ErrorIs(t, err, table.ErrInvalid)
+
+	mustWrite(t, s, insert("a", "1"), insert("a", "2"))
+	page, err := s.Tables.List(t.Context(), "Rows", table.Range{}, 1, "")
+	require.NoError(t, err)
+	mustWrite(t, s, insert("b", "1"))
+	page, err = s.Tables.List(t.Context(), "Rows", table.Range{FromPartition: "b"}, 10, page.Next)
+	require.NoError(t, err)
+	require.Len(t, page.Rows, 1, "a token does not lead out of the range")
+}
+
+// A group holds changes that succeed, that are refused, and whose callers have left.
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	put := func(key string) *change {
+		return &change{done: make(chan error, 1), plan: func(tx *bbolt.Tx) (func() error, error) {
+			b, err := rowsOf(tx, "Rows")
+			if err != nil {
+				return nil, err
+			}
+			if b.Get([]byte(key)) != nil {
+				return nil, table.ErrExists
+			}
+			return func() error { return b.Put([]byte(key), []byte("value")) }, nil
+		}}
+	}
+	group := []*change{put("a"), put("a"), put("b"), put("a"), put("c")}
+	refused, last := group[1].done, group[4].plan
+	group[4].plan = func(tx *bbolt.Tx) (func() error, error) {
+		require.Empty(t, refused, "answered before the row that refuses it is there")
+		return last(tx)
+	}
+	s.commit(group)
+	want := []error{nil, table.ErrExists, nil, table.ErrExists, nil}
+	for i, c := range group {
+		require.Equal(t, want[i], <-c.done, "change %d", i)
+	}
+
+	broken := errors.New("broken")
+	bad := &change{done: make(chan error, 1), plan: func(*bbolt.Tx) (func() error, error) {
+		return func() error { return broken }, nil
+	}}
+	group = []*change{put("d"), put("d"), bad, put("e")}
+	s.commit(group)
+	for i, c := range group {
+		require.ErrorIs(t, <-c.done, broken, "change %d: nothing has landed", i)
+	}
+	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
+		require.Nil(t, tx.Bucket(tableBucket("Rows")).Get([]byte("d")))
+		require.NotNil(t, tx.Bucket(tableBucket("Rows")).Get([]byte("c")))
+		return nil
+	}))
+}
+
+// While one transaction holds the file, writers queue up; then one more carries all.
+func TestWaitingWritesShareOneTransaction(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	var id int
+	block, entered := make(chan struct{}), make(chan struct{})
+	results := make(chan error)
+	go func() {
+		results <- s.update(t.Context(), func(tx *bbolt.Tx) (func() error, error) {
+			id = tx.ID()
+			close(entered)
+			<-block
+			return func() error { return nil }, nil
+		})
+	}()
+	<-entered
+	const n = 50
+	for i := range n {
+		go func() {
+			_, err := s.Tables.Write(t.Context(), "Rows", insert("p", fmt.Sprint(i)))
+			results <- err
+		}()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, err := s.Tables.Write(ctx, "Rows", insert("p", "left"))
+		results <- err
+	}()
+	cancel()
+	require.ErrorIs(t, <-results, context.Canceled, "a caller need not wait")
+	close(block)
+	for range n + 1 {
+		require.NoError(t, <-results)
+	}
+	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
+		require.Less(t, tx.ID()-id, n/2, "transactions of %d writes", n)
+		return nil
+	}))
+}
+
+func TestMergeKeepsRowWithinLimits(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	o := insert("p", "r")
+	mustWrite(t, s, o)
+	o.Kind, o.Row.ETag, o.Row.Props = table.Merge, table.Any, nil
+	for i := range table.MaxProps {
+		o.Row.Props = append(o.Row.Props, table.Prop{Name: fmt.Sprintf("P%d", i), Value: table.Bool(true)})
+	}
+	_, err := s.Tables.Write(t.Context(), "Rows", o)
+	require.ErrorIs(t, err, table.ErrInvalid)
+	o.Row.Props[0].Name = "Text"
+	mustWrite(t, s, o)
+}
+
+func TestReopenFreesLocks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	s, err := Open(path, clock)
+	require.NoError(t, err)
+	q := s.Queues
+	require.NoError(t, q.Create(t.Context(), "jobs"))
+	for _, text := range []string{"locked", "put back"} {
+		_, err = q.Send(t.Context(), "jobs", text, 0)
+		require.NoError(t, err)
+	}
+	_, err = q.Send(t.Context(), "jobs", "delayed", time.Hour)
+	require.NoError(t, err)
+	held, err := q.Receive(t.Context(), "jobs", 2, 24*time.Hour)
+	require.NoError(t, err)
+	_, err = q.Hide(t.Context(), "jobs", held[1].Receipt, 2*time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+
+	q = openAt(t, path, clock).Queues
+	texts := func() (all []string) {
+		got, err := q.Receive(t.Context(), "jobs", queue.MaxReceive, 24*time.Hour)
+		require.NoError(t, err)
+		for _, m := range got {
+			all = append(all, fmt.Sprint(m.Text, " ", m.Dequeued))
+		}
+		return all
+	}
+	require.Equal(t, []string{"locked 2"}, texts())
+	require.ErrorIs(t, q.Delete(t.Context(), "jobs", held[0].Receipt), queue.ErrGone)
+	now = now.Add(time.Hour)
+	require.Equal(t, []string{"delayed 1"}, texts())
+	now = now.Add(time.Hour)
+	require.Equal(t, []string{"put back 2"}, texts())
+	n, err := q.Len(t.Context(), "jobs")
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+}
+
+// A receipt must not come to life again when a later one is for the same time.
+func TestReceiptsOfTheSameTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	q := openAt(t, filepath.Join(t.TempDir(), "data.db"), func() time.Time { return now }).Queues
+	require.NoError(t, q.Create(t.Context(), "jobs"))
+	_, err := q.Send(t.Context(), "jobs", "text", 0)
+	require.NoError(t, err)
+	got, err := q.Receive(t.Context(), "jobs", 1, time.Minute)
+	require.NoError(t, err)
+	_, err = q.Hide(t.Context(), "jobs", got[0].Receipt, time.Minute)
+	require.NoError(t, err)
+	require.ErrorIs(t, q.Delete(t.Context(), "jobs", got[0].Receipt), queue.ErrGone)
+	require.ErrorIs(t, q.Delete(t.Context(), "jobs", queue.Receipt{ID: got[0].ID, Pop: "no hex"}), queue.ErrGone)
+	require.ErrorIs(t, q.Delete(t.Context(), "jobs", queue.Receipt{}), queue.ErrGone)
+}

@@ -1,0 +1,192 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"prompthub/internal/table"
+)
+
+// Tables are the tables of a Store: a table.DB.
+type Tables struct{ s *Store }
+
+var _ table.DB = (*Tables)(nil)
+
+func tableBucket(name string) []byte { return []byte("t/" + name) }
+
+// rowsOf returns the rows of a table. A table that nobody created is a defect of the
+// caller or of the settings, not a missing row.
+func rowsOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
+	b := tx.Bucket(tableBucket(name))
+	if b == nil {
+		return nil, fmt.Errorf("table %s does not exist", name)
+	}
+	return b, nil
+}
+
+// Create makes the tables that do not exist yet.
+func (t *Tables) Create(ctx context.Context, tables ...string) error {
+	buckets := make([][]byte, len(tables))
+	for i, name := range tables {
+		buckets[i] = tableBucket(name)
+	}
+	if err := t.s.update(ctx, create(buckets)); err != nil {
+		return fmt.Errorf("create tables %q: %w", tables, err)
+	}
+	return nil
+}
+
+// create makes the buckets that do not exist yet.
+func create(buckets [][]byte) plan {
+	return func(tx *bbolt.Tx) (func() error, error) {
+		var missing [][]byte
+		for _, name := range buckets {
+			if tx.Bucket(name) == nil {
+				missing = append(missing, name)
+			}
+		}
+		if missing == nil {
+			return nil, nil
+		}
+		return func() error {
+			for _, name := range missing {
+				if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, nil
+	}
+}
+
+// Get returns the row at key, or table.ErrNotFound.
+func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	var row table.Row
+	err := table.CheckKey(key)
+	if err == nil {
+		err = t.s.view(ctx, func(tx *bbolt.Tx) (err error) {
+			row, err = get(tx, name, key)
+			return err
+		})
+	}
+	if err != nil {
+		return table.Row{}, fmt.Errorf("get %s from %s: %w", key, name, err)
+	}
+	return row, nil
+}
+
+func get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error) {
+	b, err := rowsOf(tx, name)
+	if err != nil {
+		return table.Row{}, err
+	}
+	k := rowKey(key.Partition, key.Row)
+	v := b.Get(k)
+	if v == nil {
+		return table.Row{}, table.ErrNotFound
+	}
+	return decode(k, v)
+}
+
+// view runs a reading transaction. What read takes out of it must be copies.
+func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.db.View(read)
+}
+
+// List returns a page of a range. Its token is the key of the next row, which may be gone
+// by the time the token is used.
+func (t *Tables) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	var page table.Page
+	err := table.CheckList(r, limit)
+	if err == nil {
+		err = t.s.view(ctx, func(tx *bbolt.Tx) (err error) {
+			page, err = list(ctx, tx, name, r, limit, next)
+			return err
+		})
+	}
+	if err != nil {
+		return table.Page{}, fmt.Errorf("list %s: %w", name, err)
+	}
+	return page, nil
+}
+
+func list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit int, next string) (table.Page, error) {
+	b, err := rowsOf(tx, name)
+	if err != nil {
+		return table.Page{}, err
+	}
+	position, err := base64.RawURLEncoding.DecodeString(next)
+	if err != nil {
+		return table.Page{}, fmt.Errorf("%w: token %q", table.ErrInvalid, next)
+	}
+	var page table.Page
+	w := newWalk(b.Cursor(), r, position)
+	for k, v := w.next(); k != nil; k, v = w.next() {
+		if len(page.Rows) == limit {
+			page.Next = base64.RawURLEncoding.EncodeToString(k)
+			break
+		}
+		row, err := decode(k, v)
+		if err != nil {
+			return table.Page{}, err
+		}
+		page.Rows = append(page.Rows, row)
+		if err := ctx.Err(); err != nil {
+			return table.Page{}, err
+		}
+	}
+	return page, nil
+}
+
+// A walk visits the rows of a range in key order. It seeks over what lies outside, so
+// that a page costs the rows it returns and one seek for each partition it passes.
+type walk struct {
+	cursor *bbolt.Cursor
+	r      table.Range
+	low    string // the least row key of the range, in every partition
+	start  []byte // where to begin, nil once begun
+}
+
+func newWalk(c *bbolt.Cursor, r table.Range, position []byte) *walk {
+	w := &walk{cursor: c, r: r, low: r.From}
+	if r.After != "" {
+		w.low = r.After + "\x00" // keys hold no controls: the least that is greater
+	}
+	w.start = rowKey(max(r.Partition, r.FromPartition), w.low) // one of them is empty
+	if bytes.Compare(position, w.start) > 0 {
+		w.start = position
+	}
+	return w
+}
+
+// next returns the next row of the range, nil at its end.
+func (w *walk) next() (k, v []byte) {
+	if w.start != nil {
+		k, v = w.cursor.Seek(w.start)
+		w.start = nil
+	} else {
+		k, v = w.cursor.Next()
+	}
+	for k != nil {
+		partition, row, _ := bytes.Cut(k, []byte{0})
+		switch {
+		case w.r.Partition != "" && string(partition) != w.r.Partition,
+			w.r.ToPartition != "" && string(partition) >= w.r.ToPartition:
+			return nil, nil
+		case string(row) < w.low:
+			k, v = w.cursor.Seek(rowKey(string(partition), w.low))
+		case w.r.To != "" && string(row) >= w.r.To:
+			k, v = w.cursor.Seek(append(bytes.Clone(partition), 1)) // the next partition
+		default:
+			return k, v
+		}
+	}
+	return nil, nil
+}

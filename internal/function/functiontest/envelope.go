@@ -1,0 +1,102 @@
+package functiontest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// An envelope is the body of an invocation.
+type envelope struct {
+	Data     map[string]any
+	Metadata map[string]any
+}
+
+// newEnvelope returns the envelope of a function with one input value, which is already as the
+// wire wants it.
+func newEnvelope(f *function, value any) envelope {
+	return envelope{
+		Data: map[string]any{f.trigger.Name: value},
+		Metadata: map[string]any{"sys": map[string]any{
+			"MethodName": f.name, "UtcNow": time.Now().UTC().Format("2006-01-02T15:04:05.0000000Z"), "RandGuid": newGUID(),
+		}},
+	}
+}
+
+// encode writes the envelope as the host does, which leaves <, > and & alone.
+func (e envelope) encode() ([]byte, error) {
+	b, err := marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encode envelope: %w", err)
+	}
+	return b, nil
+}
+
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// twice encodes a string or a number as the host does: as JSON that is put into a JSON string.
+func twice[T string | int](v T) string {
+	b, err := marshal(v)
+	if err != nil {
+		panic(err) // no string and no number is refused
+	}
+	return string(b)
+}
+
+// date writes a time as the host does, without what is below a second.
+func date(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") + "+00:00" }
+
+// mergeProperties adds the properties of a message that is a JSON object to the metadata of the
+// host, some of which they replace: names are compared without regard to case.
+func (e envelope) mergeProperties(text string) {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var properties map[string]any
+	if err := dec.Decode(&properties); err != nil {
+		return
+	}
+	for name, value := range properties {
+		wire, ok := property(value)
+		if !ok || strings.HasSuffix(strings.ToLower(name), "trigger") {
+			continue
+		}
+		e.Metadata[e.spelling(name)] = wire
+	}
+}
+
+// property returns the value of a property on the wire. Arrays are left out.
+func property(value any) (any, bool) {
+	switch v := value.(type) {
+	case []any:
+		return nil, false
+	case map[string]any:
+		return v, true
+	case nil:
+		return twice(""), true
+	case bool:
+		return twice(map[bool]string{true: "True", false: "False"}[v]), true
+	default:
+		return twice(fmt.Sprint(v)), true
+	}
+}
+
+// spelling returns the name as the metadata spell it already, if they do.
+func (e envelope) spelling(name string) string {
+	for known := range e.Metadata {
+		if strings.EqualFold(known, name) {
+			return known
+		}
+	}
+	return name
+}

@@ -1,0 +1,101 @@
+package functiontest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxRequest is the limit of a request body, past which the client sees 500 and not 413.
+const maxRequest = 100 << 20
+
+// home is what the host shows where the application has nothing at /.
+const home = `<!DOCTYPE html><html><head><title>Your Azure Function App is up and running.</title></head><body></body></html>`
+
+// ServeHTTP answers a client from outside.
+func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.options.FrontEnd {
+		passFrontEnd(r)
+	}
+	path := received(r.URL.EscapedPath())
+	f, params := h.app.route(r.Method, path)
+	switch {
+	case isHosts(path):
+		w.WriteHeader(http.StatusNotFound)
+	case f == nil && path == "/":
+		h.home(w)
+	case f == nil || f.disabled:
+		w.WriteHeader(http.StatusNotFound)
+	default:
+		h.serve(w, r, f, path, params)
+	}
+}
+
+// isHosts reports whether a path belongs to the host itself. What it serves there is not modelled.
+func isHosts(path string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(path, "/")), "/")
+	return first == "admin" || first == "runtime"
+}
+
+func (h *Host) home(w http.ResponseWriter) {
+	if strings.EqualFold(h.app.env["AzureWebJobsDisableHomepage"], "true") {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html")
+	_, _ = io.WriteString(w, home) // a client that is gone needs no page
+}
+
+// serve runs an HTTP function. Whatever goes wrong is a 500 without a body.
+func (h *Host) serve(w http.ResponseWriter, r *http.Request, f *function, path string, params map[string]string) {
+	body, err := readBody(r)
+	if err == nil {
+		if h.app.forward && f.pure() {
+			err = h.forward(w, r, f, path, body)
+		} else {
+			err = h.invokeHTTP(w, r, f, path, params, body)
+		}
+	}
+	switch {
+	case errors.Is(err, errStopped):
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case err != nil:
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+// readBody reads a body of known length as a whole before the function runs. One of unknown
+// length is lost.
+func readBody(r *http.Request) ([]byte, error) {
+	if r.ContentLength <= 0 {
+		return nil, nil
+	}
+	if r.ContentLength > maxRequest {
+		return nil, errors.New("the request is too long")
+	}
+	var b bytes.Buffer
+	_, err := io.Copy(&b, r.Body)
+	return b.Bytes(), err
+}
+
+// passFrontEnd changes a request as the platform's front end does on the way to the host.
+func passFrontEnd(r *http.Request) {
+	h := r.Header
+	// Added to what the client claims, which nobody removes.
+	h.Set("X-Forwarded-For", strings.TrimPrefix(h.Get("X-Forwarded-For")+", "+r.RemoteAddr, ", "))
+	h.Set("X-Forwarded-Proto", "https")
+	h.Set("X-Forwarded-Tlsversion", "1.3")
+	h.Set("X-Arr-Log-Id", newGUID())
+	h.Set("X-Arr-Ssl", "2048|256|CN=Microsoft Azure RSA TLS Issuing CA 04|CN=*.azurewebsites.net")
+	h.Set("X-Original-Url", r.URL.RequestURI())
+	h.Set("Disguised-Host", r.Host)
+	h.Set("Client-Ip", r.RemoteAddr)
+	h.Set("Was-Default-Hostname", r.Host)
+	escaped := strings.NewReplacer("%2F", "/", "%2f", "/").Replace(r.URL.EscapedPath())
+	if path, err := url.PathUnescape(escaped); err == nil {
+		r.URL.Path, r.URL.RawPath = path, escaped
+	}
+}

@@ -1,0 +1,137 @@
+package functiontest
+
+import (
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func (h *Host) count(text string) int {
+	n := 0
+	for _, line := range h.Logs() {
+		if strings.HasPrefix(line.Text, text) {
+			n++
+		}
+	}
+	return n
+}
+
+func status(t *testing.T, h *Host, path string) int {
+	t.Helper()
+	res, err := http.Get(h.URL() + path)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode
+}
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	app := application(files{"local.settings.json": `{"IsEncrypted":false,"Values":{"SETTING":"two words","NULL":null}}`})
+	h := up(t, app, Options{})
+	require.Equal(t, 1, h.count("hello from "+filepath.Base(h.app.root)+" two words --x=two,words"),
+		"started in the root of the application, with its settings, arguments joined without quotes: %v", h.Logs())
+	eventually(t, func() bool { return h.count("a Warning") == 1 })
+	require.Contains(t, h.Logs(), Line{slog.LevelWarn, "a Warning"})
+	h.Stop()
+	require.Contains(t, h.Logs(), Line{slog.LevelError, "no end of line"})
+}
+
+func TestEnvironmentWinsOverLocalSettings(t *testing.T) {
+	t.Parallel()
+	app := application(files{"local.settings.json": `{"Values":{"SETTING":"local"}}`})
+	h := up(t, app, Options{}, "SETTING=env")
+	require.Equal(t, 1, h.count("hello from "+filepath.Base(h.app.root)+" env"))
+}
+
+func TestKillRestarts(t *testing.T) {
+	t.Parallel()
+	h := up(t, application(nil), Options{})
+	for range 4 { // more than it takes to stop an application that crashes
+		h.Kill()
+		require.Equal(t, http.StatusOK, status(t, h, "/api/x"), "requests wait for the handler")
+	}
+	require.Equal(t, 5, h.count("hello"))
+}
+
+func TestCrashRestarts(t *testing.T) {
+	t.Parallel()
+	h := up(t, application(nil), Options{})
+	for range 2 {
+		require.Equal(t, http.StatusInternalServerError, status(t, h, "/api/exit?code=7"))
+		eventually(t, func() bool { return status(t, h, "/api/x") == http.StatusOK })
+	}
+	require.Equal(t, 3, h.count("hello"))
+	status(t, h, "/api/exit?code=7")
+	eventually(t, func() bool { return status(t, h, "/api/x") == http.StatusServiceUnavailable })
+	require.Equal(t, 3, h.count("hello"), "three errors stop the application")
+}
+
+func TestExitZeroIsFinal(t *testing.T) {
+	t.Parallel()
+	h := up(t, application(nil), Options{})
+	require.Equal(t, http.StatusInternalServerError, status(t, h, "/api/exit?code=0"))
+	require.ErrorIs(t, h.exit(t), errExited)
+	require.Equal(t, http.StatusInternalServerError, status(t, h, "/api/x"), "the host asks nobody, and does not wait")
+	require.Equal(t, 1, h.count("hello"))
+}
+
+// exit waits for the handler's supervisor to give up.
+func (h *Host) exit(t *testing.T) error {
+	t.Helper()
+	<-h.worker.ended
+	return h.worker.await(t.Context())
+}
+
+func TestExit200IsARestart(t *testing.T) {
+	t.Parallel()
+	h := up(t, application(nil), Options{})
+	for n := range 4 {
+		status(t, h, "/api/exit?code=200")
+		eventually(t, func() bool { return h.count("hello") == n+2 && status(t, h, "/api/x") == http.StatusOK })
+	}
+}
+
+func TestHandlerThatNeverStarts(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, how string
+		timeout   string
+		failures  int
+		want      error
+	}{
+		{"crashes", "1", "00:01:00", 3, errStopped},
+		{"gives up quietly", "0", "00:01:00", 0, errExited},
+		{"does not listen", "mute", "00:00:02", 3, errStopped},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h, _, err := boot(t, application(nil), tt.how, Options{}, "AzureFunctionsJobHost__customHandler__initializationTimeout="+tt.timeout)
+			require.ErrorIs(t, err, tt.want)
+			require.Equal(t, tt.failures, h.count("host: handler failed"))
+		})
+	}
+}
+
+func TestExecutableIsMissing(t *testing.T) {
+	t.Parallel()
+	h, _, err := boot(t, application(nil), "", Options{}, "AzureFunctionsJobHost__customHandler__description__defaultExecutablePath=bin/nothing")
+	require.ErrorIs(t, err, errStopped)
+	require.Equal(t, 3, h.count("host: handler failed"))
+}
+
+func TestFunctionTimeoutRestartsHandler(t *testing.T) {
+	t.Parallel()
+	app := application(files{"inner/function.json": inner, "host.json": hostJSON(false, queues)})
+	h := up(t, app, Options{}, "AzureFunctionsJobHost__functionTimeout=00:00:01")
+	res, err := http.Post(h.URL()+"/api/inner", "text/plain", strings.NewReader("please sleep"))
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusInternalServerError, res.StatusCode)
+	require.ErrorIs(t, h.Invocations()[0].Err, errTimeout)
+	eventually(t, func() bool { return h.count("hello") == 2 })
+}

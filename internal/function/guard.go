@@ -1,0 +1,28 @@
+package function
+
+import (
+	"net/http"
+	"strings"
+)
+
+// outside are the header names, or their beginnings, that front ends and proxies put on
+// requests of clients. The host's own invocations never carry one.
+var outside = []string{"forwarded", "x-forwarded", "x-arr-", "x-ms-", "x-original-"}
+
+// fromHost reports whether r is an invocation by the host and not a request that it forwards.
+// What it forwards keeps the client's Host, and came through a front end that marked it. User
+// agent and invocation id prove nothing: a client can send both.
+func fromHost(r *http.Request, addr string) bool {
+	if r.Method != http.MethodPost || r.Host != addr || r.URL.RawQuery != "" || r.URL.ForceQuery {
+		return false
+	}
+	for name := range r.Header {
+		name = strings.ToLower(name)
+		for _, mark := range outside {
+			if strings.HasPrefix(name, mark) {
+				return false
+			}
+		}
+	}
+	return true
+}

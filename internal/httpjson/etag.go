@@ -1,0 +1,88 @@
+package httpjson
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ETags gives every successful answer to a GET or HEAD an entity tag, a hash of its body unless the
+// handler has set one, and answers 304 to a client that has it already. Answers that may not be
+// stored have none. It holds answers back until they are complete, so it is not for streams.
+func ETags(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		b := &buffer{head: head{header: w.Header(), status: http.StatusOK}}
+		next.ServeHTTP(b, r)
+		b.send(w, r)
+	})
+}
+
+// A buffer keeps an answer.
+type buffer struct {
+	head
+	body bytes.Buffer
+}
+
+// Write keeps a part of the body.
+func (b *buffer) Write(p []byte) (int, error) { return b.body.Write(p) }
+
+func (b *buffer) send(w http.ResponseWriter, r *http.Request) {
+	if b.status == http.StatusOK && !strings.Contains(b.header.Get("Cache-Control"), "no-store") {
+		if b.header.Get("ETag") == "" {
+			sum := sha256.Sum256(b.body.Bytes())
+			b.header.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+		}
+		if known := ParseETags(r.Header.Values("If-None-Match")); known.Match(b.header.Get("ETag")) {
+			b.header.Del("Content-Type")
+			b.header.Del("Content-Length")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	b.header.Set("Content-Length", strconv.Itoa(b.body.Len()))
+	w.WriteHeader(b.status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(b.body.Bytes()) // who does not listen any more cannot be told
+	}
+}
+
+// ETagList is what a client sends in If-Match or If-None-Match.
+type ETagList struct {
+	Any  bool     // "*"
+	Tags []string // without quotes, weak ones like strong ones
+}
+
+// ParseETags reads the values of the header If-Match or If-None-Match. A value that is no list of
+// entity tags names none.
+func ParseETags(values []string) ETagList {
+	rest := strings.Trim(strings.Join(values, ","), " \t")
+	if rest == "*" {
+		return ETagList{Any: true}
+	}
+	var l ETagList
+	for rest != "" {
+		rest = strings.TrimPrefix(rest, "W/")
+		opaque, ok := strings.CutPrefix(rest, `"`)
+		tag, after, closed := strings.Cut(opaque, `"`)
+		after = strings.TrimLeft(after, " \t")
+		if !ok || !closed || after != "" && after[0] != ',' {
+			return ETagList{}
+		}
+		l.Tags = append(l.Tags, tag)
+		rest = strings.TrimLeft(after, ", \t")
+	}
+	return l
+}
+
+// Match reports whether an entity tag, as it stands in a header, is in the list.
+func (l ETagList) Match(etag string) bool {
+	return l.Any || slices.Contains(l.Tags, strings.Trim(strings.TrimPrefix(etag, "W/"), `"`))
+}

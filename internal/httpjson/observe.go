@@ -1,0 +1,163 @@
+package httpjson
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"time"
+)
+
+// A record is what is known of a request besides what it asks: the parts of its log line that
+// only inner handlers know. One goroutine at a time serves a request.
+type record struct {
+	id    string
+	route string
+	user  string
+	cause error
+}
+
+type recordKey struct{}
+
+func recordOf(ctx context.Context) *record {
+	if r, ok := ctx.Value(recordKey{}).(*record); ok {
+		return r
+	}
+	return new(record) // not under Observe: nobody will read it
+}
+
+// RequestID returns the id of the request that ctx belongs to.
+func RequestID(ctx context.Context) string { return recordOf(ctx).id }
+
+// SetUser tells the log who is calling. The log shows a hash: enough to see that two requests are
+// from the same user, and no more.
+func SetUser(ctx context.Context, id string) {
+	sum := sha256.Sum256([]byte(id))
+	recordOf(ctx).user = hex.EncodeToString(sum[:6])
+}
+
+// note tells the log why a request failed.
+func note(ctx context.Context, cause error) { recordOf(ctx).cause = cause }
+
+// Observe gives every request an id, answers for a handler that panics, and writes one line into
+// the log for each request: no text, no query, no token.
+func Observe(log *slog.Logger, now func() time.Time, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := now()
+		rec := &record{id: requestID(r)}
+		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
+		w.Header().Set("X-Request-Id", rec.id)
+		seen := &observer{ResponseWriter: w}
+		defer func() {
+			aborted := answerPanic(seen, r, recover())
+			seen.log(log, r, rec, now().Sub(start))
+			if aborted {
+				panic(http.ErrAbortHandler) // the server cuts the connection: the client must not take a half answer for a whole one
+			}
+		}()
+		next.ServeHTTP(seen, r)
+	})
+}
+
+const invocationHeader = "X-Azure-Functions-InvocationId"
+
+var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// requestID returns the id that the Functions host gave the invocation, so that its log and ours meet.
+// The host adds its value to one that a client sent: two are no id.
+func requestID(r *http.Request) string {
+	if ids := r.Header.Values(invocationHeader); len(ids) == 1 && guid.MatchString(ids[0]) {
+		return ids[0]
+	}
+	return rand.Text()
+}
+
+// answerPanic answers a request whose handler panicked with v. It reports that the answer had begun.
+func answerPanic(w *observer, r *http.Request, v any) (aborted bool) {
+	if v == nil {
+		return false
+	}
+	if v == http.ErrAbortHandler {
+		return true
+	}
+	p := Describe(r.Context(), fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+	if w.status != 0 {
+		return true
+	}
+	WriteProblem(w, p)
+	return false
+}
+
+// An observer remembers what was answered.
+type observer struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// WriteHeader sends the status.
+func (w *observer) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends a part of the body.
+func (w *observer) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap returns the writer below, for http.ResponseController.
+func (w *observer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *observer) log(log *slog.Logger, r *http.Request, rec *record, took time.Duration) {
+	status := w.status
+	if status == 0 {
+		status = http.StatusOK // what the server sends for a handler that wrote nothing
+	}
+	attrs := []slog.Attr{
+		slog.String("method", method(r)),
+		slog.String("route", rec.route),
+		slog.Int("status", status),
+		slog.Int64("duration_ms", took.Milliseconds()),
+		slog.Int64("bytes", w.bytes),
+		slog.String("request_id", rec.id),
+	}
+	if rec.user != "" {
+		attrs = append(attrs, slog.String("user", rec.user))
+	}
+	if rec.cause != nil {
+		attrs = append(attrs, slog.Any("error", rec.cause))
+	}
+	log.LogAttrs(r.Context(), level(status), "request", attrs...)
+}
+
+func level(status int) slog.Level {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return slog.LevelWarn
+	case status >= http.StatusInternalServerError:
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+// method returns a method as the log may hold it: clients can invent others.
+func method(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return r.Method
+	}
+	return "other"
+}

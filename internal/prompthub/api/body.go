@@ -1,0 +1,169 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"prompthub/internal/httpjson"
+)
+
+const (
+	maxBody    = 256 << 10
+	bodyWithin = 20 * time.Second // for the client to send it
+	jsonType   = "application/json"
+	mergeType  = "application/merge-patch+json"
+)
+
+// readBody reads the body of a request whose operation takes one, and lets it pass only as JSON that all
+// readers understand alike: UTF-8 throughout, and no name twice in an object.
+func readBody(ctx huma.Context, next func(huma.Context)) {
+	if ctx.Operation().RequestBody == nil {
+		next(ctx)
+		return
+	}
+	r, w := humago.Unwrap(ctx)
+	b, p := body(w, r, ctx.Operation().RequestBody.Content)
+	if p != nil {
+		httpjson.WriteProblem(w, p)
+		return
+	}
+	r.Header = r.Header.Clone()
+	r.Header.Set("Content-Type", jsonType)
+	r.Body = io.NopCloser(bytes.NewReader(b))
+	next(ctx)
+}
+
+func body(w http.ResponseWriter, r *http.Request, types map[string]*huma.MediaType) ([]byte, *httpjson.Problem) {
+	fail := func(status int, detail string) ([]byte, *httpjson.Problem) {
+		return nil, httpjson.NewProblem(r.Context(), status, detail)
+	}
+	if !accepted(r.Header.Get("Content-Type"), types) {
+		return fail(http.StatusUnsupportedMediaType, "send the body as "+jsonType+" in UTF-8")
+	}
+	b, err := read(w, r)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return fail(http.StatusRequestEntityTooLarge, "the body is larger than 256 KiB")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fail(http.StatusRequestTimeout, "the body took too long to arrive")
+	case err != nil:
+		return fail(http.StatusBadRequest, "the body ended early")
+	case len(bytes.TrimSpace(b)) == 0:
+		return fail(http.StatusBadRequest, "the body is empty; send a JSON object")
+	}
+	if err := check(b); err != nil {
+		_, p := fail(http.StatusBadRequest, "the body is not valid JSON")
+		p.Errors = []httpjson.Field{broken(err)}
+		return nil, p
+	}
+	return b, nil
+}
+
+// accepted reports whether a body of this type is one of types. None is taken for JSON.
+func accepted(contentType string, types map[string]*huma.MediaType) bool {
+	if contentType == "" {
+		return true
+	}
+	name, params, err := mime.ParseMediaType(contentType)
+	charset := params["charset"]
+	return err == nil && types[name] != nil && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
+// read reads the body and gives the client only so long to send it. Where there is no
+// connection to set a deadline on, as in tests, there is none.
+func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
+	// It must not stay: the server takes a deadline that passes for a client that has gone.
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+}
+
+// check reports what keeps b from being one JSON value.
+func check(b []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(b))
+	if _, err := d.ReadValue(); err != nil {
+		return err
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the JSON value")
+	}
+	return nil
+}
+
+// broken says where JSON is broken, and how.
+func broken(err error) httpjson.Field {
+	f := httpjson.Field{Location: "body", Message: err.Error()}
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		f.Location, f.Message = location(syntax.JSONPointer), syntax.Err.Error()
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		f.Message = "the JSON ends early"
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		f.Message = "the object has this name twice"
+	}
+	return f
+}
+
+// location writes a JSON pointer as the locations of problems are written.
+func location(p jsontext.Pointer) string {
+	var b strings.Builder
+	b.WriteString("body")
+	for token := range p.Tokens() {
+		if strings.Trim(token, "0123456789") == "" && token != "" {
+			b.WriteString("[" + token + "]")
+		} else {
+			b.WriteString("." + token)
+		}
+	}
+	return b.String()
+}
+
+// unmarshal decodes a body that check has let pass, for huma: once as it is, once into the type of the
+// operation. Only a number can be of the wrong type in the second place: one with a fraction or
+// exponent, or too large.
+func unmarshal(b []byte, v any) error {
+	err := json.Unmarshal(b, v)
+	var wrong *json.SemanticError
+	if errors.As(err, &wrong) {
+		return errors.New("expected a plain integer at " + location(wrong.JSONPointer))
+	}
+	return err
+}
+
+// An optional is a member of a merge patch: absent, null, or a value.
+type optional[T any] struct {
+	Set   bool
+	Null  bool
+	Value T
+}
+
+// UnmarshalJSON notes what is there.
+func (o *optional[T]) UnmarshalJSON(b []byte) error {
+	o.Set = true
+	if string(b) == "null" {
+		o.Null = true
+		return nil
+	}
+	return json.Unmarshal(b, &o.Value)
+}
+
+// Schema returns the schema of the value.
+func (o optional[T]) Schema(r huma.Registry) *huma.Schema {
+	return huma.SchemaFromType(r, reflect.TypeFor[T]())
+}

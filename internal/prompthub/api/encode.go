@@ -1,0 +1,82 @@
+package api
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// encode returns a prompt as JSON shows it.
+func encode(v prompthub.View) Prompt {
+	p := Prompt{
+		ID: string(v.ID), AuthorID: v.AuthorID, AuthorName: v.AuthorName,
+		Title: v.Title, Text: v.Text, Tags: texts(v.Tags), Visibility: string(v.Visibility),
+		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+		Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(), Revision: v.Revision, MyVote: v.MyVote.String(),
+	}
+	if v.Deleted() {
+		p.DeletedAt, p.PurgeAt = stamp(v.DeletedAt), stamp(prompthub.PurgeAt(v.Prompt))
+	}
+	if v.Hidden() {
+		// Nobody else is given a hidden prompt than those who may know why.
+		p.Hidden = &Hidden{At: stamp(v.HiddenAt), Reason: v.HiddenReason}
+	}
+	return p
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func texts(tags []prompt.Tag) []string {
+	list := make([]string, len(tags))
+	for i, t := range tags {
+		list[i] = string(t)
+	}
+	return list
+}
+
+// names is the way back. The domain checks what comes out.
+func names(list []string) []prompt.Tag {
+	tags := make([]prompt.Tag, len(list))
+	for i, s := range list {
+		tags[i] = prompt.Tag(s)
+	}
+	return tags
+}
+
+// etag changes with all that the caller sees of a prompt and that can change.
+func etag(v prompthub.View) string {
+	return fmt.Sprintf(`"%d-%d-%d-%c"`, v.Revision, v.Likes, v.Dislikes, v.MyVote.String()[0])
+}
+
+// match reads If-Match. Only the revision in a tag counts, so that a vote never breaks an edit; a tag
+// that is none of ours names a version that never was.
+func match(header string) prompthub.Match {
+	list := httpjson.ParseETags([]string{header})
+	m := prompthub.Match{Any: list.Any}
+	for _, tag := range list.Tags {
+		digits, _, _ := strings.Cut(tag, "-")
+		if revision, err := strconv.ParseUint(digits, 10, 63); err == nil {
+			m.Revisions = append(m.Revisions, int64(revision))
+		}
+	}
+	return m
+}
+
+// list answers with a page, and a link to the next one.
+func list(c call, p prompthub.Page) *listOutput {
+	out := &listOutput{Body: PromptList{Items: make([]Prompt, len(p.Items)), NextCursor: p.Next}}
+	for i, v := range p.Items {
+		out.Body.Items[i] = encode(v)
+	}
+	if p.Next != "" {
+		query := c.url.Query()
+		query.Set("cursor", p.Next)
+		out.Link = "<" + c.url.EscapedPath() + "?" + query.Encode() + `>; rel="next"`
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// The parts that inputs share. They are exported because huma fills no others.
+type (
+	// ByID names a prompt.
+	ByID struct {
+		ID string `path:"id" doc:"The id of a prompt, in either case" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	}
+	// Paging cuts a list.
+	Paging struct {
+		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Most prompts in a page"`
+		Cursor string `query:"cursor" doc:"The nextCursor of the page before; the other parameters must be the same"`
+	}
+	// Filter chooses prompts.
+	Filter struct {
+		Tag []string `query:"tag" doc:"Only prompts with all of these tags: separated by commas, or the parameter several times" example:"[\"development\"]"`
+		Q   string   `query:"q" doc:"Only prompts whose title has, for each of these words, one that begins with it; at most 200 UTF-16 code units" example:"code review"`
+	}
+	// Matching names the version that a change is based on.
+	Matching struct {
+		IfMatch string `header:"If-Match" doc:"The ETag of the prompt that the change is based on, or *. Required: without it the answer is 428. Only the revision in it is compared" example:"\"3-12-2-l\""`
+	}
+)
+
+// The outputs that several routes have.
+type (
+	promptOutput struct {
+		ETag string `header:"ETag" doc:"Revision, likes, dislikes and the caller's vote" example:"\"3-12-2-l\""`
+		Body Prompt
+	}
+	listOutput struct {
+		Link string `header:"Link" doc:"The next page, as a relative reference with rel=next; absent at the end"`
+		Body PromptList
+	}
+)
+
+// prompt returns the id. A text that is none names nothing, as an id that is not in use.
+func (in ByID) prompt() (prompt.ID, error) {
+	id, ok := prompt.ParseID(in.ID)
+	if !ok {
+		return "", fault.New(fault.NotFound, "there is no such prompt")
+	}
+	return id, nil
+}
+
+// wanted returns the tags and words of a filter.
+func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
+	var tags []prompt.Tag
+	for _, s := range in.Tag {
+		if s = strings.TrimSpace(s); s == "" {
+			continue // of "a,,b"
+		}
+		tag, err := prompt.ParseTag(s)
+		if err != nil {
+			return nil, prompt.Query{}, invalid("query.tag", err.Error(), s)
+		}
+		tags = append(tags, tag)
+	}
+	slices.Sort(tags)
+	tags = slices.Compact(tags)
+	if len(tags) > maxTags {
+		return nil, prompt.Query{}, invalid("query.tag", fmt.Sprintf("name at most %d tags: no prompt has more", maxTags), nil)
+	}
+	words, err := prompt.ParseQuery(in.Q)
+	return tags, words, err
+}
+
+// required reports that a change names no version that it is based on.
+func (in Matching) required() error {
+	if in.IfMatch == "" {
+		return fault.New(fault.PreconditionRequired, "send the ETag of the prompt that your change is based on in If-Match")
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+func (a *api) mine() {
+	route(a, user, huma.Operation{
+		OperationID: "get-me", Method: http.MethodGet, Path: "/me", Tags: []string{"me"}, Summary: "Who I am",
+	}, a.me)
+	route(a, user, huma.Operation{
+		OperationID: "list-my-prompts", Method: http.MethodGet, Path: "/me/prompts", Tags: []string{"me"},
+		Summary: "My own prompts", Errors: badQuery,
+	}, a.myPrompts)
+	route(a, user, huma.Operation{
+		OperationID: "list-my-votes", Method: http.MethodGet, Path: "/me/votes", Tags: []string{"me"},
+		Summary: "The prompts that I voted on and still may see, newest prompt first", Errors: badQuery,
+	}, a.myVotes)
+}
+
+type meOutput struct {
+	Body Me
+}
+
+func (a *api) me(_ context.Context, c call, _ *struct{}) (*meOutput, error) {
+	return &meOutput{Me{ID: c.ID, Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}}, nil
+}
+
+type mineInput struct {
+	Sort       string `query:"sort" enum:"newest,updated,title" default:"newest" doc:"The order: by creation or last edit, the latest first, or by title. Authors of more than 2,000 prompts have newest only"`
+	Visibility string `query:"visibility" enum:"private,public" doc:"Only prompts with this visibility"`
+	Deleted    bool   `query:"deleted" doc:"The deleted prompts, instead of the others"`
+	Filter
+	Paging
+}
+
+func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput, error) {
+	tags, words, err := in.wanted()
+	if err != nil {
+		return nil, err
+	}
+	page, err := a.Service.Mine(ctx, c.User, prompthub.MineQuery{
+		Filter: promptdb.Filter{Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
+		Sort:   promptdb.Sort(in.Sort), Limit: in.Limit, Cursor: in.Cursor,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list(c, page), nil
+}
+
+type votesInput struct {
+	Value string `query:"value" enum:"like,dislike" doc:"Only prompts with this vote of mine"`
+	Paging
+}
+
+func (a *api) myVotes(ctx context.Context, c call, in *votesInput) (*listOutput, error) {
+	value, _ := prompt.ParseVote(in.Value) // both for none
+	page, err := a.Service.MyVotes(ctx, c.User, value, in.Limit, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	return list(c, page), nil
+}

@@ -1,0 +1,207 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// The statuses of errors that routes share.
+var (
+	badQuery = []int{http.StatusBadRequest, http.StatusUnprocessableEntity}
+	badBody  = []int{http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity}
+)
+
+func fails(common []int, more ...int) []int { return append(append([]int{}, common...), more...) }
+
+func (a *api) prompts() {
+	route(a, reader, huma.Operation{
+		OperationID: "list-prompts", Method: http.MethodGet, Path: "/prompts", Tags: []string{"prompts"},
+		Summary: "Public prompts, by tags and title words", Errors: badQuery,
+	}, a.search)
+	route(a, user, huma.Operation{
+		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
+		Summary: "Store a new prompt", Errors: badBody,
+		Responses: map[string]*huma.Response{"200": {Description: "The prompt that the same Idempotency-Key and body created before"}},
+	}, a.create)
+	route(a, reader, huma.Operation{
+		OperationID: "get-prompt", Method: http.MethodGet, Path: "/prompts/{id}", Tags: []string{"prompts"},
+		Summary: "A prompt", Errors: []int{http.StatusNotFound},
+		Responses: map[string]*huma.Response{"304": {Description: "The caller has it, as If-None-Match says"}},
+	}, a.get)
+	route(a, user, huma.Operation{
+		OperationID: "replace-prompt", Method: http.MethodPut, Path: "/prompts/{id}", Tags: []string{"prompts"},
+		Summary: "Write a prompt anew; its author may", Errors: fails(badBody, 403, 404, 412, 428),
+	}, a.replace)
+	route(a, user, huma.Operation{
+		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}", Tags: []string{"prompts"},
+		Summary: "Change some of a prompt by a JSON merge patch; its author may", Errors: fails(badBody, 403, 404, 412, 428),
+		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: "#/components/schemas/PromptPatch"}}}},
+	}, a.patch)
+	route(a, user, huma.Operation{
+		OperationID: "delete-prompt", Method: http.MethodDelete, Path: "/prompts/{id}", Tags: []string{"prompts"},
+		Summary: "Delete a prompt, again as often as you like; its author may, and can restore it for 30 days", Errors: []int{403, 404},
+	}, a.delete)
+	route(a, user, huma.Operation{
+		OperationID: "restore-prompt", Method: http.MethodPost, Path: "/prompts/{id}/restore", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
+		Summary: "Undo the deletion of a prompt; its author may", Errors: []int{403, 404},
+	}, a.restore)
+}
+
+type searchInput struct {
+	Sort string `query:"sort" enum:"newest,most-liked" default:"newest" doc:"The order; among equals, newer first"`
+	Filter
+	Paging
+}
+
+func (a *api) search(ctx context.Context, c call, in *searchInput) (*listOutput, error) {
+	tags, words, err := in.wanted()
+	if err != nil {
+		return nil, err
+	}
+	page, err := a.Service.Search(ctx, c.User, prompthub.Search{
+		Order: prompthub.Order(in.Sort), Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list(c, page), nil
+}
+
+type createInput struct {
+	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{1,128}$" patternDescription:"1 to 128 visible ASCII characters" doc:"Makes it safe to send the request again: the same key with the same body creates nothing further" example:"f3b1c2d4-0001"`
+	Body NewPrompt
+}
+
+type createOutput struct {
+	Status   int
+	Location string `header:"Location" doc:"Where the prompt is" example:"/api/v1/prompts/01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	ETag     string `header:"ETag" doc:"Revision, likes, dislikes and the caller's vote" example:"\"1-0-0-n\""`
+	Body     Prompt
+}
+
+func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutput, error) {
+	v, isNew, err := a.Service.Create(ctx, c.User, prompt.Draft{
+		Title: in.Body.Title, Text: in.Body.Text, Tags: names(in.Body.Tags), Visibility: prompt.Visibility(in.Body.Visibility),
+	}, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusCreated
+	if !isNew {
+		status = http.StatusOK
+	}
+	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: etag(v), Body: encode(v)}, nil
+}
+
+func output(v prompthub.View) *promptOutput { return &promptOutput{ETag: etag(v), Body: encode(v)} }
+
+func (a *api) get(ctx context.Context, c call, in *ByID) (*promptOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.Get(ctx, c.User, id)
+	if err != nil {
+		return nil, err
+	}
+	return output(v), nil
+}
+
+type replaceInput struct {
+	ByID
+	Matching
+	Body PromptDraft
+}
+
+func (a *api) replace(ctx context.Context, c call, in *replaceInput) (*promptOutput, error) {
+	if err := in.required(); err != nil {
+		return nil, err
+	}
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.Replace(ctx, c.User, id, match(in.IfMatch), prompt.Draft{
+		Title: in.Body.Title, Text: in.Body.Text, Tags: names(in.Body.Tags), Visibility: prompt.Visibility(in.Body.Visibility),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return output(v), nil
+}
+
+type patchInput struct {
+	ByID
+	Matching
+	Body PromptPatch
+}
+
+func (a *api) patch(ctx context.Context, c call, in *patchInput) (*promptOutput, error) {
+	change, err := in.Body.change()
+	if err != nil {
+		return nil, err
+	}
+	if err := in.required(); err != nil {
+		return nil, err
+	}
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.Patch(ctx, c.User, id, match(in.IfMatch), change)
+	if err != nil {
+		return nil, err
+	}
+	return output(v), nil
+}
+
+// change returns what a merge patch asks for. Null removes: tags can be, the rest cannot.
+func (p PromptPatch) change() (prompthub.Patch, error) {
+	var change prompthub.Patch
+	for _, member := range []struct {
+		name  string
+		value optional[string]
+		set   func(string)
+	}{
+		{"title", p.Title, func(s string) { change.Title = &s }},
+		{"text", p.Text, func(s string) { change.Text = &s }},
+		{"visibility", p.Visibility, func(s string) { v := prompt.Visibility(s); change.Visibility = &v }},
+	} {
+		if member.value.Null {
+			return change, invalid("body."+member.name, "cannot be removed; leave it out to keep it", nil)
+		}
+		if member.value.Set {
+			member.set(member.value.Value)
+		}
+	}
+	if p.Tags.Set {
+		tags := names(p.Tags.Value) // none for null
+		change.Tags = &tags
+	}
+	return change, nil
+}
+
+func (a *api) delete(ctx context.Context, c call, in *ByID) (*struct{}, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Service.Delete(ctx, c.User, id)
+}
+
+func (a *api) restore(ctx context.Context, c call, in *ByID) (*promptOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.Restore(ctx, c.User, id)
+	if err != nil {
+		return nil, err
+	}
+	return output(v), nil
+}

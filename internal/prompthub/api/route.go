@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
+)
+
+// An access says who may use a route.
+type access int
+
+const (
+	open   access = iota // anyone, and nobody is asked who he is
+	reader               // anyone where reading is public, else a user
+	user                 // somebody who was identified
+)
+
+// A call is a request as an action sees it, besides its input.
+type call struct {
+	auth.User
+	url url.URL
+}
+
+type callKey struct{}
+
+// route registers an action. op.Errors names the statuses of its errors beyond those that every route has.
+func route[I, O any](a *api, who access, op huma.Operation, act func(context.Context, call, *I) (*O, error)) {
+	op.Middlewares = huma.Middlewares{a.identify(who), readBody}
+	op.BodyReadTimeout = -1 // readBody has its own
+	op.Responses = a.responses(who, op)
+	op.Errors = nil
+	op.Security = security(who, a.PublicRead)
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		c, _ := ctx.Value(callKey{}).(call)
+		out, err := act(ctx, c, in)
+		if err != nil {
+			return nil, problem(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// identify finds out who is calling before anything else of the request is looked at.
+func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		c := call{url: ctx.URL()}
+		if who != open {
+			r, w := humago.Unwrap(ctx)
+			var err error
+			c.User, err = a.Identify(r)
+			if err == nil && !c.Known() && (who == user || !a.PublicRead) {
+				err = fault.New(fault.Unauthenticated, "sign in to use this")
+			}
+			if err != nil {
+				httpjson.WriteProblem(w, httpjson.Describe(ctx.Context(), err))
+				return
+			}
+		}
+		if c.Known() {
+			httpjson.SetUser(ctx.Context(), c.ID)
+		}
+		next(huma.WithValue(ctx, callKey{}, c))
+	}
+}
+
+const (
+	bearer = "bearer"
+	dev    = "dev"
+)
+
+func security(who access, publicRead bool) []map[string][]string {
+	if who == open {
+		return nil
+	}
+	either := []map[string][]string{{bearer: {}}, {dev: {}}}
+	if who == reader && publicRead {
+		either = append(either, map[string][]string{}) // or nobody
+	}
+	return either
+}
+
+// responses returns the errors of a route beside what it documents of its successes.
+func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response {
+	statuses := append([]int{http.StatusInternalServerError}, op.Errors...)
+	if who != open {
+		statuses = append(statuses, http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable)
+	}
+	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[httpjson.Problem](), true, "Problem")
+	responses := map[string]*huma.Response{}
+	maps.Copy(responses, op.Responses)
+	for _, s := range statuses {
+		responses[strconv.Itoa(s)] = &huma.Response{
+			Description: http.StatusText(s),
+			Content:     map[string]*huma.MediaType{httpjson.ProblemType: {Schema: schema}},
+		}
+	}
+	return responses
+}

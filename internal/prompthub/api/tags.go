@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (a *api) tags() {
+	route(a, reader, huma.Operation{
+		OperationID: "list-tags", Method: http.MethodGet, Path: "/tags", Tags: []string{"tags"},
+		Summary: "The tag catalog", Errors: []int{403, 422},
+	}, a.listTags)
+	route(a, user, huma.Operation{
+		OperationID: "put-tag", Method: http.MethodPut, Path: "/tags/{tag}", Tags: []string{"tags"},
+		Summary: "Create or change a tag; an admin may", Errors: fails(badBody, 403),
+	}, a.putTag)
+	route(a, user, huma.Operation{
+		OperationID: "delete-tag", Method: http.MethodDelete, Path: "/tags/{tag}", Tags: []string{"tags"},
+		Summary: "Deactivate a tag: prompts that have it keep it; an admin may", Errors: []int{403, 404},
+	}, a.retireTag)
+}
+
+type tagsInput struct {
+	All bool `query:"all" doc:"With the inactive tags, for an admin"`
+}
+
+type tagsOutput struct {
+	Body TagList
+}
+
+func (a *api) listTags(ctx context.Context, c call, in *tagsInput) (*tagsOutput, error) {
+	all, err := a.Service.Tags(ctx, c.User, in.All)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Tag, len(all))
+	for i, t := range all {
+		items[i] = encodeTag(t)
+	}
+	return &tagsOutput{TagList{Items: items}}, nil
+}
+
+func encodeTag(t prompt.TagInfo) Tag {
+	return Tag{Tag: string(t.Tag), DisplayName: t.DisplayName, SortOrder: t.SortOrder, Active: t.Active}
+}
+
+// ByTag names a tag.
+type ByTag struct {
+	Tag string `path:"tag" doc:"1 to 40 of a-z 0-9 - . +, beginning with a letter or digit; in either case" example:"code-review"`
+}
+
+type putTagInput struct {
+	ByTag
+	Body TagEntry
+}
+
+type tagOutput struct {
+	Body Tag
+}
+
+func (a *api) putTag(ctx context.Context, c call, in *putTagInput) (*tagOutput, error) {
+	name, err := prompt.ParseTag(in.Tag)
+	if err != nil {
+		return nil, invalid("path.tag", err.Error(), in.Tag)
+	}
+	tag, err := a.Service.PutTag(ctx, c.User, prompt.TagInfo{
+		Tag: name, DisplayName: in.Body.DisplayName, SortOrder: in.Body.SortOrder, Active: *in.Body.Active,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &tagOutput{encodeTag(tag)}, nil
+}
+
+func (a *api) retireTag(ctx context.Context, c call, in *ByTag) (*struct{}, error) {
+	name, err := prompt.ParseTag(in.Tag)
+	if err != nil {
+		return nil, fault.New(fault.NotFound, "there is no such tag")
+	}
+	return nil, a.Service.RetireTag(ctx, c.User, name)
+}

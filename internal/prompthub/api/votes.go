@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (a *api) votes() {
+	route(a, user, huma.Operation{
+		OperationID: "set-vote", Method: http.MethodPut, Path: "/prompts/{id}/vote", Tags: []string{"votes"},
+		Summary: "Vote on a prompt", Errors: fails(badBody, http.StatusNotFound),
+	}, a.vote)
+	route(a, user, huma.Operation{
+		OperationID: "get-vote", Method: http.MethodGet, Path: "/prompts/{id}/vote", Tags: []string{"votes"},
+		Summary: "My vote on a prompt", Errors: []int{http.StatusNotFound},
+	}, a.voteOf)
+	route(a, user, huma.Operation{
+		OperationID: "delete-vote", Method: http.MethodDelete, Path: "/prompts/{id}/vote", Tags: []string{"votes"},
+		Summary: "Take my vote on a prompt back", Errors: []int{http.StatusNotFound},
+	}, a.unvote)
+}
+
+type voteInput struct {
+	ByID
+	Body Vote
+}
+
+type ballotOutput struct {
+	Body Ballot
+}
+
+func ballot(b prompthub.Ballot, err error) (*ballotOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &ballotOutput{Ballot{Value: b.Value.String(), Likes: b.Likes, Dislikes: b.Dislikes, Score: b.Score()}}, nil
+}
+
+func (a *api) vote(ctx context.Context, c call, in *voteInput) (*ballotOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	value, _ := prompt.ParseVote(in.Body.Value) // the schema lets no other pass
+	return ballot(a.Service.Vote(ctx, c.User, id, value))
+}
+
+func (a *api) voteOf(ctx context.Context, c call, in *ByID) (*ballotOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return ballot(a.Service.VoteOf(ctx, c.User, id))
+}
+
+func (a *api) unvote(ctx context.Context, c call, in *ByID) (*ballotOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return ballot(a.Service.Vote(ctx, c.User, id, prompt.None))
+}

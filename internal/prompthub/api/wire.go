@@ -1,0 +1,115 @@
+package api
+
+// The limits that the document names and the domain enforces.
+const (
+	maxTitle = 200
+	maxTags  = 10
+)
+
+// A Prompt is a prompt as one caller sees it.
+type Prompt struct {
+	ID         string   `json:"id" doc:"ULID, upper case" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	AuthorID   string   `json:"authorId" doc:"Opaque id of the author" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	AuthorName string   `json:"authorName" doc:"Display name of the author when the prompt was created" example:"Ann"`
+	Title      string   `json:"title" doc:"Trimmed" example:"Act as a code reviewer"`
+	Text       string   `json:"text,omitempty" doc:"The prompt itself, byte for byte as its author sent it; absent in lists" example:"I want you to act as a code reviewer."`
+	Tags       []string `json:"tags" nullable:"false" doc:"In the author's order" example:"[\"development\",\"code-review\"]"`
+	Visibility string   `json:"visibility" enum:"private,public" doc:"private: only its author sees it; public: everyone who may read" example:"public"`
+	CreatedAt  string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
+	UpdatedAt  string   `json:"updatedAt" format:"date-time" doc:"Of the last edit; votes leave it alone" example:"2026-03-04T05:06:07.891Z"`
+	Likes      int32    `json:"likes" doc:"Exact in a prompt; seconds behind in lists" example:"12"`
+	Dislikes   int32    `json:"dislikes" doc:"Like likes" example:"2"`
+	Score      int32    `json:"score" doc:"likes - dislikes" example:"10"`
+	Revision   int64    `json:"revision,omitempty" doc:"One more with every edit; absent in lists of other authors' prompts" example:"3"`
+	MyVote     string   `json:"myVote" enum:"like,dislike,none" doc:"The caller's vote" example:"like"`
+	DeletedAt  string   `json:"deletedAt,omitempty" format:"date-time" doc:"In lists of deleted prompts" example:"2026-03-05T00:00:00.000Z"`
+	PurgeAt    string   `json:"purgeAt,omitempty" format:"date-time" doc:"Until when a deleted prompt can be restored" example:"2026-04-04T00:00:00.000Z"`
+	Hidden     *Hidden  `json:"hidden,omitempty" doc:"That a moderator has hidden the prompt: for its author and for moderators"`
+}
+
+// Hidden says that a moderator has hidden a prompt.
+type Hidden struct {
+	At     string `json:"at" format:"date-time" doc:"UTC" example:"2026-03-05T00:00:00.000Z"`
+	Reason string `json:"reason" doc:"For the author to read" example:"Contains personal data."`
+}
+
+// A PromptList is a page of prompts.
+type PromptList struct {
+	Items      []Prompt `json:"items" nullable:"false" doc:"May be fewer than limit, even none, though there are more: go on while there is a nextCursor"`
+	NextCursor string   `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
+}
+
+// A NewPrompt is what POST /prompts takes.
+type NewPrompt struct {
+	Title      string   `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
+	Text       string   `json:"text" doc:"Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
+	Tags       []string `json:"tags,omitempty" doc:"At most 10 active tags of the catalog, each once, in either case" example:"[\"development\",\"code-review\"]"`
+	Visibility string   `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"Who sees it" example:"public"`
+}
+
+// A PromptDraft is what PUT /prompts/{id} takes: all of what an author writes.
+type PromptDraft struct {
+	Title      string   `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
+	Text       string   `json:"text" doc:"Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
+	Tags       []string `json:"tags,omitempty" doc:"At most 10 tags, active ones or those it has, each once; absent for none" example:"[\"development\",\"code-review\"]"`
+	Visibility string   `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
+}
+
+// A PromptPatch is what PATCH /prompts/{id} takes: a JSON merge patch.
+type PromptPatch struct {
+	Title      optional[string]   `json:"title,omitzero" doc:"As in PUT; absent leaves it" example:"Act as a strict code reviewer"`
+	Text       optional[string]   `json:"text,omitzero" doc:"As in PUT; absent leaves it" example:"I want you to act as a strict code reviewer."`
+	Tags       optional[[]string] `json:"tags,omitzero" nullable:"true" doc:"As in PUT, in place of all tags; absent leaves them, null removes them" example:"[\"development\"]"`
+	Visibility optional[string]   `json:"visibility,omitzero" enum:"private,public" doc:"As in PUT; absent leaves it" example:"private"`
+}
+
+// A Vote is what PUT /prompts/{id}/vote takes.
+type Vote struct {
+	Value string `json:"value" enum:"like,dislike,none" doc:"The vote to set, whatever it was before" example:"like"`
+}
+
+// A Ballot is the caller's vote on a prompt, and what all votes add up to.
+type Ballot struct {
+	Value    string `json:"value" enum:"like,dislike,none" doc:"The caller's vote" example:"like"`
+	Likes    int32  `json:"likes" doc:"With the caller's" example:"12"`
+	Dislikes int32  `json:"dislikes" doc:"With the caller's" example:"2"`
+	Score    int32  `json:"score" doc:"likes - dislikes" example:"10"`
+}
+
+// A Reason is what PUT /prompts/{id}/hidden takes.
+type Reason struct {
+	Reason string `json:"reason" doc:"For the author to read: 1 to 500 characters" example:"Contains personal data."`
+}
+
+// A Me is the caller.
+type Me struct {
+	ID    string   `json:"id" doc:"Opaque" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	Name  string   `json:"name" doc:"Display name" example:"Ann"`
+	Roles []string `json:"roles" nullable:"false" doc:"admin keeps the tags and moderates" example:"[\"admin\"]"`
+}
+
+// A Tag is an entry of the tag catalog.
+type Tag struct {
+	Tag         string `json:"tag" doc:"1 to 40 of a-z 0-9 - . +" example:"code-review"`
+	DisplayName string `json:"displayName" doc:"For people" example:"Code review"`
+	SortOrder   int32  `json:"sortOrder" doc:"Tags are listed by it, then by name" example:"120"`
+	Active      bool   `json:"active" doc:"An inactive tag stays on the prompts that have it and is offered to no other" example:"true"`
+}
+
+// A TagList is the tag catalog.
+type TagList struct {
+	Items []Tag `json:"items" nullable:"false" doc:"By sort order and name"`
+}
+
+// A TagEntry is what PUT /tags/{tag} takes.
+type TagEntry struct {
+	DisplayName string `json:"displayName" doc:"For people: 1 to 60 characters" example:"Code review"`
+	SortOrder   int32  `json:"sortOrder,omitempty" minimum:"0" maximum:"1000000" default:"0" doc:"Tags are listed by it, then by name" example:"120"`
+	Active      *bool  `json:"active,omitempty" default:"true" doc:"Whether prompts may take it" example:"true"`
+}
+
+// A State says how the service is.
+type State struct {
+	Status  string `json:"status" enum:"ok" doc:"ok; anything else is an error" example:"ok"`
+	Version string `json:"version" doc:"Of the program" example:"1.4.0"`
+}

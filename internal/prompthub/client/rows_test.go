@@ -1,0 +1,141 @@
+package client_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/client"
+)
+
+func read(t *testing.T, file string) []client.Row {
+	t.Helper()
+	var rows []client.Row
+	for row, err := range client.Rows([]byte(file)) {
+		require.NoError(t, err)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+const header = "act,prompt,for_devs,type,contributor\n"
+
+func TestCSV(t *testing.T) {
+	t.Parallel()
+	rows := read(t, "\ufeff"+header+
+		" Linux Terminal ,\"Act as\n\"\"it\"\", please\",TRUE,TEXT,\" f ,iltekin\"\r\n"+
+		"Image,A cat,FALSE,image,bob\n"+
+		"Plain,x,no,,\n"+
+		"Short,x\n"+
+		"Long,x,,,,,\n"+
+		"Bad,\xff,,,bob\n"+
+		"Last, keeps its spaces ,true,Structured,bob")
+	require.Len(t, rows, 7)
+	require.Equal(t, client.Row{Number: 1, Line: 2, Contributor: "f", Draft: client.Draft{
+		Title: "Linux Terminal", Text: "Act as\n\"it\", please", Tags: []string{"development", "text"}, Visibility: "public",
+	}}, rows[0])
+	require.Equal(t, client.Row{Number: 2, Line: 4, Contributor: "bob", Draft: client.Draft{
+		Title: "Image", Text: "A cat", Tags: []string{"image"}, Visibility: "public",
+	}}, rows[1])
+	require.Empty(t, rows[2].Tags)
+	require.Empty(t, rows[2].Contributor)
+	require.EqualError(t, rows[3].Err, "has 2 fields, the first line has 5")
+	require.EqualError(t, rows[4].Err, "has 7 fields, the first line has 5")
+	require.EqualError(t, rows[5].Err, "prompt: is not valid UTF-8")
+	require.Equal(t, 8, rows[5].Line)
+	require.Equal(t, " keeps its spaces ", rows[6].Text)
+	require.Equal(t, []string{"development", "structured"}, rows[6].Tags)
+}
+
+func TestCSVColumnsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	rows := read(t, "type,extra,prompt,for_devs,act\nTEXT,y,x,TRUE,t\n")
+	require.Equal(t, client.Draft{Title: "t", Text: "x", Tags: []string{"development", "text"}, Visibility: "public"}, rows[0].Draft)
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	rows := read(t, "\ufeff\n"+`{"id":"1","title":" t ","text":"a\r\n<b>","tags":["text"],"visibility":"public","likes":3}`+"\n\n"+
+		`{"title":"u","text":"x"}`+"\r\n"+
+		`{"title":"u","text":`+"\n"+
+		"{\"title\":\"\xff\"}\n"+
+		`{"title":7}`+"\n"+
+		`[]`)
+	require.Len(t, rows, 6)
+	require.Equal(t, client.Row{Number: 1, Line: 2, Draft: client.Draft{Title: " t ", Text: "a\r\n<b>", Tags: []string{"text"}, Visibility: "public"}}, rows[0])
+	require.Equal(t, client.Row{Number: 2, Line: 4, Draft: client.Draft{Title: "u", Text: "x", Visibility: "private"}}, rows[1])
+	for _, row := range rows[2:] {
+		require.ErrorContains(t, row.Err, "not the JSON of a prompt")
+		require.Equal(t, row.Number+2, row.Line)
+	}
+}
+
+func TestExportedLineReadsBack(t *testing.T) {
+	t.Parallel()
+	d := client.Draft{Title: "t", Text: "a\r\nb\u2028\x01 <>&", Tags: []string{"text"}, Visibility: "private"}
+	line, err := json.Marshal(client.Prompt{ID: "1", Draft: d})
+	require.NoError(t, err)
+	require.Equal(t, d, read(t, string(line))[0].Draft)
+}
+
+func TestFilesThatCannotBeTrusted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, file string
+		rows       int // that come before
+		want       string
+	}{
+		{"empty", "", 0, "the file is empty"},
+		{"only a mark", "\ufeff", 0, "the file is empty"},
+		{"no header", "Linux Terminal,Act as it\n", 0, `the first line is "Linux Terminal,Act as it": want the columns act and prompt, and optionally for_devs, type, contributor`},
+		{"half a header", "act,text\n", 0, "want the columns act and prompt"},
+		{"quote never closed", header + "a,b,,,\nc,\"d,,,\ne,f,,,\n", 1, `line 4, column 8: extraneous or missing " in quoted-field, in the row that begins on line 3`},
+		{"quote in a bare field", header + "a,b\"c,,,\nd,e,,,\n", 0, `line 2, column 4: bare " in non-quoted-field, in the row that begins on line 2`},
+		{"text after a quote", header + "a,\"b\" c,,,\n", 0, "line 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n := 0
+			var last error
+			for _, err := range client.Rows([]byte(tt.file)) {
+				require.NoError(t, last, "nothing follows an error")
+				if last = err; err == nil {
+					n++
+				}
+			}
+			require.ErrorContains(t, last, tt.want)
+			require.Equal(t, tt.rows, n)
+		})
+	}
+}
+
+func FuzzRows(f *testing.F) {
+	f.Add([]byte(header + "a,\"b\nc\",TRUE,TEXT,d\ne,f\n"))
+	f.Add([]byte("\ufeff{\"title\":\"t\",\"text\":\"x\"}\n{}\nnull"))
+	f.Add([]byte(header + "\"\xff\",,,,\n"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		n, line, failed := 0, 0, false
+		for row, err := range client.Rows(file) {
+			require.False(t, failed, "nothing follows an error")
+			if failed = err != nil; failed {
+				continue
+			}
+			n++
+			require.Equal(t, n, row.Number)
+			require.Greater(t, row.Line, line)
+			line = row.Line
+			if row.Err == nil {
+				// What is sent is what was read.
+				b, err := json.Marshal(row.Draft)
+				require.NoError(t, err)
+				var back client.Draft
+				require.NoError(t, json.Unmarshal(b, &back))
+				require.Equal(t, row.Title, back.Title)
+				require.Equal(t, row.Text, back.Text)
+			}
+		}
+		require.LessOrEqual(t, line, strings.Count(string(file), "\n")+1)
+	})
+}

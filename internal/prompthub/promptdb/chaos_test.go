@@ -1,0 +1,181 @@
+package promptdb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/chaos"
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
+)
+
+// A ring is a world whose processes make no call that the test does not let through.
+type ring struct {
+	*chaos.World
+	t      *testing.T
+	store  *memory.Tables
+	queues *memory.Queues
+	truth  *promptdb.DB // sees and does everything at once, for setting up and checking
+	late   []landing
+}
+
+// A landing is a write that its sender has given up and that lands all the same.
+type landing struct {
+	at   time.Time
+	land func()
+}
+
+func newRing(t *testing.T) *ring {
+	r := &ring{World: chaos.NewWorld(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), t: t, store: memory.NewTables()}
+	r.queues = memory.NewQueues(r.Now)
+	r.truth = r.database(r.store, r.queues, func(_ context.Context, d time.Duration) error { r.Advance(d); return nil }, func(f func()) { f() })
+	require.NoError(t, r.truth.Create(t.Context()))
+	return r
+}
+
+func (r *ring) database(store table.DB, queues queue.Queues, sleep func(context.Context, time.Duration) error, behind func(func())) *promptdb.DB {
+	return promptdb.New(promptdb.Config{
+		Store: store, Queues: queues, Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),
+		Behind: behind, Sleep: sleep, Jitter: func(time.Duration) time.Duration { return 0 },
+	})
+}
+
+// A task is a command or job in a process of its own, which has no memory of others.
+type task struct {
+	name    string
+	process *chaos.Process
+	done    chan error // has the answer
+	err     error
+	ended   bool
+	hides   bool // takes the prompt off the public lists
+	begun   int  // ring's count of listings when it began
+	message *queue.Message
+	queue   string
+}
+
+func (r *ring) start(name string, do func(context.Context, *promptdb.DB) error) *task {
+	p := r.Process(name)
+	t := &task{name: name, process: p, done: make(chan error, 1)}
+	db := r.database(p.Tables(r.store), p.Queues(r.queues), p.Sleep, func(f func()) { go f() })
+	go func() { t.done <- do(context.Background(), db) }()
+	return t
+}
+
+// settle waits until every process waits for the test, and collects answers.
+func (t *task) settled() bool {
+	if t.ended {
+		return true
+	}
+	select {
+	case t.err = <-t.done:
+		t.ended = true
+	default:
+	}
+	return t.ended
+}
+
+// drain runs what the queues hold, without faults, until they are empty; the clock moves as far as it must.
+func (r *ring) drain() error {
+	for range 2000 {
+		left := 0
+		for name, job := range jobs(r.truth) {
+			ms, err := r.queues.Receive(context.Background(), name, 32, 10*time.Minute)
+			if err != nil {
+				return err
+			}
+			for _, m := range ms {
+				if err := r.finish(name, m, job(context.Background(), m.Text)); err != nil {
+					return err
+				}
+			}
+			n, err := r.queues.Len(context.Background(), name)
+			if err != nil {
+				return err
+			}
+			left += n
+		}
+		if left == 0 {
+			return nil
+		}
+		r.Advance(time.Second)
+	}
+	return errors.New("the queues do not drain")
+}
+
+func jobs(db *promptdb.DB) map[string]func(context.Context, string) error {
+	return map[string]func(context.Context, string) error{promptdb.QueueMoves: db.Move, promptdb.QueueRepairs: db.Repair}
+}
+
+// finish does what the Functions host does after a job.
+func (r *ring) finish(name string, m queue.Message, err error) error {
+	if err == nil {
+		if err := r.queues.Delete(context.Background(), name, m.Receipt); err != nil && !errors.Is(err, queue.ErrGone) {
+			return err
+		}
+		return nil
+	}
+	if m.Dequeued >= 5 {
+		return fmt.Errorf("message %s became poison: %w", m.Text, err)
+	}
+	_, err = r.queues.Hide(context.Background(), name, m.Receipt, 20*time.Second)
+	return err
+}
+
+// differences returns what Verify finds.
+func (r *ring) differences() []string {
+	var found []string
+	_, err := r.truth.Verify(context.Background(), func(d promptdb.Difference) { found = append(found, d.String()) }, func(int) {})
+	if err != nil {
+		found = append(found, err.Error())
+	}
+	return found
+}
+
+// publicRows counts the rows of a prompt in public tables.
+func (r *ring) publicRows(id prompt.ID) int {
+	t := promptdb.DefaultTables()
+	n := 0
+	for _, name := range []string{t.Newest, t.MostLiked, t.TagIndex, t.TitleIndex} {
+		_ = table.All(context.Background(), r.store, name, table.Range{}, func(row table.Row) (bool, error) {
+			if strings.HasSuffix(row.Row, string(id)) {
+				n++
+			}
+			return true, nil
+		})
+	}
+	return n
+}
+
+// seeded stores a public prompt of ann with votes, at rest.
+func (r *ring) seeded(likes int) prompt.Prompt {
+	d := draft("Old title", "text", "image")
+	id, err := prompt.NewID(r.Now(), strings.NewReader("entropy of an id"))
+	require.NoError(r.t, err)
+	p := prompt.Prompt{ID: id, AuthorID: "ann", AuthorName: "Ann", Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+	_, _, err = r.truth.Add(context.Background(), p, nil)
+	require.NoError(r.t, err)
+	for v := range likes {
+		_, err := r.truth.Vote(context.Background(), fmt.Sprint("early ", v), id, prompt.Like)
+		require.NoError(r.t, err)
+	}
+	require.NoError(r.t, r.drain())
+	r.Advance(time.Minute)
+	return p
+}
+
+// bubble runs f where all goroutines can be waited for.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}

@@ -1,0 +1,44 @@
+package promptdb
+
+import (
+	"cmp"
+	"context"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// An IndexRow is a row that a prompt must have in an index table.
+type IndexRow struct {
+	Table string
+	Row   table.Row
+}
+
+// IndexRows returns the index rows of a prompt, for tests that fill tables without going through a projection.
+func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
+	var rows []IndexRow
+	for _, r := range db.rows(p) {
+		rows = append(rows, IndexRow{Table: r.table, Row: r.row})
+	}
+	return rows
+}
+
+// Record returns a prompt as its truth row has it.
+func (db *DB) Record(ctx context.Context, author string, id prompt.ID) (prompt.Prompt, error) {
+	rec, err := db.record(ctx, author, id)
+	if err != nil || rec == nil {
+		return prompt.Prompt{}, cmp.Or(err, errUnknown())
+	}
+	return rec.Prompt, nil
+}
+
+// VoteRow returns the vote that a voter's row says.
+func (db *DB) VoteRow(ctx context.Context, voter string, id prompt.ID) (prompt.Vote, error) {
+	b, err := db.ballot(ctx, id, voter)
+	return b.value(), err
+}
+
+// Rewrite projects a prompt, whatever its index rows hold.
+func (db *DB) Rewrite(ctx context.Context, author string, id prompt.ID) error {
+	return db.rewrite(ctx, author, id, entries{})
+}

@@ -1,0 +1,296 @@
+package promptdb_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
+)
+
+// Words of many scripts, some of which begin alike.
+var words = []string{
+	"act", "actor", "action", "translate", "translator", "c++", "c#", ".net", "node.js", "ci/cd", "linux", "Straße", "İstanbul",
+	"перевод", "переводчик", "λόγος", "عربي", "שלום", "提示词", "提示", "翻译助手", "にほんご", "カタカナー", "프롬프트", "ภาษาไทย", "ｆｕｌｌ", "a", "x", "7", "2024", "😀", "e\u0301te\u0301",
+}
+
+var someTags = []prompt.Tag{"text", "image", "testing", "data", "legal", "games"}
+
+// newer orders prompts as the newest list does.
+func newer(a, b prompt.Prompt) int {
+	return cmp.Or(b.ID.Time().Compare(a.ID.Time()), cmp.Compare(a.ID, b.ID))
+}
+
+func liked(a, b prompt.Prompt) int { return cmp.Or(cmp.Compare(b.Score(), a.Score()), newer(a, b)) }
+
+// TestSearchAgreesWithAPlainFilter compares every page size of random searches over random libraries with a filter over a slice.
+func TestSearchAgreesWithAPlainFilter(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorldOn(t, memory.NewShortPages(rapid.Uint64().Draw(rt, "pages")))
+		var all []prompt.Prompt
+		for i := range rapid.IntRange(0, 60).Draw(rt, "prompts") {
+			all = append(all, w.random(rt, i))
+		}
+		w.run()
+		all = w.truth(all)
+		want, match := drawSearch(rt)
+		all = slices.DeleteFunc(all, func(p prompt.Prompt) bool { return !match(p) })
+		if want.MostLiked {
+			slices.SortFunc(all, liked)
+		} else {
+			slices.SortFunc(all, newer)
+		}
+		titles := make([]string, len(all))
+		for i, p := range all {
+			titles[i] = p.Title
+		}
+		limit := rapid.IntRange(1, 100).Draw(rt, "limit")
+		require.Equal(rt, titles, w.find(t, want, limit), "search %+v, limit %d", want, limit)
+	})
+}
+
+// random stores a prompt drawn at random, some at the same millisecond as the one before, and some votes.
+func (w *world) random(rt *rapid.T, i int) prompt.Prompt {
+	if rapid.Bool().Draw(rt, "later") {
+		w.clock.Advance(1e6)
+	}
+	if rapid.IntRange(0, 20).Draw(rt, "months later") == 0 {
+		w.clock.Advance(40 * 24 * 3600 * 1e9)
+	}
+	title := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 4).Draw(rt, "title"), " ")
+	d := draft(fmt.Sprintf("%s n%d", title, i), rapid.SliceOfNDistinct(rapid.SampledFrom(someTags), 0, 3, rapid.ID).Draw(rt, "tags")...)
+	if rapid.IntRange(0, 9).Draw(rt, "visibility") == 0 {
+		d.Visibility = prompt.Private
+	}
+	p, _, err := w.Add(w.t.Context(), w.made("ann", d), nil)
+	require.NoError(rt, err)
+	for v := range rapid.IntRange(0, 12).Draw(rt, "votes") {
+		if d.Visibility == prompt.Public {
+			w.vote(fmt.Sprint("v", v), p.ID, rapid.SampledFrom([]prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}).Draw(rt, "vote"))
+		}
+	}
+	return p
+}
+
+// truth returns the prompts that are listed, with their counts.
+func (w *world) truth(ps []prompt.Prompt) []prompt.Prompt {
+	var listed []prompt.Prompt
+	for _, p := range ps {
+		v, err := w.Get(w.t.Context(), p.AuthorID, p.ID)
+		require.NoError(w.t, err)
+		if v.Listed() {
+			listed = append(listed, v.Prompt)
+		}
+	}
+	return listed
+}
+
+// drawSearch draws a search and an independent filter that means the same.
+func drawSearch(rt *rapid.T) (promptdb.Wanted, func(prompt.Prompt) bool) {
+	tags := rapid.SliceOfNDistinct(rapid.SampledFrom(someTags), 0, 2, rapid.ID).Draw(rt, "tags")
+	least := 0
+	if len(tags) == 0 {
+		least = 1
+	}
+	var parts []string
+	for _, word := range rapid.SliceOfN(rapid.SampledFrom(words[:len(words)-2]), least, 2).Draw(rt, "words") {
+		runes := []rune(word)
+		parts = append(parts, string(runes[:rapid.IntRange(1, len(runes)).Draw(rt, "prefix")]))
+	}
+	q, err := prompt.ParseQuery(strings.Join(parts, " "))
+	require.NoError(rt, err)
+	if len(tags) == 0 && (q.Empty() || q.Nothing()) {
+		tags = someTags[:1] // a lone dot has no word: the service answers it without a search
+	}
+	if q.Nothing() {
+		q = prompt.Query{}
+	}
+	return promptdb.Wanted{Tags: tags, Words: q, MostLiked: rapid.Bool().Draw(rt, "most liked")}, func(p prompt.Prompt) bool {
+		for _, tag := range tags {
+			if !slices.Contains(p.Tags, tag) {
+				return false
+			}
+		}
+		return q.Match(prompt.NormalizeTitle(p.Title))
+	}
+}
+
+// TestWalkWhileOthersComeAndGo pages through searches and lists while prompts are made, edited and deleted: what
+// was there all along and did not move appears exactly once.
+func TestWalkWhileOthersComeAndGo(t *testing.T) {
+	w := newWorld(t)
+	stays := map[string]bool{}
+	var goes []prompt.Prompt
+	for i := range 120 {
+		p := w.add("ann", draft("word "+numbered(i), "text"))
+		if i%3 == 0 {
+			goes = append(goes, p)
+		} else {
+			stays[p.Title] = true
+		}
+	}
+	for name, read := range map[string]func(ctx context.Context, after string, limit int) (promptdb.Page, error){
+		"newest":     w.Newest,
+		"most liked": w.MostLiked,
+		"tag": func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
+			return w.Find(ctx, promptdb.Wanted{Tags: []prompt.Tag{"text"}}, after, limit)
+		},
+		"tag and word by score": func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
+			return w.Find(ctx, promptdb.Wanted{Tags: []prompt.Tag{"text"}, Words: query(t, "wor"), MostLiked: true}, after, limit)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := map[string]int{}
+			n := 0
+			for _, title := range w.titles(7, func(after string) (promptdb.Page, error) {
+				page, err := read(t.Context(), after, 7)
+				w.add("bob", draft("word in between "+name+fmt.Sprint(n), "text"))
+				if n < len(goes) {
+					w.remove(goes[n])
+				}
+				n++
+				return page, err
+			}) {
+				seen[title]++
+			}
+			for title := range stays {
+				require.Equal(t, 1, seen[title], title)
+			}
+		})
+	}
+	w.run()
+	w.check()
+}
+
+// remove deletes a prompt; again is as good.
+func (w *world) remove(p prompt.Prompt) {
+	w.t.Helper()
+	_, err := w.Change(w.t.Context(), p.AuthorID, p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+		if p.Deleted() {
+			return p, promptdb.ErrUnchanged
+		}
+		p.DeletedAt = w.clock.Now()
+		return p, nil
+	})
+	require.NoError(w.t, err)
+}
+
+// TestSearchBeyondWhatIsSorted has more matches than are sorted in memory: the most-liked index is walked instead.
+func TestSearchBeyondWhatIsSorted(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	const n = 1300
+	w.seed(n, func(i int) prompt.Prompt {
+		p := w.made("ann", draft(numbered(i), "text", someTags[1+i%2]))
+		p.Likes = int32(i * 7 % 100)
+		return p
+	})
+	want := promptdb.Wanted{Tags: []prompt.Tag{"text"}, MostLiked: true}
+	all := w.find(t, want, 100)
+	require.Len(t, all, n)
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(all))), n)
+	require.Equal(t, w.mostLiked(100), all)
+	want.Tags = append(want.Tags, "image") // 650 of them: sorted in memory
+	require.Len(t, w.find(t, want, 100), n/2)
+}
+
+// counted counts the calls of a store, and the rows they return.
+type counted struct {
+	table.DB
+	calls, rows int
+}
+
+func (c *counted) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	page, err := c.DB.List(ctx, name, r, limit, next)
+	c.calls++
+	c.rows += len(page.Rows)
+	return page, err
+}
+
+// seed writes index rows as projections do, without the rest: number i is a millisecond newer than the one before.
+func (w *world) seed(n int, of func(i int) prompt.Prompt) {
+	w.t.Helper()
+	for i := range n {
+		w.clock.Advance(time.Millisecond)
+		for _, r := range w.IndexRows(of(i)) {
+			_, err := w.store.Write(w.t.Context(), r.Table, table.Op{Kind: table.Upsert, Row: r.Row})
+			require.NoError(w.t, err)
+		}
+	}
+}
+
+// TestOperationsOfASearch holds searches to what they may cost.
+func TestOperationsOfASearch(t *testing.T) {
+	const many = 20_000
+	store := &counted{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	w.seed(many, func(i int) prompt.Prompt {
+		tags := []prompt.Tag{"text"}
+		if i%(many/50) == 7 {
+			tags = append(tags, "legal") // 50 of them
+		}
+		if i%2 == 0 {
+			tags = append(tags, "data")
+		} else {
+			tags = append(tags, "games") // no prompt has both
+		}
+		return w.made("ann", draft(fmt.Sprintf("walk %d", i), tags...))
+	})
+	for _, tc := range []struct {
+		name  string
+		want  promptdb.Wanted
+		found int
+		calls int // of each page
+	}{
+		{"one tag", promptdb.Wanted{Tags: []prompt.Tag{"text"}}, 2000, 1},
+		{"one word", promptdb.Wanted{Words: query(t, "walk")}, 2000, 1},
+		{"rare and common tag", promptdb.Wanted{Tags: []prompt.Tag{"text", "legal"}}, 50, 3},
+		{"common and rare tag", promptdb.Wanted{Tags: []prompt.Tag{"legal", "text"}}, 50, 3},
+		{"rare tag and common word", promptdb.Wanted{Tags: []prompt.Tag{"legal"}, Words: query(t, "wal")}, 50, 3},
+		{"rare tag and another that half of them have", promptdb.Wanted{Tags: []prompt.Tag{"legal", "data"}}, 0, 3},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			found := 0
+			for after, page := "", 0; page < 100; page++ {
+				store.calls = 0
+				got, err := w.Find(t.Context(), tc.want, after, 20)
+				require.NoError(t, err)
+				require.LessOrEqual(t, store.calls, tc.calls, "page %d", page)
+				found += len(got.Items)
+				if after = got.After; after == "" {
+					break
+				}
+			}
+			require.Equal(t, tc.found, found)
+		})
+	}
+	t.Run("two big lists without a common prompt", func(t *testing.T) {
+		want := promptdb.Wanted{Tags: []prompt.Tag{"data", "games"}}
+		after, pages, total := "", 0, 0
+		for {
+			store.calls, store.rows = 0, 0
+			got, err := w.Find(t.Context(), want, after, 20)
+			require.NoError(t, err)
+			require.Empty(t, got.Items)
+			require.LessOrEqual(t, store.rows, 4000+2)
+			pages++
+			total += store.rows
+			require.Greater(t, got.After+"~", after)
+			if after = got.After; after == "" {
+				break
+			}
+		}
+		require.Less(t, pages, 8)
+		require.Less(t, total, 2*many)
+		t.Logf("%d requests, %d rows", pages, total)
+	})
+}
