@@ -28,6 +28,7 @@ type ring struct {
 	queues *memory.Queues
 	truth  *promptdb.DB // sees and does everything at once, for setting up and checking
 	late   []landing
+	timers []func() error // that were cut short and come again
 }
 
 // A landing is a write that its sender has given up and that lands all the same.

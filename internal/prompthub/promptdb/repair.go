@@ -176,7 +176,10 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 		if err := db.project(ctx, committed); err != nil {
 			return time.Time{}, err
 		}
-		db.clear(ctx, committed)
+		if !db.clear(ctx, committed) {
+			// Its message is what would clear it: it must come again.
+			return committed.pending.Until, nil
+		}
 		return time.Time{}, nil
 	}
 	return time.Time{}, fmt.Errorf("prompt %s: changed by others %d times", w.id, maxTries)

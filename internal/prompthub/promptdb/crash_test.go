@@ -1,0 +1,452 @@
+package promptdb_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/chaos"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// A crashCase is a command or job, and what must hold after it was tried and everything came to rest.
+type crashCase struct {
+	name  string
+	setup func(r *ring, p *prompt.Prompt) // before, without faults
+	open  bool                            // setup leaves work to do: the queues are not drained after it
+	do    func(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error
+	// after checks the state at rest. ok says whether the last try answered success.
+	after func(t *testing.T, r *ring, p prompt.Prompt, ok bool)
+}
+
+// TestCrashTable stops the process at every call of every command, before the call and after it landed, and also
+// lets the call fail there while the process goes on. Then the queues do the rest, Verify must find nothing, and
+// the same command again must succeed. The calls are listed in testdata/calls.txt: a new one shows there.
+func TestCrashTable(t *testing.T) {
+	var calls strings.Builder
+	cells := 0
+	for _, c := range crashCases() {
+		labels := record(t, c)
+		require.NotEmpty(t, labels, c.name)
+		fmt.Fprintf(&calls, "# %s: %d calls\n%s\n\n", c.name, len(labels), strings.Join(labels, "\n"))
+		for n := range labels {
+			for _, f := range mishaps {
+				cells++
+				inject(t, c, n, f, fmt.Sprintf("%s, call %d (%s) %s", c.name, n, labels[n], f.name))
+			}
+		}
+	}
+	t.Logf("%d commands and jobs, %d cells", len(crashCases()), cells)
+	golden := filepath.Join("testdata", "calls.txt")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(golden, []byte(calls.String()), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), calls.String(), "the calls changed; read the difference, then run the test with -update")
+}
+
+// A mishap is what becomes of one call.
+type mishap struct {
+	name string
+	hit  func(r *ring, c *chaos.Call)
+}
+
+var mishaps = []mishap{
+	{"stopped before", func(_ *ring, c *chaos.Call) { c.Stop(false) }},
+	{"stopped after it landed", func(_ *ring, c *chaos.Call) { c.Stop(true) }},
+	{"failed", func(_ *ring, c *chaos.Call) { c.Fail(chaos.ErrTimeout) }},
+	{"landed and reported as failed", func(_ *ring, c *chaos.Call) { c.Lose(chaos.ErrTimeout) }},
+	{"lands 29 s late", func(r *ring, c *chaos.Call) {
+		r.late = append(r.late, landing{r.Now().Add(29 * time.Second), c.Delay(chaos.ErrTimeout)})
+	}},
+	{"throttled", func(_ *ring, c *chaos.Call) { c.Fail(table.ErrBusy) }},
+}
+
+// ids hides what differs from run to run in a label.
+var ids = regexp.MustCompile(`[0-9]{19}\|[0-9A-Z]{26}|[0-9A-Z]{26}`)
+
+// record returns the calls of a command that meets no fault.
+func record(t *testing.T, c crashCase) []string {
+	var labels []string
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.prepare(c)
+		ok := r.attempt(c, p, func(call *chaos.Call) {
+			labels = append(labels, ids.ReplaceAllString(call.Label, "{id}"))
+			call.Pass()
+		})
+		require.True(t, ok, c.name)
+		r.rest()
+		require.Empty(t, r.differences(), c.name)
+		c.after(t, r, p, true)
+	})
+	return labels
+}
+
+// inject runs a command with a fault at its call n, and again after that.
+func inject(t *testing.T, c crashCase, n int, f mishap, cell string) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.prepare(c)
+		i := 0
+		ok := r.attempt(c, p, func(call *chaos.Call) {
+			if i == n {
+				f.hit(r, call)
+			} else {
+				call.Pass()
+			}
+			i++
+		})
+		r.rest()
+		require.Empty(t, r.differences(), cell)
+		c.after(t, r, p, ok)
+		again := r.attempt(c, p, func(call *chaos.Call) { call.Pass() })
+		require.True(t, again, "%s: the same command again", cell)
+		r.rest()
+		require.Empty(t, r.differences(), cell)
+		c.after(t, r, p, true)
+	})
+}
+
+func (r *ring) prepare(c crashCase) prompt.Prompt {
+	p := r.seeded(9)
+	if c.setup != nil {
+		c.setup(r, &p)
+		if c.open {
+			return p
+		}
+		require.NoError(r.t, r.drain())
+		r.Advance(time.Minute)
+	}
+	return p
+}
+
+// attempt runs a command in a process of its own, one call at a time, and reports whether it answered success.
+func (r *ring) attempt(c crashCase, p prompt.Prompt, let func(*chaos.Call)) bool {
+	tk := r.start("p", func(ctx context.Context, db *promptdb.DB) error { return c.do(ctx, db, r, p) })
+	for range 20_000 {
+		synctest.Wait()
+		calls := r.Pending()
+		if len(calls) == 0 {
+			if tk.settled() {
+				return tk.err == nil
+			}
+			continue
+		}
+		call := calls[0]
+		if call.Wake.After(r.Now()) {
+			r.pass(call.Wake.Sub(r.Now()))
+			call.Pass()
+			continue
+		}
+		let(call)
+	}
+	r.t.Error("no end")
+	return false
+}
+
+// pass lets time go by, and late writes land.
+func (r *ring) pass(d time.Duration) {
+	r.Advance(d)
+	var still []landing
+	for _, l := range r.late {
+		if l.at.After(r.Now()) {
+			still = append(still, l)
+		} else {
+			l.land()
+		}
+	}
+	r.late = still
+}
+
+// rest lets late writes land and the queues drain.
+func (r *ring) rest() {
+	r.pass(30 * time.Second)
+	require.NoError(r.t, r.drain())
+	r.Advance(10 * time.Minute) // the lock of a message that a stopped job held
+	require.NoError(r.t, r.drain())
+	for _, timer := range r.timers {
+		require.NoError(r.t, timer())
+	}
+	r.timers = nil
+	require.NoError(r.t, r.drain())
+}
+
+func change(edit func(r *ring, p *prompt.Prompt)) func(context.Context, *promptdb.DB, *ring, prompt.Prompt) error {
+	return func(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
+		_, err := db.Change(ctx, "ann", p.ID, func(now prompt.Prompt) (prompt.Prompt, error) {
+			next := now
+			edit(r, &next)
+			if next.Title == now.Title && next.Visibility == now.Visibility && next.Deleted() == now.Deleted() && next.Hidden() == now.Hidden() && len(next.Tags) == len(now.Tags) {
+				return now, promptdb.ErrUnchanged
+			}
+			next.Revision++
+			return next, nil
+		})
+		return err
+	}
+}
+
+// is returns a check that the prompt is as the edit makes it if that was answered with success.
+func is(want func(p prompt.Prompt) bool, public bool) func(*testing.T, *ring, prompt.Prompt, bool) {
+	return func(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
+		got, err := r.truth.Record(context.Background(), "ann", p.ID)
+		require.NoError(t, err)
+		if ok {
+			require.True(t, want(got), "%+v", got)
+			require.Equal(t, public, r.publicRows(p.ID) > 0)
+		}
+	}
+}
+
+func with(edit func(r *ring, p *prompt.Prompt)) func(*ring, *prompt.Prompt) {
+	return func(r *ring, p *prompt.Prompt) {
+		require.NoError(r.t, change(edit)(context.Background(), r.truth, r, *p))
+	}
+}
+
+func title(r *ring, p *prompt.Prompt)   { p.Title = "New words" }
+func tags(r *ring, p *prompt.Prompt)    { p.Tags = []prompt.Tag{"image"} }
+func private(r *ring, p *prompt.Prompt) { p.Visibility = prompt.Private }
+func public(r *ring, p *prompt.Prompt)  { p.Visibility = prompt.Public }
+func deleted(r *ring, p *prompt.Prompt) {
+	if !p.Deleted() {
+		p.DeletedAt = r.Now()
+	}
+}
+func restored(r *ring, p *prompt.Prompt) { p.DeletedAt = time.Time{} }
+func hidden(r *ring, p *prompt.Prompt) {
+	if !p.Hidden() {
+		p.HiddenAt, p.HiddenBy, p.HiddenReason = r.Now(), "mod", "why"
+	}
+}
+func unhidden(r *ring, p *prompt.Prompt) {
+	p.HiddenAt, p.HiddenBy, p.HiddenReason = time.Time{}, "", ""
+}
+
+func crashCases() []crashCase {
+	cases := []crashCase{
+		{name: "create", do: create(nil), after: created},
+		{name: "create with a key", do: create(&promptdb.Idempotency{Key: "k", Body: "b"}), after: createdOnce},
+		{name: "replace the title", do: change(title), after: is(func(p prompt.Prompt) bool { return p.Title == "New words" }, true)},
+		{name: "drop a tag", do: change(tags), after: is(func(p prompt.Prompt) bool { return len(p.Tags) == 1 }, true)},
+		{name: "un-publish", do: change(private), after: is(func(p prompt.Prompt) bool { return p.Visibility == prompt.Private }, false)},
+		{name: "publish", setup: with(private), do: change(public), after: is(func(p prompt.Prompt) bool { return p.Visibility == prompt.Public }, true)},
+		{name: "delete", do: change(deleted), after: is(prompt.Prompt.Deleted, false)},
+		{name: "restore", setup: with(deleted), do: change(restored), after: is(func(p prompt.Prompt) bool { return !p.Deleted() }, true)},
+		{name: "hide", do: change(hidden), after: is(prompt.Prompt.Hidden, false)},
+		{name: "undo hide", setup: with(hidden), do: change(unhidden), after: is(func(p prompt.Prompt) bool { return !p.Hidden() }, true)},
+		{name: "edit after a crash", setup: crashed, open: true, do: change(title), after: is(func(p prompt.Prompt) bool { return p.Title == "New words" }, true)},
+		{name: "repair after a crash", setup: crashedAlone, open: true, do: repair, after: is(func(prompt.Prompt) bool { return true }, true)},
+		{name: "reindex one", do: func(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
+			return db.Rewrite(ctx, "ann", p.ID)
+		}, after: is(prompt.Prompt.Listed, true)},
+		{name: "move inside a bucket", setup: unmoved("early 8", prompt.None), open: true, do: move("early 8"), after: is(func(p prompt.Prompt) bool { return p.Likes == 8 }, true)},
+		{name: "move across buckets", setup: unmoved("tenth", prompt.Like), open: true, do: move("tenth"), after: is(func(p prompt.Prompt) bool { return p.Likes == 10 }, true)},
+		{name: "sweep", setup: broken, open: true, do: sweep, after: is(prompt.Prompt.Listed, true)},
+		{name: "purge", setup: old, do: purge, after: purged},
+	}
+	for _, from := range []prompt.Vote{prompt.None, prompt.Like, prompt.Dislike} {
+		for _, to := range []prompt.Vote{prompt.None, prompt.Like, prompt.Dislike} {
+			if from != to {
+				cases = append(cases, crashCase{name: fmt.Sprintf("vote from %s to %s", from, to), setup: votes("vera", from), do: castVote(to), after: voted(to)})
+			}
+		}
+	}
+	return cases
+}
+
+func create(key *promptdb.Idempotency) func(context.Context, *promptdb.DB, *ring, prompt.Prompt) error {
+	return func(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
+		id, err := prompt.NewID(r.Now(), strings.NewReader("another entropy"))
+		if err != nil {
+			return err
+		}
+		p = prompt.Prompt{ID: id, AuthorID: "ann", Draft: draft("Second one", "text"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+		_, _, err = db.Add(ctx, p, key)
+		return err
+	}
+}
+
+func (r *ring) count(t *testing.T, title string) int {
+	page, err := r.truth.Mine(context.Background(), "ann", promptdb.Filter{}, promptdb.ByNewest, "", 100)
+	require.NoError(t, err)
+	n := 0
+	for _, it := range page.Items {
+		if it.Title == title {
+			n++
+		}
+	}
+	return n
+}
+
+func created(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
+	if ok {
+		require.NotZero(t, r.count(t, "Second one"))
+	}
+}
+
+func createdOnce(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
+	created(t, r, p, ok)
+	require.LessOrEqual(t, r.count(t, "Second one"), 1)
+}
+
+// crashed leaves a prompt whose writer stopped in the middle of its index rows, a minute ago.
+func crashed(r *ring, p *prompt.Prompt) {
+	tk := r.start("crashed", func(ctx context.Context, db *promptdb.DB) error {
+		return change(func(_ *ring, p *prompt.Prompt) { p.Title = "Half way" })(ctx, db, r, *p)
+	})
+	for i := 0; ; i++ {
+		synctest.Wait()
+		calls := r.Pending()
+		if i == 6 {
+			calls[0].Stop(true)
+			break
+		}
+		calls[0].Pass()
+	}
+	synctest.Wait()
+	require.True(r.t, tk.settled())
+	r.Advance(65 * time.Second) // its lease has ended, its wake-up has not come
+}
+
+// crashedAlone is the same where the wake-up is lost too.
+func crashedAlone(r *ring, p *prompt.Prompt) {
+	crashed(r, p)
+	r.loseMessages(promptdb.QueueRepairs)
+}
+
+// loseMessages empties a queue, so that what is tested is not helped by another wake-up.
+func (r *ring) loseMessages(name string) {
+	r.Advance(100 * time.Second)
+	ms, err := r.queues.Receive(context.Background(), name, 32, time.Minute)
+	require.NoError(r.t, err)
+	for _, m := range ms {
+		require.NoError(r.t, r.queues.Delete(context.Background(), name, m.Receipt))
+	}
+}
+
+func repair(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
+	return r.job(ctx, db.Repair, promptdb.QueueRepairs, fmt.Sprintf(`{"v":1,"author":"ann","prompt":"%s"}`, p.ID))
+}
+
+// job runs a job as the host does: what it fails to finish comes again.
+func (r *ring) job(ctx context.Context, run func(context.Context, string) error, name, text string) error {
+	err := run(ctx, text)
+	if err != nil {
+		_, sendErr := r.queues.Send(context.Background(), name, text, 20*time.Second)
+		return errors.Join(err, sendErr)
+	}
+	return nil
+}
+
+func votes(voter string, v prompt.Vote) func(*ring, *prompt.Prompt) {
+	return func(r *ring, p *prompt.Prompt) {
+		_, err := r.truth.Vote(context.Background(), voter, p.ID, v)
+		require.NoError(r.t, err)
+	}
+}
+
+// unmoved is a vote whose job has not run yet.
+func unmoved(voter string, v prompt.Vote) func(*ring, *prompt.Prompt) {
+	return func(r *ring, p *prompt.Prompt) {
+		votes(voter, v)(r, p)
+		r.loseMessages(promptdb.QueueMoves)
+		require.NotEmpty(r.t, r.differences())
+	}
+}
+
+// move is the job of a vote.
+func move(voter string) func(context.Context, *promptdb.DB, *ring, prompt.Prompt) error {
+	return func(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
+		return r.job(ctx, db.Move, promptdb.QueueMoves, fmt.Sprintf(`{"v":1,"author":"ann","prompt":"%s","voter":"%s"}`, p.ID, voter))
+	}
+}
+
+func castVote(v prompt.Vote) func(context.Context, *promptdb.DB, *ring, prompt.Prompt) error {
+	return func(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
+		_, err := db.Vote(ctx, "vera", p.ID, v)
+		return err
+	}
+}
+
+func voted(v prompt.Vote) func(*testing.T, *ring, prompt.Prompt, bool) {
+	return func(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
+		got, err := r.truth.VoteRow(context.Background(), "vera", p.ID)
+		require.NoError(t, err)
+		if ok {
+			require.Equal(t, v, got)
+		}
+	}
+}
+
+// broken takes an index row away and adds one that should not be there, as no command does.
+func broken(r *ring, p *prompt.Prompt) {
+	ctx := context.Background()
+	rows := r.truth.IndexRows(*p)
+	for _, row := range rows {
+		if row.Table == promptdb.DefaultTables().TagIndex {
+			_, err := r.store.Write(ctx, row.Table, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Row.Key, ETag: table.Any}})
+			require.NoError(r.t, err)
+			row.Row.Partition = "t|games"
+			_, err = r.store.Write(ctx, row.Table, table.Op{Kind: table.Insert, Row: row.Row})
+			require.NoError(r.t, err)
+			break
+		}
+	}
+	require.Len(r.t, r.differences(), 2)
+}
+
+func sweep(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error {
+	_, _, err := db.Sweep(ctx)
+	if err != nil {
+		r.timers = append(r.timers, func() error {
+			_, _, err := r.truth.Sweep(context.Background())
+			return err
+		})
+	}
+	return err
+}
+
+func old(r *ring, p *prompt.Prompt) {
+	with(deleted)(r, p)
+	r.Advance(32 * 24 * time.Hour)
+}
+
+func purge(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error {
+	_, err := db.Purge(ctx)
+	if err != nil {
+		r.timers = append(r.timers, func() error {
+			_, err := r.truth.Purge(context.Background())
+			return err
+		})
+	}
+	return err
+}
+
+func purged(t *testing.T, r *ring, p prompt.Prompt, _ bool) {
+	_, err := r.truth.Record(context.Background(), "ann", p.ID)
+	require.Error(t, err)
+	for _, name := range promptdb.DefaultTables().All() {
+		require.NoError(t, table.All(context.Background(), r.store, name, table.Range{}, func(row table.Row) (bool, error) {
+			require.NotContains(t, row.Key.String(), string(p.ID), name)
+			return true, nil
+		}))
+	}
+}
