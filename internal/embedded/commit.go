@@ -29,13 +29,7 @@ func (s *Store) update(ctx context.Context, p plan) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &change{done: make(chan error, 1)}
-	c.plan = func(tx *bbolt.Tx) (func() error, error) {
-		if err := ctx.Err(); err != nil { // nobody waits any more
-			return nil, err
-		}
-		return p(tx)
-	}
+	c := &change{plan: p, done: make(chan error, 1)}
 	select {
 	case s.changes <- c:
 	case <-s.closing:

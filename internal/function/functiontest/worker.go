@@ -89,7 +89,7 @@ func (w *worker) supervise() {
 		w.transport.CloseIdleConnections()
 		switch {
 		case meant || code == restartCode:
-		case code == 99:
+		case code == 0 && err == nil:
 			w.enter(exited)
 			return
 		default:

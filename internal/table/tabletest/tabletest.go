@@ -175,9 +175,10 @@ func compareKeys(a, b table.Key) int {
 
 func key(partition, row string) table.Key { return table.Key{Partition: partition, Row: row} }
 
-// row returns a row with the properties of a small list of names and values.
+// row returns a row that was never stored.
 func row(k table.Key, props ...table.Prop) table.Row { return table.Row{Key: k, Props: props} }
 
+// tagged returns r under the condition of an ETag.
 func tagged(r table.Row, etag string) table.Row {
 	r.ETag = etag
 	return r

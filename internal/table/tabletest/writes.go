@@ -8,51 +8,50 @@ import (
 	"prompthub/internal/table"
 )
 
+// A tag says which ETag a write names.
+type tag int
+
+const (
+	noTag tag = iota
+	rightTag
+	staleTag
+	anyTag
+)
+
 // testConditions goes through every kind of write on a row that exists and on one
 // that does not.
 func testConditions(f fixture) {
-	type etag int
-	const (
-		none etag = iota
-		right
-		stale
-		matchAny
-	)
-	tests := []struct {
+	type condition struct {
 		kind   table.Kind
 		exists bool
-		etag   etag
+		tag    tag
 		want   error
-	}{
-		{table.Insert, false, none, nil},
-		{table.Insert, true, none, table.ErrExists},
-		{table.Upsert, false, none, nil},
-		{table.Upsert, true, none, nil},
+	}
+	tests := []condition{
+		{table.Insert, false, noTag, nil},
+		{table.Insert, true, noTag, table.ErrExists},
+		{table.Upsert, false, noTag, nil},
+		{table.Upsert, true, noTag, nil},
 	}
 	for _, kind := range []table.Kind{table.Replace, table.Merge, table.Delete} {
-		tests = append(tests, []struct {
-			kind   table.Kind
-			exists bool
-			etag   etag
-			want   error
-		}{
-			{kind, true, right, nil},
-			{kind, true, matchAny, nil},
-			{kind, true, stale, table.ErrConflict},
-			{kind, false, stale, table.ErrNotFound},
-			{kind, false, matchAny, table.ErrNotFound},
-		}...)
+		tests = append(tests,
+			condition{kind, true, rightTag, nil},
+			condition{kind, true, anyTag, nil},
+			condition{kind, true, staleTag, table.ErrConflict},
+			condition{kind, false, staleTag, table.ErrNotFound},
+			condition{kind, false, anyTag, table.ErrNotFound},
+		)
 	}
 	for i, test := range tests {
 		k := key("p", fmt.Sprintf("row %d", i))
 		old := f.write(op(table.Insert, number(k, 1)))[0]
-		etags := map[etag]string{stale: old, matchAny: table.Any}
-		etags[right] = f.write(op(table.Replace, tagged(number(k, 2), old)))[0]
+		etags := map[tag]string{staleTag: old, anyTag: table.Any}
+		etags[rightTag] = f.write(op(table.Replace, tagged(number(k, 2), old)))[0]
 		if !test.exists {
 			f.write(op(table.Delete, tagged(row(k), table.Any)))
 		}
-		name := fmt.Sprintf("%s exists=%t etag=%d", test.kind, test.exists, test.etag)
-		o := op(test.kind, tagged(number(k, 3), etags[test.etag]))
+		name := fmt.Sprintf("%s exists=%t tag=%d", test.kind, test.exists, test.tag)
+		o := op(test.kind, tagged(number(k, 3), etags[test.tag]))
 		if test.want == nil {
 			f.landed(name, o)
 		} else {
