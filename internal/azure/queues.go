@@ -25,17 +25,14 @@ var _ queue.Queues = (*Queues)(nil)
 
 // Send implements queue.Queues.
 func (q *Queues) Send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
-	if len(text) > queue.MaxText {
-		return queue.Receipt{}, fmt.Errorf("send to %s: %w: a message of %d bytes, want at most %d", name, queue.ErrInvalid, len(text), queue.MaxText)
-	}
-	hidden, err := seconds(delay, 0)
-	if err != nil {
+	if err := queue.CheckSend(text, delay); err != nil {
 		return queue.Receipt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
 	if !q.raw {
 		text = base64.StdEncoding.EncodeToString([]byte(text))
 	}
 	forever := int32(-1)
+	hidden := seconds(delay)
 	opts := &azqueue.EnqueueMessageOptions{TimeToLive: &forever, VisibilityTimeout: &hidden}
 	resp, err := q.service.NewQueueClient(name).EnqueueMessage(ctx, text, opts)
 	if err != nil {
@@ -50,14 +47,10 @@ func (q *Queues) Send(ctx context.Context, name, text string, delay time.Duratio
 // Receive implements queue.Queues. It is sent once, like a write: a repetition would hide
 // further messages for nobody.
 func (q *Queues) Receive(ctx context.Context, name string, limit int, lock time.Duration) ([]queue.Message, error) {
-	if limit < 1 || limit > queue.MaxReceive {
-		return nil, fmt.Errorf("receive from %s: %w: %d messages, want 1 to %d", name, queue.ErrInvalid, limit, queue.MaxReceive)
-	}
-	hidden, err := seconds(lock, 1)
-	if err != nil {
+	if err := queue.CheckReceive(limit, lock); err != nil {
 		return nil, fmt.Errorf("receive from %s: %w", name, err)
 	}
-	n := int32(limit)
+	n, hidden := int32(limit), seconds(lock)
 	opts := &azqueue.DequeueMessagesOptions{NumberOfMessages: &n, VisibilityTimeout: &hidden}
 	resp, err := q.service.NewQueueClient(name).DequeueMessages(ctx, opts)
 	if err != nil {
@@ -92,10 +85,10 @@ func (q *Queues) message(m *azqueue.DequeuedMessage) queue.Message {
 
 // Hide implements queue.Queues.
 func (q *Queues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
-	hidden, err := seconds(delay, 0)
-	if err != nil {
+	if err := queue.CheckDelay(delay); err != nil {
 		return queue.Receipt{}, fmt.Errorf("hide message of %s: %w", name, err)
 	}
+	hidden := seconds(delay)
 	opts := &azqueue.UpdateMessageOptions{VisibilityTimeout: &hidden}
 	resp, err := q.service.NewQueueClient(name).UpdateMessage(bodiless(ctx), r.ID, r.Pop, "", opts)
 	if err != nil {
@@ -139,13 +132,7 @@ func (q *Queues) Create(ctx context.Context, names ...string) error {
 }
 
 // seconds returns d in whole seconds, rounded up so that nothing shows too early.
-func seconds(d, least time.Duration) (int32, error) {
-	n := (d + time.Second - 1) / time.Second
-	if d < 0 || n < least || d > queue.MaxDelay {
-		return 0, fmt.Errorf("%w: a time of %s, want %ds to %s", queue.ErrInvalid, d, least, queue.MaxDelay)
-	}
-	return int32(n), nil
-}
+func seconds(d time.Duration) int32 { return int32((d + time.Second - 1) / time.Second) }
 
 // queueError returns what err says of a request to a queue, in the words of package queue.
 func queueError(err error) error {

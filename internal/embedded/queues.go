@@ -43,10 +43,7 @@ func (q *Queues) Create(ctx context.Context, queues ...string) error {
 // Send puts a message on a queue, invisible for delay.
 func (q *Queues) Send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
 	var r queue.Receipt
-	err := checkText(text)
-	if err == nil {
-		err = checkDelay(delay)
-	}
+	err := queue.CheckSend(text, delay)
 	if err == nil {
 		err = q.s.update(ctx, q.send(name, text, delay, &r))
 	}
@@ -76,7 +73,7 @@ func (q *Queues) send(name, text string, delay time.Duration, r *queue.Receipt) 
 // costs a read only, so it may be polled.
 func (q *Queues) Receive(ctx context.Context, name string, limit int, lock time.Duration) ([]queue.Message, error) {
 	var got []queue.Message
-	err := checkReceive(limit, lock)
+	err := queue.CheckReceive(limit, lock)
 	if err == nil {
 		err = q.receive(ctx, name, limit, lock, &got)
 	}
@@ -164,7 +161,7 @@ func (s *Store) move(b *bbolt.Bucket, m stored, visible time.Time) ([]byte, erro
 // Hide makes a message visible again after delay, or returns queue.ErrGone.
 func (q *Queues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
 	var now queue.Receipt
-	err := checkDelay(delay)
+	err := queue.CheckDelay(delay)
 	if err == nil {
 		err = q.s.update(ctx, q.held(name, r, func(b *bbolt.Bucket, m stored) error {
 			m.locked = false

@@ -70,7 +70,7 @@ func (q *Queues) open(ctx context.Context, name string) ([]*message, error) {
 
 // Send puts a message on a queue, invisible for delay.
 func (q *Queues) Send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
-	if err := checkSend(text, delay); err != nil {
+	if err := queue.CheckSend(text, delay); err != nil {
 		return queue.Receipt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
 	q.mu.Lock()
@@ -96,7 +96,7 @@ func (q *Queues) change(m *message, d time.Duration) {
 
 // Receive takes up to limit visible messages, those visible for longest first.
 func (q *Queues) Receive(ctx context.Context, name string, limit int, lock time.Duration) ([]queue.Message, error) {
-	if err := checkReceive(limit, lock); err != nil {
+	if err := queue.CheckReceive(limit, lock); err != nil {
 		return nil, fmt.Errorf("receive from %s: %w", name, err)
 	}
 	q.mu.Lock()
@@ -122,7 +122,7 @@ func (q *Queues) Receive(ctx context.Context, name string, limit int, lock time.
 
 // Hide makes a message visible again after delay, or returns queue.ErrGone.
 func (q *Queues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
-	if err := checkDelay(delay); err != nil {
+	if err := queue.CheckDelay(delay); err != nil {
 		return queue.Receipt{}, fmt.Errorf("hide message %s of %s: %w", r.ID, name, err)
 	}
 	q.mu.Lock()

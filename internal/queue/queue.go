@@ -63,3 +63,6 @@ type Queues interface {
 	// Create makes the queues that do not exist yet.
 	Create(ctx context.Context, queues ...string) error
 }
+
+// Poison names the queue that messages of a queue are set aside in when their jobs failed too often.
+func Poison(name string) string { return name + "-poison" }

@@ -12,9 +12,6 @@ import (
 // ErrUnreadable says that no try will ever succeed: the message goes to the poison queue at once.
 var ErrUnreadable = errors.New("unreadable message")
 
-// Poison names the queue that the failed messages of a queue are set aside in.
-func Poison(queue string) string { return queue + "-poison" }
-
 // A delivery is one message that was taken. Its receipt changes with each renewal.
 type delivery struct {
 	*Listener
@@ -80,7 +77,7 @@ func (d *delivery) hide(ctx context.Context, delay time.Duration) error {
 
 // poison copies the message before it deletes it: a crash in between leaves two, never none.
 func (d *delivery) poison(ctx context.Context) error {
-	name := Poison(d.Queue)
+	name := queue.Poison(d.Queue)
 	if err := d.Queues.Create(ctx, name); err != nil {
 		return fmt.Errorf("create %s: %w", name, err)
 	}

@@ -140,7 +140,7 @@ func TestFailureGoesToPoison(t *testing.T) {
 		require.Len(t, w.seen(), 5)
 		require.Equal(t, 5, w.seen()[4].Dequeued)
 		require.Zero(t, w.len("jobs"))
-		left, err := w.queues.Receive(t.Context(), queuetrigger.Poison("jobs"), 10, time.Minute)
+		left, err := w.queues.Receive(t.Context(), queue.Poison("jobs"), 10, time.Minute)
 		require.NoError(t, err)
 		require.Len(t, left, 1)
 		require.Equal(t, "text", left[0].Text)

@@ -146,15 +146,18 @@ func (r *ring) differences() []string {
 // publicRows counts the rows of a prompt in public tables.
 func (r *ring) publicRows(id prompt.ID) int {
 	t := promptdb.DefaultTables()
+	return r.rowsIn(t.Newest, id) + r.rowsIn(t.MostLiked, id) + r.rowsIn(t.TagIndex, id) + r.rowsIn(t.TitleIndex, id)
+}
+
+// rowsIn counts the rows of a prompt in a table.
+func (r *ring) rowsIn(name string, id prompt.ID) int {
 	n := 0
-	for _, name := range []string{t.Newest, t.MostLiked, t.TagIndex, t.TitleIndex} {
-		_ = table.All(context.Background(), r.store, name, table.Range{}, func(row table.Row) (bool, error) {
-			if strings.HasSuffix(row.Row, string(id)) {
-				n++
-			}
-			return true, nil
-		})
-	}
+	_ = table.All(context.Background(), r.store, name, table.Range{}, func(row table.Row) (bool, error) {
+		if strings.HasSuffix(row.Row, string(id)) {
+			n++
+		}
+		return true, nil
+	})
 	return n
 }
 

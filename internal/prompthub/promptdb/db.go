@@ -112,7 +112,7 @@ func (db *DB) Create(ctx context.Context) error {
 	if err := db.Store.Create(ctx, db.Tables.All()...); err != nil {
 		return unavailable(err)
 	}
-	if err := db.Queues.Create(ctx, QueueMoves, QueueRepairs, QueueMoves+"-poison", QueueRepairs+"-poison"); err != nil {
+	if err := db.Queues.Create(ctx, QueueMoves, QueueRepairs, queue.Poison(QueueMoves), queue.Poison(QueueRepairs)); err != nil {
 		return unavailable(err)
 	}
 	return nil

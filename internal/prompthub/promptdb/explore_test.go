@@ -73,6 +73,7 @@ type explorer struct {
 	listings  int  // how often the prompt became listed
 	listed    bool // it is now
 	gone      bool // an answer said that it is in no public table
+	stays     bool // no command takes it away
 	promises  []promise
 	crashes   int
 	lost      int
@@ -96,7 +97,7 @@ func explore(t *testing.T, seed uint64, keepTrace bool) *explorer {
 	bubble(t, func(t *testing.T) {
 		e = &explorer{
 			ring: newRing(t), rnd: rand.New(rand.NewPCG(seed, 7)), prio: map[string]float64{}, changes: map[int]bool{},
-			listed: true, keepTrace: keepTrace, hash: fnv.New64a(), crashAt: -1,
+			listed: true, stays: true, keepTrace: keepTrace, hash: fnv.New64a(), crashAt: -1,
 		}
 		e.id = e.seeded(9 + e.rnd.IntN(2)).ID // at the edge of a bucket
 		for range 3 {
@@ -125,6 +126,7 @@ func (e *explorer) begin() {
 }
 
 func (e *explorer) command(name string, hides bool, do func(context.Context, *promptdb.DB) error, kept func() error) {
+	e.stays = e.stays && !hides
 	t := e.start(name, do)
 	t.hides, t.begun = hides, e.listings
 	e.tasks = append(e.tasks, t)
@@ -181,6 +183,7 @@ func (e *explorer) remove(i int) {
 // restoreAgain deletes and restores.
 func (e *explorer) restoreAgain(i int) {
 	name := fmt.Sprintf("%d restore", i)
+	e.stays = false
 	e.command(name, false, func(ctx context.Context, db *promptdb.DB) error {
 		if _, err := db.Change(ctx, "ann", e.id, func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = e.Now(); return p, nil }); err != nil {
 			return err
@@ -434,6 +437,9 @@ func (e *explorer) check() string {
 	}
 	if e.gone && e.publicRows(e.id) > 0 {
 		return "public rows after the answer that they are gone"
+	}
+	if e.stays && e.rowsIn(promptdb.DefaultTables().MostLiked, e.id) == 0 {
+		return "a prompt that nobody took away is not in the most-liked table"
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ package worker
 
 import (
 	"context"
+	"log/slog"
 
 	"prompthub/internal/function"
 	"prompthub/internal/prompthub/promptdb"
@@ -15,10 +16,32 @@ func Triggers(db *promptdb.DB) []function.Trigger {
 	return []function.Trigger{
 		{Name: "score-bucket-moves", Queue: promptdb.QueueMoves, Run: message(db.Move)},
 		{Name: "index-repairs", Queue: promptdb.QueueRepairs, Run: message(db.Repair)},
+		{Name: "anti-entropy", Schedule: "0 */15 * * * *", Run: sweep(db)},
+		{Name: "purge", Schedule: "0 30 3 * * *", Run: purge(db)},
 	}
 }
 
 // message makes a function of a job that needs nothing but the text of its message.
 func message(job func(ctx context.Context, text string) error) function.Func {
 	return func(ctx context.Context, in function.Invocation) error { return job(ctx, in.Text) }
+}
+
+func sweep(db *promptdb.DB) function.Func {
+	return func(ctx context.Context, _ function.Invocation) error {
+		rows, differences, err := db.Sweep(ctx)
+		level := slog.LevelInfo
+		if differences > 0 {
+			level = slog.LevelWarn
+		}
+		db.Log.LogAttrs(ctx, level, "anti-entropy", slog.Int("rows", rows), slog.Int("differences", differences))
+		return err
+	}
+}
+
+func purge(db *promptdb.DB) function.Func {
+	return func(ctx context.Context, _ function.Invocation) error {
+		prompts, err := db.Purge(ctx)
+		db.Log.LogAttrs(ctx, slog.LevelInfo, "purge", slog.Int("prompts", prompts))
+		return err
+	}
 }

@@ -1,0 +1,90 @@
+package main
+
+// A mutant is a fault in the code of promptdb: one text put in place of another that stands there once.
+type mutant struct {
+	name, file, from, to string
+}
+
+var mutants = []mutant{
+	{
+		"no wake-up before the commit", "commit.go",
+		"	if w.holding || !w.wokenAt.IsZero()", "	if true || !w.wokenAt.IsZero()",
+	},
+	{
+		"Pending is cleared before the index rows are written", "change.go",
+		"	if err := w.db.project(ctx, rec); err != nil {", "	w.db.clear(ctx, rec)\n	if err := w.db.project(ctx, rec); err != nil {",
+	},
+	{
+		"stale keys are not recorded", "commit.go",
+		"		mark.Stale = mark.Stale.without(entriesOf(now.Prompt))", "		mark.Stale = entries{}",
+	},
+	{
+		"who takes over forgets the stale keys of the one before", "commit.go",
+		"			mark.Stale = mark.Stale.and(was.pending.Stale)", "			_ = was.pending.Stale",
+	},
+	{
+		"across buckets the old row is deleted before the new one is there", "project.go",
+		"			moves.batches = append(moves.batches, []table.Op{op})\n		}\n	}\n	if len(moves.batches) > 0 {",
+		"			moves.batches = append([][]table.Op{{op}}, moves.batches...)\n		}\n	}\n	if len(moves.batches) > 0 {",
+	},
+	{
+		"an ambiguous commit counts as done without a look at the row", "commit.go",
+		"	return w.resolve(context.WithoutCancel(ctx), err)", "	if _, err := w.resolve(context.WithoutCancel(ctx), err); err == nil || true {\n		return now, nil\n	}\n	return now, nil",
+	},
+	{
+		"a commit of a stale row is tried again without its ETag", "commit.go",
+		"now.etag = table.Replace, was.etag", "now.etag = table.Replace, table.Any",
+	},
+	{
+		"nobody respects another's lease", "record.go",
+		"return p != nil && now.Before(p.Until)", "return false && p != nil && now.Before(p.Until)",
+	},
+	{
+		"the lease ends before late writes have landed", "commit.go",
+		"leaseFor   = 60 * time.Second", "leaseFor   = 22 * time.Second",
+	},
+	{
+		"a vote's wake-up comes before a late write has landed", "vote.go",
+		"const voteWake = 60 * time.Second", "const voteWake = 3 * time.Second",
+	},
+	{
+		"a vote's wake-up is brought forward although a write may still land", "vote.go",
+		"	if batchErr == nil && !p.late {", "	if batchErr == nil {",
+	},
+	{
+		"a vote that gives up takes its wake-up back", "vote.go",
+		"	case !p.wrote:\n", "	case true:\n",
+	},
+	{
+		"the tally is read before the truth row", "repair.go",
+		"		rec, err := db.record(ctx, w.author, w.id)\n", "		early, err := db.tally(ctx, w.id)\n		if err != nil {\n			return time.Time{}, err\n		}\n		rec, err := db.record(ctx, w.author, w.id)\n		if rec != nil && why != rewrite && rec.pending == nil && early != rec.Tally {\n			now := *rec\n			now.Tally, now.projectedAt = early, db.Now()\n			committed, err := w.commit(ctx, rec, now)\n			if err == nil && db.project(ctx, committed) == nil {\n				db.clear(ctx, committed)\n			}\n			return time.Time{}, err\n		}\n",
+	},
+	{
+		"the voter's index row is written without a condition", "repair.go",
+		"	row.ETag = index.ETag\n	return table.Op{Kind: table.Replace, Row: row}, true", "	return table.Op{Kind: table.Upsert, Row: row}, true",
+	},
+	{
+		"an index write of unknown outcome counts as done", "project.go",
+		"			return fmt.Errorf(\"%s of %s: %w\", ops[0].Kind, name, err)", "			return nil",
+	},
+	{
+		"a job succeeds although Pending was not cleared", "repair.go",
+		"		if !db.clear(ctx, committed) {", "		if !db.clear(ctx, committed) && false {",
+	},
+	{
+		"deleting answers although public rows are left", "change.go",
+		"		if mustBeGone {", "		if mustBeGone && false {",
+	},
+	{
+		"the tally is not in the batch of the vote", "vote.go",
+		"	return []table.Op{overwrite(vote, b.vote), overwrite(share, b.share)}", "	_ = p.db.write(context.Background(), p.db.t.Votes, []table.Op{{Kind: table.Upsert, Row: share}})\n	return []table.Op{overwrite(vote, b.vote)}",
+	},
+	{
+		"purge removes the row that leads to the prompt first", "purge.go",
+		"	if err := db.purgeVotes(ctx, id); err != nil {", "	if err := db.remove(ctx, db.t.DeletedIndex, index.Key); err != nil {\n		return false, err\n	}\n	if err := db.purgeVotes(ctx, id); err != nil {",
+	},
+	{
+		"the same key makes a second prompt", "change.go",
+		"rec.idem, ops = idem.Key, []table.Op{op}", "rec.idem, ops = idem.Key, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: op.Row.Key, Props: op.Row.Props}}}",
+	},
+}

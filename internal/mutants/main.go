@@ -1,0 +1,107 @@
+// Command mutants breaks the protocol on purpose, one deliberate fault at a time, and checks that the tests
+// notice each: a test that no fault makes fail proves nothing. It works on a copy of the tree.
+//
+// Exit codes: 0 every mutant was caught, 1 at least one survived or did not fit the code, 2 the tests fail without any.
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(only []string) int {
+	ctx := context.Background()
+	dir, err := copyTree(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		return 2
+	}
+	defer os.RemoveAll(dir)
+	if out, ok := test(ctx, dir); !ok {
+		fmt.Fprintln(os.Stderr, "mutants: the tests fail without a mutant:\n"+out)
+		return 2
+	}
+	survived := 0
+	for _, m := range mutants {
+		if len(only) > 0 && !strings.Contains(m.name, strings.Join(only, " ")) {
+			continue
+		}
+		start := time.Now()
+		verdict := m.try(ctx, dir)
+		fmt.Printf("%-70s %s (%.0f s)\n", m.name, verdict, time.Since(start).Seconds())
+		if !strings.HasPrefix(verdict, "caught") {
+			survived++
+		}
+	}
+	fmt.Printf("%d mutants, %d not caught\n", len(mutants), survived)
+	return min(survived, 1)
+}
+
+// try applies a mutant, runs the tests and reverts it.
+func (m mutant) try(ctx context.Context, dir string) string {
+	path := filepath.Join(dir, "internal/prompthub/promptdb", m.file)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	if n := bytes.Count(good, []byte(m.from)); n != 1 {
+		return fmt.Sprintf("DOES NOT FIT: its text stands %d times in %s", n, m.file)
+	}
+	bad := bytes.Replace(good, []byte(m.from), []byte(m.to), 1)
+	if err := os.WriteFile(path, bad, 0o600); err != nil {
+		return err.Error()
+	}
+	defer os.WriteFile(path, good, 0o600) //nolint:errcheck // a copy that is thrown away
+	out, ok := test(ctx, dir)
+	switch {
+	case strings.Contains(out, "[build failed]"):
+		return "DOES NOT COMPILE\n" + out
+	case ok:
+		return "SURVIVED"
+	}
+	return "caught by " + failed(out)
+}
+
+// failed names the tests that failed.
+func failed(out string) string {
+	var names []string
+	for line := range strings.Lines(out) {
+		if name, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
+			names = append(names, strings.Fields(name)[0])
+		}
+	}
+	if len(names) == 0 {
+		return "a panic or a time-out"
+	}
+	return strings.Join(names, ", ")
+}
+
+func test(ctx context.Context, dir string) (string, bool) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-timeout=300s", "./internal/prompthub/promptdb")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+// copyTree copies what the tests need to a new directory.
+func copyTree(ctx context.Context) (string, error) {
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return "", err
+	}
+	for _, part := range []string{"internal/fault", "internal/table", "internal/queue", "internal/memory", "internal/chaos", "internal/prompthub/prompt", "internal/prompthub/promptdb"} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(part)); err != nil {
+			return dir, fmt.Errorf("run it from the root of the repository: %w", err)
+		}
+	}
+	cmd := exec.CommandContext(ctx, "cp", "go.mod", "go.sum", dir)
+	return dir, cmd.Run()
+}
