@@ -16,6 +16,7 @@ import (
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/queue"
 )
 
 func TestNewestAcrossMonthsAtEveryPageSize(t *testing.T) {
@@ -316,4 +317,32 @@ func TestPurge(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, backup.String(), string(goes.ID))
 	require.Equal(t, []string{"stays"}, w.mostLiked(5))
+}
+
+func TestRedrivePutsPoisonBack(t *testing.T) {
+	w := newWorld(t)
+	p := w.add("ann", draft("hot"))
+	w.vote("bob", p.ID, prompt.Like)
+	for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} {
+		w.clock.Advance(2 * time.Minute)
+		ms, err := w.queues.Receive(t.Context(), name, 32, time.Minute)
+		require.NoError(t, err)
+		for _, m := range ms { // as the host does after five failures
+			_, err := w.queues.Send(t.Context(), queue.Poison(name), m.Text, 0)
+			require.NoError(t, err)
+			require.NoError(t, w.queues.Delete(t.Context(), name, m.Receipt))
+		}
+	}
+	w.run()
+	got, err := w.Record(t.Context(), "ann", p.ID)
+	require.NoError(t, err)
+	require.Zero(t, got.Likes, "nobody projects the vote")
+	n, err := w.Redrive(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	w.run()
+	w.check()
+	got, err = w.Record(t.Context(), "ann", p.ID)
+	require.NoError(t, err)
+	require.Equal(t, int32(1), got.Likes)
 }

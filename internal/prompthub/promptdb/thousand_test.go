@@ -1,0 +1,109 @@
+package promptdb_test
+
+import (
+	"encoding/csv"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// realPrompts reads a thousand real prompts, which lie beside the repository and not in it.
+func realPrompts(t testing.TB) []prompt.Draft {
+	t.Helper()
+	f, err := os.Open("../../../../shared/data/prompts.csv")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the file of real prompts is not there: ../shared/data/prompts.csv beside the repository")
+	}
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	var ds []prompt.Draft
+	for _, row := range rows[1:] {
+		d := prompt.Draft{Title: row[0], Text: row[1], Tags: []prompt.Tag{prompt.Tag(strings.ToLower(row[3]))}, Visibility: prompt.Public}
+		if row[2] == "TRUE" {
+			d.Tags = append(d.Tags, "development")
+		}
+		if d, err := (prompt.Rules{}).Check(d); err == nil {
+			ds = append(ds, d)
+		}
+	}
+	return ds
+}
+
+// TestThousandRealPrompts asks 300 questions made of the prompts' own titles and compares the answers with a linear scan.
+func TestThousandRealPrompts(t *testing.T) {
+	w := newWorldOn(t, memory.NewShortPages(3))
+	rnd := rand.New(rand.NewPCG(1, 1))
+	var all []prompt.Prompt
+	for _, d := range realPrompts(t) {
+		p := w.add("ann", d)
+		for v := range rnd.IntN(4) {
+			w.vote(numbered(v), p.ID, prompt.Like)
+		}
+		all = append(all, p)
+	}
+	require.Len(t, all, 859)
+	w.run()
+	w.check()
+	all = w.truth(all)
+	matches := 0
+	for i := range 300 {
+		about := all[rnd.IntN(len(all))]
+		want := promptdb.Wanted{Words: query(t, question(rnd, about.Title)), MostLiked: i%4 == 0}
+		if i%3 == 0 {
+			want.Tags = about.Tags
+		}
+		var titles []string
+		for _, p := range sorted(all, want.MostLiked) {
+			if want.Words.Match(prompt.NormalizeTitle(p.Title)) && hasAll(p.Tags, want.Tags) {
+				titles = append(titles, p.Title)
+			}
+		}
+		require.Equal(t, titles, w.find(t, want, 1+rnd.IntN(30)), "%+v", want)
+		require.Contains(t, titles, about.Title)
+		matches += len(titles)
+	}
+	t.Logf("300 questions, %d answers", matches)
+}
+
+func sorted(ps []prompt.Prompt, byScore bool) []prompt.Prompt {
+	ps = slices.Clone(ps)
+	if byScore {
+		slices.SortFunc(ps, liked)
+	} else {
+		slices.SortFunc(ps, newer)
+	}
+	return ps
+}
+
+func hasAll(tags, want []prompt.Tag) bool {
+	return !slices.ContainsFunc(want, func(tag prompt.Tag) bool { return !slices.Contains(tags, tag) })
+}
+
+// question makes a query of one to three words of a title, whole or cut to 3 to 8 characters.
+func question(rnd *rand.Rand, title string) string {
+	words := strings.FieldsFunc(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
+	if len(words) == 0 {
+		return title
+	}
+	rnd.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+	words = words[:min(len(words), 1+rnd.IntN(3))]
+	for i, word := range words {
+		if runes := []rune(word); rnd.IntN(2) == 0 && len(runes) > 3 {
+			words[i] = string(runes[:min(len(runes), 3+rnd.IntN(6))])
+		}
+	}
+	return strings.Join(words, " ")
+}
