@@ -146,6 +146,7 @@ func WriteProblem(w http.ResponseWriter, p *Problem) {
 		body = []byte(`{"title":"Internal Server Error","status":500}`)
 		p = &Problem{Status: http.StatusInternalServerError}
 	}
+	body = append(body, '\n')
 	h := w.Header()
 	for name, values := range p.header {
 		h[name] = values

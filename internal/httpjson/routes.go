@@ -3,20 +3,22 @@ package httpjson
 import (
 	"context"
 	"net/http"
-	"path"
-	"strings"
+	"reflect"
 )
+
+// redirect is what a mux puts before a path that it would rather have with or without a slash.
+var redirect = reflect.TypeOf(http.RedirectHandler("/", http.StatusTemporaryRedirect))
 
 // Routes serves the routes of a mux. What no route serves is answered with a problem, and never
 // with a redirect to a path that looks better: the Functions host and clients would follow it
 // with another method or to another function.
 func Routes(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !clean(r.URL.EscapedPath()) {
+		h, pattern := mux.Handler(r)
+		if reflect.TypeOf(h) == redirect {
 			WriteProblem(w, notFound(r.Context()))
 			return
 		}
-		h, pattern := mux.Handler(r)
 		if pattern != "" {
 			recordOf(r.Context()).route = pattern
 			mux.ServeHTTP(w, r)
@@ -35,15 +37,6 @@ func Routes(mux *http.ServeMux) http.Handler {
 
 func notFound(ctx context.Context) *Problem {
 	return NewProblem(ctx, http.StatusNotFound, "there is no such route")
-}
-
-// clean reports whether a mux would take the path as it is.
-func clean(p string) bool {
-	c := path.Clean(p)
-	if c != "/" && strings.HasSuffix(p, "/") {
-		c += "/"
-	}
-	return c == p
 }
 
 // A head keeps the head of an answer and drops the body.

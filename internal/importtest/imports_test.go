@@ -41,7 +41,6 @@ var allowed = map[string][]string{
 	},
 	"internal/prompthub/api": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt",
-		"internal/prompthub/promptdb", // the filter of a list of the caller's own prompts
 	},
 	"internal/prompthub/worker": {"internal/function", "internal/prompthub/promptdb"},
 	"internal/prompthub/client": {"internal/fault", "internal/prompthub/prompt"},
@@ -60,6 +59,7 @@ var allowed = map[string][]string{
 	"internal/table/tabletest":       {"internal/table"},
 	"internal/queue/queuetest":       {"internal/queue"},
 	"internal/stage":                 {"internal/azurite"},
+	"internal/mutants":               {},
 	"internal/importtest":            {},
 }
 

@@ -93,6 +93,12 @@ func sealed(scope string, p promptdb.Page) Page {
 	return page
 }
 
+// A Filter says which of an author's own prompts are wanted.
+type Filter = promptdb.Filter
+
+// A Sort is an order of an author's own prompts.
+type Sort = promptdb.Sort
+
 // A MineQuery says which of the caller's own prompts are wanted.
 type MineQuery struct {
 	promptdb.Filter

@@ -18,7 +18,7 @@ type platform struct{ os, arch string }
 
 // stage makes the directory out from the repository in root.
 func stage(ctx context.Context, root, out string, p platform) error {
-	if err := clear(out); err != nil {
+	if err := empty(out); err != nil {
 		return err
 	}
 	if err := copyFile(filepath.Join(root, "host.json"), filepath.Join(out, "host.json")); err != nil {
@@ -30,8 +30,8 @@ func stage(ctx context.Context, root, out string, p platform) error {
 	return build(ctx, root, filepath.Join(out, binary), p)
 }
 
-// clear empties out, unless it holds something that was not staged.
-func clear(out string) error {
+// empty empties out, unless it holds something that was not staged.
+func empty(out string) error {
 	entries, err := os.ReadDir(out)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

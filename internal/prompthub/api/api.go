@@ -26,6 +26,8 @@ import (
 // Prefix is the path that all routes begin with.
 const Prefix = "/api/v1"
 
+const schemas = "#/components/schemas/"
+
 // Config is what the API needs. Every field is required but those that say otherwise.
 type Config struct {
 	Service    *prompthub.Service
@@ -95,8 +97,10 @@ func (a *api) describe() {
 		limit(properties["text"], "maxLength", a.MaxText)
 		limit(properties["tags"], "maxItems", maxTags)
 	}
+	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
+	delete(doc.Components.Schemas.Map(), "ErrorDetail")
 	doc.Components.Schemas.Map()["Problem"].Properties["current"] = &huma.Schema{
-		Ref: "#/components/schemas/Prompt", Description: "With the status 412: the prompt as it is now",
+		Ref: schemas + "Prompt", Description: "With the status 412: the prompt as it is now",
 	}
 	var err error
 	if a.document, err = json.MarshalIndent(doc, "", "  "); err != nil {

@@ -136,12 +136,17 @@ func TestBadBodies(t *testing.T) {
 					if tt.location != "" {
 						require.Contains(t, got.locations(), tt.location)
 					}
+					if tt.status == 400 && tt.location != "" {
+						require.Equal(t, "the body is not valid JSON", got.Detail)
+					}
 					require.Less(t, len(fmt.Sprint(got)), 4000)
 				})
 			}
 		}
 	}
-	t.Cleanup(func() { require.Equal(t, p, w.admin().get("/api/v1/prompts/"+p.ID).is(200).prompt(), "nothing has changed") })
+	t.Cleanup(func() {
+		require.Equal(t, p, w.admin().get("/api/v1/prompts/"+p.ID).is(200).prompt(), "nothing has changed")
+	})
 }
 
 func TestBadQueries(t *testing.T) {

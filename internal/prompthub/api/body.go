@@ -146,20 +146,16 @@ func unmarshal(b []byte, v any) error {
 	return err
 }
 
-// An optional is a member of a merge patch: absent, null, or a value.
+// An optional is a member of a merge patch. Null sets it to zero: no tags, or else a value that the
+// domain refuses.
 type optional[T any] struct {
 	Set   bool
-	Null  bool
 	Value T
 }
 
-// UnmarshalJSON notes what is there.
+// UnmarshalJSON notes that the member is there.
 func (o *optional[T]) UnmarshalJSON(b []byte) error {
 	o.Set = true
-	if string(b) == "null" {
-		o.Null = true
-		return nil
-	}
 	return json.Unmarshal(b, &o.Value)
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/prompthub/promptdb"
 )
 
 func (a *api) mine() {
@@ -48,8 +47,8 @@ func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput
 		return nil, err
 	}
 	page, err := a.Service.Mine(ctx, c.User, prompthub.MineQuery{
-		Filter: promptdb.Filter{Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
-		Sort:   promptdb.Sort(in.Sort), Limit: in.Limit, Cursor: in.Cursor,
+		Filter: prompthub.Filter{Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
+		Sort:   prompthub.Sort(in.Sort), Limit: in.Limit, Cursor: in.Cursor,
 	})
 	if err != nil {
 		return nil, err

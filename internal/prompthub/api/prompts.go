@@ -26,12 +26,14 @@ func (a *api) prompts() {
 	route(a, user, huma.Operation{
 		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
 		Summary: "Store a new prompt", Errors: badBody,
-		Responses: map[string]*huma.Response{"200": {Description: "The prompt that the same Idempotency-Key and body created before"}},
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The prompt that the same Idempotency-Key and body created before",
+			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Ref: schemas + "Prompt"}}},
+		}},
 	}, a.create)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt", Method: http.MethodGet, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "A prompt", Errors: []int{http.StatusNotFound},
-		Responses: map[string]*huma.Response{"304": {Description: "The caller has it, as If-None-Match says"}},
 	}, a.get)
 	route(a, user, huma.Operation{
 		OperationID: "replace-prompt", Method: http.MethodPut, Path: "/prompts/{id}", Tags: []string{"prompts"},
@@ -40,7 +42,7 @@ func (a *api) prompts() {
 	route(a, user, huma.Operation{
 		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "Change some of a prompt by a JSON merge patch; its author may", Errors: fails(badBody, 403, 404, 412, 428),
-		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: "#/components/schemas/PromptPatch"}}}},
+		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "PromptPatch"}}}},
 	}, a.patch)
 	route(a, user, huma.Operation{
 		OperationID: "delete-prompt", Method: http.MethodDelete, Path: "/prompts/{id}", Tags: []string{"prompts"},
@@ -142,10 +144,6 @@ type patchInput struct {
 }
 
 func (a *api) patch(ctx context.Context, c call, in *patchInput) (*promptOutput, error) {
-	change, err := in.Body.change()
-	if err != nil {
-		return nil, err
-	}
 	if err := in.required(); err != nil {
 		return nil, err
 	}
@@ -153,37 +151,31 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*promptOutput,
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.Patch(ctx, c.User, id, match(in.IfMatch), change)
+	v, err := a.Service.Patch(ctx, c.User, id, match(in.IfMatch), in.Body.change())
 	if err != nil {
 		return nil, err
 	}
 	return output(v), nil
 }
 
-// change returns what a merge patch asks for. Null removes: tags can be, the rest cannot.
-func (p PromptPatch) change() (prompthub.Patch, error) {
+// change returns what a merge patch asks for.
+func (p PromptPatch) change() prompthub.Patch {
 	var change prompthub.Patch
-	for _, member := range []struct {
-		name  string
-		value optional[string]
-		set   func(string)
-	}{
-		{"title", p.Title, func(s string) { change.Title = &s }},
-		{"text", p.Text, func(s string) { change.Text = &s }},
-		{"visibility", p.Visibility, func(s string) { v := prompt.Visibility(s); change.Visibility = &v }},
-	} {
-		if member.value.Null {
-			return change, invalid("body."+member.name, "cannot be removed; leave it out to keep it", nil)
-		}
-		if member.value.Set {
-			member.set(member.value.Value)
-		}
+	if p.Title.Set {
+		change.Title = &p.Title.Value
+	}
+	if p.Text.Set {
+		change.Text = &p.Text.Value
 	}
 	if p.Tags.Set {
-		tags := names(p.Tags.Value) // none for null
+		tags := names(p.Tags.Value)
 		change.Tags = &tags
 	}
-	return change, nil
+	if p.Visibility.Set {
+		v := prompt.Visibility(p.Visibility.Value)
+		change.Visibility = &v
+	}
+	return change
 }
 
 func (a *api) delete(ctx context.Context, c call, in *ByID) (*struct{}, error) {

@@ -38,6 +38,9 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 	op.Middlewares = huma.Middlewares{a.identify(who), readBody}
 	op.BodyReadTimeout = -1 // readBody has its own
 	op.Responses = a.responses(who, op)
+	if op.Method == http.MethodGet && who != open {
+		conditional(&op)
+	}
 	op.Errors = nil
 	op.Security = security(who, a.PublicRead)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
@@ -71,6 +74,15 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 		}
 		next(huma.WithValue(ctx, callKey{}, c))
 	}
+}
+
+// conditional documents what httpjson.ETags does for every GET.
+func conditional(op *huma.Operation) {
+	op.Parameters = append(op.Parameters, &huma.Param{
+		Name: "If-None-Match", In: "header", Description: "ETags of answers that the caller has",
+		Schema: &huma.Schema{Type: huma.TypeString},
+	})
+	op.Responses["304"] = &huma.Response{Description: "The caller has the answer"}
 }
 
 const (

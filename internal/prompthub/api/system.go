@@ -82,7 +82,7 @@ func (r *readiness) check(ctx context.Context) error {
 }
 
 type rawOutput struct {
-	ContentType string `header:"Content-Type"`
+	ContentType string `header:"Content-Type" hidden:"true"`
 	CSP         string `header:"Content-Security-Policy" hidden:"true"`
 	Body        []byte
 }

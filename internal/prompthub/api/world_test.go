@@ -33,6 +33,7 @@ type world struct {
 	store  *store
 	logs   *logs
 	url    string
+	api    http.Handler
 }
 
 type clock struct {
@@ -118,7 +119,8 @@ func newWorld(t testing.TB, change ...func(*api.Config)) *world {
 	for _, f := range change {
 		f(&config)
 	}
-	server := httptest.NewServer(api.New(config))
+	w.api = api.New(config)
+	server := httptest.NewServer(w.api)
 	t.Cleanup(server.Close)
 	w.url = server.URL
 	return w

@@ -148,7 +148,7 @@ func Import(ctx context.Context, rows iter.Seq2[Row, error], do Maker, tell func
 // one makes a prompt of one row. Its error is the end of the import.
 func one(ctx context.Context, row Row, do Maker) (Result, error) {
 	if row.Err != nil {
-		return Result{row, Rejected, row.Err}, nil
+		return Result{row, Rejected, row.Err}, nil //nolint:nilerr // the result carries it
 	}
 	outcome, err := do(ctx, row)
 	if outcome == Rejected {

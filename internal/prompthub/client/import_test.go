@@ -139,8 +139,15 @@ func TestMakerTellsRejectionsFromTroubles(t *testing.T) {
 		asContributor bool
 		rejected      bool
 	}{
-		{400, false, true}, {409, false, true}, {413, false, true}, {422, false, true}, {401, true, true},
-		{401, false, false}, {403, false, false}, {404, false, false}, {500, false, false}, {301, false, false},
+		{400, false, true},
+		{409, false, true},
+		{413, false, true},
+		{422, false, true},
+		{401, true, true},
+		{401, false, false},
+		{403, false, false},
+		{404, false, false},
+		{500, false, false},
 	} {
 		c := newClient(t, func(*http.Request, string) (*http.Response, error) { return reply(tt.status, `{"title":"no"}`) })
 		outcome, err := c.Maker(tt.asContributor)(t.Context(), client.Row{Contributor: "bob"})

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -26,10 +25,10 @@ type Draft struct {
 type Prompt struct {
 	ID string `json:"id"`
 	Draft
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
-	Likes     int       `json:"likes"`
-	Dislikes  int       `json:"dislikes"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
+	Likes     int    `json:"likes"`
+	Dislikes  int    `json:"dislikes"`
 }
 
 // Me returns the id that the service knows the caller by, or why it knows none.

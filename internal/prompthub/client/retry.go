@@ -58,7 +58,7 @@ func busy(status int) bool {
 // asked reads Retry-After, which is a number of seconds or a date.
 func asked(header string, now time.Time) time.Duration {
 	if s, err := strconv.Atoi(header); err == nil && s >= 0 {
-		return min(time.Duration(s)*time.Second, patience)
+		return time.Duration(min(s, 3600)) * time.Second // longer than anybody waits, and no overflow
 	}
 	if t, err := http.ParseTime(header); err == nil {
 		return t.Sub(now)

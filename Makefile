@@ -1,0 +1,65 @@
+# The commands of a developer. "make" lists them.
+
+TOOLS := go tool -modfile=internal/tools/go.mod
+AZURITE := internal/tools/azurite
+AZURITE_STAMP := $(AZURITE)/node_modules/.package-lock.json
+FUZZTIME ?= 30s
+ADDR ?= 127.0.0.1:7071
+DATA ?= .data
+
+.PHONY: help run test race check cover fuzz bench azurite package func-start
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
+
+run: ## build, and serve on this machine with the embedded store (ADDR, DATA)
+	go build -o bin/handler ./handler
+	bin/handler local --addr $(ADDR) --data $(DATA)
+
+test: $(AZURITE_STAMP) ## vet and run all tests, those against Azurite included
+	go vet ./...
+	go test -timeout 12m ./...
+
+race: $(AZURITE_STAMP) ## run all tests with the race detector, in random order
+	go test -race -shuffle=on -timeout 30m ./...
+
+check: ## format, vet, lint, dead code, go.mod
+	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
+	go vet ./...
+	$(TOOLS) golangci-lint run
+	@dead=$$($(TOOLS) deadcode -test ./...); test -z "$$dead" || { echo "nothing uses:"; echo "$$dead"; exit 1; }
+	go mod tidy -diff
+
+cover: $(AZURITE_STAMP) ## run all tests and tell how much of each function they reach
+	@mkdir -p .cache
+	go test -coverpkg=./... -coverprofile=.cache/cover.out ./...
+	go tool cover -func=.cache/cover.out
+
+fuzz: ## fuzz each target for FUZZTIME
+	@set -e; for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+bench: ## run the benchmarks; compare runs with benchstat
+	go test -run '^$$' -bench . -benchmem ./...
+
+azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Storage, on its usual ports
+	@mkdir -p $(DATA)/azurite
+	node $(AZURITE)/node_modules/azurite/dist/src/azurite.js --location $(DATA)/azurite --skipApiVersionCheck --disableTelemetry
+
+package: ## stage the function app for Azure in dist/functionapp, and zip it
+	go run ./internal/stage -out dist/functionapp -zip dist/functionapp.zip
+
+func-start: $(AZURITE_STAMP) ## stage the function app for this machine and run it with Azurite and "func start"
+	go run ./internal/stage start -out dist/local
+
+# npm writes this file last. Where npm is missing tests against Azurite are skipped, or fail in CI.
+$(AZURITE_STAMP): $(AZURITE)/package-lock.json
+	@if command -v npm >/dev/null; then \
+		npm ci --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund && touch $@; \
+	else \
+		echo "npm is not installed: no tests against Azurite. Install Node 22 to run them."; \
+	fi

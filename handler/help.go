@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+const intro = `PromptHub, the prompt library of a team or a community.
+
+Usage:
+  handler                     run as the custom handler of a function app, started by the Functions host
+  handler COMMAND [flags]     flags may stand before and after other arguments
+  handler COMMAND -h          the flags of a command
+
+Commands:
+`
+
+const outro = `
+Data goes to standard output; errors and progress go to standard error.
+
+Exit codes:
+  0  done
+  1  failed, or verify found differences
+  2  the command line or its flags are wrong
+  3  import went through, and some rows were rejected
+
+Settings are environment variables. Those that matter most:
+  AUTH_MODE            how callers are identified; "local" takes dev where it is not set
+  PUBLIC_READ          true lets everybody read public prompts without identity
+  AzureWebJobsStorage  the storage account, as a connection string or as an identity by __accountName and the like;
+                       where it is not set, commands work on the embedded store
+`
+
+// help prints the help of the program, or that of the command named.
+func help(w io.Writer, names []string) error {
+	if len(names) > 0 {
+		c, err := find(names[0])
+		if err != nil {
+			return err
+		}
+		c.help(w)
+		return nil
+	}
+	fmt.Fprint(w, intro)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, c := range commands() {
+		fmt.Fprintf(t, "  %s\t%s\n", c.name, c.short)
+	}
+	// Like every other write to the terminal: nobody could be told.
+	_ = t.Flush()
+	fmt.Fprint(w, outro)
+	return nil
+}
+
+func (c command) help(w io.Writer) {
+	fmt.Fprintf(w, "Usage: %s\n\n%s\n", c.usage(), c.long)
+	flags := c.flags()
+	c.setup(flags)
+	flags.SetOutput(w)
+	fmt.Fprintln(w, "\nFlags:")
+	flags.PrintDefaults()
+	fmt.Fprintln(w, "  -h\tthis help")
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/devhost"
+	"prompthub/internal/function/queuetrigger"
+	"prompthub/internal/prompthub/worker"
+)
+
+func localCommand() command {
+	return command{
+		name: "local", short: "run everything in this process, for work on one machine",
+		long: `Runs the API, the queue functions and the timers in one process. Data is kept in the embedded store,
+or in the storage account of AzureWebJobsStorage where that is set (Azurite too). AUTH_MODE is dev unless
+set: the header X-Dev-User says who is calling. Ends on an interrupt, after what is running.`,
+		setup: func(flags *flag.FlagSet) action {
+			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; in dev mode a loopback address")
+			data := dataFlag(flags)
+			return func(ctx context.Context, std streams, _ []string) error { return local(ctx, std, *addr, *data) }
+		},
+	}
+}
+
+func local(ctx context.Context, std streams, addr, data string) (err error) {
+	s, err := readSettings()
+	if err != nil {
+		return err
+	}
+	identify, err := s.identify(true)
+	if err != nil {
+		return err
+	}
+	if err := mayListen(s, addr); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	st, err := openStore(data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.close()) }()
+	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: s.LogLevel}))
+	a := newApp(s, st, log)
+	defer a.behind.Wait()
+	if err := a.db.Create(ctx); err != nil {
+		return err
+	}
+	greet(std.err, s, "http://"+l.Addr().String(), st.where)
+	g, ctx := errgroup.WithContext(ctx)
+	// No trigger endpoints: the triggers are called, not posted to.
+	g.Go(func() error { return serve(ctx, l, withFront(a.api(identify)), log) })
+	g.Go(func() error {
+		return devhost.Run(ctx, st.queues, worker.Triggers(a.db), devhost.Options{Log: log, Queues: localQueues(), Grace: stopTime})
+	})
+	return g.Wait()
+}
+
+// localQueues are the settings of host.json, with shorter pauses, as polling costs nothing here.
+func localQueues() queuetrigger.Settings {
+	return queuetrigger.Settings{
+		BatchSize: 16, NewBatchThreshold: 8, Lock: 10 * time.Minute,
+		RetryDelay: 20 * time.Second, MaxDequeue: 5, MaxPoll: time.Second,
+	}
+}
+
+// mayListen refuses to let strangers say who they are.
+func mayListen(s settings, addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return usageError(fmt.Sprintf("local: --addr: %v", err))
+	}
+	ip := net.ParseIP(host)
+	if !s.dev(true) || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("--addr %s can be reached by others, and in dev mode anybody may claim to be anybody: use a loopback address such as 127.0.0.1:7071", addr)
+}
+
+func greet(w io.Writer, s settings, url, where string) {
+	who := ""
+	if s.dev(true) {
+		who = `-H "X-Dev-User: ann" `
+	}
+	fmt.Fprintf(w, `PromptHub listens on %[1]s
+Data is in %[3]s. Press Ctrl+C to stop.
+
+Try:
+  curl %[2]s-H "Content-Type: application/json" -d '{"title":"Hello","text":"Say hello.","tags":["text"],"visibility":"public"}' %[1]s/api/v1/prompts
+  curl %[2]s"%[1]s/api/v1/prompts?sort=newest&limit=5"
+The API is described at %[1]s/api/v1/docs
+
+`, url, who, where)
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/embedded"
+	"prompthub/internal/table"
+)
+
+// send makes a request as ann and returns the status and the body.
+func send(t *testing.T, method, url, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("X-Dev-User", "ann")
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(b)
+}
+
+// A list is what lists of prompts answer.
+type list struct {
+	Items []struct {
+		ID, Title string
+		Likes     int
+	}
+}
+
+func prompts(t *testing.T, url, query string) list {
+	t.Helper()
+	status, body := send(t, "GET", url+"/api/v1/prompts?"+query, "")
+	require.Equal(t, 200, status, body)
+	var l list
+	require.NoError(t, json.Unmarshal([]byte(body), &l))
+	return l
+}
+
+// startLocal runs "local" on a free port and returns where it listens.
+func startLocal(t *testing.T, data string) (*process, string) {
+	t.Helper()
+	p := start(t, "local", "--addr", "127.0.0.1:0", "--data", data)
+	return p, await(t, &p.err, `PromptHub listens on (http://127\.0\.0\.1:\d+)\n`)
+}
+
+const csvFile = `act,prompt,for_devs,type,contributor
+Linux Terminal,"I want you to act
+as a linux terminal",TRUE,TEXT,"bob,ann"
+,no title,FALSE,TEXT,bob
+Logo,Draw it,FALSE,IMAGE,cleo
+Logo,Draw it,FALSE,IMAGE,cleo
+Poem,Write it,FALSE,HAIKU,cleo
+Short,x
+Nobody,x,FALSE,TEXT,
+`
+
+const rejections = `row 2 (line 4) "" rejected: title: give the prompt a title
+row 5 (line 7) "Poem" rejected: tags[0]: is not an active tag of the catalog; see GET /api/v1/tags
+row 6 (line 8) "" rejected: has 2 fields, the first line has 5
+row 7 (line 9) "Nobody" rejected: contributor: names nobody
+`
+
+func TestTheWholeLife(t *testing.T) {
+	clean(t)
+	data := filepath.Join(t.TempDir(), "data")
+	p, url := startLocal(t, data)
+	require.Contains(t, p.err.String(), "Data is in "+filepath.Join(data, "prompthub.db"))
+	csv := file(t, "prompts.csv", "\ufeff"+csvFile)
+
+	code, out, errs := handler(t, "import", csv, "--as-contributor", "--url", url)
+	require.Equal(t, exitRejected, code, errs)
+	require.Equal(t, rejections+"created 2, unchanged 1, rejected 4\n", out)
+	require.Empty(t, errs)
+	code, out, _ = handler(t, "import", csv, "--as-contributor", "--url", url)
+	require.Equal(t, exitRejected, code)
+	require.Equal(t, rejections+"created 0, unchanged 3, rejected 4\n", out)
+
+	newest := prompts(t, url, "sort=newest")
+	require.Len(t, newest.Items, 2)
+	terminal := newest.Items[0]
+	if terminal.Title != "Linux Terminal" {
+		terminal = newest.Items[1]
+	}
+
+	// A vote comes to the lists through the queue.
+	status, body := send(t, "PUT", url+"/api/v1/prompts/"+terminal.ID+"/vote", `{"value":"like"}`)
+	require.Equal(t, 200, status, body)
+	require.Eventually(t, func() bool {
+		l := prompts(t, url, "sort=most-liked")
+		return len(l.Items) == 2 && l.Items[0].ID == terminal.ID && l.Items[0].Likes == 1
+	}, 20*time.Second, 50*time.Millisecond)
+
+	code, exported, errs := handler(t, "export", "--user", "bob", "--url", url)
+	require.Equal(t, exitOK, code)
+	require.Equal(t, "1 prompts\n", errs)
+	require.Contains(t, exported, `"title":"Linux Terminal","text":"I want you to act\nas a linux terminal","tags":["development","text"],"visibility":"public"`)
+	require.Equal(t, 1, strings.Count(exported, "\n"))
+	code, out, _ = withInput(t, exported, "import", "-", "--user", "dora", "--url", url)
+	require.Equal(t, exitOK, code)
+	require.Equal(t, "created 1, unchanged 0, rejected 0\n", out)
+
+	code, _, errs = handler(t, "verify", "--data", data)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, `is in use by another process (it belongs to one process: is "handler local" running?)`)
+
+	p.stop()
+	require.Equal(t, exitOK, <-p.code)
+	checkStore(t, data)
+}
+
+// checkStore runs the commands that work on a store with three prompts and a vote.
+func checkStore(t *testing.T, data string) {
+	t.Helper()
+	code, out, errs := handler(t, "verify", "--data", data)
+	require.Equal(t, exitOK, code, out)
+	require.Empty(t, out)
+	require.Regexp(t, `^\d+ rows\nno difference\n$`, errs)
+
+	first, copied := filepath.Join(t.TempDir(), "first.jsonl"), filepath.Join(t.TempDir(), "copy")
+	code, out, errs = handler(t, "backup", first, "--data", data)
+	require.Equal(t, exitOK, code, errs)
+	require.Empty(t, out)
+	entries, err := os.ReadDir(filepath.Dir(first))
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "no other file is left")
+
+	code, _, errs = handler(t, "restore", first, "--data", copied)
+	require.Equal(t, exitOK, code, errs)
+	code, second, _ := handler(t, "backup", "-", "--data", copied)
+	require.Equal(t, exitOK, code)
+	b, err := os.ReadFile(first)
+	require.NoError(t, err)
+	require.Equal(t, string(b), second)
+	code, _, errs = handler(t, "restore", first, "--data", copied)
+	require.Equal(t, exitFailed, code, "the store is not empty")
+	require.NotEmpty(t, errs)
+
+	spoil(t, copied)
+	code, out, errs = handler(t, "verify", "--data", copied)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, out, "TagIndex: ")
+	require.Contains(t, errs, "verify: differences: 1")
+	code, _, errs = handler(t, "reindex", "--data", copied)
+	require.Equal(t, exitOK, code)
+	require.Contains(t, errs, "3 prompts")
+	code, out, _ = handler(t, "verify", "--data", copied)
+	require.Equal(t, exitOK, code, out)
+}
+
+// spoil takes an index row away.
+func spoil(t *testing.T, data string) {
+	t.Helper()
+	s, err := embedded.Open(filepath.Join(data, storeFile), time.Now)
+	require.NoError(t, err)
+	page, err := s.Tables.List(t.Context(), "TagIndex", table.Range{}, 1, "")
+	require.NoError(t, err)
+	require.Len(t, page.Rows, 1)
+	_, err = s.Tables.Write(t.Context(), "TagIndex", table.Op{Kind: table.Delete, Row: table.Row{Key: page.Rows[0].Key, ETag: page.Rows[0].ETag}})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+}
+
+func TestLocalMountsNoTriggers(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	status, body := send(t, "POST", url+"/score-bucket-moves", `{"Data":{"message":"\"x\""}}`)
+	require.Equal(t, 404, status, body)
+	status, body = send(t, "GET", url+"/", "")
+	require.Equal(t, 200, status)
+	require.Contains(t, body, "/api/v1/docs")
+	for _, route := range []string{"health", "ready", "openapi.json", "docs", "tags", "me"} {
+		status, body = send(t, "GET", url+"/api/v1/"+route, "")
+		require.Equal(t, 200, status, "%s: %s", route, body)
+	}
+}
+
+func TestLocalRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		settings []string
+		addr     string
+		want     string
+	}{
+		{"strangers in dev mode", nil, "0.0.0.0:0", "anybody may claim to be anybody"},
+		{"a wrong setting", []string{"MAX_TEXT", "0"}, "127.0.0.1:0", "handler: setting MAX_TEXT is 0"},
+		{"a wrong mode", []string{"AUTH_MODE", "none"}, "127.0.0.1:0", "handler: setting AUTH_MODE cannot be"},
+		{"a wrong account", []string{"AzureWebJobsStorage", "AccountName=x"}, "127.0.0.1:0", "handler: setting AzureWebJobsStorage does not name a storage account"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			clean(t, tt.settings...)
+			data := filepath.Join(t.TempDir(), "data")
+			code, _, errs := handler(t, "local", "--addr", tt.addr, "--data", data)
+			require.Equal(t, exitFailed, code)
+			require.Contains(t, errs, tt.want)
+			require.NoDirExists(t, data)
+		})
+	}
+}
+
+func TestLocalOnAPortInUse(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	code, _, errs := handler(t, "local", "--addr", strings.TrimPrefix(url, "http://"), "--data", t.TempDir())
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "address already in use")
+}
+
+func TestCommandsOnNoStore(t *testing.T) {
+	clean(t)
+	for _, args := range [][]string{{"verify"}, {"reindex"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
+		dir := t.TempDir()
+		code, _, errs := handler(t, append(args, "--data", dir)...)
+		require.Equal(t, exitFailed, code)
+		require.Contains(t, errs, "there is no store in "+dir)
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Empty(t, entries, "none is made")
+	}
+	code, _, errs := handler(t, "restore", filepath.Join(t.TempDir(), "missing"), "--data", t.TempDir())
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "no such file")
+}
+
+func TestBackupThatFailsLeavesTheOldOne(t *testing.T) {
+	path := file(t, "backup", "old")
+	err := writeFile(nil, path, func(w io.Writer) error {
+		_, err := fmt.Fprint(w, "half of the n")
+		require.NoError(t, err)
+		return fmt.Errorf("no more")
+	})
+	require.ErrorContains(t, err, "no more")
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(b))
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+func TestImportThatCannotBegin(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	good := file(t, "good.csv", csvFile)
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no file", []string{filepath.Join(t.TempDir(), "none")}, exitFailed, "no such file"},
+		{"broken file", []string{file(t, "broken.csv", csvFile+"a,\"b\n")}, exitFailed, "line 10, column 6: extraneous or missing"},
+		{"token with contributors", []string{good, "--token", "t", "--as-contributor"}, exitUsage, "--as-contributor and --token exclude each other"},
+		{"nobody it knows", []string{good, "--token", "t"}, exitFailed, "status 401"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, out, errs := handler(t, append([]string{"import", "--url", url}, tt.args...)...)
+			require.Equal(t, tt.code, code)
+			require.Empty(t, out)
+			require.Contains(t, errs, tt.want)
+		})
+	}
+	require.Empty(t, prompts(t, url, "").Items)
+}
+
+func TestImportTellsHowFarItIs(t *testing.T) {
+	clean(t)
+	rows := strings.Repeat(`{"title":"t","text":"x"}`+"\n", 250)
+	code, out, errs := withInput(t, rows, "import", "-", "--dry-run")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, "would create 250, unchanged 0, rejected 0\n", out)
+	require.Equal(t, "100 of 250 rows\n200 of 250 rows\n", errs)
+}
+
+func TestDryRunKeepsTheLimitThatIsSet(t *testing.T) {
+	clean(t, "MAX_TEXT", "4")
+	code, out, _ := withInput(t, `{"title":"t","text":"12345"}`, "import", "-", "--dry-run")
+	require.Equal(t, exitRejected, code)
+	require.Contains(t, out, "shorten the text to at most 4 characters")
+}

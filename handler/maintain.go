@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"prompthub/internal/prompthub/promptdb"
+)
+
+const onTheStore = "\n\nWorks on the store itself: the embedded one, which no other process may have open, or that of AzureWebJobsStorage."
+
+func backupCommand() command {
+	return command{
+		name: "backup", args: []string{"FILE"}, short: "write the whole store as JSON Lines",
+		long: "Writes every prompt, vote and tag to FILE (\"-\" is standard output). Index rows follow from them and are left out.\n" +
+			"FILE appears when it is complete." + onTheStore,
+		setup: func(flags *flag.FlagSet) action {
+			data := dataFlag(flags)
+			return func(ctx context.Context, std streams, args []string) error {
+				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
+			}
+		},
+	}
+}
+
+func backup(ctx context.Context, db *promptdb.DB, std streams, name string) error {
+	p := newProgress(std.err, "rows", 0)
+	n := 0
+	err := writeFile(std.out, name, func(w io.Writer) (err error) {
+		n, err = db.Backup(ctx, w, p.at)
+		return err
+	})
+	if err == nil {
+		p.done(n)
+	}
+	return err
+}
+
+// writeFile has a file written under another name first, so that one that is there is complete.
+func writeFile(out io.Writer, name string, write func(io.Writer) error) error {
+	if name == "-" {
+		return write(out)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // it has gone where all went well
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+func restoreCommand() command {
+	return command{
+		name: "restore", args: []string{"FILE"}, short: "read a backup into an empty store",
+		long: "Reads what backup wrote from FILE (\"-\" is standard input) into a store without prompts and votes. Where it fails,\n" +
+			"empty the store before the next try." + onTheStore,
+		setup: func(flags *flag.FlagSet) action {
+			data := dataFlag(flags)
+			return func(ctx context.Context, std streams, args []string) error {
+				in, err := openFile(std.in, args[0])
+				if err != nil {
+					return err
+				}
+				defer in.Close()
+				return withStore(openStore, *data, std, func(db *promptdb.DB) error { return restore(ctx, db, std, in) })
+			}
+		},
+	}
+}
+
+func openFile(in io.Reader, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(in), nil
+	}
+	return os.Open(name)
+}
+
+func restore(ctx context.Context, db *promptdb.DB, std streams, in io.Reader) error {
+	if err := db.Create(ctx); err != nil {
+		return err
+	}
+	p := newProgress(std.err, "rows", 0)
+	n, err := db.Restore(ctx, in, p.at)
+	if err == nil {
+		p.done(n)
+	}
+	return err
+}
+
+func verifyCommand() command {
+	return command{
+		name: "verify", short: "compare every row of the store with the truth",
+		long: "Compares every index row, count and vote with the truth rows and prints each difference; the exit code is 1 where there\n" +
+			"is one. reindex mends index rows." + onTheStore,
+		setup: func(flags *flag.FlagSet) action {
+			data := dataFlag(flags)
+			return func(ctx context.Context, std streams, _ []string) error {
+				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return verify(ctx, db, std) })
+			}
+		},
+	}
+}
+
+func verify(ctx context.Context, db *promptdb.DB, std streams) error {
+	p := newProgress(std.err, "rows", 0)
+	differences := 0
+	n, err := db.Verify(ctx, func(d promptdb.Difference) {
+		differences++
+		p.clear()
+		fmt.Fprintln(std.out, d)
+	}, p.at)
+	if err != nil {
+		return err
+	}
+	p.done(n)
+	if differences > 0 {
+		return fmt.Errorf("verify: differences: %d", differences)
+	}
+	fmt.Fprintln(std.err, "no difference")
+	return nil
+}
+
+func reindexCommand() command {
+	return command{
+		name: "reindex", short: "write every index row of the store again",
+		long: "Writes the index rows of every prompt again and removes those that should not be there." + onTheStore,
+		setup: func(flags *flag.FlagSet) action {
+			data := dataFlag(flags)
+			return func(ctx context.Context, std streams, _ []string) error {
+				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, std) })
+			}
+		},
+	}
+}
+
+func reindex(ctx context.Context, db *promptdb.DB, std streams) error {
+	p := newProgress(std.err, "prompts", 0)
+	n, err := db.Reindex(ctx, p.at)
+	if err == nil {
+		p.done(n)
+	}
+	return err
+}
+
+// withStore has do work on a store, which is closed when nothing is left to do.
+func withStore(open func(dir string) (store, error), dir string, std streams, do func(*promptdb.DB) error) (err error) {
+	s, err := readSettings()
+	if err != nil {
+		return err
+	}
+	st, err := open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.close()) }()
+	a := newApp(s, st, slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: max(s.LogLevel, slog.LevelWarn)})))
+	defer a.behind.Wait()
+	return do(a.db)
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"prompthub/internal/prompthub/client"
+)
+
+// A progress tells how far a command has come: in place on a terminal, else now and then by a line.
+type progress struct {
+	w        io.Writer
+	what     string
+	total    int // 0: not known
+	terminal bool
+}
+
+const everyLine = 100 // on a terminal every tenth of it
+
+func newProgress(w io.Writer, what string, total int) *progress {
+	return &progress{w: w, what: what, total: total, terminal: isTerminal(w)}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// at takes note of how many there are so far.
+func (p *progress) at(n int) {
+	switch {
+	case p.terminal && n%(everyLine/10) == 0:
+		fmt.Fprintf(p.w, "\r\x1b[K%s", p.text(n))
+	case !p.terminal && n%everyLine == 0:
+		fmt.Fprintln(p.w, p.text(n))
+	}
+}
+
+// clear makes room for another line.
+func (p *progress) clear() {
+	if p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+// done tells the number in the end.
+func (p *progress) done(n int) {
+	p.clear()
+	fmt.Fprintf(p.w, "%d %s\n", n, p.what)
+}
+
+func (p *progress) text(n int) string {
+	if p.total > 0 {
+		return fmt.Sprintf("%d of %d %s", n, p.total, p.what)
+	}
+	return fmt.Sprintf("%d %s", n, p.what)
+}
+
+// A report tells what becomes of the rows of an import.
+type report struct {
+	out      io.Writer
+	progress *progress
+	seen     int
+	counts   map[client.Outcome]int
+}
+
+func newReport(std streams, total int) *report {
+	return &report{out: std.out, progress: newProgress(std.err, "rows", total), counts: make(map[client.Outcome]int)}
+}
+
+func (r *report) add(res client.Result) {
+	r.seen++
+	r.counts[res.Outcome]++
+	if res.Outcome == client.Rejected {
+		r.progress.clear()
+		fmt.Fprintf(r.out, "row %d (line %d) %.60q rejected: %v\n", res.Row.Number, res.Row.Line, res.Row.Title, res.Err)
+	}
+	r.progress.at(r.seen)
+}
+
+func (r *report) end(dryRun bool) {
+	r.progress.clear()
+	word := "created"
+	if dryRun {
+		word = "would create"
+	}
+	fmt.Fprintf(r.out, "%s %d, unchanged %d, rejected %d\n", word, r.counts[client.Created], r.counts[client.Unchanged], r.counts[client.Rejected])
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"-h"}, {"--help"}} {
+		code, out, err := handler(t, args...)
+		require.Equal(t, exitOK, code)
+		require.Empty(t, err)
+		for _, c := range commands() {
+			require.Contains(t, out, "  "+c.name+" ")
+		}
+		require.Contains(t, out, "Exit codes:")
+	}
+}
+
+func TestHelpOfEachCommand(t *testing.T) {
+	for _, c := range commands() {
+		code, out, err := handler(t, c.name, "-h")
+		require.Equal(t, exitOK, code)
+		require.Empty(t, err)
+		require.Contains(t, out, "Usage: handler "+c.name+" [flags]")
+		require.Contains(t, out, "-h\tthis help")
+		_, same, _ := handler(t, "help", c.name)
+		require.Equal(t, out, same)
+	}
+	_, out, _ := handler(t, "import", "--help")
+	for _, flag := range []string{"-url address", "-user name", "-token token", "-as-contributor", "-dry-run"} {
+		require.Contains(t, out, flag)
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	clean(t)
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"by hand without a command", nil, `By hand, run "handler local"`},
+		{"unknown command", []string{"serve"}, `there is no command "serve"`},
+		{"help for an unknown command", []string{"help", "serve"}, `there is no command "serve"`},
+		{"unknown flag", []string{"local", "--port", "1"}, "local: flag provided but not defined: -port"},
+		{"no file", []string{"import"}, "want handler import [flags] FILE"},
+		{"two files", []string{"import", "a", "b"}, "want handler import [flags] FILE"},
+		{"an argument too many", []string{"verify", "x"}, "want handler verify [flags]"},
+		{"address without port", []string{"local", "--addr", "localhost"}, "missing port"},
+		{"url without scheme", []string{"export", "--url", "localhost:1"}, `--url: "localhost:1" is not an http or https address`},
+		{"user and token", []string{"export", "--user", "a", "--token", "b"}, "exclude each other"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, out, err := handler(t, tt.args...)
+			require.Equal(t, exitUsage, code)
+			require.Empty(t, out)
+			require.Contains(t, err, tt.want)
+			require.Contains(t, err, `Run "handler help"`)
+		})
+	}
+}
+
+func TestFlagsStandAnywhere(t *testing.T) {
+	clean(t)
+	path := file(t, "p.jsonl", `{"title":"t","text":"x"}`)
+	for _, args := range [][]string{{"import", path, "--dry-run"}, {"import", "--dry-run", path}} {
+		code, out, _ := handler(t, args...)
+		require.Equal(t, exitOK, code)
+		require.Equal(t, "would create 1, unchanged 0, rejected 0\n", out)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, _ := handler(t, "version")
+	require.Equal(t, exitOK, code)
+	require.Regexp(t, `^prompthub \S+, commit .+, go1\.\S+ \w+/\w+\n$`, out)
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// newServer returns a server with the limits of both doors. The Functions host keeps connections
+// for minutes, and one that is closed under it fails a request; so the idle time is long.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       2 * time.Minute,
+		IdleTimeout:       4 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}
+
+// stopTime is how long requests may go on after the end.
+const stopTime = 10 * time.Second
+
+// serve answers requests until ctx ends, then waits for those that are running.
+func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	srv := newServer(h, log)
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	err := srv.Shutdown(stop)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.Join(errors.New("requests were still running"), srv.Close())
+	}
+	return err
+}
+
+// withFront answers GET / at once, which is how the Functions host asks whether the handler
+// is up, and passes everything else on.
+func withFront(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" || r.Method != http.MethodGet && r.Method != http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		// A client that is gone needs no answer.
+		_, _ = io.WriteString(w, "PromptHub. Its API is described at /api/v1/docs.\n")
+	})
+}

@@ -1,0 +1,65 @@
+// The identity of the application and what it may do; the same on the data for who deploys.
+param location string
+param tags object
+param token string
+param storageName string
+param insightsName string
+param principalId string
+param principalType string
+
+// Which call needs which role is in the test that compares this list with the code.
+var storageRoles = {
+  blobs: 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b' // Storage Blob Data Owner: host keys, timer locks, the package
+  queues: '974c5e8b-45b9-4653-ba55-5f855dd0fb88' // Storage Queue Data Contributor: triggers, wake-ups, poison queues
+  tables: '0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3' // Storage Table Data Contributor: all rows, host diagnostics
+}
+var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb' // Monitoring Metrics Publisher: telemetry without a key
+
+// Who deploys reads and mends data by handler verify, reindex, redrive and backup; the blobs are the host's.
+var dataRoles = [storageRoles.queues, storageRoles.tables]
+
+resource storage 'Microsoft.Storage/storageAccounts@2025-01-01' existing = {
+  name: storageName
+}
+
+resource insights 'Microsoft.Insights/components@2020-02-02' existing = {
+  name: insightsName
+}
+
+resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
+  name: 'id-${token}'
+  location: location
+  tags: tags
+}
+
+resource storageAccess 'Microsoft.Authorization/roleAssignments@2022-04-01' = [for role in items(storageRoles): {
+  name: guid(storage.id, identity.id, role.value)
+  scope: storage
+  properties: {
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', role.value)
+  }
+}]
+
+resource insightsAccess 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(insights.id, identity.id, metricsPublisher)
+  scope: insights
+  properties: {
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', metricsPublisher)
+  }
+}
+
+resource deployerAccess 'Microsoft.Authorization/roleAssignments@2022-04-01' = [for role in dataRoles: if (!empty(principalId)) {
+  name: guid(storage.id, principalId, role)
+  scope: storage
+  properties: {
+    principalId: principalId
+    principalType: principalType
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', role)
+  }
+}]
+
+output identityName string = identity.name

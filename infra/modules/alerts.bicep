@@ -1,0 +1,230 @@
+// What a person must hear of. docs/deploy.md says what to do for each. Queries run over tables that exist
+// only after the first line, so they are not validated on deployment.
+param location string
+param tags object
+param token string
+param logsName string
+param storageName string
+param email string
+
+resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
+  name: logsName
+}
+
+resource storage 'Microsoft.Storage/storageAccounts@2025-01-01' existing = {
+  name: storageName
+}
+
+resource people 'Microsoft.Insights/actionGroups@2023-01-01' = if (!empty(email)) {
+  name: 'ag-${token}'
+  location: 'global'
+  tags: tags
+  properties: {
+    groupShortName: 'PromptHub'
+    enabled: true
+    emailReceivers: [
+      { name: 'operator', emailAddress: email, useCommonAlertSchema: true }
+    ]
+  }
+}
+
+var told = empty(email) ? [] : [people.id]
+
+resource poison 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
+  name: 'poison-${token}'
+  location: location
+  tags: tags
+  kind: 'LogAlert'
+  properties: {
+    displayName: 'PromptHub: messages that failed five times'
+    description: 'A message reached a poison queue: its prompt waits for anti-entropy. See "Poison" in docs/deploy.md.'
+    severity: 1
+    enabled: true
+    autoMitigate: true
+    skipQueryValidation: true
+    scopes: [logs.id]
+    evaluationFrequency: 'PT5M'
+    windowSize: 'PT15M'
+    criteria: {
+      allOf: [
+        {
+          query: 'StorageQueueLogs | where OperationName == "PutMessage" and Uri has "-poison" and toint(StatusCode) < 300'
+          timeAggregation: 'Count'
+          operator: 'GreaterThan'
+          threshold: 0
+          failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
+        }
+      ]
+    }
+    actions: { actionGroups: told }
+  }
+}
+
+resource serverErrors 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
+  name: 'errors-${token}'
+  location: location
+  tags: tags
+  kind: 'LogAlert'
+  properties: {
+    displayName: 'PromptHub: requests that failed here'
+    description: 'More than 2 % of at least 20 requests in 15 minutes were answered 5xx. See "Errors" in docs/deploy.md.'
+    severity: 1
+    enabled: true
+    autoMitigate: true
+    skipQueryValidation: true
+    scopes: [logs.id]
+    evaluationFrequency: 'PT5M'
+    windowSize: 'PT15M'
+    criteria: {
+      allOf: [
+        {
+          query: 'AppRequests | where isnotempty(Url) | summarize Failed = 100.0 * countif(toint(ResultCode) >= 500) / count(), Requests = count() | where Requests >= 20 | project Failed'
+          timeAggregation: 'Maximum'
+          metricMeasureColumn: 'Failed'
+          operator: 'GreaterThan'
+          threshold: 2
+          failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
+        }
+      ]
+    }
+    actions: { actionGroups: told }
+  }
+}
+
+resource projectionAge 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
+  name: 'projection-${token}'
+  location: location
+  tags: tags
+  kind: 'LogAlert'
+  properties: {
+    displayName: 'PromptHub: lists lag behind'
+    description: 'A projection ran more than 12 minutes after its message was put. See "Projection age" in docs/deploy.md.'
+    severity: 2
+    enabled: true
+    autoMitigate: true
+    skipQueryValidation: true
+    scopes: [logs.id]
+    evaluationFrequency: 'PT5M'
+    windowSize: 'PT15M'
+    criteria: {
+      allOf: [
+        {
+          // The host tells when a message was put as it starts the function.
+          query: 'AppTraces | where Message startswith "Trigger Details: " | extend Put = todatetime(extract(@"Insert(?:edOn|ionTime): ([^,]+)", 1, Message)) | where isnotnull(Put) | project AgeInSeconds = datetime_diff("second", TimeGenerated, Put)'
+          timeAggregation: 'Maximum'
+          metricMeasureColumn: 'AgeInSeconds'
+          operator: 'GreaterThan'
+          threshold: 720
+          failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
+        }
+      ]
+    }
+    actions: { actionGroups: told }
+  }
+}
+
+resource drift 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
+  name: 'drift-${token}'
+  location: location
+  tags: tags
+  kind: 'LogAlert'
+  properties: {
+    displayName: 'PromptHub: index rows differed from the truth'
+    description: 'Anti-entropy found and mended rows that no queued repair had mended. See "Drift" in docs/deploy.md.'
+    severity: 2
+    enabled: true
+    autoMitigate: true
+    skipQueryValidation: true
+    scopes: [logs.id]
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT1H'
+    criteria: {
+      allOf: [
+        {
+          query: 'AppTraces | where Message has "anti-entropy" | extend Line = parse_json(Message) | where tostring(Line.msg) == "anti-entropy" | project Differences = toint(Line.differences)'
+          timeAggregation: 'Total'
+          metricMeasureColumn: 'Differences'
+          operator: 'GreaterThan'
+          threshold: 0
+          failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
+        }
+      ]
+    }
+    actions: { actionGroups: told }
+  }
+}
+
+resource silence 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
+  name: 'silence-${token}'
+  location: location
+  tags: tags
+  kind: 'LogAlert'
+  properties: {
+    displayName: 'PromptHub: the timer is silent'
+    description: 'Anti-entropy, due every 15 minutes, did not run for an hour: the application does not start. See "Silence" in docs/deploy.md.'
+    severity: 1
+    enabled: true
+    autoMitigate: true
+    skipQueryValidation: true
+    scopes: [logs.id]
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT1H'
+    criteria: {
+      allOf: [
+        {
+          query: 'AppRequests | where OperationName == "anti-entropy" and Success == true'
+          timeAggregation: 'Count'
+          operator: 'LessThan'
+          threshold: 1
+          failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
+        }
+      ]
+    }
+    actions: { actionGroups: told }
+  }
+}
+
+// From the metrics of the account, which cost nothing to keep.
+resource throttling 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+  name: 'throttling-${token}'
+  location: 'global'
+  tags: tags
+  properties: {
+    description: 'The storage turned requests away. See "Throttling" in docs/deploy.md.'
+    severity: 2
+    enabled: true
+    autoMitigate: true
+    scopes: [storage.id]
+    evaluationFrequency: 'PT5M'
+    windowSize: 'PT15M'
+    criteria: {
+      'odata.type': 'Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria'
+      allOf: [
+        {
+          criterionType: 'StaticThresholdCriterion'
+          name: 'throttled'
+          metricNamespace: 'Microsoft.Storage/storageAccounts'
+          metricName: 'Transactions'
+          timeAggregation: 'Total'
+          operator: 'GreaterThan'
+          threshold: 50
+          dimensions: [
+            {
+              name: 'ResponseType'
+              operator: 'Include'
+              values: [
+                'ServerBusyError'
+                'ServerTimeoutError'
+                'ClientThrottlingError'
+                'ClientAccountRequestThrottlingError'
+                'ClientAccountBandwidthThrottlingError'
+                'SuccessWithThrottling'
+              ]
+            }
+          ]
+        }
+      ]
+    }
+    actions: [for id in told: { actionGroupId: id }]
+  }
+}

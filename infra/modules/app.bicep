@@ -1,0 +1,198 @@
+// The plan and the function app with its settings and sign-in. It is deployed after access.bicep, so that
+// the identity has its roles when the host starts.
+param location string
+param tags object
+param token string
+param identityName string
+param storageName string
+param deploymentContainer string
+param insightsName string
+param logsName string
+param subnetId string
+param instanceMemoryMB int
+param maximumInstanceCount int
+param alwaysReadyInstances int
+param entraClientId string
+param jwtIssuer string
+param jwtAudience string
+param publicRead bool
+param maxText int
+param catalogTags string
+param logLevel string
+param tablePrefix string
+param allowedIpRanges array
+param behindFrontDoor bool
+
+// Without sign-in and without an issuer the mode is not set, and the application answers every request
+// but health with 503 and the name of this setting.
+var authMode = !empty(entraClientId) ? 'easyauth' : (!empty(jwtIssuer) || !empty(jwtAudience)) ? 'jwt' : ''
+
+// What anyone may call, as the host spells it.
+var anonymousPaths = [
+  '/api/v1/health'
+  '/api/v1/ready'
+  '/api/v1/openapi.json'
+  '/api/v1/docs'
+]
+
+resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' existing = {
+  name: identityName
+}
+
+resource storage 'Microsoft.Storage/storageAccounts@2025-01-01' existing = {
+  name: storageName
+}
+
+resource insights 'Microsoft.Insights/components@2020-02-02' existing = {
+  name: insightsName
+}
+
+resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
+  name: logsName
+}
+
+resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
+  name: 'plan-${token}'
+  location: location
+  tags: tags
+  kind: 'functionapp'
+  sku: { name: 'FC1', tier: 'FlexConsumption' }
+  properties: { reserved: true }
+}
+
+var ipRules = [for (range, i) in allowedIpRanges: {
+  name: 'allowed-${i}'
+  action: 'Allow'
+  priority: 100 + i
+  ipAddress: trim(range)
+}]
+
+resource site 'Microsoft.Web/sites@2024-11-01' = {
+  name: 'func-${token}'
+  location: location
+  tags: union(tags, { 'azd-service-name': 'api' })
+  kind: 'functionapp,linux'
+  identity: {
+    type: 'UserAssigned'
+    userAssignedIdentities: { '${identity.id}': {} }
+  }
+  properties: {
+    serverFarmId: plan.id
+    httpsOnly: true
+    virtualNetworkSubnetId: empty(subnetId) ? null : subnetId
+    siteConfig: {
+      minTlsVersion: '1.2'
+      scmMinTlsVersion: '1.2'
+      http20Enabled: true
+      ipSecurityRestrictions: empty(allowedIpRanges) ? [] : ipRules
+      ipSecurityRestrictionsDefaultAction: empty(allowedIpRanges) ? 'Allow' : 'Deny'
+    }
+    functionAppConfig: {
+      deployment: {
+        storage: {
+          type: 'blobContainer'
+          value: '${storage.properties.primaryEndpoints.blob}${deploymentContainer}'
+          authentication: {
+            type: 'UserAssignedIdentity'
+            userAssignedIdentityResourceId: identity.id
+          }
+        }
+      }
+      scaleAndConcurrency: {
+        instanceMemoryMB: instanceMemoryMB
+        maximumInstanceCount: maximumInstanceCount
+        alwaysReady: alwaysReadyInstances == 0 ? [] : [
+          { name: 'http', instanceCount: alwaysReadyInstances }
+        ]
+        // A request waits for storage nearly all its time, so an instance takes many at once.
+        triggers: { http: { perInstanceConcurrency: 64 } }
+      }
+      // Exactly '1.0': Azure accepts any other string and the application then never starts.
+      runtime: { name: 'custom', version: '1.0' }
+    }
+  }
+
+  resource settings 'config' = {
+    name: 'appsettings'
+    properties: union({
+      AzureWebJobsStorage__blobServiceUri: storage.properties.primaryEndpoints.blob
+      AzureWebJobsStorage__queueServiceUri: storage.properties.primaryEndpoints.queue
+      AzureWebJobsStorage__tableServiceUri: storage.properties.primaryEndpoints.table
+      AzureWebJobsStorage__credential: 'managedidentity'
+      AzureWebJobsStorage__clientId: identity.properties.clientId
+      APPLICATIONINSIGHTS_CONNECTION_STRING: insights.properties.ConnectionString
+      APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'Authorization=AAD;ClientId=${identity.properties.clientId}'
+      PUBLIC_READ: string(publicRead)
+      MAX_TEXT: string(maxText)
+      LOG_LEVEL: logLevel
+    }, empty(authMode) ? {} : {
+      AUTH_MODE: authMode
+    }, authMode == 'jwt' ? {
+      JWT_ISSUER: jwtIssuer
+      JWT_AUDIENCE: jwtAudience
+    } : {}, empty(tablePrefix) ? {} : {
+      TABLE_PREFIX: tablePrefix
+    }, empty(catalogTags) ? {} : {
+      TAGS: catalogTags
+    })
+  }
+
+  resource auth 'config' = {
+    name: 'authsettingsV2'
+    properties: {
+      platform: { enabled: !empty(entraClientId) }
+      globalValidation: {
+        // The application knows which routes nobody may read; with publicRead the platform lets all through to it.
+        requireAuthentication: !publicRead
+        unauthenticatedClientAction: publicRead ? 'AllowAnonymous' : 'Return401'
+        excludedPaths: anonymousPaths
+      }
+      httpSettings: {
+        requireHttps: true
+        forwardProxy: { convention: behindFrontDoor ? 'Standard' : 'NoProxy' }
+      }
+      identityProviders: empty(entraClientId) ? {} : {
+        azureActiveDirectory: {
+          enabled: true
+          registration: {
+            clientId: entraClientId
+            openIdIssuer: '${environment().authentication.loginEndpoint}${tenant().tenantId}/v2.0'
+          }
+          // A token of version 2 names the bare id, one of version 1 the address.
+          validation: { allowedAudiences: [entraClientId, 'api://${entraClientId}'] }
+        }
+      }
+      login: { tokenStore: { enabled: false } }
+    }
+    dependsOn: [settings]
+  }
+
+  // Deployment is by identity; passwords for it are off.
+  resource scm 'basicPublishingCredentialsPolicies' = {
+    name: 'scm'
+    properties: { allow: false }
+  }
+
+  resource ftp 'basicPublishingCredentialsPolicies' = {
+    name: 'ftp'
+    properties: { allow: false }
+  }
+}
+
+// What the platform refuses before the application sees it: sign-in and address rules.
+resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  name: 'platform'
+  scope: site
+  properties: {
+    workspaceId: logs.id
+    logs: [
+      { category: 'AppServiceAuthenticationLogs', enabled: true }
+      { category: 'AppServiceIPSecAuditLogs', enabled: true }
+    ]
+  }
+}
+
+output name string = site.name
+output hostName string = site.properties.defaultHostName
+output url string = 'https://${site.properties.defaultHostName}'
+output authMode string = authMode

@@ -1,0 +1,109 @@
+// The storage account: the tables and queues of PromptHub, what the Functions host keeps, and the deployed package.
+param location string
+param tags object
+param token string
+param sku string
+param tablePrefix string
+param privateNetwork bool
+param logsName string
+
+// The names are those of the code: a test holds the two lists against each other.
+var tableNames = [
+  'Prompts'
+  'PromptVotes'
+  'PromptVotesByVoter'
+  'TagIndex'
+  'TitleSearchIndex'
+  'PublicPromptsNewestIndex'
+  'PublicPromptsMostLikedIndex'
+  'DeletedPromptsIndex'
+  'HiddenPromptsIndex'
+  'TagCatalog'
+  'SystemState'
+]
+
+// What fails five times goes to the queue with -poison after its name.
+var queueNames = [
+  'score-bucket-moves'
+  'score-bucket-moves-poison'
+  'index-repairs'
+  'index-repairs-poison'
+]
+
+var deploymentContainerName = 'deployments'
+
+resource storage 'Microsoft.Storage/storageAccounts@2025-01-01' = {
+  name: 'st${token}'
+  location: location
+  tags: tags
+  kind: 'StorageV2'
+  sku: { name: sku }
+  properties: {
+    allowBlobPublicAccess: false
+    allowSharedKeyAccess: false // no account keys and no SAS made from them: identities only
+    allowCrossTenantReplication: false
+    defaultToOAuthAuthentication: true
+    minimumTlsVersion: 'TLS1_2'
+    supportsHttpsTrafficOnly: true
+    publicNetworkAccess: privateNetwork ? 'Disabled' : 'Enabled'
+    networkAcls: {
+      bypass: privateNetwork ? 'None' : 'AzureServices'
+      defaultAction: privateNetwork ? 'Deny' : 'Allow'
+    }
+  }
+}
+
+resource tableService 'Microsoft.Storage/storageAccounts/tableServices@2025-01-01' = {
+  parent: storage
+  name: 'default'
+}
+
+resource tables 'Microsoft.Storage/storageAccounts/tableServices/tables@2025-01-01' = [for name in tableNames: {
+  parent: tableService
+  name: '${tablePrefix}${name}'
+}]
+
+resource queueService 'Microsoft.Storage/storageAccounts/queueServices@2025-01-01' = {
+  parent: storage
+  name: 'default'
+}
+
+resource queues 'Microsoft.Storage/storageAccounts/queueServices/queues@2025-01-01' = [for name in queueNames: {
+  parent: queueService
+  name: name
+}]
+
+resource blobService 'Microsoft.Storage/storageAccounts/blobServices@2025-01-01' = {
+  parent: storage
+  name: 'default'
+  properties: {
+    deleteRetentionPolicy: { enabled: true, days: 7 }
+    containerDeleteRetentionPolicy: { enabled: true, days: 7 }
+  }
+}
+
+resource deployments 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = {
+  parent: blobService
+  name: deploymentContainerName
+  properties: { publicAccess: 'None' }
+}
+
+resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
+  name: logsName
+}
+
+// Writes to the queues only, which the alert on poison messages reads: a line for every table operation
+// would cost many times the operation.
+resource queueDiagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  name: 'queue-writes'
+  scope: queueService
+  properties: {
+    workspaceId: logs.id
+    logs: [
+      { category: 'StorageWrite', enabled: true }
+    ]
+  }
+}
+
+output name string = storage.name
+output deploymentContainer string = deployments.name

@@ -1,0 +1,217 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/azure"
+	"prompthub/internal/azurite"
+	"prompthub/internal/function/functiontest"
+)
+
+// root is the root of the repository.
+const root = "../../.."
+
+// appRoot is the staged function app, made once for all tests.
+var appRoot string
+
+func TestMain(m *testing.M) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		fmt.Println("skipped: the staged application is built for linux/amd64")
+		return
+	}
+	os.Exit(stageAndRun(m))
+}
+
+func stageAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "prompthub")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	appRoot = filepath.Join(dir, "functionapp")
+	cmd := exec.CommandContext(context.Background(), "go", "run", "./internal/stage", "-out", appRoot)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("stage: %v\n%s", err, out))
+	}
+	return m.Run()
+}
+
+func binary() string { return filepath.Join(appRoot, "handler") }
+
+// An app is a running PromptHub.
+type app interface {
+	url() string
+	env() []string     // for commands on its store
+	data() string      // directory of the embedded store
+	kill(t testing.TB) // SIGKILL, and start again
+	quit(t testing.TB) // stop for good, so that commands can open its store
+	what() string
+}
+
+// command runs the program to its end and returns its exit code and what it printed.
+func command(t testing.TB, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(context.Background(), binary(), args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &out, &errs
+	err := cmd.Run()
+	if err != nil && cmd.ProcessState == nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// A local is "handler local".
+type local struct {
+	dir  string
+	vars []string
+	addr string
+	cmd  *exec.Cmd
+	log  *os.File
+	kind string
+}
+
+func startLocal(t testing.TB, kind string, env ...string) *local {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	log, err := os.Create(filepath.Join(t.TempDir(), "local.log"))
+	require.NoError(t, err)
+	a := &local{dir: t.TempDir(), vars: env, addr: l.Addr().String(), log: log, kind: kind}
+	a.start(t)
+	t.Cleanup(func() {
+		a.stop()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("the last of what local printed:\n%s", text[max(0, len(text)-4000):])
+		}
+	})
+	return a
+}
+
+func (a *local) start(t testing.TB) {
+	t.Helper()
+	a.cmd = exec.CommandContext(context.Background(), binary(), "local", "--addr", a.addr, "--data", a.dir)
+	a.cmd.Env, a.cmd.Stdout, a.cmd.Stderr = append(os.Environ(), a.vars...), a.log, a.log
+	require.NoError(t, a.cmd.Start())
+	awaitReady(t, a.url())
+}
+
+func (a *local) stop() {
+	if a.cmd != nil && a.cmd.Process != nil {
+		_ = a.cmd.Process.Kill() // gone already is as good
+		_ = a.cmd.Wait()
+	}
+}
+
+func (a *local) url() string   { return "http://" + a.addr }
+func (a *local) env() []string { return a.vars }
+func (a *local) data() string  { return a.dir }
+func (a *local) what() string  { return a.kind }
+
+func (a *local) kill(t testing.TB) {
+	t.Helper()
+	a.stop()
+	a.start(t)
+}
+
+func (a *local) quit(t testing.TB) {
+	t.Helper()
+	require.NoError(t, a.cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, a.cmd.Wait(), "local ends well on an interrupt")
+	a.cmd = nil
+}
+
+// A hosted is the staged application under the test host, on Azurite.
+type hosted struct {
+	*functiontest.Host
+	vars []string
+}
+
+// azureEnv returns the environment of an application on Azurite, with tables of its own.
+func azureEnv(t testing.TB) []string {
+	t.Helper()
+	return []string{"AzureWebJobsStorage=" + azurite.Start(t), "TABLE_PREFIX=T" + fmt.Sprint(time.Now().UnixNano())}
+}
+
+func startHosted(t testing.TB, faults functiontest.Faults) *hosted {
+	t.Helper()
+	vars := azureEnv(t)
+	env := append(os.Environ(), vars...)
+	env = append(env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:00.2")
+	cfg, err := azure.FromEnv(func(name string) string {
+		for _, v := range vars {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	})
+	require.NoError(t, err)
+	cfg.RawMessages = true
+	store, err := azure.New(cfg)
+	require.NoError(t, err)
+	h := &hosted{vars: vars, Host: functiontest.Start(t, functiontest.Options{AppRoot: appRoot, Env: env, Queues: store.Queues, Lock: 30 * time.Second, Faults: faults})}
+	awaitReady(t, h.url())
+	return h
+}
+
+func (h *hosted) url() string     { return h.URL() }
+func (h *hosted) env() []string   { return h.vars }
+func (h *hosted) data() string    { return "unused" }
+func (h *hosted) what() string    { return "host" }
+func (h *hosted) quit(testing.TB) {}
+func (h *hosted) kill(t testing.TB) {
+	t.Helper()
+	h.Kill()
+	awaitReady(t, h.url())
+}
+
+// awaitReady waits until the storage answers.
+func awaitReady(t testing.TB, url string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		r, err := http.Get(url + "/api/v1/ready")
+		if err != nil {
+			return false
+		}
+		defer r.Body.Close()
+		return r.StatusCode == http.StatusOK
+	}, 30*time.Second, 50*time.Millisecond, "%s does not become ready", url)
+}
+
+// lines returns the lines of a text.
+func lines(text string) []string {
+	var all []string
+	s := bufio.NewScanner(strings.NewReader(text))
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		all = append(all, s.Text())
+	}
+	return all
+}
+
+func readAll(r io.Reader) string {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}

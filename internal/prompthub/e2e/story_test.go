@@ -1,0 +1,300 @@
+package e2e
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/function/functiontest"
+)
+
+// A size is how much of everything a story does: Azurite is a hundred times slower than the embedded store.
+type size struct {
+	rows    int // of the file to import; 0 is all
+	votes   int
+	voters  int
+	crowd   int // of voters on one prompt
+	between int // prompts made and deleted while paging
+}
+
+var (
+	whole = size{rows: 0, votes: 5000, voters: 200, crowd: 500, between: 40}
+	small = size{rows: 150, votes: 400, voters: 40, crowd: 60, between: 10}
+)
+
+// onAzurite is how much is done there: everything where E2E_FULL is set.
+func onAzurite() size {
+	if os.Getenv("E2E_FULL") != "" {
+		return whole
+	}
+	return small
+}
+
+func TestStoryOnEmbeddedStore(t *testing.T) {
+	story(t, startLocal(t, "embedded"), whole)
+}
+
+func TestStoryOnAzurite(t *testing.T) {
+	story(t, startLocal(t, "azurite", azureEnv(t)...), onAzurite())
+}
+
+func TestStoryUnderTheHost(t *testing.T) {
+	story(t, startHosted(t, functiontest.Faults{Seed: 1, Duplicates: 0.05, Hold: 300 * time.Millisecond}), onAzurite())
+}
+
+// story is the main job: import, read in both orders while others write, vote, see the order follow, verify.
+func story(t *testing.T, a app, n size) {
+	file, total, good := importFile(t, n.rows)
+	runImport(t, a, file, good, 0, total-good)
+	runImport(t, a, file, 0, good, total-good)
+
+	reader := user{t, a.url(), "reader"}
+	before := reader.walk("/prompts?sort=newest&limit=7", func() {})
+	require.Len(t, before, good)
+	require.True(t, slices.IsSortedFunc(before, func(x, y shown) int { return strings.Compare(y.ID[:10], x.ID[:10]) }), "newest first")
+	pageWhileOthersWrite(t, a, "/prompts?sort=newest&limit=7", before, n.between)
+
+	randomVotes(t, a, before, n)
+	hot := before[len(before)/2].ID
+	crowdVotes(t, a, hot, n.crowd)
+	awaitOrder(t, reader, hot, n.crowd)
+	settled := reader.walk("/prompts?sort=most-liked&limit=7", func() {})
+	pageWhileOthersWrite(t, a, "/prompts?sort=most-liked&limit=7", settled, n.between)
+	finish(t, a)
+}
+
+// importFile returns a file of real prompts where there is one, else of made ones, and how many rows are good.
+func importFile(t *testing.T, rows int) (path string, total, good int) {
+	real := filepath.Join(root, "../shared/data/prompts.csv")
+	f, err := os.Open(real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return madeFile(t, max(rows, 900))
+	}
+	require.NoError(t, err)
+	defer f.Close()
+	all, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	if rows == 0 {
+		return real, 996, 859
+	}
+	all = all[:rows+1]
+	path = filepath.Join(t.TempDir(), "prompts.csv")
+	out, err := os.Create(path)
+	require.NoError(t, err)
+	w := csv.NewWriter(out)
+	require.NoError(t, w.WriteAll(all))
+	require.NoError(t, out.Close())
+	for _, row := range all[1:] {
+		if len([]rune(row[1])) <= 3000 {
+			good++
+		}
+	}
+	return path, rows, good
+}
+
+// madeFile stands in for the real prompts: every seventh is too long.
+func madeFile(t *testing.T, rows int) (path string, total, good int) {
+	var b strings.Builder
+	b.WriteString("act,prompt,for_devs,type,contributor\n")
+	for i := range rows {
+		text := fmt.Sprintf("I want you to act as number %d.", i)
+		if i%7 == 0 {
+			text = strings.Repeat(text, 120)
+		} else {
+			good++
+		}
+		fmt.Fprintf(&b, "Actor number %d,%s,%s,TEXT,author%d\n", i, text, []string{"TRUE", "FALSE"}[i%2], i%50)
+	}
+	path = filepath.Join(t.TempDir(), "made.csv")
+	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
+	return path, rows, good
+}
+
+func runImport(t *testing.T, a app, file string, created, unchanged, rejected int) {
+	t.Helper()
+	code, out, errs := command(t, nil, "import", file, "--as-contributor", "--url", a.url())
+	want := 0
+	if rejected > 0 {
+		want = 3
+	}
+	require.Equal(t, want, code, "%s\n%s", out, errs)
+	all := lines(out)
+	require.Equal(t, fmt.Sprintf("created %d, unchanged %d, rejected %d", created, unchanged, rejected), all[len(all)-1])
+	require.Len(t, all, rejected+1, "each rejected row is told")
+	for _, line := range all[:rejected] {
+		require.Regexp(t, `^row \d+ .*rejected: .+`, line)
+	}
+}
+
+// pageWhileOthersWrite walks a list while prompts come and go, and finds each that was there all along exactly once.
+func pageWhileOthersWrite(t *testing.T, a app, path string, there []shown, most int) {
+	t.Helper()
+	writer := user{t, a.url(), "writer"}
+	made := 0
+	var last shown
+	seen := map[string]int{}
+	for _, p := range (user{t, a.url(), "reader"}).walk(path, func() {
+		if made++; made > most {
+			return
+		}
+		if last.ID != "" {
+			writer.do(204, "DELETE", "/prompts/"+last.ID, nil, nil)
+		}
+		last = writer.create(fmt.Sprintf("In between %d", made))
+	}) {
+		seen[p.ID]++
+		require.Equal(t, 1, seen[p.ID], "%s twice", p.Title)
+	}
+	for _, p := range there {
+		require.Equal(t, 1, seen[p.ID], "%s is missing", p.Title)
+	}
+	if last.ID != "" {
+		writer.do(204, "DELETE", "/prompts/"+last.ID, nil, nil)
+	}
+}
+
+// randomVotes casts votes at random, 16 at a time, and checks every tally against a count of its own.
+func randomVotes(t *testing.T, a app, ps []shown, n size) {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	type ballot struct{ id, voter, value string }
+	var last sync.Map // of prompt and voter
+	work := make(chan []ballot)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for bs := range work {
+				for _, b := range bs {
+					if _, err := (user{t, a.url(), b.voter}).vote(b.id, b.value); err != nil {
+						t.Errorf("vote: %v", err)
+					}
+					last.Store(b.id+" "+b.voter, b.value)
+				}
+			}
+		})
+	}
+	for v := range n.voters { // one voter's votes are cast one after the other
+		var bs []ballot
+		for range n.votes / n.voters {
+			p := ps[min(rnd.IntN(len(ps)), rnd.IntN(len(ps)))] // some get more than others
+			bs = append(bs, ballot{p.ID, fmt.Sprintf("voter %d", v), []string{"like", "like", "like", "dislike", "none"}[rnd.IntN(5)]})
+		}
+		work <- bs
+	}
+	close(work)
+	wg.Wait()
+	want := map[string][2]int{}
+	last.Range(func(k, v any) bool {
+		id, _, _ := strings.Cut(k.(string), " ")
+		w := want[id]
+		switch v {
+		case "like":
+			w[0]++
+		case "dislike":
+			w[1]++
+		}
+		want[id] = w
+		return true
+	})
+	for id, w := range want {
+		var p shown
+		user{t, a.url(), "reader"}.do(200, "GET", "/prompts/"+id, nil, &p)
+		require.Equal(t, w, [2]int{p.Likes, p.Dislikes}, "tally of %s", p.Title)
+	}
+}
+
+// crowdVotes lets voters like one prompt, 32 at a time. Every one is answered.
+func crowdVotes(t *testing.T, a app, id string, n int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	var failed atomic.Int32
+	turns := make(chan int)
+	for range 32 {
+		wg.Go(func() {
+			for i := range turns {
+				if _, err := (user{t, a.url(), fmt.Sprintf("crowd %d", i)}).vote(id, "like"); err != nil {
+					failed.Add(1)
+					t.Errorf("vote: %v", err)
+				}
+			}
+		})
+	}
+	var was shown
+	u := user{t, a.url(), "reader"}
+	u.do(200, "GET", "/prompts/"+id, nil, &was)
+	for i := range n {
+		turns <- i
+	}
+	close(turns)
+	wg.Wait()
+	var now shown
+	u.do(200, "GET", "/prompts/"+id, nil, &now)
+	require.Equal(t, was.Likes+n, now.Likes)
+	require.Equal(t, was.Dislikes, now.Dislikes)
+	require.Zero(t, failed.Load())
+}
+
+// awaitOrder waits until the lists agree with the tallies and the crowd's prompt stands first, once.
+func awaitOrder(t *testing.T, u user, hot string, crowd int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		all := u.walk("/prompts?sort=most-liked&limit=100", func() {})
+		if !slices.IsSortedFunc(all, func(x, y shown) int { return y.Score - x.Score }) || all[0].ID != hot || all[0].Score < crowd-20 {
+			return false
+		}
+		for i, p := range all[:min(len(all), 20)] {
+			var exact shown
+			u.do(200, "GET", "/prompts/"+p.ID, nil, &exact)
+			if exact.Score != p.Score {
+				return false
+			}
+			for _, other := range all[:i] {
+				if other.ID == p.ID {
+					return false
+				}
+			}
+		}
+		return true
+	}, time.Minute, 500*time.Millisecond, "the order does not follow the votes")
+}
+
+// finish waits until nothing is under way, and verifies. Votes whose write was unclear take a minute to settle.
+func finish(t *testing.T, a app) {
+	t.Helper()
+	if a.what() == "embedded" {
+		require.Eventually(t, func() bool { return drained(t, a) }, 3*time.Minute, time.Second)
+		a.quit(t)
+	}
+	var out, errs string
+	require.Eventually(t, func() bool {
+		var code int
+		code, out, errs = command(t, a.env(), "verify", "--data", a.data())
+		return code == 0
+	}, 4*time.Minute, 2*time.Second, "verify finds differences")
+	require.NotContains(t, out+errs, "difference:")
+}
+
+// drained reports whether the lists agree with the tallies of all prompts.
+func drained(t *testing.T, a app) bool {
+	u := user{t, a.url(), "reader"}
+	for _, p := range u.walk("/prompts?sort=most-liked&limit=100", func() {}) {
+		var exact shown
+		u.do(200, "GET", "/prompts/"+p.ID, nil, &exact)
+		if exact.Likes != p.Likes || exact.Dislikes != p.Dislikes {
+			return false
+		}
+	}
+	return true
+}
