@@ -217,11 +217,13 @@ func pageOf(rows []table.Row, limit int, position func(table.Row) string) Page {
 		p := parseSummary(row)
 		if !seen[p.ID] {
 			seen[p.ID] = true
-			page.Items = append(page.Items, View{Prompt: p})
+			page.Items = append(page.Items, View{Prompt: p, Excerpt: excerptOf(row)})
 		}
 	}
 	return page
 }
+
+func excerptOf(row table.Row) string { return row.Props.Get("Excerpt").Str() }
 
 func rowKey(row table.Row) string { return row.Row }
 
@@ -344,7 +346,7 @@ func (db *DB) voted(ctx context.Context, voter string, rows []table.Row) ([]View
 			continue
 		}
 		if p := parseSummary(*row); !p.Deleted() {
-			items = append(items, View{Prompt: p, MyVote: prompt.Vote(rows[i].Props.Get("VoteValue").Int())})
+			items = append(items, View{Prompt: p, Excerpt: excerptOf(*row), MyVote: prompt.Vote(rows[i].Props.Get("VoteValue").Int())})
 		}
 	}
 	return items, nil

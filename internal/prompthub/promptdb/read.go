@@ -12,7 +12,8 @@ import (
 // A View is a prompt as one user sees it.
 type View struct {
 	prompt.Prompt
-	MyVote prompt.Vote
+	Excerpt string // how the text begins, in lists, where the text itself is absent
+	MyVote  prompt.Vote
 }
 
 // Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may not

@@ -51,6 +51,7 @@ func summary(p prompt.Prompt) table.Props {
 		{Name: "AuthorName", Value: table.String(p.AuthorName)},
 		{Name: "Title", Value: table.String(p.Title)},
 		{Name: "TitleNormalized", Value: table.String(prompt.NormalizeTitle(p.Title))},
+		{Name: "Excerpt", Value: table.String(prompt.Excerpt(p.Text))},
 		{Name: "Tags", Value: table.String(joinTags(p.Tags))},
 		{Name: "Visibility", Value: table.String(string(p.Visibility))},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
