@@ -44,3 +44,22 @@ func installed(tb testing.TB) {
 		tb.Skip(err)
 	}
 }
+
+// StartOwn returns an Azurite of the test's own, for tests whose queues others must not touch. It ends
+// with the test. The options and the rule for skipping are those of Run and Start.
+func StartOwn(tb testing.TB, opts Options) *Server {
+	tb.Helper()
+	installed(tb)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	server, err := Run(ctx, opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			tb.Errorf("stop Azurite: %v", err)
+		}
+	})
+	return server
+}

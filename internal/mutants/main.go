@@ -29,11 +29,12 @@ func run(only []string) int {
 		fmt.Fprintln(os.Stderr, "mutants: the tests fail without a mutant:\n"+out)
 		return 2
 	}
-	survived := 0
+	tried, survived := 0, 0
 	for _, m := range mutants {
 		if len(only) > 0 && !strings.Contains(m.name, strings.Join(only, " ")) {
 			continue
 		}
+		tried++
 		start := time.Now()
 		verdict := m.try(ctx, dir)
 		fmt.Printf("%-70s %s (%.0f s)\n", m.name, verdict, time.Since(start).Seconds())
@@ -41,7 +42,7 @@ func run(only []string) int {
 			survived++
 		}
 	}
-	fmt.Printf("%d mutants, %d not caught\n", len(mutants), survived)
+	fmt.Printf("%d mutants, %d not caught\n", tried, survived)
 	return min(survived, 1)
 }
 

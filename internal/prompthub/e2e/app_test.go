@@ -18,7 +18,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/azure"
 	"prompthub/internal/azurite"
 	"prompthub/internal/function/functiontest"
 )
@@ -145,10 +144,11 @@ type hosted struct {
 	vars []string
 }
 
-// azureEnv returns the environment of an application on Azurite, with tables of its own.
+// azureEnv returns the environment of an application on an Azurite of its own: applications that share queues
+// take each other's messages.
 func azureEnv(t testing.TB) []string {
 	t.Helper()
-	return []string{"AzureWebJobsStorage=" + azurite.Start(t), "TABLE_PREFIX=T" + fmt.Sprint(time.Now().UnixNano())}
+	return []string{"AzureWebJobsStorage=" + azurite.StartOwn(t, azurite.Options{}).ConnectionString()}
 }
 
 func startHosted(t testing.TB, faults functiontest.Faults) *hosted {
@@ -156,19 +156,7 @@ func startHosted(t testing.TB, faults functiontest.Faults) *hosted {
 	vars := azureEnv(t)
 	env := append(os.Environ(), vars...)
 	env = append(env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:00.2")
-	cfg, err := azure.FromEnv(func(name string) string {
-		for _, v := range vars {
-			if value, ok := strings.CutPrefix(v, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	})
-	require.NoError(t, err)
-	cfg.RawMessages = true
-	store, err := azure.New(cfg)
-	require.NoError(t, err)
-	h := &hosted{vars: vars, Host: functiontest.Start(t, functiontest.Options{AppRoot: appRoot, Env: env, Queues: store.Queues, Lock: 30 * time.Second, Faults: faults})}
+	h := &hosted{vars: vars, Host: functiontest.Start(t, functiontest.Options{AppRoot: appRoot, Env: env, Queues: openAzure(t, vars, true).Queues, Lock: 30 * time.Second, Faults: faults})}
 	awaitReady(t, h.url())
 	return h
 }

@@ -43,14 +43,17 @@ func onAzurite() size {
 }
 
 func TestStoryOnEmbeddedStore(t *testing.T) {
+	t.Parallel()
 	story(t, startLocal(t, "embedded"), whole)
 }
 
 func TestStoryOnAzurite(t *testing.T) {
+	t.Parallel()
 	story(t, startLocal(t, "azurite", azureEnv(t)...), onAzurite())
 }
 
 func TestStoryUnderTheHost(t *testing.T) {
+	t.Parallel()
 	story(t, startHosted(t, functiontest.Faults{Seed: 1, Duplicates: 0.05, Hold: 300 * time.Millisecond}), onAzurite())
 }
 

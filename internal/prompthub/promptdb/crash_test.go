@@ -396,6 +396,46 @@ func voted(v prompt.Vote) func(*testing.T, *ring, prompt.Prompt, bool) {
 	}
 }
 
+// TestOvertakenJobOfAVote lets a job of a vote read what the voter said, and write it only after the voter said something
+// else and the job of that was done.
+func TestOvertakenJobOfAVote(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(1)
+		const voter = "early 0"
+		index := promptdb.DefaultTables().VotesByVoter
+		rows := func() (rows []table.Row) {
+			require.NoError(t, table.All(t.Context(), r.store, index, table.Range{Partition: "u|early%200"}, func(row table.Row) (bool, error) {
+				rows = append(rows, row)
+				return true, nil
+			}))
+			return rows
+		}
+		// The index row lags behind, so that the job has something to write.
+		_, err := r.store.Write(t.Context(), index, table.Op{Kind: table.Merge, Row: table.Row{
+			Key: rows()[0].Key, ETag: table.Any, Props: table.Props{{Name: "VoteValue", Value: table.Int32(-1)}},
+		}})
+		require.NoError(t, err)
+		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error {
+			return move(voter)(ctx, db, r, p)
+		})
+		for synctest.Wait(); !r.Pending()[0].Write; synctest.Wait() {
+			r.Pending()[0].Pass()
+		}
+		votes(voter, prompt.Dislike)(r, &p)
+		require.NoError(t, r.drain())
+		r.Pending()[0].Pass()
+		for synctest.Wait(); !job.settled(); synctest.Wait() {
+			for _, c := range r.Pending() {
+				c.Pass()
+			}
+		}
+		r.rest()
+		require.Empty(t, r.differences())
+		require.Equal(t, int64(prompt.Dislike), rows()[0].Props.Get("VoteValue").Int())
+	})
+}
+
 // broken takes an index row away and adds one that should not be there, as no command does.
 func broken(r *ring, p *prompt.Prompt) {
 	ctx := context.Background()

@@ -118,7 +118,7 @@ func explore(t *testing.T, seed uint64, keepTrace bool) *explorer {
 
 // begin starts one to three commands.
 func (e *explorer) begin() {
-	pool := []func(int){e.edit, e.edit, e.retag, e.unpublish, e.remove, e.restoreAgain, e.vote, e.vote, e.unvote, e.reproject}
+	pool := []func(int){e.edit, e.edit, e.retag, e.unpublish, e.remove, e.restoreAgain, e.vote, e.vote, e.unvote, e.waver, e.reproject}
 	e.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	for i, command := range pool[:1+e.rnd.IntN(3)] {
 		command(i)
@@ -213,6 +213,19 @@ func (e *explorer) ballot(name, voter string, v prompt.Vote) {
 		}
 		return err
 	})
+}
+
+// waver votes one way and the other.
+func (e *explorer) waver(i int) {
+	voter := fmt.Sprint("wavering ", i)
+	e.command(fmt.Sprintf("%d waver", i), false, func(ctx context.Context, db *promptdb.DB) error {
+		for _, v := range []prompt.Vote{prompt.Like, prompt.Dislike, prompt.Like, prompt.Dislike} {
+			if _, err := db.Vote(ctx, voter, e.id, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
 }
 
 func (e *explorer) reproject(i int) {
