@@ -424,6 +424,7 @@ func TestOvertakenJobOfAVote(t *testing.T) {
 		}
 		votes(voter, prompt.Dislike)(r, &p)
 		require.NoError(t, r.drain())
+		r.Advance(10 * time.Second) // so that the job does not come again by itself
 		r.Pending()[0].Pass()
 		for synctest.Wait(); !job.settled(); synctest.Wait() {
 			for _, c := range r.Pending() {
