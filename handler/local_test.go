@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/embedded"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/queue"
 	"prompthub/internal/table"
 )
 
@@ -173,6 +175,33 @@ func spoil(t *testing.T, data string) {
 	require.NoError(t, s.Close())
 }
 
+func TestRedrive(t *testing.T) {
+	clean(t)
+	data := t.TempDir()
+	p, _ := startLocal(t, data)
+	p.stop()
+	require.Equal(t, exitOK, <-p.code)
+	s, err := embedded.Open(filepath.Join(data, storeFile), time.Now)
+	require.NoError(t, err)
+	for range 2 {
+		_, err = s.Queues.Send(t.Context(), queue.Poison(promptdb.QueueMoves), "set aside", 0)
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Close())
+
+	for _, want := range []string{"messages put back: 2\n", "messages put back: 0\n"} {
+		code, out, errs := handler(t, "redrive", "--data", data)
+		require.Equal(t, exitOK, code, errs)
+		require.Equal(t, want, out)
+	}
+	s, err = embedded.Open(filepath.Join(data, storeFile), time.Now)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	n, err := s.Queues.Len(t.Context(), promptdb.QueueMoves)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+}
+
 func TestLocalMountsNoTriggers(t *testing.T) {
 	clean(t)
 	_, url := startLocal(t, t.TempDir())
@@ -220,7 +249,7 @@ func TestLocalOnAPortInUse(t *testing.T) {
 
 func TestCommandsOnNoStore(t *testing.T) {
 	clean(t)
-	for _, args := range [][]string{{"verify"}, {"reindex"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
+	for _, args := range [][]string{{"verify"}, {"reindex"}, {"redrive"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
 		dir := t.TempDir()
 		code, _, errs := handler(t, append(args, "--data", dir)...)
 		require.Equal(t, exitFailed, code)

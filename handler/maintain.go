@@ -151,6 +151,26 @@ func reindex(ctx context.Context, db *promptdb.DB, std streams) error {
 	return err
 }
 
+func redriveCommand() command {
+	return command{
+		name: "redrive", short: "put messages that failed too often back on their queues",
+		long: "Puts every message of the poison queues back on the queue that it came from, and prints how many there were. Do it when\n" +
+			"the reason why their functions failed is gone." + onTheStore,
+		setup: func(flags *flag.FlagSet) action {
+			data := dataFlag(flags)
+			return func(ctx context.Context, std streams, _ []string) error {
+				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
+			}
+		},
+	}
+}
+
+func redrive(ctx context.Context, db *promptdb.DB, std streams) error {
+	n, err := db.Redrive(ctx)
+	fmt.Fprintf(std.out, "messages put back: %d\n", n)
+	return err
+}
+
 // withStore has do work on a store, which is closed when nothing is left to do.
 func withStore(open func(dir string) (store, error), dir string, std streams, do func(*promptdb.DB) error) (err error) {
 	s, err := readSettings()
