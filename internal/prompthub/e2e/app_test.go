@@ -153,10 +153,18 @@ func azureEnv(t testing.TB) []string {
 
 func startHosted(t testing.TB, faults functiontest.Faults) *hosted {
 	t.Helper()
-	vars := azureEnv(t)
+	return hostOn(t, azureEnv(t), faults)
+}
+
+// hostOn runs the application under the host on a storage account. The lock of a message is short, so that the work of a killed
+// handler comes again soon.
+func hostOn(t testing.TB, vars []string, faults functiontest.Faults) *hosted {
+	t.Helper()
 	env := append(os.Environ(), vars...)
 	env = append(env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:00.2")
-	h := &hosted{vars: vars, Host: functiontest.Start(t, functiontest.Options{AppRoot: appRoot, Env: env, Queues: openAzure(t, vars, true).Queues, Lock: 30 * time.Second, Faults: faults})}
+	h := &hosted{vars: vars, Host: functiontest.Start(t, functiontest.Options{
+		AppRoot: appRoot, Env: env, Queues: openAzure(t, vars, true).Queues, Lock: 30 * time.Second, Faults: faults,
+	})}
 	awaitReady(t, h.url())
 	return h
 }

@@ -146,14 +146,15 @@ const retryAfter = 2 * time.Second
 // errUnknown is the answer for everything that the caller may not know of.
 func errUnknown() error { return fault.New(fault.NotFound, "there is no such prompt") }
 
-// get reads a row; a missing one is nil.
+// get reads a row; a missing one is nil. Like every error of this package that a log may hold, its error
+// names the table and no key: keys hold user ids and words of titles.
 func (db *DB) get(ctx context.Context, name string, key table.Key) (*table.Row, error) {
 	row, err := db.Store.Get(ctx, name, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, unavailable(fmt.Errorf("get %s of %s: %w", key, name, err))
+		return nil, unavailable(fmt.Errorf("get from %s: %w", name, err))
 	}
 	return &row, nil
 }

@@ -42,3 +42,6 @@ func (db *DB) VoteRow(ctx context.Context, voter string, id prompt.ID) (prompt.V
 func (db *DB) Rewrite(ctx context.Context, author string, id prompt.ID) error {
 	return db.rewrite(ctx, author, id, entries{})
 }
+
+// MineRow returns the author's summary row of a prompt.
+func (db *DB) MineRow(p prompt.Prompt) table.Row { return record{Prompt: p}.mineRow() }

@@ -138,7 +138,7 @@ func (db *DB) purgeTruth(ctx context.Context, rec record) error {
 func (db *DB) remove(ctx context.Context, name string, key table.Key) error {
 	err := db.write(ctx, name, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}})
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return unavailable(fmt.Errorf("delete %s of %s: %w", key, name, err))
+		return unavailable(fmt.Errorf("delete from %s: %w", name, err))
 	}
 	return nil
 }

@@ -1,0 +1,110 @@
+package auth
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"prompthub/internal/fault"
+)
+
+// The claims that are read, as tokens spell them and as App Service authentication does, which
+// renames most of them unless that is switched off.
+var (
+	objectTypes = []string{"oid", "http://schemas.microsoft.com/identity/claims/objectidentifier"}
+	tenantTypes = []string{"tid", "http://schemas.microsoft.com/identity/claims/tenantid"}
+	roleTypes   = []string{"roles", "http://schemas.microsoft.com/ws/2008/06/identity/claims/role"}
+
+	// nameTypes come in the order of preference.
+	nameTypes = []string{
+		"name", "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",
+		"given_name", "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/givenname",
+		"preferred_username",
+	}
+)
+
+const (
+	maxName   = 100      // UTF-16 code units
+	anonymous = "Member" // the name of a user whose claims hold none that may be shown
+)
+
+// claims are what an identity provider says of a user: the values of each claim.
+type claims map[string][]string
+
+// values returns the values of claims, each once.
+func (c claims) values(types ...string) []string {
+	var all []string
+	for _, t := range types {
+		for _, v := range c[t] {
+			if !slices.Contains(all, v) {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// identifier returns the one value of a claim that is part of a user's id. It has no slash, so
+// that two of them joined by one stay two.
+func (c claims) identifier(types []string) (string, bool) {
+	all := c.values(types...)
+	if len(all) != 1 || !identifier.MatchString(all[0]) {
+		return "", false
+	}
+	return all[0], true
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+
+var errNoObject = errors.New("no claim oid, or not one that identifies a user")
+
+// user returns the user that the claims speak of. Where tenants are named, lower case, it must be
+// of one of them; where they are several, which one is part of the id. Other claims never
+// identify a user: names and addresses change hands.
+func (c claims) user(tenants []string) (User, error) {
+	id, ok := c.identifier(objectTypes)
+	if !ok {
+		return User{}, fault.Wrap(fault.Unauthenticated, "your sign-in does not say who you are: it needs the claim oid", errNoObject)
+	}
+	if len(tenants) > 0 {
+		tenant, _ := c.identifier(tenantTypes)
+		tenant = strings.ToLower(tenant)
+		if tenant == "" || !slices.Contains(tenants, tenant) {
+			return User{}, fault.New(fault.Unauthenticated, "sign in with an account of an organisation that may use this service")
+		}
+		if len(tenants) > 1 {
+			id = tenant + "/" + id
+		}
+	}
+	return User{ID: id, Name: c.name(), Roles: c.values(roleTypes...)}, nil
+}
+
+// name returns what to call the user.
+func (c claims) name() string {
+	for _, name := range c.values(nameTypes...) {
+		if name = strings.TrimSpace(name); mayShow(name) {
+			return shorten(name)
+		}
+	}
+	return anonymous
+}
+
+// mayShow reports whether a text can be a name. What holds an at sign could be an e-mail address.
+func mayShow(name string) bool {
+	return name != "" && utf8.ValidString(name) && !strings.ContainsAny(name, "@＠﹫") && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// shorten cuts a name at the limit. A user cannot change the name in a directory, so it is not refused.
+func shorten(name string) string {
+	units := 0
+	for i, r := range name {
+		if units += utf16.RuneLen(r); units > maxName {
+			return strings.TrimSpace(name[:i])
+		}
+	}
+	return name
+}

@@ -1,0 +1,153 @@
+package auth
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/internal/fault"
+)
+
+const (
+	maxToken  = 16 << 10
+	clockSkew = time.Minute // how far the clocks of an issuer and of this machine may be apart
+)
+
+// JWTOptions are what JWT needs. Issuers and Audiences are required: without them nobody is believed.
+type JWTOptions struct {
+	Issuers   []string          // the issuers that are believed; the claim iss is one of them to the letter
+	Audiences []string          // the claim aud must hold one of them
+	Tenants   []string          // as for EasyAuth
+	Transport http.RoundTripper // to the issuers; nil means http.DefaultTransport
+	Now       func() time.Time  // nil means time.Now
+}
+
+// tokens believes tokens.
+type tokens struct {
+	JWTOptions
+	providers map[string]*provider // by issuer
+}
+
+// JWT believes bearer tokens that an issuer signed, with keys found by OIDC discovery. It asks an
+// issuer when the first token of it comes, unless ctx has ended; while the issuer does not answer
+// requests fail with the kind Unavailable.
+func JWT(ctx context.Context, o JWTOptions) Identify {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
+	t := &tokens{JWTOptions: o, providers: make(map[string]*provider)}
+	for _, issuer := range o.Issuers {
+		t.providers[issuer] = newProvider(ctx, issuer, o.Transport, o.Now)
+	}
+	return t.identify
+}
+
+func (t *tokens) identify(r *http.Request) (User, error) {
+	values := r.Header.Values("Authorization")
+	if len(values) == 0 {
+		return User{}, nil
+	}
+	token, ok := bearer(values)
+	if !ok {
+		return User{}, fault.New(fault.Unauthenticated, "send one header Authorization: Bearer, with a token of the identity provider")
+	}
+	payload, err := t.verify(r.Context(), token)
+	switch {
+	case fault.Of(err) == fault.Unavailable:
+		return User{}, err
+	case err != nil:
+		// One text for all: what exactly is wrong is the operator's to know.
+		return User{}, fault.Wrap(fault.Unauthenticated, "the token is not valid here: sign in again and send a fresh token for this service", err)
+	}
+	return tokenClaims(payload).user(t.Tenants)
+}
+
+// compact is a token of three parts, as RFC 7515 serializes it for headers.
+var compact = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`)
+
+func bearer(values []string) (string, bool) {
+	scheme, token, _ := strings.Cut(values[0], " ")
+	token = strings.TrimSpace(token)
+	return token, len(values) == 1 && strings.EqualFold(scheme, "Bearer") && len(token) <= maxToken && compact.MatchString(token)
+}
+
+// verify returns what a token says, once its issuer, signature, audience and times are found right.
+func (t *tokens) verify(ctx context.Context, token string) (map[string]any, error) {
+	p, ok := t.providers[claimedIssuer(token)]
+	if !ok {
+		return nil, errors.New("the token is of an unknown issuer")
+	}
+	verified, err := p.verify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	var payload map[string]any
+	if err := verified.Claims(&payload); err != nil {
+		return nil, errors.New("the claims are not an object")
+	}
+	if !slices.ContainsFunc(texts(payload["aud"]), func(a string) bool { return slices.Contains(t.Audiences, a) }) {
+		return nil, errors.New("the token is for another audience")
+	}
+	return payload, current(payload, t.Now())
+}
+
+// claimedIssuer returns who a token says it is from. Nothing is verified yet.
+func claimedIssuer(token string) string {
+	var payload struct {
+		Issuer string `json:"iss"`
+	}
+	text, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	if err != nil || json.Unmarshal(text, &payload) != nil {
+		return ""
+	}
+	return payload.Issuer
+}
+
+// current checks the times of a token. It must have an end.
+func current(payload map[string]any, now time.Time) error {
+	seconds, skew := float64(now.UnixMilli())/1000, clockSkew.Seconds()
+	if end, ok := payload["exp"].(float64); !ok || seconds >= end+skew {
+		return errors.New("the token is expired, or has no end")
+	}
+	for _, name := range []string{"nbf", "iat"} {
+		value, given := payload[name]
+		if begin, ok := value.(float64); given && (!ok || begin > seconds+skew) {
+			return errors.New("the token is not valid yet")
+		}
+	}
+	return nil
+}
+
+func tokenClaims(payload map[string]any) claims {
+	c := make(claims)
+	for name, value := range payload {
+		c[name] = texts(value)
+	}
+	return c
+}
+
+// texts returns the value of a claim, of which there may be one or a list.
+func texts(value any) []string {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var all []string
+		for _, item := range v {
+			if s, ok := item.(string); ok {
+				all = append(all, s)
+			}
+		}
+		return all
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/sync/singleflight"
+
+	"prompthub/internal/fault"
+)
+
+// A provider is an issuer of tokens. It finds the address of its keys by OIDC discovery when it
+// is first asked, and tries again, ever more seldom, where that fails.
+type provider struct {
+	issuer string
+	ctx    context.Context // of the discovery, which serves all requests that wait for it
+	link   http.RoundTripper
+	now    func() time.Time
+	pace   *pace // of the discovery
+	flight singleflight.Group
+	keys   atomic.Pointer[keySet]
+}
+
+func newProvider(ctx context.Context, issuer string, transport http.RoundTripper, now func() time.Time) *provider {
+	return &provider{issuer: issuer, ctx: ctx, link: &link{transport}, now: now, pace: &pace{now: now}}
+}
+
+// verification leaves to us what the library does without a choice of skew or of several audiences.
+// The algorithms are pinned: what an issuer announces does not matter. None is symmetric, so
+// nobody can sign with a public key for a secret.
+var verification = &oidc.Config{
+	SupportedSigningAlgs: []string{oidc.RS256, oidc.PS256, oidc.ES256},
+	SkipClientIDCheck:    true,
+	SkipExpiryCheck:      true,
+}
+
+// verify returns a token whose signature and issuer are right. The error has the kind Unavailable
+// where that cannot be told now.
+func (p *provider) verify(ctx context.Context, token string) (*oidc.IDToken, error) {
+	keys, err := p.discovered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := attempt{keys: keys}
+	verified, err := oidc.NewVerifier(p.issuer, &a, verification).Verify(ctx, token)
+	var away *fault.Error
+	if errors.As(a.err, &away) {
+		return nil, away
+	}
+	if err != nil && ctx.Err() != nil {
+		return nil, unavailable(ctx.Err(), firstRetry)
+	}
+	return verified, err
+}
+
+// An attempt keeps the error of a key set, of which the verifier passes on only the text.
+type attempt struct {
+	keys *keySet
+	err  error
+}
+
+// VerifySignature asks the key set.
+func (a *attempt) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	payload, err := a.keys.VerifySignature(ctx, token)
+	a.err = err
+	return payload, err
+}
+
+// discovered returns the keys. Requests that come during a discovery wait for that one.
+func (p *provider) discovered(ctx context.Context) (*keySet, error) {
+	if keys := p.keys.Load(); keys != nil {
+		return keys, nil
+	}
+	select {
+	case found := <-p.flight.DoChan("", p.discover):
+		if found.Err != nil {
+			return nil, found.Err
+		}
+		return p.keys.Load(), nil
+	case <-ctx.Done():
+		return nil, unavailable(ctx.Err(), firstRetry)
+	}
+}
+
+func (p *provider) discover() (any, error) {
+	if p.keys.Load() != nil {
+		return nil, nil // a discovery ended since the caller looked
+	}
+	if err := p.pace.ready(); err != nil {
+		return nil, err
+	}
+	address, err := p.keyAddress()
+	if err == nil {
+		p.keys.Store(newKeySet(p.ctx, address, p.link, p.now))
+	}
+	return nil, p.pace.done(err)
+}
+
+// keyAddress returns where the issuer publishes its keys.
+func (p *provider) keyAddress() (string, error) {
+	found, err := oidc.NewProvider(oidc.ClientContext(p.ctx, &http.Client{Transport: p.link}), p.issuer)
+	if err != nil {
+		return "", err
+	}
+	var document struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := found.Claims(&document); err != nil {
+		return "", err
+	}
+	if u, err := url.Parse(document.Keys); err != nil || !secure(u) {
+		return "", errors.New("the issuer names no https URL as jwks_uri")
+	}
+	return document.Keys, nil
+}
