@@ -22,9 +22,9 @@ type settings struct {
 	// is read first: with it the handler can answer what is wrong with the others.
 	Port uint16 `envconfig:"FUNCTIONS_CUSTOMHANDLER_PORT"`
 
-	// AuthMode says how callers are identified. "dev" believes the header X-Dev-User and
-	// is refused but in "local" and under func start. Not set: dev in "local", refused elsewhere.
-	AuthMode string `envconfig:"AUTH_MODE"`
+	// Config says how callers are identified: AUTH_MODE and what the modes need. Not set: dev in "local",
+	// refused elsewhere.
+	auth.Config
 
 	// PublicRead lets callers without identity read what is public. False: every route but
 	// health, ready, openapi and docs answers them 401.
@@ -46,32 +46,20 @@ type settings struct {
 	// LogLevel is the least that is logged: debug, info, warn or error. At warn there
 	// is no line for requests that went well.
 	LogLevel slog.Level `envconfig:"LOG_LEVEL" default:"info"`
-
-	// Environment is Development under func start, which sets it, and allows AUTH_MODE dev.
-	Environment string `envconfig:"AZURE_FUNCTIONS_ENVIRONMENT"`
 }
 
-// A refusal is a configuration that PromptHub does not run with. It never holds a value that
-// could be a secret.
-type refusal struct {
-	setting string
-	reason  string
-}
-
-func (r *refusal) Error() string { return fmt.Sprintf("setting %s %s", r.setting, r.reason) }
-
-// readSettings reads the environment. The error is a *refusal.
+// readSettings reads the environment. The error is an *auth.Refusal.
 func readSettings() (settings, error) {
 	var s settings
 	if err := envconfig.Process("", &s); err != nil {
 		var wrong *envconfig.ParseError
 		if errors.As(err, &wrong) {
-			return s, &refusal{wrong.KeyName, fmt.Sprintf("cannot be %q: %v", wrong.Value, wrong.Err)}
+			return s, &auth.Refusal{Setting: wrong.KeyName, Reason: fmt.Sprintf("cannot be %q: %v", wrong.Value, wrong.Err)}
 		}
 		return s, err
 	}
 	if s.MaxText < 1 || s.MaxText > prompt.LimitMaxText {
-		return s, &refusal{"MAX_TEXT", fmt.Sprintf("is %d, want 1 to %d", s.MaxText, prompt.LimitMaxText)}
+		return s, &auth.Refusal{Setting: "MAX_TEXT", Reason: fmt.Sprintf("is %d, want 1 to %d", s.MaxText, prompt.LimitMaxText)}
 	}
 	return s, checkTables(s.All())
 }
@@ -83,33 +71,14 @@ func checkTables(names []string) error {
 	seen := make(map[string]bool)
 	for _, name := range names {
 		if !tableName.MatchString(name) {
-			return &refusal{"TABLE_PREFIX", fmt.Sprintf("or another TABLE_ setting gives the table name %q: want 3 to 63 letters and digits, a letter first", name)}
+			return &auth.Refusal{Setting: "TABLE_PREFIX", Reason: fmt.Sprintf("or another TABLE_ setting gives the table name %q: want 3 to 63 letters and digits, a letter first", name)}
 		}
 		if seen[strings.ToLower(name)] {
-			return &refusal{"TABLE_*", fmt.Sprintf("gives two tables the name %q", name)}
+			return &auth.Refusal{Setting: "TABLE_*", Reason: fmt.Sprintf("gives two tables the name %q", name)}
 		}
 		seen[strings.ToLower(name)] = true
 	}
 	return nil
-}
-
-// identify returns how callers are identified. The error is a *refusal.
-func (s settings) identify(local bool) (auth.Identify, error) {
-	development := local || strings.EqualFold(s.Environment, "Development")
-	switch {
-	case s.dev(local) && development:
-		return auth.Dev(), nil
-	case s.dev(local):
-		return nil, &refusal{"AUTH_MODE", `is "dev", which lets callers say who they are: it is for "handler local" and func start only`}
-	case s.AuthMode == "":
-		return nil, &refusal{"AUTH_MODE", `is not set: it says how callers are identified`}
-	}
-	return nil, &refusal{"AUTH_MODE", fmt.Sprintf("cannot be %q: want dev", s.AuthMode)}
-}
-
-// dev reports whether callers say who they are.
-func (s settings) dev(local bool) bool {
-	return s.AuthMode == "dev" || s.AuthMode == "" && local
 }
 
 // A tagList is the setting of the tag catalog.

@@ -2,11 +2,11 @@ package main
 
 import (
 	"log/slog"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/auth"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
@@ -27,7 +27,7 @@ func TestSettings(t *testing.T) {
 	tables := promptdb.DefaultTables()
 	tables.Prefix, tables.Prompts = "test", "P00"
 	require.Equal(t, settings{
-		Port: 65535, AuthMode: "dev", PublicRead: true, MaxText: 30000, Tables: tables, LogLevel: slog.LevelWarn, Environment: "Development",
+		Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development"}, PublicRead: true, MaxText: 30000, Tables: tables, LogLevel: slog.LevelWarn,
 		Tags: tagList{
 			{Tag: "go", DisplayName: "go", SortOrder: 10, Active: true},
 			{Tag: "c++", DisplayName: "C plus plus", SortOrder: 20, Active: true},
@@ -52,41 +52,10 @@ func TestSettingsRefused(t *testing.T) {
 		t.Run(tt.setting+"="+tt.value, func(t *testing.T) {
 			clean(t, tt.setting, tt.value, "FUNCTIONS_CUSTOMHANDLER_PORT", "4711")
 			s, err := readSettings()
-			var r *refusal
+			var r *auth.Refusal
 			require.ErrorAs(t, err, &r)
 			require.ErrorContains(t, err, tt.want)
 			require.EqualValues(t, 4711, s.Port, "the port is known whatever else is wrong")
-		})
-	}
-}
-
-func TestIdentify(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		s     settings
-		local bool
-		want  string // "" lets ann in
-	}{
-		{"local", settings{}, true, ""},
-		{"local, said", settings{AuthMode: "dev"}, true, ""},
-		{"func start", settings{AuthMode: "dev", Environment: "development"}, false, ""},
-		{"func start, not set", settings{Environment: "Development"}, false, "setting AUTH_MODE is not set"},
-		{"cloud, not set", settings{}, false, "setting AUTH_MODE is not set"},
-		{"cloud in dev mode", settings{AuthMode: "dev", Environment: "Production"}, false, `setting AUTH_MODE is "dev"`},
-		{"unknown", settings{AuthMode: "Dev"}, true, `setting AUTH_MODE cannot be "Dev"`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			identify, err := tt.s.identify(tt.local)
-			if tt.want != "" {
-				require.ErrorContains(t, err, tt.want)
-				return
-			}
-			require.NoError(t, err)
-			r := httptest.NewRequest("GET", "http://localhost/", nil)
-			r.Header.Set("X-Dev-User", "ann")
-			who, err := identify(r)
-			require.NoError(t, err)
-			require.Equal(t, "ann", who.ID)
 		})
 	}
 }
@@ -96,11 +65,11 @@ func TestAddressesInDevMode(t *testing.T) {
 		"127.0.0.1:0": true, "localhost:7071": true, "[::1]:1": true,
 		":7071": false, "0.0.0.0:7071": false, "[::]:1": false, "192.0.2.1:80": false, "example.com:80": false,
 	} {
-		err := mayListen(settings{}, addr)
+		err := mayListen(settings{Config: auth.Config{Local: true}}, addr)
 		require.Equal(t, ok, err == nil, addr)
 		if !ok {
 			require.ErrorContains(t, err, "anybody may claim to be anybody")
 		}
-		require.NoError(t, mayListen(settings{AuthMode: "jwt"}, addr), "others prove who they are")
+		require.NoError(t, mayListen(settings{Config: auth.Config{Mode: "jwt", Local: true}}, addr), "others prove who they are")
 	}
 }

@@ -26,7 +26,9 @@ Exit codes:
   3  import went through, and some rows were rejected
 
 Settings are environment variables. Those that matter most:
-  AUTH_MODE            how callers are identified; "local" takes dev where it is not set
+  AUTH_MODE            how callers are identified: easyauth, jwt or dev; "local" takes dev where it is not set
+  JWT_ISSUER, JWT_AUDIENCE, AUTH_TENANTS
+                       whose tokens are believed, in jwt mode; the tenants, in easyauth mode too
   PUBLIC_READ          true lets everybody read public prompts without identity
   AzureWebJobsStorage  the storage account, as a connection string or as an identity by __accountName and the like;
                        where it is not set, commands work on the embedded store

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/function"
 	"prompthub/internal/httpjson"
@@ -30,7 +31,7 @@ func serveHost(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	a, next, triggers := assemble(s, refused, log)
+	a, next, triggers := assemble(ctx, s, refused, log)
 	if a != nil {
 		creating := make(chan struct{})
 		go func() { defer close(creating); a.create(ctx) }()
@@ -45,7 +46,7 @@ func serveHost(ctx context.Context, std streams) error {
 
 // assemble builds what can be built. Triggers need no identity, so a wrong AUTH_MODE
 // does not send their messages to the poison queue.
-func assemble(s settings, refused error, log *slog.Logger) (*app, http.Handler, []function.Trigger) {
+func assemble(ctx context.Context, s settings, refused error, log *slog.Logger) (*app, http.Handler, []function.Trigger) {
 	if refused != nil {
 		return nil, refuse(refused, log), nil
 	}
@@ -55,7 +56,7 @@ func assemble(s settings, refused error, log *slog.Logger) (*app, http.Handler, 
 	}
 	a := newApp(s, st, log)
 	triggers := worker.Triggers(a.db)
-	identify, err := s.identify(false)
+	identify, err := auth.New(ctx, s.Config)
 	if err != nil {
 		return a, refuse(err, log), triggers
 	}
@@ -66,7 +67,7 @@ func assemble(s settings, refused error, log *slog.Logger) (*app, http.Handler, 
 func refuse(err error, log *slog.Logger) http.Handler {
 	log.Error("refused configuration", slog.String("error", err.Error()))
 	answer := &fault.Error{Kind: fault.Unavailable, Text: "the application is not configured", RetryAfter: time.Minute}
-	if r := (*refusal)(nil); errors.As(err, &r) {
+	if r := (*auth.Refusal)(nil); errors.As(err, &r) {
 		answer.Text = r.Error()
 	}
 	version, _ := built()

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"prompthub/internal/auth"
 	"prompthub/internal/devhost"
 	"prompthub/internal/function/queuetrigger"
 	"prompthub/internal/prompthub/worker"
@@ -36,7 +37,8 @@ func local(ctx context.Context, std streams, addr, data string) (err error) {
 	if err != nil {
 		return err
 	}
-	identify, err := s.identify(true)
+	s.Local = true
+	identify, err := auth.New(ctx, s.Config)
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func mayListen(s settings, addr string) error {
 		return usageError(fmt.Sprintf("local: --addr: %v", err))
 	}
 	ip := net.ParseIP(host)
-	if !s.dev(true) || host == "localhost" || ip != nil && ip.IsLoopback() {
+	if !s.Dev() || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
 	return fmt.Errorf("--addr %s can be reached by others, and in dev mode anybody may claim to be anybody: use a loopback address such as 127.0.0.1:7071", addr)
@@ -92,7 +94,7 @@ func mayListen(s settings, addr string) error {
 
 func greet(w io.Writer, s settings, url, where string) {
 	who := ""
-	if s.dev(true) {
+	if s.Dev() {
 		who = `-H "X-Dev-User: ann" `
 	}
 	fmt.Fprintf(w, `PromptHub listens on %[1]s

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"prompthub/internal/auth"
 	"prompthub/internal/azure"
 	"prompthub/internal/embedded"
 	"prompthub/internal/queue"
@@ -42,15 +43,15 @@ func azureIsSet() bool {
 }
 
 // openAzure opens the storage account that the environment names. It sends nothing. The error
-// is a *refusal.
+// is an *auth.Refusal.
 func openAzure() (store, error) {
 	cfg, err := azure.FromEnv(os.Getenv)
 	if err != nil {
-		return store{}, &refusal{"AzureWebJobsStorage", "does not name a storage account: " + err.Error()}
+		return store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not name a storage account: " + err.Error()}
 	}
 	account, err := azure.New(cfg)
 	if err != nil {
-		return store{}, &refusal{"AzureWebJobsStorage", "does not open a storage account: " + err.Error()}
+		return store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not open a storage account: " + err.Error()}
 	}
 	return store{account.Tables, account.Queues, "the storage account of AzureWebJobsStorage", func() error { return nil }}, nil
 }
