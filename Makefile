@@ -4,10 +4,11 @@ TOOLS := go tool -modfile=internal/tools/go.mod
 AZURITE := internal/tools/azurite
 AZURITE_STAMP := $(AZURITE)/node_modules/.package-lock.json
 FUZZTIME ?= 30s
+SOAK ?= 5m
 ADDR ?= 127.0.0.1:7071
 DATA ?= .data
 
-.PHONY: help run test race check cover fuzz bench azurite package func-start
+.PHONY: help run test race check cover fuzz soak mutants bench azurite package func-start
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -42,6 +43,12 @@ fuzz: ## fuzz each target for FUZZTIME
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
 		done; \
 	done
+
+soak: $(AZURITE_STAMP) ## load the program for SOAK (5m) under the test host on Azurite, with kills
+	SOAK=$(SOAK) EXPLORE_SCHEDULES=100000 EMBEDDED_KILL_ROUNDS=100 go test -timeout 60m -v -run 'TestSoak|TestExplore|Kill' ./internal/prompthub/e2e ./internal/prompthub/promptdb ./internal/embedded
+
+mutants: ## break the protocol on purpose: every break must make a test fail
+	go run ./internal/mutants
 
 bench: ## run the benchmarks; compare runs with benchstat
 	go test -run '^$$' -bench . -benchmem ./...
