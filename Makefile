@@ -3,12 +3,15 @@
 TOOLS := go tool -modfile=internal/tools/go.mod
 AZURITE := internal/tools/azurite
 AZURITE_STAMP := $(AZURITE)/node_modules/.package-lock.json
+INFRA := internal/tools/infra
+INFRA_STAMP := $(INFRA)/node_modules/.package-lock.json
+SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
 ADDR ?= 127.0.0.1:7071
 DATA ?= .data
 
-.PHONY: help run test race check cover fuzz soak mutants bench azurite package func-start
+.PHONY: help run test race check cover fuzz soak mutants bench azurite package func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -17,9 +20,22 @@ run: ## build, and serve on this machine with the embedded store (ADDR, DATA)
 	go build -o bin/handler ./handler
 	bin/handler local --addr $(ADDR) --data $(DATA)
 
-test: $(AZURITE_STAMP) ## vet and run all tests, those against Azurite included
+test: $(AZURITE_STAMP) $(INFRA_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
 	go test -timeout 12m ./...
+	cd $(INFRA) && go vet . && go test .
+
+infra-check: $(AZURITE_STAMP) $(INFRA_STAMP) ## check Bicep, azure.yaml, workflows, host.json, functions and the package
+	go test ./internal/infra/...
+	cd $(INFRA) && go vet . && go test .
+
+infra-schemas: ## compare azure.yaml, host.json and others with their published JSON schemas, from the Internet
+	@mkdir -p $(SCHEMAS)
+	curl -fsSL -o $(SCHEMAS)/azure.yaml.json https://raw.githubusercontent.com/Azure/azure-dev/ae35809f496491989273d0edefdeb70f245f399b/schemas/v1.0/azure.yaml.json
+	@for name in host local.settings github-workflow; do set -x; \
+		curl -fsSL -o $(SCHEMAS)/$$name.json https://raw.githubusercontent.com/SchemaStore/schemastore/3b6446ad8a077bac56f4a4796c0b7fd88927fc8e/src/schemas/json/$$name.json || exit 1; \
+	done
+	cd $(INFRA) && INFRA_SCHEMAS=$(SCHEMAS) go test -v -run TestPublishedSchemas .
 
 race: $(AZURITE_STAMP) ## run all tests with the race detector, in random order
 	go test -race -shuffle=on -timeout 30m ./...
@@ -69,4 +85,12 @@ $(AZURITE_STAMP): $(AZURITE)/package-lock.json
 		npm ci --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
 		echo "npm is not installed: no tests against Azurite. Install Node 22 to run them."; \
+	fi
+
+# The same for the grammar of Bicep, without which infra/ is not checked.
+$(INFRA_STAMP): $(INFRA)/package-lock.json
+	@if command -v npm >/dev/null; then \
+		npm ci --prefix $(INFRA) --ignore-scripts --no-audit --no-fund && touch $@; \
+	else \
+		echo "npm is not installed: infra/ is not checked. Install Node 22 to check it."; \
 	fi

@@ -27,6 +27,9 @@ param jwtIssuer string = ''
 @description('Audiences of these tokens, separated by commas.')
 param jwtAudience string = ''
 
+@description('Ids of the tenants whose users are let in, separated by commas. Empty: all that the sign-in lets in.')
+param authTenants string = ''
+
 @description('Lets callers without identity read what is public.')
 param publicRead bool = false
 
@@ -44,6 +47,9 @@ param logLevel string = 'info'
 
 @description('Goes before the name of every table. Changing it shows an empty library; the old tables stay.')
 param tablePrefix string = ''
+
+@description('Further settings of the application as a JSON object of strings, such as {"LIMIT_WRITES":"50"}; they win over all others.')
+param moreSettings string = ''
 
 @allowed(['Standard_LRS', 'Standard_ZRS', 'Standard_GRS', 'Standard_GZRS', 'Standard_RAGRS', 'Standard_RAGZRS'])
 @description('Copies of the data. Zone-redundant survives the loss of a datacenter.')
@@ -85,7 +91,7 @@ param customDomain string = ''
 var token = toLower(uniqueString(subscription().id, environmentName, location))
 var resourceTags = { 'azd-env-name': environmentName }
 
-resource group 'Microsoft.Resources/resourceGroups@2024-11-01' = {
+resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: 'rg-${environmentName}'
   location: location
   tags: resourceTags
@@ -152,18 +158,20 @@ module app 'modules/app.bicep' = {
     deploymentContainer: storage.outputs.deploymentContainer
     insightsName: monitoring.outputs.insightsName
     logsName: monitoring.outputs.logsName
-    subnetId: privateNetwork ? network!.outputs.appSubnetId : ''
+    subnetId: privateNetwork ? network.outputs.appSubnetId : ''
     instanceMemoryMB: instanceMemoryMB
     maximumInstanceCount: maximumInstanceCount
     alwaysReadyInstances: alwaysReadyInstances
     entraClientId: entraClientId
     jwtIssuer: jwtIssuer
     jwtAudience: jwtAudience
+    authTenants: authTenants
     publicRead: publicRead
     maxText: maxText
     catalogTags: tags
     logLevel: logLevel
     tablePrefix: tablePrefix
+    moreSettings: empty(moreSettings) ? {} : json(moreSettings)
     allowedIpRanges: empty(allowedIpRanges) ? [] : split(allowedIpRanges, ',')
     behindFrontDoor: !empty(customDomain)
   }
@@ -213,5 +221,5 @@ output STORAGE_ACCOUNT_NAME string = storage.outputs.name
 output LOG_ANALYTICS_WORKSPACE string = monitoring.outputs.logsName
 output APPLICATION_INSIGHTS_NAME string = monitoring.outputs.insightsName
 output AUTH_MODE string = app.outputs.authMode
-output CUSTOM_DOMAIN_CNAME string = empty(customDomain) ? '' : domain!.outputs.endpointHostName
-output CUSTOM_DOMAIN_TXT string = empty(customDomain) ? '' : domain!.outputs.validationToken
+output CUSTOM_DOMAIN_CNAME string = empty(customDomain) ? '' : domain.outputs.endpointHostName
+output CUSTOM_DOMAIN_TXT string = empty(customDomain) ? '' : domain.outputs.validationToken

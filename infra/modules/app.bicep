@@ -15,11 +15,13 @@ param alwaysReadyInstances int
 param entraClientId string
 param jwtIssuer string
 param jwtAudience string
+param authTenants string
 param publicRead bool
 param maxText int
 param catalogTags string
 param logLevel string
 param tablePrefix string
+param moreSettings object
 param allowedIpRanges array
 param behindFrontDoor bool
 
@@ -80,13 +82,15 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
     serverFarmId: plan.id
     httpsOnly: true
     virtualNetworkSubnetId: empty(subnetId) ? null : subnetId
-    siteConfig: {
+    // Only what Flex Consumption is known to take: it refuses whole deployments over other fields.
+    siteConfig: union({
       minTlsVersion: '1.2'
       scmMinTlsVersion: '1.2'
       http20Enabled: true
-      ipSecurityRestrictions: empty(allowedIpRanges) ? [] : ipRules
-      ipSecurityRestrictionsDefaultAction: empty(allowedIpRanges) ? 'Allow' : 'Deny'
-    }
+    }, empty(allowedIpRanges) ? {} : {
+      ipSecurityRestrictions: ipRules
+      ipSecurityRestrictionsDefaultAction: 'Deny'
+    })
     functionAppConfig: {
       deployment: {
         storage: {
@@ -130,11 +134,13 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
     }, authMode == 'jwt' ? {
       JWT_ISSUER: jwtIssuer
       JWT_AUDIENCE: jwtAudience
-    } : {}, empty(tablePrefix) ? {} : {
+    } : {}, empty(authTenants) ? {} : {
+      AUTH_TENANTS: authTenants
+    }, empty(tablePrefix) ? {} : {
       TABLE_PREFIX: tablePrefix
     }, empty(catalogTags) ? {} : {
       TAGS: catalogTags
-    })
+    }, moreSettings)
   }
 
   resource auth 'config' = {

@@ -4,14 +4,14 @@ param token string
 param hostName string
 param originHostName string
 
-resource profile 'Microsoft.Cdn/profiles@2024-02-01' = {
+resource profile 'Microsoft.Cdn/profiles@2025-06-01' = {
   name: 'afd-${token}'
   location: 'global'
   tags: tags
   sku: { name: 'Standard_AzureFrontDoor' }
 }
 
-resource endpoint 'Microsoft.Cdn/profiles/afdEndpoints@2024-02-01' = {
+resource endpoint 'Microsoft.Cdn/profiles/afdEndpoints@2025-06-01' = {
   parent: profile
   name: 'prompthub-${token}'
   location: 'global'
@@ -19,7 +19,7 @@ resource endpoint 'Microsoft.Cdn/profiles/afdEndpoints@2024-02-01' = {
   properties: { enabledState: 'Enabled' }
 }
 
-resource origins 'Microsoft.Cdn/profiles/originGroups@2024-02-01' = {
+resource origins 'Microsoft.Cdn/profiles/originGroups@2025-06-01' = {
   parent: profile
   name: 'app'
   properties: {
@@ -27,7 +27,7 @@ resource origins 'Microsoft.Cdn/profiles/originGroups@2024-02-01' = {
   }
 }
 
-resource origin 'Microsoft.Cdn/profiles/originGroups/origins@2024-02-01' = {
+resource origin 'Microsoft.Cdn/profiles/originGroups/origins@2025-06-01' = {
   parent: origins
   name: 'app'
   properties: {
@@ -37,7 +37,7 @@ resource origin 'Microsoft.Cdn/profiles/originGroups/origins@2024-02-01' = {
   }
 }
 
-resource domain 'Microsoft.Cdn/profiles/customDomains@2024-02-01' = {
+resource domain 'Microsoft.Cdn/profiles/customDomains@2025-06-01' = {
   parent: profile
   name: replace(hostName, '.', '-')
   properties: {
@@ -46,7 +46,7 @@ resource domain 'Microsoft.Cdn/profiles/customDomains@2024-02-01' = {
   }
 }
 
-resource route 'Microsoft.Cdn/profiles/afdEndpoints/routes@2024-02-01' = {
+resource route 'Microsoft.Cdn/profiles/afdEndpoints/routes@2025-06-01' = {
   parent: endpoint
   name: 'all'
   properties: {

@@ -120,6 +120,14 @@ func (a *local) stop() {
 	}
 }
 
+// printed returns what it has printed so far.
+func (a *local) printed(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(a.log.Name())
+	require.NoError(t, err)
+	return string(text)
+}
+
 func (a *local) url() string   { return "http://" + a.addr }
 func (a *local) env() []string { return a.vars }
 func (a *local) data() string  { return a.dir }

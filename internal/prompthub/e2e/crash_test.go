@@ -44,7 +44,7 @@ func killed(t *testing.T, a app, n size) {
 		_, out, errs := command(t, nil, "import", file, "--as-contributor", "--url", a.url())
 		importing <- out + errs
 	}()
-	reader := user{t, a.url(), "reader"}
+	reader := user{t: t, url: a.url(), name: "reader"}
 	// Killed when some are there and others are on their way.
 	require.Eventually(t, func() bool { return len(reader.walkSafely("/prompts?limit=100")) > good/10 }, time.Minute, time.Millisecond)
 	a.kill(t)
@@ -76,7 +76,7 @@ func awaitCount(t *testing.T, u user, n int) {
 // votesThroughKills casts votes while the program is killed again and again. Each vote that was answered counts, once.
 func votesThroughKills(t *testing.T, a app) {
 	t.Helper()
-	ps := user{t, a.url(), "reader"}.walkSafely("/prompts?limit=10")
+	ps := user{t: t, url: a.url(), name: "reader"}.walkSafely("/prompts?limit=10")
 	require.NotEmpty(t, ps)
 	var mu sync.Mutex
 	answered := map[string][]string{} // by prompt, the voters whose like was answered
@@ -92,7 +92,7 @@ func votesThroughKills(t *testing.T, a app) {
 				default:
 				}
 				voter, p := fmt.Sprintf("voter %d-%d", g, i), ps[i%len(ps)]
-				_, err := user{t, a.url(), voter}.vote(p.ID, "like")
+				_, err := user{t: t, url: a.url(), name: voter}.vote(p.ID, "like")
 				mu.Lock()
 				asked[p.ID]++
 				if err == nil {
@@ -120,11 +120,11 @@ func votesThroughKills(t *testing.T, a app) {
 	wg.Wait()
 	for _, p := range ps {
 		var got shown
-		user{t, a.url(), "reader"}.do(200, "GET", "/prompts/"+p.ID, nil, &got)
+		user{t: t, url: a.url(), name: "reader"}.do(200, "GET", "/prompts/"+p.ID, nil, &got)
 		require.GreaterOrEqual(t, got.Likes-p.Likes, len(answered[p.ID]), "a vote that was answered is lost")
 		require.LessOrEqual(t, got.Likes-p.Likes, asked[p.ID], "a vote counts twice")
 		for _, voter := range answered[p.ID][:min(3, len(answered[p.ID]))] {
-			user{t, a.url(), voter}.do(200, "GET", "/prompts/"+p.ID, nil, &got)
+			user{t: t, url: a.url(), name: voter}.do(200, "GET", "/prompts/"+p.ID, nil, &got)
 			require.Equal(t, "like", got.MyVote)
 		}
 	}
@@ -195,7 +195,7 @@ func TestCreateIsRepairedByItsMessage(t *testing.T) {
 		Draft: prompt.Draft{Title: "Cut short", Text: "t", Tags: []prompt.Tag{"text"}, Visibility: prompt.Public}}
 	_, _, err = db.Add(t.Context(), p, nil)
 	require.Error(t, err)
-	reader := user{t, a.url(), "reader"}
+	reader := user{t: t, url: a.url(), name: "reader"}
 	require.Empty(t, reader.walk("/prompts?limit=10", func() {}))
 	require.Eventually(t, func() bool { return len(reader.walk("/prompts?limit=10", func() {})) == 1 }, 3*time.Minute, time.Second)
 	require.Len(t, reader.walk("/prompts?q=cut&tag=text", func() {}), 1)
@@ -213,10 +213,10 @@ func TestPoisonIsSetAside(t *testing.T) {
 	raw := openAzure(t, a.env(), true)
 	_, err := raw.Queues.Send(t.Context(), promptdb.QueueMoves, base64.StdEncoding.EncodeToString([]byte(`{"v":99}`)), 0)
 	require.NoError(t, err)
-	p := user{t, a.url(), "ann"}.create("Beside poison")
-	_, err = user{t, a.url(), "bob"}.vote(p.ID, "like") // its message is delivered twice, as all are
+	p := user{t: t, url: a.url(), name: "ann"}.create("Beside poison")
+	_, err = user{t: t, url: a.url(), name: "bob"}.vote(p.ID, "like") // its message is delivered twice, as all are
 	require.NoError(t, err)
-	reader := user{t, a.url(), "reader"}
+	reader := user{t: t, url: a.url(), name: "reader"}
 	require.Eventually(t, func() bool { return reader.walk("/prompts?sort=most-liked", func() {})[0].Likes == 1 }, time.Minute, 100*time.Millisecond)
 	require.Eventually(t, func() bool {
 		n, err := raw.Queues.Len(t.Context(), queue.Poison(promptdb.QueueMoves))
@@ -232,7 +232,7 @@ func TestPoisonIsSetAside(t *testing.T) {
 func TestRestartsLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	a := startLocal(t, "embedded")
-	u := user{t, a.url(), "ann"}
+	u := user{t: t, url: a.url(), name: "ann"}
 	var kept []string
 	for round := range 10 {
 		for i := range 5 {

@@ -39,7 +39,7 @@ func TestSoak(t *testing.T) {
 	workers := make([]*worker, 12)
 	var wg sync.WaitGroup
 	for i := range workers {
-		workers[i] = &worker{user: user{t, a.url(), fmt.Sprintf("worker %d", i)}, rnd: rand.New(rand.NewPCG(uint64(i), 5)), all: workers}
+		workers[i] = &worker{user: user{t: t, url: a.url(), name: fmt.Sprintf("worker %d", i)}, rnd: rand.New(rand.NewPCG(uint64(i), 5)), all: workers}
 		wg.Go(func() { workers[i].work(ctx) })
 	}
 	begun, stops, kills := time.Now(), 0, 0
@@ -141,13 +141,13 @@ func (w *worker) work(ctx context.Context) {
 
 // note counts an answer and reports whether it was a success.
 func (w *worker) note(status int, err error) bool {
-	ok := err == nil && status < 300
-	if ok {
+	if err == nil && status < 300 {
 		w.acked++
-	} else {
-		w.unclear++
+		return true
 	}
-	return ok
+	w.unclear++
+	time.Sleep(20 * time.Millisecond) // a client that is refused does not come back at once
+	return false
 }
 
 func (w *worker) get(path string) (int, error) {

@@ -14,14 +14,14 @@ import (
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	a := startLocal(t, "embedded")
-	ann := user{t, a.url(), "ann"}
+	ann := user{t: t, url: a.url(), name: "ann"}
 	p := ann.create("Eye of the storm")
 	stop := make(chan struct{})
 	var votes atomic.Int64
 	var wg sync.WaitGroup
 	for v := range 64 {
 		wg.Go(func() {
-			u := user{t, a.url(), fmt.Sprintf("voter %d", v)}
+			u := user{t: t, url: a.url(), name: fmt.Sprintf("voter %d", v)}
 			for i := 0; ; i++ {
 				select {
 				case <-stop:
@@ -39,13 +39,13 @@ func TestStorm(t *testing.T) {
 	}
 	for range 5 {
 		ann.do(200, "PATCH", "/prompts/"+p.ID, map[string]string{"visibility": "private"}, nil, "If-Match", "*")
-		require.Empty(t, user{t, a.url(), "bob"}.walk("/prompts?sort=most-liked", func() {}))
-		require.Empty(t, user{t, a.url(), "bob"}.walk("/prompts?q=storm&tag=text", func() {}))
+		require.Empty(t, user{t: t, url: a.url(), name: "bob"}.walk("/prompts?sort=most-liked", func() {}))
+		require.Empty(t, user{t: t, url: a.url(), name: "bob"}.walk("/prompts?q=storm&tag=text", func() {}))
 		ann.do(200, "PATCH", "/prompts/"+p.ID, map[string]string{"visibility": "public"}, nil, "If-Match", "*")
-		require.Len(t, user{t, a.url(), "bob"}.walk("/prompts?sort=newest", func() {}), 1)
+		require.Len(t, user{t: t, url: a.url(), name: "bob"}.walk("/prompts?sort=newest", func() {}), 1)
 	}
 	ann.do(204, "DELETE", "/prompts/"+p.ID, nil, nil)
-	require.Empty(t, user{t, a.url(), "bob"}.walk("/prompts?sort=newest", func() {}))
+	require.Empty(t, user{t: t, url: a.url(), name: "bob"}.walk("/prompts?sort=newest", func() {}))
 	ann.do(200, "POST", "/prompts/"+p.ID+"/restore", nil, nil)
 	close(stop)
 	wg.Wait()

@@ -63,7 +63,7 @@ func story(t *testing.T, a app, n size) {
 	runImport(t, a, file, good, 0, total-good)
 	runImport(t, a, file, 0, good, total-good)
 
-	reader := user{t, a.url(), "reader"}
+	reader := user{t: t, url: a.url(), name: "reader"}
 	before := reader.walk("/prompts?sort=newest&limit=7", func() {})
 	require.Len(t, before, good)
 	require.True(t, slices.IsSortedFunc(before, func(x, y shown) int { return strings.Compare(y.ID[:10], x.ID[:10]) }), "newest first")
@@ -144,11 +144,11 @@ func runImport(t *testing.T, a app, file string, created, unchanged, rejected in
 // pageWhileOthersWrite walks a list while prompts come and go, and finds each that was there all along exactly once.
 func pageWhileOthersWrite(t *testing.T, a app, path string, there []shown, most int) {
 	t.Helper()
-	writer := user{t, a.url(), "writer"}
+	writer := user{t: t, url: a.url(), name: "writer"}
 	made := 0
 	var last shown
 	seen := map[string]int{}
-	for _, p := range (user{t, a.url(), "reader"}).walk(path, func() {
+	for _, p := range (user{t: t, url: a.url(), name: "reader"}).walk(path, func() {
 		if made++; made > most {
 			return
 		}
@@ -180,7 +180,7 @@ func randomVotes(t *testing.T, a app, ps []shown, n size) {
 		wg.Go(func() {
 			for bs := range work {
 				for _, b := range bs {
-					if _, err := (user{t, a.url(), b.voter}).vote(b.id, b.value); err != nil {
+					if _, err := (user{t: t, url: a.url(), name: b.voter}).vote(b.id, b.value); err != nil {
 						t.Errorf("vote: %v", err)
 					}
 					last.Store(b.id+" "+b.voter, b.value)
@@ -213,7 +213,7 @@ func randomVotes(t *testing.T, a app, ps []shown, n size) {
 	})
 	for id, w := range want {
 		var p shown
-		user{t, a.url(), "reader"}.do(200, "GET", "/prompts/"+id, nil, &p)
+		user{t: t, url: a.url(), name: "reader"}.do(200, "GET", "/prompts/"+id, nil, &p)
 		require.Equal(t, w, [2]int{p.Likes, p.Dislikes}, "tally of %s", p.Title)
 	}
 }
@@ -227,7 +227,7 @@ func crowdVotes(t *testing.T, a app, id string, n int) {
 	for range 32 {
 		wg.Go(func() {
 			for i := range turns {
-				if _, err := (user{t, a.url(), fmt.Sprintf("crowd %d", i)}).vote(id, "like"); err != nil {
+				if _, err := (user{t: t, url: a.url(), name: fmt.Sprintf("crowd %d", i)}).vote(id, "like"); err != nil {
 					failed.Add(1)
 					t.Errorf("vote: %v", err)
 				}
@@ -235,7 +235,7 @@ func crowdVotes(t *testing.T, a app, id string, n int) {
 		})
 	}
 	var was shown
-	u := user{t, a.url(), "reader"}
+	u := user{t: t, url: a.url(), name: "reader"}
 	u.do(200, "GET", "/prompts/"+id, nil, &was)
 	for i := range n {
 		turns <- i
@@ -291,7 +291,7 @@ func finish(t *testing.T, a app) {
 
 // drained reports whether the lists agree with the tallies of all prompts.
 func drained(t *testing.T, a app) bool {
-	u := user{t, a.url(), "reader"}
+	u := user{t: t, url: a.url(), name: "reader"}
 	for _, p := range u.walk("/prompts?sort=most-liked&limit=100", func() {}) {
 		var exact shown
 		u.do(200, "GET", "/prompts/"+p.ID, nil, &exact)

@@ -17,6 +17,7 @@ type user struct {
 	t    testing.TB
 	url  string
 	name string
+	see  func(status int, h http.Header) // if set, is told every answer
 }
 
 // A shown is a prompt as the API shows it.
@@ -60,6 +61,9 @@ func (u user) try(method, path string, body, answer any, header ...string) (int,
 	}
 	defer resp.Body.Close()
 	text := readAll(resp.Body)
+	if u.see != nil {
+		u.see(resp.StatusCode, resp.Header)
+	}
 	if answer != nil && resp.StatusCode < 300 {
 		if err := json.Unmarshal([]byte(text), answer); err != nil {
 			return resp.StatusCode, resp.Header, fmt.Errorf("%s %s: %w in %q", method, path, err, text)

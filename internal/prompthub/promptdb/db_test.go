@@ -346,3 +346,20 @@ func TestRedrivePutsPoisonBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int32(1), got.Likes)
 }
+
+func TestSweepRestsAfterAFullPass(t *testing.T) {
+	w := newWorld(t)
+	w.add("ann", draft("one"))
+	rows, differences, err := w.Sweep(t.Context())
+	require.NoError(t, err)
+	require.NotZero(t, rows)
+	require.Zero(t, differences)
+	w.clock.Advance(time.Hour)
+	rows, _, err = w.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, rows)
+	w.clock.Advance(24 * time.Hour)
+	rows, _, err = w.Sweep(t.Context())
+	require.NoError(t, err)
+	require.NotZero(t, rows)
+}

@@ -9,10 +9,12 @@ import (
 	"prompthub/internal/table"
 )
 
-// sweepFor bounds one run of Sweep, and sweepRows what it reads of each table.
+// sweepFor bounds one run of Sweep, and sweepRows what it reads of each table. A table that was walked to its end
+// is left alone for sweepRest: looking costs operations, and there is nothing to find on a healthy store.
 const (
 	sweepFor  = 2 * time.Minute
 	sweepRows = 1000
+	sweepRest = 24 * time.Hour
 )
 
 // Sweep is anti-entropy: it walks the truth and every index table a slice at a time, from where the
@@ -54,6 +56,9 @@ func (db *DB) sweepTable(ctx context.Context, name string, until time.Time, chec
 	var full time.Time
 	if state != nil {
 		next, full = state.Props.Get("Next").Str(), state.Props.Get("FullPassAt").Time()
+	}
+	if next == "" && db.Now().Before(full.Add(sweepRest)) {
+		return 0, 0, nil
 	}
 	for rows < sweepRows && db.Now().Before(until) {
 		page, err := db.Store.List(ctx, name, table.Range{}, 100, next)

@@ -1,0 +1,120 @@
+// Package cost computes what PromptHub costs a month in Azure, from the storage operations of each
+// request and from what users do. docs/deploy.md shows the table that it makes.
+package cost
+
+import "math"
+
+// Operations are the storage operations of one request and of what follows from it.
+type Operations struct {
+	Name   string
+	Tables float64 // of Table Storage
+	Queue  float64 // of Queue Storage, those of the Functions host included
+	Jobs   float64 // executions of queue functions
+}
+
+// A typical public prompt: three tags, a title of five words of which each gives four tokens, and a row in the
+// lists of the newest and of the most liked.
+const indexRows = 3 + 5*4 + 2
+
+// Requests returns the operations of every kind of request, as counted where budgets are asserted. Where
+// the count depends on the prompt it is that of a typical one; where it depends on luck, the most.
+func Requests() []Operations {
+	return []Operations{
+		{Name: "list", Tables: 2},
+		{Name: "search", Tables: 4},
+		{Name: "get", Tables: 4},
+		{Name: "mine", Tables: 2},
+		{Name: "create", Tables: 2 + indexRows, Queue: 2},
+		{Name: "edit", Tables: 4 + indexRows, Queue: 2},
+		// The job that follows reads three rows and rewrites the index rows; the host takes and deletes its message.
+		{Name: "vote", Tables: 4 + 6 + indexRows + 2, Queue: 2 + 2, Jobs: 1},
+	}
+}
+
+// A User is what one user does in a month, in requests by their names.
+type User map[string]float64
+
+// ActiveUser opens the library on twenty days, looks at ten lists and five prompts each time, votes
+// on one, and adds a prompt a month.
+func ActiveUser() User {
+	return User{"list": 140, "search": 60, "get": 100, "mine": 20, "create": 1, "edit": 2, "vote": 20}
+}
+
+// Prices are list prices in US dollars, East US, locally redundant storage, pay as you go. Sources and
+// dates are in docs/deploy.md.
+type Prices struct {
+	TableOperations float64 // each
+	QueueOperations float64 // each
+	TableGB         float64 // and month
+	GBSecond        float64 // of memory
+	Execution       float64
+	LogGB           float64
+	FreeGBSeconds   float64
+	FreeExecutions  float64
+	FreeLogGB       float64
+}
+
+// ListPrices returns the prices that the table is made with.
+func ListPrices() Prices {
+	return Prices{
+		TableOperations: 0.00036 / 10_000, QueueOperations: 0.004 / 10_000, TableGB: 0.045,
+		GBSecond: 0.000026, Execution: 0.40 / 1e6, LogGB: 2.30,
+		FreeGBSeconds: 100_000, FreeExecutions: 250_000, FreeLogGB: 5,
+	}
+}
+
+// What the model takes for granted beside the operations. All err on the dear side.
+const (
+	month          = 30 * 24 * 3600 // seconds
+	memory         = 0.5            // GB of an instance
+	requestSeconds = 1.0            // an instance is billed for at least a second of being at work
+	busyInstances  = 2.0            // of HTTP, when there is always something to do
+	pollSeconds    = 2.0            // between looks at an empty queue, for two queues
+	sweepRuns      = month / 900    // of anti-entropy
+	sweepOps       = 24_000.0       // at most in a run: two minutes, five milliseconds each
+	sweepPasses    = 30.0           // over everything: one a day
+	promptMonths   = 12             // for how long the library has grown
+	rowKB          = 1.2            // of an index row
+	promptKB       = 5.0            // of a truth row with its own summary
+	requestLogKB   = 1.5            // a request, never sampled
+	traceLogKB     = 0.8            // a line, of which there are three for a request
+	traceRate      = 20.0           // lines a second that an instance sends at most
+)
+
+// A Bill is what a month costs.
+type Bill struct {
+	Users                                              float64
+	Requests, TableOps, QueueOps, Prompts, GB, LogGB   float64
+	Operations, Storage, Compute, Logs, Total, PerUser float64 // US dollars
+}
+
+// Compute returns the bill of a library with so many active users.
+func Compute(users float64, u User, p Prices) Bill {
+	b := Bill{Users: users}
+	jobs := 0.0
+	for _, r := range Requests() {
+		n := users * u[r.Name]
+		b.Requests += n
+		b.TableOps += n * r.Tables
+		b.QueueOps += n * r.Queue
+		jobs += n * r.Jobs
+	}
+	b.Prompts = users * u["create"] * promptMonths
+	sweep := math.Min(sweepRuns*sweepOps, sweepPasses*b.Prompts*3*indexRows)
+	b.TableOps += sweep
+	b.QueueOps += 2 * month / pollSeconds
+	b.GB = b.Prompts * (promptKB + indexRows*rowKB) / 1e6
+
+	http := math.Min(b.Requests*requestSeconds, month*busyInstances)
+	queues := math.Min(jobs*requestSeconds, month)
+	busy := http + queues + sweepRuns + sweep/200
+	b.LogGB = (b.Requests*requestLogKB + math.Min(b.Requests*3, busy*traceRate)*traceLogKB) / 1e6
+
+	b.Operations = b.TableOps*p.TableOperations + b.QueueOps*p.QueueOperations
+	b.Storage = b.GB * p.TableGB
+	b.Compute = math.Max(0, busy*memory-p.FreeGBSeconds)*p.GBSecond + math.Max(0, b.Requests+jobs+sweepRuns-p.FreeExecutions)*p.Execution
+	b.Logs = math.Max(0, b.LogGB-p.FreeLogGB) * p.LogGB
+	b.Total = b.Operations + b.Storage + b.Compute + b.Logs
+	b.PerUser = b.Total / users
+	return b
+}

@@ -1,0 +1,55 @@
+package cost
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestComputeByHand(t *testing.T) {
+	t.Parallel()
+	b := Compute(100, User{"list": 1000}, Prices{TableOperations: 0.001})
+	require.InDelta(t, 100_000, b.Requests, 0)
+	require.InDelta(t, 200_000, b.TableOps, 0, "two a list, and no prompts that anti-entropy could look at")
+	require.InDelta(t, 200, b.Total, 1e-9)
+	require.InDelta(t, 2, b.PerUser, 1e-9)
+}
+
+func TestFreeGrantsAreNotPaidBack(t *testing.T) {
+	t.Parallel()
+	b := Compute(1, User{"list": 1}, ListPrices())
+	require.Zero(t, b.Compute)
+	require.Zero(t, b.Logs)
+	require.Positive(t, b.Operations, "queues are looked at even while nobody comes")
+}
+
+func TestMoreUsersCostLessEach(t *testing.T) {
+	t.Parallel()
+	small, middle, large := Compute(10, ActiveUser(), ListPrices()), Compute(1000, ActiveUser(), ListPrices()), Compute(100_000, ActiveUser(), ListPrices())
+	require.Less(t, middle.PerUser, small.PerUser)
+	require.Less(t, large.PerUser, middle.PerUser)
+	require.Greater(t, large.Total, middle.Total)
+}
+
+func TestEveryRequestOfAUserIsKnown(t *testing.T) {
+	t.Parallel()
+	known := make(map[string]bool)
+	for _, r := range Requests() {
+		known[r.Name] = true
+	}
+	for name := range ActiveUser() {
+		require.True(t, known[name], name)
+	}
+}
+
+// The tables in docs/deploy.md are those that "go run ./internal/infra/printcost" prints.
+func TestDocumentShowsTheTables(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../../../docs/deploy.md")
+	require.NoError(t, err)
+	var tables strings.Builder
+	require.NoError(t, WriteTables(&tables))
+	require.Contains(t, string(document), tables.String(), "run go run ./internal/infra/printcost and put its tables there")
+}

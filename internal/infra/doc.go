@@ -1,0 +1,3 @@
+// Package infra owns the checks that tie what is deployed to the code: infra/, host.json and functions/ name
+// the same tables, queues, settings, routes and rights as the program. It has nothing but tests.
+package infra

@@ -1,0 +1,101 @@
+package infra
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A role is one of Azure's, with what it grants of that which anything here does.
+type role struct {
+	name, id string
+	grants   []string
+}
+
+// storageRoles are those that the application holds.
+var storageRoles = []role{
+	{"Storage Blob Data Owner", "b7e6dc6d-f1e8-4753-8033-0f276bb0955b", []string{"blobs"}},
+	{"Storage Queue Data Contributor", "974c5e8b-45b9-4653-ba55-5f855dd0fb88", []string{
+		"queues/read", "queues/write", "messages/write", "messages/process", "messages/delete",
+	}},
+	{"Storage Table Data Contributor", "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3", []string{
+		"tables/write", "entities/read", "entities/add", "entities/write", "entities/delete",
+	}},
+}
+
+// needs says which rights a call needs.
+var needs = map[string][]string{
+	"NewClient": nil, "NewQueueClient": nil, // they send nothing
+	"CreateTable": {"tables/write"}, "GetEntity": {"entities/read"}, "NewListEntitiesPager": {"entities/read"},
+	"AddEntity": {"entities/add"}, "UpsertEntity": {"entities/write"}, "UpdateEntity": {"entities/write"},
+	"DeleteEntity": {"entities/delete"}, "SubmitTransaction": {"entities/write", "entities/delete"},
+	"CreateQueue": {"queues/write"}, "GetProperties": {"queues/read"}, "EnqueueMessage": {"messages/write"},
+	"DequeueMessages": {"messages/process"}, "UpdateMessage": {"messages/write"}, "DeleteMessage": {"messages/delete"},
+}
+
+// hostNeeds are the rights of the Functions host: its keys, its locks and the package, the queues
+// that it reads and those for poison messages, and the table of its diagnostics.
+var hostNeeds = []string{"blobs", "queues/read", "messages/process", "messages/delete", "messages/write", "tables/write", "entities/write"}
+
+// needed returns the rights that the program and the host need.
+func needed(t *testing.T) []string {
+	t.Helper()
+	rights := make(map[string]bool)
+	for _, n := range hostNeeds {
+		rights[n] = true
+	}
+	calls := slices.Collect(maps.Keys(storageCalls(t)))
+	require.Greater(t, len(calls), 10)
+	for _, call := range calls {
+		require.Contains(t, needs, call, "package azure calls it: say what it needs")
+		for _, n := range needs[call] {
+			rights[n] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(rights))
+}
+
+// roles compares the roles that are assigned with those that are needed, no more and no less.
+func roles(t *testing.T, fs files) []string {
+	var want []string
+	for _, r := range storageRoles {
+		if slices.ContainsFunc(r.grants, func(g string) bool { return slices.Contains(needed(t), g) }) {
+			want = append(want, r.id)
+		}
+	}
+	return differences("roles of the application", want, texts(t, fs["modules/access.bicep"].Vars["storageRoles"]))
+}
+
+// rights reports what is needed and no role that is assigned grants.
+func rights(t *testing.T, fs files) []string {
+	assigned := texts(t, fs["modules/access.bicep"].Vars["storageRoles"])
+	var granted, missing []string
+	for _, r := range storageRoles {
+		if slices.Contains(assigned, r.id) {
+			granted = append(granted, r.grants...)
+		}
+	}
+	for _, n := range needed(t) {
+		if !slices.Contains(granted, n) {
+			missing = append(missing, n+" is granted by no role")
+		}
+	}
+	return missing
+}
+
+func TestRolesAreAssigned(t *testing.T) {
+	t.Parallel()
+	f := file(t, "modules/access.bicep")
+	for symbol, scope := range map[string]string{"storageAccess": "storage", "insightsAccess": "insights", "deployerAccess": "storage"} {
+		r := f.Resource(symbol)
+		require.NotNil(t, r, symbol)
+		is(t, r.Body, scope, "scope")
+	}
+	is(t, f.Resource("storageAccess").Body, "identity.properties.principalId", "properties", "principalId")
+	is(t, f.Resource("insightsAccess").Body, "identity.properties.principalId", "properties", "principalId")
+	telemetry, _ := f.Vars["metricsPublisher"].Literal()
+	require.Equal(t, "3913510d-42f4-4e42-8a64-420c390055eb", telemetry, "Monitoring Metrics Publisher")
+	require.Equal(t, "[storageRoles.queues, storageRoles.tables]", f.Vars["dataRoles"].Text(), "who deploys needs no blobs")
+}

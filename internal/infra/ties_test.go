@@ -1,0 +1,115 @@
+package infra
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/infra/bicep"
+)
+
+// A tie compares what is deployed with the program, and returns the differences.
+type tie func(*testing.T, files) []string
+
+var ties = map[string]tie{
+	"tables": tables, "queues": queueNames, "roles": roles, "rights": rights, "settings": appSettings, "paths": openPaths,
+}
+
+func TestInfrastructureFitsTheProgram(t *testing.T) {
+	t.Parallel()
+	for name, tie := range ties {
+		require.Empty(t, tie(t, infrastructure(t)), name)
+	}
+}
+
+func TestDifferencesAreFound(t *testing.T) {
+	t.Parallel()
+	const table, queue, user = "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3", "974c5e8b-45b9-4653-ba55-5f855dd0fb88", "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9"
+	faults := []struct{ tie, file, from, to, want string }{
+		{"tables", "modules/storage.bicep", "  'TagIndex'\n", "", "TagIndex is missing"},
+		{"tables", "modules/storage.bicep", "  'TagIndex'\n", "  'TagIndex'\n  'Tags'\n", "Tags is too much"},
+		{"queues", "modules/storage.bicep", "  'index-repairs-poison'\n", "", "index-repairs-poison is missing"},
+		{"roles", "modules/access.bicep", table, user, "of the application: " + table + " is missing"},
+		{"roles", "modules/access.bicep", "  tables: ", "  users: '" + user + "'\n  tables: ", user + " is too much"},
+		{"rights", "modules/access.bicep", table, user, "entities/add is granted by no role"},
+		{"rights", "modules/access.bicep", queue, user, "messages/process is granted by no role"},
+		{"settings", "modules/app.bicep", "MAX_TEXT:", "MAX_TXT:", "MAX_TXT: nobody reads it"},
+		{"settings", "modules/app.bicep", "MAX_TEXT:", "MAX_TXT:", "MAX_TEXT is not set"},
+		{"settings", "modules/app.bicep", "      PUBLIC_READ:", "      WEBSITE_AUTH_ENABLED: 'true'\n      PUBLIC_READ:", "WEBSITE_AUTH_ENABLED must not be set"},
+		{"settings", "modules/app.bicep", "AzureWebJobsStorage__clientId:", "AzureWebJobsStorage__clientID:", "AzureWebJobsStorage__clientId is not set"},
+		{"paths", "modules/app.bicep", "'/api/v1/docs'", "'/api/v1/doc'", "/api/v1/docs is missing"},
+		{"paths", "modules/app.bicep", "'/api/v1/docs'", "'/api/v1/docs'\n  '/api/v1/prompts'", "/api/v1/prompts is too much"},
+	}
+	infrastructure(t)
+	texts := make(map[string]string)
+	for i, f := range faults {
+		all, err := bicep.Read(root + "/infra")
+		require.NoError(t, err)
+		require.Contains(t, all[f.file], f.from)
+		texts[fmt.Sprintf("%d/%s", i, f.file)] = strings.Replace(all[f.file], f.from, f.to, 1)
+	}
+	parsed, err := bicep.Parse(t.Context(), root, texts)
+	require.NoError(t, err)
+	for i, f := range faults {
+		found := ties[f.tie](t, files{f.file: parsed[fmt.Sprintf("%d/%s", i, f.file)]})
+		require.Contains(t, strings.Join(found, "\n"), f.want, "%s for %s", f.to, f.from)
+	}
+}
+
+// differences returns what two lists do not share.
+func differences(what string, want, got []string) []string {
+	var all []string
+	for _, w := range want {
+		if !slices.Contains(got, w) {
+			all = append(all, fmt.Sprintf("%s: %s is missing", what, w))
+		}
+	}
+	for i, g := range got {
+		if !slices.Contains(want, g) || slices.Contains(got[:i], g) {
+			all = append(all, fmt.Sprintf("%s: %s is too much", what, g))
+		}
+	}
+	return all
+}
+
+func tables(t *testing.T, fs files) []string {
+	var want []string
+	for name, table := range settings(t) {
+		if strings.HasPrefix(name, "TABLE_") && name != "TABLE_PREFIX" {
+			want = append(want, table)
+		}
+	}
+	require.Len(t, want, 11)
+	return differences("tables", want, texts(t, fs["modules/storage.bicep"].Vars["tableNames"]))
+}
+
+func queueNames(t *testing.T, fs files) []string {
+	var want, read []string
+	for _, name := range queues(t) {
+		want = append(want, name, name+"-poison")
+	}
+	require.Len(t, want, 4)
+	for _, f := range functions(t) {
+		if f.trigger().Type == "queueTrigger" {
+			read = append(read, f.trigger().QueueName)
+		}
+	}
+	got := texts(t, fs["modules/storage.bicep"].Vars["queueNames"])
+	return append(differences("queues", want, got), differences("queues that functions read", queues(t), read)...)
+}
+
+// openPaths compares what the platform lets anyone call with the routes that anyone may call.
+func openPaths(t *testing.T, fs files) []string {
+	prefix := "/" + host(t).Extensions.HTTP.RoutePrefix + "/"
+	var want []string
+	for _, f := range functions(t) {
+		if slices.Contains([]string{"health", "ready", "openapi", "docs"}, f.name) {
+			want = append(want, prefix+f.trigger().Route)
+		}
+	}
+	require.Len(t, want, 4)
+	return differences("paths", want, texts(t, fs["modules/app.bicep"].Vars["anonymousPaths"]))
+}

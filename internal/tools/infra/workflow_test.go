@@ -1,0 +1,109 @@
+package infra
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+)
+
+// A workflow is the part of a GitHub workflow that ours use.
+type workflow struct {
+	Name        string
+	On          any
+	Permissions map[string]string
+	Concurrency any
+	Jobs        map[string]job
+}
+
+type job struct {
+	RunsOn  string `yaml:"runs-on"`
+	Timeout int    `yaml:"timeout-minutes"`
+	Env     map[string]string
+	Steps   []step
+}
+
+type step struct {
+	Name, Uses, Run string
+	With            map[string]any
+}
+
+func workflows(t *testing.T) map[string]workflow {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, ".github/workflows/*.yml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	all := make(map[string]workflow)
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var w workflow
+		require.NoError(t, yaml.UnmarshalWithOptions(data, &w, yaml.Strict()), path)
+		all[filepath.Base(path)] = w
+	}
+	return all
+}
+
+// A tag can be moved to other code after it was looked at; a hash cannot.
+var pinned = regexp.MustCompile(`uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+
+func TestActionsArePinned(t *testing.T) {
+	t.Parallel()
+	for name := range workflows(t) {
+		for line := range strings.Lines(string(content(t, ".github/workflows/"+name))) {
+			if line = strings.TrimSpace(line); strings.Contains(line, "uses:") {
+				require.Regexp(t, pinned, line, name)
+			}
+		}
+	}
+}
+
+func TestWorkflowsMayLittle(t *testing.T) {
+	t.Parallel()
+	for name, w := range workflows(t) {
+		want := map[string]string{"contents": "read"}
+		if name == "azure-dev.yml" {
+			want["id-token"] = "write" // signs in to Azure without a secret
+		}
+		require.Equal(t, want, w.Permissions, name)
+		for id, j := range w.Jobs {
+			require.Positive(t, j.Timeout, "%s %s", name, id)
+			for _, s := range j.Steps {
+				require.NotContains(t, s.Run, "${{", "%s: an expression in a script is an injection waiting for its input", name)
+			}
+		}
+	}
+}
+
+func TestContinuousIntegrationRunsWhatDevelopersRun(t *testing.T) {
+	t.Parallel()
+	steps := workflows(t)["ci.yml"].Jobs["test"].Steps
+	require.Equal(t, ".ci/run", steps[len(steps)-1].Run)
+	require.FileExists(t, filepath.Join(root, ".ci/run"))
+}
+
+// What a deployment by hand can set, one by the workflow can too, under the same names.
+func TestDeploymentPassesAllVariables(t *testing.T) {
+	t.Parallel()
+	env := workflows(t)["azure-dev.yml"].Jobs["deploy"].Env
+	var p project
+	require.NoError(t, yaml.UnmarshalWithOptions(content(t, "azure.yaml"), &p, yaml.Strict()))
+	for _, m := range regexp.MustCompile(`\$\{([A-Z_]+)(?:=([^}]*))?\}`).FindAllStringSubmatch(string(content(t, "infra/main.parameters.json")), -1) {
+		name, value := m[1], m[2]
+		if strings.HasPrefix(name, "AZURE_PRINCIPAL_") {
+			continue // azd knows who deploys
+		}
+		want := "${{ vars." + name + " }}"
+		if value != "" {
+			want = "${{ vars." + name + " || '" + value + "' }}"
+		}
+		require.Equal(t, want, env[name], name)
+		if !strings.HasPrefix(name, "AZURE_") { // these azd copies of itself
+			require.Contains(t, p.Pipeline.Variables, name)
+		}
+	}
+}
