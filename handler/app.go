@@ -8,24 +8,30 @@ import (
 	"time"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/function"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/worker"
+	"prompthub/internal/queue"
+	"prompthub/internal/telemetry"
 )
 
 // An app is PromptHub over a store.
 type app struct {
-	settings settings
-	log      *slog.Logger
-	db       *promptdb.DB
-	behind   sync.WaitGroup // work that may follow an answer
+	settings  settings
+	log       *slog.Logger
+	telemetry *telemetry.Telemetry
+	db        *promptdb.DB
+	behind    sync.WaitGroup // work that may follow an answer
 }
 
-func newApp(s settings, st store, log *slog.Logger) *app {
-	a := &app{settings: s, log: log}
+// newApp returns an app that is measured by t, which may be nil.
+func newApp(s settings, st store, log *slog.Logger, t *telemetry.Telemetry) *app {
+	a := &app{settings: s, log: log, telemetry: t}
 	a.db = promptdb.New(promptdb.Config{
-		Store: st.tables, Queues: st.queues, Tables: s.Tables, Tags: s.Tags,
+		Store: t.Tables(st.tables), Queues: t.Queues(st.queues), Tables: s.Tables, Tags: s.Tags,
 		Now: time.Now, Log: log, Sleep: wait,
 		Behind: func(do func()) { a.behind.Go(do) },
 	})
@@ -38,8 +44,43 @@ func (a *app) api(identify auth.Identify) http.Handler {
 	return api.New(api.Config{
 		Service:  prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now),
 		Identify: identify, PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
-		Log: a.log, Now: time.Now, Version: version,
+		Limits: a.settings.Complete(a.settings.Dev()), Origins: a.settings.Origins,
+		Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})
+}
+
+// triggers returns the functions that no request starts, measured.
+func (a *app) triggers() []function.Trigger {
+	all := worker.Triggers(a.db)
+	for i, t := range all {
+		all[i].Run = func(ctx context.Context, in function.Invocation) error {
+			if !in.Inserted.IsZero() {
+				a.telemetry.QueueAge(ctx, t.Queue, time.Since(in.Inserted))
+			}
+			return a.telemetry.Function(ctx, t.Name, func(ctx context.Context) error { return t.Run(ctx, in) })
+		}
+	}
+	return all
+}
+
+// startTelemetry starts what the standard variables of OpenTelemetry ask for. Where that cannot be had
+// the log says so, and the program does without.
+func startTelemetry(ctx context.Context, log *slog.Logger) *telemetry.Telemetry {
+	version, _ := built()
+	t, err := telemetry.Start(ctx, "prompthub", version, log)
+	if err != nil {
+		log.WarnContext(ctx, "no telemetry", slog.String("error", err.Error()))
+		return nil
+	}
+	return t
+}
+
+// watchQueues measures how long the queues are, those of messages that failed too often too.
+func (a *app) watchQueues(ctx context.Context, q queue.Queues) {
+	names := []string{promptdb.QueueMoves, promptdb.QueueRepairs, queue.Poison(promptdb.QueueMoves), queue.Poison(promptdb.QueueRepairs)}
+	if err := a.telemetry.WatchQueues(q, names...); err != nil {
+		a.log.WarnContext(ctx, "the queues are not measured", slog.String("error", err.Error()))
+	}
 }
 
 // create makes tables and queues and tries again until it succeeds or ctx ends. Until then ready

@@ -10,6 +10,7 @@ import (
 	"github.com/kelseyhightower/envconfig"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
@@ -42,6 +43,14 @@ type settings struct {
 	// Tables names the tables: TABLE_PREFIX goes before all, TABLE_PROMPTS and the like
 	// replace single names. Whoever changes one finds empty tables; the old ones stay as they are.
 	promptdb.Tables
+
+	// Limits say how much callers may ask of one instance: LIMIT_WRITES, LIMIT_READS, their bursts and
+	// LIMIT_AT_WORK. Beyond them the answer is 429 or 503.
+	httpjson.Limits
+
+	// Origins are the origins of pages elsewhere that may use the API from a browser, separated by
+	// commas, such as https://app.example.com. Not set: none.
+	Origins httpjson.Origins `envconfig:"CORS_ORIGINS"`
 
 	// LogLevel is the least that is logged: debug, info, warn or error. At warn there
 	// is no line for requests that went well.

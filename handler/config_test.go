@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
@@ -20,7 +21,7 @@ func TestSettingsByDefault(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	clean(t, "AUTH_MODE", "dev", "PUBLIC_READ", "true", "MAX_TEXT", "30000", "TABLE_PREFIX", "test", "TABLE_PROMPTS", "P00",
-		"LOG_LEVEL", "warn", "FUNCTIONS_CUSTOMHANDLER_PORT", "65535", "AZURE_FUNCTIONS_ENVIRONMENT", "Development",
+		"LOG_LEVEL", "warn", "LIMIT_WRITES", "3", "CORS_ORIGINS", "https://a.example.com,http://localhost:1", "FUNCTIONS_CUSTOMHANDLER_PORT", "65535", "AZURE_FUNCTIONS_ENVIRONMENT", "Development",
 		"TAGS", "go, C++:C plus plus ,x:")
 	s, err := readSettings()
 	require.NoError(t, err)
@@ -28,6 +29,7 @@ func TestSettings(t *testing.T) {
 	tables.Prefix, tables.Prompts = "test", "P00"
 	require.Equal(t, settings{
 		Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development"}, PublicRead: true, MaxText: 30000, Tables: tables, LogLevel: slog.LevelWarn,
+		Limits: httpjson.Limits{Writes: 3}, Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
 		Tags: tagList{
 			{Tag: "go", DisplayName: "go", SortOrder: 10, Active: true},
 			{Tag: "c++", DisplayName: "C plus plus", SortOrder: 20, Active: true},
@@ -43,6 +45,8 @@ func TestSettingsRefused(t *testing.T) {
 		{"MAX_TEXT", "0", "setting MAX_TEXT is 0, want 1 to 30000"},
 		{"MAX_TEXT", "30001", "setting MAX_TEXT is 30001, want 1 to 30000"},
 		{"LOG_LEVEL", "loud", `setting LOG_LEVEL cannot be "loud"`},
+		{"LIMIT_WRITES", "many", `setting LIMIT_WRITES cannot be "many"`},
+		{"CORS_ORIGINS", "*", `setting CORS_ORIGINS cannot be "*": origin "*": want one like`},
 		{"TAGS", "a b", `setting TAGS cannot be "a b": tag "a b": a tag has`},
 		{"TAGS", "a,b,A", `tag "a": named twice`},
 		{"TAGS", "a,,b", `tag ""`},

@@ -78,7 +78,7 @@ func functions(t *testing.T) map[string][]binding {
 // testApp returns the application over a store in memory.
 func testApp() *app {
 	store := store{tables: memory.NewTables(), queues: memory.NewQueues(time.Now)}
-	return newApp(settings{Tables: promptdb.DefaultTables()}, store, slog.New(slog.DiscardHandler))
+	return newApp(settings{Tables: promptdb.DefaultTables()}, store, slog.New(slog.DiscardHandler), nil)
 }
 
 // documented returns "METHOD /path" for every operation of the OpenAPI document.

@@ -30,6 +30,8 @@ Settings are environment variables. Those that matter most:
   JWT_ISSUER, JWT_AUDIENCE, AUTH_TENANTS
                        whose tokens are believed, in jwt mode; the tenants, in easyauth mode too
   PUBLIC_READ          true lets everybody read public prompts without identity
+  CORS_ORIGINS         origins of pages elsewhere that may use the API; none by default
+  LIMIT_WRITES         changes a caller may make in a second; likewise LIMIT_READS
   AzureWebJobsStorage  the storage account, as a connection string or as an identity by __accountName and the like;
                        where it is not set, commands work on the embedded store
 `

@@ -15,7 +15,7 @@ import (
 	"prompthub/internal/function"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/api"
-	"prompthub/internal/prompthub/worker"
+	"prompthub/internal/telemetry"
 )
 
 // serveHost is the custom handler. It opens its port before it asks the storage anything, and
@@ -31,7 +31,9 @@ func serveHost(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	a, next, triggers := assemble(ctx, s, refused, log)
+	t := startTelemetry(ctx, log)
+	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
+	a, next, triggers := assemble(ctx, s, refused, log, t)
 	if a != nil {
 		creating := make(chan struct{})
 		go func() { defer close(creating); a.create(ctx) }()
@@ -46,7 +48,7 @@ func serveHost(ctx context.Context, std streams) error {
 
 // assemble builds what can be built. Triggers need no identity, so a wrong AUTH_MODE
 // does not send their messages to the poison queue.
-func assemble(ctx context.Context, s settings, refused error, log *slog.Logger) (*app, http.Handler, []function.Trigger) {
+func assemble(ctx context.Context, s settings, refused error, log *slog.Logger, t *telemetry.Telemetry) (*app, http.Handler, []function.Trigger) {
 	if refused != nil {
 		return nil, refuse(refused, log), nil
 	}
@@ -54,8 +56,9 @@ func assemble(ctx context.Context, s settings, refused error, log *slog.Logger) 
 	if err != nil {
 		return nil, refuse(err, log), nil
 	}
-	a := newApp(s, st, log)
-	triggers := worker.Triggers(a.db)
+	a := newApp(s, st, log, t)
+	a.watchQueues(ctx, st.queues)
+	triggers := a.triggers()
 	identify, err := auth.New(ctx, s.Config)
 	if err != nil {
 		return a, refuse(err, log), triggers
@@ -71,7 +74,7 @@ func refuse(err error, log *slog.Logger) http.Handler {
 		answer.Text = r.Error()
 	}
 	version, _ := built()
-	return httpjson.Observe(log, time.Now, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return httpjson.Observer{Log: log, Now: time.Now}.Observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.Prefix+"/health" {
 			w.Header().Set("Content-Type", "application/json")
 			// A client that is gone needs no answer.

@@ -15,7 +15,6 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/devhost"
 	"prompthub/internal/function/queuetrigger"
-	"prompthub/internal/prompthub/worker"
 )
 
 func localCommand() command {
@@ -56,7 +55,10 @@ func local(ctx context.Context, std streams, addr, data string) (err error) {
 	}
 	defer func() { err = errors.Join(err, st.close()) }()
 	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: s.LogLevel}))
-	a := newApp(s, st, log)
+	t := startTelemetry(ctx, log)
+	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
+	a := newApp(s, st, log, t)
+	a.watchQueues(ctx, st.queues)
 	defer a.behind.Wait()
 	if err := a.db.Create(ctx); err != nil {
 		return err
@@ -66,7 +68,7 @@ func local(ctx context.Context, std streams, addr, data string) (err error) {
 	// No trigger endpoints: the triggers are called, not posted to.
 	g.Go(func() error { return serve(ctx, l, withFront(a.api(identify)), log) })
 	g.Go(func() error {
-		return devhost.Run(ctx, st.queues, worker.Triggers(a.db), devhost.Options{Log: log, Queues: localQueues(), Grace: stopTime})
+		return devhost.Run(ctx, st.queues, a.triggers(), devhost.Options{Log: log, Queues: localQueues(), Grace: stopTime})
 	})
 	return g.Wait()
 }

@@ -182,7 +182,7 @@ func withStore(open func(dir string) (store, error), dir string, std streams, do
 		return err
 	}
 	defer func() { err = errors.Join(err, st.close()) }()
-	a := newApp(s, st, slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: max(s.LogLevel, slog.LevelWarn)})))
+	a := newApp(s, st, slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: max(s.LogLevel, slog.LevelWarn)})), nil)
 	defer a.behind.Wait()
 	return do(a.db)
 }

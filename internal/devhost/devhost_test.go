@@ -100,7 +100,8 @@ func TestQueue(t *testing.T) {
 		require.Len(t, w.seen(), 1)
 		require.NotEmpty(t, w.seen()[0].ID)
 		id := w.seen()[0].ID
-		require.Equal(t, function.Invocation{Function: "moves", ID: id, Text: "secret", Dequeued: 1}, w.seen()[0])
+		require.Equal(t, function.Invocation{Function: "moves", ID: id, Text: "secret", Dequeued: 1, Inserted: w.seen()[0].Inserted}, w.seen()[0])
+		require.False(t, w.seen()[0].Inserted.IsZero())
 		require.Zero(t, w.len("score-moves"))
 		w.stop()
 		require.NoError(t, <-w.result)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // An envelope is the body of an invocation. Data holds the one input binding under a name
@@ -14,7 +15,8 @@ type envelope struct {
 	Metadata struct {
 		// Properties of a JSON message overwrite the host's own metadata of the same
 		// name, so this can be anything and nothing may depend on it.
-		DequeueCount json.RawMessage
+		DequeueCount  json.RawMessage
+		InsertionTime json.RawMessage
 	}
 }
 
@@ -34,6 +36,7 @@ func decode(t Trigger, body []byte) (Invocation, error) {
 			in.Timer, in.PastDue = true, pastDue(value)
 		} else {
 			in.Text, in.Dequeued = text(value), count(e.Metadata.DequeueCount)
+			in.Inserted = moment(e.Metadata.InsertionTime)
 		}
 	}
 	return in, nil
@@ -63,6 +66,16 @@ func count(value json.RawMessage) int {
 		return 0
 	}
 	return n
+}
+
+// moment reads a time, which the host sends to the second; zero stands for anything else.
+func moment(value json.RawMessage) time.Time {
+	s, _ := unquote(value)
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }
 
 // pastDue reads the timer's remark. A timer runs whatever it says.

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // A Func is the work of one trigger. The host runs it at least once for each message, possibly
@@ -22,12 +23,13 @@ type Func func(ctx context.Context, in Invocation) error
 
 // An Invocation is what the host tells a function.
 type Invocation struct {
-	Function string // the name of the trigger
-	ID       string // the host's id of this invocation, for logs
-	Text     string // the text of the message, for a queue trigger
-	Dequeued int    // deliveries of the message, this one included; 0 where unknown, and for logs only
-	Timer    bool   // a timer fired
-	PastDue  bool   // and did so later than planned
+	Function string    // the name of the trigger
+	ID       string    // the host's id of this invocation, for logs
+	Text     string    // the text of the message, for a queue trigger
+	Dequeued int       // deliveries of the message, this one included; 0 where unknown, and for logs only
+	Inserted time.Time // when the message was sent; zero where unknown, and for measurements only
+	Timer    bool      // a timer fired
+	PastDue  bool      // and did so later than planned
 }
 
 // A Trigger says when the host runs a function. Exactly one of Queue and Schedule is set.

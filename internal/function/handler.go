@@ -61,7 +61,7 @@ func (h *handler) invoke(w http.ResponseWriter, r *http.Request, t Trigger) erro
 	in.ID = id
 	if err != nil {
 		in.Function = t.Name
-		report(r.Context(), h.log, in, 0, err)
+		report(r.Context(), h.log, in, outcome{err: err})
 		return err
 	}
 	return t.Invoke(r.Context(), h.log, in)

@@ -16,6 +16,8 @@ import (
 	"prompthub/internal/httpjson"
 )
 
+var discard = slog.New(slog.DiscardHandler)
+
 func fixed() time.Time { return time.UnixMilli(0) }
 
 // observe runs one request through Observe and returns the answer and the log line.
@@ -30,7 +32,7 @@ func observe(t *testing.T, r *http.Request, h http.HandlerFunc) (*httptest.Respo
 				w.Code = -1
 			}
 		}()
-		httpjson.Observe(slog.New(slog.NewJSONHandler(&b, nil)), fixed, h).ServeHTTP(w, r)
+		httpjson.Observer{Log: slog.New(slog.NewJSONHandler(&b, nil)), Now: fixed}.Observe(h).ServeHTTP(w, r)
 	}()
 	require.Equal(t, 1, strings.Count(b.String(), "\n"), "one line: %s", b.String())
 	var line map[string]any
@@ -55,7 +57,7 @@ func TestObserve(t *testing.T) {
 	delete(line, "time")
 	require.Equal(t, map[string]any{
 		"level": "INFO", "msg": "request", "method": "GET", "route": "", "status": 418.0, "duration_ms": 0.0,
-		"bytes": 5.0, "request_id": id, "user": "49915e0d7d4b",
+		"bytes": 5.0, "storage_ops": 0.0, "request_id": id, "user": "49915e0d7d4b",
 	}, line)
 	_, line = observe(t, httptest.NewRequest("INVENTED", "/", nil), func(http.ResponseWriter, *http.Request) {})
 	require.Equal(t, "other", line["method"])

@@ -5,21 +5,26 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
 	"runtime/debug"
 	"time"
+
+	"prompthub/internal/telemetry"
 )
 
 // A record is what is known of a request besides what it asks: the parts of its log line that
 // only inner handlers know. One goroutine at a time serves a request.
 type record struct {
-	id    string
-	route string
-	user  string
-	cause error
+	id         string
+	trace      string
+	route      string
+	user       string
+	cause      error
+	operations *telemetry.Operations
 }
 
 type recordKey struct{}
@@ -44,21 +49,34 @@ func SetUser(ctx context.Context, id string) {
 // note tells the log why a request failed.
 func note(ctx context.Context, cause error) { recordOf(ctx).cause = cause }
 
-// Observe gives every request an id, answers for a handler that panics, and writes one line into
-// the log for each request: no text, no query, no token.
-func Observe(log *slog.Logger, now func() time.Time, next http.Handler) http.Handler {
+// An Observer watches requests for the operator.
+type Observer struct {
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+}
+
+// Observe gives every request an id and the trace that it belongs to, answers for a handler that panics, and
+// writes one line into the log for each request: no text, no query, no token.
+func (o Observer) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start := now()
+		start := o.Now()
 		rec := &record{id: requestID(r)}
-		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
+		ctx, traced := o.Telemetry.Request(telemetry.Join(r.Context(), r.Header), method(r))
+		rec.trace = telemetry.TraceID(ctx)
+		ctx, rec.operations = telemetry.WithOperations(ctx)
+		r = r.WithContext(context.WithValue(ctx, recordKey{}, rec))
 		w.Header().Set("X-Request-Id", rec.id)
 		seen := &observer{ResponseWriter: w}
+		done := seen.patience()
 		defer func() {
 			aborted := answerPanic(seen, r, recover())
-			seen.log(log, r, rec, now().Sub(start))
+			traced.End(ctx, rec.route, seen.answered())
+			seen.log(o.Log, r, rec, o.Now().Sub(start))
 			if aborted {
 				panic(http.ErrAbortHandler) // the server cuts the connection: the client must not take a half answer for a whole one
 			}
+			done()
 		}()
 		next.ServeHTTP(seen, r)
 	})
@@ -82,7 +100,7 @@ func answerPanic(w *observer, r *http.Request, v any) (aborted bool) {
 	if v == nil {
 		return false
 	}
-	if v == http.ErrAbortHandler {
+	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		return true
 	}
 	p := Describe(r.Context(), fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
@@ -121,18 +139,49 @@ func (w *observer) Write(b []byte) (int, error) {
 // Unwrap returns the writer below, for http.ResponseController.
 func (w *observer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *observer) log(log *slog.Logger, r *http.Request, rec *record, took time.Duration) {
-	status := w.status
-	if status == 0 {
-		status = http.StatusOK // what the server sends for a handler that wrote nothing
+// answerWithin is how long an answer may take, from the first byte of the request to the last of the
+// answer: a client that reads slowly holds memory.
+const answerWithin = 2 * time.Minute
+
+// patience gives the answer its time. What it returns ends it: the next request on the connection may be
+// none of ours. Where there is no connection, as in tests, there is no limit.
+func (w *observer) patience() (done func()) {
+	control := http.NewResponseController(w.ResponseWriter)
+	if control.SetWriteDeadline(time.Now().Add(answerWithin)) != nil {
+		return func() {}
 	}
+	return func() {
+		if w.bytes > buffered {
+			_ = control.Flush() // what the server still holds is to be sent under the deadline too
+		}
+		_ = control.SetWriteDeadline(time.Time{})
+	}
+}
+
+// buffered is how much of an answer the server sends only after the handler has returned.
+const buffered = 2048
+
+// answered returns the status.
+func (w *observer) answered() int {
+	if w.status == 0 {
+		return http.StatusOK // what the server sends for a handler that wrote nothing
+	}
+	return w.status
+}
+
+func (w *observer) log(log *slog.Logger, r *http.Request, rec *record, took time.Duration) {
+	status := w.answered()
 	attrs := []slog.Attr{
 		slog.String("method", method(r)),
 		slog.String("route", rec.route),
 		slog.Int("status", status),
 		slog.Int64("duration_ms", took.Milliseconds()),
 		slog.Int64("bytes", w.bytes),
+		slog.Int64("storage_ops", rec.operations.Count()),
 		slog.String("request_id", rec.id),
+	}
+	if rec.trace != "" {
+		attrs = append(attrs, slog.String("trace_id", rec.trace))
 	}
 	if rec.user != "" {
 		attrs = append(attrs, slog.String("user", rec.user))

@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 		"internal/auth", "internal/azure", "internal/devhost", "internal/embedded", "internal/fault", "internal/function",
 		"internal/function/queuetrigger", "internal/httpjson", "internal/prompthub", "internal/prompthub/api",
 		"internal/prompthub/client", "internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/worker",
-		"internal/queue", "internal/table",
+		"internal/queue", "internal/table", "internal/telemetry",
 	},
 
 	// For tests and developers.

@@ -7,8 +7,6 @@
 package api
 
 import (
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -21,6 +19,7 @@ import (
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/telemetry"
 )
 
 // Prefix is the path that all routes begin with.
@@ -28,21 +27,26 @@ const Prefix = "/api/v1"
 
 const schemas = "#/components/schemas/"
 
-// Config is what the API needs. Every field is required but those that say otherwise.
+// Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
 	Service    *prompthub.Service
 	Identify   auth.Identify
-	PublicRead bool // whether nobody in particular may read public prompts
-	MaxText    int  // what the document says of the length of a text; zero means prompt.DefaultMaxText
+	PublicRead bool             // whether nobody in particular may read public prompts
+	MaxText    int              // what the document says of the length of a text; zero means prompt.DefaultMaxText
+	Limits     httpjson.Limits  // zero: none for callers
+	Origins    httpjson.Origins // of pages elsewhere that may use the API; none is right where there are none
 	Log        *slog.Logger
 	Now        func() time.Time
-	Version    string // of the binary
+	Telemetry  *telemetry.Telemetry // nil collects nothing
+	Version    string               // of the binary
 }
 
 type api struct {
 	Config
 	huma     huma.API
 	ready    readiness
+	gate     *httpjson.Gate
+	limiter  *httpjson.Limiter
 	document []byte // the OpenAPI document
 }
 
@@ -53,11 +57,16 @@ var strict = sync.OnceFunc(func() { huma.ValidateStrictCasing = true })
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux
 // around it must not clean them.
 func New(c Config) http.Handler {
+	_, h := build(c)
+	return h
+}
+
+func build(c Config) (*api, http.Handler) {
 	strict()
 	if c.MaxText == 0 {
 		c.MaxText = prompt.DefaultMaxText
 	}
-	a := &api{Config: c}
+	a := &api{Config: c, gate: httpjson.NewGate(c.Limits.Complete(true).AtWork), limiter: httpjson.NewLimiter(c.Limits, c.Now)}
 	a.ready = readiness{ask: c.Service.Ready, now: c.Now}
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
@@ -68,14 +77,16 @@ func New(c Config) http.Handler {
 	a.tags()
 	a.system()
 	a.describe()
-	h := httpjson.ETags(httpjson.Routes(mux))
-	return httpjson.Observe(c.Log, c.Now, httpjson.Secure(httpjson.JoinQuery(h)))
+	h := httpjson.JoinQuery(httpjson.ETags(httpjson.Routes(mux)))
+	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
+	return a, watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, h)))
 }
 
 func (a *api) settings() huma.Config {
 	c := huma.DefaultConfig("PromptHub", a.Version)
 	c.Info.Description = "The prompt library of a team: store prompts, keep them private or share them, find them by title and tag, and vote on them. " +
-		"Lengths count UTF-16 code units. Every error is a problem document."
+		"Lengths count UTF-16 code units. Every error is a problem document. HEAD answers as GET does, without a body. " +
+		"Who sends too much is answered 429; the RateLimit fields, where a limit is set, are those of draft-ietf-httpapi-ratelimit-headers-06."
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // served by routes of ours
 	c.CreateHooks = nil                                   // no links to schemas in answers
 	c.Transformers = []huma.Transformer{problems}
@@ -86,30 +97,4 @@ func (a *api) settings() huma.Config {
 		dev:    {Type: "apiKey", In: "header", Name: auth.DevUserHeader, Description: "In development mode: any name. " + auth.DevRolesHeader + " adds roles."},
 	}
 	return c
-}
-
-// describe completes the document with what huma would check by other rules than ours, and renders it.
-func (a *api) describe() {
-	doc := a.huma.OpenAPI()
-	for _, name := range []string{"NewPrompt", "PromptDraft", "PromptPatch"} {
-		properties := doc.Components.Schemas.Map()[name].Properties
-		limit(properties["title"], "maxLength", maxTitle)
-		limit(properties["text"], "maxLength", a.MaxText)
-		limit(properties["tags"], "maxItems", maxTags)
-	}
-	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
-	delete(doc.Components.Schemas.Map(), "ErrorDetail")
-	doc.Components.Schemas.Map()["Problem"].Properties["current"] = &huma.Schema{
-		Ref: schemas + "Prompt", Description: "With the status 412: the prompt as it is now",
-	}
-	var err error
-	if a.document, err = json.MarshalIndent(doc, "", "  "); err != nil {
-		panic(fmt.Errorf("render the OpenAPI document: %w", err)) // unreachable: the routes are the same in every process
-	}
-}
-
-// limit documents a limit that only the domain enforces: it counts UTF-16 code units, after
-// trimming, where huma would count code points before.
-func limit(s *huma.Schema, keyword string, n int) {
-	s.Extensions = map[string]any{keyword: n}
 }

@@ -87,9 +87,16 @@ func accepted(contentType string, types map[string]*huma.MediaType) bool {
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		// The server reads what is left of a body before it goes on. The deadline ends that, and the
+		// connection is of no further use.
+		w.Header().Set("Connection", "close")
+		return nil, err
+	}
 	// It must not stay: the server takes a deadline that passes for a client that has gone.
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	_ = control.SetReadDeadline(time.Time{})
+	return b, nil
 }
 
 // check reports what keeps b from being one JSON value.

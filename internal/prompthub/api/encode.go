@@ -48,9 +48,14 @@ func names(list []string) []prompt.Tag {
 	return tags
 }
 
-// etag changes with all that the caller sees of a prompt and that can change.
+// etag changes with all that the caller sees of a prompt and that can change. That it is hidden is no edit, and
+// yet its author must see it.
 func etag(v prompthub.View) string {
-	return fmt.Sprintf(`"%d-%d-%d-%c"`, v.Revision, v.Likes, v.Dislikes, v.MyVote.String()[0])
+	hidden := ""
+	if v.Hidden() {
+		hidden = "-h" + strconv.FormatInt(v.HiddenAt.UnixMilli(), 36)
+	}
+	return fmt.Sprintf(`"%d-%d-%d-%c%s"`, v.Revision, v.Likes, v.Dislikes, v.MyVote.String()[0], hidden)
 }
 
 // match reads If-Match. Only the revision in a tag counts, so that a vote never breaks an edit; a tag

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -38,7 +37,7 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 	op.Middlewares = huma.Middlewares{a.identify(who), readBody}
 	op.BodyReadTimeout = -1 // readBody has its own
 	op.Responses = a.responses(who, op)
-	if op.Method == http.MethodGet && who != open {
+	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath { // of which nothing may be kept
 		conditional(&op)
 	}
 	op.Errors = nil
@@ -53,27 +52,43 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 	})
 }
 
-// identify finds out who is calling before anything else of the request is looked at.
+// identify finds out who is calling, and whether there is room for the call, before anything else of the
+// request is looked at.
 func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		c := call{url: ctx.URL()}
 		if who != open {
 			r, w := humago.Unwrap(ctx)
-			var err error
-			c.User, err = a.Identify(r)
-			if err == nil && !c.Known() && (who == user || !a.PublicRead) {
-				err = fault.New(fault.Unauthenticated, "sign in to use this")
+			leave, err := a.gate.Enter()
+			if err == nil {
+				defer leave()
+				c.User, err = a.admit(w, r, who)
 			}
 			if err != nil {
 				httpjson.WriteProblem(w, httpjson.Describe(ctx.Context(), err))
 				return
 			}
 		}
-		if c.Known() {
-			httpjson.SetUser(ctx.Context(), c.ID)
-		}
 		next(huma.WithValue(ctx, callKey{}, c))
 	}
+}
+
+// admit returns who is calling, or why the call goes no further. Those who are not identified share what
+// their address may ask for.
+func (a *api) admit(w http.ResponseWriter, r *http.Request, who access) (auth.User, error) {
+	caller, err := a.Identify(r)
+	if err == nil && !caller.Known() && (who == user || !a.PublicRead) {
+		err = fault.New(fault.Unauthenticated, "sign in to use this")
+	}
+	key := "address " + httpjson.AddressClass(r)
+	if caller.Known() {
+		httpjson.SetUser(r.Context(), caller.ID)
+		key = "user " + caller.ID
+	}
+	if limited := a.limiter.Admit(w.Header(), key, httpjson.IsWrite(r)); limited != nil {
+		return caller, limited
+	}
+	return caller, err
 }
 
 // conditional documents what httpjson.ETags does for every GET.
@@ -103,18 +118,18 @@ func security(who access, publicRead bool) []map[string][]string {
 
 // responses returns the errors of a route beside what it documents of its successes.
 func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response {
-	statuses := append([]int{http.StatusInternalServerError}, op.Errors...)
+	// A query that cannot be decoded is refused on every route.
+	statuses := append([]int{http.StatusBadRequest, http.StatusInternalServerError}, op.Errors...)
 	if who != open {
 		statuses = append(statuses, http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 	}
-	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[httpjson.Problem](), true, "Problem")
+	if op.Method != http.MethodGet {
+		statuses = append(statuses, http.StatusForbidden) // to pages of other sites, if to nobody else
+	}
 	responses := map[string]*huma.Response{}
 	maps.Copy(responses, op.Responses)
 	for _, s := range statuses {
-		responses[strconv.Itoa(s)] = &huma.Response{
-			Description: http.StatusText(s),
-			Content:     map[string]*huma.MediaType{httpjson.ProblemType: {Schema: schema}},
-		}
+		responses[strconv.Itoa(s)] = &huma.Response{Ref: a.errorResponse(s)}
 	}
 	return responses
 }

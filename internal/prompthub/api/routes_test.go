@@ -25,8 +25,11 @@ type document struct {
 		OperationID string
 		Summary     string
 		Parameters  []struct{ Name, Description string }
-		Responses   map[string]struct{ Description string }
-		Security    []map[string]any
+		Responses   map[string]struct {
+			Ref         string `json:"$ref"`
+			Description string
+		}
+		Security []map[string]any
 	}
 	Components struct {
 		Schemas map[string]struct {
@@ -75,7 +78,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 			require.NotEmpty(t, op.Summary, route)
 			require.Contains(t, op.Responses, "500", route)
 			for status, r := range op.Responses {
-				require.NotEmpty(t, r.Description, "%s %s", route, status)
+				require.True(t, r.Description != "" || r.Ref != "", "%s %s", route, status)
 			}
 			for _, p := range op.Parameters {
 				require.NotEmpty(t, p.Description, "%s %s", route, p.Name)

@@ -287,9 +287,19 @@ func TestModeration(t *testing.T) {
 	bob.do(http.MethodPut, path+"/hidden", `{"reason":"x"}`).problem(403)
 	bob.do(http.MethodDelete, path+"/hidden", "").problem(403)
 	bob.get("/api/v1/moderation/hidden").problem(403)
+	before := ann.get(path).is(200).header.Get("ETag")
+	root.do(http.MethodPut, path+"/hidden", `{"reason":"Rude."}`).is(204)
+	hiddenTag := ann.get(path, "If-None-Match", before).is(200).header.Get("ETag")
+	w.clock.Advance(time.Second)
+	root.do(http.MethodPut, path+"/hidden", `{"reason":"Very rude."}`).is(204)
+	ann.get(path, "If-None-Match", hiddenTag).is(200)
+	ann.do(http.MethodPatch, path, `{"title":"One"}`, "If-Match", hiddenTag).is(200)
+	root.do(http.MethodDelete, path+"/hidden", "").is(204)
+	ann.get(path, "If-None-Match", before).is(304)
+	w.clock.Advance(time.Second)
 	root.do(http.MethodPut, path+"/hidden", `{"reason":"Rude."}`).is(204)
 
-	want := &api.Hidden{At: "2026-03-31T23:30:01.000Z", Reason: "Rude."}
+	want := &api.Hidden{At: "2026-03-31T23:30:03.000Z", Reason: "Rude."}
 	require.Equal(t, want, ann.get(path).is(200).prompt().Hidden)
 	require.Equal(t, want, ann.get("/api/v1/me/prompts").list().Items[0].Hidden)
 	bob.get(path).problem(404)

@@ -9,12 +9,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
+const (
+	healthPath = "/health"
+	readyPath  = "/ready"
+)
+
 func (a *api) system() {
 	route(a, open, huma.Operation{
-		OperationID: "get-health", Method: http.MethodGet, Path: "/health", Tags: []string{"system"}, Summary: "The process is up",
+		OperationID: "get-health", Method: http.MethodGet, Path: healthPath, Tags: []string{"system"}, Summary: "The process is up",
 	}, a.health)
 	route(a, open, huma.Operation{
-		OperationID: "get-ready", Method: http.MethodGet, Path: "/ready", Tags: []string{"system"},
+		OperationID: "get-ready", Method: http.MethodGet, Path: readyPath, Tags: []string{"system"},
 		Summary: "The storage answers, or did within the last seconds", Errors: []int{http.StatusServiceUnavailable},
 	}, a.isReady)
 	route(a, open, huma.Operation{

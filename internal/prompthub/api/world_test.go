@@ -22,6 +22,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/table"
+	"prompthub/internal/telemetry"
 )
 
 // A world is the whole application over stores in memory, behind a real server.
@@ -34,20 +35,30 @@ type world struct {
 	logs   *logs
 	url    string
 	api    http.Handler
+	config api.Config
 }
 
+// A clock stands still until somebody waits, unless it is the real one.
 type clock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu   sync.Mutex
+	now  time.Time
+	real bool
 }
 
 func (c *clock) Now() time.Time {
+	if c.real {
+		return time.Now()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
 func (c *clock) Advance(d time.Duration) {
+	if c.real {
+		time.Sleep(d)
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
@@ -96,6 +107,12 @@ func (l *logs) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
+func (l *logs) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b.Reset()
+}
+
 func (l *logs) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,11 +120,18 @@ func (l *logs) String() string {
 }
 
 func newWorld(t testing.TB, change ...func(*api.Config)) *world {
-	c := &clock{now: time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC)}
+	return newWorldAt(t, &clock{now: time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC)}, change...)
+}
+
+// newRealWorld returns a world whose waits take their time, for callers who wait for one another.
+func newRealWorld(t testing.TB) *world { return newWorldAt(t, &clock{real: true}) }
+
+func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 	w := &world{t: t, clock: c, queues: memory.NewQueues(c.Now), store: &store{DB: memory.NewTables()}, logs: new(logs)}
 	log := slog.New(slog.NewJSONHandler(w.logs, nil))
+	var counted *telemetry.Telemetry // and nothing else
 	w.db = promptdb.New(promptdb.Config{
-		Store: w.store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: c.Now, Log: slog.New(slog.DiscardHandler),
+		Store: counted.Tables(w.store), Queues: counted.Queues(w.queues), Tables: promptdb.DefaultTables(), Now: c.Now, Log: slog.New(slog.DiscardHandler),
 		Behind: func(f func()) { f() },
 		Sleep:  func(ctx context.Context, d time.Duration) error { c.Advance(d); return ctx.Err() },
 	})
@@ -119,7 +143,10 @@ func newWorld(t testing.TB, change ...func(*api.Config)) *world {
 	for _, f := range change {
 		f(&config)
 	}
-	w.api = api.New(config)
+	w.config = config
+	h := api.New(config)
+	w.api = newContract(t, h).enforce(t, h)
+	w.logs.reset() // the contract has asked for the document
 	server := httptest.NewServer(w.api)
 	t.Cleanup(server.Close)
 	w.url = server.URL

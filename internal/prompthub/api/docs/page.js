@@ -14,6 +14,11 @@ function resolve(doc, schema) {
   return schema && schema.$ref ? doc.components.schemas[schema.$ref.split("/").pop()] : schema;
 }
 
+// described returns the response that a reference leads to.
+function described(doc, response) {
+  return response.$ref ? doc.components.responses[response.$ref.split("/").pop()] : response;
+}
+
 // example makes a value out of the examples in a schema.
 function example(doc, schema) {
   schema = resolve(doc, schema) || {};
@@ -106,7 +111,7 @@ function operation(doc, base, path, method, op) {
     make("summary", "", make("b", method.toUpperCase()), make("code", path), op.summary || ""));
   if (fields.length) details.append(table);
   if (payload) details.append(payload.table, payload.area);
-  details.append(rows(["status", "meaning"], Object.entries(op.responses).map(([s, r]) => [s, r.description])), send, answer);
+  details.append(rows(["status", "meaning"], Object.entries(op.responses).map(([s, r]) => [s, described(doc, r).description])), send, answer);
   send.addEventListener("click", () => show(() => request(base, method, path, fields, payload), answer));
   return details;
 }

@@ -1,0 +1,67 @@
+package httpjson
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Origins are the origins, as browsers spell them, whose pages may use an API from elsewhere.
+type Origins []string
+
+// Decode reads origins separated by commas. Each must be exact: a scheme, a host and perhaps a port.
+func (o *Origins) Decode(value string) error {
+	*o = nil
+	for s := range strings.SplitSeq(value, ",") {
+		s = strings.TrimSpace(s)
+		u, err := url.Parse(s)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || s != u.Scheme+"://"+strings.ToLower(u.Host) || strings.Contains(u.Host, "*") {
+			return fmt.Errorf("origin %q: want one like https://app.example.com, without a path", s)
+		}
+		*o = append(*o, s)
+	}
+	return nil
+}
+
+const (
+	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, traceparent, X-Dev-Roles, X-Dev-User"
+	corsExposed = "ETag, Link, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id"
+	corsMaxAge  = "600" // seconds
+)
+
+// CORS lets pages of these origins use an API, with what they send themselves and without the user's
+// cookies. Of all other origins it refuses what a browser would send with cookies and without asking
+// first: a form or a simple request that changes something.
+func CORS(origins Origins, next http.Handler) http.Handler {
+	foreign := http.NewCrossOriginProtection()
+	for _, o := range origins {
+		if err := foreign.AddTrustedOrigin(o); err != nil {
+			panic("httpjson: " + err.Error()) // Decode lets no such origin pass
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, origin := w.Header(), r.Header.Get("Origin")
+		if len(origins) > 0 {
+			h.Add("Vary", "Origin")
+		}
+		if origin != "" && slices.Contains(origins, origin) {
+			h.Set("Access-Control-Allow-Origin", origin)
+			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+				h.Set("Access-Control-Allow-Methods", corsMethods)
+				h.Set("Access-Control-Allow-Headers", corsHeaders)
+				h.Set("Access-Control-Max-Age", corsMaxAge)
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+			h.Set("Access-Control-Expose-Headers", corsExposed)
+		}
+		if foreign.Check(r) != nil {
+			WriteProblem(w, NewProblem(r.Context(), http.StatusForbidden, "a page of another site may not change anything here"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

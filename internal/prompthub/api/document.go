@@ -1,0 +1,204 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub"
+)
+
+// What the document says beyond what huma derives from the Go types: limits that only the
+// domain enforces, headers that all answers have, and examples of whole bodies.
+
+// describe completes the document and renders it.
+func (a *api) describe() {
+	doc := a.huma.OpenAPI()
+	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
+	delete(doc.Components.Schemas.Map(), "ErrorDetail")
+	doc.Components.Schemas.Map()["Problem"].Properties["current"] = &huma.Schema{
+		Ref: schemas + "Prompt", Description: "With the status 412: the prompt as it is now",
+	}
+	a.limits()
+	for _, path := range doc.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
+			if op != nil {
+				a.complete(op)
+			}
+		}
+	}
+	var err error
+	if a.document, err = json.MarshalIndent(doc, "", "  "); err != nil {
+		panic(fmt.Errorf("render the OpenAPI document: %w", err)) // unreachable: the routes are the same in every process
+	}
+}
+
+// limits documents limits that only the domain enforces: it counts UTF-16 code units, after
+// trimming, where huma would count code points before.
+func (a *api) limits() {
+	all := a.huma.OpenAPI().Components.Schemas.Map()
+	for _, name := range []string{"Prompt", "NewPrompt", "PromptDraft", "PromptPatch"} {
+		limit(all[name].Properties["title"], "maxLength", maxTitle)
+		limit(all[name].Properties["tags"], "maxItems", maxTags)
+		if name != "Prompt" { // the limit was another when an old one was written
+			limit(all[name].Properties["text"], "maxLength", a.MaxText)
+		}
+	}
+	limit(all["Reason"].Properties["reason"], "maxLength", prompthub.MaxReason)
+	limit(all["TagEntry"].Properties["displayName"], "maxLength", prompthub.MaxDisplayName)
+}
+
+func limit(s *huma.Schema, keyword string, n int) {
+	s.Extensions = map[string]any{keyword: n}
+}
+
+// complete adds the headers that all answers have, and examples.
+func (a *api) complete(op *huma.Operation) {
+	if op.RequestBody != nil {
+		a.exemplify(op.RequestBody.Content)
+	}
+	if made := op.Responses["201"]; made != nil { // a call again is answered as the first
+		op.Responses["200"].Headers = maps.Clone(made.Headers)
+	}
+	for status, r := range op.Responses {
+		if r.Ref != "" {
+			continue
+		}
+		if r.Headers == nil {
+			r.Headers = map[string]*huma.Header{}
+		}
+		if op.Responses["304"] != nil && (status == "200" || status == "304") {
+			r.Headers["ETag"] = header(true, "Changes with the answer; send it in If-None-Match", `"3-12-2-l"`)
+		}
+		for name, h := range r.Headers {
+			h.Required = name != "Link" // of the last page
+		}
+		maps.Copy(r.Headers, common())
+		if len(op.Security) > 0 {
+			maps.Copy(r.Headers, limitHeaders())
+		}
+		a.exemplify(r.Content)
+	}
+}
+
+func header(required bool, doc, example string) *huma.Header {
+	return &huma.Header{Required: required, Schema: &huma.Schema{Type: huma.TypeString, Description: doc, Examples: []any{example}}}
+}
+
+func number(required bool, doc string, example int) *huma.Header {
+	zero := 0.0
+	return &huma.Header{Required: required, Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &zero, Description: doc, Examples: []any{example}}}
+}
+
+// common are the headers of every answer.
+func common() map[string]*huma.Header {
+	return map[string]*huma.Header{
+		"X-Request-Id":  header(true, "Names the request in the log of the server", "8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f"),
+		"Cache-Control": header(true, "private, no-cache: a client may keep the answer for itself and asks each time whether it still holds; no-store: it may not", "private, no-cache"),
+	}
+}
+
+// limitHeaders are the headers of answers that count against a limit, where one is set.
+func limitHeaders() map[string]*huma.Header {
+	return map[string]*huma.Header{
+		"RateLimit-Limit":     number(false, "How many requests of this kind, reads or writes, the caller may send at once", 500),
+		"RateLimit-Remaining": number(false, "How many of them are left", 499),
+		"RateLimit-Reset":     number(false, "In how many seconds all of them are back; in a refusal, the first", 1),
+	}
+}
+
+// errorResponse returns the reference to the answer with a status that reports an error.
+func (a *api) errorResponse(status int) string {
+	components := a.huma.OpenAPI().Components
+	if components.Responses == nil {
+		components.Responses = map[string]*huma.Response{}
+	}
+	name := "Error" + strconv.Itoa(status)
+	if components.Responses[name] == nil {
+		components.Responses[name] = a.describeError(status)
+	}
+	return "#/components/responses/" + name
+}
+
+func (a *api) describeError(status int) *huma.Response {
+	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[httpjson.Problem](), true, "Problem")
+	headers := common()
+	maps.Copy(headers, limitHeaders())
+	switch status {
+	case http.StatusUnauthorized:
+		headers["WWW-Authenticate"] = header(true, "How to sign in", "Bearer")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		headers["Retry-After"] = number(true, "In how many seconds to try again", 2)
+	case http.StatusPreconditionFailed:
+		headers["ETag"] = header(false, "That of the prompt as it is now", `"3-12-2-l"`)
+	}
+	meaning := meanings[status]
+	example := httpjson.Problem{
+		Title: http.StatusText(status), Status: status, Detail: meaning.detail, RequestID: "8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f",
+		Errors: meaning.fields,
+	}
+	return &huma.Response{
+		Description: meaning.doc, Headers: headers,
+		Content: map[string]*huma.MediaType{httpjson.ProblemType: {Schema: schema, Example: example}},
+	}
+}
+
+// meanings says what each status that reports an error means here, with an example.
+var meanings = map[int]struct {
+	doc, detail string
+	fields      []httpjson.Field
+}{
+	400: {"The query, the cursor or the body cannot be read", "the body is not valid JSON", []httpjson.Field{{Location: "body.title", Message: "the JSON ends early"}}},
+	401: {"Nobody, or nobody who is believed, is calling", "sign in to use this", nil},
+	403: {"The caller may see this and may not do that to it", "only its author may change a prompt", nil},
+	404: {"There is no such thing, or the caller may not know of it", "there is no such prompt", nil},
+	408: {"The body took too long to arrive", "the body took too long to arrive", nil},
+	412: {"The prompt was changed since; the answer holds the current one", "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match", nil},
+	413: {"The body is larger than 256 KiB", "the body is larger than 256 KiB", nil},
+	415: {"The body is not JSON in UTF-8", "send the body as application/json in UTF-8", nil},
+	422: {"The request can be read and breaks rules, which are named", "the request breaks the rules named here", []httpjson.Field{{Location: "body.title", Message: "is required"}}},
+	428: {"If-Match is missing", "send the ETag of the prompt that your change is based on in If-Match", nil},
+	429: {"The caller sends more than one caller may", "you send more requests than this service takes from one caller; wait and send it again", nil},
+	500: {"Something went wrong here", "something went wrong here; if it happens again, tell the operator the request id", nil},
+	503: {"The storage is slow or away, or too much is at work: try again", "the storage does not answer at the moment; try again", nil},
+}
+
+// exemplify gives bodies an example made of those of their members.
+func (a *api) exemplify(content map[string]*huma.MediaType) {
+	for name, m := range content {
+		if m.Example == nil && m.Schema != nil && (name == jsonType || name == mergeType) {
+			m.Example = a.example(m.Schema)
+		}
+	}
+}
+
+// rare are members that only few prompts have.
+var rare = []string{"deletedAt", "purgeAt", "hidden"}
+
+func (a *api) example(s *huma.Schema) any {
+	if s.Ref != "" {
+		s = a.huma.OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	switch {
+	case len(s.Examples) > 0:
+		return s.Examples[0]
+	case s.Type == huma.TypeArray:
+		return []any{a.example(s.Items)}
+	case s.Type == huma.TypeObject:
+		all := map[string]any{}
+		for name, property := range s.Properties {
+			if !slices.Contains(rare, name) {
+				all[name] = a.example(property)
+			}
+		}
+		return all
+	}
+	return nil
+}

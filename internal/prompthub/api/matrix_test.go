@@ -1,0 +1,258 @@
+package api_test
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// The permission matrix: every operation of the document, by everybody, on every kind of prompt.
+
+// targets are the kinds of prompts, in the order of the columns below.
+var targets = []string{"public", "private", "deleted", "hidden", "unknown"}
+
+// A rule says what those who are believed are answered: one status, or one for each target.
+type rule struct{ other, author, admin string }
+
+// permissions are the rules by operation.
+//
+//	public private deleted hidden unknown
+var permissions = map[string]rule{
+	"get-prompt":          {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"replace-prompt":      {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
+	"patch-prompt":        {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
+	"delete-prompt":       {"403 404 404 404 404", "204 204 204 204 404", "403 404 404 404 404"},
+	"restore-prompt":      {"403 404 404 404 404", "200 200 200 200 404", "403 404 404 404 404"},
+	"set-vote":            {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"get-vote":            {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"delete-vote":         {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"hide-prompt":         {"403 404 404 404 404", "403 403 404 403 404", "204 404 404 204 404"},
+	"unhide-prompt":       {"403 404 404 404 404", "403 403 404 403 404", "204 404 404 204 404"},
+	"list-prompts":        {"200", "200", "200"},
+	"create-prompt":       {"201", "201", "201"},
+	"get-me":              {"200", "200", "200"},
+	"list-my-prompts":     {"200", "200", "200"},
+	"list-my-votes":       {"200", "200", "200"},
+	"list-hidden-prompts": {"403", "403", "200"},
+	"list-tags":           {"200", "200", "200"},
+	"put-tag":             {"403", "403", "200"},
+	"delete-tag":          {"403", "403", "204"},
+}
+
+// opened are operations that ask nobody who he is, and read those that nobody in particular may use where
+// reading is public.
+var (
+	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs"}
+	read   = []string{"list-prompts", "get-prompt", "list-tags"}
+)
+
+// A caller is somebody, or claims to be.
+type caller struct {
+	name   string
+	header []string
+	status func(operation string, target int, publicRead bool) string
+}
+
+func believed(pick func(rule) string) func(string, int, bool) string {
+	return func(operation string, target int, _ bool) string {
+		columns := strings.Fields(pick(permissions[operation]))
+		return columns[min(target, len(columns)-1)]
+	}
+}
+
+func refused(string, int, bool) string { return "401" }
+
+// nobody sees what other users see, where reading is public, and nothing else.
+func nobody(operation string, target int, publicRead bool) string {
+	if publicRead && contains(read, operation) {
+		return believed(func(r rule) string { return r.other })(operation, target, publicRead)
+	}
+	return "401"
+}
+
+func contains(all []string, s string) bool {
+	return strings.Contains(" "+strings.Join(all, " ")+" ", " "+s+" ")
+}
+
+// A signer is an identity provider.
+type signer struct {
+	url string
+	key *rsa.PrivateKey
+}
+
+func newSigner(t *testing.T) signer {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	provider := &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
+	server := httptest.NewServer(provider)
+	t.Cleanup(server.Close)
+	provider.SetIssuer(server.URL)
+	return signer{server.URL, key}
+}
+
+const tokenAudience = "api://prompthub"
+
+func claims(issuer, audience, oid string, end time.Time, roles ...string) string {
+	b, err := json.Marshal(map[string]any{
+		"iss": issuer, "aud": audience, "sub": "x", "oid": oid, "name": oid, "email": "mail@example.com", "exp": end.Unix(), "roles": roles,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func (s signer) token(claims string) []string {
+	return []string{"Authorization", "Bearer " + oidctest.SignIDToken(crypto.PrivateKey(s.key), "k", oidc.RS256, claims)}
+}
+
+func callers(t *testing.T, own signer, now time.Time) []caller {
+	later := now.Add(24 * 365 * time.Hour)
+	part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+	root := claims(own.url, tokenAudience, "root", later, "admin")
+	stranger := newSigner(t)
+	platform := base64.StdEncoding.EncodeToString([]byte(`{"auth_typ":"aad","claims":[{"typ":"oid","val":"ann"},{"typ":"roles","val":"admin"}]}`))
+	return []caller{
+		{"nobody", nil, nobody},
+		{"another user", own.token(claims(own.url, tokenAudience, "bob", later)), believed(func(r rule) string { return r.other })},
+		{"the author", own.token(claims(own.url, tokenAudience, "ann", later)), believed(func(r rule) string { return r.author })},
+		{"an admin", own.token(root), believed(func(r rule) string { return r.admin })},
+		{"an expired token", own.token(claims(own.url, tokenAudience, "ann", now.Add(-2*time.Minute), "admin")), refused},
+		{"another audience", own.token(claims(own.url, "api://other", "ann", later, "admin")), refused},
+		{"another issuer", stranger.token(claims(stranger.url, tokenAudience, "ann", later, "admin")), refused},
+		{"the issuer's name on a stranger's token", stranger.token(root), refused},
+		{"alg none", []string{"Authorization", "Bearer " + part(`{"alg":"none","typ":"JWT"}`) + "." + part(root) + "."}, refused},
+		{"alg none, signed", []string{"Authorization", "Bearer " + part(`{"alg":"none","kid":"k"}`) + "." + part(root) + ".AAAA"}, refused},
+		{"a platform header", []string{"X-MS-CLIENT-PRINCIPAL", platform, "X-MS-CLIENT-PRINCIPAL-ID", "ann"}, nobody},
+		{"a development header", []string{"X-Dev-User", "ann", "X-Dev-Roles", "admin"}, nobody},
+	}
+}
+
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	own := newSigner(t)
+	for _, publicRead := range []bool{false, true} {
+		t.Run(fmt.Sprintf("public read %t", publicRead), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(c *api.Config) {
+				c.PublicRead = publicRead
+				c.Identify = auth.JWT(t.Context(), auth.JWTOptions{Issuers: []string{own.url}, Audiences: []string{tokenAudience}, Now: c.Now})
+			})
+			c := newContract(t, w.api)
+			w.logs.reset()
+			m := matrix{w, c, publicRead}
+			all := callers(t, own, w.clock.Now())
+			for _, o := range c.operations() {
+				for _, who := range all {
+					m.check(o, who)
+				}
+			}
+			require.NotContains(t, w.logs.String(), "@", "no e-mail address in the log")
+			require.NotContains(t, w.logs.String(), "eyJ", "no token in the log")
+		})
+	}
+}
+
+type matrix struct {
+	*world
+	contract   *contract
+	publicRead bool
+}
+
+// check fills the cells of one operation and one caller.
+func (m matrix) check(o operation, who caller) {
+	m.t.Helper()
+	v, _ := m.contract.at(o.pointer)
+	id := v.(map[string]any)["operationId"].(string)
+	if _, ok := permissions[id]; !ok {
+		require.True(m.t, contains(opened, id), "operation %s has no rule", id)
+		m.cell(o, who, "", "200")
+		return
+	}
+	if !strings.Contains(o.path, "{id}") {
+		m.cell(o, who, "", who.status(id, 0, m.publicRead))
+		return
+	}
+	unknown := map[string]answer{}
+	for i, target := range targets {
+		want := who.status(id, i, m.publicRead)
+		if a := m.cell(o, who, target, want); want == "404" {
+			unknown[target] = a
+		}
+	}
+	for target, a := range unknown {
+		require.Equal(m.t, anonymous(unknown["unknown"]), anonymous(a), "%s by %s of %s can be told from an unknown prompt", id, who.name, target)
+	}
+}
+
+var requestIDs = regexp.MustCompile(`"requestId":"[^"]+"`)
+
+// anonymous returns an answer without what differs from request to request.
+func anonymous(a answer) string {
+	h := a.header.Clone()
+	h.Del("X-Request-Id")
+	h.Del("Date")
+	return fmt.Sprint(a.status, h, requestIDs.ReplaceAllString(a.body, ""))
+}
+
+// cell sends one request, made from the document, on a fresh prompt.
+func (m matrix) cell(o operation, who caller, target, want string) answer {
+	m.t.Helper()
+	path := strings.NewReplacer("{id}", m.prompt(target), "{tag}", "text").Replace(o.path)
+	v, _ := m.contract.at(o.pointer)
+	op := v.(map[string]any)
+	header := append([]string{}, who.header...)
+	body := ""
+	if request, ok := op["requestBody"].(map[string]any); ok {
+		example := request["content"].(map[string]any)["application/json"].(map[string]any)["example"]
+		b, err := json.Marshal(example)
+		require.NoError(m.t, err)
+		body = string(b)
+	}
+	if strings.Contains(fmt.Sprint(op["parameters"]), "If-Match") {
+		header = append(header, "If-Match", "*")
+	}
+	got := m.as("").do(o.method, api.Prefix+path, body, header...)
+	require.Equal(m.t, want, fmt.Sprint(got.status), "%s %s by %s on a prompt that is %s: %s", o.method, o.path, who.name, target, got.body)
+	return got
+}
+
+// prompt makes a prompt of ann's.
+func (m matrix) prompt(target string) string {
+	m.t.Helper()
+	ann, root := auth.User{ID: "ann", Name: "ann"}, auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
+	d := prompt.Draft{Title: "T", Text: "X", Visibility: prompt.Public}
+	if target == "unknown" || target == "" {
+		return "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	}
+	if target == "private" {
+		d.Visibility = prompt.Private
+	}
+	v, _, err := m.config.Service.Create(m.t.Context(), ann, d, "")
+	require.NoError(m.t, err)
+	switch target {
+	case "deleted":
+		err = m.config.Service.Delete(m.t.Context(), ann, v.ID)
+	case "hidden":
+		err = m.config.Service.Hide(m.t.Context(), root, v.ID, "x")
+	}
+	require.NoError(m.t, err)
+	return string(v.ID)
+}

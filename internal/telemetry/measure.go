@@ -1,0 +1,121 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"prompthub/internal/queue"
+)
+
+// meters are the instruments.
+type meters struct {
+	meter     metric.Meter
+	requests  metric.Float64Histogram
+	storage   metric.Float64Histogram
+	functions metric.Float64Histogram
+	age       metric.Float64Histogram
+}
+
+func newMeters(m metric.Meter) (meters, error) {
+	var errs [4]error
+	all := meters{meter: m}
+	all.requests, errs[0] = m.Float64Histogram("http.server.request.duration", metric.WithUnit("s"),
+		metric.WithDescription("How long requests took"))
+	all.storage, errs[1] = m.Float64Histogram("prompthub.storage.duration", metric.WithUnit("s"),
+		metric.WithDescription("How long calls of tables and queues took"))
+	all.functions, errs[2] = m.Float64Histogram("prompthub.function.duration", metric.WithUnit("s"),
+		metric.WithDescription("How long invocations of queue and timer functions took"))
+	all.age, errs[3] = m.Float64Histogram("prompthub.queue.age", metric.WithUnit("s"),
+		metric.WithDescription("How old messages were when a function got them, delays on purpose included"),
+		metric.WithExplicitBucketBoundaries(1, 2, 5, 10, 30, 60, 120, 180, 300, 720, 3600, 86400))
+	return all, errors.Join(errs[:]...)
+}
+
+// call makes one storage call.
+func (t *Telemetry) call(ctx context.Context, op, store string, do func(context.Context) error) error {
+	count(ctx)
+	if t == nil {
+		return failed(op, store, do(ctx))
+	}
+	start := time.Now()
+	ctx, span := t.tracer.Start(ctx, op+" "+store, trace.WithSpanKind(trace.SpanKindClient))
+	defer span.End()
+	err := failed(op, store, do(ctx))
+	how := outcome(err)
+	attrs := []attribute.KeyValue{
+		attribute.String("operation", op), attribute.String("store", store), attribute.String("outcome", how),
+	}
+	span.SetAttributes(attrs...)
+	if !expected(how) {
+		span.SetStatus(codes.Error, how)
+	}
+	t.storage.Record(ctx, time.Since(start).Seconds(), metric.WithAttributes(attrs...))
+	return err
+}
+
+func failed(op, store string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{call: op + " " + store, cause: err}
+}
+
+// Function runs one invocation of a queue or timer function.
+func (t *Telemetry) Function(ctx context.Context, name string, run func(context.Context) error) error {
+	if t == nil {
+		return run(ctx)
+	}
+	start := time.Now()
+	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindConsumer))
+	defer span.End()
+	status := "panicked" // unless run returns
+	defer func() {
+		if status != "ok" {
+			span.SetStatus(codes.Error, status)
+		}
+		t.functions.Record(ctx, time.Since(start).Seconds(),
+			metric.WithAttributes(attribute.String("function", name), attribute.String("status", status)))
+	}()
+	err := run(ctx)
+	status = "ok"
+	if err != nil {
+		status = "failed"
+	}
+	return err
+}
+
+// QueueAge takes note of how old a message was when a function got it.
+func (t *Telemetry) QueueAge(ctx context.Context, name string, age time.Duration) {
+	if t != nil && age >= 0 {
+		t.age.Record(ctx, age.Seconds(), metric.WithAttributes(attribute.String("queue", name)))
+	}
+}
+
+// WatchQueues measures, with each export, how many messages queues hold. It is how messages that were
+// set aside show: the Functions host moves them, and no call of ours sees it.
+func (t *Telemetry) WatchQueues(q queue.Queues, names ...string) error {
+	if t == nil {
+		return nil
+	}
+	_, err := t.meter.Int64ObservableGauge("prompthub.queue.length",
+		metric.WithDescription("How many messages queues hold, visible or not"),
+		metric.WithInt64Callback(func(ctx context.Context, o metric.Int64Observer) error {
+			var errs []error
+			for _, name := range names {
+				n, err := q.Len(ctx, name)
+				if err != nil {
+					errs = append(errs, failed("len", name, err))
+					continue
+				}
+				o.Observe(int64(n), metric.WithAttributes(attribute.String("queue", name)))
+			}
+			return errors.Join(errs...)
+		}))
+	return err
+}

@@ -1,0 +1,98 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
+)
+
+// Tables returns a store whose calls are counted for the request or invocation that makes them,
+// measured and traced. The texts of its errors hold no keys.
+func (t *Telemetry) Tables(db table.DB) table.DB { return tables{t, db} }
+
+type tables struct {
+	t  *Telemetry
+	db table.DB
+}
+
+func (s tables) Get(ctx context.Context, name string, key table.Key) (row table.Row, err error) {
+	err = s.t.call(ctx, "get", name, func(ctx context.Context) error {
+		row, err = s.db.Get(ctx, name, key)
+		return err
+	})
+	return row, err
+}
+
+func (s tables) List(ctx context.Context, name string, r table.Range, limit int, next string) (page table.Page, err error) {
+	err = s.t.call(ctx, "list", name, func(ctx context.Context) error {
+		page, err = s.db.List(ctx, name, r, limit, next)
+		return err
+	})
+	return page, err
+}
+
+func (s tables) Write(ctx context.Context, name string, ops ...table.Op) (etags []string, err error) {
+	what := "batch"
+	if len(ops) == 1 {
+		what = ops[0].Kind.String()
+	}
+	err = s.t.call(ctx, what, name, func(ctx context.Context) error {
+		etags, err = s.db.Write(ctx, name, ops...)
+		return err
+	})
+	return etags, err
+}
+
+func (s tables) Create(ctx context.Context, names ...string) error {
+	return s.t.call(ctx, "create", "tables", func(ctx context.Context) error { return s.db.Create(ctx, names...) })
+}
+
+// Queues returns queues whose calls are counted, measured and traced like those of Tables.
+func (t *Telemetry) Queues(q queue.Queues) queue.Queues { return queues{t, q} }
+
+type queues struct {
+	t *Telemetry
+	q queue.Queues
+}
+
+func (s queues) Send(ctx context.Context, name, text string, delay time.Duration) (r queue.Receipt, err error) {
+	err = s.t.call(ctx, "send", name, func(ctx context.Context) error {
+		r, err = s.q.Send(ctx, name, text, delay)
+		return err
+	})
+	return r, err
+}
+
+func (s queues) Receive(ctx context.Context, name string, limit int, lock time.Duration) (ms []queue.Message, err error) {
+	err = s.t.call(ctx, "receive", name, func(ctx context.Context) error {
+		ms, err = s.q.Receive(ctx, name, limit, lock)
+		return err
+	})
+	return ms, err
+}
+
+func (s queues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (renewed queue.Receipt, err error) {
+	err = s.t.call(ctx, "hide", name, func(ctx context.Context) error {
+		renewed, err = s.q.Hide(ctx, name, r, delay)
+		return err
+	})
+	return renewed, err
+}
+
+func (s queues) Delete(ctx context.Context, name string, r queue.Receipt) error {
+	return s.t.call(ctx, "delete", name, func(ctx context.Context) error { return s.q.Delete(ctx, name, r) })
+}
+
+func (s queues) Len(ctx context.Context, name string) (n int, err error) {
+	err = s.t.call(ctx, "len", name, func(ctx context.Context) error {
+		n, err = s.q.Len(ctx, name)
+		return err
+	})
+	return n, err
+}
+
+func (s queues) Create(ctx context.Context, names ...string) error {
+	return s.t.call(ctx, "create", "queues", func(ctx context.Context) error { return s.q.Create(ctx, names...) })
+}
