@@ -3,6 +3,8 @@
 TOOLS := go tool -modfile=internal/tools/go.mod
 AZURITE := internal/tools/azurite
 AZURITE_STAMP := $(AZURITE)/node_modules/.package-lock.json
+WEB := internal/tools/web
+WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 INFRA := internal/tools/infra
 INFRA_STAMP := $(INFRA)/node_modules/.package-lock.json
 SCHEMAS := $(CURDIR)/.cache/schemas
@@ -11,7 +13,7 @@ SOAK ?= 5m
 ADDR ?= 127.0.0.1:7071
 DATA ?= .data
 
-.PHONY: help run test race check cover fuzz soak mutants bench azurite package func-start infra-check infra-schemas
+.PHONY: help run test race browser check cover fuzz soak mutants bench azurite package func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -20,7 +22,7 @@ run: ## build, and serve on this machine with the embedded store (ADDR, DATA)
 	go build -o bin/handler ./handler
 	bin/handler local --addr $(ADDR) --data $(DATA)
 
-test: $(AZURITE_STAMP) $(INFRA_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
+test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
 	go test -timeout 12m ./...
 	cd $(INFRA) && go vet . && go test .
@@ -37,8 +39,12 @@ infra-schemas: ## compare azure.yaml, host.json and others with their published 
 	done
 	cd $(INFRA) && INFRA_SCHEMAS=$(SCHEMAS) go test -v -run TestPublishedSchemas .
 
-race: $(AZURITE_STAMP) ## run all tests with the race detector, in random order
+race: $(AZURITE_STAMP) $(WEB_STAMP) ## run all tests with the race detector, in random order
 	go test -race -shuffle=on -timeout 30m ./...
+
+browser: $(AZURITE_STAMP) $(WEB_STAMP) ## test the pages in a browser, and keep pictures of them in .cache/pages
+	@rm -rf .cache/pages && mkdir -p .cache/pages
+	go test -count=1 -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages ./internal/prompthub/e2e
 
 check: ## format, vet, lint, dead code, go.mod
 	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
@@ -47,7 +53,7 @@ check: ## format, vet, lint, dead code, go.mod
 	@dead=$$($(TOOLS) deadcode -test ./...); test -z "$$dead" || { echo "nothing uses:"; echo "$$dead"; exit 1; }
 	go mod tidy -diff
 
-cover: $(AZURITE_STAMP) ## run all tests and tell how much of each function they reach
+cover: $(AZURITE_STAMP) $(WEB_STAMP) ## run all tests and tell how much of each function they reach
 	@mkdir -p .cache
 	go test -coverpkg=./... -coverprofile=.cache/cover.out ./...
 	go tool cover -func=.cache/cover.out
@@ -61,7 +67,7 @@ fuzz: ## fuzz each target for FUZZTIME
 	done
 
 soak: $(AZURITE_STAMP) ## load the program for SOAK (5m) under the test host on Azurite, with kills
-	SOAK=$(SOAK) EXPLORE_SCHEDULES=100000 EMBEDDED_KILL_ROUNDS=100 go test -timeout 60m -v -run 'TestSoak|TestExplore|Kill' ./internal/prompthub/e2e ./internal/prompthub/promptdb ./internal/embedded
+	E2E_FULL=1 SOAK=$(SOAK) EXPLORE_SCHEDULES=100000 EMBEDDED_KILL_ROUNDS=100 go test -timeout 60m -v -run 'TestSoak|TestExplore|Kill|Story|StorageFaults' ./internal/prompthub/e2e ./internal/prompthub/promptdb ./internal/embedded
 
 mutants: ## break the protocol on purpose: every break must make a test fail
 	go run ./internal/mutants
@@ -93,4 +99,12 @@ $(INFRA_STAMP): $(INFRA)/package-lock.json
 		npm ci --prefix $(INFRA) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
 		echo "npm is not installed: infra/ is not checked. Install Node 22 to check it."; \
+	fi
+
+# What tests in a browser need besides the browser.
+$(WEB_STAMP): $(WEB)/package-lock.json
+	@if command -v npm >/dev/null; then \
+		npm ci --prefix $(WEB) --ignore-scripts --no-audit --no-fund && touch $@; \
+	else \
+		echo "npm is not installed: pages are not checked for accessibility. Install Node 22 to check them."; \
 	fi

@@ -115,10 +115,10 @@ func (q MineQuery) scope(who auth.User) string {
 
 // Mine returns the caller's own prompts.
 func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, error) {
-	if q.Words.Nothing() {
-		return Page{}, nil
-	}
 	return s.page(ctx, who, q.scope(who), q.Cursor, func(after string) (promptdb.Page, error) {
+		if q.Words.Nothing() {
+			return promptdb.Page{}, nil
+		}
 		return s.db.Mine(ctx, who.ID, q.Filter, q.Sort, after, q.Limit)
 	})
 }

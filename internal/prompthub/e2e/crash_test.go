@@ -228,7 +228,7 @@ func TestPoisonIsSetAside(t *testing.T) {
 	finish(t, a)
 }
 
-// TestKillsOfTheEmbeddedStore is the kill test of the store under the whole application, at random moments.
+// TestRestartsLeaveNothingBehind kills the whole application on its embedded store again and again.
 func TestRestartsLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	a := startLocal(t, "embedded")

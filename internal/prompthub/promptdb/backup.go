@@ -72,7 +72,7 @@ type voteLine struct {
 // written meanwhile is in the backup or not, a prompt or a vote always whole.
 func (db *DB) Backup(ctx context.Context, w io.Writer, progress func(rows int)) (int, error) {
 	buf := bufio.NewWriter(w)
-	b := &backup{db: db, enc: json.NewEncoder(buf), progress: progress}
+	b := &backup{purging: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(buf), progress: progress}
 	b.enc.SetEscapeHTML(false)
 	if err := b.all(ctx); err != nil {
 		return b.rows, err
@@ -81,6 +81,7 @@ func (db *DB) Backup(ctx context.Context, w io.Writer, progress func(rows int)) 
 }
 
 type backup struct {
+	purging  map[prompt.ID]bool // on their way out, and their votes with them
 	db       *DB
 	enc      *json.Encoder
 	progress func(int)
@@ -96,8 +97,8 @@ func (b *backup) all(ctx context.Context) error {
 		line  func(table.Row) (*line, error)
 	}{
 		{b.db.t.TagCatalog, tagOf},
-		{b.db.t.Prompts, promptOf},
-		{b.db.t.Votes, voteOf},
+		{b.db.t.Prompts, b.promptOf},
+		{b.db.t.Votes, b.voteOf},
 	} {
 		if err := b.table(ctx, part.table, part.line); err != nil {
 			return err
@@ -127,7 +128,7 @@ func tagOf(row table.Row) (*line, error) {
 	return &line{Kind: "tag", Tag: &tagLine{Tag: t.Tag, DisplayName: t.DisplayName, SortOrder: t.SortOrder, Active: t.Active}}, nil
 }
 
-func promptOf(row table.Row) (*line, error) {
+func (b *backup) promptOf(row table.Row) (*line, error) {
 	if key, ok := strings.CutPrefix(row.Row, idemPrefix); ok {
 		author, ok := parseUser(row.Partition)
 		if !ok {
@@ -141,8 +142,12 @@ func promptOf(row table.Row) (*line, error) {
 		return nil, nil
 	}
 	rec, err := parseRecord(row)
-	if err != nil || rec.purging {
+	if err != nil {
 		return nil, err
+	}
+	if rec.purging {
+		b.purging[rec.ID] = true
+		return nil, nil
 	}
 	tags := rec.Tags
 	if tags == nil {
@@ -155,7 +160,7 @@ func promptOf(row table.Row) (*line, error) {
 	}}, nil
 }
 
-func voteOf(row table.Row) (*line, error) {
+func (b *backup) voteOf(row table.Row) (*line, error) {
 	voter, ok := parseVote(row.Row)
 	if !ok {
 		return nil, nil
@@ -163,6 +168,9 @@ func voteOf(row table.Row) (*line, error) {
 	id, ok := parsePrompt(row.Partition)
 	if !ok {
 		return nil, fmt.Errorf("row %s has no key of ours", row.Key)
+	}
+	if b.purging[id] {
+		return nil, nil
 	}
 	return &line{Kind: "vote", Vote: &voteLine{
 		Prompt: id, Voter: voter, Value: prompt.Vote(row.Props.Get("VoteValue").Int()), UpdatedAt: row.Props.Get("UpdatedAt").Time(),

@@ -45,3 +45,8 @@ func (db *DB) Rewrite(ctx context.Context, author string, id prompt.ID) error {
 
 // MineRow returns the author's summary row of a prompt.
 func (db *DB) MineRow(p prompt.Prompt) table.Row { return record{Prompt: p}.mineRow() }
+
+// VoterRow returns a voter's own row.
+func VoterRow(voter string, id prompt.ID, v prompt.Vote) table.Row {
+	return table.Row{Key: voterKey(voter, id), Props: voterProps(id, "ann", v, id.Time())}
+}

@@ -221,8 +221,8 @@ func sortLiked(rows []table.Row, after string, limit int) Page {
 // walkLiked goes through the most-liked index and keeps what is wanted.
 func (db *DB) walkLiked(ctx context.Context, s *scan, w Wanted, after string, limit int) (Page, error) {
 	var found []table.Row
-	for {
-		rows, more, err := s.liked(ctx, after, max(min(s.left, 4*(limit+1), table.MaxPage), 1))
+	for size := 4 * (limit + 1); ; size *= 4 {
+		rows, more, err := s.liked(ctx, after, s.size(size))
 		if err != nil {
 			return Page{}, err
 		}

@@ -38,6 +38,9 @@ func (db *DB) scan() *scan { return &scan{db: db, left: maxScan, until: db.Now()
 
 func (s *scan) spent() bool { return s.left <= 0 || s.db.Now().After(s.until) }
 
+// size returns how many rows to read next where n would be best.
+func (s *scan) size(n int) int { return max(min(n, s.left, table.MaxPage), 1) }
+
 // rows reads up to limit rows of a range, through short and empty pages. more reports whether the range may go on.
 func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) (rows []table.Row, more bool, err error) {
 	for next := ""; ; {
@@ -91,7 +94,7 @@ func (s *scan) olderMonths(ctx context.Context, before string, n int) ([]table.R
 		return nil, err
 	}
 	var rows []table.Row
-	for width := 2; len(rows) < n && before > oldest; width *= 2 {
+	for width := 2; len(rows) < n && before > oldest; width = min(2*width, max(s.left/n, 1)) {
 		var months []string
 		for m := previous(before); len(months) < width && m >= oldest; m = previous(m) {
 			months = append(months, m)
@@ -161,6 +164,15 @@ func (o *oldestMonth) get(ctx context.Context, db *DB) (string, error) {
 		o.month = strings.TrimPrefix(rows[0].Partition, newestPrefix)
 	}
 	return o.month, nil
+}
+
+// lower takes note of a prompt in an older month, which this instance has just listed. Others see it within oldestFor.
+func (o *oldestMonth) lower(month string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if month < o.month {
+		o.month = month
+	}
 }
 
 // MostLiked returns public prompts by score, the newer first among equals, from a position on. A prompt
@@ -289,9 +301,8 @@ func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, afte
 	s := db.scan()
 	var page Page
 	r := table.Range{Partition: voterPartition(voter), After: after}
-	for len(page.Items) <= limit {
-		want := min(max(limit+1-len(page.Items), 20), s.left)
-		rows, more, err := s.rows(ctx, db.t.VotesByVoter, r, want)
+	for size := limit + 1; len(page.Items) <= limit; size *= 4 {
+		rows, more, err := s.rows(ctx, db.t.VotesByVoter, r, s.size(size))
 		if err != nil {
 			return Page{}, err
 		}
@@ -301,6 +312,7 @@ func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, afte
 		if value != prompt.None {
 			rows = slices.DeleteFunc(rows, func(row table.Row) bool { return prompt.Vote(row.Props.Get("VoteValue").Int()) != value })
 		}
+		s.left -= len(rows) // each is looked up
 		items, err := db.voted(ctx, voter, rows)
 		if err != nil {
 			return Page{}, err

@@ -20,7 +20,7 @@ type Sort string
 const (
 	ByNewest  Sort = "newest"
 	ByUpdated Sort = "updated" // last edited first
-	ByTitle   Sort = "title"
+	ByTitle   Sort = "title"   // by its first 100 characters
 )
 
 // maxSorted is how many prompts of an author are sorted in memory.
@@ -68,8 +68,8 @@ func (db *DB) mineNewest(ctx context.Context, author string, f Filter, after str
 	}
 	s := db.scan()
 	var found []table.Row
-	for len(found) <= limit {
-		rows, more, err := s.rows(ctx, db.t.Prompts, r, min(max(limit+1-len(found), 20), s.left))
+	for size := limit + 1; len(found) <= limit; size *= 4 {
+		rows, more, err := s.rows(ctx, db.t.Prompts, r, s.size(size))
 		if err != nil {
 			return Page{}, err
 		}
@@ -136,10 +136,14 @@ func (db *DB) mineSorted(ctx context.Context, author string, f Filter, sort Sort
 
 func validMine(key string) bool { _, ok := parseMine(key); return ok }
 
+// maxSortKey is how much of a title sorts, in characters: a position holds it, and has to fit into a URL.
+const maxSortKey = 100
+
 // sortKey orders as text; among equals the key decides: newest first.
 func sortKey(p prompt.Prompt, sort Sort) string {
 	if sort == ByTitle {
-		return prompt.NormalizeTitle(p.Title)
+		title := []rune(prompt.NormalizeTitle(p.Title))
+		return string(title[:min(len(title), maxSortKey)])
 	}
 	return fmt.Sprintf("%019s", strconv.FormatInt(maxTicks-table.Ticks(p.UpdatedAt), 10))
 }

@@ -60,6 +60,9 @@ func (db *DB) index(ctx context.Context, rec record) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	if rec.Listed() {
+		db.oldest.lower(month(rec.ID.Time()))
+	}
 	if !db.Now().Before(rec.pending.Until) {
 		return errLate
 	}

@@ -146,7 +146,7 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 			return time.Time{}, err
 		}
 		if rec.pending.held(db.Now()) {
-			return rec.pending.Until, nil
+			return db.next(why, rec.pending.Until), nil
 		}
 		if next := rec.projectedAt.Add(calm); why == counts && rec.pending == nil && db.Now().Before(next) {
 			return next, nil
@@ -178,11 +178,20 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 		}
 		if !db.clear(ctx, committed) {
 			// Its message is what would clear it: it must come again.
-			return committed.pending.Until, nil
+			return db.next(why, committed.pending.Until), nil
 		}
 		return time.Time{}, nil
 	}
 	return time.Time{}, fmt.Errorf("prompt %s: changed by others %d times", w.id, maxTries)
+}
+
+// next says when to look again at a prompt that somebody else is at work on until a time. That is mostly done in a moment,
+// and the lists are to follow votes within seconds.
+func (db *DB) next(why reason, until time.Time) time.Time {
+	if soon := db.Now().Add(calm); why == counts && soon.Before(until) {
+		return soon
+	}
+	return until
 }
 
 // followVote sets the voter's index row to what the vote row says. The index row is read

@@ -30,7 +30,7 @@ func entriesOf(p prompt.Prompt) entries {
 	if p.Deleted() {
 		e.Days = []string{day(p.DeletedAt)}
 	}
-	e.Hidden = p.Hidden() && !p.Deleted()
+	e.Hidden = p.Hidden() && !p.Deleted() && p.Visibility == prompt.Public // moderators do not read private titles
 	return e
 }
 

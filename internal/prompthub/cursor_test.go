@@ -1,0 +1,101 @@
+package prompthub_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// TestCursorsBelongToTheirQuery gives the cursor of every query to every other one.
+func TestCursorsBelongToTheirQuery(t *testing.T) {
+	db := promptdb.New(promptdb.Config{
+		Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now,
+		Log: slog.New(slog.DiscardHandler), Behind: func(f func()) { f() },
+		Sleep: func(context.Context, time.Duration) error { return nil },
+	})
+	require.NoError(t, db.Create(t.Context()))
+	s := prompthub.New(db, prompt.Rules{}, time.Now)
+	ann, bob := auth.User{ID: "ann"}, auth.User{ID: "bob"}
+	for i := range 5 {
+		for _, who := range []auth.User{ann, bob} {
+			id, err := prompt.NewID(time.Now(), rand.Reader)
+			require.NoError(t, err)
+			_, _, err = db.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: who.ID, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1, Draft: prompt.Draft{
+				Title: fmt.Sprint("same words ", i), Text: "t", Tags: []prompt.Tag{"text", "data"}, Visibility: prompt.Public,
+			}}, nil)
+			require.NoError(t, err)
+			for _, voter := range []auth.User{ann, bob} {
+				_, err = s.Vote(t.Context(), voter, id, prompt.Like)
+				require.NoError(t, err)
+			}
+		}
+	}
+	words := func(q string) prompt.Query {
+		parsed, err := prompt.ParseQuery(q)
+		require.NoError(t, err)
+		return parsed
+	}
+	search := func(q prompthub.Search) func(string) (prompthub.Page, error) {
+		return func(cursor string) (prompthub.Page, error) {
+			q.Limit, q.Cursor = 2, cursor
+			return s.Search(t.Context(), ann, q)
+		}
+	}
+	mine := func(who auth.User, q prompthub.MineQuery) func(string) (prompthub.Page, error) {
+		return func(cursor string) (prompthub.Page, error) {
+			q.Limit, q.Cursor = 2, cursor
+			return s.Mine(t.Context(), who, q)
+		}
+	}
+	votes := func(who auth.User, v prompt.Vote) func(string) (prompthub.Page, error) {
+		return func(cursor string) (prompthub.Page, error) { return s.MyVotes(t.Context(), who, v, 2, cursor) }
+	}
+	queries := []func(string) (prompthub.Page, error){
+		search(prompthub.Search{Order: prompthub.Newest}),
+		search(prompthub.Search{Order: prompthub.MostLiked}),
+		search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"text"}}),
+		search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"data"}}),
+		search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"data", "text"}}),
+		search(prompthub.Search{Order: prompthub.MostLiked, Tags: []prompt.Tag{"text"}}),
+		search(prompthub.Search{Order: prompthub.Newest, Words: words("same")}),
+		search(prompthub.Search{Order: prompthub.Newest, Words: words("words")}),
+		search(prompthub.Search{Order: prompthub.Newest, Words: words("same"), Tags: []prompt.Tag{"text"}}),
+		mine(ann, prompthub.MineQuery{Sort: promptdb.ByNewest}),
+		mine(bob, prompthub.MineQuery{Sort: promptdb.ByNewest}),
+		mine(ann, prompthub.MineQuery{Sort: promptdb.ByTitle}),
+		mine(ann, prompthub.MineQuery{Sort: promptdb.ByUpdated}),
+		mine(ann, prompthub.MineQuery{Sort: promptdb.ByNewest, Filter: promptdb.Filter{Visibility: prompt.Public}}),
+		mine(ann, prompthub.MineQuery{Sort: promptdb.ByNewest, Filter: promptdb.Filter{Tags: []prompt.Tag{"text"}}}),
+		mine(ann, prompthub.MineQuery{Sort: promptdb.ByNewest, Filter: promptdb.Filter{Words: words("same")}}),
+		votes(ann, prompt.None), votes(ann, prompt.Like), votes(bob, prompt.None),
+	}
+	for i, from := range queries {
+		page, err := from("")
+		require.NoError(t, err)
+		require.NotEmpty(t, page.Next, "query %d", i)
+		for j, to := range queries {
+			_, err := to(page.Next)
+			if i == j {
+				require.NoError(t, err)
+			} else {
+				require.Equal(t, fault.Malformed, fault.Of(err), "the cursor of query %d in query %d", i, j)
+			}
+		}
+	}
+	one, err := search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"data", "text"}})("")
+	require.NoError(t, err)
+	_, err = search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"text", "data", "text"}})(one.Next)
+	require.NoError(t, err, "the same query in other words")
+}
