@@ -123,7 +123,7 @@ func verify(ctx context.Context, db *promptdb.DB, std streams) error {
 	}
 	p.done(n)
 	if differences > 0 {
-		return fmt.Errorf("verify: differences: %d", differences)
+		return fmt.Errorf("verify: differences: %d. Right after a kill or an outage that is work which its messages will finish: let the application run for three minutes and verify again. Otherwise: reindex", differences)
 	}
 	fmt.Fprintln(std.err, "no difference")
 	return nil
