@@ -21,6 +21,7 @@ import (
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/web"
 	"prompthub/internal/prompthub/worker"
 )
 
@@ -102,8 +103,14 @@ func documented(t *testing.T) []string {
 	return all
 }
 
+// pageRoutes are the routes of the pages, and of the address without a path, which leads to them.
+var pageRoutes = map[string][]string{
+	strings.TrimPrefix(web.Prefix, "/") + "/{*path}": {"get", "head", "post"},
+	"{ignored:maxlength(0)?}":                        {"get", "head"},
+}
+
 func TestEveryRouteHasAFunctionAndNoOther(t *testing.T) {
-	prefix := "/" + readHost(t).Extensions.HTTP.RoutePrefix + "/"
+	require.Empty(t, readHost(t).Extensions.HTTP.RoutePrefix, "the pages are beside the API")
 	var deployed []string
 	for name, bindings := range functions(t) {
 		if bindings[0].Type != "httpTrigger" {
@@ -114,7 +121,12 @@ func TestEveryRouteHasAFunctionAndNoOther(t *testing.T) {
 		in := bindings[0]
 		require.Equal(t, binding{Type: "httpTrigger", Direction: "in", Name: "req", AuthLevel: "anonymous", Route: in.Route, Methods: in.Methods}, in, name)
 		require.Equal(t, binding{Type: "http", Direction: "out", Name: "res"}, bindings[1], name)
-		route, ok := strings.CutPrefix(prefix+in.Route, api.Prefix)
+		if methods, ok := pageRoutes[in.Route]; ok {
+			require.Equal(t, methods, in.Methods, name)
+			continue
+		}
+		require.NotContains(t, in.Route, "*", "%s: only the pages may have a route for everything below", name)
+		route, ok := strings.CutPrefix("/"+in.Route, api.Prefix)
 		require.True(t, ok, "%s: route %s is not under %s", name, in.Route, api.Prefix)
 		require.Equal(t, slices.Contains(in.Methods, "get"), slices.Contains(in.Methods, "head"), "%s: HEAD goes with GET", name)
 		for _, m := range in.Methods {

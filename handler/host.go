@@ -63,7 +63,7 @@ func assemble(ctx context.Context, s settings, refused error, log *slog.Logger, 
 	if err != nil {
 		return a, refuse(err, log), triggers
 	}
-	return a, a.api(identify), triggers
+	return a, a.doors(identify), triggers
 }
 
 // refuse answers every route but health with what is wrong with the settings.

@@ -66,7 +66,7 @@ func local(ctx context.Context, std streams, addr, data string) (err error) {
 	greet(std.err, s, "http://"+l.Addr().String(), st.where)
 	g, ctx := errgroup.WithContext(ctx)
 	// No trigger endpoints: the triggers are called, not posted to.
-	g.Go(func() error { return serve(ctx, l, withFront(a.api(identify)), log) })
+	g.Go(func() error { return serve(ctx, l, withFront(a.doors(identify)), log) })
 	g.Go(func() error {
 		return devhost.Run(ctx, st.queues, a.triggers(), devhost.Options{Log: log, Queues: localQueues(), Grace: stopTime})
 	})
@@ -105,7 +105,7 @@ Data is in %[3]s. Press Ctrl+C to stop.
 Try:
   curl %[2]s-H "Content-Type: application/json" -d '{"title":"Hello","text":"Say hello.","tags":["text"],"visibility":"public"}' %[1]s/api/v1/prompts
   curl %[2]s"%[1]s/api/v1/prompts?sort=newest&limit=5"
-The API is described at %[1]s/api/v1/docs
+Open %[1]s/app in a browser. The API is described at %[1]s/api/v1/docs
 
 `, url, who, where)
 }

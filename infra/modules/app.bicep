@@ -126,6 +126,7 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
       AzureWebJobsStorage__clientId: identity.properties.clientId
       APPLICATIONINSIGHTS_CONNECTION_STRING: insights.properties.ConnectionString
       APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'Authorization=AAD;ClientId=${identity.properties.clientId}'
+      AzureWebJobsDisableHomepage: 'true' // "/" is the application's
       PUBLIC_READ: string(publicRead)
       MAX_TEXT: string(maxText)
       LOG_LEVEL: logLevel
@@ -148,9 +149,10 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
     properties: {
       platform: { enabled: !empty(entraClientId) }
       globalValidation: {
-        // The application knows which routes nobody may read; with publicRead the platform lets all through to it.
-        requireAuthentication: !publicRead
-        unauthenticatedClientAction: publicRead ? 'AllowAnonymous' : 'Return401'
+        // The platform says who is calling and lets everybody through: the application answers 401 to those who are not
+        // signed in, and shows a browser its sign-in page. The paths below stay open where somebody changes that.
+        requireAuthentication: false
+        unauthenticatedClientAction: 'AllowAnonymous'
         excludedPaths: anonymousPaths
       }
       httpSettings: {

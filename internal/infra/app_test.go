@@ -103,6 +103,6 @@ func TestModeOfSignIn(t *testing.T) {
 	require.Equal(t, "!empty(entraClientId) ? 'easyauth' : (!empty(jwtIssuer) || !empty(jwtAudience)) ? 'jwt' : ''", f.Vars["authMode"].Text())
 	auth := f.Resource("auth").Body.Get("properties")
 	is(t, auth, "!empty(entraClientId)", "platform", "enabled")
-	is(t, auth, "!publicRead", "globalValidation", "requireAuthentication")
+	is(t, auth, "false", "globalValidation", "requireAuthentication") // the application refuses: a browser needs its sign-in page
 	is(t, auth, "anonymousPaths", "globalValidation", "excludedPaths")
 }

@@ -100,7 +100,7 @@ func TestHostFile(t *testing.T) {
 	require.Regexp(t, `^\[4\.\*, 5\.0\.0\)$`, h.ExtensionBundle.Version)
 	require.Equal(t, "handler", h.CustomHandler.Description.DefaultExecutablePath)
 	require.True(t, h.CustomHandler.EnableForwardingHTTPRequest)
-	require.NotEmpty(t, h.Extensions.HTTP.RoutePrefix, "without a prefix outsiders reach the endpoints of triggers")
+	require.Empty(t, h.Extensions.HTTP.RoutePrefix, "pages and API have routes of their own")
 
 	q := h.Extensions.Queues
 	require.LessOrEqual(t, q.BatchSize, 32)

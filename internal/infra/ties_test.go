@@ -103,7 +103,7 @@ func queueNames(t *testing.T, fs files) []string {
 
 // openPaths compares what the platform lets anyone call with the routes that anyone may call.
 func openPaths(t *testing.T, fs files) []string {
-	prefix := "/" + host(t).Extensions.HTTP.RoutePrefix + "/"
+	prefix := strings.TrimSuffix("/"+host(t).Extensions.HTTP.RoutePrefix, "/") + "/"
 	var want []string
 	for _, f := range functions(t) {
 		if slices.Contains([]string{"health", "ready", "openapi", "docs"}, f.name) {

@@ -1,0 +1,207 @@
+package e2e
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/stretchr/testify/require"
+)
+
+// payloads try to become more than text. FIRE is put in the place of what they would run.
+var payloads = []string{
+	`<script>FIRE</script>`,
+	`</script><script>FIRE</script>`,
+	`<img src=x onerror="FIRE">`,
+	`<svg onload="FIRE">`,
+	`<svg><script>FIRE</script></svg>`,
+	`"><img src=x onerror=FIRE>`,
+	`' onfocus='FIRE' autofocus='`,
+	`" onfocus="FIRE" autofocus x="`,
+	`</title><script>FIRE</script>`,
+	`</textarea><script>FIRE</script>`,
+	`</pre><img src=x onerror=FIRE>`,
+	`<iframe srcdoc="<script>parent.FIRE</script>"></iframe>`,
+	`<iframe src="javascript:FIRE"></iframe>`,
+	`<object data="javascript:FIRE"></object>`,
+	`<embed src="data:text/html,<script>FIRE</script>">`,
+	`<form action="javascript:FIRE"><button>x</button></form>`,
+	`<base href="https://evil.example/">`,
+	`<meta http-equiv="refresh" content="0;url=https://evil.example/">`,
+	`<link rel="stylesheet" href="https://evil.example/x.css">`,
+	`<style>@import "https://evil.example/x.css"; body{display:none}</style>`,
+	`<details open ontoggle="FIRE">`,
+	`<a href="javascript:FIRE">x</a>`,
+	`[x](javascript:FIRE)`,
+	`[x](JaVaScRiPt:FIRE)`,
+	`[x](java&#115;cript:FIRE)`,
+	`[x](data:text/html,<script>FIRE</script>)`,
+	`[x](vbscript:FIRE)`,
+	"[x](java\tscript:FIRE)",
+	`![x](javascript:FIRE)`,
+	`![x](https://evil.example/pixel.png)`,
+	`![x](x"onerror="FIRE)`,
+	`<javascript:FIRE>`,
+	`<https://evil.example/"onmouseover="FIRE>`,
+	`https://evil.example/"onmouseover="FIRE"`,
+	`{{constructor.constructor('FIRE')()}}`,
+	"${FIRE:<img src=x onerror=FIRE>}",
+	`{{<script>FIRE</script>}}`,
+	"`</code><script>FIRE</script>`",
+	`&lt;script&gt;FIRE&lt;/script&gt;`,
+	"\u202eFIRE\u202c <!--><script>FIRE</script>-->",
+}
+
+// shapes put a payload into a text.
+var shapes = []string{"%s", "a %s b", "# %s", "- %s\n\n> %s", "```\n%s\n```\n\n|%s|x|\n|-|-|\n|%s|y|"}
+
+const fire = `alert(document.domain)`
+
+// An attack is a prompt that tries to break out: in its title, its text and the name of its author.
+type attack struct{ title, text, author string }
+
+// hostile returns 200 attacks.
+func hostile() (all []attack) {
+	for i, p := range payloads {
+		for j, shape := range shapes {
+			armed := strings.ReplaceAll(p, "FIRE", fire)
+			author := strings.ReplaceAll(payloads[(i+j)%len(payloads)], "FIRE", "alert(1)")
+			all = append(all, attack{
+				title:  line(fmt.Sprintf("%d.%d %s", i, j, armed)),
+				text:   strings.ReplaceAll(shape, "%s", armed),
+				author: line(author),
+			})
+		}
+	}
+	return all
+}
+
+// line returns a text as titles and names may have it.
+func line(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\t", " ")) }
+
+// witness runs in every page before it: it hears what would run, and what the policy had to stop.
+const witness = `
+window.fired = [];
+for (const name of ['alert', 'confirm', 'prompt']) window[name] = () => window.fired.push(name);
+document.addEventListener('securitypolicyviolation', (e) => window.fired.push(e.violatedDirective + ' ' + e.blockedURI));
+`
+
+// inert finds what is on a page and was not put there by the templates.
+const inert = `(() => {
+	const found = [...window.fired];
+	for (const e of document.querySelectorAll('*')) {
+		for (const a of e.attributes) if (/^on|^style$|^srcdoc$/i.test(a.name)) found.push(e.outerHTML.slice(0, 200));
+		if (/^(iframe|object|embed|img|base|style|video|audio|math|frame)$/i.test(e.localName)) found.push(e.outerHTML.slice(0, 200));
+		if (e.localName === 'script' && !/^\/app\/static\//.test(e.getAttribute('src')) || e.localName === 'meta' && e.httpEquiv) found.push(e.outerHTML);
+		if (e.localName === 'form' && !/^\/app/.test(e.getAttribute('action'))) found.push(e.outerHTML.slice(0, 200));
+		if (e.localName === 'svg' && !e.closest('.ballot')) found.push(e.outerHTML.slice(0, 200));
+	}
+	for (const a of document.links) {
+		if (!/^(https?|mailto):$/.test(a.protocol)) found.push(a.outerHTML);
+		if (a.host !== location.host && a.rel !== 'nofollow noreferrer') found.push(a.outerHTML);
+	}
+	return found;
+})()`
+
+// Prompts that try to run something are text on every page.
+func TestBrowserHostilePrompts(t *testing.T) {
+	b := startBrowser(t)
+	a := startLocal(t, "embedded")
+	corpus := hostile()
+	require.Len(t, corpus, 200)
+	t.Run("pages", func(t *testing.T) {
+		for i := range 4 {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				p := suspicious(b.visit(t, a.url(), variants[0]))
+				for n := i; n < len(corpus); n += 4 {
+					hostilePages(p, corpus[n], n)
+				}
+				p.calm()
+			})
+		}
+	})
+	p := suspicious(b.visit(t, a.url(), variants[0]))
+	p.as("reader")
+	everyList(p)
+	hostileAddresses(p, a.url())
+	p.calm()
+}
+
+// suspicious makes a tab hear what runs in its pages.
+func suspicious(p *tab) *tab {
+	p.t.Helper()
+	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: witness})
+	return p
+}
+
+// as continues as an admin of any name.
+func (p *tab) as(name string) {
+	p.t.Helper()
+	value := url.Values{"name": {name}, "roles": {"admin"}}.Encode()
+	call(p, network.SetCookie, network.SetCookieParams{Name: "prompthub-dev", Value: value, URL: p.base + "/app"})
+}
+
+// hostilePages stores a prompt and looks at it. Some go on to be edited, some to be hidden.
+func hostilePages(p *tab, h attack, n int) {
+	p.t.Helper()
+	author := user{t: p.t, url: p.base, name: h.author}
+	var made shown
+	author.do(201, "POST", "/prompts", map[string]any{"title": h.title, "text": h.text, "tags": []string{"text"}, "visibility": "public"}, &made)
+	p.as(h.author)
+	looks(p, "/app/prompts/"+made.ID)
+	require.Equal(p.t, []string{h.title, h.text, h.author}, eval[[]string](p, "['h1', '#source', '.author'].map(s => document.querySelector(s).textContent)"))
+	switch n % len(shapes) {
+	case 0: // the form shows a text the same in every shape
+		looks(p, "/app/prompts/"+made.ID+"/edit")
+		require.Equal(p.t, h.text, eval[string](p, "document.getElementById('text').value"))
+		looks(p, "/app/mine")
+	case 1:
+		user{t: p.t, url: p.base, name: "reader"}.do(204, "PUT", "/prompts/"+made.ID+"/hidden", map[string]string{"reason": h.title}, nil, "X-Dev-Roles", "admin")
+		looks(p, "/app/prompts/"+made.ID)
+	}
+}
+
+// looks opens a page and requires that it is inert.
+func looks(p *tab, path string) {
+	p.t.Helper()
+	p.goTo(path)
+	require.Empty(p.t, eval[[]string](p, inert), path)
+}
+
+// everyList pages through the lists, each page by itself and appended by the script.
+func everyList(p *tab) {
+	p.t.Helper()
+	for _, path := range []string{"/app", "/app?q=script", "/app/admin/hidden", "/app/admin/tags"} {
+		looks(p, path)
+		for eval[bool](p, "!!document.querySelector('.next a')") {
+			looks(p, eval[string](p, "(u => u.pathname + u.search)(new URL(document.querySelector('.next a').href))"))
+		}
+	}
+	p.goTo("/app").click(".next a").sees("document.querySelectorAll('.card').length > 20")
+	require.Empty(p.t, eval[[]string](p, inert))
+}
+
+// hostileAddresses tries what comes from an address or a form and is shown again.
+func hostileAddresses(p *tab, base string) {
+	p.t.Helper()
+	root := user{t: p.t, url: base, name: "root"}
+	for i, payload := range payloads {
+		armed := strings.ReplaceAll(payload, "FIRE", "alert(1)")
+		if len(armed) <= 60 && line(armed) == armed {
+			root.do(200, "PUT", fmt.Sprintf("/tags/hostile-%d", i), map[string]any{"displayName": armed}, nil, "X-Dev-Roles", "admin")
+		}
+		q := url.QueryEscape(armed)
+		looks(p, "/app?q="+q+"&sort="+q+"&tag=x&cursor="+q+"&done="+q)
+		if i%4 == 0 {
+			looks(p, "/app/mine?show="+q+"&done="+q+"&q="+q)
+			looks(p, "/app/signin?back="+q)
+		}
+	}
+	for _, path := range []string{"/app/admin/tags", "/app/tags", "/app/prompts/new"} {
+		looks(p, path)
+	}
+}

@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/function/functiontest"
+)
+
+// The pages of "handler local", on all real prompts.
+func TestBrowser(t *testing.T) {
+	b := startBrowser(t)
+	a := startLocal(t, "embedded")
+	file, total, good := importFile(t, 0)
+	runImport(t, a, file, good, 0, total-good)
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) { pages(t, b, a.url(), v) })
+	}
+	t.Run("keyboard", func(t *testing.T) { keyboard(t, b, a.url()) })
+	t.Run("offline", func(t *testing.T) { offline(t, b, a.url()) })
+	t.Run("first view", func(t *testing.T) { firstView(t, b, a.url()) })
+	t.Run("accessible", func(t *testing.T) { accessible(t, b, a.url()) })
+}
+
+// The same pages behind the host, which rebuilds every request and answer.
+func TestBrowserUnderTheHost(t *testing.T) {
+	b := startBrowser(t)
+	h := startHosted(t, functiontest.Faults{})
+	file, total, good := importFile(t, 60)
+	runImport(t, h, file, good, 0, total-good)
+	for _, v := range []variant{variants[1], variants[2]} {
+		t.Run(v.name, func(t *testing.T) { pages(t, b, h.url(), v) })
+	}
+	t.Run("triggers stay inside", func(t *testing.T) { outside(t, h.url()) })
+}
+
+// outside sends what the host would send to a trigger: no spelling of a path below the pages leads there.
+func outside(t *testing.T, base string) {
+	for _, path := range []string{"/anti-entropy", "/app/anti-entropy", "/app/../anti-entropy", "/app/..%5Canti-entropy", "/app/%2e%2e/anti-entropy", "/app/%2e%2e%5cpurge", "/%61nti-entropy"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base, strings.NewReader(`{"Data":{},"Metadata":{}}`))
+		require.NoError(t, err)
+		r.URL.Opaque = path
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		require.NoError(t, err)
+		body := readAll(resp.Body)
+		require.NoError(t, resp.Body.Close())
+		require.GreaterOrEqual(t, resp.StatusCode, 400, "%s: %s", path, body)
+		require.NotContains(t, body, "Outputs", path)
+	}
+}
+
+// pages is the story of two users and a moderator.
+func pages(t *testing.T, b browser, base string, v variant) {
+	ann := b.visit(t, base, v).signIn("Ann", false)
+	ann.goTo("/").sees("location.pathname === '/app'")
+	browse(ann)
+	title := "Letter of " + v.name
+	page := write(ann, title)
+
+	bob := b.visit(t, base, v).signIn("Bob", false)
+	bob.write("#q", title)
+	if !v.script {
+		bob.press(kb.Enter)
+	}
+	bob.sees("document.querySelectorAll('.card').length === 1").click(".card h2 a").reads("Dear")
+	read(bob)
+
+	twoTabs(ann, page)
+	moderate(b.visit(t, base, v).signIn("Root", true), ann, bob, page)
+	takeBack(ann, bob, page)
+	for _, p := range []*tab{ann, bob} {
+		p.calm()
+	}
+}
+
+// browse pages, filters and searches, and votes on what it finds.
+func browse(p *tab) {
+	p.t.Helper()
+	p.sees("document.querySelectorAll('.card').length === 20").shot("catalog")
+	first := eval[string](p, "document.querySelector('.cards > li').id")
+	p.click(".next a").sees("new URL(location).searchParams.has('cursor')")
+	if p.v.script {
+		p.sees("document.querySelectorAll('.card').length === 40").sees("document.activeElement.closest('.cards > li:nth-child(21)')")
+		require.Equal(p.t, 40, eval[int](p, "new Set([...document.querySelectorAll('.cards > li')].map(li => li.id)).size"))
+	} else {
+		p.sees("document.querySelectorAll('.card').length === 20").sees(fmt.Sprintf("!document.getElementById(%q)", first))
+		p.click(".start a").sees("!new URL(location).searchParams.has('cursor')")
+	}
+
+	p.goTo("/app").click(".bar .tags .tag").sees("document.querySelector('.tag.on') && new URL(location).searchParams.get('tag')")
+	tag := eval[string](p, "new URL(location).searchParams.get('tag')")
+	p.sees(fmt.Sprintf("[...document.querySelectorAll('.card')].every(c => [...c.querySelectorAll('.tag')].some(a => a.textContent === %q))", tag))
+	p.click(".choices a:nth-child(2)").sees("new URL(location).searchParams.get('sort') === 'most-liked' && document.querySelector('.choices a:nth-child(2)[aria-current]')")
+	require.Equal(p.t, tag, eval[string](p, "new URL(location).searchParams.get('tag')"), "the address keeps the rest")
+	p.goTo(eval[string](p, "location.pathname + location.search")).sees("document.querySelector('.tag.on')").shot("filtered")
+
+	was := eval[int](p, "+document.querySelector('.ballot').dataset.likes")
+	p.click(".ballot [data-vote=like]").sees("document.querySelector('.ballot [data-vote=like][aria-pressed=true]')")
+	page := eval[string](p, "new URL(document.querySelector('.card h2 a')).pathname")
+	p.sees(fmt.Sprintf("!%t || +document.querySelector('.ballot').dataset.likes === %d", p.v.script, was+1))
+	if p.v.script {
+		p.sees("document.getElementById('live').textContent === 'Liked'")
+	}
+	p.goTo(page).sees("document.querySelector('.ballot [data-vote=like][aria-pressed=true]')")
+	p.goTo("/app/votes").sees(fmt.Sprintf("[...document.querySelectorAll('.card h2 a')].some(a => a.pathname === %q)", page))
+	p.goTo(page).click(".ballot [data-vote=like]").sees("document.querySelector('.ballot [data-vote=like][aria-pressed=false]')")
+	if p.v.script {
+		p.sees("document.getElementById('live').textContent === 'Vote taken back'")
+	}
+}
+
+const letter = "# Dear {{name}}\n\nThank you for **${gift:the socks}**.\n\n<rules>\nBe kind.\n</rules>\n"
+
+// write writes a prompt and returns the address of its page.
+func write(p *tab, title string) string {
+	p.t.Helper()
+	p.goTo("/app").click("header .primary").reads("New prompt")
+	p.write("#title", title).write("#text", letter).click("[name=tag][value=writing]").click("[name=visibility][value=public]")
+	if p.v.script {
+		p.sees(fmt.Sprintf("document.querySelector('[data-count=title]').textContent === '%d'", len(title)))
+		p.sees("document.querySelector('[data-count=tags]').textContent === '1'")
+		p.write("#title", strings.Repeat("x", 201)).sees("document.querySelector('#title-count.over') && !document.querySelector('#title').validity.valid")
+		p.write("#title", title).sees("!document.querySelector('.over')")
+	}
+	p.shot("writing").click("form#write .primary").reads("The prompt is saved.").shot("prompt")
+	require.Equal(p.t, letter, eval[string](p, "document.getElementById('source').textContent"))
+	return eval[string](p, "location.pathname")
+}
+
+// read reads a prompt, fills it in and dislikes it.
+func read(p *tab) {
+	p.t.Helper()
+	p.sees("document.querySelector('#rendered h3').textContent === 'Dear {{name}}' && document.querySelector('#rendered strong')").reads("<rules>")
+	p.write("#v0", "Bob & <Co>")
+	if !p.v.script {
+		p.click("#fill button")
+	}
+	const filled = "# Dear Bob & <Co>\n\nThank you for **the socks**.\n\n<rules>\nBe kind.\n</rules>\n"
+	p.sees(fmt.Sprintf("document.getElementById('filled').textContent === %q", filled)).shot("filled")
+	if p.v.script {
+		eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
+		p.click("[data-copy=source]").sees(fmt.Sprintf("window.copied === %q", letter))
+		p.click("[data-copy=filled]").sees(fmt.Sprintf("window.copied === %q", filled))
+	}
+	p.click("[data-view=source]").sees("!document.getElementById('source').hidden && document.getElementById('rendered').hidden")
+	p.click("[data-view=rendered]").sees("document.getElementById('source').hidden && !document.getElementById('rendered').hidden")
+	p.click(".ballot [data-vote=dislike]").sees("document.querySelector('[data-vote=dislike][aria-pressed=true]') && document.querySelector('.score b').textContent === '−1'")
+}
+
+// twoTabs edits a prompt in two tabs: the second one is told.
+func twoTabs(p *tab, page string) {
+	p.t.Helper()
+	other := p.another().goTo(page + "/edit")
+	p.goTo(page).click("a[href$='/edit']").reads("Edit prompt")
+	other.write("#text", "From the other tab").click("form#write .primary").reads("Your changes are saved.")
+	p.write("#text", "From this tab: {{name}}, Dear").click("form#write .primary").reads("saved in another tab").reads("From the other tab").shot("conflict")
+	require.Equal(p.t, "From this tab: {{name}}, Dear", eval[string](p, "document.getElementById('text').value"), "nothing is lost")
+	p.click("form#write .primary").reads("Your changes are saved.").reads("From this tab")
+}
+
+// moderate hides a prompt, which then only its author sees, and shows it again.
+func moderate(root, ann, bob *tab, page string) {
+	root.t.Helper()
+	root.goTo(page).click(".manage:last-of-type summary").write("#reason", "Too friendly").click("form[action$='/hide'] button").reads("The prompt is hidden.").reads("Too friendly").shot("hidden")
+	bob.goTo(page).reads("Not found")
+	ann.goTo(page).reads("Too friendly")
+	root.click("form[action='" + page + "/unhide'] button").reads("The prompt is shown again.")
+	bob.goTo(page).reads("From this tab")
+	root.calm()
+}
+
+// takeBack makes a prompt private, deletes it and restores it.
+func takeBack(ann, bob *tab, page string) {
+	ann.t.Helper()
+	ann.goTo(page).click("[name=to][value=private]").reads("The prompt is private now")
+	bob.goTo(page).reads("Not found")
+	ann.click("details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.").shot("deleted")
+	ann.click("form[action='" + page + "/restore'] button").reads("The prompt is restored.")
+}
+
+// keyboard uses the catalog without a mouse.
+func keyboard(t *testing.T, b browser, base string) {
+	p := b.visit(t, base, variants[0]).signIn("Kay", false).goTo("/app")
+	p.press(kb.Tab).sees("document.activeElement.matches('.skip') && document.activeElement.getBoundingClientRect().width > 50")
+	p.press(kb.Enter).sees("location.hash === '#main'")
+	p.press(kb.Tab).sees("document.activeElement.id === 'q'").shot("focus")
+	for range 60 {
+		require.True(t, eval[bool](p, "(f => f.matches(':focus-visible') && (getComputedStyle(f).outlineStyle !== 'none'))(document.activeElement)"), "the focus is to be seen")
+		if eval[bool](p, "document.activeElement.dataset.vote === 'like'") {
+			break
+		}
+		p.press(kb.Tab)
+	}
+	p.press(" ").sees("document.activeElement.matches('[data-vote=like][aria-pressed=true]')")
+	p.sees("document.getElementById('live').textContent === 'Liked'")
+	p.goTo("/app").sees("document.querySelector('[data-vote=like][aria-pressed=true]')")
+	eval[bool](p, "document.querySelector('.more-tags').focus(), true")
+	p.press(kb.Enter).sees("document.activeElement.closest('#panel')").press(kb.Enter).sees("document.querySelector('.tag.on') && document.activeElement.closest('#results')")
+	p.calm()
+}
+
+// offline loses the connection: votes roll back, lists say so, and all goes on when it is back.
+func offline(t *testing.T, b browser, base string) {
+	p := b.visit(t, base, variants[1]).signIn("Olga", false)
+	cut := func(off bool) {
+		call(p, cdp.Command[network.OverrideNetworkStateParams, cdp.Empty]{Method: "Network.emulateNetworkConditions"},
+			network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
+	}
+	score := eval[string](p, "document.querySelector('.score b').textContent")
+	cut(true)
+	p.reads("You are offline.")
+	p.click("[data-vote=like]").reads("Your vote was not counted.").sees("document.querySelector('[data-vote=like][aria-pressed=false]')").shot("offline")
+	require.Equal(t, score, eval[string](p, "document.querySelector('.score b').textContent"))
+	p.write("#q", "act").sees("!document.getElementById('failed').hidden")
+	require.Equal(t, 20, eval[int](p, "document.querySelectorAll('.card').length"), "what was there stays")
+	cut(false)
+	p.sees("document.getElementById('offline').hidden").click("#failed button").sees("document.getElementById('failed').hidden && new URL(location).searchParams.get('q') === 'act'")
+	p.click("[data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
+}

@@ -1,0 +1,243 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// A variant is the window of a browser, and whether it runs scripts.
+type variant struct {
+	name          string
+	width, height int64
+	phone, script bool
+}
+
+var variants = []variant{
+	{"desktop with script", 1100, 850, false, true},
+	{"phone with script", 390, 844, true, true},
+	{"desktop without script", 1100, 850, false, false},
+	{"phone without script", 390, 844, true, false},
+}
+
+// patience is how long a page may take to become what it should.
+const patience = 20 * time.Second
+
+// chromium returns the path of the browser, and skips the test where there is none.
+func chromium(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	const missing = "there is no chromium: the pages are not tested in a browser (apt-get install chromium)"
+	if os.Getenv("CI") == "true" {
+		t.Fatal(missing)
+	}
+	t.Skip(missing)
+	return ""
+}
+
+// A browser is a running browser, or one of its profiles.
+type browser struct{ ctx context.Context }
+
+// startBrowser starts a browser that talks to nobody but the pages.
+func startBrowser(t testing.TB) browser {
+	t.Helper()
+	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
+	options = append(options, chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()))
+	for _, name := range []string{"disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
+		options = append(options, chromedp.Flag(name, true))
+	}
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, closeAll := chromedp.NewContext(ctx)
+	t.Cleanup(closeAll)
+	require.NoError(t, chromedp.Do(ctx), "start the browser")
+	return browser{ctx}
+}
+
+// A tab is a page of a browser that somebody looks at.
+type tab struct {
+	t    testing.TB
+	ctx  context.Context
+	base string
+	v    variant
+	*traffic
+}
+
+// traffic is what happened in a tab besides what it shows.
+type traffic struct {
+	mu       sync.Mutex
+	requests []string
+	bytes    float64  // as transferred
+	trouble  []string // exceptions, complaints of the browser about the page, dialogs
+}
+
+// visit opens a tab of a browser that has no cookies yet.
+func (b browser) visit(t testing.TB, base string, v variant) *tab {
+	t.Helper()
+	return b.open(t, base, v, chromedp.WithNewBrowserContext())
+}
+
+// another opens a second tab of the same browser.
+func (p *tab) another() *tab {
+	p.t.Helper()
+	return browser{p.ctx}.open(p.t, p.base, p.v)
+}
+
+func (b browser) open(t testing.TB, base string, v variant, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, closeTab := chromedp.NewContext(b.ctx, options...)
+	t.Cleanup(closeTab)
+	p := &tab{t, ctx, base, v, new(traffic)}
+	require.NoError(t, chromedp.Do(ctx))
+	require.NoError(t, chromedp.Listen(ctx, p.hear))
+	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.width, Height: v.height, DeviceScaleFactor: 1, Mobile: v.phone})
+	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !v.script})
+	return p
+}
+
+func (tr *traffic) hear(event any) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		tr.requests = append(tr.requests, e.Request.URL)
+	case *network.EventLoadingFinished:
+		tr.bytes += e.EncodedDataLength
+	case *runtime.EventExceptionThrown:
+		tr.trouble = append(tr.trouble, fmt.Sprintf("exception: %s", e.ExceptionDetails.Text))
+	case *page.EventJavascriptDialogOpening:
+		tr.trouble = append(tr.trouble, "dialog: "+e.Message)
+	case *log.EventEntryAdded:
+		if e.Entry.Source != log.EntrySourceNetwork { // of answers that are no success, which are asked for
+			tr.trouble = append(tr.trouble, fmt.Sprintf("%s: %s", e.Entry.Source, e.Entry.Text))
+		}
+	}
+}
+
+// calm requires that nothing went wrong in a tab, and that it asked nobody else for anything.
+func (p *tab) calm() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	require.Empty(p.t, p.trouble)
+	for _, address := range p.requests {
+		require.True(p.t, strings.HasPrefix(address, p.base+"/"), "a request to %s", address)
+	}
+}
+
+// call sends a command of the protocol of the browser.
+func call[P, R any](p *tab, command cdp.Command[P, R], params P) {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, command, params)
+	require.NoError(p.t, err, command.Method)
+}
+
+// goTo opens an address of the application, as one who types it.
+func (p *tab) goTo(path string) *tab {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	require.NoError(p.t, chromedp.Do(ctx, chromedp.Navigate(p.base+path)), path)
+	return p
+}
+
+// eval returns what an expression is on the page.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(p.t, err, expression)
+	return v
+}
+
+// sees waits until an expression is true. Between two pages there is none to ask.
+func (p *tab) sees(expression string) *tab {
+	p.t.Helper()
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		if v, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && v {
+			return p
+		}
+	}
+	p.shot("failed")
+	p.t.Fatalf("%s: never true: %s\n%s", p.v.name, expression, eval[string](p, "location.href + '\\n' + document.body.innerText.slice(0, 2000)"))
+	return nil
+}
+
+// reads waits until the page shows a text.
+func (p *tab) reads(text string) *tab {
+	p.t.Helper()
+	return p.sees(fmt.Sprintf("document.body.innerText.includes(%q)", text))
+}
+
+// click clicks what a selector finds, as a mouse does.
+func (p *tab) click(selector string) *tab {
+	p.t.Helper()
+	p.sees(fmt.Sprintf("document.querySelector(%q)", selector))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	require.NoError(p.t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector))), selector)
+	return p
+}
+
+// write types a text into a field in place of what was there.
+func (p *tab) write(selector, text string) *tab {
+	p.t.Helper()
+	p.sees(fmt.Sprintf("document.querySelector(%q)", selector))
+	eval[bool](p, fmt.Sprintf("(f => { f.focus(); f.select(); return true })(document.querySelector(%q))", selector))
+	call(p, input.InsertText, input.InsertTextParams{Text: text})
+	return p
+}
+
+// press presses keys, whatever has the focus.
+func (p *tab) press(keys string) *tab {
+	p.t.Helper()
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.KeyEvent(keys)))
+	return p
+}
+
+// shot keeps a picture of the page with the output of the test.
+func (p *tab) shot(name string) *tab {
+	p.t.Helper()
+	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	require.NoError(p.t, err)
+	name = strings.ReplaceAll(p.v.name+" "+name, " ", "-") + ".png"
+	require.NoError(p.t, os.WriteFile(filepath.Join(p.t.(*testing.T).ArtifactDir(), name), png, 0o600))
+	return p
+}
+
+// signIn continues as somebody.
+func (p *tab) signIn(name string, admin bool) *tab {
+	p.t.Helper()
+	p.goTo("/app").reads("Sign in").write("#name", name)
+	if admin {
+		p.click("[name=admin]")
+	}
+	return p.click("main button").sees("document.querySelector('#results')")
+}
+
+// scheme sets whether the browser prefers light or dark. It is to show that at once.
+func (p *tab) scheme(name string) {
+	p.t.Helper()
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+}

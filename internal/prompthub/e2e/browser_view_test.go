@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const maxWeight = 50 << 10 // bytes, as transferred
+
+// firstView measures what somebody waits for who comes for the first time.
+func firstView(t *testing.T, b browser, base string) {
+	for _, v := range variants[:2] {
+		p := b.visit(t, base, v).signIn("Eve", false)
+		fresh := p.another()
+		fresh.goTo("/app").sees("document.querySelectorAll('.card').length === 20")
+		const shift = `new Promise(done => {
+			let sum = 0;
+			new PerformanceObserver(list => { for (const e of list.getEntries()) sum += e.value }).observe({type: 'layout-shift', buffered: true});
+			setTimeout(() => done(sum), 300);
+		})`
+		require.Zero(t, eval[float64](fresh, shift), "%s: the layout shifts", v.name)
+		fresh.calm()
+
+		bare := b.visit(t, base, v) // nothing in a cache
+		bare.goTo("/app/signin")
+		bare.signIn("Eve", false).sees("document.querySelectorAll('.card').length === 20")
+		bare.mu.Lock()
+		require.Less(t, bare.bytes, float64(maxWeight), v.name)
+		t.Logf("%s: %d requests, %.0f bytes for signing in and the first view", v.name, len(bare.requests), bare.bytes)
+		bare.mu.Unlock()
+		require.LessOrEqual(t, eval[float64](bare, "document.documentElement.scrollWidth - innerWidth"), 0.0, "%s: wider than the window", v.name)
+	}
+}
+
+// axe returns the source of axe-core.
+func axe(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(root, "internal/tools/web/node_modules/axe-core/axe.min.js"))
+	if err != nil {
+		const missing = "axe-core is not installed: pages are not checked for accessibility (npm ci --prefix internal/tools/web)"
+		if os.Getenv("CI") == "true" {
+			t.Fatal(missing)
+		}
+		t.Skip(missing)
+	}
+	return string(source)
+}
+
+// A stop is a page on the tour, and how one gets into its states.
+type stop struct {
+	name, path string
+	then       func(p *tab)
+}
+
+// accessible lets axe-core look at every page and state, light and dark, at both sizes.
+func accessible(t *testing.T, b browser, base string) {
+	source := axe(t)
+	p := b.visit(t, base, variants[0]).signIn("Root", true)
+	page := write(p, "Accessible ${name:x}")
+	hidden := write(p, "Hidden")
+	p.goTo(hidden).click(".manage:last-of-type summary").write("#reason", "A reason").click("form[action$='/hide'] button").reads("The prompt is hidden.")
+	gone := write(p, "Gone")
+	p.goTo(gone).click("details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.")
+	for _, v := range variants[:2] {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			p := b.visit(t, base, v).signIn("Root", true)
+			for _, s := range tour(page, hidden) {
+				look(p, s, source)
+			}
+		})
+	}
+	visitor := b.visit(t, base, variants[0]).goTo("/app/signin")
+	check(visitor, source, "sign in")
+}
+
+// look checks a stop of the tour, light and dark.
+func look(p *tab, s stop, source string) {
+	p.t.Helper()
+	p.goTo(s.path)
+	if s.then != nil {
+		s.then(p)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		p.scheme(scheme)
+		check(p, source, s.name+" "+scheme)
+		p.shot(s.name + " " + scheme)
+	}
+}
+
+// check requires that axe-core finds nothing to complain of on a page.
+func check(p *tab, source, name string) {
+	p.t.Helper()
+	if !eval[bool](p, "'axe' in window") {
+		eval[bool](p, source+"; true")
+	}
+	found := eval[struct {
+		Passes     int
+		Violations json.RawMessage
+	}](p, `axe.run().then(r => ({
+		passes: r.passes.length,
+		violations: r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html + ' ' + n.failureSummary)})),
+	}))`)
+	require.Greater(p.t, found.Passes, 10, "axe-core looked at nothing")
+	require.JSONEq(p.t, "[]", string(found.Violations), "%s, %s", p.v.name, name)
+}
+
+func tour(page, hidden string) []stop {
+	return []stop{
+		{"catalog", "/app", nil},
+		{"all tags", "/app", func(p *tab) { p.click(".more-tags").sees("document.querySelector('#panel .tag')") }},
+		{"tags", "/app/tags", nil},
+		{"filtered", "/app?tag=text&q=act", nil},
+		{"empty", "/app?q=zzzzzz", nil},
+		{"wrong", "/app?cursor=x", nil},
+		{"voted", "/app", func(p *tab) { p.click("[data-vote=like]").sees("document.getElementById('live').textContent !== ''") }},
+		{"prompt", page, nil},
+		{"source", page + "?view=source", nil},
+		{"manage", page, func(p *tab) {
+			eval[int](p, "document.querySelectorAll('details').forEach(d => d.open = true), scrollTo(0, 9999), 1")
+		}},
+		{"hidden prompt", hidden, nil},
+		{"new", "/app/prompts/new", nil},
+		{"invalid", "/app/prompts/new", func(p *tab) {
+			p.write("#text", "x")
+			eval[int](p, "document.querySelector('#write').submit(), 1")
+			p.reads("Give the prompt a title.")
+		}},
+		{"conflict", page + "/edit", func(p *tab) {
+			p.write("#title", "Changed "+p.v.name)
+			eval[int](p, "document.querySelector('[name=revision]').value = 0, document.querySelector('#write .primary').click(), 1")
+			p.reads("saved in another tab")
+		}},
+		{"mine", "/app/mine", nil},
+		{"deleted", "/app/mine?show=deleted", nil},
+		{"votes", "/app/votes", nil},
+		{"tag catalog", "/app/admin/tags", nil},
+		{"moderation", "/app/admin/hidden", nil},
+		{"not found", "/app/nosuch", nil},
+	}
+}

@@ -1,0 +1,44 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/web"
+)
+
+// The first view of a list costs what the list costs: tags to filter by are those of the prompts shown.
+func TestStorageOperations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })
+	ann := w.as("Ann")
+	var page string
+	for i := range 30 {
+		page = ann.write(fmt.Sprintf("Prompt %d", i), "text", "public", "data", "text")
+	}
+	tests := []struct {
+		name, path string
+		who        person
+		want       int64
+	}{
+		{"newest", "/app", w.as("Bob"), 2},
+		{"newest, nobody", "/app", w.nobody(), 1},
+		{"most liked", "/app?sort=most-liked", w.as("Bob"), 2},
+		{"one tag", "/app?tag=data", w.as("Bob"), 2},
+		{"one word", "/app?q=prompt", w.as("Bob"), 2},
+		{"my prompts", "/app/mine", ann, 2},
+		{"a prompt", page, w.as("Bob"), 3},
+		{"new prompt", "/app/prompts/new", ann, 1},
+		{"all tags", "/app/tags", ann, 1},
+		{"sign in", "/app/signin", w.nobody(), 0},
+	}
+	for _, tt := range tests {
+		w.clock.Advance(time.Minute) // nothing is remembered of the tag catalog
+		before := w.store.calls.Load()
+		tt.who.get(tt.path).is(200)
+		require.Equal(t, tt.want, w.store.calls.Load()-before, tt.name)
+	}
+}

@@ -1,0 +1,170 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A view is the state of a list, all of which is in its address.
+type view struct {
+	path   string
+	values url.Values
+}
+
+// viewOf reads the state out of an address; what is no part of it is dropped.
+func viewOf(r *http.Request, keys ...string) view {
+	v := view{r.URL.Path, url.Values{}}
+	for _, key := range keys {
+		if value := strings.TrimSpace(r.URL.Query().Get(key)); value != "" {
+			v.values.Set(key, value)
+		}
+	}
+	return v
+}
+
+// with returns the address of the same list with another value, from its beginning.
+func (v view) with(key, value string) string {
+	values := url.Values{}
+	for k, all := range v.values {
+		if k != "cursor" && k != key {
+			values[k] = all
+		}
+	}
+	if value != "" {
+		values.Set(key, value)
+	}
+	return address(v.path, values)
+}
+
+func address(path string, values url.Values) string {
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+func (v view) get(key string) string { return v.values.Get(key) }
+
+// A choice is a link that changes the state of a list.
+type choice struct {
+	Name string
+	Link string
+	On   bool
+}
+
+func (v view) choices(key string, names ...[2]string) []choice {
+	all := make([]choice, len(names))
+	for i, n := range names {
+		all[i] = choice{n[1], v.with(key, n[0]), v.get(key) == n[0]}
+	}
+	return all
+}
+
+// A listing is a page of a list.
+type listing struct {
+	Path    string
+	Query   string // what titles are searched for
+	Kept    url.Values
+	Choices []choice
+	Filters []choice // tags that must match: the link takes one away
+	Offered []choice // tags of the prompts shown: the link adds one
+	AllTags string   // address of the page with all tags
+	Cards   []card
+	More    string // address of the next page, "" at the end
+	Start   string // address of the first page, "" there
+	Wrong   string // why nothing was searched for
+	Empty   string // what is said where there is nothing
+	Manage  bool   // whether cards show what their author wants to know
+}
+
+// A card is a prompt in a list.
+type card struct {
+	prompthub.View
+	Topics []choice
+	Ballot ballot
+	Manage bool
+}
+
+// cards fits a page of prompts into a listing.
+func (l *listing) cards(who auth.User, v view, p prompthub.Page, tag func(prompt.Tag) string) {
+	for _, item := range p.Items {
+		c := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage}
+		for _, t := range item.Tags {
+			c.Topics = append(c.Topics, choice{Name: string(t), Link: tag(t)})
+		}
+		l.Cards = append(l.Cards, c)
+	}
+	if p.Next != "" {
+		next := view{v.path, url.Values{}}
+		for k, all := range v.values {
+			next.values[k] = all
+		}
+		next.values.Set("cursor", p.Next)
+		l.More = address(next.path, next.values)
+	}
+	if v.get("cursor") != "" {
+		l.Start = v.with("cursor", "")
+	}
+}
+
+const maxOffered = 8
+
+// filters offers what narrows a list down, out of the list itself: that costs no read.
+func (l *listing) filters(v view, tags []prompt.Tag) {
+	for _, t := range tags {
+		l.Filters = append(l.Filters, choice{string(t), v.with("tag", minus(tags, t)), true})
+	}
+	count := make(map[prompt.Tag]int)
+	var seen []prompt.Tag
+	for _, c := range l.Cards {
+		for _, t := range c.Tags {
+			if count[t]++; count[t] == 1 && !slices.Contains(tags, t) {
+				seen = append(seen, t)
+			}
+		}
+	}
+	slices.SortStableFunc(seen, func(a, b prompt.Tag) int { return count[b] - count[a] })
+	for _, t := range seen[:min(len(seen), maxOffered)] {
+		l.Offered = append(l.Offered, choice{string(t), v.with("tag", plus(tags, t)), false})
+	}
+}
+
+// list answers with a list: the whole page, or only what changes with its state.
+func (s *web) list(w http.ResponseWriter, r *http.Request, who auth.User, name, title string, l *listing) error {
+	status := http.StatusOK
+	if l.Wrong != "" {
+		status = http.StatusBadRequest
+	}
+	if r.URL.Query().Get("part") == "results" {
+		return s.write(w, r, status, name, "results", page{User: who, Body: l})
+	}
+	return s.render(w, r, who, status, name, title, l)
+}
+
+// wrong reports whether an error is about what the address of a list says. Then the list says so in its place.
+func (l *listing) wrong(err error, v view) bool {
+	if kind := fault.Of(err); err == nil || kind != fault.Malformed && kind != fault.Invalid {
+		return false
+	}
+	l.Wrong, l.Start = reason(err), v.with("cursor", "")
+	return true
+}
+
+// reason returns what a user did wrong.
+func reason(err error) string {
+	text, fields := describe(err)
+	switch {
+	case len(fields) == 0:
+		return sentence(text)
+	case fields[0].Location == "query.cursor":
+		return "This address does not belong to this list any more."
+	}
+	return sentence(fields[0].Message)
+}

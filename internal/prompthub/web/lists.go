@@ -1,0 +1,169 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (s *web) lists() {
+	s.handle("GET "+Prefix, reader, s.catalog)
+	s.handle("GET "+Prefix+"/tags", reader, s.tags)
+	s.handle("GET "+Prefix+"/mine", user, s.mine)
+	s.handle("GET "+Prefix+"/votes", user, s.myVotes)
+}
+
+// catalog shows public prompts.
+func (s *web) catalog(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	v := viewOf(r, "sort", "tag", "q", "cursor")
+	l := listing{Path: v.path, Query: v.get("q"), Choices: v.choices("sort", [2]string{"", "Newest"}, [2]string{string(prompthub.MostLiked), "Most liked"})}
+	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"]}
+	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
+	tags, p, err := s.search(r, who, v)
+	if err != nil && !l.wrong(err, v) {
+		return err
+	}
+	l.cards(who, v, p, func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) })
+	l.filters(v, tags)
+	l.Empty = "Nobody has shared a prompt yet. Write the first one."
+	if len(v.values) > 0 {
+		l.Empty = "No public prompt matches. Search for fewer words or take a tag away."
+	}
+	return s.list(w, r, who, "catalog", "Prompts", &l)
+}
+
+// search reads what an address asks for.
+func (s *web) search(r *http.Request, who auth.User, v view) ([]prompt.Tag, prompthub.Page, error) {
+	tags, err := tagsOf(v.get("tag"))
+	if err != nil {
+		return nil, prompthub.Page{}, err
+	}
+	words, err := prompt.ParseQuery(v.get("q"))
+	if err != nil {
+		return tags, prompthub.Page{}, err
+	}
+	order := prompthub.Newest
+	if v.get("sort") == string(prompthub.MostLiked) {
+		order = prompthub.MostLiked
+	}
+	p, err := s.Service.Search(r.Context(), who, prompthub.Search{Order: order, Tags: tags, Words: words, Limit: perPage, Cursor: v.get("cursor")})
+	return tags, p, err
+}
+
+// tagsOf reads tags that are separated by commas.
+func tagsOf(list string) ([]prompt.Tag, error) {
+	var tags []prompt.Tag
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		tag, err := prompt.ParseTag(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	if len(tags) > maxTags {
+		return nil, fault.New(fault.Invalid, "no prompt has so many tags; take some away")
+	}
+	return tags, nil
+}
+
+func plus(tags []prompt.Tag, tag prompt.Tag) string {
+	if slices.Contains(tags, tag) {
+		return joined(tags)
+	}
+	return joined(append(slices.Clone(tags), tag))
+}
+
+func minus(tags []prompt.Tag, tag prompt.Tag) string {
+	return joined(slices.DeleteFunc(slices.Clone(tags), func(t prompt.Tag) bool { return t == tag }))
+}
+
+func joined(tags []prompt.Tag) string {
+	names := make([]string, len(tags))
+	for i, t := range tags {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ",")
+}
+
+// tags shows the whole catalog of tags, to choose from.
+func (s *web) tags(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	v := viewOf(r, "sort", "tag", "q")
+	v.path = Prefix
+	chosen, err := tagsOf(v.get("tag"))
+	if err != nil {
+		return err
+	}
+	all, err := s.Service.Tags(r.Context(), who, false)
+	if err != nil {
+		return err
+	}
+	var choices []choice
+	for _, t := range all {
+		c := choice{t.DisplayName, v.with("tag", plus(chosen, t.Tag)), slices.Contains(chosen, t.Tag)}
+		if c.On {
+			c.Link = v.with("tag", minus(chosen, t.Tag))
+		}
+		choices = append(choices, c)
+	}
+	return s.render(w, r, who, http.StatusOK, "tags", "All tags", choices)
+}
+
+// mine shows the prompts of the caller.
+func (s *web) mine(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	v := viewOf(r, "show", "sort", "q", "cursor")
+	l := listing{Path: v.path, Query: v.get("q"), Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
+	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"}, [2]string{"deleted", "Deleted"})
+	l.Empty = map[string]string{
+		"": "You have written no prompt yet.", "public": "You have shared no prompt yet.",
+		"private": "You have no private prompts.", "deleted": "Nothing is deleted. What you delete can be restored here for 30 days.",
+	}[v.get("show")]
+	if l.Query != "" {
+		l.Empty = "None of your prompts matches."
+	}
+	q := prompthub.MineQuery{Sort: "newest", Limit: perPage, Cursor: v.get("cursor")}
+	switch show := v.get("show"); show {
+	case "public", "private":
+		q.Visibility = prompt.Visibility(show)
+	case "deleted":
+		q.Deleted = true
+	}
+	p, err := s.findMine(r, who, v, q)
+	if err != nil && !l.wrong(err, v) {
+		return err
+	}
+	l.cards(who, v, p, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
+	return s.list(w, r, who, "mine", "My prompts", &l)
+}
+
+func (s *web) findMine(r *http.Request, who auth.User, v view, q prompthub.MineQuery) (prompthub.Page, error) {
+	var err error
+	if q.Words, err = prompt.ParseQuery(v.get("q")); err != nil {
+		return prompthub.Page{}, err
+	}
+	return s.Service.Mine(r.Context(), who, q)
+}
+
+// myVotes shows what the caller voted on.
+func (s *web) myVotes(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	v := viewOf(r, "value", "cursor")
+	l := listing{Path: v.path, Empty: "You have not voted yet."}
+	l.Choices = v.choices("value", [2]string{"", "All"}, [2]string{"like", "Liked"}, [2]string{"dislike", "Disliked"})
+	value, _ := prompt.ParseVote(v.get("value")) // anything else is all
+	p, err := s.Service.MyVotes(r.Context(), who, value, perPage, v.get("cursor"))
+	if err != nil && !l.wrong(err, v) {
+		return err
+	}
+	l.cards(who, v, p, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
+	return s.list(w, r, who, "votes", "My votes", &l)
+}

@@ -1,0 +1,124 @@
+package web
+
+import (
+	"bytes"
+	"html/template"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// A markdown shows the text of a prompt as its author meant it. Prompts are full of <context> and
+// <rules>: tags are words for a model, so HTML is not parsed at all and stays to be read.
+type markdown struct {
+	convert goldmark.Markdown
+	policy  *bluemonday.Policy
+}
+
+func newMarkdown() *markdown {
+	p := parser.NewParser(
+		parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser())...),
+		parser.WithInlineParsers(without(parser.DefaultInlineParsers(), parser.NewRawHTMLParser())...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+		parser.WithASTTransformers(util.Prioritized(outline{}, 1000)),
+	)
+	return &markdown{
+		policy: sanitizer(),
+		convert: goldmark.New(
+			goldmark.WithParser(p),
+			goldmark.WithExtensions(
+				extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+				extension.Strikethrough,
+				extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"https:", "http:"})),
+			),
+			goldmark.WithRendererOptions(html.WithHardWraps()), // a line of a prompt is a line
+		),
+	}
+}
+
+// without returns the parsers but the one of the same type as unwanted.
+func without(parsers []util.PrioritizedValue, unwanted any) []util.PrioritizedValue {
+	return slices.DeleteFunc(parsers, func(p util.PrioritizedValue) bool {
+		return reflect.TypeOf(p.Value) == reflect.TypeOf(unwanted)
+	})
+}
+
+// sanitizer is the second lock: it lets pass what the converter is known to write, and nothing else.
+func sanitizer() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "li", "blockquote", "pre", "code", "em", "strong", "del",
+		"table", "thead", "tbody", "tr", "ol")
+	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
+	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|right|center)$`)).OnElements("th", "td")
+	p.AllowNoAttrs().OnElements("th", "td")
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowURLSchemes("mailto")
+	for _, scheme := range []string{"http", "https"} {
+		// A browser reads http:/app, which has no host, as an address of ours.
+		p.AllowURLSchemeWithCustomPolicy(scheme, func(u *url.URL) bool { return u.Host != "" })
+	}
+	p.AllowRelativeURLs(false) // a prompt must not link to our own pages as if it were one
+	p.RequireParseableURLs(true)
+	p.RequireNoFollowOnLinks(true)
+	p.RequireNoReferrerOnLinks(true)
+	return p
+}
+
+// render returns a text as HTML.
+func (m *markdown) render(s string) template.HTML {
+	var b bytes.Buffer
+	if err := m.convert.Convert([]byte(s), &b); err != nil {
+		return exact(s) // unreachable: a buffer takes everything
+	}
+	return template.HTML(m.policy.SanitizeBytes(b.Bytes())) //nolint:gosec // this is the sanitizer
+}
+
+// An outline fits the headings of a text under those of the page, without gaps, and turns images
+// into links: a page loads nothing from elsewhere.
+type outline struct{}
+
+const underPage = 3 // the level of the first heading in a text
+
+// Transform changes the document in place.
+func (outline) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
+	last := underPage - 1
+	var images []*ast.Image
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			n.Level = min(n.Level+underPage-1, last+1, 6)
+			last = n.Level
+		case *ast.Image:
+			images = append(images, n)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, image := range images {
+		link := ast.NewLink()
+		link.Destination, link.Title = image.Destination, image.Title
+		for c := image.FirstChild(); c != nil; c = image.FirstChild() {
+			link.AppendChild(link, c)
+		}
+		image.Parent().ReplaceChild(image.Parent(), image, link)
+	}
+}
+
+// exact returns a text as HTML that a browser reads as the very same characters: without references it would
+// read a carriage return as a line feed.
+func exact(s string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(s), "\r", "&#13;")) //nolint:gosec // it is escaped
+}

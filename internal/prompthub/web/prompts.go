@@ -1,0 +1,162 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (s *web) prompts() {
+	one := Prefix + "/prompts/{id}"
+	s.handle("GET "+one, reader, s.prompt)
+	s.handle("POST "+one+"/fill", reader, s.prompt)
+	s.handle("POST "+one+"/vote", user, s.vote)
+	s.handle("POST "+one+"/visibility", user, s.setVisibility)
+	s.handle("POST "+one+"/delete", user, s.delete)
+	s.handle("POST "+one+"/restore", user, s.restore)
+}
+
+// idOf returns the prompt that an address names. What names none is as unknown as any other.
+func idOf(r *http.Request) (prompt.ID, error) {
+	id, ok := prompt.ParseID(r.PathValue("id"))
+	if !ok {
+		return "", fault.New(fault.NotFound, "there is no such prompt")
+	}
+	return id, nil
+}
+
+func (s *web) get(r *http.Request, who auth.User) (prompthub.View, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return prompthub.View{}, err
+	}
+	return s.Service.Get(r.Context(), who, id)
+}
+
+func addressOf(id prompt.ID) string { return Prefix + "/prompts/" + string(id) }
+
+// A promptPage is a prompt as its page shows it.
+type promptPage struct {
+	prompthub.View
+	Address string
+	Topics  []choice
+	Ballot  ballot
+	Fill    fill
+	Source  bool // whether the text is shown as it is, and not rendered
+	Mine    bool
+}
+
+// prompt shows a prompt, with the values that a form sent for its variables. Nothing is kept of them.
+func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	v, err := s.get(r, who)
+	if err != nil {
+		return err
+	}
+	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: parseFill(v.Text)}
+	p.Source = r.URL.Query().Get("view") == "source"
+	p.Ballot = ballotOf(who, v, p.Address)
+	for _, t := range v.Tags {
+		p.Topics = append(p.Topics, choice{Name: string(t), Link: view{path: Prefix}.with("tag", string(t))})
+	}
+	for i := range p.Fill.Variables {
+		p.Fill.Variables[i].Value = r.PostFormValue("v" + strconv.Itoa(i))
+	}
+	return s.render(w, r, who, http.StatusOK, "prompt", v.Title, p)
+}
+
+// A ballot is the votes on a prompt, and the form to cast one.
+type ballot struct {
+	Address  string // of the form
+	Back     string
+	MayVote  bool
+	Value    string
+	Likes    int32
+	Dislikes int32
+	Score    int32
+}
+
+func ballotOf(who auth.User, v prompthub.View, back string) ballot {
+	return ballot{
+		Address: addressOf(v.ID) + "/vote", Back: back, MayVote: who.Known() && !v.Deleted(),
+		Value: v.MyVote.String(), Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(),
+	}
+}
+
+// vote sets the caller's vote. A script is answered with the votes that there are now.
+func (s *web) vote(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	value, ok := prompt.ParseVote(r.PostForm.Get("value"))
+	if !ok {
+		return fault.New(fault.Invalid, "vote like, dislike or none")
+	}
+	b, err := s.Service.Vote(r.Context(), who, id, value)
+	if err != nil {
+		return err
+	}
+	if !wantsJSON(r) {
+		goOn(w, r, back(r.PostForm.Get("back")))
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(w).Encode(struct {
+		Value    string `json:"value"`
+		Likes    int32  `json:"likes"`
+		Dislikes int32  `json:"dislikes"`
+	}{b.Value.String(), b.Likes, b.Dislikes})
+}
+
+// setVisibility publishes a prompt or takes it back, whatever else was edited meanwhile.
+func (s *web) setVisibility(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	to := prompt.Visibility(r.PostForm.Get("to"))
+	if _, err := s.Service.Patch(r.Context(), who, id, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &to}); err != nil {
+		return err
+	}
+	goOn(w, r, addressOf(id)+"?done="+string(to))
+	return nil
+}
+
+func (s *web) delete(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.Delete(r.Context(), who, id); err != nil {
+		return err
+	}
+	goOn(w, r, Prefix+"/mine?show=deleted&done=deleted")
+	return nil
+}
+
+func (s *web) restore(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Service.Restore(r.Context(), who, id); err != nil {
+		return err
+	}
+	goOn(w, r, addressOf(id)+"?done=restored")
+	return nil
+}
+
+// describe returns what an error tells a user.
+func describe(err error) (text string, fields []fault.Field) {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return "", nil
+	}
+	return f.Text, f.Fields
+}

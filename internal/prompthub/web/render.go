@@ -1,0 +1,167 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// A page is what the frame around every page shows.
+type page struct {
+	Name   string // of the template
+	Title  string
+	User   auth.User
+	SignIn string // how: "platform", "dev" or ""
+	Here   string // where signing in leads back to
+	Done   string // what the form that led here did
+	Body   any
+}
+
+// parse reads the templates: a set for each page, with the frame and the parts that pages share.
+func (s *web) parse() map[string]*template.Template {
+	functions := template.FuncMap{
+		"asset": s.static.address, "exact": exact, "markdown": s.markdown.render,
+		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
+		"number": number, "prefix": func() string { return Prefix },
+	}
+	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/shared/*.html"))
+	pages, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		panic(err) // unreachable: the pattern is a constant
+	}
+	sets := make(map[string]*template.Template)
+	for _, file := range pages {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		sets[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, file))
+	}
+	return sets
+}
+
+// done says what a form did that led to a page, by the word in its address.
+var done = map[string]string{
+	"created": "The prompt is saved.", "saved": "Your changes are saved.", "restored": "The prompt is restored.",
+	"deleted": "The prompt is deleted. You can restore it here for 30 days.",
+	"public":  "The prompt is public now.", "private": "The prompt is private now: only you see it.",
+	"hidden": "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.",
+}
+
+// render answers with a page.
+func (s *web) render(w http.ResponseWriter, r *http.Request, who auth.User, status int, name, title string, body any) error {
+	p := page{Name: name, Title: title, User: who, Here: here(r), Done: done[r.URL.Query().Get("done")], Body: body}
+	switch s.SignIn {
+	case Platform:
+		p.SignIn = "platform"
+	case Dev:
+		p.SignIn = "dev"
+	case Nowhere:
+	}
+	return s.write(w, r, status, name, "frame", p)
+}
+
+// write answers with one template of a page. It is rendered before the answer begins, so that a failure is an error page.
+func (s *web) write(w http.ResponseWriter, r *http.Request, status int, name, part string, data any) error {
+	var b bytes.Buffer
+	if err := s.templates[name].ExecuteTemplate(&b, part, data); err != nil {
+		return fmt.Errorf("render %s: %w", name, err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	send(w, r, status, b.Bytes(), func() []byte { return compress(b.Bytes(), gzip.DefaultCompression) })
+	return nil
+}
+
+// here returns the address of a page, to come back to; that of a form is the page it stands on.
+func here(r *http.Request) string {
+	if r.Method == http.MethodPost {
+		return back(r.PostForm.Get("back"))
+	}
+	u := *r.URL
+	q := u.Query()
+	q.Del("done")
+	q.Del("part")
+	u.RawQuery = q.Encode()
+	return u.RequestURI()
+}
+
+// A failure is what an error page shows.
+type failure struct {
+	Status  int
+	Text    string
+	Fields  []httpjson.Field
+	Request string
+	Again   bool // whether trying again may help
+}
+
+// fail answers with an error: to a script as a problem document, to a reader as a page. Who is nobody is
+// asked to sign in.
+func (s *web) fail(w http.ResponseWriter, r *http.Request, who auth.User, err error) {
+	p := httpjson.Describe(r.Context(), err)
+	for name, values := range p.GetHeaders() {
+		w.Header()[name] = values
+	}
+	if wantsJSON(r) {
+		httpjson.WriteProblem(w, p)
+		return
+	}
+	if fault.Of(err) == fault.Unauthenticated {
+		w.Header().Del("WWW-Authenticate") // a browser has no bearer token to ask its user for
+		err = s.render(w, r, who, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: sentence(p.Detail)})
+	} else {
+		f := failure{p.Status, sentence(p.Detail), p.Errors, p.RequestID, p.GetHeaders().Get("Retry-After") != ""}
+		err = s.render(w, r, who, p.Status, "error", p.Title, f)
+	}
+	if err != nil {
+		httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))
+	}
+}
+
+func wantsJSON(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }
+
+// sentence returns the text of an error as a page shows it.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	s = strings.ToUpper(s[:1]) + s[1:] // they begin with ASCII
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+// age returns how long ago something was, roughly.
+func age(d time.Duration) string {
+	const day = 24 * time.Hour
+	for _, unit := range [...]struct {
+		size time.Duration
+		name string
+	}{{365 * day, "year"}, {30 * day, "month"}, {day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		switch n := int(d / unit.size); {
+		case n == 1:
+			return "1 " + unit.name + " ago"
+		case n > 1:
+			return fmt.Sprintf("%d %ss ago", n, unit.name)
+		}
+	}
+	return "just now"
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+// number returns a score with a minus sign that does not look like a hyphen.
+func number(n int32) string { return strings.Replace(fmt.Sprint(n), "-", "−", 1) }

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+)
+
+// cookie holds who a developer says to be. It is no proof of anything, so it counts in dev mode only,
+// and only where the header that it stands for would count.
+const cookie = "prompthub-dev"
+
+func (s *web) signing() {
+	s.handle("GET "+Prefix+"/signin", anyone, s.signInPage)
+	if s.SignIn == Dev {
+		s.handle("POST "+Prefix+"/signin", anyone, s.signIn)
+		s.handle("POST "+Prefix+"/signout", anyone, s.signOut)
+	}
+}
+
+// identify says who is calling. In dev mode the cookie is read as the headers are: the same names and the same
+// hosts are believed.
+func (s *web) identify(r *http.Request) (auth.User, error) {
+	who, err := s.Identify(r)
+	if s.SignIn != Dev || err != nil || who.Known() {
+		return who, err
+	}
+	claim := claimed(r)
+	if claim.Get("name") == "" {
+		return auth.User{}, nil
+	}
+	who, err = s.Identify(saying(r, claim))
+	if fault.Of(err) == fault.Unauthenticated {
+		return auth.User{}, nil // a name that is not believed is nobody, and the page asks who is there
+	}
+	return who, err
+}
+
+// claimed returns what the cookie says; nothing where there is none.
+func claimed(r *http.Request) url.Values {
+	if c, err := r.Cookie(cookie); err == nil {
+		claim, _ := url.ParseQuery(c.Value) // what can be read of it
+		return claim
+	}
+	return nil
+}
+
+// saying returns a request that says in headers what a claim says.
+func saying(r *http.Request, claim url.Values) *http.Request {
+	as := &http.Request{Host: r.Host, Header: http.Header{
+		auth.DevUserHeader: {claim.Get("name")}, auth.DevRolesHeader: {claim.Get("roles")},
+	}}
+	return as.WithContext(r.Context())
+}
+
+func (s *web) signInPage(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	if who.Known() {
+		goOn(w, r, back(r.URL.Query().Get("back")))
+		return nil
+	}
+	return s.render(w, r, who, http.StatusOK, "signin", "Sign in", signInForm{Back: back(r.URL.Query().Get("back"))})
+}
+
+// A signInForm is what the page to sign in shows.
+type signInForm struct {
+	Back   string
+	Reason string // why one is asked to
+}
+
+func (s *web) signIn(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+	claim := url.Values{"name": {strings.TrimSpace(r.PostForm.Get("name"))}}
+	if r.PostForm.Get("admin") != "" {
+		claim.Set("roles", auth.RoleAdmin)
+	}
+	if _, err := s.Identify(saying(r, claim)); err != nil {
+		return fault.Wrap(fault.Invalid, "this name cannot be used here: give one of 1 to 100 characters, on localhost", err)
+	}
+	s.remember(w, r, claim.Encode(), 30*24*time.Hour)
+	goOn(w, r, back(r.PostForm.Get("back")))
+	return nil
+}
+
+func (s *web) signOut(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+	s.remember(w, r, "", -time.Second)
+	goOn(w, r, Prefix)
+	return nil
+}
+
+// remember sets the cookie. Over http, which dev mode takes from this machine only, some browsers keep no
+// cookie that is Secure.
+func (s *web) remember(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where it can be
+		Name: cookie, Value: value, Path: Prefix, MaxAge: int(age.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+	})
+}
+
+// goOn answers a form: the browser is to open an address, which is ours.
+func goOn(w http.ResponseWriter, r *http.Request, address string) {
+	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // it was made here or came through back
+}
+
+// back returns an address of ours to go back to, whatever a form says.
+func back(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.IsAbs() || u.Host != "" || !Serves(u.Path) || strings.ContainsAny(address, "\\\r\n\t") {
+		return Prefix
+	}
+	return address
+}

@@ -1,0 +1,308 @@
+// The pages work without this. With it, lists change without loading a page anew, votes show at
+// once, texts can be copied, and forms count while one writes.
+
+const $ = (id) => document.getElementById(id);
+
+// say tells those who hear a page what has changed on it.
+function say(text) {
+  $("live").textContent = "";
+  setTimeout(() => { $("live").textContent = text; }, 50);
+}
+
+const unreachable = () => (navigator.onLine ? "The server cannot be reached." : "You are offline.");
+
+// Being offline
+
+function showOffline() { $("offline").hidden = navigator.onLine; }
+addEventListener("online", showOffline);
+addEventListener("offline", showOffline);
+showOffline();
+
+// What a form did is told once, and not again to those who are sent the address.
+if (new URL(location).searchParams.has("done")) {
+  const url = new URL(location);
+  url.searchParams.delete("done");
+  history.replaceState(history.state, "", url);
+}
+$("wrong")?.focus();
+
+// Lists
+
+// fetchPart asks for a page and returns the element of it that has an id.
+async function fetchPart(address, id, signal) {
+  const url = new URL(address, location);
+  if (id === "results") url.searchParams.set("part", id);
+  let answer;
+  try {
+    answer = await fetch(url, { signal });
+  } catch (cause) {
+    throw cause.name === "AbortError" ? cause : new Error(unreachable());
+  }
+  const part = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(id);
+  if (!part) throw new Error(answer.status === 401 ? "You are signed out. Load the page again to sign in." : "The list cannot be loaded now.");
+  return document.adoptNode(part);
+}
+
+let loading = new AbortController();
+
+// load runs a step that takes answers from the server: the newest one counts, and one that failed can be tried again.
+async function load(step) {
+  loading.abort();
+  const mine = loading = new AbortController();
+  const results = $("results");
+  results.setAttribute("aria-busy", "true");
+  try {
+    await step(mine.signal);
+    $("failed").hidden = true;
+  } catch (cause) {
+    if (mine.signal.aborted) return;
+    $("failed").hidden = false;
+    $("failed").querySelector("span").textContent = cause.message;
+    $("failed").querySelector("button").onclick = () => load(step);
+  } finally {
+    if (loading === mine) $("results").removeAttribute("aria-busy");
+  }
+}
+
+// show shows the list at an address. How says what becomes of the address of the page.
+function show(address, how, focus) {
+  return load(async (signal) => {
+    const results = await fetchPart(address, "results", signal);
+    $("results").replaceWith(results);
+    if (how) history[how](null, "", address);
+    say(results.dataset.say);
+    if (focus) refocus(results, focus);
+  });
+}
+
+// refocus puts the focus where it was in the list before: on the link of the same name, else on the current order.
+function refocus(results, name) {
+  const links = [...results.querySelectorAll("a[data-live]")];
+  (links.find((a) => a.textContent.trim() === name) ?? links.find((a) => a.ariaCurrent) ?? links[0])?.focus();
+}
+
+// more appends the next page of the list.
+function more(link) {
+  return load(async (signal) => {
+    const next = await fetchPart(link.href, "results", signal);
+    const items = [...next.querySelectorAll(".cards > li")].filter((li) => !$(li.id));
+    let list = document.querySelector("#results .cards");
+    if (!list) {
+      list = document.createElement("ul");
+      list.className = "cards";
+      link.parentElement.before(list);
+    }
+    list.append(...items);
+    const rest = next.querySelector(".next");
+    if (rest) link.parentElement.replaceWith(rest);
+    else link.parentElement.remove();
+    history.replaceState(null, "", link.href);
+    say(next.dataset.say);
+    (items[0]?.querySelector("h2 a") ?? rest?.firstElementChild)?.focus({ preventScroll: true });
+  });
+}
+
+// panel shows all tags beside the list, and hides them again.
+function panel(link) {
+  if ($("panel").hasChildNodes()) {
+    $("panel").replaceChildren();
+    return link.setAttribute("aria-expanded", "false");
+  }
+  return load(async (signal) => {
+    $("panel").replaceChildren(await fetchPart(link.href, "tags", signal));
+    link.setAttribute("aria-expanded", "true");
+    $("panel").querySelector("a")?.focus();
+  });
+}
+
+const plainClick = (e) => e.button === 0 && !e.metaKey && !e.ctrlKey && !e.shiftKey && !e.altKey;
+
+document.addEventListener("click", (e) => {
+  const link = e.target.closest("a");
+  if (!link || !plainClick(e) || !$("results")) return;
+  const { live, more: isMore, panel: isPanel, tag } = link.dataset;
+  const here = new URL(link.href).pathname === location.pathname;
+  if (live !== undefined && here) show(link.href, "pushState", link.textContent.trim());
+  else if (tag !== undefined && here) { show(link.href, "pushState", link.textContent.trim()); scrollTo(0, 0); }
+  else if (isMore !== undefined) more(link);
+  else if (isPanel !== undefined) panel(link);
+  else return;
+  e.preventDefault();
+});
+
+if ($("search")) {
+  const q = $("q");
+  // address is that of the list that the form asks for.
+  const address = () => {
+    const url = new URL(location);
+    url.searchParams.delete("cursor");
+    if (q.value.trim()) url.searchParams.set("q", q.value.trim());
+    else url.searchParams.delete("q");
+    return url.href;
+  };
+  let timer, typed = false;
+  q.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      // One entry in the history for one search, however many letters it has.
+      show(address(), typed ? "replaceState" : "pushState");
+      typed = true;
+    }, 180);
+  });
+  q.addEventListener("blur", () => { typed = false; });
+  $("search").addEventListener("submit", (e) => {
+    e.preventDefault();
+    clearTimeout(timer);
+    show(address(), address() === location.href ? null : "pushState");
+  });
+}
+
+addEventListener("popstate", () => {
+  if (!$("results")) return;
+  if ($("q")) $("q").value = new URL(location).searchParams.get("q") ?? "";
+  show(location.href, null);
+});
+
+// Votes
+
+// paint shows a vote and the tally with it.
+function paint(form, { value, likes, dislikes }) {
+  Object.assign(form.dataset, { value, likes, dislikes });
+  form.querySelector("b").textContent = String(likes - dislikes).replace("-", "−");
+  form.querySelector(".score").title = `${likes} likes, ${dislikes} dislikes`;
+  for (const button of form.querySelectorAll("button")) {
+    const pressed = button.dataset.vote === value;
+    button.setAttribute("aria-pressed", pressed);
+    button.value = pressed ? "none" : button.dataset.vote;
+  }
+}
+
+const painted = ({ dataset: d }) => ({ value: d.value, likes: +d.likes, dislikes: +d.dislikes });
+
+// after returns what a tally becomes when one vote in it changes.
+const after = (t, value) => ({
+  value,
+  likes: t.likes - (t.value === "like") + (value === "like"),
+  dislikes: t.dislikes - (t.value === "dislike") + (value === "dislike"),
+});
+
+async function send(form, value) {
+  let answer;
+  try {
+    answer = await fetch(form.action, { method: "POST", body: new URLSearchParams({ value }), headers: { Accept: "application/json" } });
+  } catch {
+    throw new Error(unreachable());
+  }
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(answer.status === 401 ? "You are signed out. Load the page again to sign in." : (body.detail ?? "The server did not take the vote."));
+  return body;
+}
+
+const votes = new WeakMap(); // by form: what the server is known to have, and the votes on their way
+
+// vote shows a vote at once and sends it behind the ones before it. Where the server did not take it, what the
+// server has is shown again.
+function vote(form, value) {
+  const state = votes.get(form) ?? { sure: painted(form), last: Promise.resolve(), open: 0 };
+  votes.set(form, state);
+  paint(form, after(painted(form), value));
+  state.open++;
+  state.last = state.last.then(async () => {
+    try {
+      state.sure = await send(form, value);
+      say(value === "none" ? "Vote taken back" : value === "like" ? "Liked" : "Disliked");
+    } catch (cause) {
+      toast(`Your vote was not counted. ${cause.message}`);
+    }
+    if (--state.open === 0) paint(form, state.sure);
+  });
+}
+
+document.addEventListener("submit", (e) => {
+  const form = e.target.closest("form.ballot");
+  if (!form || !e.submitter) return;
+  e.preventDefault();
+  vote(form, e.submitter.value);
+});
+
+// toast shows what went wrong for a while, without moving anything.
+function toast(text) {
+  document.querySelector(".toast")?.remove();
+  const p = Object.assign(document.createElement("p"), { className: "toast", textContent: text });
+  p.setAttribute("role", "alert");
+  document.body.append(p);
+  setTimeout(() => p.remove(), 8000);
+}
+
+// A prompt
+
+document.addEventListener("click", async (e) => {
+  const button = e.target.closest("[data-copy]");
+  if (!button) return;
+  const text = $(button.dataset.copy).textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    return toast("The browser does not let this page copy. Select the text and copy it yourself.");
+  }
+  button.dataset.name ??= button.textContent;
+  button.textContent = "Copied";
+  say("Copied");
+  setTimeout(() => { button.textContent = button.dataset.name; }, 2000);
+});
+
+document.addEventListener("click", (e) => {
+  const link = e.target.closest("a[data-view]");
+  if (!link || !plainClick(e)) return;
+  e.preventDefault();
+  for (const other of document.querySelectorAll("a[data-view]")) {
+    other.toggleAttribute("aria-current", other === link);
+    if (other === link) other.setAttribute("aria-current", "true");
+    $(other.dataset.view).hidden = other !== link;
+  }
+  history.replaceState(null, "", link.href);
+});
+
+$("fill")?.addEventListener("input", (e) => {
+  for (const mark of document.querySelectorAll(`[data-variable="${e.target.name.slice(1)}"]`)) {
+    mark.textContent = e.target.value || mark.dataset.empty;
+  }
+});
+$("fill")?.addEventListener("submit", (e) => e.preventDefault());
+
+// Writing
+
+for (const field of document.querySelectorAll("#write [data-limit]:not(fieldset)")) {
+  const count = document.querySelector(`[data-count="${field.id}"]`);
+  const update = () => {
+    const over = field.value.length - field.dataset.limit;
+    count.textContent = field.value.length;
+    count.parentElement.classList.toggle("over", over > 0);
+    const message = over > 0 ? `Shorten this by ${over} characters.` : "";
+    if (message && !field.validationMessage) say(message);
+    field.setCustomValidity(message);
+  };
+  field.addEventListener("input", update);
+  update();
+}
+
+const picker = $("tagpicker");
+if (picker) {
+  const boxes = [...picker.querySelectorAll("[name=tag]")];
+  const update = () => {
+    const n = boxes.filter((box) => box.checked).length;
+    picker.querySelector("[data-count]").textContent = n;
+    for (const box of boxes) box.disabled = !box.checked && n >= picker.dataset.limit;
+  };
+  picker.addEventListener("change", update);
+  $("findtag").addEventListener("input", (e) => {
+    const wanted = e.target.value.trim().toLowerCase();
+    for (const box of boxes) box.closest("li").hidden = !box.checked && !box.parentElement.textContent.toLowerCase().includes(wanted);
+  });
+  $("findtag").addEventListener("keydown", (e) => {
+    if (e.key !== "Enter") return;
+    e.preventDefault();
+    boxes.find((box) => !box.checked && !box.disabled && !box.closest("li").hidden)?.click();
+  });
+  update();
+}

@@ -1,0 +1,282 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/web"
+)
+
+func TestWriteAndRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	ann.get("/app").is(200).has("Nobody has shared a prompt yet")
+	ann.get("/app/prompts/new").is(200).has(`name="key"`, "</span> of 200 characters", "</span> of 3000 characters", " Development</label>", `value="private" checked`)
+
+	page := ann.write("Review <my> code", "Look at\r\n**this** & `that`.\r\n", "public", "code-review", "development")
+	ann.get(page+"?done=created").is(200).has("The prompt is saved.", "Review &lt;my&gt; code", "<strong>this</strong>",
+		"Look at\n**this** &amp; `that`.\n</pre>", "Make private", "Delete this prompt", ">Edit<")
+	bob.get(page).is(200).has("Review &lt;my&gt; code", ">Ann<").lacks("Make private", "Delete", "Edit")
+	bob.get("/app").is(200).has("Look at **this**", `href="/app?tag=code-review"`, "just now")
+	require.Equal(t, []string{"Review <my> code"}, bob.get("/app?q=rev&tag=development,code-review").titles())
+	bob.get("/app?q=nothing").is(200).has("No public prompt matches")
+	bob.get(page+"?view=source").has(`<div id="rendered" class="text" dir="auto" hidden>`, `<pre id="source" class="text" dir="auto">`)
+}
+
+func TestNobodyIsAskedToSignIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	page := w.as("Ann").write("Hers", "text", "public")
+	for _, path := range []string{"/app", page, "/app/mine", "/app/votes", "/app/prompts/new", "/app/admin/tags", "/app/tags"} {
+		s := w.nobody().get(path).is(401).has("Sign in").lacks("Hers")
+		require.Contains(t, s.body, `name="back" value="`+path+`"`)
+		require.Empty(t, s.header.Get("WWW-Authenticate"))
+	}
+	open := newWorld(t, func(c *web.Config) { c.PublicRead = true })
+	page = open.as("Ann").write("Hers", "text", "public")
+	open.nobody().get("/app").is(200).has("Hers", "Sign in").lacks("data-vote", "My prompts")
+	open.nobody().get(page).is(200).has("Hers").lacks("data-vote")
+	open.nobody().get("/app/mine").is(401)
+	open.nobody().post(page+"/vote", "value", "like").is(401)
+}
+
+func TestVote(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	page := w.as("Ann").write("Votes", "text", "public")
+	bob := w.as("Bob")
+	list := bob.get("/app").has(`value="like" data-vote="like" aria-label="Like" aria-pressed="false"`)
+	back := list.find(`name="back" value="([^"]*)"`)
+	require.Equal(t, "/app#p-"+page[len("/app/prompts/"):], back)
+	require.Equal(t, back, bob.post(page+"/vote", "value", "like", "back", back).to("/app"))
+	bob.get(page).has(`value="none" data-vote="like" aria-label="Like" aria-pressed="true"`, "<b>1</b>", `title="1 likes, 0 dislikes"`)
+	require.Equal(t, []string{"Votes"}, bob.get("/app/votes?value=like").titles())
+	require.Empty(t, bob.get("/app/votes?value=dislike").titles())
+	bob.post(page+"/vote", "value", "dislike").to("/app")
+	w.as("Ann").get(page).has("<b>−1</b>")
+	bob.post(page+"/vote", "value", "much").is(422)
+	bob.post("/app/prompts/nosuch/vote", "value", "like").is(404)
+}
+
+func TestVoteOfScript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	page := w.as("Ann").write("Votes", "text", "public")
+	vote := func(path, value string) shown {
+		r := httptest.NewRequest(http.MethodPost, "http://localhost"+path+"/vote", strings.NewReader("value="+value))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Accept", "application/json")
+		return w.as("Bob").send(r)
+	}
+	require.JSONEq(t, `{"value":"like","likes":1,"dislikes":0}`, vote(page, "like").is(200).body)
+	s := vote("/app/prompts/01ARZ3NDEKTSV4RRFFQ69G5FAV", "like").is(404)
+	require.Equal(t, "application/problem+json", s.header.Get("Content-Type"))
+}
+
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	page := ann.write("First", "one", "private", "text", "image", "data")
+	form := ann.get(page+"/edit").is(200).has(`name="revision" value="1"`, "one</textarea>", `value="image" checked`)
+	require.Equal(t, page+"/edit", form.find(`id="write" class="stack" method="post" action="([^"]*)"`))
+	ann.post(page+"/edit", "title", "Second", "text", "two", "tag", "data", "tag", "writing", "tag", "text", "visibility", "public", "revision", "1").to(page + "?done=saved")
+	s := ann.get(page).has("<h1 dir=\"auto\">Second</h1>", "two")
+	var order []string
+	for _, m := range regexp.MustCompile(`class="tag" href="/app\?tag=([a-z]*)"`).FindAllStringSubmatch(s.body, -1) {
+		order = append(order, m[1])
+	}
+	require.Equal(t, []string{"text", "data", "writing"}, order, "as the author had them, new ones last")
+}
+
+func TestEditOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	page := w.as("Ann").write("Hers", "text", "public")
+	hidden := w.as("Ann").write("Secret", "text", "private")
+	bob := w.as("Bob")
+	bob.get(page + "/edit").is(403).has("Not allowed")
+	for _, path := range []string{hidden, hidden + "/edit"} {
+		bob.get(path).is(404).has("There is no such prompt.").lacks("Secret")
+	}
+	for _, form := range []string{"/edit", "/delete", "/visibility", "/restore"} {
+		pairs := []string{"title", "x", "text", "x", "visibility", "public", "revision", "1", "to", "private"}
+		bob.post(page+form, pairs...).is(403)
+		bob.post(hidden+form, pairs...).is(404)
+	}
+	w.as("Ann").get(page).has("Hers")
+}
+
+// Two tabs: what the second one wrote is kept, and shown beside what the first one saved.
+func TestTwoTabs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	page := ann.write("Title", "start", "private")
+	ann.post(page+"/edit", "title", "Title", "text", "from the first", "visibility", "private", "revision", "1").to(page)
+	s := ann.post(page+"/edit", "title", "Title", "text", "from the second", "visibility", "public", "revision", "1").is(412)
+	s.has("saved in another tab", "from the first", "from the second</textarea>", `name="revision" value="2"`, `value="public" checked`, "Save mine over it")
+	ann.post(page+"/edit", "title", "Title", "text", "from both", "visibility", "private", "revision", "2").to(page)
+	ann.get(page).has("from both")
+	ann.post(page+"/edit", "title", "Title", "text", "x", "visibility", "private", "revision", "none").is(400)
+}
+
+func TestRulesAreToldAtTheirFields(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	s := ann.post("/app/prompts", "title", "  ", "text", strings.Repeat("é", 3001), "tag", "nosuch tag", "visibility", "all", "key", "k1").is(422)
+	s.has(`aria-invalid="true"`, "Give the prompt a title.", "at most 3000 characters, it has 3001", `id="tags-wrong"`, "Set the visibility", "3001</span> of 3000", `name="key" value="k1"`)
+	ann.post("/app/prompts", "title", "t", "text", "x", "tag", "unknown", "visibility", "private").is(422).has("Unknown: is not an active tag of the catalog.").lacks("/api/v1")
+	require.Empty(t, ann.get("/app/mine").titles())
+	page := ann.write("Good", "good", "private")
+	ann.post(page+"/edit", "title", "", "text", "bad", "visibility", "private", "revision", "1").is(422).has("bad</textarea>", `name="revision" value="1"`)
+}
+
+func TestFormSentTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	key := ann.get("/app/prompts/new").find(`name="key" value="([^"]*)"`)
+	draft := []string{"title", "Once", "text", "x", "visibility", "private", "key", key}
+	first := ann.post("/app/prompts", draft...).to("/app/prompts/")
+	require.Equal(t, first, ann.post("/app/prompts", draft...).to("/app/prompts/"))
+	draft[1] = "Another, from the same form"
+	require.NotEqual(t, first, ann.post("/app/prompts", draft...).to("/app/prompts/"))
+	require.Len(t, ann.get("/app/mine").titles(), 2)
+}
+
+func TestVisibilityDeleteRestore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	page := ann.write("Comes and goes", "text", "private")
+	bob.get(page).is(404)
+	ann.get(page).has("Everyone who may read here can find it")
+	ann.post(page+"/visibility", "to", "public").to(page + "?done=public")
+	bob.get(page).is(200)
+	ann.post(page+"/visibility", "to", "private").to(page + "?done=private")
+	bob.get(page).is(404)
+	ann.post(page+"/visibility", "to", "nowhere").is(422)
+
+	require.Equal(t, []string{"Comes and goes"}, ann.get("/app/mine?show=private").titles())
+	require.Empty(t, ann.get("/app/mine?show=public").titles())
+	require.Equal(t, "/app/mine?show=deleted&done=deleted", ann.post(page+"/delete").to("/app/mine"))
+	require.Empty(t, ann.get("/app/mine").titles())
+	ann.get(page).is(404)
+	s := ann.get("/app/mine?show=deleted&done=deleted").has("You can restore it here for 30 days.", ">Restore<")
+	require.Equal(t, page+"/restore", s.find(`action="([^"]*restore)"`))
+	ann.post(page + "/restore").to(page)
+	ann.get(page).is(200)
+}
+
+func TestAdmin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, root := w.as("Ann"), w.admin()
+	page := ann.write("Rude", "rude text", "public")
+	ann.get(page).lacks("Moderation")
+	ann.post(page+"/hide", "reason", "x").is(403)
+	ann.get("/app/admin/tags").is(403)
+	ann.get("/app/admin/hidden").is(403)
+	ann.post("/app/admin/tags", "tag", "x", "name", "X", "order", "1").is(403)
+
+	root.get(page).has("Moderation", `action="`+page+`/hide"`)
+	root.post(page+"/hide", "reason", "").is(422).has("must be 1 to 500 characters")
+	root.post(page+"/hide", "reason", "It is <rude>.").to("/app/admin/hidden")
+	w.as("Bob").get(page).is(404)
+	ann.get(page).is(200).has("It is &lt;rude&gt;.")
+	ann.get("/app/mine").has("hidden this prompt", "It is &lt;rude&gt;.")
+	root.get("/app/admin/hidden").has("Rude", "It is &lt;rude&gt;.", page+"/unhide")
+	root.post(page + "/unhide").to(page)
+	w.as("Bob").get(page).is(200)
+	root.get("/app/admin/hidden").has("No prompt is hidden.")
+
+	root.post("/app/admin/tags", "tag", "Poems", "name", "Poems & songs", "order", "5", "active", "1").to("/app/admin/tags")
+	root.get("/app/admin/tags").has(`value="Poems &amp; songs"`, `aria-label="Save poems"`)
+	ann.get("/app/tags").has(`href="/app?tag=poems"`)
+	root.post("/app/admin/tags", "tag", "poems", "name", "Poems", "order", "5").to("/app/admin/tags")
+	ann.get("/app/tags").lacks(">Poems<")
+	for _, bad := range [][]string{{"tag", "two words", "name", "x", "order", "1"}, {"tag", "x", "name", "", "order", "1"}, {"tag", "x", "name", "x", "order", "-1"}, {"tag", "x", "name", "x", "order", "many"}} {
+		root.post("/app/admin/tags", bad...).is(422).has(`role="alert"`)
+	}
+}
+
+func TestPaging(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	for i := range 45 {
+		ann.write("Number "+strings.Repeat("i", i+1), "text", "public", "data")
+	}
+	var all []string
+	path := "/app?q=number&tag=data"
+	for pages := 1; ; pages++ {
+		s := ann.get(path).is(200)
+		all = append(all, s.titles()...)
+		next := regexp.MustCompile(`rel="next" href="([^"]*)"`).FindStringSubmatch(s.body)
+		if next == nil {
+			require.Equal(t, 3, pages)
+			break
+		}
+		path = strings.ReplaceAll(next[1], "&amp;", "&")
+		u, err := url.Parse(path)
+		require.NoError(t, err)
+		require.Equal(t, "number", u.Query().Get("q"))
+		require.Equal(t, "data", u.Query().Get("tag"))
+		part := ann.get(path+"&part=results").is(200).has(`<div id="results"`).lacks("<html", "part=")
+		require.NotEmpty(t, part.titles())
+	}
+	require.Len(t, all, 45)
+	require.Equal(t, "Number i", all[44])
+	last := ann.get(path).has("Back to the first prompts")
+	last.has(`href="/app?q=number&amp;tag=data" data-live>Back`)
+}
+
+// What the address of a list says wrong is told in the list, and the list stays usable.
+func TestWrongAddresses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	for path, text := range map[string]string{
+		"/app?cursor=damaged":                       "This address does not belong to this list any more.",
+		"/app?q=" + strings.Repeat("x", 201):        "shorten the query",
+		"/app?q=" + strings.Repeat("a+", 25):        "at most 20 words",
+		"/app?tag=two%20words":                      "a tag has 1 to 40",
+		"/app?tag=a,b,c,d,e,f,g,h,i,j,k":            "no prompt has so many tags",
+		"/app/mine?cursor=damaged":                  "does not belong",
+		"/app/votes?cursor=damaged":                 "does not belong",
+		"/app?part=results&cursor=damaged":          "does not belong",
+		"/app/mine?show=deleted&q=%01&part=results": "control characters",
+	} {
+		s := ann.get(path).is(400)
+		require.Contains(t, strings.ToLower(s.body), strings.ToLower(text), path)
+	}
+	w.admin().get("/app/admin/hidden?cursor=damaged").is(400).has("does not belong")
+	ann.get("/app/nosuch").is(404).has("There is no such page.", "All prompts")
+	ann.get("/app/prompts/nosuch").is(404)
+	require.Equal(t, "/app", ann.get("/app/").is(301).location)
+	ann.get("/app?%zz").is(400)
+}
+
+func TestStorageAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	page := ann.write("Safe", "text", "public")
+	w.store.fail(http.ErrHandlerTimeout)
+	for _, path := range []string{"/app", page, "/app/mine", "/app/votes"} {
+		s := ann.get(path).is(503).has("Just a moment", "try again").lacks("handler", "Timeout")
+		require.NotEmpty(t, s.header.Get("Retry-After"))
+	}
+	w.clock.Advance(time.Hour)
+	ann.post("/app/prompts", "title", "t", "text", "x", "visibility", "private").is(503).has("Nothing was lost")
+}

@@ -1,0 +1,199 @@
+// Package web is the door for people: pages under /app that a browser shows. What they do is
+// prompthub's; what they look like is in templates and static.
+//
+// Every page is complete without script: links and forms, an answer to POST is a redirect. The
+// script in static makes the same links and forms answer without loading a page anew.
+//
+// The pages trust nothing that users wrote. Texts reach a page through html/template, or through
+// goldmark without HTML and a sanitizer behind it; and a policy forbids the browser all scripts,
+// styles and connections but our own. Forms need no secret against forgery: the browser says where
+// a request comes from, other origins are refused (http.CrossOriginProtection), and the only cookie of
+// ours is sent to our own pages alone.
+package web
+
+import (
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/telemetry"
+)
+
+// Prefix is the path that all pages begin with.
+const Prefix = "/app"
+
+// The limits that forms show and the domain enforces.
+const (
+	maxTitle = 200
+	maxTags  = 10
+	maxForm  = 512 << 10 // bytes: a text of the largest limit, encoded as a form does
+	perPage  = 20
+)
+
+// A SignIn is how a browser signs in.
+type SignIn int
+
+// The ways to sign in.
+const (
+	Nowhere  SignIn = iota // browsers cannot: callers bring tokens
+	Platform               // by the platform, under /.auth
+	Dev                    // by saying who one is, on a developer's own machine
+)
+
+// Config is what the pages need. Every field is required but those that say otherwise.
+type Config struct {
+	Service    *prompthub.Service
+	Identify   auth.Identify
+	SignIn     SignIn
+	PublicRead bool            // whether nobody in particular may read public prompts
+	MaxText    int             // characters of a text; zero means prompt.DefaultMaxText
+	Limits     httpjson.Limits // zero: none for callers
+	Log        *slog.Logger
+	Now        func() time.Time
+	Telemetry  *telemetry.Telemetry // nil collects nothing
+}
+
+type web struct {
+	Config
+	mux       *http.ServeMux
+	gate      *httpjson.Gate
+	limiter   *httpjson.Limiter
+	templates map[string]*template.Template
+	static    *static
+	markdown  *markdown
+}
+
+// Serves reports whether a path belongs to the pages.
+func Serves(path string) bool { return path == Prefix || strings.HasPrefix(path, Prefix+"/") }
+
+// New returns a handler for everything under Prefix.
+func New(c Config) http.Handler {
+	if c.MaxText == 0 {
+		c.MaxText = prompt.DefaultMaxText
+	}
+	s := &web{
+		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: newMarkdown(),
+		gate: httpjson.NewGate(c.Limits.Complete(true).AtWork), limiter: httpjson.NewLimiter(c.Limits, c.Now),
+	}
+	s.templates = s.parse()
+	s.mux.HandleFunc("GET "+Prefix+"/static/{file}", s.static.serve)
+	s.lists()
+	s.prompts()
+	s.writing()
+	s.signing()
+	s.admin()
+	s.handle("GET "+Prefix+"/{rest...}", anyone, s.lost)
+	same := http.NewCrossOriginProtection()
+	same.SetDenyHandler(s.action(anyone, func(http.ResponseWriter, *http.Request, auth.User) error {
+		return fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again")
+	}))
+	h := same.Handler(httpjson.Routes(s.mux))
+	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
+	return watch.Observe(secure(httpjson.JoinQuery(h)))
+}
+
+func (s *web) lost(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+	if r.PathValue("rest") == "" {
+		http.Redirect(w, r, Prefix, http.StatusMovedPermanently)
+		return nil
+	}
+	return fault.New(fault.NotFound, "there is no such page")
+}
+
+// policy is what a browser may do on a page.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// secure sets the headers of every page. Referrers stay inside, as an address holds what was searched for.
+func secure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "private, no-cache")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// An access says who may use a page.
+type access int
+
+const (
+	anyone access = iota // and who it is only changes what is shown
+	reader               // anyone where reading is public, else a user
+	user                 // somebody who was identified
+	admin                // somebody with the role
+)
+
+// An action answers a request, or returns the error that it is to be answered with.
+type action func(w http.ResponseWriter, r *http.Request, who auth.User) error
+
+func (s *web) handle(pattern string, a access, act action) { s.mux.Handle(pattern, s.action(a, act)) }
+
+// action returns the handler of an action for those who may use it.
+func (s *web) action(a access, act action) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		leave, err := s.gate.Enter()
+		if err != nil {
+			httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err)) // a page would be work
+			return
+		}
+		defer leave()
+		who, err := s.admit(w, r, a)
+		if err == nil && r.Method == http.MethodPost {
+			err = readForm(w, r)
+		}
+		if err == nil {
+			err = act(w, r, who)
+		}
+		if err != nil {
+			s.fail(w, r, who, err)
+		}
+	})
+}
+
+// admit returns who is calling, or why the request goes no further. Those who are not identified share what
+// their address may ask for.
+func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User, error) {
+	who, err := s.identify(r)
+	key := "address " + httpjson.AddressClass(r)
+	if who.Known() {
+		httpjson.SetUser(r.Context(), who.ID)
+		key = "user " + who.ID
+	}
+	if limited := s.limiter.Admit(w.Header(), key, httpjson.IsWrite(r)); limited != nil {
+		return who, limited
+	}
+	switch {
+	case err != nil:
+		return who, err
+	case a == anyone || who.Known() && (a != admin || who.Admin()) || a == reader && s.PublicRead:
+		return who, nil
+	case who.Known():
+		return who, fault.New(fault.Forbidden, "this page is for those with the role admin")
+	}
+	return who, fault.New(fault.Unauthenticated, "sign in to use this page")
+}
+
+func readForm(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	err := r.ParseForm()
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return fault.New(fault.Invalid, "the form is too long; shorten the text")
+	}
+	if err != nil {
+		return fault.Wrap(fault.Malformed, "the form cannot be read", err)
+	}
+	return nil
+}
