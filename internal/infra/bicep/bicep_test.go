@@ -72,7 +72,7 @@ var faults = []struct{ file, from, to, want string }{
 	{"modules/access.bicep", "for role in items(storageRoles)", "for rol in items(storageRoles)", "role is not declared"},
 	{"modules/app.bicep", "name: 'custom', version", "name: 'custm', version", `name is "custm"`},
 	{"modules/app.bicep", "name: 'authsettingsV2'", "name: 'authsettingsV3'", "names no known kind"},
-	{"modules/app.bicep", "unauthenticatedClientAction: publicRead ? 'AllowAnonymous' : 'Return401'", "unauthenticatedClientAction: 'Return402'", `"Return402"`},
+	{"modules/app.bicep", "unauthenticatedClientAction: 'AllowAnonymous'", "unauthenticatedClientAction: 'Return402'", `"Return402"`},
 	{"modules/app.bicep", "http20Enabled: true", "http2Enabled: true", "unknown property http2Enabled"},
 	{"modules/app.bicep", "excludedPaths: anonymousPaths", "excludedPaths: authMode", "excludedPaths is a value of type string"},
 	{"modules/app.bicep", "perInstanceConcurrency: 64", "perInstanceConcurrency: '64'", "want int"},
