@@ -13,7 +13,7 @@ import (
 var hosts = []string{
 	"AzureWebJobsStorage__blobServiceUri", "AzureWebJobsStorage__queueServiceUri", "AzureWebJobsStorage__tableServiceUri",
 	"AzureWebJobsStorage__credential", "AzureWebJobsStorage__clientId",
-	"APPLICATIONINSIGHTS_CONNECTION_STRING", "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
+	"AzureWebJobsDisableHomepage", "APPLICATIONINSIGHTS_CONNECTION_STRING", "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
 }
 
 // refused are settings that Flex Consumption refuses or that would give keys or the identity away.
