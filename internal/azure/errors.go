@@ -48,7 +48,7 @@ func (f *failure) sentinel() error {
 		return table.ErrExists
 	case f.status == http.StatusPreconditionFailed:
 		return table.ErrConflict
-	case f.status == http.StatusServiceUnavailable, f.status == http.StatusTooManyRequests:
+	case f.status == http.StatusServiceUnavailable && f.code == "ServerBusy", f.status == http.StatusTooManyRequests:
 		return table.ErrBusy
 	case f.status == http.StatusBadRequest && f.code != "InvalidAuthenticationInfo", f.status == http.StatusRequestEntityTooLarge:
 		return table.ErrInvalid

@@ -105,6 +105,13 @@ func (p *Process) Kill() {
 	}
 }
 
+// Dead reports whether the process was killed.
+func (p *Process) Dead() bool {
+	p.world.mu.Lock()
+	defer p.world.mu.Unlock()
+	return p.dead
+}
+
 // call hands a call to the test and waits for its answer.
 func (p *Process) call(ctx context.Context, label string, write bool, wake time.Time, land func() error) error {
 	p.world.mu.Lock()

@@ -127,18 +127,5 @@ func (s *Service) RetireTag(ctx context.Context, who auth.User, tag prompt.Tag) 
 	if err := adminOnly(who); err != nil {
 		return err
 	}
-	tags, err := s.db.Tags(ctx)
-	if err != nil {
-		return err
-	}
-	for _, t := range tags {
-		if t.Tag == tag && t.Active {
-			t.Active = false
-			return s.db.PutTag(ctx, t)
-		}
-		if t.Tag == tag {
-			return nil
-		}
-	}
-	return fault.New(fault.NotFound, "there is no such tag")
+	return s.db.RetireTag(ctx, tag)
 }

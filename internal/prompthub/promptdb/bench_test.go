@@ -146,3 +146,14 @@ func benchPrompt(b *testing.B, at time.Time, i, n int) prompt.Prompt {
 		Draft: prompt.Draft{Title: fmt.Sprintf("Prompt number %d", i), Text: "I want you to act as an interviewer.", Tags: tags, Visibility: prompt.Public},
 	}
 }
+
+// BenchmarkProjection makes the index rows of a typical prompt, as every projection does.
+func BenchmarkProjection(b *testing.B) {
+	db := promptdb.New(promptdb.Config{Tables: promptdb.DefaultTables()})
+	p := benchPrompt(b, time.Now(), 3, 1000)
+	p.Title = "Write better short mystery novels"
+	b.ReportAllocs()
+	for b.Loop() {
+		db.IndexRows(p)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
@@ -27,10 +29,18 @@ func (db *DB) Change(ctx context.Context, author string, id prompt.ID, edit Edit
 	for range maxTries {
 		rec, err := db.quiet(ctx, w, wait)
 		if err != nil {
+			w.idle()
 			return prompt.Prompt{}, err
 		}
 		next, err := edit(rec.Prompt)
 		if errors.Is(err, ErrUnchanged) {
+			// A publish that nobody heard of may be on its way under the ETag that was read: with another one it never lands.
+			if !rec.Listed() && !db.clear(ctx, *rec) {
+				if err := wait(ctx, time.Time{}); err != nil {
+					return prompt.Prompt{}, err
+				}
+				continue
+			}
 			w.done()
 			return rec.Prompt, nil
 		}
@@ -81,7 +91,7 @@ func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.
 // one whose writer is gone.
 func (db *DB) quiet(ctx context.Context, w *work, wait waiter) (*record, error) {
 	for range maxTries {
-		rec, err := db.record(ctx, w.author, w.id)
+		rec, err := w.look(ctx)
 		switch {
 		case err != nil:
 			return nil, err
@@ -158,21 +168,18 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 	db.authors.put(p.ID, p.AuthorID)
 	wait := db.patience()
 	for range maxTries {
-		if err := w.wake(ctx); err != nil {
+		known, op, err := w.claim(ctx, p, idem)
+		if err != nil {
+			w.done()
 			return prompt.Prompt{}, false, err
+		}
+		if known != nil {
+			w.done()
+			return *known, known.ID == p.ID, nil
 		}
 		rec := record{Prompt: p}
 		var ops []table.Op
 		if idem != nil {
-			known, op, err := db.claim(ctx, p, idem)
-			if err != nil {
-				w.done()
-				return prompt.Prompt{}, false, err
-			}
-			if known != nil {
-				w.done()
-				return *known, known.ID == p.ID, nil
-			}
 			rec.idem, ops = idem.Key, []table.Op{op}
 		}
 		committed, err := w.commit(ctx, nil, rec, ops...)
@@ -193,6 +200,23 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 
 func idemProps(id prompt.ID, body string) table.Props {
 	return table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "BodyHash", Value: table.String(body)}}
+}
+
+// claim sees to the wake-up and, beside it, to the key, if there is one.
+func (w *work) claim(ctx context.Context, p prompt.Prompt, idem *Idempotency) (known *prompt.Prompt, op table.Op, err error) {
+	if idem == nil {
+		return nil, op, w.wake(ctx)
+	}
+	var g errgroup.Group
+	g.Go(func() error { return w.wake(ctx) })
+	g.Go(func() (err error) {
+		known, op, err = w.db.claim(ctx, p, idem)
+		return err
+	})
+	if err := g.Wait(); err != nil || known != nil {
+		return known, op, err
+	}
+	return nil, op, w.wake(ctx) // again if the reads took long: the commit follows at once
 }
 
 // claim returns the prompt that the key made before, or the write that claims the key for p.

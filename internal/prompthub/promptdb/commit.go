@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
@@ -65,6 +66,24 @@ func (w *work) wake(ctx context.Context) error {
 	return nil
 }
 
+// look reads the truth row and, beside it, sees to the wake-up: nearly every look ends in a commit.
+func (w *work) look(ctx context.Context) (rec *record, err error) {
+	var g errgroup.Group
+	g.Go(func() error { return w.wake(ctx) })
+	g.Go(func() (err error) {
+		rec, err = w.db.record(ctx, w.author, w.id)
+		return err
+	})
+	return rec, g.Wait()
+}
+
+// idle takes the wake-up back where nothing was sent that it may have to finish.
+func (w *work) idle() {
+	if len(w.attempts) == 0 {
+		w.done()
+	}
+}
+
 // done takes the wake-up back where nothing is left for it to do: a commit of unknown outcome may still land.
 func (w *work) done() {
 	if !w.wokenAt.IsZero() && w.unknown == 0 {
@@ -100,7 +119,7 @@ func (db *DB) forget(name string, r queue.Receipt) {
 func (w *work) commit(ctx context.Context, was *record, now record, ops ...table.Op) (record, error) {
 	attempt := ulid.MustNew(ulid.Timestamp(w.db.Now()), rand.Reader).String()
 	w.attempts = append(w.attempts, attempt)
-	mark := &pending{Attempt: attempt, Until: w.db.Now().UTC().Add(leaseFor)}
+	mark := &pending{Attempt: attempt, Until: w.db.Now().UTC().Round(0).Add(leaseFor)} // by the wall: a monotonic clock stands still while a machine sleeps
 	kind := table.Insert
 	if was != nil {
 		kind, now.etag = table.Replace, was.etag

@@ -181,6 +181,9 @@ func (r *ring) rest() {
 	require.NoError(r.t, r.drain())
 	r.Advance(10 * time.Minute) // the lock of a message that a stopped job held
 	require.NoError(r.t, r.drain())
+	if len(r.timers) > 0 {
+		r.Advance(25 * time.Hour) // until the next pass
+	}
 	for _, timer := range r.timers {
 		require.NoError(r.t, timer())
 	}
@@ -434,6 +437,44 @@ func TestOvertakenJobOfAVote(t *testing.T) {
 		r.rest()
 		require.Empty(t, r.differences())
 		require.Equal(t, int64(prompt.Dislike), rows()[0].Props.Get("VoteValue").Int())
+	})
+}
+
+// TestLateRowOfAVote lets the voter's own row of a first vote land long after it was sent, when the voter has said something
+// else and the job of that is done: the wake-up of the first vote must still be to come.
+func TestLateRowOfAVote(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(1)
+		first := r.start("first", func(ctx context.Context, db *promptdb.DB) error {
+			_, err := db.Vote(ctx, "vera", p.ID, prompt.Like)
+			return err
+		})
+		var land func()
+		for synctest.Wait(); !first.settled() || len(r.Pending()) > 0; synctest.Wait() {
+			for _, c := range r.Pending() {
+				if c.Write && strings.Contains(c.Label, promptdb.DefaultTables().VotesByVoter) {
+					land = c.Delay(chaos.ErrTimeout)
+				} else {
+					c.Pass()
+				}
+			}
+		}
+		require.NoError(t, first.err)
+		votes("vera", prompt.Dislike)(r, &p)
+		for range 20 {
+			r.Advance(time.Second)
+			for name, job := range jobs(r.truth) {
+				ms, err := r.queues.Receive(t.Context(), name, 32, 10*time.Minute)
+				require.NoError(t, err)
+				for _, m := range ms {
+					require.NoError(t, r.finish(name, m, job(t.Context(), m.Text)))
+				}
+			}
+		}
+		land()
+		r.rest()
+		require.Empty(t, r.differences())
 	})
 }
 

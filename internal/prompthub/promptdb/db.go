@@ -94,6 +94,7 @@ type DB struct {
 	due     due
 	catalog catalog
 	oldest  oldestMonth
+	firsts  firsts
 }
 
 // New returns a DB over a store. It reads and writes nothing.

@@ -50,3 +50,10 @@ func (db *DB) MineRow(p prompt.Prompt) table.Row { return record{Prompt: p}.mine
 func VoterRow(voter string, id prompt.ID, v prompt.Vote) table.Row {
 	return table.Row{Key: voterKey(voter, id), Props: voterProps(id, "ann", v, id.Time())}
 }
+
+// FirstPages returns how many first pages the instance keeps.
+func (db *DB) FirstPages() int {
+	db.firsts.mu.Lock()
+	defer db.firsts.mu.Unlock()
+	return len(db.firsts.pages)
+}

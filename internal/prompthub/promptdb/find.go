@@ -63,11 +63,20 @@ func (db *DB) lists(w Wanted) []list {
 	return ls[:min(len(ls), maxLists)]
 }
 
-// Find returns the public prompts that a search wants, from a position on.
+// Find returns the public prompts that a search wants, from a position on. The first page of one tag, newest first, may be
+// a second old, but for what this DB wrote.
 func (db *DB) Find(ctx context.Context, w Wanted, after string, limit int) (Page, error) {
-	if w.MostLiked {
+	switch {
+	case w.MostLiked:
 		return db.findMostLiked(ctx, w, after, limit)
+	case after == "" && len(w.Tags) == 1 && w.Words.Empty():
+		key := firstKey{list{db.t.TagIndex, tagPartition(w.Tags[0])}, limit}
+		return db.firsts.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
 	}
+	return db.find(ctx, w, after, limit)
+}
+
+func (db *DB) find(ctx context.Context, w Wanted, after string, limit int) (Page, error) {
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}

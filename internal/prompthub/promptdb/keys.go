@@ -125,7 +125,12 @@ func catalogKey(tag prompt.Tag) table.Key {
 // byAge is the row key of most index rows: newest first, and by id inside a millisecond.
 // It follows from the id alone.
 func byAge(id prompt.ID) string {
-	return fmt.Sprintf("%019d|%s", maxTicks-table.Ticks(id.Time()), id)
+	const digits = 19
+	b := make([]byte, digits, digits+1+len(id))
+	for i, n := digits-1, maxTicks-table.Ticks(id.Time()); i >= 0; i, n = i-1, n/10 {
+		b[i] = '0' + byte(n%10)
+	}
+	return string(append(append(b, '|'), id...))
 }
 
 // parseByAge returns the id in a key made by byAge.

@@ -62,8 +62,18 @@ func badPosition() error {
 	}}
 }
 
-// Newest returns public prompts, newest first, from a position on.
+// Newest returns public prompts, newest first, from a position on. A first page may be a second old, but for
+// what this DB wrote.
 func (db *DB) Newest(ctx context.Context, after string, limit int) (Page, error) {
+	if after != "" {
+		return db.newest(ctx, after, limit)
+	}
+	return db.firsts.page(ctx, db.Now, firstKey{list{table: db.t.Newest}, limit}, func(ctx context.Context) (Page, error) {
+		return db.newest(ctx, "", limit)
+	})
+}
+
+func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error) {
 	s := db.scan()
 	at := month(db.Now().Add(10 * time.Minute)) // the clock of another instance may be ahead
 	if after != "" {
@@ -176,8 +186,18 @@ func (o *oldestMonth) lower(month string) {
 }
 
 // MostLiked returns public prompts by score, the newer first among equals, from a position on. A prompt
-// whose score changes during a walk may be seen twice or not at all, every other one exactly once.
+// whose score changes during a walk may be seen twice or not at all, every other one exactly once. A first page
+// may be a second old, but for what this DB wrote.
 func (db *DB) MostLiked(ctx context.Context, after string, limit int) (Page, error) {
+	if after != "" {
+		return db.mostLiked(ctx, after, limit)
+	}
+	return db.firsts.page(ctx, db.Now, firstKey{list{table: db.t.MostLiked}, limit}, func(ctx context.Context) (Page, error) {
+		return db.mostLiked(ctx, "", limit)
+	})
+}
+
+func (db *DB) mostLiked(ctx context.Context, after string, limit int) (Page, error) {
 	if _, _, ok := parseLiked(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}

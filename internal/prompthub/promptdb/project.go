@@ -25,6 +25,7 @@ var errLate = errors.New("too late to write index rows")
 // outcome is unknown may land until the lease ends, so nobody may go on before that.
 func (db *DB) project(ctx context.Context, rec record) error {
 	ctx = context.WithoutCancel(ctx) // the commit has landed: a caller who went away changes nothing
+	defer db.firsts.changed(db.t, rec.Prompt)
 	if err := db.index(ctx, rec); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
 	}

@@ -20,6 +20,7 @@ func (db *DB) Purge(ctx context.Context) (int, error) {
 	// A day's partition is due when the whole day is: a day late at most, never early.
 	due := deletedPrefix + day(db.Now().AddDate(0, 0, -prompt.RestoreDays))
 	purged := 0
+	var failed failures
 	r := table.Range{FromPartition: deletedPrefix, ToPartition: due}
 	err := table.All(ctx, db.Store, db.t.DeletedIndex, r, func(row table.Row) (bool, error) {
 		author, id := row.Props.Get("AuthorId").Str(), prompt.ID(row.Props.Get("PromptId").Str())
@@ -27,10 +28,26 @@ func (db *DB) Purge(ctx context.Context) (int, error) {
 		if done {
 			purged++
 		}
-		return db.Now().Before(until), err
+		return db.Now().Before(until) && failed.goOn(err), nil
 	})
-	return purged, err
+	return purged, errors.Join(err, failed.join())
 }
+
+// failures collects what went wrong with single rows: one that cannot be read keeps nobody from the others.
+type failures []error
+
+// maxFailures is after how many a job gives up: then it is not the rows.
+const maxFailures = 20
+
+// goOn takes note of an error, if it is one, and reports whether to go on.
+func (f *failures) goOn(err error) bool {
+	if err != nil {
+		*f = append(*f, err)
+	}
+	return len(*f) < maxFailures
+}
+
+func (f failures) join() error { return errors.Join(f...) }
 
 // purge removes one prompt. The row that led to it goes last, so that a run that was cut short is found again.
 func (db *DB) purge(ctx context.Context, author string, id prompt.ID, index table.Row) (bool, error) {
@@ -119,8 +136,10 @@ func (db *DB) purgeTruth(ctx context.Context, rec record) error {
 		}
 		// A later prompt may have taken the key over.
 		if row != nil && row.Props.Get("PromptId").Str() == string(rec.ID) {
-			if err := db.remove(ctx, db.t.Prompts, key); err != nil {
-				return err
+			// Under its ETag: a new prompt may be taking the key over at this moment.
+			err := db.write(ctx, db.t.Prompts, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: row.ETag}}})
+			if err != nil && !errors.Is(err, table.ErrNotFound) && !errors.Is(err, table.ErrConflict) {
+				return unavailable(err)
 			}
 		}
 	}

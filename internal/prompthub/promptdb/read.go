@@ -3,8 +3,6 @@ package promptdb
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -40,16 +38,14 @@ func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error
 func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID) (View, error) {
 	var v opinion
 	var rec *record
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
+	err := both(ctx, func(ctx context.Context) (err error) {
+		rec, err = db.record(ctx, author, id)
+		return err
+	}, func(ctx context.Context) (err error) {
 		v, _, err = db.opinion(ctx, viewer, id)
 		return err
 	})
-	g.Go(func() (err error) {
-		rec, err = db.record(ctx, author, id)
-		return err
-	})
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return View{}, err
 	}
 	return v.of(db, rec, viewer)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
@@ -76,14 +78,30 @@ func (db *DB) Move(ctx context.Context, text string) error {
 	if m.Voter == "" {
 		return errors.New("message names no voter")
 	}
-	if err := db.followVote(ctx, m); err != nil {
+	var until time.Time
+	var unclear error
+	var g errgroup.Group // the one neither needs nor stops the other
+	g.Go(func() error {
+		err := db.followVote(ctx, m)
+		if errors.Is(err, errUnclear) {
+			unclear = err
+			return nil
+		}
 		return err
+	})
+	g.Go(func() (err error) {
+		until, err = db.bring(ctx, m.work(db), counts, entries{})
+		return err
+	})
+	err = g.Wait()
+	if err == nil && unclear != nil {
+		// It may land for 30 s yet, after all that a second try could see.
+		return db.again(ctx, QueueMoves, text, db.Now().Add(leaseFor))
 	}
-	until, err := db.bring(ctx, m.work(db), counts, entries{})
 	if err != nil || until.IsZero() {
 		return err
 	}
-	if db.due.after(m.Prompt, db.Now()) {
+	if db.due.between(m.Prompt, db.Now(), until) {
 		return nil // the copy that another vote's message left comes later, and counts this vote too
 	}
 	if err := db.again(ctx, QueueMoves, text, until); err != nil {
@@ -100,10 +118,11 @@ type due struct {
 	m  map[prompt.ID]time.Time
 }
 
-func (d *due) after(id prompt.ID, now time.Time) bool {
+func (d *due) between(id prompt.ID, now, until time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.m[id].After(now)
+	at := d.m[id]
+	return at.After(now) && !at.After(until)
 }
 
 func (d *due) put(id prompt.ID, at time.Time) {
@@ -157,6 +176,9 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 			return time.Time{}, err
 		}
 		if why != rewrite && rec.pending == nil && tally == rec.Tally {
+			if w.unknown > 0 {
+				return db.Now().Add(leaseFor), nil // a commit of this job may still land
+			}
 			return time.Time{}, nil
 		}
 		now := *rec
@@ -170,15 +192,29 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 		if errors.Is(err, errConflict) {
 			continue
 		}
+		if err != nil && w.unknown > 0 && w.holding {
+			return db.Now().Add(leaseFor), nil // likewise: the host would let the message come again too soon
+		}
 		if err != nil {
 			return time.Time{}, err
 		}
-		if err := db.project(ctx, committed); err != nil {
+		var after prompt.Tally
+		var g errgroup.Group
+		g.Go(func() error { return db.project(ctx, committed) })
+		g.Go(func() (err error) {
+			after, err = db.tally(ctx, w.id)
+			return err
+		})
+		if err := g.Wait(); err != nil {
 			return time.Time{}, err
 		}
 		if !db.clear(ctx, committed) {
 			// Its message is what would clear it: it must come again.
 			return db.next(why, committed.pending.Until), nil
+		}
+		if after != tally {
+			// Votes came between the first look at the tally and the commit. Their jobs may have found nothing to do.
+			return db.Now().Add(calm), nil
 		}
 		return time.Time{}, nil
 	}
@@ -197,28 +233,43 @@ func (db *DB) next(why reason, until time.Time) time.Time {
 // followVote sets the voter's index row to what the vote row says. The index row is read
 // first: a vote that comes in between makes the write fail, and the job run again.
 func (db *DB) followVote(ctx context.Context, m message) error {
+	for range maxTries {
+		done, err := db.followOnce(ctx, m)
+		if done || err != nil {
+			return err
+		}
+	}
+	return fault.New(fault.Unavailable, "the vote was changed meanwhile")
+}
+
+// errUnclear means that a write may have landed, or will, or never.
+var errUnclear = errors.New("outcome unknown")
+
+// followOnce does it once. It is not done where another look is needed: somebody changed the row, or it was not
+// there, so that no ETag guards it against a vote that came in between.
+func (db *DB) followOnce(ctx context.Context, m message) (done bool, err error) {
 	key := voterKey(m.Voter, m.Prompt)
 	index, err := db.get(ctx, db.t.VotesByVoter, key)
 	if err != nil {
-		return err
+		return false, err
 	}
 	vote, err := db.get(ctx, db.t.Votes, voteKey(m.Prompt, m.Voter))
 	if err != nil {
-		return err
+		return false, err
 	}
 	op, ok := followOp(m, index, vote)
 	if !ok {
-		return nil
+		return true, nil
 	}
 	err = db.write(ctx, db.t.VotesByVoter, []table.Op{op})
 	var failed *table.OpError
-	if errors.As(err, &failed) {
-		return fault.Wrap(fault.Unavailable, "the vote was changed meanwhile", err)
+	switch {
+	case err != nil && !settled(err):
+		return false, fmt.Errorf("%w: %w", errUnclear, err)
+	case err != nil && !errors.As(err, &failed):
+		return false, unavailable(err)
 	}
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return err == nil && op.Kind != table.Insert, nil
 }
 
 // followOp returns the write that makes the voter's index row follow the vote row, if one is needed.

@@ -17,38 +17,64 @@ const (
 	sweepRest = 24 * time.Hour
 )
 
+// A part is a table that Sweep walks, and how it checks a row.
+type part struct {
+	table string
+	check func(context.Context, table.Row) ([]Difference, error)
+}
+
+// parts returns what Sweep walks: the truth rows first, then what follows from them.
+func (db *DB) parts() []part {
+	parts := []part{{db.t.Prompts, db.checkBesideTruth}, {db.t.Votes, db.oncePerPartition()}, {db.t.VotesByVoter, db.checkVoter}}
+	for _, name := range db.indexTables() {
+		parts = append(parts, part{name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }})
+	}
+	return parts
+}
+
+// oncePerPartition returns a check that looks at all votes on a prompt when it meets the first of them.
+func (db *DB) oncePerPartition() func(context.Context, table.Row) ([]Difference, error) {
+	last := ""
+	return func(ctx context.Context, row table.Row) ([]Difference, error) {
+		if row.Partition == last {
+			return nil, nil
+		}
+		rows, err := db.partition(ctx, row.Partition)
+		if err != nil || len(rows) == 0 {
+			return nil, err
+		}
+		ds, err := db.checkVotes(ctx, row.Partition, rows)
+		if len(ds) == 0 {
+			last = row.Partition // else the second look comes first
+		}
+		return ds, err
+	}
+}
+
 // Sweep is anti-entropy: it walks the truth and every index table a slice at a time, from where the
 // last run stopped, and mends what differs. It returns how many rows it looked at and
 // how many differences it found; on a healthy store there are none. It mends what no wake-up can: what
-// a process did that was frozen for longer than the storage and the lease allow for.
+// a process did that was frozen for longer than the storage and the lease allow for. A row that it cannot
+// read or mend is part of the error, and keeps it from none of the others.
 func (db *DB) Sweep(ctx context.Context) (rows, differences int, err error) {
 	until := db.Now().Add(sweepFor)
-	parts := []struct {
-		table string
-		check func(context.Context, table.Row) ([]Difference, error)
-	}{{db.t.Prompts, db.checkBesideTruth}, {db.t.VotesByVoter, db.checkVoter}}
-	for _, name := range db.indexTables() {
-		parts = append(parts, struct {
-			table string
-			check func(context.Context, table.Row) ([]Difference, error)
-		}{name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }})
-	}
-	for _, part := range parts {
+	var failed failures
+	for _, p := range db.parts() {
 		if !db.Now().Before(until) {
 			break
 		}
-		r, d, err := db.sweepTable(ctx, part.table, until, part.check)
+		r, d, err := db.sweepTable(ctx, p, until)
 		rows, differences = rows+r, differences+d
-		if err != nil {
-			return rows, differences, fmt.Errorf("sweep %s: %w", part.table, err)
+		if err != nil && !failed.goOn(fmt.Errorf("sweep %s: %w", p.table, err)) {
+			break
 		}
 	}
-	return rows, differences, nil
+	return rows, differences, failed.join()
 }
 
 // sweepTable does one slice of a table and keeps its place.
-func (db *DB) sweepTable(ctx context.Context, name string, until time.Time, check func(context.Context, table.Row) ([]Difference, error)) (rows, differences int, err error) {
-	state, err := db.get(ctx, db.t.SystemState, sweepKey(name))
+func (db *DB) sweepTable(ctx context.Context, p part, until time.Time) (rows, differences int, err error) {
+	state, err := db.get(ctx, db.t.SystemState, sweepKey(p.table))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -57,11 +83,12 @@ func (db *DB) sweepTable(ctx context.Context, name string, until time.Time, chec
 	if state != nil {
 		next, full = state.Props.Get("Next").Str(), state.Props.Get("FullPassAt").Time()
 	}
-	if next == "" && db.Now().Before(full.Add(sweepRest)) {
+	if rested := db.Now().Sub(full); next == "" && rested >= 0 && rested < sweepRest {
 		return 0, 0, nil
 	}
-	for rows < sweepRows && db.Now().Before(until) {
-		page, err := db.Store.List(ctx, name, table.Range{}, 100, next)
+	var failed failures
+	for goOn := true; goOn && rows < sweepRows && db.Now().Before(until); {
+		page, err := db.Store.List(ctx, p.table, table.Range{}, 100, next)
 		if errors.Is(err, table.ErrInvalid) {
 			next = "" // the place is of another kind of store
 			break
@@ -70,32 +97,37 @@ func (db *DB) sweepTable(ctx context.Context, name string, until time.Time, chec
 			return rows, differences, unavailable(err)
 		}
 		for _, row := range page.Rows {
-			n, err := db.sweepRow(ctx, name, row, check)
-			if err != nil {
-				return rows, differences, err
-			}
+			n, err := db.sweepRow(ctx, p, row)
 			differences += n
+			if goOn = failed.goOn(err); !goOn {
+				break // this page comes again
+			}
+		}
+		if !goOn {
+			break
 		}
 		rows += len(page.Rows)
 		if next = page.Next; next == "" {
-			full = db.Now()
+			if len(failed) == 0 { // else the next run begins again
+				full = db.Now()
+			}
 			break
 		}
 	}
-	return rows, differences, db.keepPlace(ctx, name, next, full)
+	return rows, differences, errors.Join(failed.join(), db.keepPlace(ctx, p.table, next, full))
 }
 
 // sweepRow checks one row, once more where it differs, and mends it.
-func (db *DB) sweepRow(ctx context.Context, name string, row table.Row, check func(context.Context, table.Row) ([]Difference, error)) (int, error) {
+func (db *DB) sweepRow(ctx context.Context, p part, row table.Row) (int, error) {
 	var found []Difference
 	v := verifier{db: db, report: func(d Difference) { found = append(found, d) }}
-	ds, err := check(ctx, row)
+	ds, err := p.check(ctx, row)
 	err = v.check(func() ([]Difference, error) {
-		fresh, err := db.get(ctx, name, row.Key)
+		fresh, err := db.get(ctx, p.table, row.Key)
 		if err != nil || fresh == nil {
 			return nil, err
 		}
-		return check(ctx, *fresh)
+		return p.check(ctx, *fresh)
 	}, ds, err)
 	if err != nil {
 		return 0, err

@@ -9,6 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -16,30 +19,52 @@ import (
 // catalogFor is how long an instance believes what it read of the tag catalog.
 const catalogFor = 10 * time.Second
 
+// catalog is what was read of the tag catalog. One read serves all callers who wait for it.
 type catalog struct {
-	mu   sync.Mutex
-	tags []prompt.TagInfo
-	at   time.Time
+	reading singleflight.Group
+	mu      sync.Mutex
+	tags    []prompt.TagInfo
+	at      time.Time
+}
+
+func (c *catalog) fresh(now time.Time) ([]prompt.TagInfo, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.tags), !c.at.IsZero() && now.Sub(c.at) < catalogFor
+}
+
+func (c *catalog) keep(tags []prompt.TagInfo, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tags, c.at = tags, at
 }
 
 // Tags returns the whole catalog, active or not, by sort order and name. It may be a few seconds old. An
 // empty catalog is filled first.
 func (db *DB) Tags(ctx context.Context) ([]prompt.TagInfo, error) {
-	c := &db.catalog
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.at.IsZero() && db.Now().Sub(c.at) < catalogFor {
-		return slices.Clone(c.tags), nil
+	if tags, ok := db.catalog.fresh(db.Now()); ok {
+		return tags, nil
 	}
-	tags, err := db.readTags(ctx)
-	if err == nil && len(tags) == 0 {
-		tags, err = db.fillTags(ctx)
+	read := db.catalog.reading.DoChan("", func() (any, error) {
+		ctx := context.WithoutCancel(ctx) // others wait for it too
+		tags, err := db.readTags(ctx)
+		if err == nil && len(tags) == 0 {
+			tags, err = db.fillTags(ctx)
+		}
+		if err == nil {
+			db.catalog.keep(tags, db.Now())
+		}
+		return tags, err
+	})
+	select {
+	case <-ctx.Done():
+		return nil, unavailable(ctx.Err())
+	case got := <-read:
+		if got.Err != nil {
+			return nil, got.Err
+		}
+		return slices.Clone(got.Val.([]prompt.TagInfo)), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	c.tags, c.at = tags, db.Now()
-	return slices.Clone(tags), nil
 }
 
 func (db *DB) readTags(ctx context.Context) ([]prompt.TagInfo, error) {
@@ -76,10 +101,33 @@ func (db *DB) PutTag(ctx context.Context, tag prompt.TagInfo) error {
 	if err := db.write(ctx, db.t.TagCatalog, []table.Op{{Kind: table.Upsert, Row: tagRow(tag)}}); err != nil {
 		return unavailable(fmt.Errorf("put tag %s: %w", tag.Tag, err))
 	}
-	db.catalog.mu.Lock()
-	defer db.catalog.mu.Unlock()
-	db.catalog.at = time.Time{}
+	db.catalog.keep(nil, time.Time{})
 	return nil
+}
+
+// RetireTag makes a tag inactive, as it is now, or answers NotFound.
+func (db *DB) RetireTag(ctx context.Context, tag prompt.Tag) error {
+	for range maxTries {
+		row, err := db.get(ctx, db.t.TagCatalog, catalogKey(tag))
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return fault.New(fault.NotFound, "there is no such tag")
+		}
+		t := parseTag(*row)
+		t.Active = false
+		err = db.write(ctx, db.t.TagCatalog, []table.Op{{Kind: table.Replace, Row: table.Row{Key: row.Key, ETag: row.ETag, Props: tagRow(t).Props}}})
+		if errors.Is(err, table.ErrConflict) || errors.Is(err, table.ErrNotFound) {
+			continue // somebody changed it meanwhile
+		}
+		if err != nil {
+			return unavailable(err)
+		}
+		db.catalog.keep(nil, time.Time{})
+		return nil
+	}
+	return busy(time.Second)
 }
 
 func tagRow(t prompt.TagInfo) table.Row {

@@ -48,17 +48,15 @@ func (b ballot) value() prompt.Vote {
 // ballot reads the voter's row and the headers of the prompt's partition, at once.
 func (db *DB) ballot(ctx context.Context, id prompt.ID, voter string) (ballot, error) {
 	var b ballot
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
+	var rows []table.Row
+	err := both(ctx, func(ctx context.Context) (err error) {
 		b.vote, err = db.get(ctx, db.t.Votes, voteKey(id, voter))
 		return err
-	})
-	var rows []table.Row
-	g.Go(func() (err error) {
+	}, func(ctx context.Context) (err error) {
 		rows, err = db.header(ctx, id)
 		return err
 	})
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return ballot{}, err
 	}
 	own := tallyKey(id, shard(voter))
@@ -178,13 +176,11 @@ func (p *poll) run(ctx context.Context) (prompt.Tally, error) {
 // prepare reads the ballot and sends the wake-up at once, and checks that the voter may see the prompt.
 func (p *poll) prepare(ctx context.Context) (ballot, error) {
 	var b ballot
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return p.wake(gctx) })
-	g.Go(func() (err error) {
-		b, err = p.db.ballot(gctx, p.id, p.voter)
+	err := both(ctx, p.wake, func(ctx context.Context) (err error) {
+		b, err = p.db.ballot(ctx, p.id, p.voter)
 		return err
 	})
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return b, err
 	}
 	if err := p.db.mayVote(ctx, b.locator, p.id, p.voter); err != nil {

@@ -1,0 +1,109 @@
+package promptdb
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+const (
+	fillChunk    = 8000 // prompts whose rows are sorted together, so that writes lie side by side
+	fillParallel = 256  // batches under way, as many as the embedded store writes at once
+	fillBytes    = 2 << 20
+)
+
+// Fill writes prompts with all rows that follow from them, at rest: a large library for measurements. The store must have no
+// other user, and a prompt must not be there yet. It writes no votes: a tally that is not zero has none behind it.
+// It returns how many rows it wrote.
+func (db *DB) Fill(ctx context.Context, prompts iter.Seq[prompt.Prompt]) (rows int, err error) {
+	next, stop := iter.Pull(prompts)
+	defer stop()
+	for {
+		f := fill{}
+		for len(f.prompts) < fillChunk {
+			p, ok := next()
+			if !ok {
+				break
+			}
+			f.prompts = append(f.prompts, p)
+		}
+		if len(f.prompts) == 0 {
+			return rows, nil
+		}
+		n, err := db.fill(ctx, &f)
+		if rows += n; err != nil {
+			return rows, unavailable(err)
+		}
+	}
+}
+
+// A fill is a chunk of prompts on its way into the store.
+type fill struct {
+	prompts []prompt.Prompt
+	rows    []indexRow
+}
+
+func (db *DB) fill(ctx context.Context, f *fill) (int, error) {
+	for _, p := range f.prompts {
+		rec := record{Prompt: p, rowsVersion: RowsVersion}
+		truth, err := rec.row()
+		if err != nil {
+			return 0, err
+		}
+		f.rows = append(f.rows, indexRow{db.t.Prompts, truth}, indexRow{db.t.Prompts, rec.mineRow()})
+		f.rows = append(f.rows, db.rows(p)...)
+		if p.Tally != (prompt.Tally{}) {
+			f.rows = append(f.rows, indexRow{db.t.Votes, table.Row{Key: tallyKey(p.ID, 0), Props: tallyProps(p.Tally)}})
+		}
+	}
+	slices.SortFunc(f.rows, func(a, b indexRow) int {
+		if c := strings.Compare(a.table, b.table); c != 0 {
+			return c
+		}
+		if c := strings.Compare(a.row.Partition, b.row.Partition); c != 0 {
+			return c
+		}
+		return strings.Compare(a.row.Row, b.row.Row)
+	})
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(fillParallel)
+	for name, ops := range f.batches() {
+		g.Go(func() error {
+			_, err := db.Store.Write(ctx, name, ops...)
+			return err
+		})
+	}
+	return len(f.rows), g.Wait()
+}
+
+// batches yields the sorted rows as batches of one partition each.
+func (f *fill) batches() iter.Seq2[string, []table.Op] {
+	return func(yield func(string, []table.Op) bool) {
+		var ops []table.Op
+		name, size := "", 0
+		for _, r := range f.rows {
+			n := 100 // the overhead of a row
+			for _, p := range r.row.Props {
+				n += len(p.Name) + len(p.Value.Str()) + 8
+			}
+			full := len(ops) == table.MaxBatch || size+n > fillBytes
+			if len(ops) > 0 && (full || name != r.table || ops[0].Row.Partition != r.row.Partition) {
+				if !yield(name, ops) {
+					return
+				}
+				ops, size = nil, 0
+			}
+			name, size = r.table, size+n
+			ops = append(ops, table.Op{Kind: table.Insert, Row: r.row})
+		}
+		if len(ops) > 0 {
+			yield(name, ops)
+		}
+	}
+}

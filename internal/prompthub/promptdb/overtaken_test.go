@@ -1,0 +1,338 @@
+package promptdb_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/chaos"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
+)
+
+func toVisibility(v prompt.Visibility) func(context.Context, *promptdb.DB, prompt.ID) error {
+	return func(ctx context.Context, db *promptdb.DB, id prompt.ID) error {
+		_, err := db.Change(ctx, "ann", id, func(p prompt.Prompt) (prompt.Prompt, error) {
+			if p.Visibility == v {
+				return p, promptdb.ErrUnchanged
+			}
+			p.Visibility = v
+			p.Revision++
+			return p, nil
+		})
+		return err
+	}
+}
+
+// TestLatePublish: publish without an answer, then un-publish answered, then publish lands.
+func TestLatePublish(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(1)
+		require.NoError(t, toVisibility(prompt.Private)(t.Context(), r.truth, p.ID))
+		require.Zero(t, r.publicRows(p.ID))
+		tk := r.start("publish", func(ctx context.Context, db *promptdb.DB) error { return toVisibility(prompt.Public)(ctx, db, p.ID) })
+		var land func()
+		for {
+			synctest.Wait()
+			c := r.Pending()[0]
+			if c.Write && strings.HasPrefix(c.Label, "write Prompts ") {
+				land = c.Delay(chaos.ErrKilled) // sent; the process dies
+				tk.process.Kill()
+				break
+			}
+			c.Pass()
+		}
+		synctest.Wait()
+		require.True(t, tk.settled())
+		require.Error(t, tk.err)
+		r.Advance(6 * time.Second)
+		require.NoError(t, toVisibility(prompt.Private)(t.Context(), r.truth, p.ID)) // answered: it is private
+		r.Advance(6 * time.Second)
+		land()
+		r.rest()
+		require.Empty(t, r.differences())
+		require.Zero(t, r.publicRows(p.ID), "public rows after un-publishing answered success")
+	})
+}
+
+// TestLateCommitOfAJob: a Move job whose commit lands late, and two votes that cancel each other.
+func TestLateCommitOfAJob(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(9)
+		votes("vera", prompt.Like)(r, &p)
+		r.loseMessages(promptdb.QueueMoves)
+		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error {
+			return db.Move(ctx, `{"v":1,"author":"ann","prompt":"`+string(p.ID)+`","voter":"vera"}`)
+		})
+		var land func()
+		var sent time.Time
+		for land == nil {
+			synctest.Wait()
+			c := r.Pending()[0]
+			if c.Write && strings.HasPrefix(c.Label, "write Prompts ") {
+				sent = c.Sent
+				r.Advance(5 * time.Second)
+				land = c.Delay(chaos.ErrTimeout)
+				continue
+			}
+			c.Pass()
+		}
+		synctest.Wait()
+		// The voter takes the like back; its own job runs and finds nothing to do.
+		votes("vera", prompt.None)(r, &p)
+		require.NoError(t, r.drain())
+		for synctest.Wait(); !job.settled(); synctest.Wait() {
+			for _, c := range r.Pending() {
+				c.Pass()
+			}
+		}
+		t.Log("job answers", job.err, "the commit lands", r.Now().Sub(sent), "after it was sent")
+		land()
+		if job.err != nil {
+			require.NoError(t, r.job(t.Context(), r.truth.Move, promptdb.QueueMoves, `{"v":1,"author":"ann","prompt":"`+string(p.ID)+`","voter":"vera"}`))
+		}
+		r.rest()
+		r.Advance(5 * time.Minute)
+		require.Empty(t, r.differences())
+	})
+}
+
+// TestInsertOfVoterRow: the voter's own row is inserted by a job after the vote was taken back.
+func TestInsertOfVoterRow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(1)
+		votes("vera", prompt.Like)(r, &p)
+		// The vote's own write of the index row failed (time-out, never landed).
+		vv := promptdb.DefaultTables().VotesByVoter
+		require.NoError(t, table.All(t.Context(), r.store, vv, table.Range{Partition: "u|vera"}, func(row table.Row) (bool, error) {
+			_, err := r.store.Write(t.Context(), vv, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+			return true, err
+		}))
+		r.loseMessages(promptdb.QueueMoves)
+		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error {
+			return move("vera")(ctx, db, r, p)
+		})
+		for synctest.Wait(); !r.Pending()[0].Write; synctest.Wait() {
+			r.Pending()[0].Pass()
+		}
+		sent := r.Now()
+		votes("vera", prompt.None)(r, &p)
+		require.NoError(t, r.drain()) // its job, a second later, finds no row
+		t.Log("the insert lands", r.Now().Sub(sent), "after it was sent")
+		for synctest.Wait(); !job.settled(); synctest.Wait() {
+			for _, c := range r.Pending() {
+				c.Pass()
+			}
+		}
+		require.NoError(t, job.err)
+		r.rest()
+		require.Empty(t, r.differences())
+	})
+}
+
+// TestPurgeTakesKey: purge removes the key that a later prompt has just taken over.
+func TestPurgeTakesKey(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		key := &promptdb.Idempotency{Key: "k", Body: "b"}
+		make := func(entropy string) (prompt.Prompt, bool) {
+			id, err := prompt.NewID(r.Now(), strings.NewReader(entropy))
+			require.NoError(t, err)
+			p, isNew, err := r.truth.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: "ann", Draft: draft("Keyed", "text"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}, key)
+			require.NoError(t, err)
+			return p, isNew
+		}
+		p, _ := make("first entropy")
+		with(deleted)(r, &p)
+		require.NoError(t, r.drain())
+		r.Advance(32 * 24 * time.Hour)
+		tk := r.start("purge", func(ctx context.Context, db *promptdb.DB) error { _, err := db.Purge(ctx); return err })
+		for {
+			synctest.Wait()
+			c := r.Pending()[0]
+			if c.Write && strings.Contains(c.Label, "!idem|") {
+				break
+			}
+			c.Pass()
+		}
+		p2, isNew := make("other entropy")
+		require.True(t, isNew)
+		for synctest.Wait(); !tk.settled(); synctest.Wait() {
+			for _, c := range r.Pending() {
+				c.Pass()
+			}
+		}
+		require.NoError(t, tk.err)
+		p3, isNew := make("third entropy!!")
+		require.False(t, isNew, "the same key made %s and %s", p2.ID, p3.ID)
+	})
+}
+
+// TestSweepVoterRow: a missing voter row.
+func TestSweepVoterRow(t *testing.T) {
+	w := newWorld(t)
+	p := w.add("ann", draft("One"))
+	w.vote("vera", p.ID, prompt.Like)
+	w.run()
+	vv := promptdb.DefaultTables().VotesByVoter
+	require.NoError(t, table.All(t.Context(), w.store, vv, table.Range{}, func(row table.Row) (bool, error) {
+		_, err := w.store.Write(t.Context(), vv, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+		return true, err
+	}))
+	for range 3 {
+		_, n, err := w.Sweep(t.Context())
+		require.NoError(t, err)
+		t.Log("differences", n)
+		w.clock.Advance(25 * time.Hour)
+		w.run()
+	}
+	w.check()
+}
+
+// TestSweepStuck: one row that cannot be read stops sweep and purge for all others.
+func TestSweepStuck(t *testing.T) {
+	w := newWorld(t)
+	a := w.add("ann", draft("One", "text"))
+	w.clock.Advance(time.Second)
+	b := w.add("ben", draft("Two", "image"))
+	w.run()
+	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
+		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}}}})
+	require.NoError(t, err)
+	// Another prompt's index row is missing and a stray is there.
+	for _, row := range w.IndexRows(b) {
+		if row.Table == promptdb.DefaultTables().TagIndex {
+			row.Row.Partition = "t|zzz"
+			_, err = w.store.Write(t.Context(), row.Table, table.Op{Kind: table.Insert, Row: row.Row})
+			require.NoError(t, err)
+		}
+	}
+	for range 5 {
+		_, n, err := w.Sweep(t.Context())
+		t.Log("sweep", n, err)
+		w.clock.Advance(25 * time.Hour)
+	}
+	rows := 0
+	require.NoError(t, table.All(t.Context(), w.store, "TagIndex", table.Range{Partition: "t|zzz"}, func(table.Row) (bool, error) { rows++; return true, nil }))
+	require.Zero(t, rows, "the stray row of another prompt is never removed")
+}
+
+func TestPurgeStuck(t *testing.T) {
+	w := newWorld(t)
+	a := w.add("ann", draft("One", "text"))
+	b := w.add("ben", draft("Two", "image"))
+	for _, p := range []prompt.Prompt{a, b} {
+		_, err := w.Change(t.Context(), p.AuthorID, p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = w.clock.Now(); return p, nil })
+		require.NoError(t, err)
+	}
+	w.run()
+	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
+		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}}}})
+	require.NoError(t, err)
+	w.clock.Advance(33 * 24 * time.Hour)
+	n, err := w.Purge(t.Context())
+	t.Log(n, err)
+	_, err = w.Record(t.Context(), "ben", b.ID)
+	require.Error(t, err, "ben's prompt is not purged because ann's cannot be")
+}
+
+// TestDueLag: a vote's message is dropped for a copy that comes a minute later.
+func TestDueLag(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(0)
+		// A crashed writer's lease lets a Move put a copy back for a minute.
+		var half []*chaos.Call
+		tk := r.start("edit", func(ctx context.Context, db *promptdb.DB) error { return change(title)(ctx, db, r, p) })
+		for i := 0; i < 6; i++ {
+			synctest.Wait()
+			r.Pending()[0].Pass()
+		}
+		synctest.Wait()
+		half = r.Pending()
+		require.NotEmpty(t, half)
+		votes("v1", prompt.Like)(r, &p)
+		r.Advance(2 * time.Second)
+		ms, err := r.queues.Receive(t.Context(), promptdb.QueueMoves, 1, time.Minute)
+		require.NoError(t, err)
+		require.Len(t, ms, 1)
+		require.NoError(t, r.finish(promptdb.QueueMoves, ms[0], r.truth.Move(t.Context(), ms[0].Text))) // put back for the lease's end
+		for synctest.Wait(); !tk.settled(); synctest.Wait() {
+			for _, c := range r.Pending() {
+				c.Pass()
+			}
+		}
+		require.NoError(t, tk.err) // the edit is done a moment later
+		begun := r.Now()
+		// Two votes 1 s apart: the first projects, the second is calmed.
+		for _, v := range []string{"v2", "v3"} {
+			votes(v, prompt.Like)(r, &p)
+			r.Advance(1100 * time.Millisecond)
+			ms, err := r.queues.Receive(t.Context(), promptdb.QueueMoves, 1, time.Minute)
+			require.NoError(t, err)
+			require.Len(t, ms, 1)
+			require.NoError(t, r.finish(promptdb.QueueMoves, ms[0], r.truth.Move(t.Context(), ms[0].Text)))
+		}
+		for {
+			got, err := r.truth.Record(t.Context(), "ann", p.ID)
+			require.NoError(t, err)
+			if got.Likes == 3 {
+				break
+			}
+			r.Advance(time.Second)
+			for range 3 {
+				ms, _ := r.queues.Receive(t.Context(), promptdb.QueueMoves, 1, time.Minute)
+				for _, m := range ms {
+					require.NoError(t, r.finish(promptdb.QueueMoves, m, r.truth.Move(t.Context(), m.Text)))
+				}
+			}
+		}
+		tk.process.Kill()
+		require.Less(t, r.Now().Sub(begun), 15*time.Second, "lists lag behind votes by seconds")
+	})
+}
+
+// TestLateIndexWrite: a writer that was throttled and slept through the end of its lease sends no index row any more.
+func TestLateIndexWrite(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(1)
+		tk := r.start("edit", func(ctx context.Context, db *promptdb.DB) error { return change(title)(ctx, db, r, p) })
+		for hit := false; !hit; {
+			synctest.Wait()
+			calls := r.Pending()
+			for _, c := range calls {
+				if hit = strings.HasPrefix(c.Label, "write TitleSearchIndex q|new: upsert"); hit {
+					c.Fail(table.ErrBusy)
+					break
+				}
+			}
+			if !hit {
+				calls[0].Pass()
+			}
+		}
+		synctest.Wait()
+		for _, c := range r.Pending() { // its other rows land
+			if c.Wake.IsZero() {
+				c.Pass()
+			}
+		}
+		r.Advance(65 * time.Second)
+		require.NoError(t, change(private)(t.Context(), r.truth, r, p))
+		for synctest.Wait(); !tk.settled(); synctest.Wait() {
+			for _, c := range r.Pending() {
+				c.Pass()
+			}
+		}
+		tk.process.Kill()
+		require.Zero(t, r.publicRows(p.ID))
+	})
+}
