@@ -33,7 +33,7 @@ func newApp(s settings, st store, log *slog.Logger, t *telemetry.Telemetry) *app
 	a.db = promptdb.New(promptdb.Config{
 		Store: t.Tables(st.tables), Queues: t.Queues(st.queues), Tables: s.Tables, Tags: s.Tags,
 		Now: time.Now, Log: log, Sleep: wait,
-		Behind: func(do func()) { a.behind.Go(do) },
+		Behind: func(do func()) { a.behind.Go(do) }, Count: t.Count,
 	})
 	return a
 }

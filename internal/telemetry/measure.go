@@ -20,10 +20,11 @@ type meters struct {
 	storage   metric.Float64Histogram
 	functions metric.Float64Histogram
 	age       metric.Float64Histogram
+	events    metric.Int64Counter
 }
 
 func newMeters(m metric.Meter) (meters, error) {
-	var errs [4]error
+	var errs [5]error
 	all := meters{meter: m}
 	all.requests, errs[0] = m.Float64Histogram("http.server.request.duration", metric.WithUnit("s"),
 		metric.WithDescription("How long requests took"))
@@ -34,6 +35,8 @@ func newMeters(m metric.Meter) (meters, error) {
 	all.age, errs[3] = m.Float64Histogram("prompthub.queue.age", metric.WithUnit("s"),
 		metric.WithDescription("How old messages were when a function got them, delays on purpose included"),
 		metric.WithExplicitBucketBoundaries(1, 2, 5, 10, 30, 60, 120, 180, 300, 720, 3600, 86400))
+	all.events, errs[4] = m.Int64Counter("prompthub.events",
+		metric.WithDescription("What the application counts: projections, repairs, differences found"))
 	return all, errors.Join(errs[:]...)
 }
 
@@ -94,6 +97,13 @@ func (t *Telemetry) Function(ctx context.Context, name string, run func(context.
 func (t *Telemetry) QueueAge(ctx context.Context, name string, age time.Duration) {
 	if t != nil && age >= 0 {
 		t.age.Record(ctx, age.Seconds(), metric.WithAttributes(attribute.String("queue", name)))
+	}
+}
+
+// Count counts events of a kind.
+func (t *Telemetry) Count(ctx context.Context, kind string, n int) {
+	if t != nil && n > 0 {
+		t.events.Add(ctx, int64(n), metric.WithAttributes(attribute.String("kind", kind)))
 	}
 }
 

@@ -138,6 +138,8 @@ func TestExport(t *testing.T) {
 
 	require.Error(t, tel.Function(t.Context(), "score-bucket-moves", func(ctx context.Context) error {
 		tel.QueueAge(ctx, "moves", 90*time.Second)
+		tel.Count(ctx, "projections", 3)
+		tel.Count(ctx, "repairs", 0) // nothing to tell
 		_, err := db.Write(ctx, "Prompts", table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}, ETag: table.Any}})
 		return err
 	}))
@@ -162,6 +164,7 @@ func TestExport(t *testing.T) {
 	require.Equal(t, map[string]uint64{"score-bucket-moves failed": 1, "purge panicked": 1}, c.points("prompthub.function.duration"))
 	require.Equal(t, map[string]uint64{"moves": 1}, c.points("prompthub.queue.age"))
 	require.InDelta(t, 90, c.metrics["prompthub.queue.age"].GetHistogram().DataPoints[0].GetSum(), 0)
+	require.Equal(t, int64(3), c.metrics["prompthub.events"].GetSum().DataPoints[0].GetAsInt())
 	require.Len(t, c.points("http.server.request.duration"), 1)
 	require.Len(t, c.metrics["prompthub.queue.length"].GetGauge().DataPoints, 2)
 	require.NotContains(t, c.raw.String(), "secret")

@@ -3,6 +3,7 @@ package promptdb
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -72,7 +73,7 @@ func (db *DB) Change(ctx context.Context, author string, id prompt.ID, edit Edit
 // wake-up finishes it; but a prompt that must be gone from the public tables is reported only when it is.
 func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.Prompt, error) {
 	if err := w.db.project(ctx, rec); err != nil {
-		w.db.Log.WarnContext(ctx, "projection cut short; its wake-up will finish it", "prompt", rec.ID, "error", err)
+		w.db.Log.WarnContext(ctx, "projection cut short; its wake-up will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
 			return prompt.Prompt{}, &fault.Error{
 				Kind: fault.Unavailable, RetryAfter: retryAfter, Cause: err,
@@ -126,6 +127,7 @@ func (db *DB) takeOver(ctx context.Context, w *work, rec *record) error {
 	if err := db.project(ctx, committed); err != nil {
 		return unavailable(err)
 	}
+	db.Count(ctx, "repairs", 1)
 	db.clear(ctx, committed)
 	return nil
 }

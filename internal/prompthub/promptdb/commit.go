@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -107,7 +108,7 @@ func (db *DB) forget(name string, r queue.Receipt) {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
 		defer cancel()
 		if err := db.Queues.Delete(ctx, name, r); err != nil && !errors.Is(err, queue.ErrGone) {
-			db.Log.DebugContext(ctx, "wake-up not deleted", "queue", name, "error", err)
+			db.Log.DebugContext(ctx, "wake-up not deleted", slog.String("queue", name), slog.Any("error", err))
 		}
 	})
 }

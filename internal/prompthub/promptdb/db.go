@@ -70,7 +70,7 @@ func (t Tables) prefixed() Tables {
 	return t
 }
 
-// Config is what a DB needs. Every field but Tags and Jitter is required.
+// Config is what a DB needs. Every field but Tags, Jitter and Count is required.
 type Config struct {
 	Store  table.DB
 	Queues queue.Queues
@@ -83,6 +83,10 @@ type Config struct {
 	Behind func(func())
 	Sleep  func(context.Context, time.Duration) error // waits, or returns the context's error
 	Jitter func(time.Duration) time.Duration          // a random duration up to the given one; nil means random
+
+	// Count is told of projections, repairs (of what another writer left) and differences (that anti-entropy
+	// found); nil means nobody is.
+	Count func(ctx context.Context, kind string, n int)
 }
 
 // DB holds the prompts. Its methods may be called at once from many goroutines and return
@@ -104,6 +108,9 @@ func New(c Config) *DB {
 	}
 	if c.Jitter == nil {
 		c.Jitter = rand.N[time.Duration]
+	}
+	if c.Count == nil {
+		c.Count = func(context.Context, string, int) {}
 	}
 	return &DB{Config: c, t: c.Tables.prefixed()}
 }

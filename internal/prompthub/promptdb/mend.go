@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -96,7 +97,7 @@ func (db *DB) mend(ctx context.Context, d Difference) error {
 	case d.voter != "":
 		return db.followVote(ctx, message{Author: d.author, Prompt: d.id, Voter: d.voter})
 	case d.id == "":
-		db.Log.ErrorContext(ctx, "row not understood and left alone", "table", d.Table, "key", d.Key.String())
+		db.Log.ErrorContext(ctx, "row not understood and left alone", slog.String("table", d.Table), slog.String("key", d.Key.String()))
 		return nil
 	case d.stray == nil:
 		return db.rewrite(ctx, d.author, d.id, entries{})

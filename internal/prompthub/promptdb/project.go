@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,6 +30,7 @@ func (db *DB) project(ctx context.Context, rec record) error {
 	if err := db.index(ctx, rec); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
 	}
+	db.Count(ctx, "projections", 1)
 	return nil
 }
 
@@ -160,7 +162,7 @@ func (db *DB) clear(ctx context.Context, rec record) bool {
 		Props: table.Props{{Name: "Pending", Value: table.String("")}},
 	}})
 	if err != nil {
-		db.Log.WarnContext(ctx, "pending not cleared; its wake-up will", "prompt", rec.ID, "error", err)
+		db.Log.WarnContext(ctx, "pending not cleared; its wake-up will", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 	}
 	return err == nil
 }

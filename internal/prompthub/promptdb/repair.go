@@ -208,6 +208,9 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 		if err := g.Wait(); err != nil {
 			return time.Time{}, err
 		}
+		if rec.pending != nil {
+			db.Count(ctx, "repairs", 1)
+		}
 		if !db.clear(ctx, committed) {
 			// Its message is what would clear it: it must come again.
 			return db.next(why, committed.pending.Until), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"prompthub/internal/table"
@@ -69,6 +70,7 @@ func (db *DB) Sweep(ctx context.Context) (rows, differences int, err error) {
 			break
 		}
 	}
+	db.Count(ctx, "differences", differences)
 	return rows, differences, failed.join()
 }
 
@@ -133,7 +135,7 @@ func (db *DB) sweepRow(ctx context.Context, p part, row table.Row) (int, error) 
 		return 0, err
 	}
 	for _, d := range found {
-		db.Log.WarnContext(ctx, "index row differs from the truth", "table", d.Table, "key", d.Key.String(), "what", d.What)
+		db.Log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table), slog.String("key", d.Key.String()), slog.String("what", d.What))
 		if err := db.mend(ctx, d); err != nil {
 			return len(found), err
 		}

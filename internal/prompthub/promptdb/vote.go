@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -294,7 +295,7 @@ func (p *poll) hasten() {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
 		defer cancel()
 		if _, err := p.db.Queues.Hide(ctx, QueueMoves, receipt, time.Second); err != nil && !errors.Is(err, queue.ErrGone) {
-			p.db.Log.DebugContext(ctx, "wake-up of a vote not brought forward", "error", err)
+			p.db.Log.DebugContext(ctx, "wake-up of a vote not brought forward", slog.Any("error", err))
 		}
 	})
 }
