@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/chaos"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/queue"
 	"prompthub/internal/table"
 )
 
@@ -264,6 +265,8 @@ func crashCases() []crashCase {
 		{name: "move across buckets", setup: unmoved("tenth", prompt.Like), open: true, do: move("tenth"), after: is(func(p prompt.Prompt) bool { return p.Likes == 10 }, true)},
 		{name: "sweep", setup: broken, open: true, do: sweep, after: is(prompt.Prompt.Listed, true)},
 		{name: "purge", setup: old, do: purge, after: purged},
+		{name: "purge with a key", setup: oldWithKey, do: purge, after: purged},
+		{name: "redrive", setup: poisoned, open: true, do: redriven, after: is(func(p prompt.Prompt) bool { return p.Likes == 10 }, true)},
 	}
 	for _, from := range []prompt.Vote{prompt.None, prompt.Like, prompt.Dislike} {
 		for _, to := range []prompt.Vote{prompt.None, prompt.Like, prompt.Dislike} {
@@ -511,6 +514,39 @@ func old(r *ring, p *prompt.Prompt) {
 	r.Advance(32 * 24 * time.Hour)
 }
 
+// oldWithKey is the same for a prompt that was created with a key.
+func oldWithKey(r *ring, p *prompt.Prompt) {
+	key := &promptdb.Idempotency{Key: "k", Body: "b"}
+	require.NoError(r.t, create(key)(context.Background(), r.truth, r, *p))
+	page, err := r.truth.Mine(context.Background(), "ann", promptdb.Filter{}, promptdb.ByNewest, "", 100)
+	require.NoError(r.t, err)
+	for _, it := range page.Items {
+		if it.Title == "Second one" {
+			*p = it.Prompt
+		}
+	}
+	old(r, p)
+}
+
+// poisoned is a vote whose message has become poison.
+func poisoned(r *ring, p *prompt.Prompt) {
+	unmoved("tenth", prompt.Like)(r, p)
+	text := fmt.Sprintf(`{"v":1,"author":"ann","prompt":"%s","voter":"tenth"}`, p.ID)
+	_, err := r.queues.Send(context.Background(), queue.Poison(promptdb.QueueMoves), text, 0)
+	require.NoError(r.t, err)
+}
+
+func redriven(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error {
+	_, err := db.Redrive(ctx)
+	if err != nil {
+		r.timers = append(r.timers, func() error { // somebody runs it again
+			_, err := r.truth.Redrive(context.Background())
+			return err
+		})
+	}
+	return nil // its success is what comes after
+}
+
 func purge(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error {
 	_, err := db.Purge(ctx)
 	if err != nil {
@@ -528,6 +564,7 @@ func purged(t *testing.T, r *ring, p prompt.Prompt, _ bool) {
 	for _, name := range promptdb.DefaultTables().All() {
 		require.NoError(t, table.All(context.Background(), r.store, name, table.Range{}, func(row table.Row) (bool, error) {
 			require.NotContains(t, row.Key.String(), string(p.ID), name)
+			require.NotContains(t, row.Row, "!idem|", name)
 			return true, nil
 		}))
 	}
