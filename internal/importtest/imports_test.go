@@ -65,6 +65,7 @@ var allowed = map[string][]string{
 	"internal/queue/queuetest":       {"internal/queue"},
 	"internal/stage":                 {"internal/azurite"},
 	"internal/mutants":               {},
+	"internal/prompthub/bench":       {"internal/embedded", "internal/prompthub/prompt", "internal/prompthub/promptdb"},
 	"internal/prompthub/e2e":         {},
 	"internal/infra":                 {},
 	"internal/infra/bicep":           {},

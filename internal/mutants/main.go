@@ -98,7 +98,7 @@ func copyTree(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, part := range []string{"internal/fault", "internal/table", "internal/queue", "internal/memory", "internal/chaos", "internal/prompthub/prompt", "internal/prompthub/promptdb"} {
+	for _, part := range []string{"internal/fault", "internal/table", "internal/queue", "internal/memory", "internal/embedded", "internal/chaos", "internal/prompthub/prompt", "internal/prompthub/promptdb"} {
 		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(part)); err != nil {
 			return dir, fmt.Errorf("run it from the root of the repository: %w", err)
 		}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A kind is a kind of request that is measured.
+type kind struct {
+	name  string
+	write bool
+	make  func(r *rand.Rand) call
+}
+
+// A call is one request.
+type call struct {
+	method, path, user, body string
+	header                   http.Header
+}
+
+// popular is how many prompts of a library are asked for by id: as many in a large one as in a small one.
+const popular = 1000
+
+// kinds returns what is measured with a library. Every request is one of many, as those of many users are.
+func kinds(l library, cursors map[string][]string) []kind {
+	one := func(r *rand.Rand) int { return r.IntN(popular) * (l.Prompts / popular) }
+	some := func(r *rand.Rand) prompt.ID { return l.id(one(r)) }
+	reader := func(r *rand.Rand) string { return fmt.Sprintf("reader-%04d", r.IntN(1000)) }
+	get := func(name, path string, args func(r *rand.Rand) []any) kind {
+		return kind{name: name, make: func(r *rand.Rand) call {
+			p := path
+			if args != nil {
+				p = fmt.Sprintf(path, args(r)...)
+			}
+			return call{method: http.MethodGet, path: p, user: reader(r)}
+		}}
+	}
+	deep := func(list string) func(r *rand.Rand) []any {
+		return func(r *rand.Rand) []any { return []any{cursors[list][r.IntN(len(cursors[list]))]} }
+	}
+	aWord := func(r *rand.Rand) []any { return []any{[]string{"ba", "ca", "be", "da"}[r.IntN(4)]} } // how many begin
+	return []kind{
+		{name: "list newest, nobody", make: func(*rand.Rand) call { return call{method: http.MethodGet, path: "/prompts?limit=20"} }},
+		get("list newest", "/prompts?limit=20", nil),
+		get("list newest, deep", "/prompts?limit=20&cursor=%s", deep("newest")),
+		get("list most liked", "/prompts?limit=20&sort=most-liked", nil),
+		get("list most liked, deep", "/prompts?limit=20&sort=most-liked&cursor=%s", deep("most-liked")),
+		get("one tag", "/prompts?limit=20&tag=text", nil),
+		get("one tag, deep", "/prompts?limit=20&tag=text&cursor=%s", deep("tag")),
+		get("two tags", "/prompts?limit=20&tag=text,development", nil),
+		get("one word", "/prompts?limit=20&q=%s", aWord),
+		get("a tag and a word", "/prompts?limit=20&tag=text&q=%s", aWord),
+		get("get", "/prompts/%s", func(r *rand.Rand) []any { return []any{some(r)} }),
+		get("get my vote", "/prompts/%s/vote", func(r *rand.Rand) []any { return []any{some(r)} }),
+		{name: "my prompts", make: func(r *rand.Rand) call {
+			return call{method: http.MethodGet, path: "/me/prompts?limit=20", user: l.author(r.IntN(l.Prompts))}
+		}},
+		get("my votes", "/me/votes?limit=20", nil),
+		get("tags", "/tags", nil),
+		{name: "create", write: true, make: func(r *rand.Rand) call {
+			return call{method: http.MethodPost, path: "/prompts", user: l.author(r.IntN(l.Prompts)), body: draft(r)}
+		}},
+		{name: "edit", write: true, make: func(r *rand.Rand) call {
+			i := one(r)
+			return call{
+				method: http.MethodPatch, path: "/prompts/" + string(l.id(i)), user: l.author(i), body: fmt.Sprintf(`{"text":%q}`, text(r)),
+				header: http.Header{"If-Match": {"*"}, "Content-Type": {"application/merge-patch+json"}},
+			}
+		}},
+		{name: "vote", write: true, make: func(r *rand.Rand) call { return vote(r, some(r)) }},
+	}
+}
+
+func vote(r *rand.Rand, id prompt.ID) call {
+	value := []string{"like", "like", "dislike", "none"}[r.IntN(4)]
+	return call{method: http.MethodPut, path: "/prompts/" + string(id) + "/vote", user: fmt.Sprintf("reader-%04d", r.IntN(1000)), body: fmt.Sprintf(`{"value":%q}`, value)}
+}
+
+func draft(r *rand.Rand) string {
+	b, err := json.Marshal(map[string]any{"title": title(r), "text": text(r), "tags": []string{"text", "writing"}, "visibility": "public"})
+	if err != nil {
+		panic(err) // unreachable: strings only
+	}
+	return string(b)
+}
+
+// votesOn votes on the newest n prompts.
+func votesOn(l library, n int) kind {
+	n = min(n, l.Prompts)
+	name := fmt.Sprintf("votes on %d prompts", n)
+	if n == 1 {
+		name = "votes on one prompt"
+	}
+	return kind{name: name, write: true, make: func(r *rand.Rand) call { return vote(r, l.id(l.Prompts-1-r.IntN(n))) }}
+}
+
+func only(ks []kind, part string) []kind {
+	return slices.DeleteFunc(ks, func(k kind) bool { return !strings.Contains(k.name, part) })
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// build compiles the handler.
+func build(ctx context.Context) (binary string, clean func(), err error) {
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return "", nil, err
+	}
+	binary = filepath.Join(dir, "handler")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "prompthub/handler").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return binary, func() { os.RemoveAll(dir) }, err
+}
+
+// A program is a handler at work.
+type program struct {
+	cmd   *exec.Cmd
+	url   string
+	start time.Duration // until its first answer
+}
+
+// start runs a handler on a store and waits for its first answer, a page of prompts.
+func start(ctx context.Context, binary, data string) (*program, error) {
+	addr, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{url: "http://" + addr, cmd: exec.CommandContext(ctx, binary, "local", "--addr", addr, "--data", data)}
+	p.cmd.Env = append(os.Environ(), "AzureWebJobsStorage=", "PUBLIC_READ=true", "LOG_LEVEL=warn", "AUTH_MODE=dev")
+	p.cmd.Stderr = io.Discard
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(os.Interrupt) }
+	p.cmd.WaitDelay = 20 * time.Second
+	began := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for {
+		resp, err := http.Get(p.url + "/api/v1/prompts?limit=20") //nolint:noctx // the loop ends by time
+		if err == nil {
+			defer resp.Body.Close()
+			p.start = time.Since(began)
+			_, err = io.Copy(io.Discard, resp.Body)
+			return p, err
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(began) > time.Minute {
+			return nil, errors.Join(err, p.stop())
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// freeAddress returns an address of this machine that nobody listens on.
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func (p *program) stop() error {
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	return p.cmd.Wait()
+}
+
+// clockTick is the unit of /proc/<pid>/stat.
+const clockTick = time.Second / 100
+
+// cpu returns the processor time that the program has taken, in the kernel too.
+func (p *program) cpu() (time.Duration, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(b), ") ") // behind the name, which may hold spaces
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/stat has %d fields", len(fields))
+	}
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * clockTick, errors.Join(err1, err2)
+}
+
+// quiet waits until the program has done what requests left behind, for restMost at most.
+func (p *program) quiet(ctx context.Context) error {
+	const look, restMost = 500 * time.Millisecond, time.Minute
+	for end := time.Now().Add(restMost); time.Now().Before(end) && ctx.Err() == nil; {
+		before, err := p.cpu()
+		if err != nil {
+			return err
+		}
+		time.Sleep(3 * look) // jobs of votes begin a second later
+		after, err := p.cpu()
+		if err != nil || after-before <= 3*clockTick {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// A footprint is what a process holds, in MB.
+type footprint struct {
+	own  float64 // its heap, stacks and the like
+	file float64 // pages of files that are mapped: the store, and the program itself
+	most float64 // the highest sum so far
+}
+
+func (p *program) memory() (m footprint, err error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return m, err
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		name, value, _ := strings.Cut(s.Text(), ":")
+		to := map[string]*float64{"RssAnon": &m.own, "RssFile": &m.file, "VmHWM": &m.most}[name]
+		if to == nil {
+			continue
+		}
+		kb, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
+		if err != nil {
+			return m, err
+		}
+		*to = kb / 1024
+	}
+	return m, nil
+}
