@@ -296,3 +296,40 @@ func TestOperationsOfASearch(t *testing.T) {
 		t.Logf("%d requests, %d rows", pages, total)
 	})
 }
+
+// TestEveryPageSize reads the same searches at every page size.
+func TestEveryPageSize(t *testing.T) {
+	w := newWorldOn(t, memory.NewShortPages(11))
+	var all []prompt.Prompt
+	for i := range 110 {
+		if i%3 > 0 {
+			w.clock.Advance(time.Millisecond)
+		}
+		d := draft(fmt.Sprintf("%s %s %d", words[i%len(words)], words[i*7%len(words)], i), someTags[i%3], someTags[3+i%2])
+		p, _, err := w.Add(t.Context(), w.made("ann", d), nil)
+		require.NoError(t, err)
+		for v := range i % 5 {
+			w.vote(fmt.Sprint(v), p.ID, prompt.Like)
+		}
+		all = append(all, p)
+	}
+	w.run()
+	all = w.truth(all)
+	for _, want := range []promptdb.Wanted{
+		{Tags: someTags[:1]},
+		{Tags: []prompt.Tag{someTags[1], someTags[4]}, MostLiked: true},
+		{Words: query(t, "tr")},
+		{Words: query(t, "提示"), MostLiked: true},
+	} {
+		var titles []string
+		for _, p := range sorted(all, want.MostLiked) {
+			if want.Words.Match(prompt.NormalizeTitle(p.Title)) && hasAll(p.Tags, want.Tags) {
+				titles = append(titles, p.Title)
+			}
+		}
+		require.NotEmpty(t, titles)
+		for limit := 1; limit <= 100; limit++ {
+			require.Equal(t, titles, w.find(t, want, limit), "%+v, limit %d", want, limit)
+		}
+	}
+}
