@@ -13,7 +13,7 @@ func changes() []request {
 	private, public := prompt.Private, prompt.Public
 	text, word := "Another text.", "Write better short mystery poems"
 	patch := func(p prompthub.Patch) func(context.Context, *lab) error {
-		return func(_ context.Context, l *lab) error { return l.tryPatch(p) }
+		return func(_ context.Context, l *lab) error { return l.patch(p) }
 	}
 	before := func(do func(context.Context, *lab) error) func(*lab) {
 		return func(l *lab) { l.must(do(l.t.Context(), l)) }

@@ -116,12 +116,7 @@ func (l *lab) vote(who auth.User, v prompt.Vote) {
 	l.must(err)
 }
 
-func (l *lab) patch(p prompthub.Patch) {
-	l.t.Helper()
-	l.must(l.tryPatch(p))
-}
-
-func (l *lab) tryPatch(p prompthub.Patch) error {
+func (l *lab) patch(p prompthub.Patch) error {
 	_, err := l.hub.Patch(l.t.Context(), ann, l.prompt.ID, prompthub.Match{Any: true}, p)
 	return err
 }
