@@ -275,20 +275,36 @@ func awaitOrder(t *testing.T, u user, hot string, crowd int) {
 	}, time.Minute, 500*time.Millisecond, "the order does not follow the votes")
 }
 
-// finish waits until nothing is under way, and verifies. Votes whose write was unclear take a minute to settle.
+// finish waits until nothing is under way, and verifies. What a kill cut short comes back after a minute and a half, and a
+// vote whose write was unclear after one.
 func finish(t *testing.T, a app) {
 	t.Helper()
-	if a.what() == "embedded" {
-		require.Eventually(t, func() bool { return drained(t, a) }, 3*time.Minute, time.Second)
-		a.quit(t)
+	if l, ok := a.(*local); ok && a.what() == "embedded" {
+		finishEmbedded(t, l)
+		return
 	}
 	var out, errs string
 	require.Eventually(t, func() bool {
 		var code int
 		code, out, errs = command(t, a.env(), "verify", "--data", a.data())
 		return code == 0
-	}, 4*time.Minute, 2*time.Second, "verify finds differences")
-	require.NotContains(t, out+errs, "difference:")
+	}, 4*time.Minute, 2*time.Second, "verify finds differences:\n%s%s", out, errs)
+}
+
+// finishEmbedded does it for a store that only one process can open: the program runs on between two looks.
+func finishEmbedded(t *testing.T, a *local) {
+	t.Helper()
+	require.Eventually(t, func() bool { return drained(t, a) }, 3*time.Minute, time.Second)
+	for look := 0; ; look++ {
+		a.quit(t)
+		code, out, errs := command(t, a.env(), "verify", "--data", a.data())
+		if code == 0 {
+			return
+		}
+		require.Less(t, look, 24, "verify finds differences:\n%s%s", out, errs)
+		a.start(t)
+		time.Sleep(10 * time.Second) // nothing outside tells when its messages are done
+	}
 }
 
 // drained reports whether the lists agree with the tallies of all prompts.
