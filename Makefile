@@ -27,7 +27,7 @@ run: ## build, and serve on this machine with the embedded store (ADDR, DATA)
 
 test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
-	go test -timeout 12m ./...
+	go test -timeout 15m -parallel 6 ./... # tests of the built program mostly wait
 	cd $(INFRA) && go vet . && go test .
 
 infra-check: $(AZURITE_STAMP) $(INFRA_STAMP) ## check Bicep, azure.yaml, workflows, host.json, functions and the package
