@@ -115,12 +115,13 @@ func New(c Config) *DB {
 	return &DB{Config: c, t: c.Tables.prefixed()}
 }
 
-// Create makes the tables and queues that do not exist yet.
+// Create makes the queues and tables that do not exist yet: the queues first, so that they are there when Ready finds the
+// last table.
 func (db *DB) Create(ctx context.Context) error {
-	if err := db.Store.Create(ctx, db.Tables.All()...); err != nil {
+	if err := db.Queues.Create(ctx, QueueMoves, QueueRepairs, queue.Poison(QueueMoves), queue.Poison(QueueRepairs)); err != nil {
 		return unavailable(err)
 	}
-	if err := db.Queues.Create(ctx, QueueMoves, QueueRepairs, queue.Poison(QueueMoves), queue.Poison(QueueRepairs)); err != nil {
+	if err := db.Store.Create(ctx, db.Tables.All()...); err != nil {
 		return unavailable(err)
 	}
 	return nil
