@@ -88,11 +88,7 @@ func TestLateCommitOfAJob(t *testing.T) {
 		// The voter takes the like back; its own job runs and finds nothing to do.
 		votes("vera", prompt.None)(r, &p)
 		require.NoError(t, r.drain())
-		for synctest.Wait(); !job.settled(); synctest.Wait() {
-			for _, c := range r.Pending() {
-				c.Pass()
-			}
-		}
+		_ = finishAll(r, job) // the task keeps its error
 		t.Log("job answers", job.err, "the commit lands", r.Now().Sub(sent), "after it was sent")
 		land()
 		if job.err != nil {
@@ -127,11 +123,7 @@ func TestInsertOfVoterRow(t *testing.T) {
 		votes("vera", prompt.None)(r, &p)
 		require.NoError(t, r.drain()) // its job, a second later, finds no row
 		t.Log("the insert lands", r.Now().Sub(sent), "after it was sent")
-		for synctest.Wait(); !job.settled(); synctest.Wait() {
-			for _, c := range r.Pending() {
-				c.Pass()
-			}
-		}
+		_ = finishAll(r, job) // the task keeps its error
 		require.NoError(t, job.err)
 		r.rest()
 		require.Empty(t, r.differences())
@@ -165,11 +157,7 @@ func TestPurgeTakesKey(t *testing.T) {
 		}
 		p2, isNew := make("other entropy")
 		require.True(t, isNew)
-		for synctest.Wait(); !tk.settled(); synctest.Wait() {
-			for _, c := range r.Pending() {
-				c.Pass()
-			}
-		}
+		_ = finishAll(r, tk) // the task keeps its error
 		require.NoError(t, tk.err)
 		p3, isNew := make("third entropy!!")
 		require.False(t, isNew, "the same key made %s and %s", p2.ID, p3.ID)
@@ -265,12 +253,8 @@ func TestDueLag(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, ms, 1)
 		require.NoError(t, r.finish(promptdb.QueueMoves, ms[0], r.truth.Move(t.Context(), ms[0].Text))) // put back for the lease's end
-		for synctest.Wait(); !tk.settled(); synctest.Wait() {
-			for _, c := range r.Pending() {
-				c.Pass()
-			}
-		}
-		require.NoError(t, tk.err) // the edit is done a moment later
+		_ = finishAll(r, tk)                                                                            // the task keeps its error
+		require.NoError(t, tk.err)                                                                      // the edit is done a moment later
 		begun := r.Now()
 		// Two votes 1 s apart: the first projects, the second is calmed.
 		for _, v := range []string{"v2", "v3"} {
@@ -327,11 +311,7 @@ func TestLateIndexWrite(t *testing.T) {
 		}
 		r.Advance(65 * time.Second)
 		require.NoError(t, change(private)(t.Context(), r.truth, r, p))
-		for synctest.Wait(); !tk.settled(); synctest.Wait() {
-			for _, c := range r.Pending() {
-				c.Pass()
-			}
-		}
+		_ = finishAll(r, tk) // the task keeps its error
 		tk.process.Kill()
 		require.Zero(t, r.publicRows(p.ID))
 	})

@@ -123,14 +123,7 @@ func (db *DB) sweepTable(ctx context.Context, p part, until time.Time) (rows, di
 func (db *DB) sweepRow(ctx context.Context, p part, row table.Row) (int, error) {
 	var found []Difference
 	v := verifier{db: db, report: func(d Difference) { found = append(found, d) }}
-	ds, err := p.check(ctx, row)
-	err = v.check(func() ([]Difference, error) {
-		fresh, err := db.get(ctx, p.table, row.Key)
-		if err != nil || fresh == nil {
-			return nil, err
-		}
-		return p.check(ctx, *fresh)
-	}, ds, err)
+	err := v.row(ctx, p.table, row, p.check)
 	if err != nil {
 		return 0, err
 	}

@@ -66,17 +66,22 @@ func (v *verifier) check(again func() ([]Difference, error), first []Difference,
 	return nil
 }
 
+// row checks one row of a table, and where it differs once more as it is then.
+func (v *verifier) row(ctx context.Context, name string, row table.Row, check func(context.Context, table.Row) ([]Difference, error)) error {
+	ds, err := check(ctx, row)
+	return v.check(func() ([]Difference, error) {
+		fresh, err := v.db.get(ctx, name, row.Key)
+		if err != nil || fresh == nil {
+			return nil, err
+		}
+		return check(ctx, *fresh)
+	}, ds, err)
+}
+
 // each checks the rows of a table one by one.
 func (v *verifier) each(ctx context.Context, name string, check func(context.Context, table.Row) ([]Difference, error)) error {
 	return table.All(ctx, v.db.Store, name, table.Range{}, func(row table.Row) (bool, error) {
-		ds, err := check(ctx, row)
-		err = v.check(func() ([]Difference, error) {
-			fresh, err := v.db.get(ctx, name, row.Key)
-			if err != nil || fresh == nil {
-				return nil, err
-			}
-			return check(ctx, *fresh)
-		}, ds, err)
+		err := v.row(ctx, name, row, check)
 		v.count(1)
 		return err == nil, err
 	})
