@@ -154,7 +154,7 @@ func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Matc
 // edit makes a new revision out of the current draft. A caller who knows the revision before, and
 // wants what is there now, sent the same request before and is answered as then.
 func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Draft) (prompt.Draft, error)) (View, error) {
-	p, err := s.db.Change(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+	v, err := s.db.ChangeAndGet(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
 			return p, fault.New(fault.NotFound, "there is no such prompt")
 		}
@@ -182,7 +182,7 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 	if err != nil {
 		return View{}, s.explain(ctx, who, id, err)
 	}
-	return s.withOpinion(ctx, who, p)
+	return v, nil
 }
 
 func stale() error {
@@ -219,16 +219,6 @@ func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, er
 	return err
 }
 
-// withOpinion adds the exact tally and the caller's vote.
-func (s *Service) withOpinion(ctx context.Context, who auth.User, p prompt.Prompt) (View, error) {
-	tally, mine, err := s.db.Opinion(ctx, who.ID, p.ID)
-	if err != nil {
-		return View{}, err
-	}
-	p.Tally = tally
-	return View{Prompt: p, MyVote: mine}, nil
-}
-
 // Delete takes a prompt away from everybody. Its author can restore it for prompt.RestoreDays.
 // Deleting it again does nothing.
 func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error {
@@ -247,7 +237,7 @@ func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error
 
 // Restore undoes Delete.
 func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
-	p, err := s.db.Change(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+	v, err := s.db.ChangeAndGet(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if !p.Deleted() {
 			return p, promptdb.ErrUnchanged
 		}
@@ -260,7 +250,7 @@ func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (Vie
 	if err != nil {
 		return View{}, s.explain(ctx, who, id, err)
 	}
-	return s.withOpinion(ctx, who, p)
+	return v, nil
 }
 
 // PurgeAt returns from when on a deleted prompt cannot be restored.

@@ -25,7 +25,22 @@ type Edit func(prompt.Prompt) (prompt.Prompt, error)
 // and, where it takes the prompt off the public lists, that no public table holds it any more.
 // Then the same Change again, with an edit that finds it done, finishes what was cut short.
 func (db *DB) Change(ctx context.Context, author string, id prompt.ID, edit Edit) (prompt.Prompt, error) {
-	w := &work{db: db, author: author, id: id}
+	return (&work{db: db, author: author, id: id}).change(ctx, edit)
+}
+
+// ChangeAndGet is Change, and returns the prompt as its author sees it then. What that takes is read beside the index writes.
+func (db *DB) ChangeAndGet(ctx context.Context, author string, id prompt.ID, edit Edit) (View, error) {
+	w := &work{db: db, author: author, id: id, heard: new(opinion)}
+	p, err := w.change(ctx, edit)
+	if err != nil {
+		return View{}, err
+	}
+	p.Tally = w.heard.tally
+	return View{Prompt: p, MyVote: w.heard.mine}, nil
+}
+
+func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
+	db := w.db
 	wait := db.patience()
 	for range maxTries {
 		rec, err := db.quiet(ctx, w, wait)
@@ -43,7 +58,7 @@ func (db *DB) Change(ctx context.Context, author string, id prompt.ID, edit Edit
 				continue
 			}
 			w.done()
-			return rec.Prompt, nil
+			return rec.Prompt, w.hear(ctx)
 		}
 		if err != nil {
 			w.done()
@@ -72,7 +87,11 @@ func (db *DB) Change(ctx context.Context, author string, id prompt.ID, edit Edit
 // finish projects what was committed. Where that is cut short the change stands all the same, and the
 // wake-up finishes it; but a prompt that must be gone from the public tables is reported only when it is.
 func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.Prompt, error) {
-	if err := w.db.project(ctx, rec); err != nil {
+	var hearing errgroup.Group
+	hearing.Go(func() error { return w.hear(ctx) })
+	err := w.db.project(ctx, rec)
+	unheard := hearing.Wait()
+	if err != nil {
 		w.db.Log.WarnContext(ctx, "projection cut short; its wake-up will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
 			return prompt.Prompt{}, &fault.Error{
@@ -80,12 +99,20 @@ func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.
 				Text: "the change is kept, and is not yet in effect everywhere; send the same request again",
 			}
 		}
-		return rec.Prompt, nil
+		return rec.Prompt, unheard
 	}
 	if w.db.clear(ctx, rec) {
 		w.done()
 	}
-	return rec.Prompt, nil
+	return rec.Prompt, unheard
+}
+
+// hear reads what voters say, if that is wanted.
+func (w *work) hear(ctx context.Context) (err error) {
+	if w.heard != nil {
+		*w.heard, _, err = w.db.opinion(ctx, w.author, w.id)
+	}
+	return err
 }
 
 // quiet returns the truth row once no projection of it is under way. It finishes

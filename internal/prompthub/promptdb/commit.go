@@ -45,7 +45,8 @@ type work struct {
 	wokenAt  time.Time
 	attempts []string
 	unknown  int
-	holding  bool // a queue delivered the message that started it, which is wake-up enough
+	holding  bool     // a queue delivered the message that started it, which is wake-up enough
+	heard    *opinion // what voters say, where the caller is to be told
 }
 
 // wake makes sure that a wake-up is on the queue that is fresh enough for a commit now.

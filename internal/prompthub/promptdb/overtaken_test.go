@@ -100,6 +100,33 @@ func TestLateCommitOfAJob(t *testing.T) {
 	})
 }
 
+// TestOldTally: a job reads the tally; a vote comes and its job projects it; only then the first reads the truth row, and
+// projects the older tally.
+func TestOldTally(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(8)
+		votes("vera", prompt.Like)(r, &p)
+		r.loseMessages(promptdb.QueueMoves)
+		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error { return repair(ctx, db, r, p) })
+		synctest.Wait()
+		for _, c := range r.Pending() {
+			if strings.HasPrefix(c.Label, "list PromptVotes ") {
+				c.Pass()
+			}
+		}
+		synctest.Wait()
+		require.Len(t, r.Pending(), 1, "the truth row is still to be read")
+		votes("tenth", prompt.Like)(r, &p)
+		require.NoError(t, r.drain())
+		require.Empty(t, r.differences())
+		require.NoError(t, finishAll(r, job))
+		require.NotEmpty(t, r.differences(), "the job projected what it had read: else this test shows nothing")
+		r.rest()
+		require.Empty(t, r.differences())
+	})
+}
+
 // TestInsertOfVoterRow: the voter's own row is inserted by a job after the vote was taken back.
 func TestInsertOfVoterRow(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -92,9 +92,3 @@ func (o opinion) of(db *DB, rec *record, viewer string) (View, error) {
 	p.Tally = o.tally
 	return View{Prompt: p, MyVote: o.mine}, nil
 }
-
-// Opinion returns the exact tally of a prompt and a viewer's vote on it, whoever may see it.
-func (db *DB) Opinion(ctx context.Context, viewer string, id prompt.ID) (prompt.Tally, prompt.Vote, error) {
-	o, _, err := db.opinion(ctx, viewer, id)
-	return o.tally, o.mine, err
-}

@@ -160,7 +160,7 @@ func (m message) work(db *DB) *work {
 // beyond those of the prompt are deleted with it.
 func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (time.Time, error) {
 	for range maxTries {
-		rec, err := db.record(ctx, w.author, w.id)
+		rec, tally, err := db.standing(ctx, w)
 		if err != nil || rec == nil || rec.purging {
 			return time.Time{}, err
 		}
@@ -169,11 +169,6 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 		}
 		if next := rec.projectedAt.Add(calm); why == counts && rec.pending == nil && db.Now().Before(next) {
 			return next, nil
-		}
-		// The tally is read after the truth row: what is written below is never older than what it replaces.
-		tally, err := db.tally(ctx, w.id)
-		if err != nil {
-			return time.Time{}, err
 		}
 		if why != rewrite && rec.pending == nil && tally == rec.Tally {
 			if w.unknown > 0 {
@@ -216,12 +211,25 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 			return db.next(why, committed.pending.Until), nil
 		}
 		if after != tally {
-			// Votes came between the first look at the tally and the commit. Their jobs may have found nothing to do.
+			// Votes came between the first look at the tally and the commit. Their jobs may have found nothing to do, or
+			// have projected a newer tally, which this one has just replaced.
 			return db.Now().Add(calm), nil
 		}
 		return time.Time{}, nil
 	}
 	return time.Time{}, fmt.Errorf("prompt %s: changed by others %d times", w.id, maxTries)
+}
+
+// standing reads the truth row and the tally of a prompt at once. Either may be the older one: bring looks at the tally again.
+func (db *DB) standing(ctx context.Context, w *work) (rec *record, tally prompt.Tally, err error) {
+	err = both(ctx, func(ctx context.Context) (err error) {
+		tally, err = db.tally(ctx, w.id)
+		return err
+	}, func(ctx context.Context) (err error) {
+		rec, err = db.record(ctx, w.author, w.id)
+		return err
+	})
+	return rec, tally, err
 }
 
 // next says when to look again at a prompt that somebody else is at work on until a time. That is mostly done in a moment,
