@@ -1,10 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,19 +19,21 @@ import (
 )
 
 // TestCounts holds what every request and job costs: the calls to the storage, how many of them are made one after another,
-// and what follows the answer. With -v it prints them as a table. Every call takes 5 ms there, so the steps show as time.
+// and what follows the answer. Every call takes 5 ms there, so the steps show as time. With -v it weighs them too, and prints all as a table.
 func TestCounts(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("| request | steps | at 5 ms a call | table calls | queue calls | of these behind the answer | read | written | budget: steps, calls |\n")
-	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	b.WriteString("| request | steps | at 5 ms a call | table calls | queue calls | of these behind the answer | read | written | answer | allocations | allocated | CPU | budget: steps, calls |\n")
+	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, r := range requests() {
 		t.Run(r.name, func(t *testing.T) {
-			c := r.run(t)
-			b.WriteString(r.line(c))
-			require.Equal(t, r.steps, c.steps, "steps")
-			require.Equal(t, r.tables, c.calls.tables, "calls to tables")
-			require.Equal(t, r.queues, c.calls.queues, "calls to queues")
-			require.Equal(t, r.behind, c.behind, "calls that need not end before the answer")
+			s := r.count(t)
+			require.Equal(t, r.steps, s.steps, "steps")
+			require.Equal(t, r.tables, s.calls.tables, "calls to tables")
+			require.Equal(t, r.queues, s.calls.queues, "calls to queues")
+			require.Equal(t, r.behind, s.behind, "calls that need not end before the answer")
+			if testing.Verbose() {
+				b.WriteString(r.line(s, r.weigh(t)))
+			}
 		})
 	}
 	if testing.Verbose() {
@@ -32,33 +41,102 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-func (r request) run(t *testing.T) (c spent) {
+// ready makes everything ready for the request, in a lab of its own.
+func (r request) ready(t testing.TB) *lab {
+	l := newLab(t)
+	require.EqualValues(t, indexRows, l.rows(), "index rows of the typical prompt")
+	if r.setup != nil {
+		r.setup(l)
+	}
+	r.instance(l)
+	return l
+}
+
+// instance starts an instance that knows what it should.
+func (r request) instance(l *lab) {
+	if l.restart(); !r.cold {
+		l.warm()
+	}
+	if r.again {
+		r.make(l)
+	}
+}
+
+func (r request) count(t *testing.T) (s spent) {
+	synctest.Test(t, func(t *testing.T) { s = r.ready(t).measure(r) })
+	return s
+}
+
+// A weight is what a request takes of the process, that of the store in memory included, and nothing for the collection of garbage.
+type weight struct {
+	allocations, bytes uint64
+	cpu                time.Duration
+}
+
+// rounds is how often a request is weighed. The median counts.
+const rounds = 15
+
+func (r request) weigh(t *testing.T) weight {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	all := make([]weight, rounds)
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t)
-		require.EqualValues(t, indexRows, l.rows(), "index rows of the typical prompt")
-		if r.setup != nil {
-			r.setup(l)
+		var l *lab
+		for i := range all {
+			if l == nil || r.call.method != "GET" {
+				l = r.ready(t) // a change changes the lab
+				runtime.GC()
+			} else {
+				r.instance(l)
+			}
+			all[i] = l.weigh(r)
 		}
-		if l.restart(); !r.cold {
-			l.warm()
-		}
-		if r.again {
-			l.must(r.do(t.Context(), l))
-		}
-		c = l.measure(r.do, r.refused)
 	})
-	return c
+	return weight{
+		allocations: middle(all, func(w weight) uint64 { return w.allocations }),
+		bytes:       middle(all, func(w weight) uint64 { return w.bytes }),
+		cpu:         middle(all, func(w weight) time.Duration { return w.cpu }),
+	}
+}
+
+func middle[T cmp.Ordered](all []weight, of func(weight) T) T {
+	values := make([]T, len(all))
+	for i, w := range all {
+		values[i] = of(w)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// weigh makes one request and takes its weight.
+func (l *lab) weigh(r request) weight {
+	l.t.Helper()
+	synctest.Wait()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := cpu(l.t)
+	r.make(l)
+	synctest.Wait() // for what follows the answer
+	took := cpu(l.t) - began
+	runtime.ReadMemStats(&after)
+	return weight{after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc, took}
+}
+
+// cpu returns the processor time that this process has taken.
+func cpu(t testing.TB) time.Duration {
+	var u syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // line is the request as a row of the table.
-func (r request) line(c spent) string {
+func (r request) line(s spent, w weight) string {
 	limit := ""
 	if r.budget != nil {
 		limit = fmt.Sprintf("%d, %d", r.budget.steps, r.budget.calls)
 	}
-	return fmt.Sprintf("| %s | %d | %d ms | %d | %d | %d | %s | %s | %s |\n", r.name, c.steps, c.steps*int(callTime.Milliseconds()),
-		c.calls.tables, c.calls.queues, c.behind,
-		size(c.calls.read), size(c.calls.written), limit)
+	return fmt.Sprintf("| %s | %d | %d ms | %d | %d | %d | %s | %s | %s | %d | %s | %d µs | %s |\n", r.name, s.steps, s.steps*int(callTime.Milliseconds()),
+		s.calls.tables, s.calls.queues, s.behind, size(s.calls.read), size(s.calls.written), size(int64(s.body)),
+		w.allocations, size(int64(w.bytes)), w.cpu.Microseconds(), limit)
 }
 
 func size(n int64) string {
@@ -66,6 +144,22 @@ func size(n int64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.1f kB", float64(n)/1000)
+}
+
+// TestEveryRouteIsCounted holds the requests against the OpenAPI document, and the jobs against the triggers.
+func TestEveryRouteIsCounted(t *testing.T) {
+	var l *lab
+	synctest.Test(t, func(t *testing.T) { l = newLab(t) })
+	mux, routes := l.routes()
+	counted := make(map[string]bool)
+	for _, r := range requests() {
+		if r.job == "" {
+			counted[r.route(l, mux)] = true
+		} else {
+			counted[r.job] = true
+		}
+	}
+	require.ElementsMatch(t, append(routes, slices.Collect(maps.Keys(l.jobs))...), slices.Collect(maps.Keys(counted)))
 }
 
 // TestCountsAreWithinBudget holds the table above against that of the design.

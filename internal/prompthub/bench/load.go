@@ -58,11 +58,11 @@ func newClient(connections int) *http.Client {
 	}
 }
 
-// send makes one request and returns its status, 0 if there was no answer.
-func send(ctx context.Context, client *http.Client, url string, c call) int {
+// request returns the call as a request to a program.
+func (c call) request(ctx context.Context, url string) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, c.method, url+"/api/v1"+c.path, strings.NewReader(c.body))
 	if err != nil {
-		return 0
+		return nil, err
 	}
 	for name, values := range c.header {
 		req.Header[name] = values
@@ -72,6 +72,15 @@ func send(ctx context.Context, client *http.Client, url string, c call) int {
 	}
 	if c.body != "" && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// send makes one request and returns its status, 0 if there was no answer.
+func send(ctx context.Context, client *http.Client, url string, c call) int {
+	req, err := c.request(ctx, url)
+	if err != nil {
+		return 0
 	}
 	resp, err := client.Do(req)
 	if err != nil {

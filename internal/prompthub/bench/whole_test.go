@@ -49,22 +49,23 @@ func BenchmarkRequest(b *testing.B) {
 
 func answer(b *testing.B, h http.Handler, c call) string {
 	b.Helper()
-	req := httptest.NewRequestWithContext(b.Context(), c.method, "http://127.0.0.1/api/v1"+c.path, strings.NewReader(c.body))
-	for name, values := range c.header {
-		req.Header[name] = values
-	}
-	if c.body != "" && req.Header.Get("Content-Type") == "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.user != "" {
-		req.Header.Set("X-Dev-User", c.user)
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, req)
+	w := serve(b, h, c)
 	if w.Code < 200 || w.Code > 299 {
 		b.Fatalf("%s %s: %d %s", c.method, c.path, w.Code, w.Body)
 	}
 	return w.Body.String()
+}
+
+// serve has a handler answer a request.
+func serve(t testing.TB, h http.Handler, c call) *httptest.ResponseRecorder {
+	req, err := c.request(t.Context(), "http://127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.RemoteAddr = "127.0.0.1:1"
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, req)
+	return w
 }
 
 func benchAPI(b *testing.B) (http.Handler, library) {
