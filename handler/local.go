@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"runtime/pprof"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -26,9 +28,34 @@ set: the header X-Dev-User says who is calling. Ends on an interrupt, after what
 		setup: func(flags *flag.FlagSet) action {
 			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; in dev mode a loopback address")
 			data := dataFlag(flags)
-			return func(ctx context.Context, std streams, _ []string) error { return local(ctx, std, *addr, *data) }
+			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof")
+			return func(ctx context.Context, std streams, _ []string) error {
+				if *profile == "" {
+					return local(ctx, std, *addr, *data)
+				}
+				stop, err := profileTo(*profile)
+				if err != nil {
+					return err
+				}
+				return errors.Join(local(ctx, std, *addr, *data), stop())
+			}
 		},
 	}
+}
+
+// profileTo profiles the process until stop is called.
+func profileTo(file string) (stop func() error, err error) {
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
 }
 
 func local(ctx context.Context, std streams, addr, data string) (err error) {

@@ -2,12 +2,13 @@ package httpjson
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // ETags gives every successful answer to a GET or HEAD an entity tag, a hash of its body unless the
@@ -19,16 +20,25 @@ func ETags(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		b := &buffer{head: head{header: w.Header(), status: http.StatusOK}}
+		b := &buffer{head: head{header: w.Header(), status: http.StatusOK}, body: bodies.Get().(*bytes.Buffer)}
 		next.ServeHTTP(b, r)
 		b.send(w, r)
+		if b.body.Cap() <= maxKept {
+			b.body.Reset()
+			bodies.Put(b.body)
+		}
 	})
 }
+
+// maxKept is how large a body may have been whose memory is kept for others, in bytes.
+const maxKept = 64 << 10
+
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // A buffer keeps an answer.
 type buffer struct {
 	head
-	body bytes.Buffer
+	body *bytes.Buffer
 }
 
 // Write keeps a part of the body.
@@ -37,8 +47,7 @@ func (b *buffer) Write(p []byte) (int, error) { return b.body.Write(p) }
 func (b *buffer) send(w http.ResponseWriter, r *http.Request) {
 	if b.status == http.StatusOK && !strings.Contains(b.header.Get("Cache-Control"), "no-store") {
 		if b.header.Get("ETag") == "" {
-			sum := sha256.Sum256(b.body.Bytes())
-			b.header.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+			b.header.Set("ETag", `"`+strconv.FormatUint(xxhash.Sum64(b.body.Bytes()), 36)+`"`)
 		}
 		if known := ParseETags(r.Header.Values("If-None-Match")); known.Match(b.header.Get("ETag")) {
 			b.header.Del("Content-Type")

@@ -24,27 +24,24 @@ type call struct {
 	header                   http.Header
 }
 
-// popular is how many prompts of a library are asked for by id: as many in a large one as in a small one.
-const popular = 1000
-
 // kinds returns what is measured with a library. Every request is one of many, as those of many users are.
 func kinds(l library, cursors map[string][]string) []kind {
-	one := func(r *rand.Rand) int { return r.IntN(popular) * (l.Prompts / popular) }
+	one := func(r *rand.Rand) int { return l.popular(r.IntN(popular)) }
 	some := func(r *rand.Rand) prompt.ID { return l.id(one(r)) }
-	reader := func(r *rand.Rand) string { return fmt.Sprintf("reader-%04d", r.IntN(1000)) }
 	get := func(name, path string, args func(r *rand.Rand) []any) kind {
 		return kind{name: name, make: func(r *rand.Rand) call {
 			p := path
 			if args != nil {
 				p = fmt.Sprintf(path, args(r)...)
 			}
-			return call{method: http.MethodGet, path: p, user: reader(r)}
+			return call{method: http.MethodGet, path: p, user: reader(r.IntN(readers))}
 		}}
 	}
 	deep := func(list string) func(r *rand.Rand) []any {
 		return func(r *rand.Rand) []any { return []any{cursors[list][r.IntN(len(cursors[list]))]} }
 	}
-	aWord := func(r *rand.Rand) []any { return []any{[]string{"ba", "ca", "be", "da"}[r.IntN(4)]} } // how many begin
+	beginning := func(r *rand.Rand) []any { return []any{[]string{"ba", "ca", "be", "da"}[r.IntN(4)]} } // of many words
+	whole := func(r *rand.Rand) []any { return []any{word(r)} }
 	return []kind{
 		{name: "list newest, nobody", make: func(*rand.Rand) call { return call{method: http.MethodGet, path: "/prompts?limit=20"} }},
 		get("list newest", "/prompts?limit=20", nil),
@@ -54,8 +51,10 @@ func kinds(l library, cursors map[string][]string) []kind {
 		get("one tag", "/prompts?limit=20&tag=text", nil),
 		get("one tag, deep", "/prompts?limit=20&tag=text&cursor=%s", deep("tag")),
 		get("two tags", "/prompts?limit=20&tag=text,development", nil),
-		get("one word", "/prompts?limit=20&q=%s", aWord),
-		get("a tag and a word", "/prompts?limit=20&tag=text&q=%s", aWord),
+		get("one word", "/prompts?limit=20&q=%s", beginning),
+		get("a tag and a word", "/prompts?limit=20&tag=text&q=%s", beginning),
+		get("two tags, seldom together", "/prompts?limit=20&tag=image,writing", nil),
+		get("a tag and a whole word", "/prompts?limit=20&tag=text&q=%s", whole),
 		get("get", "/prompts/%s", func(r *rand.Rand) []any { return []any{some(r)} }),
 		get("get my vote", "/prompts/%s/vote", func(r *rand.Rand) []any { return []any{some(r)} }),
 		{name: "my prompts", make: func(r *rand.Rand) call {
@@ -79,7 +78,7 @@ func kinds(l library, cursors map[string][]string) []kind {
 
 func vote(r *rand.Rand, id prompt.ID) call {
 	value := []string{"like", "like", "dislike", "none"}[r.IntN(4)]
-	return call{method: http.MethodPut, path: "/prompts/" + string(id) + "/vote", user: fmt.Sprintf("reader-%04d", r.IntN(1000)), body: fmt.Sprintf(`{"value":%q}`, value)}
+	return call{method: http.MethodPut, path: "/prompts/" + string(id) + "/vote", user: reader(r.IntN(readers)), body: fmt.Sprintf(`{"value":%q}`, value)}
 }
 
 func draft(r *rand.Rand) string {

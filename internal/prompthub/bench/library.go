@@ -2,25 +2,23 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"log/slog"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"prompthub/internal/embedded"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
 )
 
 // A library is a set of prompts that follows from its size and its time: a year old, three tags at most, titles of three to
-// five words, fifty prompts of each author or, in a large one, a thousand authors.
+// five words, fifty prompts of each author or, in a large one, a thousand authors. A thousand of its prompts are popular: each has the
+// likes of some readers, and each reader likes likesEach of them. What a request finds does not depend on the size.
 type library struct {
 	Prompts int           `json:"prompts"`
 	Until   time.Time     `json:"until"` // when the last prompt was made
@@ -28,7 +26,18 @@ type library struct {
 	Took    time.Duration `json:"took"` // to fill the store
 }
 
-const span = 365 * 24 * time.Hour
+const (
+	span      = 365 * 24 * time.Hour
+	popular   = 1000 // prompts that are asked for by id
+	readers   = 1000
+	likesEach = 25
+	often     = 10 // one prompt in so many has the two tags that go together
+)
+
+func reader(i int) string { return fmt.Sprintf("reader-%04d", i%readers) }
+
+// popular returns the number of one of the popular prompts.
+func (l library) popular(i int) int { return i % popular * (l.Prompts / popular) }
 
 // author returns the name of a prompt's author, which is the user id as well in development mode.
 func (l library) author(i int) string {
@@ -59,9 +68,12 @@ func (l library) prompt(i int, tags []prompt.TagInfo) prompt.Prompt {
 	r := rand.New(rand.NewPCG(uint64(i), 2))
 	id := l.id(i)
 	d := prompt.Draft{Title: title(r), Text: text(r), Visibility: prompt.Public}
-	for range 1 + r.IntN(3) {
+	if i%often == 0 {
+		d.Tags = []prompt.Tag{"text", "development"}
+	}
+	for range 1 + r.IntN(3-len(d.Tags)) {
 		tag := tags[min(r.IntN(len(tags)), r.IntN(len(tags)))].Tag // the first are the most popular
-		if len(d.Tags) == 0 || d.Tags[len(d.Tags)-1] != tag && d.Tags[0] != tag {
+		if !slices.Contains(d.Tags, tag) {
 			d.Tags = append(d.Tags, tag)
 		}
 	}
@@ -102,50 +114,34 @@ func text(r *rand.Rand) string {
 	return strings.Join(words, " ") + "."
 }
 
-func (l library) all() iter.Seq[prompt.Prompt] {
-	return func(yield func(prompt.Prompt) bool) {
+// likers returns who likes a prompt.
+func (l library) likers(i int) []string {
+	n := i / (l.Prompts / popular)
+	if l.popular(n) != i {
+		return nil
+	}
+	all := make([]string, likesEach)
+	for k := range all {
+		all[k] = reader(n*likesEach + k)
+	}
+	return all
+}
+
+func (l library) all() iter.Seq2[prompt.Prompt, []string] {
+	return func(yield func(prompt.Prompt, []string) bool) {
 		tags := prompt.DefaultTags()
 		for i := range l.Prompts {
-			if !yield(l.prompt(i, tags)) {
+			if !yield(l.prompt(i, tags), l.likers(i)) {
 				return
 			}
 		}
 	}
 }
 
-// openLibrary returns the library of n prompts in a directory below dir, which it fills where that was not done yet.
-func openLibrary(ctx context.Context, dir string, n int) (l library, data string, err error) {
-	data = filepath.Join(dir, fmt.Sprint(n))
-	note := filepath.Join(data, "library.json")
-	b, err := os.ReadFile(note)
-	switch {
-	case err == nil:
-		return l, data, json.Unmarshal(b, &l)
-	case !errors.Is(err, fs.ErrNotExist):
-		return l, data, err
-	}
-	if err := errors.Join(os.RemoveAll(data), os.MkdirAll(data, 0o700)); err != nil {
-		return l, data, err
-	}
-	l = library{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)}
-	if err := l.fill(ctx, filepath.Join(data, "prompthub.db")); err != nil {
-		return l, data, err
-	}
-	if b, err = json.Marshal(l); err != nil {
-		return l, data, err
-	}
-	return l, data, os.WriteFile(note, b, 0o600)
-}
-
 // fill writes the library into a new store.
-func (l *library) fill(ctx context.Context, path string) (err error) {
-	file, err := embedded.Open(path, time.Now)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+func (l *library) fill(ctx context.Context, tables table.DB, queues queue.Queues) error {
 	db := promptdb.New(promptdb.Config{
-		Store: file.Tables, Queues: file.Queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: tables, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Behind: func(f func()) { f() },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
@@ -153,6 +149,7 @@ func (l *library) fill(ctx context.Context, path string) (err error) {
 		return err
 	}
 	began := time.Now()
+	var err error
 	l.Rows, err = db.Fill(ctx, l.all())
 	l.Took = time.Since(began)
 	return err

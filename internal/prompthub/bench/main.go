@@ -1,12 +1,13 @@
-// Command bench measures PromptHub as a user meets it: it fills an embedded store with a library, starts "handler local" on it and
+// Command bench measures PromptHub as a user meets it: it fills a store with a library, starts "handler local" on it and
 // loads it over HTTP, with a number of connections that each send one request after another, and at set
-// rates. It prints a report in Markdown.
+// rates. It prints a report in Markdown, and on stderr how far it is.
 //
 // The tests of this package count what every request asks of the storage; its benchmarks measure whole requests in one process.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -20,9 +21,12 @@ import (
 // An options is what the command line says.
 type options struct {
 	prompts     []int
+	azurite     []int
 	connections []int
 	rates       []float64 // shares of what a closed loop reached
 	each        time.Duration
+	hold        time.Duration
+	profile     bool
 	data        string
 	only        string
 }
@@ -30,13 +34,13 @@ type options struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args)
 	if err != nil {
 		return err
@@ -46,38 +50,75 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer clean()
-	r := newReport(os.Stdout)
-	r.machine()
-	for _, n := range o.prompts {
-		if err := measure(ctx, o, binary, n, r); err != nil {
+	var all []measured
+	defer func() { printReport(os.Stdout, all) }() // what there is, if it ends early
+	for i, n := range o.prompts {
+		s, err := openEmbedded(ctx, o.data, n)
+		if err != nil {
 			return fmt.Errorf("%d prompts: %w", n, err)
 		}
+		all = append(all, measured{store: s})
+		m := &all[len(all)-1]
+		if err := m.measure(ctx, o, binary); err != nil {
+			return fmt.Errorf("%d prompts: %w", n, err)
+		}
+		if i < len(o.prompts)-1 {
+			continue
+		}
+		if err := m.hold(ctx, o, binary); err != nil {
+			return fmt.Errorf("holding the load: %w", err)
+		}
+		if err := m.profiles(ctx, o, binary); err != nil {
+			return fmt.Errorf("profiles: %w", err)
+		}
 	}
-	r.growth()
+	o.connections, o.rates = o.connections[:min(len(o.connections), 2)], nil // its every query looks at all rows
+	for _, n := range o.azurite {
+		s, err := openAzurite(ctx, n)
+		if err != nil {
+			return fmt.Errorf("%d prompts on Azurite: %w", n, err)
+		}
+		all = append(all, measured{store: s})
+		if err := errors.Join(all[len(all)-1].measure(ctx, o, binary), s.stop()); err != nil {
+			return fmt.Errorf("%d prompts on Azurite: %w", n, err)
+		}
+	}
 	return nil
+}
+
+func progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
 func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	prompts := flags.String("prompts", "1000,100000", "sizes of the library; 1000000 takes long to fill, once, and much disk")
-	connections := flags.String("connections", "1,16,64", "connections of the closed loops")
+	prompts := flags.String("prompts", "1000,100000", "sizes of the library on the embedded store; 1000000 takes long to fill, once, and much disk")
+	azurite := flags.String("azurite", "", "sizes of the library on Azurite; empty: none")
+	connections := flags.String("connections", "1,16,64", "connections of the closed loops; the first two on Azurite")
 	rates := flags.String("rates", "0.5", "rates of the open loops, as shares of what the closed loops reached; empty: none")
 	o := options{}
 	flags.DurationVar(&o.each, "each", 2*time.Second, "how long each measurement takes")
+	flags.DurationVar(&o.hold, "hold", 0, "how long a mixture of all requests goes on, with the last library, to see the memory")
+	flags.BoolVar(&o.profile, "profile", false, "say for each request where the processor time goes, with the last library")
 	flags.StringVar(&o.data, "data", filepath.Join(".cache", "bench"), "where filled stores are kept")
 	flags.StringVar(&o.only, "only", "", "measure only requests whose name contains this")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	var err error
-	if o.prompts, err = list(*prompts, strconv.Atoi); err != nil {
-		return o, err
+	var errs [4]error
+	o.prompts, errs[0] = list(*prompts, librarySize)
+	o.azurite, errs[1] = list(*azurite, librarySize)
+	o.connections, errs[2] = list(*connections, strconv.Atoi)
+	o.rates, errs[3] = list(*rates, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	return o, errors.Join(errs[:]...)
+}
+
+func librarySize(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err == nil && n < popular {
+		err = fmt.Errorf("a library has %d prompts at least", popular)
 	}
-	if o.connections, err = list(*connections, strconv.Atoi); err != nil {
-		return o, err
-	}
-	o.rates, err = list(*rates, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
-	return o, err
+	return n, err
 }
 
 // list reads values with commas between them.

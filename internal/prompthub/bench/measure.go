@@ -5,104 +5,159 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
-// measure does everything with the library of n prompts.
-func measure(ctx context.Context, o options, binary string, n int, r *report) error {
-	l, data, err := openLibrary(ctx, o.data, n)
-	if err != nil {
-		return err
-	}
-	r.library(l, data)
-	p, err := start(ctx, binary, data)
-	if err != nil {
-		return err
-	}
-	err = p.load(ctx, o, l, r)
-	return errors.Join(err, p.stop())
+// A measured is everything that was measured with one library.
+type measured struct {
+	store
+	starts      []time.Duration // until the first answer, sorted
+	idle, after footprint
+	loads       []loaded
+	votes       []result
+	minutes     []minute
+	tops        []top
 }
 
-// restFor is how long the program is left alone before its idle memory is looked at.
-const restFor = 3 * time.Second
+// A loaded is one kind of request under all loads.
+type loaded struct {
+	kind   string
+	closed []result
+	open   []result
+}
 
-func (p *program) load(ctx context.Context, o options, l library, r *report) error {
-	time.Sleep(restFor)
-	idle, err := p.memory()
-	if err != nil {
-		return err
-	}
-	cursors := make(map[string][]string)
-	for name, query := range map[string]string{"newest": "", "most-liked": "&sort=most-liked", "tag": "&tag=text"} {
-		if cursors[name], err = p.walk(ctx, query); err != nil {
+// A minute is a part of a long load.
+type minute struct {
+	result
+	memory footprint // the most in it
+}
+
+// A top is where the time of one kind of request goes.
+type top struct {
+	kind  string
+	lines []string
+}
+
+const (
+	starts  = 5
+	restFor = 3 * time.Second // how long the program is left alone before its idle memory is looked at
+)
+
+// measure starts the program on the store and puts every kind of request under load.
+func (m *measured) measure(ctx context.Context, o options, binary string) error {
+	for range starts - 1 {
+		p, err := start(ctx, binary, m.store)
+		if err != nil {
+			return err
+		}
+		m.starts = append(m.starts, p.start)
+		if err := p.stop(); err != nil {
 			return err
 		}
 	}
-	var results []result
-	for _, k := range only(kinds(l, cursors), o.only) {
+	p, err := start(ctx, binary, m.store)
+	if err != nil {
+		return err
+	}
+	m.starts = append(m.starts, p.start)
+	slices.Sort(m.starts)
+	return errors.Join(m.load(ctx, o, p), p.stop())
+}
+
+func (m *measured) load(ctx context.Context, o options, p *program) error {
+	time.Sleep(restFor)
+	var err error
+	if m.idle, err = p.memory(); err != nil {
+		return err
+	}
+	ks, err := p.kinds(ctx, m.library)
+	if err != nil {
+		return err
+	}
+	for _, k := range only(ks, o.only) {
+		progress("%d prompts: %s", m.Prompts, k.name)
 		if k.write {
 			if err := p.quiet(ctx); err != nil {
 				return err
 			}
 		}
-		some, err := p.loads(ctx, o, k)
+		one, err := p.loads(ctx, o, k)
 		if err != nil {
 			return err
 		}
-		results = append(results, some...)
+		m.loads = append(m.loads, one)
 	}
-	r.loads(results)
-	results = nil
 	for _, n := range []int{1, 10_000} {
-		for _, k := range only([]kind{votesOn(l, n)}, o.only) {
+		for _, k := range only([]kind{votesOn(m.library, n)}, o.only) {
+			progress("%d prompts: %s", m.Prompts, k.name)
 			if err := p.quiet(ctx); err != nil {
 				return err
 			}
-			one, err := closed(ctx, p, k, 64, 2*o.each)
+			one, err := closed(ctx, p, k, slices.Max(o.connections), 2*o.each)
 			if err != nil {
 				return err
 			}
-			results = append(results, one)
+			m.votes = append(m.votes, one)
 		}
 	}
-	r.votes(results)
-	after, err := p.memory()
-	r.program(p.start, idle, after)
+	m.after, err = p.memory()
 	return err
 }
 
+// kinds returns what is measured with a library.
+func (p *program) kinds(ctx context.Context, l library) ([]kind, error) {
+	cursors := make(map[string][]string)
+	for name, query := range map[string]string{"newest": "", "most-liked": "&sort=most-liked", "tag": "&tag=text"} {
+		var err error
+		if cursors[name], err = p.walk(ctx, query); err != nil {
+			return nil, err
+		}
+	}
+	return kinds(l, cursors), nil
+}
+
 // loads puts one kind of request under all loads.
-func (p *program) loads(ctx context.Context, o options, k kind) ([]result, error) {
-	var all []result
+func (p *program) loads(ctx context.Context, o options, k kind) (l loaded, err error) {
+	l.kind = k.name
 	reached := 0.0
 	for _, c := range o.connections {
 		one, err := closed(ctx, p, k, c, o.each)
 		if err != nil {
-			return nil, err
+			return l, err
 		}
 		reached = max(reached, one.perSecond())
-		all = append(all, one)
+		l.closed = append(l.closed, one)
 	}
 	for _, share := range o.rates {
 		one, err := open(ctx, p, k, share*reached, o.each)
 		if err != nil {
-			return nil, err
+			return l, err
 		}
-		all = append(all, one)
+		l.open = append(l.open, one)
 	}
-	return all, ctx.Err()
+	return l, ctx.Err()
 }
 
-// deepPages is how far a walk goes.
-const deepPages = 200
+// A walk goes so far down a list, or goes on for so long.
+const (
+	deepPages  = 200
+	walkAtMost = 10 * time.Second
+)
 
 // walk returns the cursors of the pages of a list.
 func (p *program) walk(ctx context.Context, query string) ([]string, error) {
 	var all []string
 	cursor := ""
-	for range deepPages {
+	for end := time.Now().Add(walkAtMost); len(all) < deepPages && time.Now().Before(end); {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+"/api/v1/prompts?limit=20"+query+cursor, nil)
 		if err != nil {
 			return nil, err
@@ -114,9 +169,11 @@ func (p *program) walk(ctx context.Context, query string) ([]string, error) {
 		var page struct {
 			NextCursor string `json:"nextCursor"`
 		}
-		err = errors.Join(json.NewDecoder(resp.Body).Decode(&page), resp.Body.Close())
-		if err != nil || page.NextCursor == "" {
-			return all, err
+		if err := errors.Join(json.NewDecoder(resp.Body).Decode(&page), resp.Body.Close()); err != nil {
+			return nil, err
+		}
+		if page.NextCursor == "" {
+			break
 		}
 		all = append(all, url.QueryEscape(page.NextCursor))
 		cursor = "&cursor=" + all[len(all)-1]
@@ -125,4 +182,127 @@ func (p *program) walk(ctx context.Context, query string) ([]string, error) {
 		return nil, fmt.Errorf("the list %q has one page", query)
 	}
 	return all, nil
+}
+
+// shares says how often the requests of many users are of each kind; those that are not named are not in the mixture.
+var shares = map[string]int{
+	"list newest": 6, "list newest, nobody": 2, "list newest, deep": 2, "list most liked": 3, "list most liked, deep": 1,
+	"one tag": 3, "one tag, deep": 1, "two tags": 1, "one word": 3, "a tag and a word": 2, "get": 10, "get my vote": 1,
+	"my prompts": 2, "my votes": 1, "tags": 1, "vote": 6, "edit": 1, "create": 1,
+}
+
+// mixture is requests of all kinds.
+func mixture(ks []kind) kind {
+	var all []kind
+	for _, k := range ks {
+		for range shares[k.name] {
+			all = append(all, k)
+		}
+	}
+	return kind{name: "all kinds", make: func(r *rand.Rand) call { return all[r.IntN(len(all))].make(r) }}
+}
+
+// hold loads a new program for long with a mixture of requests.
+func (m *measured) hold(ctx context.Context, o options, binary string) (err error) {
+	if o.hold == 0 {
+		return nil
+	}
+	p, err := start(ctx, binary, m.store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	ks, err := p.kinds(ctx, m.library)
+	if err != nil {
+		return err
+	}
+	for left := o.hold; left > 0 && ctx.Err() == nil; left -= time.Minute {
+		progress("all kinds, %v left", left)
+		watched, most := p.watch(ctx)
+		one, err := closed(ctx, p, mixture(ks), slices.Max(o.connections), min(left, time.Minute))
+		if err = errors.Join(err, watched()); err != nil {
+			return err
+		}
+		m.minutes = append(m.minutes, minute{one, *most})
+	}
+	return ctx.Err()
+}
+
+// watch looks at the memory every second until stop is called. Then most is the most of each kind that it saw.
+func (p *program) watch(ctx context.Context) (stop func() error, most *footprint) {
+	most = new(footprint)
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			now, err := p.memory()
+			if err != nil {
+				done <- err
+				return
+			}
+			most.own, most.file, most.most = max(most.own, now.own), max(most.file, now.file), now.most
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				done <- nil
+				return
+			}
+		}
+	}()
+	return func() error {
+		cancel()
+		return <-done
+	}, most
+}
+
+// profiles loads a new program with each kind of request alone and reads its processor profile.
+func (m *measured) profiles(ctx context.Context, o options, binary string) error {
+	if !o.profile {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p, err := start(ctx, binary, m.store)
+	if err != nil {
+		return err
+	}
+	ks, err := p.kinds(ctx, m.library)
+	if err = errors.Join(err, p.stop()); err != nil {
+		return err
+	}
+	for i, k := range only(ks, o.only) {
+		progress("profile of %s", k.name)
+		file := filepath.Join(dir, strconv.Itoa(i))
+		p, err := start(ctx, binary, m.store, "--cpuprofile", file)
+		if err != nil {
+			return err
+		}
+		_, err = closed(ctx, p, k, slices.Max(o.connections), 2*o.each)
+		if err = errors.Join(err, p.stop()); err != nil {
+			return err
+		}
+		out, err := exec.CommandContext(ctx, "go", "tool", "pprof", "-top", "-nodecount=10", binary, file).Output()
+		if err != nil {
+			return err
+		}
+		m.tops = append(m.tops, top{k.name, topLines(string(out))})
+	}
+	return nil
+}
+
+// topLines returns functions with their own share of the time, as "runtime.futex 12.3 %".
+func topLines(text string) []string {
+	_, text, _ = strings.Cut(text, "cum%\n")
+	var all []string
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) > 5 {
+			all = append(all, f[5]+" "+strings.TrimSuffix(f[1], "%")+" %")
+		}
+	}
+	return all
 }

@@ -39,13 +39,13 @@ type program struct {
 }
 
 // start runs a handler on a store and waits for its first answer, a page of prompts.
-func start(ctx context.Context, binary, data string) (*program, error) {
+func start(ctx context.Context, binary string, s store, args ...string) (*program, error) {
 	addr, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{url: "http://" + addr, cmd: exec.CommandContext(ctx, binary, "local", "--addr", addr, "--data", data)}
-	p.cmd.Env = append(os.Environ(), "AzureWebJobsStorage=", "PUBLIC_READ=true", "LOG_LEVEL=warn", "AUTH_MODE=dev")
+	p := &program{url: "http://" + addr, cmd: exec.CommandContext(ctx, binary, append([]string{"local", "--addr", addr, "--data", s.data}, args...)...)}
+	p.cmd.Env = append(os.Environ(), "AzureWebJobsStorage="+s.azure, "PUBLIC_READ=true", "LOG_LEVEL=warn", "AUTH_MODE=dev")
 	p.cmd.Stderr = io.Discard
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(os.Interrupt) }
 	p.cmd.WaitDelay = 20 * time.Second

@@ -11,85 +11,127 @@ import (
 	"time"
 )
 
-// A report writes what was measured, in Markdown.
-type report struct {
-	w     io.Writer
-	sizes []int
-	first map[string]map[int]time.Duration // median with one connection, by kind and size of the library
-	size  int
-}
-
-func newReport(w io.Writer) *report {
-	return &report{w: w, first: make(map[string]map[int]time.Duration)}
-}
-
-func (r *report) printf(format string, args ...any) { fmt.Fprintf(r.w, format, args...) }
-
-func (r *report) machine() {
+// printReport writes what was measured, in Markdown.
+func printReport(w io.Writer, all []measured) {
 	load, _ := os.ReadFile("/proc/loadavg") // not everywhere, and only told
-	r.printf("%s, %s/%s, %d cores, which the load generator shares; load before: %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.TrimSpace(string(load)))
-}
-
-func (r *report) library(l library, data string) {
-	r.size = l.Prompts
-	r.sizes = append(r.sizes, l.Prompts)
-	size := 0.0
-	if info, err := os.Stat(data + "/prompthub.db"); err == nil {
-		size = float64(info.Size()) / 1e6
+	fmt.Fprintf(w, "%s, %s/%s, %d cores, which the load generator shares; load at the end: %s\n",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.TrimSpace(string(load)))
+	libraries(w, all)
+	growth(w, all)
+	for _, m := range all {
+		m.report(w)
 	}
-	r.printf("\n### %d prompts\n\n%d rows, a file of %.0f MB, filled in %.1f s: %.0f rows a second.\n\n",
-		l.Prompts, l.Rows, size, l.Took.Seconds(), float64(l.Rows)/l.Took.Seconds())
 }
 
-func (r *report) loads(results []result) {
-	r.printf("The processor time of votes, and what they leave for others, includes their jobs, which begin a second later.\n\n")
-	r.printf("| request | connections, or rate | a second | p50 ms | p90 ms | p99 ms | handler CPU ms | failed |\n|---|---:|---:|---:|---:|---:|---:|---|\n")
-	for _, one := range results {
-		if one.load == "1" {
-			if r.first[one.kind] == nil {
-				r.first[one.kind] = make(map[int]time.Duration)
-			}
-			r.first[one.kind][r.size] = one.at(50)
+func (m measured) title() string {
+	if m.azure != "" {
+		return fmt.Sprintf("%d, on Azurite", m.Prompts)
+	}
+	return fmt.Sprint(m.Prompts)
+}
+
+func libraries(w io.Writer, all []measured) {
+	fmt.Fprint(w, "\n| prompts | rows | file, MB | filled in s | start to first answer: median and slowest of 5, ms | idle memory, MB | and mapped files | after the load | and mapped | most of both |\n")
+	fmt.Fprint(w, "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, m := range all {
+		if len(m.starts) == 0 {
+			continue
 		}
-		r.printf("| %s | %s | %.0f | %s | %s | %s | %.3f | %s |\n", one.kind, one.load, one.perSecond(),
-			ms(one.at(50)), ms(one.at(90)), ms(one.at(99)), one.cpu.Seconds()*1000/float64(max(one.requests, 1)), failures(one))
+		fmt.Fprintf(w, "| %s | %d | %.0f | %.1f | %s, %s | %.1f | %.1f | %.1f | %.1f | %.1f |\n", m.title(), m.Rows, float64(m.size())/1e6, m.Took.Seconds(),
+			ms(m.starts[len(m.starts)/2]), ms(slices.Max(m.starts)), m.idle.own, m.idle.file, m.after.own, m.after.file, m.after.most)
 	}
 }
 
-func (r *report) votes(results []result) {
-	r.printf("\n| 64 connections | a second | p50 ms | p99 ms | votes | failed |\n|---|---:|---:|---:|---:|---|\n")
-	for _, one := range results {
-		r.printf("| %s | %.0f | %s | %s | %d | %s |\n", one.kind, one.perSecond(), ms(one.at(50)), ms(one.at(99)), one.requests, failures(one))
+// growth says how the time of a request grows with the library.
+func growth(w io.Writer, all []measured) {
+	all = slices.DeleteFunc(slices.Clone(all), func(m measured) bool { return m.azure != "" })
+	if len(all) < 2 {
+		return
+	}
+	small, large := all[0], all[len(all)-1]
+	fmt.Fprintf(w, "\n| request, one connection, median ms |%s %d : %d |\n|---|%s---:|\n", column(all, func(m measured) string { return m.title() }), large.Prompts, small.Prompts, strings.Repeat("---:|", len(all)))
+	for i, l := range small.loads {
+		of := func(m measured) time.Duration {
+			if i < len(m.loads) && len(m.loads[i].closed) > 0 {
+				return m.loads[i].closed[0].at(50)
+			}
+			return 0
+		}
+		fmt.Fprintf(w, "| %s |%s %.2f |\n", l.kind, column(all, func(m measured) string { return ms(of(m)) }), of(large).Seconds()/of(small).Seconds())
+	}
+}
+
+func column(all []measured, cell func(measured) string) string {
+	var b strings.Builder
+	for _, m := range all {
+		fmt.Fprintf(&b, " %s |", cell(m))
+	}
+	return b.String()
+}
+
+func (m measured) report(w io.Writer) {
+	fmt.Fprintf(w, "\n### %s prompts\n", m.title())
+	m.reportLoads(w)
+	if len(m.votes) > 0 {
+		fmt.Fprintf(w, "\n| %s connections | votes a second | p50 ms | p99 ms | votes | failed |\n|---|---:|---:|---:|---:|---|\n", m.votes[0].load)
+	}
+	for _, one := range m.votes {
+		fmt.Fprintf(w, "| %s | %.0f | %s | %s | %d | %s |\n", one.kind, one.perSecond(), ms(one.at(50)), ms(one.at(99)), one.requests, failures(one))
+	}
+	if len(m.minutes) > 0 {
+		fmt.Fprintf(w, "\n| minute, %s connections, all kinds | requests a second | p50 ms | p99 ms | memory at most, MB | mapped files | failed |\n|---:|---:|---:|---:|---:|---:|---|\n", m.minutes[0].load)
+	}
+	for i, one := range m.minutes {
+		fmt.Fprintf(w, "| %d | %.0f | %s | %s | %.1f | %.1f | %s |\n", i+1, one.perSecond(), ms(one.at(50)), ms(one.at(99)), one.memory.own, one.memory.file, failures(one.result))
+	}
+	if len(m.tops) > 0 {
+		fmt.Fprint(w, "\n| request | ten functions that take most of the processor themselves |\n|---|---|\n")
+	}
+	for _, t := range m.tops {
+		fmt.Fprintf(w, "| %s | %s |\n", t.kind, strings.Join(t.lines, ", "))
+	}
+}
+
+func (m measured) reportLoads(w io.Writer) {
+	if len(m.loads) == 0 || len(m.loads[0].closed) == 0 {
+		return
+	}
+	most := m.loads[0].closed[len(m.loads[0].closed)-1].load
+	fmt.Fprint(w, "\n| request |")
+	for _, c := range m.loads[0].closed {
+		fmt.Fprintf(w, " %s: a second |", c.load)
+	}
+	fmt.Fprintf(w, " %s: p50 / p90 / p99 ms | handler CPU at %s, ms | open loop: a second, p50 / p99 ms | failed |\n|---|%s---:|---:|---:|---|\n", most, most, strings.Repeat("---:|", len(m.loads[0].closed)))
+	for _, l := range m.loads {
+		last := l.closed[len(l.closed)-1]
+		fmt.Fprintf(w, "| %s |", l.kind)
+		for _, c := range l.closed {
+			fmt.Fprintf(w, " %.0f |", c.perSecond())
+		}
+		fmt.Fprintf(w, " %s / %s / %s | %.3f |", ms(last.at(50)), ms(last.at(90)), ms(last.at(99)), last.cpu.Seconds()*1000/float64(max(last.requests, 1)))
+		for _, c := range l.open {
+			fmt.Fprintf(w, " %.0f, %s / %s", c.perSecond(), ms(c.at(50)), ms(c.at(99)))
+		}
+		fmt.Fprintf(w, " | %s |\n", failures(slices.Concat(l.closed, l.open)...))
 	}
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
 
-func failures(one result) string {
-	if len(one.failed) == 0 {
-		return "none"
+// failures says how many requests failed, by status; 0 is no answer.
+func failures(results ...result) string {
+	sum := make(map[int]int64)
+	for _, r := range results {
+		for status, n := range r.failed {
+			sum[status] += n
+		}
 	}
 	var all []string
-	for _, status := range slices.Sorted(maps.Keys(one.failed)) {
-		all = append(all, fmt.Sprintf("%d × %d", one.failed[status], status))
+	for _, status := range slices.Sorted(maps.Keys(sum)) {
+		all = append(all, fmt.Sprintf("%d × %d", sum[status], status))
+	}
+	if all == nil {
+		return "none"
 	}
 	return strings.Join(all, ", ")
-}
-
-func (r *report) program(start time.Duration, idle, after footprint) {
-	r.printf("\nStart to first answer, a page of prompts: %s ms. Idle memory: %.1f MB, and %.1f MB of mapped files. After the load: %.1f and %.1f MB; at most %.1f MB together.\n",
-		ms(start), idle.own, idle.file, after.own, after.file, after.most)
-}
-
-// growth says how the time of a request grows with the library.
-func (r *report) growth() {
-	if len(r.sizes) < 2 {
-		return
-	}
-	small, large := slices.Min(r.sizes), slices.Max(r.sizes)
-	r.printf("\n### Growth\n\nMedian time of a request on one connection:\n\n| request | %d prompts, ms | %d prompts, ms | ratio |\n|---|---:|---:|---:|\n", small, large)
-	for _, kind := range slices.Sorted(maps.Keys(r.first)) {
-		a, b := r.first[kind][small], r.first[kind][large]
-		r.printf("| %s | %s | %s | %.2f |\n", kind, ms(a), ms(b), b.Seconds()/a.Seconds())
-	}
 }

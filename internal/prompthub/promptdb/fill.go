@@ -18,50 +18,64 @@ const (
 	fillBytes    = 2 << 20
 )
 
-// Fill writes prompts with all rows that follow from them, at rest: a large library for measurements. The store must have no
-// other user, and a prompt must not be there yet. It writes no votes: a tally that is not zero has none behind it.
-// It returns how many rows it wrote.
-func (db *DB) Fill(ctx context.Context, prompts iter.Seq[prompt.Prompt]) (rows int, err error) {
-	next, stop := iter.Pull(prompts)
+// Fill writes prompts, each with those who like it, and all rows that follow from them, at rest: a large library for measurements.
+// The store must have no other user, and a prompt must not be there yet. The tally that a prompt comes with has no votes behind
+// it. Fill returns how many rows it wrote.
+func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []string]) (rows int, err error) {
+	next, stop := iter.Pull2(prompts)
 	defer stop()
 	for {
 		f := fill{}
-		for len(f.prompts) < fillChunk {
-			p, ok := next()
+		n := 0
+		for ; n < fillChunk; n++ {
+			p, likers, ok := next()
 			if !ok {
 				break
 			}
-			f.prompts = append(f.prompts, p)
+			if err := db.add(&f, p, likers); err != nil {
+				return rows, err
+			}
 		}
-		if len(f.prompts) == 0 {
+		if n == 0 {
 			return rows, nil
 		}
-		n, err := db.fill(ctx, &f)
-		if rows += n; err != nil {
+		err := db.fill(ctx, &f)
+		if err != nil {
 			return rows, unavailable(err)
 		}
+		rows += len(f.rows)
 	}
 }
 
-// A fill is a chunk of prompts on its way into the store.
-type fill struct {
-	prompts []prompt.Prompt
-	rows    []indexRow
-}
+// A fill is the rows of a chunk of prompts on their way into the store.
+type fill struct{ rows []indexRow }
 
-func (db *DB) fill(ctx context.Context, f *fill) (int, error) {
-	for _, p := range f.prompts {
-		rec := record{Prompt: p, rowsVersion: RowsVersion}
-		truth, err := rec.row()
-		if err != nil {
-			return 0, err
-		}
-		f.rows = append(f.rows, indexRow{db.t.Prompts, truth}, indexRow{db.t.Prompts, rec.mineRow()})
-		f.rows = append(f.rows, db.rows(p)...)
-		if p.Tally != (prompt.Tally{}) {
-			f.rows = append(f.rows, indexRow{db.t.Votes, table.Row{Key: tallyKey(p.ID, 0), Props: tallyProps(p.Tally)}})
+func (db *DB) add(f *fill, p prompt.Prompt, likers []string) error {
+	var tallies [shards]prompt.Tally
+	tallies[0] = p.Tally
+	for _, voter := range likers {
+		tallies[shard(voter)].Likes++
+		p.Likes++
+		f.rows = append(f.rows,
+			indexRow{db.t.Votes, table.Row{Key: voteKey(p.ID, voter), Props: voteProps(p.ID, voter, prompt.Like, p.CreatedAt)}},
+			indexRow{db.t.VotesByVoter, table.Row{Key: voterKey(voter, p.ID), Props: voterProps(p.ID, p.AuthorID, prompt.Like, p.CreatedAt)}})
+	}
+	for i, t := range tallies {
+		if t != (prompt.Tally{}) {
+			f.rows = append(f.rows, indexRow{db.t.Votes, table.Row{Key: tallyKey(p.ID, i), Props: tallyProps(t)}})
 		}
 	}
+	rec := record{Prompt: p, rowsVersion: RowsVersion}
+	truth, err := rec.row()
+	if err != nil {
+		return err
+	}
+	f.rows = append(f.rows, indexRow{db.t.Prompts, truth}, indexRow{db.t.Prompts, rec.mineRow()})
+	f.rows = append(f.rows, db.rows(p)...)
+	return nil
+}
+
+func (db *DB) fill(ctx context.Context, f *fill) error {
 	slices.SortFunc(f.rows, func(a, b indexRow) int {
 		if c := strings.Compare(a.table, b.table); c != 0 {
 			return c
@@ -79,7 +93,7 @@ func (db *DB) fill(ctx context.Context, f *fill) (int, error) {
 			return err
 		})
 	}
-	return len(f.rows), g.Wait()
+	return g.Wait()
 }
 
 // batches yields the sorted rows as batches of one partition each.

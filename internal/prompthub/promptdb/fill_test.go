@@ -2,7 +2,7 @@ package promptdb_test
 
 import (
 	"fmt"
-	"slices"
+	"iter"
 	"testing"
 	"time"
 
@@ -10,6 +10,16 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 )
+
+func likedByNobody(prompts []prompt.Prompt) iter.Seq2[prompt.Prompt, []string] {
+	return func(yield func(prompt.Prompt, []string) bool) {
+		for _, p := range prompts {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
 
 func TestFillLeavesEverythingAtRest(t *testing.T) {
 	t.Parallel()
@@ -19,13 +29,13 @@ func TestFillLeavesEverythingAtRest(t *testing.T) {
 		w.clock.Advance(time.Millisecond)
 		all = append(all, w.made(fmt.Sprint("author ", i%7), draft(fmt.Sprintf("Number %03d of many", i), "text")))
 	}
-	rows, err := w.Fill(t.Context(), slices.Values(all))
+	rows, err := w.Fill(t.Context(), likedByNobody(all))
 	require.NoError(t, err)
 	require.Greater(t, rows, 300*10)
 	w.check()
 	require.Len(t, w.newest(20), 300)
 	require.Equal(t, "Number 299 of many", w.newest(20)[0])
-	_, err = w.Fill(t.Context(), slices.Values(all[:1]))
+	_, err = w.Fill(t.Context(), likedByNobody(all[:1]))
 	require.Error(t, err, "what is there already is not overwritten")
 }
 
@@ -34,7 +44,7 @@ func TestFillWritesTallies(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("ann", draft("liked", "text"))
 	p.Tally = prompt.Tally{Likes: 17, Dislikes: 4}
-	_, err := w.Fill(t.Context(), slices.Values([]prompt.Prompt{p}))
+	_, err := w.Fill(t.Context(), likedByNobody([]prompt.Prompt{p}))
 	require.NoError(t, err)
 	got, err := w.Get(t.Context(), "vera", p.ID)
 	require.NoError(t, err)
@@ -42,4 +52,24 @@ func TestFillWritesTallies(t *testing.T) {
 	page, err := w.MostLiked(t.Context(), "", 20)
 	require.NoError(t, err)
 	require.Equal(t, p.Tally, page.Items[0].Tally)
+}
+
+func TestFillWritesVotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.made("ann", draft("liked", "text"))
+	var likers []string
+	for i := range 12 {
+		likers = append(likers, fmt.Sprint("voter ", i))
+	}
+	_, err := w.Fill(t.Context(), func(yield func(prompt.Prompt, []string) bool) { yield(p, likers) })
+	require.NoError(t, err)
+	w.check()
+	got, err := w.Get(t.Context(), "voter 3", p.ID)
+	require.NoError(t, err)
+	require.Equal(t, prompt.Tally{Likes: 12}, got.Tally)
+	require.Equal(t, prompt.Like, got.MyVote)
+	page, err := w.MyVotes(t.Context(), "voter 3", prompt.None, "", 20)
+	require.NoError(t, err)
+	require.Len(t, page.Items, 1)
 }
