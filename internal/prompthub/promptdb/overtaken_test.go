@@ -219,8 +219,10 @@ func TestSweepStuck(t *testing.T) {
 	w.clock.Advance(time.Second)
 	b := w.add("ben", draft("Two", "image"))
 	w.run()
-	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
-		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}}}})
+	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{
+		Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
+		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}},
+	}})
 	require.NoError(t, err)
 	// Another prompt's index row is missing and a stray is there.
 	for _, row := range w.IndexRows(b) {
@@ -249,8 +251,10 @@ func TestPurgeStuck(t *testing.T) {
 		require.NoError(t, err)
 	}
 	w.run()
-	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
-		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}}}})
+	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{
+		Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
+		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}},
+	}})
 	require.NoError(t, err)
 	w.clock.Advance(33 * 24 * time.Hour)
 	n, err := w.Purge(t.Context())
