@@ -28,7 +28,7 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, 
 func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, error) {
 	rec, err := parseRecord(row)
 	if err != nil {
-		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: err.Error()}}, nil
+		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: fmt.Sprint("cannot be read: ", err)}}, nil
 	}
 	if rec.purging || rec.pending.held(db.Now()) || rec.rowsVersion > RowsVersion {
 		return nil, nil
