@@ -199,6 +199,8 @@ func TestIdempotentAdd(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, isNew, "the prompt was deleted: a new one takes its place")
 	require.NotEqual(t, ids[0], again.ID)
+	w.run()
+	w.check()
 }
 
 func TestMyVotes(t *testing.T) {

@@ -188,6 +188,8 @@ func TestPurgeTakesKey(t *testing.T) {
 		require.NoError(t, tk.err)
 		p3, isNew := make("third entropy!!")
 		require.False(t, isNew, "the same key made %s and %s", p2.ID, p3.ID)
+		r.rest()
+		require.Empty(t, r.differences())
 	})
 }
 
