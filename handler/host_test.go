@@ -123,13 +123,9 @@ func TestHostMakesItsTables(t *testing.T) {
 		status, _ := send(t, "GET", url+"/api/v1/ready", "")
 		return status == http.StatusOK
 	}, 30*time.Second, 50*time.Millisecond)
-	var status int
-	var body string
-	// Ready speaks of one table; the others and the queues follow.
-	require.Eventually(t, func() bool {
-		status, body = send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
-		return status == http.StatusCreated
-	}, 30*time.Second, 100*time.Millisecond)
+	// Ready means that all tables and queues are there.
+	status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
+	require.Equal(t, http.StatusCreated, status, body)
 	require.Contains(t, body, `"authorId":"ann"`)
 	p.stop()
 	require.Equal(t, exitOK, <-p.code)

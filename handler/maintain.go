@@ -99,8 +99,8 @@ func restore(ctx context.Context, db *promptdb.DB, std streams, in io.Reader) er
 func verifyCommand() command {
 	return command{
 		name: "verify", short: "compare every row of the store with the truth",
-		long: "Compares every index row, count and vote with the truth rows and prints each difference; the exit code is 1 where there\n" +
-			"is one. reindex mends index rows." + onTheStore,
+		long: "Compares every index row, count, vote and Idempotency-Key with the truth rows and prints each difference; the exit\n" +
+			"code is 1 where there is one. reindex mends index rows." + onTheStore,
 		setup: func(flags *flag.FlagSet) action {
 			data := dataFlag(flags)
 			return func(ctx context.Context, std streams, _ []string) error {
@@ -132,7 +132,8 @@ func verify(ctx context.Context, db *promptdb.DB, std streams) error {
 func reindexCommand() command {
 	return command{
 		name: "reindex", short: "write every index row of the store again",
-		long: "Writes the index rows of every prompt again and removes those that should not be there." + onTheStore,
+		long: "Writes the index rows of every prompt again and removes those that should not be there, and Idempotency-Keys that\n" +
+			"lead to no prompt." + onTheStore,
 		setup: func(flags *flag.FlagSet) action {
 			data := dataFlag(flags)
 			return func(ctx context.Context, std streams, _ []string) error {

@@ -27,12 +27,26 @@ func TestDevHosts(t *testing.T) {
 		host string
 		ok   bool
 	}{
-		{"localhost", true}, {"localhost:7071", true}, {"LocalHost:1", true},
-		{"127.0.0.1", true}, {"127.0.0.1:80", true}, {"127.255.3.4:80", true},
-		{"[::1]", true}, {"[::1]:7071", true},
-		{"", false}, {"example.com", false}, {"localhost.example.com", false}, {"localhost.", false},
-		{"127.0.0.1.example.com", false}, {"128.0.0.1", false}, {"10.0.0.1:7071", false}, {"0.0.0.0:7071", false},
-		{"[::2]:80", false}, {"[::1%25eth0]:80", false}, {"127.1", false}, {"localhost@example.com", false},
+		{"localhost", true},
+		{"localhost:7071", true},
+		{"LocalHost:1", true},
+		{"127.0.0.1", true},
+		{"127.0.0.1:80", true},
+		{"127.255.3.4:80", true},
+		{"[::1]", true},
+		{"[::1]:7071", true},
+		{"", false},
+		{"example.com", false},
+		{"localhost.example.com", false},
+		{"localhost.", false},
+		{"127.0.0.1.example.com", false},
+		{"128.0.0.1", false},
+		{"10.0.0.1:7071", false},
+		{"0.0.0.0:7071", false},
+		{"[::2]:80", false},
+		{"[::1%25eth0]:80", false},
+		{"127.1", false},
+		{"localhost@example.com", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.host, func(t *testing.T) {

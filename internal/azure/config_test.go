@@ -19,27 +19,33 @@ func TestFromEnv(t *testing.T) {
 		want     account
 	}{
 		{
-			"development storage", map[string]string{setting: "UseDevelopmentStorage=true"},
+			"development storage",
+			map[string]string{setting: "UseDevelopmentStorage=true"},
 			account{name: devName, key: devKey, tableEndpoint: "http://127.0.0.1:10002/devstoreaccount1", queueEndpoint: "http://127.0.0.1:10001/devstoreaccount1", emulated: true},
 		},
 		{
-			"emulator elsewhere", map[string]string{setting: "UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite"},
+			"emulator elsewhere",
+			map[string]string{setting: "UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite"},
 			account{name: devName, key: devKey, tableEndpoint: "http://azurite:10002/devstoreaccount1", queueEndpoint: "http://azurite:10001/devstoreaccount1", emulated: true},
 		},
 		{
-			"emulator on other ports", map[string]string{setting: "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=a2V5;QueueEndpoint=http://localhost:1/a;TableEndpoint=http://localhost:2/a/;"},
+			"emulator on other ports",
+			map[string]string{setting: "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=a2V5;QueueEndpoint=http://localhost:1/a;TableEndpoint=http://localhost:2/a/;"},
 			account{name: "a", key: "a2V5", tableEndpoint: "http://localhost:2/a", queueEndpoint: "http://localhost:1/a", emulated: true},
 		},
 		{
-			"key of an account", map[string]string{setting: "DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=a2V5==;EndpointSuffix=core.chinacloudapi.cn"},
+			"key of an account",
+			map[string]string{setting: "DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=a2V5==;EndpointSuffix=core.chinacloudapi.cn"},
 			account{},
 		},
 		{
-			"connection string wins", map[string]string{setting: "accountname=acct;accountkey=a2V5", setting + "__accountName": "other"},
+			"connection string wins",
+			map[string]string{setting: "accountname=acct;accountkey=a2V5", setting + "__accountName": "other"},
 			account{name: "acct", key: "a2V5", tableEndpoint: table, queueEndpoint: queue},
 		},
 		{
-			"account name", map[string]string{setting + "__accountName": "acct"},
+			"account name",
+			map[string]string{setting + "__accountName": "acct"},
 			account{tableEndpoint: table, queueEndpoint: queue},
 		},
 		{

@@ -228,8 +228,11 @@ func FuzzEncode(f *testing.F) {
 	f.Add("p|1", "r", "a\"\\\n日😀\u2028", int64(-1))
 	f.Fuzz(func(t *testing.T, partition, rowKey, text string, n int64) {
 		row := table.Row{Key: table.Key{Partition: partition, Row: rowKey}, Props: table.Props{
-			{Name: "S", Value: table.String(text)}, {Name: "L", Value: table.Int64(n)}, {Name: "I", Value: table.Int32(int32(n))},
-			{Name: "B", Value: table.Bool(n%2 == 0)}, {Name: "T", Value: table.FromTicks(3155378975999999999 - n&0xffffffffffff)},
+			{Name: "S", Value: table.String(text)},
+			{Name: "L", Value: table.Int64(n)},
+			{Name: "I", Value: table.Int32(int32(n))},
+			{Name: "B", Value: table.Bool(n%2 == 0)},
+			{Name: "T", Value: table.FromTicks(3155378975999999999 - n&0xffffffffffff)},
 		}}
 		if table.Check([]table.Op{{Kind: table.Upsert, Row: row}}) != nil {
 			return

@@ -54,6 +54,9 @@ func Run(ctx context.Context, queues queue.Queues, triggers []function.Trigger, 
 		return err
 	}
 	if err := create(ctx, queues, triggers); err != nil {
+		if ctx.Err() != nil {
+			return nil // the end came before anything ran
+		}
 		return err
 	}
 	var running sync.WaitGroup

@@ -114,6 +114,15 @@ func TestQueue(t *testing.T) {
 	})
 }
 
+func TestEndDuringTheStart(t *testing.T) {
+	t.Parallel()
+	w := &world{t: t, queues: memory.NewQueues(time.Now)}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	require.NoError(t, devhost.Run(ctx, w.queues, queued(ok)(w), devhost.Options{}))
+	require.Empty(t, w.seen())
+}
+
 func TestPanicIsFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

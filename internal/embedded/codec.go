@@ -121,7 +121,7 @@ func (r *reader) value(t table.Type) table.Value {
 	case table.TypeString:
 		return table.String(r.text(r.uvarint()))
 	case table.TypeInt32:
-		return table.Int32(int32(r.varint())) //nolint:gosec // only an int32 is ever stored so
+		return table.Int32(int32(r.varint())) // only an int32 is ever stored so
 	case table.TypeInt64:
 		return table.Int64(r.varint())
 	case table.TypeBool:
@@ -159,7 +159,7 @@ func (r *reader) uvarint() uint64 {
 
 func (r *reader) varint() int64 {
 	u := r.uvarint()
-	return int64(u>>1) ^ -int64(u&1) //nolint:gosec // zigzag
+	return int64(u>>1) ^ -int64(u&1) // zigzag
 }
 
 // merge returns old with the values of changed put in.

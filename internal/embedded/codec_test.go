@@ -96,8 +96,10 @@ func FuzzDecodeMessage(f *testing.F) {
 
 func TestDecodeAllocates(t *testing.T) {
 	stored := encode(table.Props{
-		{Name: "Title", Value: table.String("a title")}, {Name: "Text", Value: table.String("a text")},
-		{Name: "Likes", Value: table.Int32(5)}, {Name: "At", Value: table.FromTicks(1 << 60)},
+		{Name: "Title", Value: table.String("a title")},
+		{Name: "Text", Value: table.String("a text")},
+		{Name: "Likes", Value: table.Int32(5)},
+		{Name: "At", Value: table.FromTicks(1 << 60)},
 	})
 	seal(stored, 42)
 	key := rowKey("p|1", "row")

@@ -36,13 +36,13 @@ type message struct {
 
 func messageKey(visible time.Time, stamp uint64) []byte {
 	key := make([]byte, 0, messageKeyLen)
-	key = binary.BigEndian.AppendUint64(key, uint64(visible.UnixNano())) //nolint:gosec // times after 1970
+	key = binary.BigEndian.AppendUint64(key, uint64(visible.UnixNano()))
 	return binary.BigEndian.AppendUint64(key, stamp)
 }
 
 // visible reports whether a message under key can be received at now.
 func visible(key []byte, now time.Time) bool {
-	return binary.BigEndian.Uint64(key) <= uint64(now.UnixNano()) //nolint:gosec // times after 1970
+	return binary.BigEndian.Uint64(key) <= uint64(now.UnixNano())
 }
 
 func (m message) encode() []byte {
@@ -80,7 +80,7 @@ func (m message) delivery(key []byte) queue.Message {
 	return queue.Message{
 		Receipt:  receipt(m.id, key),
 		Text:     string(m.text),
-		Dequeued: int(m.dequeued), //nolint:gosec // a count
+		Dequeued: int(m.dequeued),
 		Inserted: time.Unix(0, m.inserted).UTC(),
 	}
 }

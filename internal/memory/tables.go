@@ -40,7 +40,7 @@ func NewTables() *Tables { return &Tables{tables: map[string]*rows{}} }
 // reader that does not expect it to pass its tests.
 func NewShortPages(seed uint64) *Tables {
 	t := NewTables()
-	t.short = rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // repeatable on purpose
+	t.short = rand.New(rand.NewPCG(seed, 0))
 	return t
 }
 

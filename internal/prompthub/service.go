@@ -53,17 +53,35 @@ func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key
 	if err != nil {
 		return View{}, false, err
 	}
+	idem := idempotency(key, d)
 	if err := s.checkTags(ctx, d.Tags, nil); err != nil {
-		return View{}, false, err
+		return s.repeated(ctx, who, idem, err)
 	}
 	id, err := prompt.NewID(s.now(), rand.Reader)
 	if err != nil {
 		return View{}, false, err
 	}
 	p := prompt.Prompt{ID: id, AuthorID: who.ID, AuthorName: who.Name, Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
-	made, isNew, err := s.db.Add(ctx, p, idempotency(key, d))
+	made, isNew, err := s.db.Add(ctx, p, idem)
 	if err != nil || isNew {
 		return View{Prompt: made}, isNew, err
+	}
+	v, err := s.db.Get(ctx, who.ID, made.ID)
+	return v, false, err
+}
+
+// repeated answers a request with a tag that the catalog does not offer, which is what refused says. If it made
+// its prompt before, the tag was retired since, and the answer is that of any repeat.
+func (s *Service) repeated(ctx context.Context, who auth.User, idem *promptdb.Idempotency, refused error) (View, bool, error) {
+	if idem == nil || fault.Of(refused) != fault.Invalid {
+		return View{}, false, refused
+	}
+	made, err := s.db.Made(ctx, who.ID, *idem)
+	if err != nil {
+		return View{}, false, err
+	}
+	if made == nil {
+		return View{}, false, refused
 	}
 	v, err := s.db.Get(ctx, who.ID, made.ID)
 	return v, false, err

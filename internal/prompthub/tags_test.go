@@ -18,8 +18,10 @@ import (
 func TestRetire(t *testing.T) {
 	store, q := memory.NewTables(), memory.NewQueues(time.Now)
 	make := func() *prompthub.Service {
-		db := promptdb.New(promptdb.Config{Store: store, Queues: q, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-			Behind: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil }})
+		db := promptdb.New(promptdb.Config{
+			Store: store, Queues: q, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Behind: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+		})
 		require.NoError(t, db.Create(t.Context()))
 		return prompthub.New(db, prompt.Rules{}, time.Now)
 	}

@@ -64,6 +64,32 @@ func TestIdempotencyKey(t *testing.T) {
 	ann.do(http.MethodPost, prompts, draft("A"), "Idempotency-Key", strings.Repeat("~", 128)).is(201)
 }
 
+func TestIdempotencyKeyOutlivesTag(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	with := func(title, key string) answer {
+		return ann.do(http.MethodPost, prompts, draft(title, "text", "writing"), "Idempotency-Key", key)
+	}
+	first := with("A", "k1").is(201)
+	w.admin().do(http.MethodDelete, "/api/v1/tags/writing", "").is(204)
+
+	again := with("A", "k1").is(200)
+	require.Equal(t, first.body, again.body)
+	require.Equal(t, first.header.Get("Location"), again.header.Get("Location"))
+	require.Equal(t, first.header.Get("ETag"), again.header.Get("ETag"))
+	require.Equal(t, []string{"header.Idempotency-Key"}, with("B", "k1").problem(422).locations())
+
+	require.Equal(t, []string{"body.tags[1]"}, with("A", "k2").problem(422).locations(), "the first request with this key")
+	require.Equal(t, []string{"body.tags[1]"}, ann.do(http.MethodPost, prompts, draft("A", "text", "writing")).problem(422).locations(), "no key")
+	require.Equal(t, []string{"body.tags[1]"},
+		w.as("Bob").do(http.MethodPost, prompts, draft("A", "text", "writing"), "Idempotency-Key", "k1").problem(422).locations(), "somebody else's key")
+	require.Equal(t, []string{"A"}, ann.get(prompts).is(200).titles())
+
+	ann.do(http.MethodDelete, first.header.Get("Location"), "").is(204)
+	require.Equal(t, []string{"body.tags[1]"}, with("A", "k1").problem(422).locations(), "a new prompt would take the place of the deleted one")
+}
+
 func TestListByCursorAndLink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

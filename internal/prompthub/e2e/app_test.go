@@ -59,7 +59,6 @@ type app interface {
 	env() []string     // for commands on its store
 	data() string      // directory of the embedded store
 	kill(t testing.TB) // SIGKILL, and start again
-	quit(t testing.TB) // stop for good, so that commands can open its store
 	what() string
 }
 
@@ -139,6 +138,7 @@ func (a *local) kill(t testing.TB) {
 	a.start(t)
 }
 
+// quit stops it for good, so that commands can open its store.
 func (a *local) quit(t testing.TB) {
 	t.Helper()
 	require.NoError(t, a.cmd.Process.Signal(os.Interrupt))
@@ -177,11 +177,11 @@ func hostOn(t testing.TB, vars []string, faults functiontest.Faults) *hosted {
 	return h
 }
 
-func (h *hosted) url() string     { return h.URL() }
-func (h *hosted) env() []string   { return h.vars }
-func (h *hosted) data() string    { return "unused" }
-func (h *hosted) what() string    { return "host" }
-func (h *hosted) quit(testing.TB) {}
+func (h *hosted) url() string   { return h.URL() }
+func (h *hosted) env() []string { return h.vars }
+func (h *hosted) data() string  { return "unused" }
+func (h *hosted) what() string  { return "host" }
+
 func (h *hosted) kill(t testing.TB) {
 	t.Helper()
 	h.Kill()

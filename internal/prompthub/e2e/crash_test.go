@@ -191,8 +191,10 @@ func TestCreateIsRepairedByItsMessage(t *testing.T) {
 	})
 	id, err := prompt.NewID(time.Now(), rand.Reader)
 	require.NoError(t, err)
-	p := prompt.Prompt{ID: id, AuthorID: "ann", AuthorName: "ann", CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
-		Draft: prompt.Draft{Title: "Cut short", Text: "t", Tags: []prompt.Tag{"text"}, Visibility: prompt.Public}}
+	p := prompt.Prompt{
+		ID: id, AuthorID: "ann", AuthorName: "ann", CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+		Draft: prompt.Draft{Title: "Cut short", Text: "t", Tags: []prompt.Tag{"text"}, Visibility: prompt.Public},
+	}
 	_, _, err = db.Add(t.Context(), p, nil)
 	require.Error(t, err)
 	reader := user{t: t, url: a.url(), name: "reader"}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -126,12 +125,4 @@ func (u user) walk(path string, between func()) []shown {
 	}
 	u.t.Fatalf("%s does not end", path)
 	return nil
-}
-
-func ids(ps []shown) string {
-	var b strings.Builder
-	for _, p := range ps {
-		b.WriteString(p.ID + " ")
-	}
-	return b.String()
 }

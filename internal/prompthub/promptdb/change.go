@@ -227,6 +227,13 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 	return prompt.Prompt{}, false, busy(time.Second)
 }
 
+// Made returns the prompt that a request with the same key made before, and nil where there is none, or none that still is.
+// Where the request differs the error is Invalid.
+func (db *DB) Made(ctx context.Context, author string, idem Idempotency) (*prompt.Prompt, error) {
+	known, _, err := db.claim(ctx, prompt.Prompt{AuthorID: author}, &idem)
+	return known, err
+}
+
 func idemProps(id prompt.ID, body string) table.Props {
 	return table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "BodyHash", Value: table.String(body)}}
 }

@@ -28,7 +28,7 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, 
 func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, error) {
 	rec, err := parseRecord(row)
 	if err != nil {
-		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: err.Error()}}, nil
+		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: fmt.Sprint("cannot be read: ", err)}}, nil
 	}
 	if rec.purging || rec.pending.held(db.Now()) || rec.rowsVersion > RowsVersion {
 		return nil, nil
@@ -143,6 +143,31 @@ func (db *DB) checkMine(ctx context.Context, row table.Row) ([]Difference, error
 		return nil, err
 	}
 	d.What = "belongs to a prompt that does not exist"
+	return []Difference{d}, nil
+}
+
+// checkIdem reports an Idempotency-Key that leads to no prompt, or to one that it did not make. A prompt whose key leads
+// elsewhere or nowhere is as it should be: it was deleted, another one took the key over, and it was restored, or the other one
+// was purged with the key.
+func (db *DB) checkIdem(ctx context.Context, row table.Row) ([]Difference, error) {
+	author, okUser := parseUser(row.Partition)
+	id, okID := parseID(row.Props.Get("PromptId").Str())
+	d := Difference{Table: db.t.Prompts, Key: row.Key, stray: &row}
+	if !okUser || !okID {
+		d.What = "is no row that this version writes"
+		return []Difference{d}, nil
+	}
+	rec, err := db.record(ctx, author, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case rec == nil:
+		d.author, d.id, d.What = author, id, "leads to a prompt that does not exist"
+	case idemKey(author, rec.idem) != row.Key:
+		d.What = "leads to a prompt that another key made, or none" // which of the two is right only a person can tell
+	default:
+		return nil, nil
+	}
 	return []Difference{d}, nil
 }
 

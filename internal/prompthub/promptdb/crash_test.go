@@ -225,22 +225,23 @@ func with(edit func(r *ring, p *prompt.Prompt)) func(*ring, *prompt.Prompt) {
 	}
 }
 
-func title(r *ring, p *prompt.Prompt)   { p.Title = "New words" }
-func tags(r *ring, p *prompt.Prompt)    { p.Tags = []prompt.Tag{"image"} }
-func private(r *ring, p *prompt.Prompt) { p.Visibility = prompt.Private }
-func public(r *ring, p *prompt.Prompt)  { p.Visibility = prompt.Public }
+func title(_ *ring, p *prompt.Prompt)   { p.Title = "New words" }
+func tags(_ *ring, p *prompt.Prompt)    { p.Tags = []prompt.Tag{"image"} }
+func private(_ *ring, p *prompt.Prompt) { p.Visibility = prompt.Private }
+func public(_ *ring, p *prompt.Prompt)  { p.Visibility = prompt.Public }
 func deleted(r *ring, p *prompt.Prompt) {
 	if !p.Deleted() {
 		p.DeletedAt = r.Now()
 	}
 }
-func restored(r *ring, p *prompt.Prompt) { p.DeletedAt = time.Time{} }
+func restored(_ *ring, p *prompt.Prompt) { p.DeletedAt = time.Time{} }
 func hidden(r *ring, p *prompt.Prompt) {
 	if !p.Hidden() {
 		p.HiddenAt, p.HiddenBy, p.HiddenReason = r.Now(), "mod", "why"
 	}
 }
-func unhidden(r *ring, p *prompt.Prompt) {
+
+func unhidden(_ *ring, p *prompt.Prompt) {
 	p.HiddenAt, p.HiddenBy, p.HiddenReason = time.Time{}, "", ""
 }
 
@@ -279,12 +280,12 @@ func crashCases() []crashCase {
 }
 
 func create(key *promptdb.Idempotency) func(context.Context, *promptdb.DB, *ring, prompt.Prompt) error {
-	return func(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
+	return func(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error {
 		id, err := prompt.NewID(r.Now(), strings.NewReader("another entropy"))
 		if err != nil {
 			return err
 		}
-		p = prompt.Prompt{ID: id, AuthorID: "ann", Draft: draft("Second one", "text"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+		p := prompt.Prompt{ID: id, AuthorID: "ann", Draft: draft("Second one", "text"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
 		_, _, err = db.Add(ctx, p, key)
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -115,13 +116,17 @@ func New(c Config) *DB {
 	return &DB{Config: c, t: c.Tables.prefixed()}
 }
 
-// Create makes the queues and tables that do not exist yet: the queues first, so that they are there when Ready finds the
-// last table.
+// Create makes the queues and tables that do not exist yet. A store may make several tables at once, in any order; so the one
+// that Ready asks for comes when all others are there.
 func (db *DB) Create(ctx context.Context) error {
 	if err := db.Queues.Create(ctx, QueueMoves, QueueRepairs, queue.Poison(QueueMoves), queue.Poison(QueueRepairs)); err != nil {
 		return unavailable(err)
 	}
-	if err := db.Store.Create(ctx, db.Tables.All()...); err != nil {
+	others := slices.DeleteFunc(db.Tables.All(), func(name string) bool { return name == db.t.SystemState })
+	if err := db.Store.Create(ctx, others...); err != nil {
+		return unavailable(err)
+	}
+	if err := db.Store.Create(ctx, db.t.SystemState); err != nil {
 		return unavailable(err)
 	}
 	return nil

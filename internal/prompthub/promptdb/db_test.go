@@ -3,6 +3,7 @@ package promptdb_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,39 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
+	"prompthub/internal/table"
 )
+
+// A half is a store that makes tables in any order: here the last one first, and then only as many as may be.
+type half struct {
+	table.DB
+	left int
+}
+
+func (h *half) Create(ctx context.Context, names ...string) error {
+	for _, name := range slices.Backward(names) {
+		if h.left--; h.left < 0 {
+			return errors.New("that was all")
+		}
+		if err := h.DB.Create(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestReadyMeansAllTables: while a table is missing, Ready says no.
+func TestReadyMeansAllTables(t *testing.T) {
+	all := promptdb.DefaultTables().All()
+	for n := range len(all) + 1 {
+		db := promptdb.New(promptdb.Config{
+			Store: &half{memory.NewTables(), n}, Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now,
+		})
+		err := db.Create(t.Context())
+		require.Equal(t, n == len(all), err == nil, "%d tables", n)
+		require.Equal(t, n == len(all), db.Ready(t.Context()) == nil, "%d tables", n)
+	}
+}
 
 func TestNewestAcrossMonthsAtEveryPageSize(t *testing.T) {
 	w := newWorld(t)
@@ -199,6 +232,8 @@ func TestIdempotentAdd(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, isNew, "the prompt was deleted: a new one takes its place")
 	require.NotEqual(t, ids[0], again.ID)
+	w.run()
+	w.check()
 }
 
 func TestMyVotes(t *testing.T) {

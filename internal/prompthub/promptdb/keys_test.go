@@ -17,8 +17,10 @@ func testID(t testing.TB, ms uint64, entropy uint64) prompt.ID {
 	t.Helper()
 	var u ulid.ULID
 	require.NoError(t, u.SetTime(ms%(1<<47)))
-	require.NoError(t, u.SetEntropy([]byte{0, 0, byte(entropy >> 56), byte(entropy >> 48), byte(entropy >> 40), byte(entropy >> 32),
-		byte(entropy >> 24), byte(entropy >> 16), byte(entropy >> 8), byte(entropy)}))
+	require.NoError(t, u.SetEntropy([]byte{
+		0, 0, byte(entropy >> 56), byte(entropy >> 48), byte(entropy >> 40), byte(entropy >> 32),
+		byte(entropy >> 24), byte(entropy >> 16), byte(entropy >> 8), byte(entropy),
+	}))
 	id, _ := prompt.ParseID(u.String())
 	return prompt.ID(cmp.Or(string(id), "01ARZ3NDEKTSV4RRFFQ69G5FAV"))
 }

@@ -13,13 +13,20 @@ import (
 	"prompthub/internal/table"
 )
 
-// Reindex writes every index row again and removes those that should not be there. The
+// Reindex writes every index row again and removes those that should not be there, beside the truth rows too. The
 // application may be running. It returns how many prompts it went through.
 func (db *DB) Reindex(ctx context.Context, progress func(prompts int)) (int, error) {
 	prompts := 0
+	var failed []error
+	v := verifier{db: db, progress: func(int) {}, report: func(d Difference) {
+		if err := db.mend(ctx, d); err != nil {
+			failed = append(failed, err)
+		}
+	}}
 	err := table.All(ctx, db.Store, db.t.Prompts, table.Range{}, func(row table.Row) (bool, error) {
 		if strings.HasPrefix(row.Row, "!") {
-			return true, nil
+			err := v.row(ctx, db.t.Prompts, row, db.checkBesideTruth)
+			return err == nil, err
 		}
 		author, id, err := truthKey(row.Key)
 		if err == nil {
@@ -33,7 +40,10 @@ func (db *DB) Reindex(ctx context.Context, progress func(prompts int)) (int, err
 	if err != nil {
 		return prompts, err
 	}
-	return prompts, db.mendAll(ctx)
+	if err := v.derived(ctx); err != nil {
+		return prompts, err
+	}
+	return prompts, errors.Join(failed...)
 }
 
 func truthKey(key table.Key) (string, prompt.ID, error) {
@@ -65,30 +75,6 @@ func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray en
 	return fmt.Errorf("prompt %s: others are always at work on it", id)
 }
 
-// mendAll goes over all tables but the truth and mends what differs.
-func (db *DB) mendAll(ctx context.Context) error {
-	var failed []error
-	mend := func(d Difference) {
-		if err := db.mend(ctx, d); err != nil {
-			failed = append(failed, err)
-		}
-	}
-	v := verifier{db: db, report: mend, progress: func(int) {}}
-	for _, name := range db.indexTables() {
-		err := v.each(ctx, name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) })
-		if err != nil {
-			return err
-		}
-	}
-	if err := v.votes(ctx); err != nil {
-		return err
-	}
-	if err := v.each(ctx, db.t.VotesByVoter, db.checkVoter); err != nil {
-		return err
-	}
-	return errors.Join(failed...)
-}
-
 // mend makes a row agree with the truth: through a projection where the prompt exists, by
 // deleting the row where it does not. A tally that differs from its votes is a defect that nothing
 // but a person can judge; it is left to verify.
@@ -114,7 +100,7 @@ func (db *DB) mend(ctx context.Context, d Difference) error {
 }
 
 // removeOrphan deletes a row whose prompt does not exist. The row was read before the truth was
-// looked for, and a truth row is written before its index rows: so no prompt is about to appear.
+// looked for, and a truth row is written before its index rows, or with them: so no prompt is about to appear.
 func (db *DB) removeOrphan(ctx context.Context, d Difference) error {
 	err := db.write(ctx, d.Table, []table.Op{{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}}})
 	if err != nil && fault.Of(err) != fault.NotFound && !errors.Is(err, table.ErrNotFound) && !errors.Is(err, table.ErrConflict) {

@@ -188,6 +188,8 @@ func TestPurgeTakesKey(t *testing.T) {
 		require.NoError(t, tk.err)
 		p3, isNew := make("third entropy!!")
 		require.False(t, isNew, "the same key made %s and %s", p2.ID, p3.ID)
+		r.rest()
+		require.Empty(t, r.differences())
 	})
 }
 
@@ -219,8 +221,10 @@ func TestSweepStuck(t *testing.T) {
 	w.clock.Advance(time.Second)
 	b := w.add("ben", draft("Two", "image"))
 	w.run()
-	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
-		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}}}})
+	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{
+		Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
+		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}},
+	}})
 	require.NoError(t, err)
 	// Another prompt's index row is missing and a stray is there.
 	for _, row := range w.IndexRows(b) {
@@ -249,8 +253,10 @@ func TestPurgeStuck(t *testing.T) {
 		require.NoError(t, err)
 	}
 	w.run()
-	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
-		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}}}})
+	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{
+		Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
+		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}},
+	}})
 	require.NoError(t, err)
 	w.clock.Advance(33 * 24 * time.Hour)
 	n, err := w.Purge(t.Context())

@@ -112,6 +112,8 @@ func TestPurgeLeavesAKeyTakenOver(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, made)
 	require.Equal(t, second.ID, again.ID)
+	w.run()
+	w.check()
 }
 
 // TestRedriveStopped: redrive is stopped between its two calls: the message is on one queue at least.
@@ -205,6 +207,8 @@ func TestTwoTakeAKeyOver(t *testing.T) {
 		require.NoError(t, finishAll(r, tk))
 		tk.process.Kill()
 		require.False(t, made)
+		r.rest()
+		require.Empty(t, r.differences())
 	})
 }
 

@@ -130,7 +130,7 @@ func parseRecord(row table.Row) (record, error) {
 	if text := row.Props.Get("Pending").Str(); text != "" {
 		r.pending = new(pending)
 		if err := json.Unmarshal([]byte(text), r.pending); err != nil {
-			return record{}, fmt.Errorf("Pending of %s: %w", row.Key, err)
+			return record{}, fmt.Errorf("property Pending of %s: %w", row.Key, err)
 		}
 	}
 	if promptKey(p.AuthorID, p.ID) != row.Key {

@@ -21,16 +21,7 @@ func (db *DB) Verify(ctx context.Context, report func(Difference), progress func
 	if err := v.prompts(ctx); err != nil {
 		return v.rows, err
 	}
-	for _, name := range db.indexTables() {
-		err := v.each(ctx, name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) })
-		if err != nil {
-			return v.rows, err
-		}
-	}
-	if err := v.votes(ctx); err != nil {
-		return v.rows, err
-	}
-	err := v.each(ctx, db.t.VotesByVoter, db.checkVoter)
+	err := v.derived(ctx)
 	return v.rows, err
 }
 
@@ -92,13 +83,27 @@ func (v *verifier) prompts(ctx context.Context) error {
 	return v.each(ctx, v.db.t.Prompts, v.db.checkBesideTruth)
 }
 
+// derived checks all tables but that of the truth rows.
+func (v *verifier) derived(ctx context.Context) error {
+	for _, name := range v.db.indexTables() {
+		err := v.each(ctx, name, func(ctx context.Context, row table.Row) ([]Difference, error) { return v.db.checkIndex(ctx, name, row) })
+		if err != nil {
+			return err
+		}
+	}
+	if err := v.votes(ctx); err != nil {
+		return err
+	}
+	return v.each(ctx, v.db.t.VotesByVoter, v.db.checkVoter)
+}
+
 // checkBesideTruth checks any row of the table of truth rows.
 func (db *DB) checkBesideTruth(ctx context.Context, row table.Row) ([]Difference, error) {
 	switch {
 	case strings.HasPrefix(row.Row, minePrefix):
 		return db.checkMine(ctx, row)
 	case strings.HasPrefix(row.Row, idemPrefix):
-		return nil, nil
+		return db.checkIdem(ctx, row)
 	}
 	return db.checkTruth(ctx, row)
 }

@@ -135,10 +135,16 @@ func (w *world) step() bool {
 // check fails the test if any row differs from the truth.
 func (w *world) check() {
 	w.t.Helper()
-	var found []string
+	require.Empty(w.t, w.found())
+}
+
+// found returns what Verify reports.
+func (w *world) found() []string {
+	w.t.Helper()
+	found := []string{}
 	_, err := w.Verify(w.t.Context(), func(d promptdb.Difference) { found = append(found, d.String()) }, func(int) {})
 	require.NoError(w.t, err)
-	require.Empty(w.t, found)
+	return found
 }
 
 // titles returns the titles of a walk through a list, page by page.

@@ -89,13 +89,13 @@ func (f fixture) one(lock time.Duration) queue.Message {
 	return got[0]
 }
 
-// await receives one message as soon as one is visible.
-func (f fixture) await(lock time.Duration) queue.Message {
+// await receives one message as soon as one is visible, and locks it for long.
+func (f fixture) await() queue.Message {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), time.Minute)
 	defer cancel()
 	for tick := time.NewTicker(50 * time.Millisecond); ; {
-		if got := f.receive(1, lock); len(got) == 1 {
+		if got := f.receive(1, long); len(got) == 1 {
 			return got[0]
 		}
 		select {

@@ -108,15 +108,15 @@ func (f fixture) incrementBoth(head, copied table.Key) error {
 		if err == nil || !errors.Is(err, table.ErrConflict) && !errors.Is(err, table.ErrExists) {
 			return err
 		}
-		if err := f.sameOnBoth(head, copied); err != nil {
+		if err := f.sameOnBoth(head.Partition); err != nil {
 			return err
 		}
 	}
 }
 
-// sameOnBoth reads both rows in one page.
-func (f fixture) sameOnBoth(head, copied table.Key) error {
-	page, err := f.List(f.Context(), f.table, table.Range{Partition: head.Partition, To: "0"}, 2, "")
+// sameOnBoth reads both rows in one page: they sort before the others of their partition.
+func (f fixture) sameOnBoth(partition string) error {
+	page, err := f.List(f.Context(), f.table, table.Range{Partition: partition, To: "0"}, 2, "")
 	if err != nil || len(page.Rows) < 2 { // a short page
 		return err
 	}

@@ -120,7 +120,7 @@ func testInvalidValues(f fixture) {
 func manyProps(n int) []table.Prop {
 	var props []table.Prop
 	for i := range n {
-		props = append(props, prop(fmt.Sprintf("_Name%d", i), table.Int32(int32(i)))) //nolint:gosec // small
+		props = append(props, prop(fmt.Sprintf("_Name%d", i), table.Int32(int32(i))))
 	}
 	return props
 }
