@@ -11,6 +11,9 @@ SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
 BENCH_PROMPTS ?= 1000,100000
+BENCH_AZURITE ?= 1000
+BENCH_EACH ?= 2s
+BENCH_HOLD ?= 1m
 BENCH_ROWS ?= 100000
 BENCH_COUNT ?= 1
 ADDR ?= 127.0.0.1:7071
@@ -75,11 +78,11 @@ soak: $(AZURITE_STAMP) ## load the program for SOAK (5m) under the test host on 
 mutants: ## break the protocol on purpose: every break must make a test fail
 	go run ./internal/mutants
 
-bench: ## count operations, run the benchmarks (for benchstat), load the program with BENCH_PROMPTS prompts
+bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat), load the program with BENCH_PROMPTS prompts
 	@mkdir -p .cache
 	go test -count=1 -v -run 'TestCounts$$' ./internal/prompthub/bench | grep '^|'
 	BENCH_ROWS=$(BENCH_ROWS) go test -run '^$$' -bench . -benchmem -count $(BENCH_COUNT) ./... | tee .cache/bench.txt
-	go run ./internal/prompthub/bench -prompts $(BENCH_PROMPTS)
+	go run ./internal/prompthub/bench -prompts $(BENCH_PROMPTS) -azurite "$(BENCH_AZURITE)" -each $(BENCH_EACH) -hold $(BENCH_HOLD) -profile | tee .cache/bench.md
 
 azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Storage, on its usual ports
 	@mkdir -p $(DATA)/azurite

@@ -70,7 +70,7 @@ func newLab(t testing.TB) *lab {
 
 // restart puts a new instance of the program in place of the old one. It remembers nothing.
 func (l *lab) restart() {
-	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
+	log := slog.New(slog.NewJSONHandler(io.Discard, nil)) //nolint:sloglint // what a line costs is weighed
 	l.db = promptdb.New(promptdb.Config{
 		Store: l.meter, Queues: meteredQueues{l.meter}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: log,
 		Behind: func(f func()) {

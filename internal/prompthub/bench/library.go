@@ -139,7 +139,7 @@ func (l library) all() iter.Seq2[prompt.Prompt, []string] {
 }
 
 // fill writes the library into a new store.
-func (l *library) fill(ctx context.Context, tables table.DB, queues queue.Queues) error {
+func (l *library) fill(ctx context.Context, tables table.DB, queues queue.Queues, parallel int) error {
 	db := promptdb.New(promptdb.Config{
 		Store: tables, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Behind: func(f func()) { f() },
@@ -150,7 +150,7 @@ func (l *library) fill(ctx context.Context, tables table.DB, queues queue.Queues
 	}
 	began := time.Now()
 	var err error
-	l.Rows, err = db.Fill(ctx, l.all())
+	l.Rows, err = db.Fill(ctx, l.all(), parallel)
 	l.Took = time.Since(began)
 	return err
 }

@@ -70,7 +70,7 @@ func column(all []measured, cell func(measured) string) string {
 }
 
 func (m measured) report(w io.Writer) {
-	fmt.Fprintf(w, "\n### %s prompts\n", m.title())
+	fmt.Fprintf(w, "\n### Prompts: %s\n", m.title())
 	m.reportLoads(w)
 	if len(m.votes) > 0 {
 		fmt.Fprintf(w, "\n| %s connections | votes a second | p50 ms | p99 ms | votes | failed |\n|---|---:|---:|---:|---:|---|\n", m.votes[0].load)

@@ -32,7 +32,11 @@ func (s store) size() int64 {
 	return info.Size()
 }
 
-const storeFile = "prompthub.db"
+const (
+	storeFile        = "prompthub.db"
+	embeddedParallel = 256 // batches that fill a store at once: as many as it writes together
+	azuriteParallel  = 8   // it has one thread
+)
 
 // openEmbedded returns the library of n prompts in a directory below dir, which it fills where that was not done yet.
 func openEmbedded(ctx context.Context, dir string, n int) (s store, err error) {
@@ -54,7 +58,7 @@ func openEmbedded(ctx context.Context, dir string, n int) (s store, err error) {
 	}
 	s.library = library{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)}
 	progress("filling an embedded store with %d prompts", n)
-	if err := errors.Join(s.fill(ctx, file.Tables, file.Queues), file.Close()); err != nil {
+	if err := errors.Join(s.fill(ctx, file.Tables, file.Queues, embeddedParallel), file.Close()); err != nil {
 		return s, err
 	}
 	if b, err = json.Marshal(s.library); err != nil {
@@ -84,7 +88,7 @@ func openAzurite(ctx context.Context, n int) (s store, err error) {
 		return s, errors.Join(err, s.stop())
 	}
 	progress("filling Azurite with %d prompts", n)
-	if err := s.fill(ctx, account.Tables, account.Queues); err != nil {
+	if err := s.fill(ctx, account.Tables, account.Queues, azuriteParallel); err != nil {
 		return s, errors.Join(err, s.stop())
 	}
 	return s, nil

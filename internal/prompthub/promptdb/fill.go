@@ -13,15 +13,14 @@ import (
 )
 
 const (
-	fillChunk    = 8000 // prompts whose rows are sorted together, so that writes lie side by side
-	fillParallel = 256  // batches under way, as many as the embedded store writes at once
-	fillBytes    = 2 << 20
+	fillChunk = 8000 // prompts whose rows are sorted together, so that writes lie side by side
+	fillBytes = 2 << 20
 )
 
 // Fill writes prompts, each with those who like it, and all rows that follow from them, at rest: a large library for measurements.
 // The store must have no other user, and a prompt must not be there yet. The tally that a prompt comes with has no votes behind
-// it. Fill returns how many rows it wrote.
-func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []string]) (rows int, err error) {
+// it. So many batches are under way at once. Fill returns how many rows it wrote.
+func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []string], parallel int) (rows int, err error) {
 	next, stop := iter.Pull2(prompts)
 	defer stop()
 	for {
@@ -39,7 +38,7 @@ func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []strin
 		if n == 0 {
 			return rows, nil
 		}
-		err := db.fill(ctx, &f)
+		err := db.fill(ctx, &f, parallel)
 		if err != nil {
 			return rows, unavailable(err)
 		}
@@ -75,7 +74,7 @@ func (db *DB) add(f *fill, p prompt.Prompt, likers []string) error {
 	return nil
 }
 
-func (db *DB) fill(ctx context.Context, f *fill) error {
+func (db *DB) fill(ctx context.Context, f *fill, parallel int) error {
 	slices.SortFunc(f.rows, func(a, b indexRow) int {
 		if c := strings.Compare(a.table, b.table); c != 0 {
 			return c
@@ -86,7 +85,7 @@ func (db *DB) fill(ctx context.Context, f *fill) error {
 		return strings.Compare(a.row.Row, b.row.Row)
 	})
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(fillParallel)
+	g.SetLimit(parallel)
 	for name, ops := range f.batches() {
 		g.Go(func() error {
 			_, err := db.Store.Write(ctx, name, ops...)

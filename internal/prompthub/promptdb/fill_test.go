@@ -29,13 +29,13 @@ func TestFillLeavesEverythingAtRest(t *testing.T) {
 		w.clock.Advance(time.Millisecond)
 		all = append(all, w.made(fmt.Sprint("author ", i%7), draft(fmt.Sprintf("Number %03d of many", i), "text")))
 	}
-	rows, err := w.Fill(t.Context(), likedByNobody(all))
+	rows, err := w.Fill(t.Context(), likedByNobody(all), 8)
 	require.NoError(t, err)
 	require.Greater(t, rows, 300*10)
 	w.check()
 	require.Len(t, w.newest(20), 300)
 	require.Equal(t, "Number 299 of many", w.newest(20)[0])
-	_, err = w.Fill(t.Context(), likedByNobody(all[:1]))
+	_, err = w.Fill(t.Context(), likedByNobody(all[:1]), 8)
 	require.Error(t, err, "what is there already is not overwritten")
 }
 
@@ -44,7 +44,7 @@ func TestFillWritesTallies(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("ann", draft("liked", "text"))
 	p.Tally = prompt.Tally{Likes: 17, Dislikes: 4}
-	_, err := w.Fill(t.Context(), likedByNobody([]prompt.Prompt{p}))
+	_, err := w.Fill(t.Context(), likedByNobody([]prompt.Prompt{p}), 8)
 	require.NoError(t, err)
 	got, err := w.Get(t.Context(), "vera", p.ID)
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestFillWritesVotes(t *testing.T) {
 	for i := range 12 {
 		likers = append(likers, fmt.Sprint("voter ", i))
 	}
-	_, err := w.Fill(t.Context(), func(yield func(prompt.Prompt, []string) bool) { yield(p, likers) })
+	_, err := w.Fill(t.Context(), func(yield func(prompt.Prompt, []string) bool) { yield(p, likers) }, 8)
 	require.NoError(t, err)
 	w.check()
 	got, err := w.Get(t.Context(), "voter 3", p.ID)
