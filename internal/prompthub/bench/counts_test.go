@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/infra/cost"
+	"prompthub/internal/prompthub/prompt"
 )
 
 // TestCounts holds what every request and job costs: the calls to the storage, how many of them are made one after another,
@@ -194,4 +195,26 @@ func TestCostModelCountsTheSame(t *testing.T) {
 		require.EqualValues(t, tables, kind.Tables, kind.Name)
 		require.EqualValues(t, queues, kind.Queue-2*kind.Jobs, "%s: the host takes and deletes the message of each job", kind.Name)
 	}
+}
+
+// TestBurstMakesFewMoves: a thousand votes on one prompt in ten seconds, while their jobs run.
+func TestBurstMakesFewMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		before := l.projections.Load()
+		for i := range 1000 {
+			l.vote(fmt.Sprint("stranger ", i), prompt.Like)
+			if i%100 == 99 {
+				time.Sleep(time.Second)
+				l.deliver(l.run)
+			}
+		}
+		l.settle()
+		var p struct{ Likes int }
+		l.ask(get("/prompts?limit=1&sort=most-liked", ""), &struct{ Items []any }{[]any{&p}})
+		require.Equal(t, 1000, p.Likes)
+		moves := l.projections.Load() - before
+		t.Logf("%d projections", moves)
+		require.LessOrEqual(t, moves, int64(6)) // one every three seconds
+	})
 }

@@ -43,6 +43,8 @@ type lab struct {
 	prompt prompt.ID    // by ann, public: three tags, a title of five words
 	behind atomic.Int64 // calls that were left to follow the answer
 	cursor string       // of a page that was read before
+
+	projections atomic.Int64
 }
 
 const (
@@ -73,6 +75,11 @@ func (l *lab) restart() {
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil)) //nolint:sloglint // what a line costs is weighed
 	l.db = promptdb.New(promptdb.Config{
 		Store: l.meter, Queues: meteredQueues{l.meter}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: log,
+		Count: func(_ context.Context, kind string, n int) {
+			if kind == "projections" {
+				l.projections.Add(int64(n))
+			}
+		},
 		Behind: func(f func()) {
 			l.behind.Add(1)
 			go f()
@@ -156,22 +163,31 @@ func (l *lab) settle() {
 // each gives every message to do until both queues are empty.
 func (l *lab) each(do func(job, text string)) {
 	l.t.Helper()
-	ctx := l.t.Context()
 	for left := 1; left > 0; {
-		left = 0
 		time.Sleep(2 * time.Second)
-		for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} { // the functions have their names
+		left = l.deliver(do)
+	}
+}
+
+// deliver gives the messages that can be seen to do, and returns how many there are besides.
+func (l *lab) deliver(do func(job, text string)) (left int) {
+	l.t.Helper()
+	ctx := l.t.Context()
+	for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} { // the functions have their names
+		for more := true; more; {
 			ms, err := l.meter.messages.Receive(ctx, name, 32, 10*time.Minute)
 			require.NoError(l.t, err)
 			for _, m := range ms {
 				do(name, m.Text)
 				require.NoError(l.t, l.meter.messages.Delete(ctx, name, m.Receipt))
 			}
-			n, err := l.meter.messages.Len(ctx, name)
-			require.NoError(l.t, err)
-			left += n
+			more = len(ms) > 0
 		}
+		n, err := l.meter.messages.Len(ctx, name)
+		require.NoError(l.t, err)
+		left += n
 	}
+	return left
 }
 
 // rows counts the index rows of the prompt.
