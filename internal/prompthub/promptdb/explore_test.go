@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/chaos"
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/table"
@@ -28,18 +29,24 @@ import (
 // away; at rest, that Verify finds nothing and no acknowledged change is lost.
 //
 // EXPLORE_SCHEDULES sets their number, EXPLORE_SEED runs one alone.
-func TestExplore(t *testing.T) {
+func TestExplore(t *testing.T) { exploreAll(t, 10_000, (*explorer).begin) }
+
+// TestExplorePurge does the same with a prompt that was deleted long ago: in the end it is gone with all its rows, or it was restored and
+// is whole.
+func TestExplorePurge(t *testing.T) { exploreAll(t, 3000, (*explorer).beginDeleted) }
+
+func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
 	if s := os.Getenv("EXPLORE_SEED"); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
 		require.NoError(t, err)
-		e := explore(t, seed, true)
+		e := explore(t, seed, begin, true)
 		t.Log(strings.Join(e.trace, "\n"))
 		require.Empty(t, e.problem, "seed %d", seed)
 		return
 	}
-	n, distinct := uint64(10_000), map[uint64]bool{}
+	distinct := map[uint64]bool{}
 	if testing.Short() {
-		n = 1000
+		n /= 10
 	}
 	if s := os.Getenv("EXPLORE_SCHEDULES"); s != "" {
 		var err error
@@ -48,7 +55,7 @@ func TestExplore(t *testing.T) {
 	}
 	crashed, lost := 0, 0
 	for seed := range n {
-		e := explore(t, seed, false)
+		e := explore(t, seed, begin, false)
 		if e.problem != "" {
 			t.Errorf("EXPLORE_SEED=%d %.300s", seed, e.problem)
 		}
@@ -77,6 +84,7 @@ type explorer struct {
 	listed    bool // it is now
 	gone      bool // an answer said that it is in no public table
 	stays     bool // no command takes it away
+	purges    bool // timers purge
 	promises  []promise
 	crashes   int
 	lost      int
@@ -111,7 +119,7 @@ type promise struct {
 	kept func() error
 }
 
-func explore(t *testing.T, seed uint64, keepTrace bool) *explorer {
+func explore(t *testing.T, seed uint64, begin func(*explorer), keepTrace bool) *explorer {
 	var e *explorer
 	bubble(t, func(t *testing.T) {
 		e = &explorer{
@@ -125,7 +133,7 @@ func explore(t *testing.T, seed uint64, keepTrace bool) *explorer {
 		if e.rnd.IntN(2) == 0 {
 			e.crashAt = e.rnd.IntN(100)
 		}
-		e.begin()
+		begin(e)
 		e.problem = e.run()
 		for _, tk := range e.tasks {
 			tk.process.Kill() // of a schedule that failed: nothing may stay behind
@@ -142,6 +150,45 @@ func (e *explorer) begin() {
 	for i, command := range pool[:1+e.rnd.IntN(3)] {
 		command(i)
 	}
+}
+
+// beginDeleted starts one to three commands on a prompt that is to be purged.
+func (e *explorer) beginDeleted() {
+	with(deleted)(e.ring, &prompt.Prompt{ID: e.id})
+	require.NoError(e.t, e.drain())
+	e.Advance(32 * 24 * time.Hour)
+	e.listed, e.stays, e.purges = false, false, true
+	pool := []func(int){e.purge, e.purge, e.purge, e.undelete, e.undelete, e.vote, e.unvote, e.sweep, e.reproject}
+	e.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
+	e.purge(9) // a run that was begun by a timer
+	for i, command := range pool[:1+e.rnd.IntN(2)] {
+		command(i)
+	}
+}
+
+func (e *explorer) purge(i int) {
+	e.command(fmt.Sprintf("%d purge", i), false, func(ctx context.Context, db *promptdb.DB) error { _, err := db.Purge(ctx); return err }, nil)
+}
+
+// undelete restores the prompt.
+func (e *explorer) undelete(i int) {
+	name := fmt.Sprintf("%d undelete", i)
+	e.command(name, false, func(ctx context.Context, db *promptdb.DB) error {
+		_, err := db.Change(ctx, "ann", e.id, func(p prompt.Prompt) (prompt.Prompt, error) {
+			if !p.Deleted() {
+				return p, promptdb.ErrUnchanged
+			}
+			p.DeletedAt = time.Time{}
+			return p, nil
+		})
+		return err
+	}, func() error {
+		p, err := e.record()
+		if err != nil || p.Deleted() {
+			return fmt.Errorf("%s was acknowledged, and the prompt is gone: %w", name, err)
+		}
+		return nil
+	})
 }
 
 func (e *explorer) command(name string, hides bool, do func(context.Context, *promptdb.DB) error, kept func() error) {
@@ -480,7 +527,9 @@ func (e *explorer) returned(t *task) {
 // observe follows whether the prompt is listed.
 func (e *explorer) observe() {
 	p, err := e.record()
-	require.NoError(e.t, err)
+	if !e.purges || fault.Of(err) != fault.NotFound {
+		require.NoError(e.t, err)
+	}
 	if p.Listed() && !e.listed {
 		e.listings++
 		e.gone = false
@@ -506,6 +555,11 @@ func (e *explorer) check() string {
 
 func (e *explorer) atRest() string {
 	e.Advance(2 * time.Minute) // Verify leaves out what may still be under way
+	if e.purges {
+		if p := e.purged(); p != "" {
+			return p
+		}
+	}
 	if ds := e.differences(); len(ds) > 0 {
 		return "at rest: " + strings.Join(ds, "; ")
 	}
@@ -515,6 +569,35 @@ func (e *explorer) atRest() string {
 				return err.Error()
 			}
 		}
+	}
+	return ""
+}
+
+// purged lets the next timer purge, and reports what is left of a prompt that is gone.
+func (e *explorer) purged() string {
+	if _, err := e.truth.Purge(context.Background()); err != nil {
+		return "the next purge: " + err.Error()
+	}
+	p, err := e.record()
+	switch {
+	case fault.Of(err) == fault.NotFound:
+	case err != nil:
+		return err.Error()
+	case p.Deleted():
+		return "it is not purged"
+	default:
+		return ""
+	}
+	t := promptdb.DefaultTables()
+	for _, name := range []string{t.Prompts, t.Newest, t.MostLiked, t.TagIndex, t.TitleIndex, t.VotesByVoter, t.DeletedIndex, t.HiddenIndex} {
+		if n := e.rowsIn(name, e.id); n > 0 {
+			return fmt.Sprintf("%d rows of the purged prompt are left in %s", n, name)
+		}
+	}
+	left := 0
+	err = table.All(context.Background(), e.store, t.Votes, table.Range{}, func(table.Row) (bool, error) { left++; return true, nil })
+	if err != nil || left > 0 {
+		return fmt.Sprintf("%d rows of the purged prompt are left in %s: %v", left, t.Votes, err)
 	}
 	return ""
 }
