@@ -28,23 +28,16 @@ set: the header X-Dev-User says who is calling. Ends on an interrupt, after what
 		setup: func(flags *flag.FlagSet) action {
 			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; in dev mode a loopback address")
 			data := dataFlag(flags)
-			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof")
+			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
 			return func(ctx context.Context, std streams, _ []string) error {
-				if *profile == "" {
-					return local(ctx, std, *addr, *data)
-				}
-				stop, err := profileTo(*profile)
-				if err != nil {
-					return err
-				}
-				return errors.Join(local(ctx, std, *addr, *data), stop())
+				return local(ctx, std, *addr, *data, *profile)
 			}
 		},
 	}
 }
 
 // profileTo profiles the process until stop is called.
-func profileTo(file string) (stop func() error, err error) {
+func profileTo(file string) (stop func(), err error) {
 	f, err := os.Create(file)
 	if err != nil {
 		return nil, err
@@ -52,13 +45,13 @@ func profileTo(file string) (stop func() error, err error) {
 	if err := pprof.StartCPUProfile(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() error {
+	return func() {
 		pprof.StopCPUProfile()
-		return f.Close()
+		f.Close()
 	}, nil
 }
 
-func local(ctx context.Context, std streams, addr, data string) (err error) {
+func local(ctx context.Context, std streams, addr, data, profile string) (err error) {
 	s, err := readSettings()
 	if err != nil {
 		return err
@@ -81,6 +74,13 @@ func local(ctx context.Context, std streams, addr, data string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.close()) }()
+	if profile != "" {
+		stop, err := profileTo(profile)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: s.LogLevel}))
 	t := startTelemetry(ctx, log)
 	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
@@ -88,6 +88,9 @@ func local(ctx context.Context, std streams, addr, data string) (err error) {
 	a.watchQueues(ctx, st.queues)
 	defer a.behind.Wait()
 	if err := a.db.Create(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // it was to end before it had begun
+		}
 		return err
 	}
 	greet(std.err, s, "http://"+l.Addr().String(), st.where)

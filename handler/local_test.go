@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -245,6 +247,36 @@ func TestLocalOnAPortInUse(t *testing.T) {
 	code, _, errs := handler(t, "local", "--addr", strings.TrimPrefix(url, "http://"), "--data", t.TempDir())
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, errs, "address already in use")
+}
+
+func TestLocalInterruptedBeforeItBegan(t *testing.T) {
+	clean(t)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var out, errs output
+	require.Zero(t, run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", t.TempDir()}, streams{strings.NewReader(""), &out, &errs}), "%s", &errs)
+}
+
+func TestLocalProfile(t *testing.T) {
+	clean(t)
+	profile := file(t, "cpu.out", "an older profile")
+	code, _, errs := handler(t, "local", "--addr", "0.0.0.0:0", "--data", t.TempDir(), "--cpuprofile", profile)
+	require.Equal(t, exitFailed, code, errs)
+	kept, err := os.ReadFile(profile)
+	require.NoError(t, err)
+	require.Equal(t, "an older profile", string(kept), "what does not start leaves it alone")
+
+	code, _, errs = handler(t, "local", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--cpuprofile", filepath.Join(t.TempDir(), "none", "cpu.out"))
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "no such file or directory")
+
+	p := start(t, "local", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--cpuprofile", profile)
+	await(t, &p.err, `PromptHub listens on (http)`)
+	p.stop()
+	require.Zero(t, <-p.code)
+	made, err := os.ReadFile(profile)
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(made, []byte{0x1f, 0x8b}), "a profile is a gzip file")
 }
 
 func TestCommandsOnNoStore(t *testing.T) {

@@ -60,6 +60,14 @@ var mutants = []mutant{
 		"		if after != tally {", "		if false && after != tally {",
 	},
 	{
+		"a job that waits for a lease is dropped for a copy that comes sooner", "repair.go",
+		"until.Sub(now) <= calm && db.due.between(", "db.due.between(",
+	},
+	{
+		"a commit that nothing can be learned of counts as none", "commit.go",
+		"		if !settled(cause) {\n			w.unknown++\n		}\n", "",
+	},
+	{
 		"the voter's index row is written without a condition", "repair.go",
 		"	row.ETag = index.ETag\n	return table.Op{Kind: table.Replace, Row: row}, true", "	return table.Op{Kind: table.Upsert, Row: row}, true",
 	},

@@ -89,9 +89,7 @@ func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.Prompt, error) {
 	var hearing errgroup.Group
 	hearing.Go(func() error { return w.hear(ctx) })
-	err := w.db.project(ctx, rec)
-	unheard := hearing.Wait()
-	if err != nil {
+	if err := w.db.project(ctx, rec); err != nil {
 		w.db.Log.WarnContext(ctx, "projection cut short; its wake-up will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
 			return prompt.Prompt{}, &fault.Error{
@@ -99,12 +97,12 @@ func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.
 				Text: "the change is kept, and is not yet in effect everywhere; send the same request again",
 			}
 		}
-		return rec.Prompt, unheard
+		return rec.Prompt, hearing.Wait()
 	}
-	if w.db.clear(ctx, rec) {
+	if w.db.clear(ctx, rec) { // whoever else waits for the prompt need not wait for the answer
 		w.done()
 	}
-	return rec.Prompt, unheard
+	return rec.Prompt, hearing.Wait()
 }
 
 // hear reads what voters say, if that is wanted.

@@ -151,6 +151,9 @@ func (w *work) commit(ctx context.Context, was *record, now record, ops ...table
 func (w *work) resolve(ctx context.Context, cause error) (record, error) {
 	rec, err := w.db.record(ctx, w.author, w.id)
 	if err != nil {
+		if !settled(cause) {
+			w.unknown++
+		}
 		return record{}, errors.Join(unavailable(cause), err)
 	}
 	if rec != nil && rec.pending != nil && slices.Contains(w.attempts, rec.pending.Attempt) {

@@ -79,6 +79,9 @@ func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray en
 // deleting the row where it does not. A tally that differs from its votes is a defect that nothing
 // but a person can judge; it is left to verify.
 func (db *DB) mend(ctx context.Context, d Difference) error {
+	if _, tally := parseTallyShard(d.Key.Row); tally {
+		return nil
+	}
 	switch {
 	case d.voter != "":
 		return db.followVote(ctx, message{Author: d.author, Prompt: d.id, Voter: d.voter})

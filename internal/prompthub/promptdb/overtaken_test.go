@@ -2,6 +2,8 @@ package promptdb_test
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -348,4 +350,124 @@ func TestLateIndexWrite(t *testing.T) {
 		tk.process.Kill()
 		require.Zero(t, r.publicRows(p.ID))
 	})
+}
+
+// TestDueKeepsUnknown: a job whose commit may still land asks to come again in a minute. Another vote's copy comes in 3 s, which
+// is before the commit lands.
+func TestDueKeepsUnknown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(8)
+		votes("vera", prompt.Like)(r, &p)
+		r.loseMessages(promptdb.QueueMoves)
+		edit := r.start("edit", func(ctx context.Context, db *promptdb.DB) error { return change(title)(ctx, db, r, p) })
+		for range 6 {
+			synctest.Wait()
+			r.Pending()[0].Pass()
+		}
+		synctest.Wait()
+		require.NotEmpty(t, r.Pending(), "the edit is at its index rows")
+		second := make(chan struct{})
+		job := r.start("jobs", func(ctx context.Context, db *promptdb.DB) error { // of one instance
+			err := move("early 0")(ctx, db, r, p) // finds the edit at work: a copy is put back
+			<-second
+			return errors.Join(err, move("vera")(ctx, db, r, p))
+		})
+		passCalls(r, job)
+		require.False(t, job.settled())
+		passCalls(r, edit)
+		require.True(t, edit.settled())
+		require.NoError(t, edit.err)
+		close(second)
+		sent, land := resetCommit(r)
+		votes("vera", prompt.None)(r, &p) // now the tally is that of the truth row again
+		passCalls(r, job)
+		require.True(t, job.settled())
+		require.NoError(t, job.err)
+		runUntil(r, sent.Add(20*time.Second))
+		land()
+		r.rest()
+		r.Advance(5 * time.Minute)
+		require.Empty(t, r.differences())
+	})
+}
+
+// TestUnknownWhenResolveFails: nor can the row be read that would tell what became of a job's commit.
+func TestUnknownWhenResolveFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(8)
+		votes("vera", prompt.Like)(r, &p)
+		r.loseMessages(promptdb.QueueMoves)
+		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error { return move("vera")(ctx, db, r, p) })
+		sent, land := resetCommit(r)
+		require.Len(t, r.Pending(), 1)
+		r.Pending()[0].Fail(errors.New("connection refused"))
+		votes("vera", prompt.None)(r, &p)
+		require.NoError(t, finishAll(r, job), "it comes again by itself: the host would let it come too soon")
+		runUntil(r, sent.Add(25*time.Second))
+		land()
+		r.rest()
+		r.Advance(5 * time.Minute)
+		require.Empty(t, r.differences())
+	})
+}
+
+// passCalls lets the calls of a task pass until it makes no more.
+func passCalls(r *ring, tk *task) {
+	for {
+		synctest.Wait()
+		calls := slices.DeleteFunc(r.Pending(), func(c *chaos.Call) bool { return c.Process != tk.process })
+		if len(calls) == 0 {
+			return
+		}
+		calls[0].Pass()
+	}
+}
+
+// resetCommit lets calls pass until a commit, whose connection breaks and which lands later.
+func resetCommit(r *ring) (sent time.Time, land func()) {
+	for {
+		synctest.Wait()
+		c := r.Pending()[0]
+		if c.Write && strings.HasPrefix(c.Label, "write Prompts ") {
+			land = c.Delay(errors.New("connection reset"))
+			synctest.Wait()
+			return r.Now(), land
+		}
+		c.Pass()
+	}
+}
+
+// runUntil runs what the queues hold until a time.
+func runUntil(r *ring, until time.Time) {
+	for r.Now().Before(until) {
+		for name, do := range jobs(r.truth) {
+			ms, err := r.queues.Receive(context.Background(), name, 32, 10*time.Minute)
+			require.NoError(r.t, err)
+			for _, m := range ms {
+				require.NoError(r.t, r.finish(name, m, do(context.Background(), m.Text)))
+			}
+		}
+		r.Advance(time.Second)
+	}
+}
+
+// TestSweepLeavesTallies: nobody but a person can say whether the tally or the votes are right, so nothing is written.
+func TestSweepLeavesTallies(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("ann", draft("liked", "text"))
+	p.Tally = prompt.Tally{Likes: 17}
+	_, err := w.Fill(t.Context(), likedByNobody([]prompt.Prompt{p}), 8)
+	require.NoError(t, err)
+	truth := func() table.Row {
+		row, err := w.store.Get(t.Context(), promptdb.DefaultTables().Prompts, table.Key{Partition: "u|ann", Row: string(p.ID)})
+		require.NoError(t, err)
+		return row
+	}
+	before := truth()
+	_, differences, err := w.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, differences)
+	require.Equal(t, before.ETag, truth().ETag)
 }

@@ -101,8 +101,8 @@ func (db *DB) Move(ctx context.Context, text string) error {
 	if err != nil || until.IsZero() {
 		return err
 	}
-	if db.due.between(m.Prompt, db.Now(), until) {
-		return nil // the copy that another vote's message left comes later, and counts this vote too
+	if now := db.Now(); until.Sub(now) <= calm && db.due.between(m.Prompt, now, until) {
+		return nil // the copy that another vote's message left comes later, and counts this vote too; what waits for a lease it does not wait for
 	}
 	if err := db.again(ctx, QueueMoves, text, until); err != nil {
 		return err
