@@ -1,5 +1,7 @@
 # The commands of a developer. "make" lists them.
 
+SHELL := bash
+.SHELLFLAGS := -o pipefail -ec
 TOOLS := go tool -modfile=internal/tools/go.mod
 AZURITE := internal/tools/azurite
 AZURITE_STAMP := $(AZURITE)/node_modules/.package-lock.json

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 func changes() []request {
@@ -91,10 +92,30 @@ func jobs() []request {
 			budget: &budget{5, 6 + indexRows + 2},
 		},
 		{name: "move, nothing to do", setup: nothingToMove, job: "score-bucket-moves", steps: 2, tables: 4},
+		{name: "repair of an edit that was cut short", setup: cutShort, job: "index-repairs", steps: 4, tables: 35},
 		{name: "repair, nothing to do", job: "index-repairs", steps: 1, tables: 2},
+		{name: "purge of a prompt with ten votes", setup: longDeleted, job: "purge", steps: 37, tables: 37},
 		{name: "purge, nothing to do", job: "purge", steps: 1, tables: 1},
+		{name: "anti-entropy, a full pass over 61 prompts", job: "anti-entropy", steps: 2631, tables: 2631},
 		{name: "anti-entropy, after a full pass", setup: swept, job: "anti-entropy", steps: 9, tables: 9},
 	}
+}
+
+// cutShort edits the title, and not the rows of the newest list.
+func cutShort(l *lab) {
+	l.meter.refuse = promptdb.DefaultTables().Newest
+	c := edit("/prompts/{id}", ann, "*", `{"title":"Write better short mystery poems"}`)
+	c.path = l.path(c.path)
+	l.ask(c, nil)
+	l.meter.refuse = ""
+	time.Sleep(2 * time.Minute)
+}
+
+func longDeleted(l *lab) {
+	l.likes(10)
+	l.ask(call{method: http.MethodDelete, path: l.path("/prompts/{id}"), user: ann}, nil)
+	l.settle()
+	time.Sleep(32 * 24 * time.Hour)
 }
 
 func nothingToMove(l *lab) {

@@ -22,6 +22,7 @@ import (
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/web"
 	"prompthub/internal/prompthub/worker"
 	"prompthub/internal/table"
 )
@@ -38,7 +39,7 @@ type lab struct {
 	t      testing.TB
 	meter  *meter
 	db     *promptdb.DB
-	api    http.Handler
+	doors  http.Handler // the API, and the pages
 	jobs   map[string]function.Func
 	prompt prompt.ID    // by ann, public: three tags, a title of five words
 	behind atomic.Int64 // calls that were left to follow the answer
@@ -89,8 +90,15 @@ func (l *lab) restart() {
 			return nil
 		},
 	})
-	l.api = api.New(api.Config{
-		Service: prompthub.New(l.db, prompt.Rules{}, time.Now), Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench",
+	hub := prompthub.New(l.db, prompt.Rules{}, time.Now)
+	routes := api.New(api.Config{Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
+	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
+	l.doors = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if web.Serves(r.URL.Path) {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		routes.ServeHTTP(w, r)
 	})
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db) {
@@ -101,7 +109,7 @@ func (l *lab) restart() {
 // ask makes a request that must succeed, and decodes the answer into v unless that is nil.
 func (l *lab) ask(c call, v any) {
 	l.t.Helper()
-	w := serve(l.t, l.api, c)
+	w := serve(l.t, l.doors, c)
 	require.Equal(l.t, 2, w.Code/100, "%s %s: %s", c.method, c.path, w.Body)
 	if v != nil {
 		require.NoError(l.t, json.Unmarshal(w.Body.Bytes(), v))

@@ -18,13 +18,17 @@ import (
 
 // A library is a set of prompts that follows from its size and its time: a year old, three tags at most, titles of three to
 // five words, fifty prompts of each author or, in a large one, a thousand authors. A thousand of its prompts are popular: each has the
-// likes of some readers, and each reader likes likesEach of them. What a request finds does not depend on the size.
+// likes of some readers, and each reader likes likesEach of them. What a request finds does not depend on the size. The score that
+// every prompt has besides is a tally without votes, so that Verify would complain.
 type library struct {
 	Prompts int           `json:"prompts"`
 	Until   time.Time     `json:"until"` // when the last prompt was made
 	Rows    int           `json:"rows"`
 	Took    time.Duration `json:"took"` // to fill the store
 }
+
+// libraryVersion changes with what a library holds.
+const libraryVersion = 1
 
 const (
 	span      = 365 * 24 * time.Hour

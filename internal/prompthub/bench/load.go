@@ -25,7 +25,14 @@ type result struct {
 	cpu      time.Duration // of the program, for all requests
 }
 
-func (r result) perSecond() float64 { return float64(r.requests) / r.took.Seconds() }
+// perSecond counts what succeeded.
+func (r result) perSecond() float64 {
+	n := r.requests
+	for _, failed := range r.failed {
+		n -= failed
+	}
+	return float64(n) / r.took.Seconds()
+}
 
 func (r result) at(percentile float64) time.Duration {
 	return time.Duration(r.times.ValueAtPercentile(percentile)) * time.Microsecond
@@ -58,9 +65,14 @@ func newClient(connections int) *http.Client {
 	}
 }
 
-// request returns the call as a request to a program.
+func (c call) page() bool { return strings.HasPrefix(c.path, "/app") }
+
+// request returns the call as a request to a program: to its API, or for a page.
 func (c call) request(ctx context.Context, url string) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, c.method, url+"/api/v1"+c.path, strings.NewReader(c.body))
+	if !c.page() {
+		url += "/api/v1"
+	}
+	req, err := http.NewRequestWithContext(ctx, c.method, url+c.path, strings.NewReader(c.body))
 	if err != nil {
 		return nil, err
 	}

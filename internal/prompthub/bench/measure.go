@@ -26,6 +26,7 @@ type measured struct {
 	votes       []result
 	minutes     []minute
 	tops        []top
+	restless    []string // what was measured although jobs were left
 }
 
 // A loaded is one kind of request under all loads.
@@ -43,14 +44,11 @@ type minute struct {
 
 // A top is where the time of one kind of request goes.
 type top struct {
-	kind  string
+	result
 	lines []string
 }
 
-const (
-	starts  = 5
-	restFor = 3 * time.Second // how long the program is left alone before its idle memory is looked at
-)
+const starts = 5
 
 // measure starts the program on the store and puts every kind of request under load.
 func (m *measured) measure(ctx context.Context, o options, binary string) error {
@@ -74,7 +72,9 @@ func (m *measured) measure(ctx context.Context, o options, binary string) error 
 }
 
 func (m *measured) load(ctx context.Context, o options, p *program) error {
-	time.Sleep(restFor)
+	if err := m.quiet(ctx, p, "at rest"); err != nil {
+		return err
+	}
 	var err error
 	if m.idle, err = p.memory(); err != nil {
 		return err
@@ -85,12 +85,7 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 	}
 	for _, k := range only(ks, o.only) {
 		progress("%d prompts: %s", m.Prompts, k.name)
-		if k.write {
-			if err := p.quiet(ctx); err != nil {
-				return err
-			}
-		}
-		one, err := p.loads(ctx, o, k)
+		one, err := m.under(ctx, o, p, k)
 		if err != nil {
 			return err
 		}
@@ -99,10 +94,7 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 	for _, n := range []int{1, 10_000} {
 		for _, k := range only([]kind{votesOn(m.library, n)}, o.only) {
 			progress("%d prompts: %s", m.Prompts, k.name)
-			if err := p.quiet(ctx); err != nil {
-				return err
-			}
-			one, err := closed(ctx, p, k, slices.Max(o.connections), 2*o.each)
+			one, err := m.closed(ctx, p, k, slices.Max(o.connections), 2*o.each)
 			if err != nil {
 				return err
 			}
@@ -111,6 +103,33 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 	}
 	m.after, err = p.memory()
 	return err
+}
+
+// quiet waits until the program has no jobs left, and takes note where they go on for too long.
+func (m *measured) quiet(ctx context.Context, p *program, before string) error {
+	quiet, err := p.quiet(ctx)
+	if err == nil && !quiet {
+		m.restless = append(m.restless, before)
+	}
+	return err
+}
+
+// closed is a closed loop of one kind of request. Of those that write, the processor time has the jobs that they leave.
+func (m *measured) closed(ctx context.Context, p *program, k kind, connections int, each time.Duration) (result, error) {
+	if !k.write {
+		return closed(ctx, p, k, connections, each)
+	}
+	before, err := p.cpu()
+	if err = errors.Join(err, m.use()); err != nil {
+		return result{}, err
+	}
+	one, err := closed(ctx, p, k, connections, each)
+	if err = errors.Join(err, m.quiet(ctx, p, "after "+k.name)); err != nil {
+		return one, err
+	}
+	after, err := p.cpu()
+	one.cpu = after - before
+	return one, err
 }
 
 // kinds returns what is measured with a library.
@@ -125,12 +144,12 @@ func (p *program) kinds(ctx context.Context, l library) ([]kind, error) {
 	return kinds(l, cursors), nil
 }
 
-// loads puts one kind of request under all loads.
-func (p *program) loads(ctx context.Context, o options, k kind) (l loaded, err error) {
+// under puts one kind of request under all loads.
+func (m *measured) under(ctx context.Context, o options, p *program, k kind) (l loaded, err error) {
 	l.kind = k.name
 	reached := 0.0
 	for _, c := range o.connections {
-		one, err := closed(ctx, p, k, c, o.each)
+		one, err := m.closed(ctx, p, k, c, o.each)
 		if err != nil {
 			return l, err
 		}
@@ -139,6 +158,9 @@ func (p *program) loads(ctx context.Context, o options, k kind) (l loaded, err e
 	}
 	for _, share := range o.rates {
 		one, err := open(ctx, p, k, share*reached, o.each)
+		if err == nil && k.write {
+			err = m.quiet(ctx, p, "after "+k.name)
+		}
 		if err != nil {
 			return l, err
 		}
@@ -207,6 +229,9 @@ func (m *measured) hold(ctx context.Context, o options, binary string) (err erro
 	if o.hold == 0 {
 		return nil
 	}
+	if err := m.use(); err != nil {
+		return err
+	}
 	p, err := start(ctx, binary, m.store)
 	if err != nil {
 		return err
@@ -272,7 +297,7 @@ func (m *measured) profiles(ctx context.Context, o options, binary string) error
 		return err
 	}
 	ks, err := p.kinds(ctx, m.library)
-	if err = errors.Join(err, p.stop()); err != nil {
+	if err = errors.Join(err, m.use(), m.quiet(ctx, p, "profiles"), p.stop()); err != nil {
 		return err
 	}
 	for i, k := range only(ks, o.only) {
@@ -282,7 +307,7 @@ func (m *measured) profiles(ctx context.Context, o options, binary string) error
 		if err != nil {
 			return err
 		}
-		_, err = closed(ctx, p, k, slices.Max(o.connections), 2*o.each)
+		one, err := m.closed(ctx, p, k, slices.Max(o.connections), 2*o.each)
 		if err = errors.Join(err, p.stop()); err != nil {
 			return err
 		}
@@ -290,7 +315,7 @@ func (m *measured) profiles(ctx context.Context, o options, binary string) error
 		if err != nil {
 			return err
 		}
-		m.tops = append(m.tops, top{k.name, topLines(string(out))})
+		m.tops = append(m.tops, top{one, topLines(string(out))})
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type meter struct {
 	tables, queues atomic.Int64
 	read, written  atomic.Int64 // bytes of keys, names and values
 	conflicts      atomic.Int64 // votes that others were faster than
+	refuse         string       // the table that takes no writes
 	rows           table.DB
 	messages       queue.Queues
 }
@@ -66,6 +67,9 @@ func (m *meter) List(ctx context.Context, name string, r table.Range, limit int,
 
 func (m *meter) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
 	m.call(&m.tables)
+	if name == m.refuse {
+		return nil, table.ErrBusy
+	}
 	for _, op := range ops {
 		m.written.Add(bytes(op.Row))
 	}

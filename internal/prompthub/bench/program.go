@@ -58,8 +58,14 @@ func start(ctx context.Context, binary string, s store, args ...string) (*progra
 		if err == nil {
 			defer resp.Body.Close()
 			p.start = time.Since(began)
-			_, err = io.Copy(io.Discard, resp.Body)
-			return p, err
+			body, err := io.ReadAll(resp.Body)
+			if err == nil && resp.StatusCode != http.StatusOK {
+				err = fmt.Errorf("the first answer is %s: %s", resp.Status, body)
+			}
+			if err != nil {
+				return nil, errors.Join(err, p.stop())
+			}
+			return p, nil
 		}
 		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(began) > time.Minute {
 			return nil, errors.Join(err, p.stop())
@@ -103,21 +109,26 @@ func (p *program) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * clockTick, errors.Join(err1, err2)
 }
 
-// quiet waits until the program has done what requests left behind, for restMost at most.
-func (p *program) quiet(ctx context.Context) error {
-	const look, restMost = 500 * time.Millisecond, time.Minute
-	for end := time.Now().Add(restMost); time.Now().Before(end) && ctx.Err() == nil; {
+// quiet waits until the program has done what requests left behind, and reports whether it did. Jobs that find a prompt projected
+// a moment ago come again four to five seconds later.
+func (p *program) quiet(ctx context.Context) (bool, error) {
+	const look, looks, most = 1500 * time.Millisecond, 4, 2 * time.Minute
+	still := 0
+	for end := time.Now().Add(most); still < looks && time.Now().Before(end) && ctx.Err() == nil; {
 		before, err := p.cpu()
 		if err != nil {
-			return err
+			return false, err
 		}
-		time.Sleep(3 * look) // jobs of votes begin a second later
+		time.Sleep(look)
 		after, err := p.cpu()
-		if err != nil || after-before <= 3*clockTick {
-			return err
+		if err != nil {
+			return false, err
+		}
+		if still++; after-before > 3*clockTick {
+			still = 0
 		}
 	}
-	return ctx.Err()
+	return still == looks, ctx.Err()
 }
 
 // A footprint is what a process holds, in MB.
@@ -143,7 +154,7 @@ func (p *program) memory() (m footprint, err error) {
 		if err != nil {
 			return m, err
 		}
-		*to = kb / 1024
+		*to = kb * 1024 / 1e6
 	}
 	return m, nil
 }

@@ -37,7 +37,7 @@ func libraries(w io.Writer, all []measured) {
 		if len(m.starts) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "| %s | %d | %.0f | %.1f | %s, %s | %.1f | %.1f | %.1f | %.1f | %.1f |\n", m.title(), m.Rows, float64(m.size())/1e6, m.Took.Seconds(),
+		fmt.Fprintf(w, "| %s | %d | %.0f | %.1f | %s, %s | %.1f | %.1f | %.1f | %.1f | %.1f |\n", m.title(), m.Rows, float64(m.size)/1e6, m.Took.Seconds(),
 			ms(m.starts[len(m.starts)/2]), ms(slices.Max(m.starts)), m.idle.own, m.idle.file, m.after.own, m.after.file, m.after.most)
 	}
 }
@@ -49,16 +49,22 @@ func growth(w io.Writer, all []measured) {
 		return
 	}
 	small, large := all[0], all[len(all)-1]
-	fmt.Fprintf(w, "\n| request, one connection, median ms |%s %d : %d |\n|---|%s---:|\n", column(all, func(m measured) string { return m.title() }), large.Prompts, small.Prompts, strings.Repeat("---:|", len(all)))
+	fmt.Fprintf(w, "\n| request, %s connection, median ms |%s %d : %d |\n|---|%s---:|\n", small.connections(), column(all, func(m measured) string { return m.title() }), large.Prompts, small.Prompts, strings.Repeat("---:|", len(all)))
 	for i, l := range small.loads {
-		of := func(m measured) time.Duration {
-			if i < len(m.loads) && len(m.loads[i].closed) > 0 {
-				return m.loads[i].closed[0].at(50)
-			}
-			return 0
+		if i >= len(large.loads) {
+			break // the report of a run that ended early
 		}
+		of := func(m measured) time.Duration { return m.loads[i].closed[0].at(50) }
 		fmt.Fprintf(w, "| %s |%s %.2f |\n", l.kind, column(all, func(m measured) string { return ms(of(m)) }), of(large).Seconds()/of(small).Seconds())
 	}
+}
+
+// connections returns how many the first loop had.
+func (m measured) connections() string {
+	if len(m.loads) == 0 {
+		return "one"
+	}
+	return m.loads[0].closed[0].load
 }
 
 func column(all []measured, cell func(measured) string) string {
@@ -85,10 +91,13 @@ func (m measured) report(w io.Writer) {
 		fmt.Fprintf(w, "| %d | %.0f | %s | %s | %.1f | %.1f | %s |\n", i+1, one.perSecond(), ms(one.at(50)), ms(one.at(99)), one.memory.own, one.memory.file, failures(one.result))
 	}
 	if len(m.tops) > 0 {
-		fmt.Fprint(w, "\n| request | ten functions that take most of the processor themselves |\n|---|---|\n")
+		fmt.Fprint(w, "\n| request | ten functions that take most of the processor themselves | failed |\n|---|---|---|\n")
 	}
 	for _, t := range m.tops {
-		fmt.Fprintf(w, "| %s | %s |\n", t.kind, strings.Join(t.lines, ", "))
+		fmt.Fprintf(w, "| %s | %s | %s |\n", t.kind, strings.Join(t.lines, ", "), failures(t.result))
+	}
+	if len(m.restless) > 0 {
+		fmt.Fprintf(w, "\nStill busy with jobs of what went before: %s.\n", strings.Join(m.restless, ", "))
 	}
 }
 

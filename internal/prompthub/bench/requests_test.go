@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func (r request) make(l *lab) int {
 	}
 	c := r.call
 	c.path = l.path(c.path)
-	w := serve(l.t, l.api, c)
+	w := serve(l.t, l.doors, c)
 	if r.status == 0 {
 		require.Equal(l.t, 2, w.Code/100, "%s %s: %s", c.method, c.path, w.Body)
 	} else {
@@ -60,7 +61,7 @@ func (r request) make(l *lab) int {
 }
 
 func requests() []request {
-	return slices.Concat(reads(), lists(), votes(), changes(), moderation(), jobs())
+	return slices.Concat(reads(), lists(), votes(), changes(), moderation(), pages(), jobs())
 }
 
 func get(path, user string) call { return call{method: http.MethodGet, path: path, user: user} }
@@ -148,10 +149,31 @@ func votes() []request {
 	}
 }
 
+// pages are those that people see most; package web holds the calls of others.
+func pages() []request {
+	form := func(path, user, body string) call {
+		return call{method: http.MethodPost, path: path, user: user, body: body, header: http.Header{
+			"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"},
+		}}
+	}
+	written := url.Values{"title": {typicalTitle}, "text": {"Another text."}, "tag": {"text", "writing", "education"}, "visibility": {"public"}}.Encode()
+	return []request{
+		{name: "page: newest", call: get("/app", "Vera"), steps: 2, tables: 2},
+		{name: "page: newest, without identity", call: get("/app", ""), steps: 1, tables: 1},
+		{name: "page: most liked with a tag", call: get("/app?sort=most-liked&tag=text", "Vera"), steps: 2, tables: 2},
+		{name: "page: search", call: get("/app?q=words", "Vera"), steps: 2, tables: 2},
+		{name: "page: a prompt", call: get("/app/prompts/{id}", "Vera"), steps: 1, tables: 3},
+		{name: "page: my prompts", call: get("/app/mine", ann), steps: 2, tables: 2},
+		{name: "page: my votes", call: get("/app/votes", "Vera"), steps: 2, tables: 22},
+		{name: "page: new prompt", call: get("/app/prompts/new", ann)},
+		{name: "page: vote", call: form("/app/prompts/{id}/vote", "Vera", "value=like"), status: http.StatusSeeOther, steps: 2, tables: 4, queues: 2, behind: 1},
+		{name: "page: create", call: form("/app/prompts", ann, written), status: http.StatusSeeOther, steps: 4, tables: 2 + indexRows, queues: 2, behind: 1},
+	}
+}
+
 // route returns which of the routes of the OpenAPI document a request takes.
 func (r request) route(l *lab, mux *http.ServeMux) string {
-	req, err := http.NewRequest(r.call.method, l.path(r.call.path), nil) //nolint:noctx // it is only looked at
-	require.NoError(l.t, err)
+	req := httptest.NewRequestWithContext(l.t.Context(), r.call.method, l.path(r.call.path), nil)
 	_, pattern := mux.Handler(req)
 	return pattern
 }

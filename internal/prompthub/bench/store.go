@@ -19,17 +19,34 @@ import (
 type store struct {
 	library
 	data  string // the directory of an embedded store
+	size  int64  // of its file, in bytes
 	azure string // or the connection string of Azurite
 	stop  func() error
 }
 
-// size returns what the library takes on disk, in bytes, or zero.
-func (s store) size() int64 {
-	info, err := os.Stat(filepath.Join(s.data, storeFile))
-	if s.data == "" || err != nil {
-		return 0
+// A note stands beside a kept store.
+type note struct {
+	library
+	Made int  `json:"made"` // by which version of library
+	Used bool `json:"used"` // a load has written to it
+}
+
+const noteFile = "library.json"
+
+func (n note) keep(dir string) error {
+	b, err := json.Marshal(n)
+	if err != nil {
+		return err
 	}
-	return info.Size()
+	return os.WriteFile(filepath.Join(dir, noteFile), b, 0o600)
+}
+
+// use marks a kept store before something is written to it.
+func (s store) use() error {
+	if s.data == "" {
+		return nil
+	}
+	return note{s.library, libraryVersion, true}.keep(s.data)
 }
 
 const (
@@ -38,33 +55,49 @@ const (
 	azuriteParallel  = 8   // it has one thread
 )
 
-// openEmbedded returns the library of n prompts in a directory below dir, which it fills where that was not done yet.
+// openEmbedded returns the library of n prompts in a directory below dir. It fills that where it was not done yet, by this version
+// and up to the end, or where a load has written to it.
 func openEmbedded(ctx context.Context, dir string, n int) (s store, err error) {
 	s = store{data: filepath.Join(dir, fmt.Sprint(n)), stop: func() error { return nil }}
-	note := filepath.Join(s.data, "library.json")
-	b, err := os.ReadFile(note)
+	var kept note
+	b, err := os.ReadFile(filepath.Join(s.data, noteFile))
 	switch {
 	case err == nil:
-		return s, json.Unmarshal(b, &s.library)
-	case !errors.Is(err, fs.ErrNotExist):
+		err = json.Unmarshal(b, &kept)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
 		return s, err
 	}
-	if err := errors.Join(os.RemoveAll(s.data), os.MkdirAll(s.data, 0o700)); err != nil {
+	if s.library = kept.library; kept.Made != libraryVersion || kept.Used {
+		if err := s.make(ctx, n); err != nil {
+			return s, err
+		}
+	}
+	info, err := os.Stat(filepath.Join(s.data, storeFile))
+	if err != nil {
 		return s, err
+	}
+	s.size = info.Size()
+	return s, nil
+}
+
+// make fills a new file.
+func (s *store) make(ctx context.Context, n int) error {
+	if err := errors.Join(os.RemoveAll(s.data), os.MkdirAll(s.data, 0o700)); err != nil {
+		return err
 	}
 	file, err := embedded.Open(filepath.Join(s.data, storeFile), time.Now)
 	if err != nil {
-		return s, err
+		return err
 	}
 	s.library = library{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)}
 	progress("filling an embedded store with %d prompts", n)
 	if err := errors.Join(s.fill(ctx, file.Tables, file.Queues, embeddedParallel), file.Close()); err != nil {
-		return s, err
+		return err
 	}
-	if b, err = json.Marshal(s.library); err != nil {
-		return s, err
-	}
-	return s, os.WriteFile(note, b, 0o600)
+	return note{library: s.library, Made: libraryVersion}.keep(s.data)
 }
 
 // openAzurite starts Azurite, which keeps its tables in memory, and fills it with n prompts.
