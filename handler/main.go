@@ -12,13 +12,20 @@ import (
 	"syscall"
 )
 
-// garbage is how much a heap may grow before it is collected, in percent of what lives in it. That is a few megabytes here, and half as
-// many collections save a list a fifth of its time (docs/performance.md).
-const garbage = 200
+const (
+	// garbage is how much a heap may grow before it is collected, in percent of what lives in it. That is a few megabytes here, and
+	// half as many collections pay (docs/performance.md).
+	garbage = 200
+	// heapLimit is from where on it is collected as often as it takes to stay below, in bytes.
+	heapLimit = 256 << 20
+)
 
 func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(heapLimit)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the process at once.

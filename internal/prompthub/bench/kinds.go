@@ -52,9 +52,10 @@ func kinds(l library, cursors map[string][]string) []kind {
 		get("one tag, deep", "/prompts?limit=20&tag=text&cursor=%s", deep("tag")),
 		get("two tags", "/prompts?limit=20&tag=text,development", nil),
 		get("one word", "/prompts?limit=20&q=%s", beginning),
-		get("a tag and a word", "/prompts?limit=20&tag=text&q=%s", beginning),
-		get("two tags, seldom together", "/prompts?limit=20&tag=image,writing", nil),
-		get("a tag and a whole word", "/prompts?limit=20&tag=text&q=%s", whole),
+		get("a tag and a word", "/prompts?limit=20&tag=text&q=better", nil),
+		get("two tags, few match", "/prompts?limit=20&tag=image,writing", nil),
+		get("a tag and the beginning of a word, few match", "/prompts?limit=20&tag=text&q=%s", beginning),
+		get("a tag and a word, few match", "/prompts?limit=20&tag=text&q=%s", whole),
 		get("get", "/prompts/%s", func(r *rand.Rand) []any { return []any{some(r)} }),
 		get("get my vote", "/prompts/%s/vote", func(r *rand.Rand) []any { return []any{some(r)} }),
 		{name: "my prompts", make: func(r *rand.Rand) call {

@@ -28,14 +28,14 @@ type library struct {
 }
 
 // libraryVersion changes with what a library holds.
-const libraryVersion = 1
+const libraryVersion = 2
 
 const (
 	span      = 365 * 24 * time.Hour
 	popular   = 1000 // prompts that are asked for by id
 	readers   = 1000
 	likesEach = 25
-	often     = 10 // one prompt in so many has the two tags that go together
+	often     = 10 // one prompt in so many has two tags that go together, and a word that goes with them
 )
 
 func reader(i int) string { return fmt.Sprintf("reader-%04d", i%readers) }
@@ -74,6 +74,7 @@ func (l library) prompt(i int, tags []prompt.TagInfo) prompt.Prompt {
 	d := prompt.Draft{Title: title(r), Text: text(r), Visibility: prompt.Public}
 	if i%often == 0 {
 		d.Tags = []prompt.Tag{"text", "development"}
+		d.Title = "Better " + d.Title
 	}
 	for range 1 + r.IntN(3-len(d.Tags)) {
 		tag := tags[min(r.IntN(len(tags)), r.IntN(len(tags)))].Tag // the first are the most popular

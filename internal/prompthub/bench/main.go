@@ -72,6 +72,9 @@ func run(ctx context.Context, args []string) (err error) {
 			return fmt.Errorf("profiles: %w", err)
 		}
 	}
+	if len(o.prompts) > 0 {
+		o.hold = 0
+	}
 	o.connections, o.rates = o.connections[:min(len(o.connections), 2)], nil // its every query looks at all rows
 	for _, n := range o.azurite {
 		s, err := openAzurite(ctx, n)
@@ -79,7 +82,12 @@ func run(ctx context.Context, args []string) (err error) {
 			return fmt.Errorf("%d prompts on Azurite: %w", n, err)
 		}
 		all = append(all, measured{store: s})
-		if err := errors.Join(all[len(all)-1].measure(ctx, o, binary), s.stop()); err != nil {
+		m := &all[len(all)-1]
+		err = m.measure(ctx, o, binary)
+		if err == nil {
+			err = m.hold(ctx, o, binary)
+		}
+		if err = errors.Join(err, s.stop()); err != nil {
 			return fmt.Errorf("%d prompts on Azurite: %w", n, err)
 		}
 	}
@@ -98,7 +106,7 @@ func parse(args []string) (options, error) {
 	rates := flags.String("rates", "0.5", "rates of the open loops, as shares of what the closed loops reached; empty: none")
 	o := options{}
 	flags.DurationVar(&o.each, "each", 2*time.Second, "how long each measurement takes")
-	flags.DurationVar(&o.hold, "hold", 0, "how long a mixture of all requests goes on, with the last library, to see the memory")
+	flags.DurationVar(&o.hold, "hold", 0, "how long a mixture of all requests goes on to see the memory: with the last library on the embedded store or, where there is none, with each on Azurite")
 	flags.BoolVar(&o.profile, "profile", false, "say for each request where the processor time goes, with the last library")
 	flags.StringVar(&o.data, "data", filepath.Join(".cache", "bench"), "where filled stores are kept")
 	flags.StringVar(&o.only, "only", "", "measure only requests whose name contains this")

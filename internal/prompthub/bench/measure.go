@@ -144,10 +144,18 @@ func (p *program) kinds(ctx context.Context, l library) ([]kind, error) {
 	return kinds(l, cursors), nil
 }
 
+// warmUp is the connections of a load before the first of a kind that only reads: what is read for the first time comes from the disk.
+const warmUp = 8
+
 // under puts one kind of request under all loads.
 func (m *measured) under(ctx context.Context, o options, p *program, k kind) (l loaded, err error) {
 	l.kind = k.name
 	reached := 0.0
+	if !k.write {
+		if _, err := closed(ctx, p, k, warmUp, o.each); err != nil {
+			return l, err
+		}
+	}
 	for _, c := range o.connections {
 		one, err := m.closed(ctx, p, k, c, o.each)
 		if err != nil {

@@ -100,13 +100,14 @@ type walk struct {
 	lists  []list
 	match  func(table.Row) bool
 	pos    string // row key up to which everything was looked at
-	size   int    // rows to read of a list
+	size   int    // rows to read of the list that is followed
+	sample int    // rows that tell how sparse a list is
 	round  int
-	leader list // the sparsest at the last look
+	leader int // the sparsest list at the last look
 }
 
 func (db *DB) walk(w Wanted, s *scan, after string, size int) *walk {
-	return &walk{s: s, lists: db.lists(w), match: w.match, pos: after, size: size}
+	return &walk{s: s, lists: db.lists(w), match: w.match, pos: after, size: size, sample: size}
 }
 
 // run finds up to n rows. It is done at the end of a list; else it has n, or read what one request may.
@@ -132,38 +133,60 @@ func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err
 	return rows, false, nil
 }
 
-// step reads on. All lists are read in the first round, to choose, and then every other round, because
-// what is sparse among the newest may be dense further down; in between the sparsest goes on alone.
+// step reads on in the sparsest list. A sample of all lists is read in the first round, to choose it, and beside it every other round,
+// because what is sparse among the newest may be dense further down.
 func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error) {
-	lists := w.lists
-	if w.round%2 == 1 {
-		lists = []list{w.leader}
+	looks := w.round%2 == 0
+	followed := w.leader
+	others := 0
+	if looks {
+		others = len(w.lists) - 1
 	}
+	size := max(min(w.size, table.MaxPage, w.s.left-others*w.sample), 1)
 	w.round++
-	size := max(min(w.size, table.MaxPage, w.s.left/len(lists)), 1)
 	w.size *= 4
-	found := make([][]table.Row, len(lists))
-	goesOn := make([]bool, len(lists))
+	found := make([][]table.Row, len(w.lists))
+	goesOn := make([]bool, len(w.lists))
 	var g errgroup.Group
-	for i, l := range lists {
+	for i, l := range w.lists {
+		n := size
+		if i != followed {
+			n = min(size, w.sample)
+		}
+		if i != followed && !looks {
+			continue
+		}
 		g.Go(func() (err error) {
 			one := *w.s
-			found[i], goesOn[i], err = one.rows(ctx, l.table, table.Range{Partition: l.partition, After: w.pos}, size)
+			found[i], goesOn[i], err = one.rows(ctx, l.table, table.Range{Partition: l.partition, After: w.pos}, n)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, false, err
 	}
-	best := 0
-	for i := range lists {
+	for i := range w.lists {
 		w.s.left -= len(found[i])
-		if sparser(found[i], goesOn[i], found[best], goesOn[best]) {
-			best = i
+	}
+	if !looks {
+		return found[followed], goesOn[followed], nil
+	}
+	ofSample := func(i int) ([]table.Row, bool) {
+		n := min(len(found[i]), w.sample)
+		return found[i][:n], goesOn[i] || n < len(found[i])
+	}
+	for i := range w.lists {
+		a, aMore := ofSample(i)
+		b, bMore := ofSample(w.leader)
+		if sparser(a, aMore, b, bMore) {
+			w.leader = i
 		}
 	}
-	w.leader = lists[best]
-	return found[best], goesOn[best], nil
+	// The list that was followed has been read furthest, unless another one has come to its end or all have been read alike.
+	if _, more := ofSample(w.leader); !more || len(found[followed]) <= w.sample {
+		followed = w.leader
+	}
+	return found[followed], goesOn[followed], nil
 }
 
 // sparser reports whether rows a of one list reach further down than rows b of another. A list that
