@@ -74,8 +74,44 @@ func kinds(l library, cursors map[string][]string) []kind {
 			}
 		}},
 		{name: "vote", write: true, make: func(r *rand.Rand) call { return vote(r, some(r)) }},
+		{name: "replace", write: true, make: func(r *rand.Rand) call {
+			i := one(r)
+			return call{method: http.MethodPut, path: "/prompts/" + string(l.id(i)), user: l.author(i), body: draft(r), header: http.Header{"If-Match": {"*"}}}
+		}},
+		{name: "take a vote back", write: true, make: func(r *rand.Rand) call {
+			return call{method: http.MethodDelete, path: fmt.Sprintf("/prompts/%s/vote", some(r)), user: reader(r.IntN(readers))}
+		}},
+		// What these leave behind goes with program.tidy.
+		{name: "delete or restore", write: true, make: func(r *rand.Rand) call {
+			i := r.IntN(taken)
+			if r.IntN(2) == 0 {
+				return call{method: http.MethodDelete, path: "/prompts/" + string(l.id(i)), user: l.author(i)}
+			}
+			return call{method: http.MethodPost, path: fmt.Sprintf("/prompts/%s/restore", l.id(i)), user: l.author(i)}
+		}},
+		{name: "hide or undo", write: true, make: func(r *rand.Rand) call {
+			c := call{method: http.MethodDelete, path: fmt.Sprintf("/prompts/%s/hidden", l.id(taken+r.IntN(taken))), user: "moderator", header: admin}
+			if r.IntN(2) == 0 {
+				c.method, c.body = http.MethodPut, `{"reason":"A reason."}`
+			}
+			return c
+		}},
+		{name: "change a tag", write: true, make: func(r *rand.Rand) call {
+			return call{method: http.MethodPut, path: fmt.Sprintf("/tags/measured-%d", r.IntN(10)), user: "moderator", body: `{"displayName":"Measured"}`, header: admin}
+		}},
+		{name: "hidden prompts", make: func(*rand.Rand) call {
+			return call{method: http.MethodGet, path: "/moderation/hidden?limit=20", user: "moderator", header: admin}
+		}},
+		get("me", "/me", nil),
+		get("health", "/health", nil),
+		get("ready", "/ready", nil),
 	}
 }
+
+var admin = http.Header{"X-Dev-Roles": {"admin"}}
+
+// taken is how many prompts, the oldest ones, are deleted and restored, and how many after these are hidden.
+const taken = 100
 
 func vote(r *rand.Rand, id prompt.ID) call {
 	value := []string{"like", "like", "dislike", "none"}[r.IntN(4)]
@@ -100,6 +136,9 @@ func votesOn(l library, n int) kind {
 	return kind{name: name, write: true, make: func(r *rand.Rand) call { return vote(r, l.id(l.Prompts-1-r.IntN(n))) }}
 }
 
-func only(ks []kind, part string) []kind {
-	return slices.DeleteFunc(ks, func(k kind) bool { return !strings.Contains(k.name, part) })
+// only leaves those kinds whose name contains one of some parts.
+func only(ks []kind, parts []string) []kind {
+	return slices.DeleteFunc(ks, func(k kind) bool {
+		return !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(k.name, part) })
+	})
 }

@@ -28,7 +28,7 @@ type options struct {
 	hold        time.Duration
 	profile     bool
 	data        string
-	only        string
+	only        []string
 }
 
 func main() {
@@ -109,9 +109,15 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.hold, "hold", 0, "how long a mixture of all requests goes on to see the memory: with the last library on the embedded store or, where there is none, with each on Azurite")
 	flags.BoolVar(&o.profile, "profile", false, "say for each request where the processor time goes, with the last library")
 	flags.StringVar(&o.data, "data", filepath.Join(".cache", "bench"), "where filled stores are kept")
-	flags.StringVar(&o.only, "only", "", "measure only requests whose name contains this")
+	flags.Func("only", "measure only requests whose name contains this; may be given several times", func(part string) error {
+		o.only = append(o.only, part)
+		return nil
+	})
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if o.only == nil {
+		o.only = []string{""}
 	}
 	var errs [4]error
 	o.prompts, errs[0] = list(*prompts, librarySize)

@@ -91,6 +91,9 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 		}
 		m.loads = append(m.loads, one)
 	}
+	if err := p.tidy(ctx, m.library); err != nil {
+		return err
+	}
 	for _, n := range []int{1, 10_000} {
 		for _, k := range only([]kind{votesOn(m.library, n)}, o.only) {
 			progress("%d prompts: %s", m.Prompts, k.name)
@@ -103,6 +106,22 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 	}
 	m.after, err = p.memory()
 	return err
+}
+
+// tidy brings back what was deleted or hidden.
+func (p *program) tidy(ctx context.Context, l library) error {
+	for i := range 2 * taken {
+		path := "/prompts/" + string(l.id(i))
+		for _, c := range []call{
+			{method: http.MethodPost, path: path + "/restore", user: l.author(i)},
+			{method: http.MethodDelete, path: path + "/hidden", user: "moderator", header: admin},
+		} {
+			if status := send(ctx, http.DefaultClient, p.url, c); status/100 != 2 {
+				return fmt.Errorf("%s %s: %d", c.method, c.path, status)
+			}
+		}
+	}
+	return nil
 }
 
 // quiet waits until the program has no jobs left, and takes note where they go on for too long.
@@ -334,7 +353,8 @@ func topLines(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) > 5 {
-			all = append(all, f[5]+" "+strings.TrimSuffix(f[1], "%")+" %")
+			name := f[5][strings.LastIndex(f[5], "/")+1:] // without the path of its package
+			all = append(all, name+" "+strings.TrimSuffix(f[1], "%")+" %")
 		}
 	}
 	return all
