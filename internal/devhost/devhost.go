@@ -25,7 +25,7 @@ var ErrUnfinished = errors.New("invocations were still running")
 type Options struct {
 	Log         *slog.Logger          // one line for each invocation; nil stands for slog.Default
 	Queues      queuetrigger.Settings // nothing set stands for the host's defaults with a poll each second
-	Grace       time.Duration         // how long running invocations may go on after the end; 10 seconds
+	Grace       time.Duration         // how long invocations of queue triggers may go on after the end; 10 seconds
 	TimersFirst bool                  // run each timer once at the start
 }
 

@@ -204,6 +204,21 @@ func TestEndWaitsForRunning(t *testing.T) {
 	})
 }
 
+func TestEndStopsTimers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := start(t, devhost.Options{TimersFirst: true}, timed("0 0 12 * * *", func(ctx context.Context, _ function.Invocation) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}))
+		w.later(time.Second)
+		stopped := time.Now()
+		w.stop()
+		require.NoError(t, <-w.result)
+		require.Zero(t, time.Since(stopped))
+	})
+}
+
 func TestEndGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
