@@ -471,3 +471,33 @@ func TestSweepLeavesTallies(t *testing.T) {
 	require.Equal(t, 1, differences)
 	require.Equal(t, before.ETag, truth().ETag)
 }
+
+// TestRewriteWaitsForSeconds: anti-entropy and reindex meet a prompt that is being edited. Its lease is a minute, the edit takes a moment.
+func TestRewriteWaitsForSeconds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(1)
+		edit := r.start("edit", func(ctx context.Context, db *promptdb.DB) error { return change(title)(ctx, db, r, p) })
+		for range 6 {
+			synctest.Wait()
+			r.Pending()[0].Pass()
+		}
+		rewrite := r.start("rewrite", func(ctx context.Context, db *promptdb.DB) error { return db.Rewrite(ctx, "ann", p.ID) })
+		for {
+			synctest.Wait()
+			calls := slices.DeleteFunc(r.Pending(), func(c *chaos.Call) bool { return c.Process != rewrite.process })
+			require.NotEmpty(t, calls)
+			if wake := calls[0].Wake; !wake.IsZero() {
+				require.LessOrEqual(t, wake.Sub(r.Now()), 5*time.Second)
+				break
+			}
+			calls[0].Pass()
+		}
+		passCalls(r, edit)
+		passCalls(r, rewrite)
+		require.True(t, rewrite.settled())
+		require.NoError(t, rewrite.err)
+		r.rest()
+		require.Empty(t, r.differences())
+	})
+}

@@ -232,10 +232,10 @@ func (db *DB) standing(ctx context.Context, w *work) (rec *record, tally prompt.
 	return rec, tally, err
 }
 
-// next says when to look again at a prompt that somebody else is at work on until a time. That is mostly done in a moment,
-// and the lists are to follow votes within seconds.
+// next says when to look again at a prompt that somebody else is at work on until a time. That is mostly done in a moment;
+// the lists are to follow votes within seconds, and who rewrites many prompts waits for each.
 func (db *DB) next(why reason, until time.Time) time.Time {
-	if soon := db.Now().Add(calm); why == counts && soon.Before(until) {
+	if soon := db.Now().Add(calm); why != upToDate && soon.Before(until) {
 		return soon
 	}
 	return until
