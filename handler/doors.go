@@ -12,14 +12,7 @@ import (
 
 // doors returns the pages and the API: the path says which one is asked.
 func (a *app) doors(identify auth.Identify) http.Handler {
-	api, pages := a.api(identify), a.pages(identify)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if web.Serves(r.URL.Path) {
-			pages.ServeHTTP(w, r)
-			return
-		}
-		api.ServeHTTP(w, r)
-	})
+	return web.Beside(a.api(identify), a.pages(identify))
 }
 
 // pages returns what people see in a browser.

@@ -93,13 +93,7 @@ func (l *lab) restart() {
 	hub := prompthub.New(l.db, prompt.Rules{}, time.Now)
 	routes := api.New(api.Config{Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
-	l.doors = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if web.Serves(r.URL.Path) {
-			pages.ServeHTTP(w, r)
-			return
-		}
-		routes.ServeHTTP(w, r)
-	})
+	l.doors = web.Beside(routes, pages)
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db) {
 		l.jobs[t.Name] = t.Run

@@ -89,29 +89,34 @@ func (t *task) settled() bool {
 // drain runs what the queues hold, without faults, until they are empty; the clock moves as far as it must.
 func (r *ring) drain() error {
 	for range 2000 {
-		left := 0
-		for name, job := range jobs(r.truth) {
-			ms, err := r.queues.Receive(context.Background(), name, 32, 10*time.Minute)
-			if err != nil {
-				return err
-			}
-			for _, m := range ms {
-				if err := r.finish(name, m, job(context.Background(), m.Text)); err != nil {
-					return err
-				}
-			}
-			n, err := r.queues.Len(context.Background(), name)
-			if err != nil {
-				return err
-			}
-			left += n
-		}
-		if left == 0 {
-			return nil
+		left, err := r.runDue()
+		if left == 0 || err != nil {
+			return err
 		}
 		r.Advance(time.Second)
 	}
 	return errors.New("the queues do not drain")
+}
+
+// runDue runs the messages that can be seen, and returns how many there are besides.
+func (r *ring) runDue() (left int, err error) {
+	for name, job := range jobs(r.truth) {
+		ms, err := r.queues.Receive(context.Background(), name, 32, 10*time.Minute)
+		if err != nil {
+			return 0, err
+		}
+		for _, m := range ms {
+			if err := r.finish(name, m, job(context.Background(), m.Text)); err != nil {
+				return 0, err
+			}
+		}
+		n, err := r.queues.Len(context.Background(), name)
+		if err != nil {
+			return 0, err
+		}
+		left += n
+	}
+	return left, nil
 }
 
 func jobs(db *promptdb.DB) map[string]func(context.Context, string) error {

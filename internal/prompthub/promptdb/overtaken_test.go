@@ -39,17 +39,8 @@ func TestLatePublish(t *testing.T) {
 		require.NoError(t, toVisibility(prompt.Private)(t.Context(), r.truth, p.ID))
 		require.Zero(t, r.publicRows(p.ID))
 		tk := r.start("publish", func(ctx context.Context, db *promptdb.DB) error { return toVisibility(prompt.Public)(ctx, db, p.ID) })
-		var land func()
-		for {
-			synctest.Wait()
-			c := r.Pending()[0]
-			if c.Write && strings.HasPrefix(c.Label, "write Prompts ") {
-				land = c.Delay(chaos.ErrKilled) // sent; the process dies
-				tk.process.Kill()
-				break
-			}
-			c.Pass()
-		}
+		land := upTo(r, "write Prompts ").Delay(chaos.ErrKilled) // sent; the process dies
+		tk.process.Kill()
 		synctest.Wait()
 		require.True(t, tk.settled())
 		require.Error(t, tk.err)
@@ -73,25 +64,15 @@ func TestLateCommitOfAJob(t *testing.T) {
 		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error {
 			return db.Move(ctx, `{"v":1,"author":"ann","prompt":"`+string(p.ID)+`","voter":"vera"}`)
 		})
-		var land func()
-		var sent time.Time
-		for land == nil {
-			synctest.Wait()
-			c := r.Pending()[0]
-			if c.Write && strings.HasPrefix(c.Label, "write Prompts ") {
-				sent = c.Sent
-				r.Advance(5 * time.Second)
-				land = c.Delay(chaos.ErrTimeout)
-				continue
-			}
-			c.Pass()
-		}
+		commit := upTo(r, "write Prompts ")
+		r.Advance(5 * time.Second)
+		land := commit.Delay(chaos.ErrTimeout)
 		synctest.Wait()
 		// The voter takes the like back; its own job runs and finds nothing to do.
 		votes("vera", prompt.None)(r, &p)
 		require.NoError(t, r.drain())
 		_ = finishAll(r, job) // the task keeps its error
-		t.Log("job answers", job.err, "the commit lands", r.Now().Sub(sent), "after it was sent")
+		t.Log("job answers", job.err, "the commit lands", r.Now().Sub(commit.Sent), "after it was sent")
 		land()
 		if job.err != nil {
 			require.NoError(t, r.job(t.Context(), r.truth.Move, promptdb.QueueMoves, `{"v":1,"author":"ann","prompt":"`+string(p.ID)+`","voter":"vera"}`))
@@ -175,15 +156,8 @@ func TestPurgeTakesKey(t *testing.T) {
 		with(deleted)(r, &p)
 		require.NoError(t, r.drain())
 		r.Advance(32 * 24 * time.Hour)
-		tk := r.start("purge", func(ctx context.Context, db *promptdb.DB) error { _, err := db.Purge(ctx); return err })
-		for {
-			synctest.Wait()
-			c := r.Pending()[0]
-			if c.Write && strings.Contains(c.Label, "!idem|") {
-				break
-			}
-			c.Pass()
-		}
+		tk := startPurge(r)
+		upTo(r, "write Prompts u|ann: delete !idem|")
 		p2, isNew := make("other entropy")
 		require.True(t, isNew)
 		_ = finishAll(r, tk) // the task keeps its error
@@ -273,15 +247,7 @@ func TestDueLag(t *testing.T) {
 		r := newRing(t)
 		p := r.seeded(0)
 		// A crashed writer's lease lets a Move put a copy back for a minute.
-		var half []*chaos.Call
-		tk := r.start("edit", func(ctx context.Context, db *promptdb.DB) error { return change(title)(ctx, db, r, p) })
-		for i := 0; i < 6; i++ {
-			synctest.Wait()
-			r.Pending()[0].Pass()
-		}
-		synctest.Wait()
-		half = r.Pending()
-		require.NotEmpty(t, half)
+		tk := startEdit(r, p)
 		votes("v1", prompt.Like)(r, &p)
 		r.Advance(2 * time.Second)
 		ms, err := r.queues.Receive(t.Context(), promptdb.QueueMoves, 1, time.Minute)
@@ -360,13 +326,7 @@ func TestDueKeepsUnknown(t *testing.T) {
 		p := r.seeded(8)
 		votes("vera", prompt.Like)(r, &p)
 		r.loseMessages(promptdb.QueueMoves)
-		edit := r.start("edit", func(ctx context.Context, db *promptdb.DB) error { return change(title)(ctx, db, r, p) })
-		for range 6 {
-			synctest.Wait()
-			r.Pending()[0].Pass()
-		}
-		synctest.Wait()
-		require.NotEmpty(t, r.Pending(), "the edit is at its index rows")
+		edit := startEdit(r, p)
 		second := make(chan struct{})
 		job := r.start("jobs", func(ctx context.Context, db *promptdb.DB) error { // of one instance
 			err := move("early 0")(ctx, db, r, p) // finds the edit at work: a copy is put back
@@ -379,12 +339,14 @@ func TestDueKeepsUnknown(t *testing.T) {
 		require.True(t, edit.settled())
 		require.NoError(t, edit.err)
 		close(second)
-		sent, land := resetCommit(r)
+		commit := upTo(r, "write Prompts ")
+		land := commit.Delay(errors.New("connection reset"))
+		synctest.Wait()
 		votes("vera", prompt.None)(r, &p) // now the tally is that of the truth row again
 		passCalls(r, job)
 		require.True(t, job.settled())
 		require.NoError(t, job.err)
-		runUntil(r, sent.Add(20*time.Second))
+		runUntil(r, commit.Sent.Add(20*time.Second))
 		land()
 		r.rest()
 		r.Advance(5 * time.Minute)
@@ -400,12 +362,14 @@ func TestUnknownWhenResolveFails(t *testing.T) {
 		votes("vera", prompt.Like)(r, &p)
 		r.loseMessages(promptdb.QueueMoves)
 		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error { return move("vera")(ctx, db, r, p) })
-		sent, land := resetCommit(r)
+		commit := upTo(r, "write Prompts ")
+		land := commit.Delay(errors.New("connection reset"))
+		synctest.Wait()
 		require.Len(t, r.Pending(), 1)
 		r.Pending()[0].Fail(errors.New("connection refused"))
 		votes("vera", prompt.None)(r, &p)
 		require.NoError(t, finishAll(r, job), "it comes again by itself: the host would let it come too soon")
-		runUntil(r, sent.Add(25*time.Second))
+		runUntil(r, commit.Sent.Add(25*time.Second))
 		land()
 		r.rest()
 		r.Advance(5 * time.Minute)
@@ -425,30 +389,23 @@ func passCalls(r *ring, tk *task) {
 	}
 }
 
-// resetCommit lets calls pass until a commit, whose connection breaks and which lands later.
-func resetCommit(r *ring) (sent time.Time, land func()) {
-	for {
+// startEdit starts an edit and lets it come to its index rows.
+func startEdit(r *ring, p prompt.Prompt) *task {
+	tk := r.start("edit", func(ctx context.Context, db *promptdb.DB) error { return change(title)(ctx, db, r, p) })
+	for range 6 {
 		synctest.Wait()
-		c := r.Pending()[0]
-		if c.Write && strings.HasPrefix(c.Label, "write Prompts ") {
-			land = c.Delay(errors.New("connection reset"))
-			synctest.Wait()
-			return r.Now(), land
-		}
-		c.Pass()
+		r.Pending()[0].Pass()
 	}
+	synctest.Wait()
+	require.NotEmpty(r.t, r.Pending(), "the edit is at its index rows")
+	return tk
 }
 
 // runUntil runs what the queues hold until a time.
 func runUntil(r *ring, until time.Time) {
 	for r.Now().Before(until) {
-		for name, do := range jobs(r.truth) {
-			ms, err := r.queues.Receive(context.Background(), name, 32, 10*time.Minute)
-			require.NoError(r.t, err)
-			for _, m := range ms {
-				require.NoError(r.t, r.finish(name, m, do(context.Background(), m.Text)))
-			}
-		}
+		_, err := r.runDue()
+		require.NoError(r.t, err)
 		r.Advance(time.Second)
 	}
 }
@@ -477,11 +434,7 @@ func TestRewriteWaitsForSeconds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
 		p := r.seeded(1)
-		edit := r.start("edit", func(ctx context.Context, db *promptdb.DB) error { return change(title)(ctx, db, r, p) })
-		for range 6 {
-			synctest.Wait()
-			r.Pending()[0].Pass()
-		}
+		edit := startEdit(r, p)
 		rewrite := r.start("rewrite", func(ctx context.Context, db *promptdb.DB) error { return db.Rewrite(ctx, "ann", p.ID) })
 		for {
 			synctest.Wait()

@@ -108,7 +108,7 @@ func goOn(w http.ResponseWriter, r *http.Request, address string) {
 // back returns an address of ours to go back to, whatever a form says.
 func back(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.IsAbs() || u.Host != "" || !Serves(u.Path) || strings.ContainsAny(address, "\\\r\n\t") {
+	if err != nil || u.IsAbs() || u.Host != "" || !serves(u.Path) || strings.ContainsAny(address, "\\\r\n\t") {
 		return Prefix
 	}
 	return address

@@ -71,8 +71,19 @@ type web struct {
 	markdown  *markdown
 }
 
-// Serves reports whether a path belongs to the pages.
-func Serves(path string) bool { return path == Prefix || strings.HasPrefix(path, Prefix+"/") }
+// serves reports whether a path belongs to the pages.
+func serves(path string) bool { return path == Prefix || strings.HasPrefix(path, Prefix+"/") }
+
+// Beside gives pages the requests under Prefix, and all others to api, which takes paths as they are.
+func Beside(api, pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if serves(r.URL.Path) {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+}
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
