@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os/exec"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -16,8 +15,9 @@ import (
 // module is the path of the module; names below leave it out.
 const module = "prompthub/"
 
-// allowed says which packages of ours each package may import. Every package has its line. main
-// and stage put things together or run outside the program; still their lines are complete.
+// allowed says which packages of ours each package of the program may import. Every package that
+// handler contains has its line, and no other has: what is not here cannot get into the program.
+// TestToolsAndPackagesForTests holds the others by their kind.
 var allowed = map[string][]string{
 	// The foundation: knows nothing of PromptHub.
 	"internal/fault":                 {},
@@ -28,7 +28,6 @@ var allowed = map[string][]string{
 	"internal/queue":                 {},
 	"internal/azure":                 {"internal/table", "internal/queue"},
 	"internal/embedded":              {"internal/table", "internal/queue"},
-	"internal/memory":                {"internal/table", "internal/queue"},
 	"internal/telemetry":             {"internal/queue", "internal/table"},
 	"internal/function":              {"internal/telemetry"},
 	"internal/function/queuetrigger": {"internal/queue"},
@@ -56,31 +55,11 @@ var allowed = map[string][]string{
 		"internal/prompthub/client", "internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
 		"internal/queue", "internal/table", "internal/telemetry",
 	},
-
-	// For tests and developers.
-	"internal/azurite":               {},
-	"internal/function/functiontest": {"internal/function/queuetrigger", "internal/queue"},
-	"internal/chaos":                 {"internal/queue", "internal/table"},
-	"internal/table/tabletest":       {"internal/table"},
-	"internal/queue/queuetest":       {"internal/queue"},
-	"internal/stage":                 {"internal/azurite"},
-	"internal/mutants":               {},
-	"internal/prompthub/bench":       {"internal/embedded", "internal/prompthub/prompt", "internal/prompthub/promptdb"},
-	"internal/prompthub/e2e":         {},
-	"internal/infra":                 {},
-	"internal/infra/bicep":           {},
-	"internal/infra/bodies":          {"internal/infra/bicep"},
-	"internal/infra/cost":            {},
-	"internal/infra/printcost":       {"internal/infra/cost"},
-	"internal/infra/register":        {},
-	"internal/infra/typedata":        {"internal/infra/bicep"},
-	"internal/importtest":            {},
 }
 
-// onlyTests are packages that the program itself never contains.
-var onlyTests = []string{
-	"internal/memory", "internal/chaos", "internal/azurite", "internal/function/functiontest",
-	"internal/table/tabletest", "internal/queue/queuetest",
+// contracts are what packages for tests may import: they run against every implementation.
+var contracts = []string{
+	"internal/fault", "internal/function", "internal/function/queuetrigger", "internal/queue", "internal/table",
 }
 
 // cloud is how the paths of the cloud SDK begin.
@@ -88,8 +67,7 @@ const cloud = "github.com/Azure/"
 
 // A listed package is one of ours as go list tells of it.
 type listed struct {
-	ImportPath                         string
-	Doc                                string
+	ImportPath, Name, Doc              string
 	Imports, TestImports, XTestImports []string
 }
 
@@ -100,7 +78,7 @@ func (p listed) tests() []string { return append(slices.Clone(p.TestImports), p.
 
 func packages(t *testing.T) []listed {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Doc,Imports,TestImports,XTestImports", "prompthub/...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Name,Doc,Imports,TestImports,XTestImports", "prompthub/...")
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	var all []listed
@@ -129,9 +107,13 @@ func ours(imports []string) []string {
 
 func TestImports(t *testing.T) {
 	t.Parallel()
+	program := contained(t)
 	for _, p := range packages(t) {
 		may, ok := allowed[p.name()]
-		require.True(t, ok, "%s has no line in the table: say what it may import", p.name())
+		require.Equal(t, slices.Contains(program, p.name()), ok, "%s: the table has a line for each package of the program and no other", p.name())
+		if !ok {
+			continue
+		}
 		for _, i := range ours(p.Imports) {
 			require.Contains(t, may, i, "%s imports %s", p.name(), i)
 		}
@@ -153,10 +135,27 @@ func TestTableIsExact(t *testing.T) {
 	}
 }
 
+// A program of its own (a tool) puts things together as handler does, so it may import all. Any
+// other package that handler does not contain is for tests or tools: outside of PromptHub it may
+// import contracts and its like, so that no suite leans on one implementation.
+func TestToolsAndPackagesForTests(t *testing.T) {
+	t.Parallel()
+	program := contained(t)
+	for _, p := range packages(t) {
+		if p.Name == "main" || application(p.name()) || slices.Contains(program, p.name()) {
+			continue
+		}
+		for _, i := range ours(p.Imports) {
+			like := !slices.Contains(program, i) && !application(i)
+			require.True(t, like || slices.Contains(contracts, i), "%s imports %s: put it into a tool, or below internal/prompthub", p.name(), i)
+		}
+	}
+}
+
 func TestFoundationKnowsNoApplication(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
-		if application(p.name()) || p.name() == "handler" {
+		if application(p.name()) || p.Name == "main" {
 			continue
 		}
 		for _, i := range ours(append(p.tests(), p.Imports...)) {
@@ -165,8 +164,9 @@ func TestFoundationKnowsNoApplication(t *testing.T) {
 	}
 }
 
+// application says whether a package is of PromptHub, at any depth.
 func application(name string) bool {
-	return name == "internal/prompthub" || path.Dir(name) == "internal/prompthub"
+	return name == "internal/prompthub" || strings.HasPrefix(name, "internal/prompthub/")
 }
 
 func TestCloudStaysInOnePackage(t *testing.T) {
@@ -183,14 +183,23 @@ func TestCloudStaysInOnePackage(t *testing.T) {
 
 func TestProgramHoldsNoTests(t *testing.T) {
 	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "prompthub/handler").Output()
+	require.NotContains(t, dependencies(t), "testing")
+}
+
+// dependencies returns the packages that handler contains, of the standard library and of others too.
+func dependencies(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"handler").Output()
 	require.NoError(t, err)
-	deps := strings.Fields(string(out))
-	require.Contains(t, deps, "prompthub/internal/prompthub")
-	for _, name := range onlyTests {
-		require.NotContains(t, deps, module+name)
-	}
-	require.NotContains(t, deps, "testing")
+	return strings.Fields(string(out))
+}
+
+// contained returns the packages of ours that handler contains, itself included.
+func contained(t *testing.T) []string {
+	t.Helper()
+	names := ours(dependencies(t))
+	require.Contains(t, names, "internal/prompthub")
+	return names
 }
 
 func TestEveryPackageHasAComment(t *testing.T) {
