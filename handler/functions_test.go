@@ -158,9 +158,6 @@ func TestEveryTriggerHasAFunctionAndNoOther(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// pendingFor is how long a projection that is under way keeps others waiting.
-const pendingFor = time.Minute
-
 func TestHost(t *testing.T) {
 	h := readHost(t)
 	require.NotEmpty(t, h.ExtensionBundle.ID, "queue triggers need it")
@@ -170,7 +167,7 @@ func TestHost(t *testing.T) {
 	q := h.Extensions.Queues
 	require.Equal(t, "base64", q.MessageEncoding, "what package azure writes")
 	retry := timeSpan(t, q.VisibilityTimeout)
-	require.Greater(t, retry*time.Duration(q.MaxDequeueCount-1), pendingFor, "a message must not turn to poison while a projection is under way")
+	require.Greater(t, retry*time.Duration(q.MaxDequeueCount-1), promptdb.Lease, "a message must not turn to poison while a projection is under way")
 	require.LessOrEqual(t, timeSpan(t, q.MaxPollingInterval), 2*time.Second)
 
 	local := localQueues()

@@ -41,11 +41,11 @@ var mutants = []mutant{
 	},
 	{
 		"the lease ends before late writes have landed", "commit.go",
-		"leaseFor   = 60 * time.Second", "leaseFor   = 22 * time.Second",
+		"leaseFor = sendWithin + landWithin + clockSkew", "leaseFor = (sendWithin + landWithin + clockSkew) * 9 / 10",
 	},
 	{
 		"a vote's wake-up comes before a late write has landed", "vote.go",
-		"const voteWake = 60 * time.Second", "const voteWake = 3 * time.Second",
+		"const voteWake = wakeFresh + landWithin", "const voteWake = 3 * time.Second",
 	},
 	{
 		"a vote's wake-up is brought forward although a write may still land", "vote.go",

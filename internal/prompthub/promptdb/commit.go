@@ -18,20 +18,36 @@ import (
 	"prompthub/internal/table"
 )
 
-// The times of the protocol. The storage ends a write within writeEnd of receiving it, whatever
-// its sender believes. So a write sent sendWithin after the commit has landed by
-// sendWithin + writeEnd, or never will; leaseFor adds room for clocks that differ. A wake-up is
-// sent at most wakeFresh before the commit, so it comes when the lease has ended.
+// The times of the protocol: what is assumed of storage, clocks and processes, and what this package
+// keeps to itself.
 const (
-	leaseFor   = 60 * time.Second // how long one writer has the index rows of a prompt to itself
-	sendWithin = 20 * time.Second // after the commit, for index writes
-	wakeAfter  = 90 * time.Second // until a wake-up is seen
-	wakeFresh  = 20 * time.Second // how old a wake-up may be at the commit
-	callWithin = 5 * time.Second  // how long one call waits for its answer
-	busyWithin = 2 * time.Second  // how long a request waits for another writer
-	maxTries   = 20               // of a loop that others can make go round again
-	maxUnknown = 3                // commits of unknown outcome before a command gives up
+	writeEnd    = 30 * time.Second // a write ends within it of being received, whatever its sender believes
+	clockSkew   = 10 * time.Second // the clocks of two instances differ by no more
+	pauseWithin = 5 * time.Second  // a process stands still for no longer between a look at its clock and a call
+	sendWithin  = 20 * time.Second // after the commit, for index writes
+	wakeFresh   = 20 * time.Second // how old a wake-up may be at the commit
+	callWithin  = 5 * time.Second  // how long one call waits for its answer, and may be under way
+	busyWithin  = 2 * time.Second  // how long a request waits for another writer
+	maxTries    = 20               // of a loop that others can make go round again
+	maxUnknown  = 3                // commits of unknown outcome before a command gives up
 )
+
+// The times that follow from them. They have no values of their own, so that none can be changed alone.
+const (
+	// landWithin is by when a write has landed or never will, from the look at the clock before it.
+	landWithin = pauseWithin + callWithin + writeEnd
+
+	// leaseFor is how long one writer has the index rows of a prompt to itself: by the clock of any
+	// instance all that it sent has landed then, or never will.
+	leaseFor = sendWithin + landWithin + clockSkew
+
+	// wakeAfter is until a wake-up is seen: the lease that its commit took has ended.
+	wakeAfter = wakeFresh + leaseFor + clockSkew
+)
+
+// Lease is how long a projection that was cut short may keep the next one waiting. A message must
+// be tried for longer, or it turns to poison by waiting.
+const Lease = leaseFor
 
 // errConflict means that the row was changed since it was read.
 var errConflict = errors.New("row was changed by another")

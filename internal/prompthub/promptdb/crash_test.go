@@ -330,7 +330,7 @@ func crashed(r *ring, p *prompt.Prompt) {
 	}
 	synctest.Wait()
 	require.True(r.t, tk.settled())
-	r.Advance(65 * time.Second) // its lease has ended, its wake-up has not come
+	r.Advance(promptdb.Lease + 5*time.Second) // its lease has ended, its wake-up has not come
 }
 
 // crashedAlone is the same where the wake-up is lost too.

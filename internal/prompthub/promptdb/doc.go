@@ -6,7 +6,7 @@
 // a prompt is a pure function of it: rows is the only code that knows which exist. Table
 // Storage has no transaction across partitions, so a write goes like this:
 //
-//  1. A wake-up message is put on the queue index-repairs, invisible for 90 s.
+//  1. A wake-up message is put on the queue index-repairs, invisible for 100 s.
 //  2. The truth row is written under its ETag, in one batch with the author's summary row. This
 //     is the commit point. The same write sets Pending: who projects, until when, and which
 //     index rows become stale.

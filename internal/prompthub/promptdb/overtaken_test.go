@@ -310,7 +310,7 @@ func TestLateIndexWrite(t *testing.T) {
 				c.Pass()
 			}
 		}
-		r.Advance(65 * time.Second)
+		r.Advance(promptdb.Lease + 5*time.Second)
 		require.NoError(t, change(private)(t.Context(), r.truth, r, p))
 		_ = finishAll(r, tk) // the task keeps its error
 		tk.process.Kill()

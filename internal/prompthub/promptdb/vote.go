@@ -18,9 +18,8 @@ import (
 // shards is how many rows share the tally of a prompt, so that as many voters can write at once.
 const shards = 8
 
-// voteWake is how long the wake-up of a vote waits: its batch is sent within wakeFresh, and has
-// landed or never will 30 s later.
-const voteWake = 60 * time.Second
+// voteWake is how long the wake-up of a vote waits: its batch, which is sent within wakeFresh, has landed or never will.
+const voteWake = wakeFresh + landWithin
 
 // maxVoteTries bounds how often a vote is tried against others on the same share of the tally.
 const maxVoteTries = 100
