@@ -97,38 +97,6 @@ func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Dif
 	return []Difference{d}, nil
 }
 
-// entry reads the key of an index row: which prompt it belongs to, and which of its entries it is.
-func (db *DB) entry(name string, key table.Key) (e entries, id prompt.ID, ok bool) {
-	switch name {
-	case db.t.Newest:
-		e.Newest = true
-		id, ok = parseByAge(key.Row)
-	case db.t.MostLiked:
-		var score int32
-		score, id, ok = parseLiked(key.Row)
-		e.Scores = []int32{score}
-	case db.t.TagIndex:
-		id, ok = parseByAge(key.Row)
-		tag, _ := dec(strings.TrimPrefix(key.Partition, "t|"))
-		e.Tags = []prompt.Tag{prompt.Tag(tag)}
-	case db.t.TitleIndex:
-		id, ok = parseByAge(key.Row)
-		token, _ := dec(strings.TrimPrefix(key.Partition, "q|"))
-		e.Tokens = []string{token}
-	case db.t.DeletedIndex:
-		id, ok = parseID(key.Row)
-		e.Days = []string{strings.TrimPrefix(key.Partition, deletedPrefix)}
-	case db.t.HiddenIndex:
-		id, ok = parseByAge(key.Row)
-		e.Hidden = true
-	}
-	if !ok {
-		return entries{}, "", false
-	}
-	same := func(r indexRow) bool { return r.row.Key == key }
-	return e, id, slices.ContainsFunc(db.keys(e, id), same)
-}
-
 // checkMine reports a row of the author's list whose prompt does not exist.
 func (db *DB) checkMine(ctx context.Context, row table.Row) ([]Difference, error) {
 	author, okUser := parseUser(row.Partition)

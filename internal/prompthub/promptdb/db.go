@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -40,31 +42,38 @@ type Tables struct {
 
 // DefaultTables returns the tables under their usual names.
 func DefaultTables() Tables {
-	return Tables{
-		Prompts: "Prompts", Votes: "PromptVotes", VotesByVoter: "PromptVotesByVoter", TagIndex: "TagIndex",
-		TitleIndex: "TitleSearchIndex", Newest: "PublicPromptsNewestIndex", MostLiked: "PublicPromptsMostLikedIndex",
-		DeletedIndex: "DeletedPromptsIndex", HiddenIndex: "HiddenPromptsIndex", TagCatalog: "TagCatalog", SystemState: "SystemState",
+	var t Tables
+	for field, name := range t.names() {
+		*name = field.Tag.Get("default")
+	}
+	return t
+}
+
+// names returns every field of t but Prefix, and the name in it.
+func (t *Tables) names() iter.Seq2[reflect.StructField, *string] {
+	return func(yield func(reflect.StructField, *string) bool) {
+		v := reflect.ValueOf(t).Elem()
+		for i := range v.NumField() {
+			name := v.Field(i).Addr().Interface().(*string)
+			if name != &t.Prefix && !yield(v.Type().Field(i), name) {
+				return
+			}
+		}
 	}
 }
 
 // All returns every table's full name.
 func (t Tables) All() []string {
-	names := []string{
-		t.Prompts, t.Votes, t.VotesByVoter, t.TagIndex, t.TitleIndex, t.Newest, t.MostLiked,
-		t.DeletedIndex, t.HiddenIndex, t.TagCatalog, t.SystemState,
+	var all []string
+	for _, name := range t.names() {
+		all = append(all, t.Prefix+*name)
 	}
-	for i := range names {
-		names[i] = t.Prefix + names[i]
-	}
-	return names
+	return all
 }
 
 // prefixed returns the names with the prefix before each.
 func (t Tables) prefixed() Tables {
-	for _, name := range []*string{
-		&t.Prompts, &t.Votes, &t.VotesByVoter, &t.TagIndex, &t.TitleIndex, &t.Newest, &t.MostLiked,
-		&t.DeletedIndex, &t.HiddenIndex, &t.TagCatalog, &t.SystemState,
-	} {
+	for _, name := range t.names() {
 		*name = t.Prefix + *name
 	}
 	t.Prefix = ""

@@ -23,6 +23,27 @@ func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
 	return rows
 }
 
+// Entries says which index rows a prompt has, as the property Pending stores it.
+type Entries = entries
+
+// Keys returns the keys of the rows that e names.
+func (e Entries) Keys(id prompt.ID) []table.Key {
+	var keys []table.Key
+	for _, r := range New(Config{Tables: DefaultTables()}).keys(e, id) {
+		keys = append(keys, r.row.Key)
+	}
+	return keys
+}
+
+// IndexTables returns the tables that hold nothing but index rows.
+func (db *DB) IndexTables() []string { return db.indexTables() }
+
+// OwnerOf returns the prompt that the key of an index row names, or none.
+func (db *DB) OwnerOf(name string, key table.Key) prompt.ID {
+	_, id, _ := db.entry(name, key)
+	return id
+}
+
 // Record returns a prompt as its truth row has it.
 func (db *DB) Record(ctx context.Context, author string, id prompt.ID) (prompt.Prompt, error) {
 	rec, err := db.record(ctx, author, id)

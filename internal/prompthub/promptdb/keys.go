@@ -2,6 +2,7 @@ package promptdb
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,8 @@ const (
 	locatorRow   = "!prompt"
 	headerPrefix = "!" // sorts before every vote: the locator and the tallies
 
+	tagPrefix     = "t|"
+	tokenPrefix   = "q|"
 	newestPrefix  = "pub|newest|"
 	likedPrefix   = "pub|liked|"
 	deletedPrefix = "deleted|"
@@ -94,13 +97,13 @@ func tagKey(tag prompt.Tag, id prompt.ID) table.Key {
 	return table.Key{Partition: tagPartition(tag), Row: byAge(id)}
 }
 
-func tagPartition(tag prompt.Tag) string { return "t|" + enc(string(tag)) }
+func tagPartition(tag prompt.Tag) string { return tagPrefix + enc(string(tag)) }
 
 func tokenKey(token string, id prompt.ID) table.Key {
 	return table.Key{Partition: tokenPartition(token), Row: byAge(id)}
 }
 
-func tokenPartition(token string) string { return "q|" + enc(cutToken(token)) }
+func tokenPartition(token string) string { return tokenPrefix + enc(cutToken(token)) }
 
 func newestKey(id prompt.ID) table.Key {
 	return table.Key{Partition: newestPrefix + month(id.Time()), Row: byAge(id)}
@@ -141,6 +144,27 @@ func parseByAge(row string) (prompt.ID, bool) {
 	}
 	id, ok := parseID(text)
 	return id, ok && byAge(id) == row
+}
+
+// byAgeAlone parses the key of an index that has one partition, or one that follows from the id.
+func byAgeAlone(key table.Key) (part string, id prompt.ID, ok bool) {
+	id, ok = parseByAge(key.Row)
+	return "", id, ok
+}
+
+// byAgeUnder parses the key of an index whose partitions are prefix and an encoded part.
+func byAgeUnder(prefix string) func(table.Key) (string, prompt.ID, bool) {
+	return func(key table.Key) (string, prompt.ID, bool) {
+		id, ok := parseByAge(key.Row)
+		part, okPart := dec(strings.TrimPrefix(key.Partition, prefix))
+		return part, id, ok && okPart
+	}
+}
+
+// parseDeleted returns the day and the id in a key made by deletedKey.
+func parseDeleted(key table.Key) (day string, id prompt.ID, ok bool) {
+	id, ok = parseID(key.Row)
+	return strings.TrimPrefix(key.Partition, deletedPrefix), id, ok
 }
 
 // parseID reads an id from a key, where it stands in upper case.
@@ -209,6 +233,21 @@ func bucketDesc(score int32) string {
 }
 
 func scoreDesc(score int32) string { return fmt.Sprintf("%010d", int64(maxScore)-int64(score)) }
+
+// tokensByKey drops tokens whose key another one has already: very long ones are cut.
+func tokensByKey(tokens []string) []string {
+	long := func(t string) bool { return cutToken(t) != t }
+	if !slices.ContainsFunc(tokens, long) {
+		return tokens
+	}
+	var kept []string
+	for _, t := range tokens {
+		if !slices.ContainsFunc(kept, func(k string) bool { return cutToken(k) == cutToken(t) }) {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
 
 func cutToken(token string) string {
 	n := 0

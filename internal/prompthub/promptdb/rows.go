@@ -7,107 +7,61 @@ import (
 	"prompthub/internal/table"
 )
 
-// entries says which index rows a prompt has, without their contents: small enough to be
-// kept in the truth row while they change. The locator is not among them: every prompt has it.
-type entries struct {
-	Newest bool         `json:"n,omitempty"`
-	Hidden bool         `json:"h,omitempty"`
-	Scores []int32      `json:"s,omitempty"`
-	Tags   []prompt.Tag `json:"t,omitempty"`
-	Tokens []string     `json:"q,omitempty"`
-	Days   []string     `json:"d,omitempty"`
-}
-
-// entriesOf returns what a prompt has. Only a listed prompt has public rows.
-func entriesOf(p prompt.Prompt) entries {
-	var e entries
-	if p.Listed() {
-		e.Newest = true
-		e.Scores = []int32{p.Score()}
-		e.Tags = p.Tags
-		e.Tokens = prompt.Tokens(prompt.NormalizeTitle(p.Title))
-	}
-	if p.Deleted() {
-		e.Days = []string{day(p.DeletedAt)}
-	}
-	e.Hidden = p.Hidden() && !p.Deleted() && p.Visibility == prompt.Public // moderators do not read private titles
-	return e
-}
-
-// without returns what is in e and not in f.
-func (e entries) without(f entries) entries {
-	return entries{
-		Newest: e.Newest && !f.Newest,
-		Hidden: e.Hidden && !f.Hidden,
-		Scores: minus(e.Scores, f.Scores),
-		Tags:   minus(e.Tags, f.Tags),
-		Tokens: minus(e.Tokens, f.Tokens),
-		Days:   minus(e.Days, f.Days),
-	}
-}
-
-// and returns what is in e or in f.
-func (e entries) and(f entries) entries {
-	return entries{
-		Newest: e.Newest || f.Newest,
-		Hidden: e.Hidden || f.Hidden,
-		Scores: slices.Concat(e.Scores, minus(f.Scores, e.Scores)),
-		Tags:   slices.Concat(e.Tags, minus(f.Tags, e.Tags)),
-		Tokens: slices.Concat(e.Tokens, minus(f.Tokens, e.Tokens)),
-		Days:   slices.Concat(e.Days, minus(f.Days, e.Days)),
-	}
-}
-
-func minus[T comparable](a, b []T) []T {
-	var rest []T
-	for _, x := range a {
-		if !slices.Contains(b, x) {
-			rest = append(rest, x)
-		}
-	}
-	return rest
-}
-
 // An indexRow is a row of one of the index tables.
 type indexRow struct {
 	table string
 	row   table.Row
 }
 
-// rows lists every index row that p must have. No other function knows the indexes.
+// rows lists every index row that p must have: its locator, and what indexes say.
 func (db *DB) rows(p prompt.Prompt) []indexRow {
 	rows := []indexRow{{db.t.Votes, table.Row{Key: locatorKey(p.ID), Props: locator(p)}}}
-	e := entriesOf(p)
 	card := summary(p)
-	add := func(name string, key table.Key, extra ...table.Prop) {
-		rows = append(rows, indexRow{name, table.Row{Key: key, Props: slices.Concat(card, extra)}})
-	}
-	if e.Newest {
-		add(db.t.Newest, newestKey(p.ID))
-	}
-	for _, s := range e.Scores {
-		add(db.t.MostLiked, likedKey(s, p.ID), table.Prop{Name: "Score", Value: table.Int32(s)})
-	}
-	for _, tag := range e.Tags {
-		add(db.t.TagIndex, tagKey(tag, p.ID), table.Prop{Name: "Tag", Value: table.String(string(tag))})
-	}
-	for _, token := range tokensByKey(e.Tokens) {
-		add(db.t.TitleIndex, tokenKey(token, p.ID), table.Prop{Name: "Token", Value: table.String(token)})
-	}
-	for _, d := range e.Days {
-		rows = append(rows, indexRow{db.t.DeletedIndex, table.Row{Key: deletedKey(d, p.ID), Props: table.Props{
-			{Name: "PromptId", Value: table.String(string(p.ID))},
-			{Name: "AuthorId", Value: table.String(p.AuthorID)},
-			{Name: "DeletedAt", Value: table.Time(p.DeletedAt)},
-		}}})
-	}
-	if e.Hidden {
-		add(db.t.HiddenIndex, hiddenKey(p.ID), marks(p)...)
+	for _, x := range indexes {
+		for _, part := range x.parts(p) {
+			rows = append(rows, indexRow{x.table(db.t), table.Row{Key: x.key(part, p.ID), Props: x.props(card, part, p)}})
+		}
 	}
 	return rows
 }
 
-// locator says where the truth row of a prompt is and who may know of it.
+// keys returns the rows of e for one prompt, without their contents.
+func (db *DB) keys(e entries, id prompt.ID) []indexRow {
+	var rows []indexRow
+	for _, x := range indexes {
+		for _, part := range e[x.code] {
+			rows = append(rows, indexRow{x.table(db.t), table.Row{Key: x.key(part, id)}})
+		}
+	}
+	return rows
+}
+
+// entry reads the key of an index row: which prompt it belongs to, and which of its entries it is.
+func (db *DB) entry(name string, key table.Key) (entries, prompt.ID, bool) {
+	for _, x := range indexes {
+		if x.table(db.t) != name {
+			continue
+		}
+		part, id, ok := x.parse(key)
+		if !ok || x.key(part, id) != key {
+			return nil, "", false
+		}
+		return entries{x.code: {part}}, id, true
+	}
+	return nil, "", false
+}
+
+// indexTables are the tables that hold nothing but index rows of prompts.
+func (db *DB) indexTables() []string {
+	names := make([]string, len(indexes))
+	for i, x := range indexes {
+		names[i] = x.table(db.t)
+	}
+	return names
+}
+
+// locator says where the truth row of a prompt is and who may know of it. It is the one index
+// row that every prompt has, at a key that never changes; so it is no entry of indexes.
 func locator(p prompt.Prompt) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
@@ -118,42 +72,49 @@ func locator(p prompt.Prompt) table.Props {
 	}
 }
 
-// tokensByKey drops tokens whose key another one has already: very long ones are cut.
-func tokensByKey(tokens []string) []string {
-	long := func(t string) bool { return cutToken(t) != t }
-	if !slices.ContainsFunc(tokens, long) {
-		return tokens
+// entries says which index rows a prompt has, by the code of the index, without their contents:
+// small enough to be kept in the truth row while they change.
+type entries map[string][]string
+
+// entriesOf returns what a prompt has.
+func entriesOf(p prompt.Prompt) entries {
+	e := make(entries, len(indexes))
+	for _, x := range indexes {
+		e.add(x.code, x.parts(p))
 	}
-	var kept []string
-	for _, t := range tokens {
-		if !slices.ContainsFunc(kept, func(k string) bool { return cutToken(k) == cutToken(t) }) {
-			kept = append(kept, t)
-		}
-	}
-	return kept
+	return e
 }
 
-// keys returns the rows of e for one prompt, by table.
-func (db *DB) keys(e entries, id prompt.ID) []indexRow {
-	var rows []indexRow
-	add := func(name string, key table.Key) { rows = append(rows, indexRow{name, table.Row{Key: key}}) }
-	if e.Newest {
-		add(db.t.Newest, newestKey(id))
+func (e entries) add(code string, parts []string) {
+	if len(parts) > 0 {
+		e[code] = parts
 	}
-	for _, s := range e.Scores {
-		add(db.t.MostLiked, likedKey(s, id))
+}
+
+// without returns what is in e and not in f.
+func (e entries) without(f entries) entries {
+	rest := make(entries, len(e))
+	for code, parts := range e {
+		rest.add(code, minus(parts, f[code]))
 	}
-	for _, tag := range e.Tags {
-		add(db.t.TagIndex, tagKey(tag, id))
+	return rest
+}
+
+// and returns what is in e or in f.
+func (e entries) and(f entries) entries {
+	all := make(entries, len(e))
+	for _, x := range indexes {
+		all.add(x.code, slices.Concat(e[x.code], minus(f[x.code], e[x.code])))
 	}
-	for _, token := range e.Tokens {
-		add(db.t.TitleIndex, tokenKey(token, id))
+	return all
+}
+
+func minus(a, b []string) []string {
+	var rest []string
+	for _, x := range a {
+		if !slices.Contains(b, x) {
+			rest = append(rest, x)
+		}
 	}
-	for _, d := range e.Days {
-		add(db.t.DeletedIndex, deletedKey(d, id))
-	}
-	if e.Hidden {
-		add(db.t.HiddenIndex, hiddenKey(id))
-	}
-	return rows
+	return rest
 }

@@ -7,11 +7,6 @@ import (
 	"prompthub/internal/table"
 )
 
-// indexTables are the tables that hold nothing but index rows of prompts.
-func (db *DB) indexTables() []string {
-	return []string{db.t.TagIndex, db.t.TitleIndex, db.t.Newest, db.t.MostLiked, db.t.DeletedIndex, db.t.HiddenIndex}
-}
-
 // Verify compares every row with the truth and calls report for each that differs. It reads any number of rows in constant
 // memory but for the votes of one prompt, calls progress now and then with how many it has checked,
 // and returns their number. What is being changed while it looks is looked at twice and left out
