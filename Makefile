@@ -104,12 +104,12 @@ $(AZURITE_STAMP): $(AZURITE)/package-lock.json
 		echo "npm is not installed: no tests against Azurite. Install Node 22 to run them."; \
 	fi
 
-# The same for the grammar of Bicep, without which infra/ is not checked.
+# The same for the JSON schemas of what is deployed.
 $(INFRA_STAMP): $(INFRA)/package-lock.json
 	@if command -v npm >/dev/null; then \
 		npm ci --prefix $(INFRA) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
-		echo "npm is not installed: infra/ is not checked. Install Node 22 to check it."; \
+		echo "npm is not installed: host.json and workflows are not held against their schemas. Install Node 22 to do so."; \
 	fi
 
 # What tests in a browser need besides the browser.

@@ -48,8 +48,8 @@ param logLevel string = 'info'
 @description('Goes before the name of every table. Changing it shows an empty library; the old tables stay.')
 param tablePrefix string = ''
 
-@description('Further settings of the application as a JSON object of strings, such as {"LIMIT_WRITES":"50"}; they win over all others.')
-param moreSettings string = ''
+@description('Further settings of the application, strings by their names; they win over all others. None of the platform.')
+param moreSettings object = {}
 
 @allowed(['Standard_LRS', 'Standard_ZRS', 'Standard_GRS', 'Standard_GZRS', 'Standard_RAGRS', 'Standard_RAGZRS'])
 @description('Copies of the data. Zone-redundant survives the loss of a datacenter.')
@@ -87,6 +87,9 @@ param allowedIpRanges string = ''
 
 @description('Own name of the application, such as prompts.example.org, by Azure Front Door, which has a monthly price. Empty: none.')
 param customDomain string = ''
+
+// With WEBSITE_AUTH_ENABLED set by hand, forged headers would be believed.
+var platformSettings = filter(objectKeys(moreSettings), name => startsWith(toLower(name), 'website_'))
 
 var token = toLower(uniqueString(subscription().id, environmentName, location))
 var resourceTags = { 'azd-env-name': environmentName }
@@ -158,7 +161,7 @@ module app 'modules/app.bicep' = {
     deploymentContainer: storage.outputs.deploymentContainer
     insightsName: monitoring.outputs.insightsName
     logsName: monitoring.outputs.logsName
-    subnetId: privateNetwork ? network.outputs.appSubnetId : ''
+    subnetId: privateNetwork ? network!.outputs.appSubnetId : ''
     instanceMemoryMB: instanceMemoryMB
     maximumInstanceCount: maximumInstanceCount
     alwaysReadyInstances: alwaysReadyInstances
@@ -171,7 +174,7 @@ module app 'modules/app.bicep' = {
     catalogTags: tags
     logLevel: logLevel
     tablePrefix: tablePrefix
-    moreSettings: empty(moreSettings) ? {} : json(moreSettings)
+    moreSettings: empty(platformSettings) ? moreSettings : fail('MORE_SETTINGS may not set ${join(platformSettings, ', ')}')
     allowedIpRanges: empty(allowedIpRanges) ? [] : split(allowedIpRanges, ',')
     behindFrontDoor: !empty(customDomain)
   }
@@ -221,5 +224,5 @@ output STORAGE_ACCOUNT_NAME string = storage.outputs.name
 output LOG_ANALYTICS_WORKSPACE string = monitoring.outputs.logsName
 output APPLICATION_INSIGHTS_NAME string = monitoring.outputs.insightsName
 output AUTH_MODE string = app.outputs.authMode
-output CUSTOM_DOMAIN_CNAME string = empty(customDomain) ? '' : domain.outputs.endpointHostName
-output CUSTOM_DOMAIN_TXT string = empty(customDomain) ? '' : domain.outputs.validationToken
+output CUSTOM_DOMAIN_CNAME string = empty(customDomain) ? '' : domain!.outputs.endpointHostName
+output CUSTOM_DOMAIN_TXT string = empty(customDomain) ? '' : domain!.outputs.validationToken

@@ -62,4 +62,5 @@ resource route 'Microsoft.Cdn/profiles/afdEndpoints/routes@2025-06-01' = {
 }
 
 output endpointHostName string = endpoint.properties.hostName
-output validationToken string = domain.properties.validationProperties.validationToken
+// Not there any more once the name is validated.
+output validationToken string = domain.properties.?validationProperties.?validationToken ?? ''

@@ -2,6 +2,7 @@ package infra
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,16 +33,15 @@ var elsewhere = map[string]string{
 	"CORS_*":                       "no page of another origin by default; moreSettings allows some",
 }
 
+// settingKey finds the settings: those keys that begin with a capital.
+var settingKey = regexp.MustCompile(`(?m)^\s*([A-Z]\w+):`)
+
 // appSettings compares the settings of the function app with those that the program reads.
 func appSettings(t *testing.T, fs files) []string {
 	known := settings(t)
 	require.Contains(t, known, "AUTH_MODE")
-	var given, problems []string
-	for _, o := range fs["modules/app.bicep"].Resource("settings").Body.Get("properties").Objects() {
-		for _, p := range o.Properties() {
-			given = append(given, p.Name)
-		}
-	}
+	var problems []string
+	given := groups(settingKey, fs.section(t, "modules/app.bicep", "  resource settings '"))
 	for _, name := range given {
 		if _, ours := known[name]; !ours && !slices.Contains(hosts, name) {
 			problems = append(problems, name+": nobody reads it")
@@ -62,47 +62,38 @@ func appSettings(t *testing.T, fs files) []string {
 // The defaults of a deployment are those of the program.
 func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 	t.Parallel()
-	known, main := settings(t), file(t, "main.bicep")
-	for name, param := range map[string]string{"PUBLIC_READ": "publicRead", "MAX_TEXT": "maxText", "LOG_LEVEL": "logLevel"} {
-		for _, p := range main.Params {
-			if p.Name == param {
-				require.Equal(t, known[name], strings.Trim(p.Default.Text(), "'"), name)
-			}
-		}
+	known, main := settings(t), infrastructure(t)["main.bicep"]
+	for name, param := range map[string]string{"PUBLIC_READ": "publicRead bool", "MAX_TEXT": "maxText int", "LOG_LEVEL": "logLevel string"} {
+		given := groups(regexp.MustCompile(`(?m)^param `+param+` = '?([^'\n]*)`), main)
+		require.Equal(t, []string{known[name]}, given, name)
 	}
 }
 
 func TestSite(t *testing.T) {
 	t.Parallel()
-	f := file(t, "modules/app.bicep")
-	site := f.Resource("site").Body
-	is(t, site, "union(tags, { 'azd-service-name': 'api' })", "tags")
-	properties := site.Get("properties")
-	is(t, properties, "true", "httpsOnly")
-	runtime := properties.Get("functionAppConfig", "runtime")
-	is(t, runtime, "'custom'", "name")
-	is(t, runtime, "'1.0'", "version")
-	is(t, properties.Get("functionAppConfig", "deployment", "storage"), "'UserAssignedIdentity'", "authentication", "type")
-	for _, o := range properties.Get("siteConfig").Objects() {
-		for _, p := range o.Properties() {
-			require.Contains(t, []string{
-				"minTlsVersion", "scmMinTlsVersion", "http20Enabled", "ipSecurityRestrictions", "ipSecurityRestrictionsDefaultAction",
-			}, p.Name, "Flex Consumption refuses a deployment over fields that it does not take")
-		}
+	fs, file := infrastructure(t), "modules/app.bicep"
+	fs.has(t, file, "resource site '", "tags: union(tags, { 'azd-service-name': 'api' })", "httpsOnly: true",
+		"runtime: { name: 'custom', version: '1.0' }", "type: 'UserAssignedIdentity'")
+	taken := []string{
+		"minTlsVersion", "scmMinTlsVersion", "http20Enabled", "ipSecurityRestrictions", "ipSecurityRestrictionsDefaultAction",
 	}
-	is(t, f.Resource("plan").Body, "'FC1'", "sku", "name")
+	for _, key := range groups(regexp.MustCompile(`(?m)^\s*(\w+):`), fs.section(t, file, "    siteConfig: "))[1:] {
+		require.Contains(t, taken, key, "Flex Consumption refuses a deployment over fields that it does not take")
+	}
+	fs.has(t, file, "resource plan '", "sku: { name: 'FC1', tier: 'FlexConsumption' }")
 	for _, door := range []string{"scm", "ftp"} {
-		is(t, f.Resource(door).Body, "false", "properties", "allow")
+		fs.has(t, file, "  resource "+door+" '", "properties: { allow: false }")
 	}
 }
 
 // Without sign-in and without tokens there is no mode, and the application refuses everybody.
 func TestModeOfSignIn(t *testing.T) {
 	t.Parallel()
-	f := file(t, "modules/app.bicep")
-	require.Equal(t, "!empty(entraClientId) ? 'easyauth' : (!empty(jwtIssuer) || !empty(jwtAudience)) ? 'jwt' : ''", f.Vars["authMode"].Text())
-	auth := f.Resource("auth").Body.Get("properties")
-	is(t, auth, "!empty(entraClientId)", "platform", "enabled")
-	is(t, auth, "false", "globalValidation", "requireAuthentication") // the application refuses: a browser needs its sign-in page
-	is(t, auth, "anonymousPaths", "globalValidation", "excludedPaths")
+	fs, file := infrastructure(t), "modules/app.bicep"
+	require.Contains(t, fs[file], "var authMode = !empty(entraClientId) ? 'easyauth' : (!empty(jwtIssuer) || !empty(jwtAudience)) ? 'jwt' : ''")
+	fs.has(t, file, "  resource auth '", "platform: { enabled: !empty(entraClientId) }",
+		"requireAuthentication: false", // the application refuses: a browser needs its sign-in page
+		"excludedPaths: anonymousPaths")
+	require.Contains(t, fs["main.bicep"], "filter(objectKeys(moreSettings), name => startsWith(toLower(name), 'website_'))", "WEBSITE_AUTH_ENABLED is the platform's to set")
+	require.Contains(t, fs["main.bicep"], "moreSettings: empty(platformSettings) ? moreSettings : fail(")
 }

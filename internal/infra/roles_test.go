@@ -65,12 +65,12 @@ func roles(t *testing.T, fs files) []string {
 			want = append(want, r.id)
 		}
 	}
-	return differences("roles of the application", want, texts(t, fs["modules/access.bicep"].Vars["storageRoles"]))
+	return differences("roles of the application", want, fs.list(t, "modules/access.bicep", "var storageRoles = {"))
 }
 
 // rights reports what is needed and no role that is assigned grants.
 func rights(t *testing.T, fs files) []string {
-	assigned := texts(t, fs["modules/access.bicep"].Vars["storageRoles"])
+	assigned := fs.list(t, "modules/access.bicep", "var storageRoles = {")
 	var granted, missing []string
 	for _, r := range storageRoles {
 		if slices.Contains(assigned, r.id) {
@@ -87,15 +87,11 @@ func rights(t *testing.T, fs files) []string {
 
 func TestRolesAreAssigned(t *testing.T) {
 	t.Parallel()
-	f := file(t, "modules/access.bicep")
-	for symbol, scope := range map[string]string{"storageAccess": "storage", "insightsAccess": "insights", "deployerAccess": "storage"} {
-		r := f.Resource(symbol)
-		require.NotNil(t, r, symbol)
-		is(t, r.Body, scope, "scope")
-	}
-	is(t, f.Resource("storageAccess").Body, "identity.properties.principalId", "properties", "principalId")
-	is(t, f.Resource("insightsAccess").Body, "identity.properties.principalId", "properties", "principalId")
-	telemetry, _ := f.Vars["metricsPublisher"].Literal()
-	require.Equal(t, "3913510d-42f4-4e42-8a64-420c390055eb", telemetry, "Monitoring Metrics Publisher")
-	require.Equal(t, "[storageRoles.queues, storageRoles.tables]", f.Vars["dataRoles"].Text(), "who deploys needs no blobs")
+	fs, file := infrastructure(t), "modules/access.bicep"
+	const application = "principalId: identity.properties.principalId"
+	fs.has(t, file, "resource storageAccess '", "scope: storage", application)
+	fs.has(t, file, "resource insightsAccess '", "scope: insights", application)
+	fs.has(t, file, "resource deployerAccess '", "scope: storage", "principalId: principalId")
+	require.Contains(t, fs[file], "var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb'", "Monitoring Metrics Publisher")
+	require.Contains(t, fs[file], "var dataRoles = [storageRoles.queues, storageRoles.tables]", "who deploys needs no blobs")
 }
