@@ -5,8 +5,17 @@
 //
 //   - prompt: the nouns and their rules, pure;
 //   - promptdb: the tables and queues; how index rows follow the truth;
-//   - api: the HTTP routes; worker: the queue and timer functions; client: import and export;
+//   - api: the HTTP routes; web: the pages; worker: the queue and timer functions; client: import
+//     and export over the API;
+//   - e2e: tests of the built program; bench: what requests cost, and a load program;
 //   - below, free of PromptHub: table and queue (the contracts), azure, embedded and memory
-//     (their implementations), function (the protocol of the Functions host), devhost (the same
-//     in one process), auth, cursor, fault.
+//     (their implementations), function (the protocol of the Functions host) with queuetrigger
+//     (receiving as the host does), devhost (the host in one process), auth, httpjson (what every
+//     HTTP door needs), telemetry, cursor, fault;
+//   - for tests and developers: table/tabletest and queue/queuetest (the suites of the contracts),
+//     function/functiontest (a host to test under), chaos (schedules storage calls), azurite,
+//     mutants (breaks the code on purpose), importtest (who may import whom), infra (checks of
+//     infra/ and azure.yaml), stage (what a deployment contains).
+//
+// docs/design.md tells the protocol from top to bottom, and where to add things.
 package prompthub
