@@ -19,11 +19,11 @@ func walked(t *testing.T, store *counted, read func(after string) (promptdb.Page
 	t.Helper()
 	seen := map[string]bool{}
 	for after := ""; ; pages++ {
-		store.calls, store.rows = 0, 0
+		store.reset()
 		page, err := read(after)
 		require.NoError(t, err)
 		require.LessOrEqual(t, store.rows, 4000+101)
-		require.LessOrEqual(t, store.calls, 20)
+		require.LessOrEqual(t, store.count(), maxCalls)
 		items += len(page.Items)
 		if after = page.After; after == "" {
 			return items, pages

@@ -78,3 +78,6 @@ func (db *DB) FirstPages() int {
 	defer db.firsts.mu.Unlock()
 	return len(db.firsts.pages)
 }
+
+// ByAge returns the position behind a prompt in the lists that are newest first.
+func ByAge(id prompt.ID) string { return byAge(id) }

@@ -21,8 +21,9 @@ type Wanted struct {
 }
 
 const (
-	maxLists   = 10   // index partitions that one search reads; any one of them would do
+	maxLists   = 5    // index partitions that one search reads; any one of them would do
 	maxMatches = 1000 // matches that are sorted in memory
+	likedReads = 4    // reads that are left for a walk through the most-liked index
 )
 
 // match decides by an index row alone whether a search wants the prompt.
@@ -53,13 +54,16 @@ func (db *DB) lists(w Wanted) []list {
 	tokens := w.Words.Tokens()
 	slices.SortStableFunc(tokens, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var ls []list
-	for _, tag := range w.Tags {
-		ls = append(ls, list{db.t.TagIndex, tagPartition(tag)})
+	for i := range max(len(w.Tags), len(tokens)) { // by turns: many tags must not leave a rare word out
+		if i < len(w.Tags) {
+			ls = append(ls, list{db.t.TagIndex, tagPartition(w.Tags[i])})
+		}
+		if i < len(tokens) {
+			if l := (list{db.t.TitleIndex, tokenPartition(tokens[i])}); !slices.Contains(ls, l) {
+				ls = append(ls, l)
+			}
+		}
 	}
-	for _, token := range tokens {
-		ls = append(ls, list{db.t.TitleIndex, tokenPartition(token)})
-	}
-	ls = slices.Compact(ls)
 	return ls[:min(len(ls), maxLists)]
 }
 
@@ -136,7 +140,7 @@ func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err
 // step reads on in the sparsest list. A sample of all lists is read in the first round, to choose it, and beside it every other round,
 // because what is sparse among the newest may be dense further down.
 func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error) {
-	looks := w.round%2 == 0
+	looks := w.round%2 == 0 && (w.round == 0 || w.s.reads > len(w.lists))
 	followed := w.leader
 	others := 0
 	if looks {
@@ -167,6 +171,9 @@ func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error
 	}
 	for i := range w.lists {
 		w.s.left -= len(found[i])
+	}
+	if w.s.reads--; looks {
+		w.s.reads -= others
 	}
 	if !looks {
 		return found[followed], goesOn[followed], nil
@@ -214,7 +221,7 @@ func (db *DB) findMostLiked(ctx context.Context, w Wanted, after string, limit i
 	}
 	if !walks {
 		half := *s
-		half.left = s.left / 2
+		half.left, half.reads = s.left/2, s.reads-likedReads
 		wk := db.walk(w, &half, "", table.MaxPage/4)
 		rows, done, err := wk.run(ctx, maxMatches+1)
 		if err != nil {
@@ -224,6 +231,7 @@ func (db *DB) findMostLiked(ctx context.Context, w Wanted, after string, limit i
 			return sortLiked(rows, row, limit), nil
 		}
 		s.left -= s.left/2 - half.left
+		s.reads = likedReads + max(half.reads, 0)
 	}
 	return db.walkLiked(ctx, s, w, row, limit)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -206,14 +207,38 @@ func TestSearchBeyondWhatIsSorted(t *testing.T) {
 // counted counts the calls of a store, and the rows they return.
 type counted struct {
 	table.DB
+	mu          sync.Mutex
 	calls, rows int
+}
+
+func (c *counted) add(rows int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	c.rows += rows
+}
+
+func (c *counted) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls, c.rows = 0, 0
+}
+
+func (c *counted) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls
 }
 
 func (c *counted) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
 	page, err := c.DB.List(ctx, name, r, limit, next)
-	c.calls++
-	c.rows += len(page.Rows)
+	c.add(len(page.Rows))
 	return page, err
+}
+
+func (c *counted) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	c.add(1)
+	return c.DB.Get(ctx, name, key)
 }
 
 // seed writes index rows as projections do, without the rest: number i is a millisecond older than the one before.
@@ -279,7 +304,7 @@ func TestOperationsOfASearch(t *testing.T) {
 		want := promptdb.Wanted{Tags: []prompt.Tag{"data", "games"}}
 		after, pages, total := "", 0, 0
 		for {
-			store.calls, store.rows = 0, 0
+			store.reset()
 			got, err := w.Find(t.Context(), want, after, 20)
 			require.NoError(t, err)
 			require.Empty(t, got.Items)

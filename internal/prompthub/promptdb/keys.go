@@ -1,6 +1,7 @@
 package promptdb
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -165,6 +166,15 @@ func byAgeUnder(prefix string) func(table.Key) (string, prompt.ID, bool) {
 func parseDeleted(key table.Key) (day string, id prompt.ID, ok bool) {
 	id, ok = parseID(key.Row)
 	return strings.TrimPrefix(key.Partition, deletedPrefix), id, ok
+}
+
+// endOfMonth is the position behind every row of a month: as the key of the last id that its first millisecond can have.
+func endOfMonth(m yearMonth) string {
+	id, err := prompt.NewID(m.begin(), bytes.NewReader(bytes.Repeat([]byte{0xff}, 10)))
+	if err != nil {
+		panic(err) // unreachable: the months are those of ids
+	}
+	return byAge(id)
 }
 
 // parseID reads an id from a key, where it stands in upper case.

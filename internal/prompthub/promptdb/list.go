@@ -3,8 +3,6 @@ package promptdb
 import (
 	"context"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +15,7 @@ import (
 // The bound of one request: what it scans before it answers what it has and where to go on.
 const (
 	maxScan     = 4000
+	maxReads    = 10 // ranges; with the caller's votes and what else goes with a list 12 operations
 	maxScanTime = time.Second
 )
 
@@ -30,19 +29,23 @@ type Page struct {
 // A scan counts what one request reads.
 type scan struct {
 	db    *DB
-	left  int
+	left  int // rows
+	reads int // ranges left to read
 	until time.Time
 }
 
-func (db *DB) scan() *scan { return &scan{db: db, left: maxScan, until: db.Now().Add(maxScanTime)} }
+func (db *DB) scan() *scan {
+	return &scan{db: db, left: maxScan, reads: maxReads, until: db.Now().Add(maxScanTime)}
+}
 
-func (s *scan) spent() bool { return s.left <= 0 || s.db.Now().After(s.until) }
+func (s *scan) spent() bool { return s.left <= 0 || s.reads <= 0 || s.db.Now().After(s.until) }
 
 // size returns how many rows to read next where n would be best.
 func (s *scan) size(n int) int { return max(min(n, s.left, table.MaxPage), 1) }
 
 // rows reads up to limit rows of a range, through short and empty pages. more reports whether the range may go on.
 func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) (rows []table.Row, more bool, err error) {
+	s.reads--
 	for next := ""; ; {
 		page, err := s.db.Store.List(ctx, name, r, min(limit-len(rows), table.MaxPage), next)
 		if err != nil {
@@ -60,129 +63,6 @@ func badPosition() error {
 	return &fault.Error{Kind: fault.Malformed, Text: "the cursor is not one that this list gave out; start again without it", Fields: []fault.Field{
 		{Location: "query.cursor", Message: "must be a nextCursor of the same query"},
 	}}
-}
-
-// Newest returns public prompts, newest first, from a position on. A first page may be a second old, but for
-// what this DB wrote.
-func (db *DB) Newest(ctx context.Context, after string, limit int) (Page, error) {
-	if after != "" {
-		return db.newest(ctx, after, limit)
-	}
-	return db.firsts.page(ctx, db.Now, firstKey{list{table: db.t.Newest}, limit}, func(ctx context.Context) (Page, error) {
-		return db.newest(ctx, "", limit)
-	})
-}
-
-func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error) {
-	s := db.scan()
-	at := month(db.Now().Add(10 * time.Minute)) // the clock of another instance may be ahead
-	if after != "" {
-		id, ok := parseByAge(after)
-		if !ok {
-			return Page{}, badPosition()
-		}
-		at = month(id.Time())
-	}
-	rows, more, err := s.rows(ctx, db.t.Newest, table.Range{Partition: newestPrefix + at, After: after}, limit+1)
-	if err != nil {
-		return Page{}, err
-	}
-	if len(rows) <= limit && !more {
-		older, err := s.olderMonths(ctx, at, limit+1-len(rows))
-		if err != nil {
-			return Page{}, err
-		}
-		rows = append(rows, older...)
-	}
-	return pageOf(rows, limit, rowKey), nil
-}
-
-// olderMonths reads the first n rows of the months before one, several months at once.
-func (s *scan) olderMonths(ctx context.Context, before string, n int) ([]table.Row, error) {
-	oldest, err := s.db.oldest.get(ctx, s.db)
-	if err != nil {
-		return nil, err
-	}
-	var rows []table.Row
-	for width := 2; len(rows) < n && before > oldest; width = min(2*width, max(s.left/n, 1)) {
-		var months []string
-		for m := previous(before); len(months) < width && m >= oldest; m = previous(m) {
-			months = append(months, m)
-		}
-		if len(months) == 0 {
-			break
-		}
-		found, err := s.months(ctx, months, n-len(rows))
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, found...)
-		before = months[len(months)-1]
-	}
-	return rows[:min(len(rows), n)], nil
-}
-
-// months reads the first n rows of each month and returns them in order.
-func (s *scan) months(ctx context.Context, months []string, n int) ([]table.Row, error) {
-	found := make([][]table.Row, len(months))
-	var g errgroup.Group
-	for i, m := range months {
-		g.Go(func() (err error) {
-			one := s.db.scan()
-			found[i], _, err = one.rows(ctx, s.db.t.Newest, table.Range{Partition: newestPrefix + m}, n)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	rows := slices.Concat(found...)
-	s.left -= len(rows)
-	return rows, nil
-}
-
-func previous(month string) string {
-	t, err := time.Parse("200601", month)
-	if err != nil {
-		return ""
-	}
-	return t.AddDate(0, -1, 0).Format("200601")
-}
-
-// oldestMonth remembers the first month that has prompts; before it no partition needs a look.
-type oldestMonth struct {
-	mu    sync.Mutex
-	month string
-	at    time.Time
-}
-
-const oldestFor = time.Minute
-
-func (o *oldestMonth) get(ctx context.Context, db *DB) (string, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.at.IsZero() && db.Now().Sub(o.at) < oldestFor {
-		return o.month, nil
-	}
-	s := db.scan()
-	rows, _, err := s.rows(ctx, db.t.Newest, table.Range{FromPartition: newestPrefix, ToPartition: table.After(newestPrefix)}, 1)
-	if err != nil {
-		return "", err
-	}
-	o.month, o.at = month(db.Now().Add(10*time.Minute)), db.Now()
-	if len(rows) > 0 {
-		o.month = strings.TrimPrefix(rows[0].Partition, newestPrefix)
-	}
-	return o.month, nil
-}
-
-// lower takes note of a prompt in an older month, which this instance has just listed. Others see it within oldestFor.
-func (o *oldestMonth) lower(month string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if month < o.month {
-		o.month = month
-	}
 }
 
 // MostLiked returns public prompts by score, the newer first among equals, from a position on. A prompt
@@ -313,15 +193,16 @@ func (db *DB) markOneByOne(ctx context.Context, viewer string, items []View, key
 }
 
 // MyVotes returns the prompts that a voter voted on and still may see, newest prompt first. A value other than None
-// restricts them to that vote.
+// restricts them to that vote. Each is looked up by itself, and so are those that are gone: a page with some of these is shorter.
 func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, after string, limit int) (Page, error) {
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
 	s := db.scan()
-	var page Page
+	var items []View
 	r := table.Range{Partition: voterPartition(voter), After: after}
-	for size := limit + 1; len(page.Items) <= limit; size *= 4 {
+	lookups := limit + 1
+	for size := limit + 1; ; size *= 4 {
 		rows, more, err := s.rows(ctx, db.t.VotesByVoter, r, s.size(size))
 		if err != nil {
 			return Page{}, err
@@ -332,25 +213,25 @@ func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, afte
 		if value != prompt.None {
 			rows = slices.DeleteFunc(rows, func(row table.Row) bool { return prompt.Vote(row.Props.Get("VoteValue").Int()) != value })
 		}
-		s.left -= len(rows) // each is looked up
-		items, err := db.voted(ctx, voter, rows)
+		if len(rows) > lookups {
+			rows, more = rows[:lookups], true
+			r.After = rows[lookups-1].Row
+		}
+		lookups -= len(rows)
+		found, err := db.voted(ctx, voter, rows)
 		if err != nil {
 			return Page{}, err
 		}
-		page.Items = append(page.Items, items...)
-		if !more {
-			break
-		}
-		if s.spent() && len(page.Items) <= limit {
-			page.After = r.After
-			return page, nil
+		items = append(items, found...)
+		switch {
+		case len(items) > limit:
+			return Page{Items: items[:limit], After: byAge(items[limit-1].ID)}, nil
+		case !more:
+			return Page{Items: items}, nil
+		case lookups == 0 || s.spent():
+			return Page{Items: items, After: r.After}, nil
 		}
 	}
-	if len(page.Items) > limit {
-		page.Items = page.Items[:limit]
-		page.After = byAge(page.Items[limit-1].ID)
-	}
-	return page, nil
 }
 
 // voted returns the summaries behind rows of PromptVotesByVoter, those that the voter may see.
