@@ -129,6 +129,10 @@ func checkSearch(t require.TestingT, title, query string) {
 	tokens := prompt.Tokens(title)
 	require.True(t, slices.IsSorted(tokens))
 	require.Len(t, slices.Compact(slices.Clone(tokens)), len(tokens), "each once")
+	require.LessOrEqual(t, len(tokens), prompt.MaxTokens)
+	if prompt.Whole(title) {
+		require.Equal(t, prompt.EveryToken(title), tokens)
+	}
 	for _, token := range tokens {
 		require.LessOrEqual(t, utf8.RuneCountInString(token), 40)
 		for _, r := range token {
@@ -140,7 +144,9 @@ func checkSearch(t require.TestingT, title, query string) {
 		return
 	}
 	found := q.Match(title)
-	require.Equal(t, modelMatch(query, title), found, "%+q in %+q", query, title)
+	if prompt.Whole(title) || found {
+		require.Equal(t, modelMatch(query, title), found, "%+q in %+q", query, title)
+	}
 	if found {
 		require.Subset(t, tokens, q.Tokens(), "%+q in %+q", query, title)
 	}
@@ -149,7 +155,9 @@ func checkSearch(t require.TestingT, title, query string) {
 // checkPrefixes holds that each beginning of each word, each joined form and
 // each part of a run finds its title.
 func checkPrefixes(t require.TestingT, title string) {
-	title = prompt.NormalizeTitle(title)
+	if title = prompt.NormalizeTitle(title); !prompt.Whole(title) {
+		return
+	}
 	for _, part := range fold(title).parts() {
 		for n := 2; n <= len(part); n++ {
 			checkFinds(t, string(part[:n]), title)
@@ -196,6 +204,17 @@ func TestSearchModel(t *testing.T) {
 		}
 		checkSearch(t, title, query)
 		checkPrefixes(t, title)
+	})
+}
+
+// TestLongSearchModel has titles that are longer than search looks: what it finds has a row for each token of the query.
+func TestLongSearchModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		title := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 20, 200).Draw(t, "title"), rapid.SampledFrom([]string{"", ".", " "}).Draw(t, "between"))
+		chars := []rune(title)
+		from := rapid.IntRange(0, len(chars)-1).Draw(t, "from")
+		checkSearch(t, title, string(chars[from:min(from+rapid.IntRange(1, 30).Draw(t, "length"), len(chars))]))
 	})
 }
 

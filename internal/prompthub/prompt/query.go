@@ -26,7 +26,8 @@ const (
 //   - a run finds each title with a run that contains it; a run of one character
 //     only a title with exactly that run.
 //
-// So a title of up to 20 words, taken as a query, finds itself. The zero Query is empty.
+// So a title of up to 20 words, taken as a query, finds itself, unless it has more tokens than MaxTokens: what is beyond them no
+// query finds. The zero Query is empty.
 type Query struct {
 	terms   []term // each once, sorted
 	nothing bool
@@ -107,7 +108,7 @@ func (q Query) Match(normalizedTitle string) bool {
 	if len(q.terms) == 0 {
 		return !q.nothing
 	}
-	title := terms(normalizedTitle)
+	title := searchable(terms(normalizedTitle))
 	for _, t := range q.terms {
 		if !slices.ContainsFunc(title, t.in) {
 			return false

@@ -112,14 +112,14 @@ func TestQueryTokens(t *testing.T) {
 func TestQueryTokensAreFew(t *testing.T) {
 	t.Parallel()
 	var run []rune
-	for i := range rune(190) {
+	for i := range rune(100) {
 		run = append(run, '一'+i)
 	}
 	q := parse(t, string(run)+" zebra")
 	require.Len(t, q.Tokens(), 20)
 	require.Contains(t, q.Tokens(), "zebra", "each word has its token")
 	require.True(t, q.Match(string(run)+" zebra"))
-	run[180] = 'x'
+	run[90] = 'x'
 	require.False(t, q.Match(string(run)+" zebra"), "what has no token is matched all the same")
 }
 
@@ -228,7 +228,9 @@ func FuzzParseQuery(f *testing.F) {
 		require.LessOrEqual(t, len(tokens), 20)
 		require.Equal(t, q.Empty() || q.Nothing(), len(tokens) == 0)
 		require.Equal(t, q.Empty(), strings.TrimSpace(s) == "")
-		require.Equal(t, !q.Nothing(), q.Match(prompt.NormalizeTitle(s)), "a title finds itself")
+		if title := prompt.NormalizeTitle(s); prompt.Whole(title) {
+			require.Equal(t, !q.Nothing(), q.Match(title), "a title finds itself")
+		}
 
 		canonical, err := prompt.ParseQuery(q.String())
 		if err != nil {

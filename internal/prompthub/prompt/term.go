@@ -135,3 +135,70 @@ func (t term) forms() []string {
 	}
 	return fs
 }
+
+// searchable returns the terms of a title that search looks at: the first that have MaxTokens tokens, the last of them
+// cut where it has more than are left.
+func searchable(ts []term) []term {
+	left := MaxTokens
+	for i, t := range ts {
+		n := t.tokens()
+		if n > left {
+			if cut := t.cut(left); cut != "" {
+				return append(ts[:i:i], cut)
+			}
+			return ts[:i]
+		}
+		left -= n
+	}
+	return ts
+}
+
+// tokens returns how many tokens a term has at most, without making them.
+func (t term) tokens() int {
+	length := utf8.RuneCountInString(string(t))
+	switch {
+	case t.run():
+		return max(length-1, 1)
+	case !strings.ContainsAny(string(t), joiners):
+		return max(min(length, maxPrefix)-minPrefix+1, 1)
+	}
+	n := 0
+	for _, w := range t.words() {
+		if single(w) {
+			n++
+		}
+	}
+	for _, f := range t.forms() {
+		n += min(utf8.RuneCountInString(prefix(f, maxPrefix)), maxPrefix) - minPrefix + 1
+		if len(f) > maxPrefix {
+			n++ // the whole
+		}
+	}
+	return n
+}
+
+// perWord is how many tokens a word in a chain has at most: itself, and the prefixes and the whole of two joined forms, with
+// the dot before it and without.
+const perWord = 1 + 2*(maxPrefix-minPrefix+2)
+
+// cut returns the beginning of a term, "" for none, that has at most n tokens: so many pieces of a run, so many words of a chain.
+func (t term) cut(n int) term {
+	if n <= 0 {
+		return ""
+	}
+	if t.run() {
+		return term(prefix(string(t), n+1))
+	}
+	words, inside := n/perWord, false
+	for i, r := range string(t) {
+		joiner := strings.ContainsRune(joiners, r)
+		if !joiner && !inside {
+			if words == 0 {
+				return term(strings.TrimRight(string(t[:i]), "."))
+			}
+			words--
+		}
+		inside = !joiner
+	}
+	return t
+}

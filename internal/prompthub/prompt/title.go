@@ -21,6 +21,9 @@ const (
 	minPrefix = 2  // characters of the shortest prefix that is a token
 	maxPrefix = 5  // characters of the longest
 	maxWhole  = 40 // characters of the longest joined form that is a token as a whole: a key must hold it
+
+	// MaxTokens is how many tokens a title has at most: each is a row to write with every change.
+	MaxTokens = 120
 )
 
 // Tokens returns the tokens of a normalised title, each once, sorted. They name
@@ -42,9 +45,19 @@ const (
 //   - A run is a maximal sequence of letters, marks and digits of Han, Hiragana, Katakana
 //     (with ー), Hangul and Thai. These are no part of words: python入門 is a word and
 //     a run. Its tokens are its pieces of two characters; of a run of one character, the run itself.
+//
+// There are at most MaxTokens: the first words and runs win, and what is beyond them is not found by
+// search. That is room for the words of almost any title that is written to be read.
 func Tokens(normalizedTitle string) []string {
+	return tokensOf(searchable(terms(normalizedTitle)))
+}
+
+// EveryToken is Tokens without a limit, as it was before there was one: what rows an older title may have.
+func EveryToken(normalizedTitle string) []string { return tokensOf(terms(normalizedTitle)) }
+
+func tokensOf(ts []term) []string {
 	var tokens []string
-	for _, t := range terms(normalizedTitle) {
+	for _, t := range ts {
 		if t.run() {
 			tokens = append(tokens, t.pieces()...)
 		} else {

@@ -144,3 +144,41 @@ func TestTokens(t *testing.T) {
 		})
 	}
 }
+
+// TestTitleOfManyTokens holds that a title has only so many rows, and which of its words are found then.
+func TestTitleOfManyTokens(t *testing.T) {
+	t.Parallel()
+	letters := make([]string, 100)
+	for i := range letters {
+		letters[i] = string(rune('a' + i%26))
+	}
+	words := make([]string, 34)
+	for i := range words {
+		words[i] = string(rune('a'+i%26)) + string(rune('a'+i/26)) + "xyz"
+	}
+	tests := []struct {
+		name, title string
+		found       []string
+		beyond      string
+	}{
+		{"letters joined by dots", strings.Join(letters, "."), []string{"a.b.c", "j"}, "k"},
+		{"words", strings.Join(words, " "), []string{"aaxyz", words[29]}, words[30]},
+		{"a run", strings.Repeat("提示词入門", 28) + "猫犬", []string{"提示词入門"}, "猫犬"},
+		{"a character that becomes eighteen", strings.Repeat("\ufdfa ", 60) + "end", []string{"الله"}, "end"},
+		{"the last word is cut", strings.Join(words[:29], " ") + " c.d.e", []string{words[28]}, "c.d"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			title := prompt.NormalizeTitle(tt.title)
+			tokens := prompt.Tokens(title)
+			require.LessOrEqual(t, len(tokens), prompt.MaxTokens)
+			for _, s := range tt.found {
+				q := parse(t, s)
+				require.True(t, q.Match(title), s)
+				require.Subset(t, tokens, q.Tokens())
+			}
+			require.False(t, parse(t, tt.beyond).Match(title), "%q has no row and is not found", tt.beyond)
+		})
+	}
+}

@@ -141,7 +141,7 @@ func (w *work) commit(ctx context.Context, was *record, now record, ops ...table
 	kind := table.Insert
 	if was != nil {
 		kind, now.etag = table.Replace, was.etag
-		mark.Stale = entriesOf(was.Prompt)
+		mark.Stale = was.written()
 		if was.pending != nil {
 			mark.Stale = mark.Stale.and(was.pending.Stale)
 		}

@@ -56,7 +56,7 @@ var indexes = []index{
 		},
 	},
 	{
-		code:  "q",
+		code:  codeTitle,
 		table: func(t Tables) string { return t.TitleIndex },
 		parts: func(p prompt.Prompt) []string { return listed(p, tokenParts) },
 		key:   tokenKey,
@@ -97,8 +97,10 @@ var indexes = []index{
 	},
 }
 
-// codeLiked is the code of the most-liked index, whose parts are scores.
-const codeLiked = "s"
+const (
+	codeLiked = "s" // of the most-liked index, whose parts are scores
+	codeTitle = "q" // of the title index, whose parts are tokens
+)
 
 // listed returns the parts of a prompt in an index of the public lists.
 func listed(p prompt.Prompt, parts func(prompt.Prompt) []string) []string {

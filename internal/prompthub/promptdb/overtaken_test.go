@@ -199,7 +199,7 @@ func TestSweepStuck(t *testing.T) {
 	w.run()
 	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{
 		Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
-		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}},
+		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion + 1)}},
 	}})
 	require.NoError(t, err)
 	// Another prompt's index row is missing and a stray is there.
@@ -231,7 +231,7 @@ func TestPurgeStuck(t *testing.T) {
 	w.run()
 	_, err := w.store.Write(t.Context(), "Prompts", table.Op{Kind: table.Merge, Row: table.Row{
 		Key: table.Key{Partition: "u|ann", Row: string(a.ID)}, ETag: table.Any,
-		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}},
+		Props: table.Props{{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion + 1)}},
 	}})
 	require.NoError(t, err)
 	w.clock.Advance(33 * 24 * time.Hour)

@@ -3,6 +3,7 @@ package promptdb
 import (
 	"context"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -18,7 +19,11 @@ type View struct {
 // know of it.
 func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error) {
 	if author, ok := db.authors.get(id); ok {
-		return db.view(ctx, viewer, author, id)
+		v, err := db.view(ctx, viewer, author, id)
+		if fault.Of(err) == fault.NotFound {
+			_, _ = db.record(ctx, viewer, id) // as for an id that nobody has: the time tells nothing
+		}
+		return v, err
 	}
 	v, author, err := db.opinion(ctx, viewer, id)
 	if err != nil {

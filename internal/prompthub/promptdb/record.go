@@ -12,7 +12,10 @@ import (
 
 // RowsVersion says which rows function wrote the index rows of a prompt. A binary
 // that meets a higher one leaves the prompt alone.
-const RowsVersion = 1
+const RowsVersion = 2
+
+// boundedTokens is the version from which on a title has at most prompt.MaxTokens tokens.
+const boundedTokens = 2
 
 // A record is a truth row.
 type record struct {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
@@ -106,14 +107,7 @@ func sum(rows []table.Row) prompt.Tally {
 // Vote sets a voter's vote on a prompt that the voter may see, and returns the tally with it. Every
 // vote that was answered before this one began is in it.
 func (db *DB) Vote(ctx context.Context, voter string, id prompt.ID, v prompt.Vote) (prompt.Tally, error) {
-	author, known := db.authors.get(id)
-	if !known {
-		var err error
-		if author, err = db.locate(ctx, id, voter); err != nil {
-			return prompt.Tally{}, err
-		}
-	}
-	p := poll{db: db, id: id, author: author, voter: voter, value: v}
+	p := poll{db: db, id: id, voter: voter, value: v}
 	return p.run(ctx)
 }
 
@@ -147,13 +141,15 @@ func (p *poll) wake(ctx context.Context) (err error) {
 func (p *poll) run(ctx context.Context) (prompt.Tally, error) {
 	wait := 5 * time.Millisecond
 	for range maxVoteTries {
-		b, err := p.prepare(ctx)
+		b, err := p.look(ctx)
 		if err != nil {
 			return prompt.Tally{}, err
 		}
 		if b.value() == p.value {
-			p.release()
 			return b.tally, nil
+		}
+		if err := p.wake(ctx); err != nil {
+			return prompt.Tally{}, err
 		}
 		err = p.cast(ctx, b)
 		if err == nil {
@@ -173,32 +169,20 @@ func (p *poll) run(ctx context.Context) (prompt.Tally, error) {
 	return prompt.Tally{}, busy(time.Second)
 }
 
-// prepare reads the ballot and sends the wake-up at once, and checks that the voter may see the prompt.
-func (p *poll) prepare(ctx context.Context) (ballot, error) {
-	var b ballot
-	err := both(ctx, p.wake, func(ctx context.Context) (err error) {
-		b, err = p.db.ballot(ctx, p.id, p.voter)
-		return err
-	})
-	if err != nil {
-		return b, err
+// look reads the ballot and checks that the voter may see the prompt. Nothing is sent before that: how long an answer takes,
+// and what is on the queue, must not tell a prompt that the voter may not know of from one that does not exist. A vote that a try
+// before left half written, and that must not or need not be tried again, is mended by its wake-up: soon, or in its own time where
+// a write may still land.
+func (p *poll) look(ctx context.Context) (ballot, error) {
+	b, err := p.db.ballot(ctx, p.id, p.voter)
+	if err == nil {
+		p.author, err = p.db.mayVote(ctx, b.locator, p.id, p.voter)
 	}
-	if err := p.db.mayVote(ctx, b.locator, p.id, p.voter); err != nil {
-		p.release()
-		return b, err
-	}
-	return b, p.wake(ctx) // again if the reads took long: the batch follows at once
-}
-
-// release ends a vote that writes nothing more. Its wake-up goes where it never wrote; where a try left the voter's
-// own row without its vote, the wake-up mends that: soon, or in its own time where a write may still land.
-func (p *poll) release() {
-	switch {
-	case !p.wrote:
-		p.db.forget(QueueMoves, p.receipt)
-	case !p.late:
+	over := err == nil && b.value() == p.value || fault.Of(err) == fault.NotFound
+	if over && p.wrote && !p.late {
 		p.hasten()
 	}
+	return b, err
 }
 
 // cast writes the vote and its share of the tally in one batch, and the voter's index row beside it.
@@ -299,25 +283,25 @@ func (p *poll) hasten() {
 	})
 }
 
-// mayVote reports by NotFound that the voter may not know of the prompt.
-func (db *DB) mayVote(ctx context.Context, locator *table.Row, id prompt.ID, voter string) error {
-	if locator == nil {
-		// Just created and not projected yet: only its author can know of it.
-		rec, err := db.record(ctx, voter, id)
-		if err != nil {
-			return err
+// mayVote returns the author of a prompt, or NotFound where the voter may not know of it. Then it has asked the same
+// of the storage, whether there is such a prompt or not.
+func (db *DB) mayVote(ctx context.Context, locator *table.Row, id prompt.ID, voter string) (author string, err error) {
+	if locator != nil {
+		where := parseLocator(*locator)
+		db.authors.put(id, where.author)
+		if where.visibleTo(voter) {
+			return where.author, nil
 		}
-		if rec == nil || rec.Deleted() || rec.purging {
-			return errUnknown()
-		}
-		return nil
 	}
-	where := parseLocator(*locator)
-	db.authors.put(id, where.author)
-	if !where.visibleTo(voter) {
-		return errUnknown()
+	// Just created and not projected yet: only its author can know of it.
+	rec, err := db.record(ctx, voter, id)
+	if err != nil {
+		return "", err
 	}
-	return nil
+	if locator != nil || rec == nil || rec.Deleted() || rec.purging {
+		return "", errUnknown()
+	}
+	return voter, nil
 }
 
 // A place is what a locator says.
@@ -367,7 +351,7 @@ func (db *DB) VoteOf(ctx context.Context, voter string, id prompt.ID) (prompt.Vo
 	if err != nil {
 		return prompt.None, prompt.Tally{}, err
 	}
-	if err := db.mayVote(ctx, b.locator, id, voter); err != nil {
+	if _, err := db.mayVote(ctx, b.locator, id, voter); err != nil {
 		return prompt.None, prompt.Tally{}, err
 	}
 	return b.value(), b.tally, nil
