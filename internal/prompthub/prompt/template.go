@@ -1,0 +1,318 @@
+package prompt
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"prompthub/internal/fault"
+)
+
+const (
+	fillFactor     = 4  // how many times the limit of a text a rendered text may be long
+	maxWrongValues = 20 // that one error names: enough to see what is wrong, and no answer larger than the request
+)
+
+// A Template is the texts of a prompt, one or those of its messages, with their variables. Placeholders are
+//
+//	{{name}}  {{name:default}}  {{name:a|b|c}}  ${name}  ${name:default}  ${name:a|b|c}
+//
+// where a default ends at the next brace, and choices offer the first as default. Everything else is text.
+type Template struct {
+	Variables []Variable // those declared, then those found, in the order of the texts
+	texts     [][]piece
+}
+
+// A piece is a part of a text: as it is, or a placeholder.
+type piece struct {
+	text     string
+	variable int // index, -1 for none
+}
+
+// ParseTemplate finds the variables of texts. What is declared overrides what is found under its name; a label or a
+// default that only the text has counts, but that a required variable takes no default from it.
+func ParseTemplate(declared []Variable, texts ...string) Template {
+	p := parser{
+		Template: Template{Variables: slices.Clone(declared)}, declared: len(declared),
+		index: make(map[string]int), known: make(map[int]bool),
+	}
+	for i, v := range declared {
+		p.index[v.Name] = i
+	}
+	for _, text := range texts {
+		p.texts = append(p.texts, p.text(text))
+	}
+	return p.Template
+}
+
+type parser struct {
+	Template
+	declared int            // how many of the variables
+	index    map[string]int // of the variables, by name
+	known    map[int]bool   // whether a default was found for a variable: the first counts
+}
+
+// text cuts a text into pieces, in one pass: whatever a placeholder holds, looking for its end stops at the next brace.
+func (p *parser) text(text string) []piece {
+	var pieces []piece
+	begin := 0 // of what is no piece yet
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '{')
+		if i < 0 {
+			return append(pieces, piece{text[begin:], -1})
+		}
+		at += i
+		m, ok := scanPlaceholder(text, at)
+		if !ok {
+			at++
+			continue
+		}
+		if v, ok := p.variable(m); ok {
+			pieces = append(pieces, piece{text[begin:m.from], -1}, piece{text[m.from:m.to], v})
+			begin = m.to
+		}
+		at = m.to
+	}
+}
+
+// A match is a placeholder in a text.
+type match struct {
+	from, to   int
+	name       string // as the text has it
+	def        string
+	hasDefault bool
+}
+
+// scanPlaceholder reads the placeholder whose first brace is at i, or whose second brace follows a dollar sign there.
+func scanPlaceholder(text string, i int) (m match, ok bool) {
+	m.from, m.to = i, i+1
+	closing := "}"
+	switch {
+	case strings.HasPrefix(text[i:], "{{"):
+		m.to, closing = i+2, "}}"
+	case i > 0 && text[i-1] == '$':
+		m.from = i - 1
+	default:
+		return m, false
+	}
+	end := strings.IndexAny(text[m.to:], "{}")
+	if end < 0 || !strings.HasPrefix(text[m.to+end:], closing) {
+		return m, false
+	}
+	m.name, m.def, m.hasDefault = strings.Cut(text[m.to:m.to+end], ":")
+	m.name, m.def = strings.Trim(m.name, " "), strings.TrimSpace(m.def)
+	m.to += end + len(closing)
+	return m, isVariableName(strings.ReplaceAll(m.name, " ", "_"))
+}
+
+// variable returns the index of the variable that a placeholder names. It is false beyond MaxVariables.
+func (p *parser) variable(m match) (int, bool) {
+	name := VariableName(m.name)
+	i, ok := p.index[name]
+	if !ok {
+		if len(p.Variables) >= MaxVariables {
+			return 0, false
+		}
+		i = len(p.Variables)
+		p.index[name] = i
+		p.Variables = append(p.Variables, Variable{Name: name, Type: Line, Required: true})
+	}
+	v := &p.Variables[i]
+	if v.Label == "" && m.name != name {
+		v.Label = m.name
+	}
+	if m.hasDefault && !p.known[i] {
+		p.known[i] = true
+		v.take(m.def, i < p.declared)
+	}
+	return i, true
+}
+
+// take gives a variable the default that a placeholder has for it, or its choices. A found one takes both; a
+// declared one a default, where it neither has nor refuses one.
+func (v *Variable) take(def string, isDeclared bool) {
+	choices := splitChoices(def)
+	if len(choices) > 0 {
+		def = choices[0]
+	}
+	switch {
+	case !isDeclared && len(choices) > 0:
+		v.Type, v.Choices, v.Required, v.Default = Choice, choices, false, &def
+	case !isDeclared:
+		v.Required, v.Default = false, &def
+	case !v.Required && v.Default == nil && v.wrong(def) == "":
+		v.Default = &def
+	}
+}
+
+// splitChoices returns the choices in a default, each once, or none where it is a plain text.
+func splitChoices(def string) []string {
+	var choices []string
+	for choice := range strings.SplitSeq(def, "|") {
+		choice = strings.TrimSpace(choice)
+		if choice == "" || units(choice) > maxChoice || len(choices) == maxChoices {
+			return nil
+		}
+		if !slices.Contains(choices, choice) {
+			choices = append(choices, choice)
+		}
+	}
+	if len(choices) < 2 {
+		return nil
+	}
+	return choices
+}
+
+// A Filled is a template with values.
+type Filled struct {
+	Texts   [][]Part
+	Missing []Variable // that are needed and have no value: their placeholders stand as they were written
+}
+
+// A Part is a part of a filled text.
+type Part struct {
+	Text     string
+	Blank    string // what stands there while the variable has no value
+	Variable int    // index, -1 for text as it was
+}
+
+// Fill puts values, by the names of variables, into their places, in one pass: no value is looked into. The error, of
+// the kind Invalid, names all that is wrong: values of no variable, or that their variable does not take, or a text that
+// becomes longer than four times maxText.
+func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
+	given, fields := t.given(values)
+	var f Filled
+	for i, v := range t.Variables {
+		if given[i] == nil && v.Needed() {
+			f.Missing = append(f.Missing, v)
+		}
+	}
+	if n, most := t.length(given), fillFactor*maxText; n > most && len(fields) == 0 {
+		fields = append(fields, fault.Field{
+			Location: ValuesLocation, Message: fmt.Sprintf("shorten the values: the text becomes %d characters long, and may be %d", n, most),
+		})
+	}
+	if len(fields) > 0 {
+		return Filled{}, refused(fields)
+	}
+	for _, pieces := range t.texts {
+		parts := make([]Part, len(pieces))
+		for i, p := range pieces {
+			parts[i] = t.part(p, given)
+		}
+		f.Texts = append(f.Texts, parts)
+	}
+	return f, nil
+}
+
+// Render returns the texts with values in the places of all variables. Beside the errors of Fill, which see, it is one if
+// a needed value is missing; it names all of them.
+func (t Template) Render(values map[string]string, maxText int) ([]string, error) {
+	f, err := t.Fill(values, maxText)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Missing) > 0 {
+		var fields []fault.Field
+		for _, v := range f.Missing {
+			fields = append(fields, fault.Field{Location: ValuesLocation + "." + v.Name, Message: "is required"})
+		}
+		return nil, refused(fields)
+	}
+	texts := make([]string, len(f.Texts))
+	for i, parts := range f.Texts {
+		var b strings.Builder
+		for _, p := range parts {
+			b.WriteString(p.Text)
+		}
+		texts[i] = b.String()
+	}
+	return texts, nil
+}
+
+// ValuesLocation is where the errors of Fill and Render say that values are.
+const ValuesLocation = "body.values"
+
+func refused(fields []fault.Field) error {
+	return &fault.Error{Kind: fault.Invalid, Text: "the values do not fit the variables of the prompt", Fields: fields}
+}
+
+// given returns the value of each variable, nil for none, and what is wrong with values.
+func (t Template) given(values map[string]string) ([]*string, []fault.Field) {
+	index := make(map[string]int, len(t.Variables))
+	for i, v := range t.Variables {
+		index[v.Name] = i
+	}
+	given := make([]*string, len(t.Variables))
+	var fields []fault.Field
+	for _, called := range slices.Sorted(maps.Keys(values)) {
+		if len(fields) == maxWrongValues {
+			break
+		}
+		value := values[called]
+		i, ok := index[VariableName(called)]
+		wrong := "is no variable of this prompt" + t.known()
+		switch {
+		case ok && given[i] != nil:
+			wrong = fmt.Sprintf("gives the variable %q a second value", t.Variables[i].Name)
+		case ok:
+			wrong = t.Variables[i].wrong(value)
+			given[i] = &value
+		}
+		if wrong != "" {
+			fields = append(fields, fault.Field{Location: ValuesLocation + "." + short(called), Message: wrong, Value: short(value)})
+		}
+	}
+	return given, fields
+}
+
+// known says which variables there are.
+func (t Template) known() string {
+	if len(t.Variables) == 0 {
+		return ", which has none"
+	}
+	names := make([]string, len(t.Variables))
+	for i, v := range t.Variables {
+		names[i] = v.Name
+	}
+	return "; it has " + quoted(names)
+}
+
+// part returns what stands for a piece.
+func (t Template) part(p piece, given []*string) Part {
+	part := Part{Text: p.text, Blank: p.text, Variable: p.variable}
+	if p.variable < 0 {
+		return part
+	}
+	if v := t.Variables[p.variable]; !v.Needed() {
+		part.Blank = v.fallback()
+	}
+	part.Text = part.Blank
+	if value := given[p.variable]; value != nil {
+		part.Text = *value
+	}
+	return part
+}
+
+// length returns how long the texts are with values, in UTF-16 code units.
+func (t Template) length(given []*string) int {
+	of := make([]int, len(t.Variables)) // -1: not counted yet
+	for i := range of {
+		of[i] = -1
+	}
+	total := 0
+	for _, pieces := range t.texts {
+		for _, p := range pieces {
+			switch {
+			case p.variable < 0 || given[p.variable] == nil && t.Variables[p.variable].Needed():
+				total += units(p.text)
+				continue
+			case of[p.variable] < 0:
+				of[p.variable] = units(t.part(p, given).Text)
+			}
+			total += of[p.variable]
+		}
+	}
+	return total
+}
