@@ -21,13 +21,13 @@ const (
 // where a default ends at the next brace, and choices offer the first as default. Everything else is text.
 type Template struct {
 	Variables []Variable // those declared, then those found, in the order of the texts
-	texts     [][]piece
+	texts     [][]Part   // placeholders as they are written
 }
 
-// A piece is a part of a text: as it is, or a placeholder.
-type piece struct {
-	text     string
-	variable int // index, -1 for none
+// A Part is a part of a text: as it is, or what stands for a variable.
+type Part struct {
+	Text     string
+	Variable int // index, -1 for text as it is
 }
 
 // ParseTemplate finds the variables of texts. What is declared overrides what is found under its name; a label or a
@@ -54,13 +54,13 @@ type parser struct {
 }
 
 // text cuts a text into pieces, in one pass: whatever a placeholder holds, looking for its end stops at the next brace.
-func (p *parser) text(text string) []piece {
-	var pieces []piece
+func (p *parser) text(text string) []Part {
+	var pieces []Part
 	begin := 0 // of what is no piece yet
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '{')
 		if i < 0 {
-			return append(pieces, piece{text[begin:], -1})
+			return append(pieces, Part{text[begin:], -1})
 		}
 		at += i
 		m, ok := scanPlaceholder(text, at)
@@ -69,7 +69,7 @@ func (p *parser) text(text string) []piece {
 			continue
 		}
 		if v, ok := p.variable(m); ok {
-			pieces = append(pieces, piece{text[begin:m.from], -1}, piece{text[m.from:m.to], v})
+			pieces = append(pieces, Part{text[begin:m.from], -1}, Part{text[m.from:m.to], v})
 			begin = m.to
 		}
 		at = m.to
@@ -170,16 +170,9 @@ type Filled struct {
 	Missing []Variable // that are needed and have no value: their placeholders stand as they were written
 }
 
-// A Part is a part of a filled text.
-type Part struct {
-	Text     string
-	Blank    string // what stands there while the variable has no value
-	Variable int    // index, -1 for text as it was
-}
-
 // Fill puts values, by the names of variables, into their places, in one pass: no value is looked into. The error, of
 // the kind Invalid, names all that is wrong: values of no variable, or that their variable does not take, or a text that
-// becomes longer than four times maxText.
+// becomes longer than four times maxText, or than four times a stored text that is itself longer than that.
 func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 	given, fields := t.given(values)
 	var f Filled
@@ -188,7 +181,8 @@ func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 			f.Missing = append(f.Missing, v)
 		}
 	}
-	if n, most := t.length(given), fillFactor*maxText; n > most && len(fields) == 0 {
+	n, longest := t.length(given)
+	if most := fillFactor * max(maxText, longest); n > most && len(fields) == 0 {
 		fields = append(fields, fault.Field{
 			Location: ValuesLocation, Message: fmt.Sprintf("shorten the values: the text becomes %d characters long, and may be %d", n, most),
 		})
@@ -196,12 +190,12 @@ func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 	if len(fields) > 0 {
 		return Filled{}, refused(fields)
 	}
-	for _, pieces := range t.texts {
-		parts := make([]Part, len(pieces))
-		for i, p := range pieces {
-			parts[i] = t.part(p, given)
+	for _, parts := range t.texts {
+		filled := make([]Part, len(parts))
+		for i, p := range parts {
+			filled[i] = t.part(p, given)
 		}
-		f.Texts = append(f.Texts, parts)
+		f.Texts = append(f.Texts, filled)
 	}
 	return f, nil
 }
@@ -279,40 +273,37 @@ func (t Template) known() string {
 	return "; it has " + quoted(names)
 }
 
-// part returns what stands for a piece.
-func (t Template) part(p piece, given []*string) Part {
-	part := Part{Text: p.text, Blank: p.text, Variable: p.variable}
-	if p.variable < 0 {
-		return part
+// part returns a part with what stands for its variable.
+func (t Template) part(p Part, given []*string) Part {
+	switch {
+	case p.Variable < 0:
+	case given[p.Variable] != nil:
+		p.Text = *given[p.Variable]
+	case !t.Variables[p.Variable].Needed():
+		p.Text = t.Variables[p.Variable].fallback()
 	}
-	if v := t.Variables[p.variable]; !v.Needed() {
-		part.Blank = v.fallback()
-	}
-	part.Text = part.Blank
-	if value := given[p.variable]; value != nil {
-		part.Text = *value
-	}
-	return part
+	return p
 }
 
-// length returns how long the texts are with values, in UTF-16 code units.
-func (t Template) length(given []*string) int {
-	of := make([]int, len(t.Variables)) // -1: not counted yet
-	for i := range of {
-		of[i] = -1
-	}
-	total := 0
-	for _, pieces := range t.texts {
-		for _, p := range pieces {
-			switch {
-			case p.variable < 0 || given[p.variable] == nil && t.Variables[p.variable].Needed():
-				total += units(p.text)
-				continue
-			case of[p.variable] < 0:
-				of[p.variable] = units(t.part(p, given).Text)
+// length returns how long the texts are with values, and how long the longest is without, in UTF-16 code units.
+func (t Template) length(given []*string) (filled, longest int) {
+	known := make(map[int]int, len(given)) // the lengths of what stands for variables
+	for _, parts := range t.texts {
+		written := 0
+		for _, p := range parts {
+			n := units(p.Text)
+			written += n
+			if p.Variable >= 0 && (given[p.Variable] != nil || !t.Variables[p.Variable].Needed()) {
+				of, ok := known[p.Variable]
+				if !ok {
+					of = units(t.part(p, given).Text)
+					known[p.Variable] = of
+				}
+				n = of
 			}
-			total += of[p.variable]
+			filled += n
 		}
+		longest = max(longest, written)
 	}
-	return total
+	return filled, longest
 }

@@ -123,7 +123,7 @@ func TestRender(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Dear {{my name}}, <hi> from {{place}}. {{ my_name }}!", joined(f.Texts[0]))
 	require.Len(t, f.Missing, 2)
-	require.Equal(t, prompt.Part{Text: "<hi>", Blank: "hello", Variable: 1}, f.Texts[0][3])
+	require.Equal(t, prompt.Part{Text: "<hi>", Variable: 1}, f.Texts[0][3])
 }
 
 func TestRenderRefuses(t *testing.T) {
@@ -160,6 +160,7 @@ func TestRenderRefuses(t *testing.T) {
 	}
 	good := map[string]string{"n": "-1.5e3", "b": "true", "d": "2026-02-28", "c": "y", "m": strings.Repeat("x", 12000)}
 	require.Len(t, rendered(t, prompt.ParseTemplate(declared, "{{m}}"), good)[0], 12000)
+	require.Len(t, rendered(t, prompt.ParseTemplate(nil, strings.Repeat("x", 30000)), nil)[0], 30000, "was stored under a higher limit")
 	good["m"] += "x"
 	_, err := prompt.ParseTemplate(declared, "{{m}}").Render(good, 3000)
 	require.Equal(t, []string{"body.values"}, locations(t, err))

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
@@ -58,16 +57,17 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: parseFill(v.Text)}
+	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Text, r)}
 	p.Source = r.URL.Query().Get("view") == "source"
 	p.Ballot = ballotOf(who, v, p.Address)
 	for _, t := range v.Tags {
 		p.Topics = append(p.Topics, choice{Name: string(t), Link: view{path: Prefix}.with("tag", string(t))})
 	}
-	for i := range p.Fill.Variables {
-		p.Fill.Variables[i].Value = r.PostFormValue("v" + strconv.Itoa(i))
+	status := http.StatusOK
+	if p.Fill.Wrong != "" && r.Method == http.MethodPost {
+		status = http.StatusUnprocessableEntity
 	}
-	return s.render(w, r, who, http.StatusOK, "prompt", v.Title, p)
+	return s.render(w, r, who, status, "prompt", v.Title, p)
 }
 
 // A ballot is the votes on a prompt, and the form to cast one.

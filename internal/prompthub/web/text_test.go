@@ -2,7 +2,6 @@ package web
 
 import (
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -60,61 +59,6 @@ func FuzzMarkdown(f *testing.F) {
 	}
 	m := newMarkdown()
 	f.Fuzz(func(t *testing.T, text string) { requireSafe(t, string(m.render(text))) })
-}
-
-func TestVariables(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name, text string
-		want       []variable
-	}{
-		{"none", "plain {text} $x {{}} ${}", nil},
-		{"two braces", "a {{ my name }} b", []variable{{Name: "my name"}}},
-		{"dollar", "a ${language} b", []variable{{Name: "language"}}},
-		{"default", "${Position:Software Developer}", []variable{{Name: "Position", Default: "Software Developer"}}},
-		{"default with a colon", "${time:12:30}", []variable{{Name: "time", Default: "12:30"}}},
-		{"same twice", "${a} {{a}} ${a:x} ${a:y}", []variable{{Name: "a", Default: "x"}}},
-		{"other scripts", "{{имя}} ${名前}", []variable{{Name: "имя"}, {Name: "名前"}}},
-		{"template commands", "{{#if x}} {{/if}} {{> y}}", nil},
-		{"long name", "{{" + strings.Repeat("x", 61) + "}}", nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, tt.want, parseFill(tt.text).Variables)
-		})
-	}
-}
-
-func TestFill(t *testing.T) {
-	t.Parallel()
-	f := parseFill("Dear {{name}}, ${greeting:hello} from {{place}}. {{name}}!")
-	show := func() string {
-		var b strings.Builder
-		for _, p := range f.Pieces {
-			b.WriteString(f.Show(p))
-		}
-		return b.String()
-	}
-	require.Equal(t, "Dear {{name}}, hello from {{place}}. {{name}}!", show())
-	f.Variables[0].Value, f.Variables[1].Value = "Ann", "<hi>"
-	require.Equal(t, "Dear Ann, <hi> from {{place}}. Ann!", show())
-}
-
-func FuzzFill(f *testing.F) {
-	f.Add("a ${b:c} {{d}}")
-	f.Fuzz(func(t *testing.T, text string) {
-		fill := parseFill(text)
-		require.LessOrEqual(t, len(fill.Variables), maxVariables)
-		rest := text
-		for _, p := range fill.Pieces {
-			if p.Variable < 0 {
-				i := strings.Index(rest, p.Text)
-				require.GreaterOrEqual(t, i, 0, "a piece that is no part of the text")
-				rest = rest[i+len(p.Text):]
-			}
-		}
-	})
 }
 
 func TestExact(t *testing.T) {

@@ -1,79 +1,97 @@
 package web
 
 import (
-	"regexp"
+	"cmp"
+	"errors"
+	"net/http"
+	"strconv"
 	"strings"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
 )
 
-const (
-	maxVariables = 30 // more are no form any more
-	maxVariable  = 60 // bytes of a name
-)
-
-// placeholder finds {{name}}, ${name} and ${name:default}.
-var placeholder = regexp.MustCompile(`\{\{\s*([\p{L}_][\p{L}\p{N}_ .-]*?)\s*\}\}|\$\{\s*([\p{L}_][\p{L}\p{N}_ .-]*?)\s*(?::([^{}]*))?\}`)
-
-// A variable is a part of a text that its reader fills in.
-type variable struct {
-	Name    string
-	Default string
-	Value   string // what the reader gave
-}
-
-// A piece is a part of a text: as it is, or a variable.
-type piece struct {
-	Text     string // for a variable: what stands in its place while it has no value
-	Variable int    // index, -1 for none
-}
-
-// A fill is a text with its variables.
+// A fill is a text with its variables, and with the values that a form sent for them.
 type fill struct {
-	Variables []variable
-	Pieces    []piece
+	Fields []field
+	Text   []prompt.Part
+	Wrong  string // why there is no text
 }
 
-// parseFill finds the variables of a text. The same name is the same variable; its first default counts.
-func parseFill(text string) fill {
+// A field is where a reader gives a variable its value.
+type field struct {
+	prompt.Variable
+	Value string
+	Wrong string // with the value
+}
+
+// Title returns what to call the variable.
+func (f field) Title() string { return cmp.Or(f.Label, f.Name) }
+
+// Blank returns what stands for the variable while it has no value.
+func (f field) Blank() string {
+	if f.Needed() {
+		return "{{" + f.Name + "}}"
+	}
+	return f.Hint()
+}
+
+// Hint returns the default.
+func (f field) Hint() string {
+	if f.Default == nil {
+		return ""
+	}
+	return *f.Default
+}
+
+// Options returns what the value can be chosen from, nil where it is written.
+func (f field) Options() []string {
+	switch {
+	case f.Type == prompt.Boolean:
+		return []string{"true", "false"}
+	case f.Type == prompt.Choice:
+		return f.Choices
+	}
+	return nil
+}
+
+// fill fills in a text with the values of a form. A field that is left empty has none.
+func (s *web) fill(text string, r *http.Request) fill {
+	template := prompt.ParseTemplate(nil, text)
+	values := make(map[string]string)
 	var f fill
-	index := make(map[string]int)
-	at := 0
-	for _, m := range placeholder.FindAllStringSubmatchIndex(text, -1) {
-		name, def := group(text, m, 1)+group(text, m, 2), group(text, m, 3)
-		i, ok := index[name]
-		if !ok {
-			if len(f.Variables) == maxVariables || len(name) > maxVariable {
-				continue
-			}
-			i = len(f.Variables)
-			index[name] = i
-			f.Variables = append(f.Variables, variable{Name: name, Default: strings.TrimSpace(def)})
+	for i, v := range template.Variables {
+		value := strings.ReplaceAll(r.PostFormValue("v"+strconv.Itoa(i)), "\r\n", "\n")
+		if value != "" {
+			values[v.Name] = value
 		}
-		if v := &f.Variables[i]; v.Default == "" {
-			v.Default = strings.TrimSpace(def)
-		}
-		f.Pieces = append(f.Pieces, piece{text[at:m[0]], -1}, piece{text[m[0]:m[1]], i})
-		at = m[1]
+		f.Fields = append(f.Fields, field{Variable: v, Value: value})
 	}
-	f.Pieces = append(f.Pieces, piece{text[at:], -1})
-	for i, p := range f.Pieces {
-		if p.Variable >= 0 && f.Variables[p.Variable].Default != "" {
-			f.Pieces[i].Text = f.Variables[p.Variable].Default
-		}
+	filled, err := template.Fill(values, s.MaxText)
+	if err == nil {
+		f.Text = filled.Texts[0]
+		return f
 	}
+	f.Wrong = f.explain(err)
 	return f
 }
 
-func group(text string, m []int, n int) string {
-	if m[2*n] < 0 {
-		return ""
+// explain puts what is wrong with values beside their fields, and returns what to say of the whole.
+func (f *fill) explain(err error) string {
+	var wrong *fault.Error
+	if !errors.As(err, &wrong) {
+		return err.Error() // unreachable: Fill returns no other
 	}
-	return text[m[2*n]:m[2*n+1]]
-}
-
-// Show returns what stands at a piece now.
-func (f fill) Show(p piece) string {
-	if p.Variable >= 0 && f.Variables[p.Variable].Value != "" {
-		return f.Variables[p.Variable].Value
+	text := wrong.Text
+	for _, w := range wrong.Fields {
+		if w.Location == prompt.ValuesLocation {
+			text = w.Message
+		}
+		for i := range f.Fields {
+			if w.Location == prompt.ValuesLocation+"."+f.Fields[i].Name {
+				f.Fields[i].Wrong = sentence(w.Message)
+			}
+		}
 	}
-	return p.Text
+	return sentence(text)
 }

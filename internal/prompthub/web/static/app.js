@@ -263,9 +263,14 @@ document.addEventListener("click", (e) => {
   history.replaceState(null, "", link.href);
 });
 
+const blanks = new Map(); // what stands for a variable without a value, by the mark around it
+for (const mark of document.querySelectorAll("mark[data-v]")) {
+  const field = $("v" + mark.dataset.v);
+  blanks.set(mark, field.value && field.tagName !== "SELECT" ? field.dataset.blank : mark.textContent);
+}
 $("fill")?.addEventListener("input", (e) => {
-  for (const mark of document.querySelectorAll(`[data-variable="${e.target.name.slice(1)}"]`)) {
-    mark.textContent = e.target.value || mark.dataset.empty;
+  for (const mark of document.querySelectorAll(`mark[data-v="${e.target.name.slice(1)}"]`)) {
+    mark.textContent = e.target.value || blanks.get(mark);
   }
 });
 $("fill")?.addEventListener("submit", (e) => e.preventDefault());
