@@ -71,6 +71,7 @@ func build(c Config) (*api, http.Handler) {
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.prompts()
+	a.rendering()
 	a.votes()
 	a.mine()
 	a.moderation()

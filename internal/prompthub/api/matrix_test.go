@@ -38,6 +38,8 @@ var permissions = map[string]rule{
 	"replace-prompt":      {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
 	"patch-prompt":        {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
 	"delete-prompt":       {"403 404 404 404 404", "204 204 204 204 404", "403 404 404 404 404"},
+	"render-prompt":       {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"get-prompt-text":     {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"restore-prompt":      {"403 404 404 404 404", "200 200 200 200 404", "403 404 404 404 404"},
 	"set-vote":            {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"get-vote":            {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
@@ -59,7 +61,7 @@ var permissions = map[string]rule{
 // reading is public.
 var (
 	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs"}
-	read   = []string{"list-prompts", "get-prompt", "list-tags"}
+	read   = []string{"list-prompts", "get-prompt", "list-tags", "render-prompt", "get-prompt-text"}
 )
 
 // A caller is somebody, or claims to be.
@@ -238,7 +240,7 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 func (m matrix) prompt(target string) string {
 	m.t.Helper()
 	ann, root := auth.User{ID: "ann", Name: "ann"}, auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
-	d := prompt.Draft{Title: "T", Text: "X", Visibility: prompt.Public}
+	d := prompt.Draft{Title: "T", Text: "X {{name:Ann}} ${count:1}", Visibility: prompt.Public}
 	if target == "unknown" || target == "" {
 		return "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	}

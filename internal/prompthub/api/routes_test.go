@@ -91,6 +91,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	}
 	for _, route := range []string{
 		"POST /prompts", "GET /prompts", "GET /prompts/{id}", "PUT /prompts/{id}", "PATCH /prompts/{id}", "DELETE /prompts/{id}",
+		"POST /prompts/{id}/render", "GET /prompts/{id}/text",
 		"POST /prompts/{id}/restore", "PUT /prompts/{id}/vote", "GET /prompts/{id}/vote", "DELETE /prompts/{id}/vote",
 		"PUT /prompts/{id}/hidden", "DELETE /prompts/{id}/hidden", "GET /moderation/hidden", "GET /me", "GET /me/prompts", "GET /me/votes",
 		"GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs",
@@ -217,7 +218,9 @@ func TestIdentity(t *testing.T) {
 	closed := newWorld(t, func(c *api.Config) { c.PublicRead = false })
 	public := newWorld(t)
 	isOpen := map[string]bool{"/health": true, "/ready": true, "/openapi.json": true, "/docs": true}
-	isRead := map[string]bool{"/prompts": true, "/prompts/{id}": true, "/tags": true}
+	isRead := map[string]bool{
+		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "post /prompts/{id}/render": true, "get /tags": true,
+	}
 	for path, methods := range documentOf(closed).Paths {
 		for method := range methods {
 			real := "/api/v1" + strings.NewReplacer("{id}", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "{tag}", "text").Replace(path)
@@ -234,7 +237,7 @@ func TestIdentity(t *testing.T) {
 				a.problem(401)
 				require.Equal(t, "Bearer", a.header.Get("WWW-Authenticate"))
 				public.on(t).as("").do(method, real, "", bad[0], "a", bad[0], "b").problem(401)
-				if isRead[path] && method == http.MethodGet {
+				if isRead[strings.ToLower(method)+" "+path] {
 					require.NotEqual(t, 401, public.on(t).as("").do(method, real, "").status)
 				} else {
 					public.on(t).as("").do(method, real, "").problem(401)

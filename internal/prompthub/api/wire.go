@@ -63,6 +63,16 @@ type PromptPatch struct {
 	Visibility optional[string]   `json:"visibility,omitzero" enum:"private,public" doc:"As in PUT; absent leaves it" example:"private"`
 }
 
+// A Filling is what POST /prompts/{id}/render takes.
+type Filling struct {
+	Values map[string]filled `json:"values,omitempty" doc:"By the names of variables, which the text has as {{name}}, {{name:default}}, {{name:a|b|c}} or with ${}; spaces in a name count as underscores. A text has at most 2,000 UTF-16 code units, of a multiline variable 32,768" example:"{\"name\":\"Ann\",\"count\":3}"`
+}
+
+// A Rendered is a prompt with values in the places of its variables.
+type Rendered struct {
+	Text string `json:"text" doc:"The text, at most four times as long as a text may be. Values stand in it as they were sent: a placeholder in a value is text" example:"Write to Ann."`
+}
+
 // A Vote is what PUT /prompts/{id}/vote takes.
 type Vote struct {
 	Value string `json:"value" enum:"like,dislike,none" doc:"The vote to set, whatever it was before" example:"like"`

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,16 +27,16 @@ type Rules struct {
 	MaxText int // UTF-16 code units of a text; zero means DefaultMaxText
 }
 
+// TextLimit returns how long a text may be, in UTF-16 code units.
+func (r Rules) TextLimit() int { return cmp.Or(r.MaxText, DefaultMaxText) }
+
 // Check returns d normalised: its title trimmed, its tags in lower case. The
 // error is a *fault.Error of the kind Invalid that names every broken rule.
 // Whether the tags are in the catalog is not asked here.
 func (r Rules) Check(d Draft) (Draft, error) {
-	if r.MaxText == 0 {
-		r.MaxText = DefaultMaxText
-	}
 	var c checker
 	d.Title = c.title(d.Title)
-	c.text(d.Text, r.MaxText)
+	c.text(d.Text, r.TextLimit())
 	d.Tags = c.tags(d.Tags)
 	if d.Visibility != Private && d.Visibility != Public {
 		c.broken("body.visibility", string(d.Visibility), "set the visibility to private or public")

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+)
+
+const (
+	textType   = "text/plain"
+	valueQuery = "var." // how query parameters begin that give a variable its value
+)
+
+func (a *api) rendering() {
+	route(a, reader, huma.Operation{
+		OperationID: "render-prompt", Method: http.MethodPost, Path: "/prompts/{id}/render", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
+		Summary: "The text of a prompt, filled in. Every value that is missing or wrong is named at once", Errors: fails(badBody, http.StatusNotFound),
+	}, a.renderPrompt)
+	route(a, reader, huma.Operation{
+		OperationID: "get-prompt-text", Method: http.MethodGet, Path: "/prompts/{id}/text", Tags: []string{"prompts"},
+		Summary: "The text of a prompt, filled in, and nothing else: for a shell", Errors: fails(badQuery, http.StatusNotFound),
+		Parameters: []*huma.Param{{
+			Name: valueQuery + "NAME", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Example: "Ann",
+			Description: "The value of the variable NAME; one parameter for each. As in POST /prompts/{id}/render",
+		}},
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The text", Content: map[string]*huma.MediaType{textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "Write to Ann."}},
+		}},
+	}, a.promptText)
+}
+
+// filled is the value of a variable: a JSON string, number or boolean, the latter two as they are written.
+type filled string
+
+// UnmarshalJSON reads a value that the schema let pass.
+func (f *filled) UnmarshalJSON(b []byte) error {
+	if jsontext.Value(b).Kind() != '"' {
+		*f = filled(b)
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(f))
+}
+
+// Schema says which JSON a value can be.
+func (filled) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+}
+
+type renderInput struct {
+	ByID
+	Body Filling
+}
+
+type renderOutput struct {
+	Body Rendered
+}
+
+func (a *api) renderPrompt(ctx context.Context, c call, in *renderInput) (*renderOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string]string, len(in.Body.Values))
+	for name, value := range in.Body.Values {
+		values[name] = string(value)
+	}
+	r, err := a.Service.Render(ctx, c.User, id, values)
+	if err != nil {
+		return nil, err
+	}
+	return &renderOutput{Rendered{Text: r.Text}}, nil
+}
+
+func (a *api) promptText(ctx context.Context, c call, in *ByID) (*rawOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string]string)
+	for name, value := range c.url.Query() {
+		if name, ok := strings.CutPrefix(name, valueQuery); ok {
+			values[name] = value[0]
+		}
+	}
+	r, err := a.Service.Render(ctx, c.User, id, values)
+	if err != nil {
+		return nil, inQuery(err)
+	}
+	return &rawOutput{ContentType: textType + "; charset=utf-8", Body: []byte(r.Text)}, nil
+}
+
+// inQuery makes an error say where the query has the values that it names.
+func inQuery(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		for i, field := range f.Fields {
+			if name, ok := strings.CutPrefix(field.Location, prompt.ValuesLocation); ok {
+				f.Fields[i].Location = "query." + strings.TrimSuffix(valueQuery, ".") + name
+			}
+		}
+	}
+	return err
+}
