@@ -129,8 +129,11 @@ func TestRender(t *testing.T) {
 func TestRenderRefuses(t *testing.T) {
 	t.Parallel()
 	declared := []prompt.Variable{
-		{Name: "n", Type: prompt.Number}, {Name: "b", Type: prompt.Boolean}, {Name: "d", Type: prompt.Date},
-		{Name: "c", Type: prompt.Choice, Choices: []string{"x", "y"}}, {Name: "m", Type: prompt.Multiline},
+		{Name: "n", Type: prompt.Number},
+		{Name: "b", Type: prompt.Boolean},
+		{Name: "d", Type: prompt.Date},
+		{Name: "c", Type: prompt.Choice, Choices: []string{"x", "y"}},
+		{Name: "m", Type: prompt.Multiline},
 	}
 	long := strings.Repeat("😀", 1001) // 2,002 units
 	tests := []struct {
