@@ -48,6 +48,10 @@ type settings struct {
 	// LIMIT_AT_WORK. Beyond them the answer is 429 or 503.
 	httpjson.Limits
 
+	// Proxies are those of whom it is believed where a request comes from: FRONT_DOOR_ID and TRUSTED_PROXIES. Not
+	// set: only what is on this machine, as the Functions host and a reverse proxy beside the program are.
+	httpjson.Proxies
+
 	// Origins are the origins of pages elsewhere that may use the API from a browser, separated by
 	// commas, such as https://app.example.com. Not set: none.
 	Origins httpjson.Origins `envconfig:"CORS_ORIGINS"`

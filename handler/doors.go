@@ -12,7 +12,7 @@ import (
 
 // doors returns the pages and the API: the path says which one is asked.
 func (a *app) doors(identify auth.Identify) http.Handler {
-	return web.Beside(a.api(identify), a.pages(identify))
+	return a.settings.Clients(web.Beside(a.api(identify), a.pages(identify)))
 }
 
 // pages returns what people see in a browser.
