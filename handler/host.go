@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime/pprof"
 	"strconv"
+	"strings"
 	"time"
 
 	"prompthub/internal/auth"
@@ -42,8 +45,18 @@ func serveHost(ctx context.Context, std streams) error {
 	}
 	version, commit := built()
 	log.InfoContext(ctx, "started", slog.String("version", version), slog.String("commit", commit), slog.String("address", addr))
-	// Outermost, as its trigger endpoints must not be reached by another spelling of a path.
-	return serve(ctx, l, function.Handler(triggers, addr, log, withFront(next)), log)
+	dog := new(watchdog)
+	go dog.guard(ctx, func() { hung(log) })
+	// The triggers come before all routes, as their endpoints must not be reached by another spelling of a path.
+	return serve(ctx, l, dog.watch(function.Handler(triggers, addr, log, withFront(next))), log)
+}
+
+// hung ends the process with what every goroutine does in the log. Nothing is waited for: what hangs would hang the end too.
+func hung(log *slog.Logger) {
+	var doing strings.Builder
+	_ = pprof.Lookup("goroutine").WriteTo(&doing, 1) // a Builder takes everything
+	log.Error("stuck: nothing was finished for longer than the host waits; ending, to be started anew", slog.String("goroutines", doing.String()))
+	os.Exit(exitFailed)
 }
 
 // assemble builds what can be built. Triggers need no identity, so a wrong AUTH_MODE

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A guarded watchdog, and requests that end when they are told to, of which an empty address panics.
+func guarded(t *testing.T) (d *watchdog, ask func() (end func()), stuck *time.Time) {
+	t.Helper()
+	d, stuck = new(watchdog), new(time.Time)
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	go d.guard(ctx, func() { *stuck = time.Now() })
+	ask = func() func() {
+		done := make(chan struct{})
+		h := d.watch(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			<-done
+			panic(http.ErrAbortHandler)
+		}))
+		go func() {
+			defer func() { _ = recover() }()
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+		}()
+		return func() { close(done); synctest.Wait() }
+	}
+	return d, ask, stuck
+}
+
+func TestWatchdogEndsWhatHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, ask, stuck := guarded(t)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Zero(t, *stuck, "nothing is asked, so nothing hangs")
+		began := time.Now()
+		defer ask()()
+		defer ask()()
+		time.Sleep(stuckAfter - time.Second)
+		synctest.Wait()
+		require.Zero(t, *stuck)
+		time.Sleep(2 * lookEvery)
+		synctest.Wait()
+		require.WithinRange(t, *stuck, began.Add(stuckAfter), began.Add(stuckAfter+lookEvery))
+	})
+}
+
+func TestWatchdogLetsWorkGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, ask, stuck := guarded(t)
+		defer ask()() // one that never ends
+		for range 20 {
+			end := ask()
+			time.Sleep(stuckAfter - 2*lookEvery)
+			end()
+		}
+		synctest.Wait()
+		require.Zero(t, *stuck, "others were finished")
+	})
+}
+
+// The host waits for a function as long as host.json says, and a minute more for the answer.
+func TestWatchdogIsMorePatientThanTheHost(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../host.json")
+	require.NoError(t, err)
+	m := regexp.MustCompile(`"functionTimeout": "00:(\d\d):00"`).FindSubmatch(data)
+	require.NotNil(t, m)
+	minutes, err := strconv.Atoi(string(m[1]))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, stuckAfter, time.Duration(minutes+1)*time.Minute)
+}
+
+func TestHungEndsTheProcess(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("TEST_HUNG") != "" {
+		hung(slog.New(slog.NewJSONHandler(os.Stdout, nil)))
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHungEndsTheProcess$")
+	cmd.Env = append(os.Environ(), "TEST_HUNG=1")
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, exitFailed, exit.ExitCode())
+	require.Contains(t, string(out), "TestHungEndsTheProcess", "the log says what every goroutine does")
+}
