@@ -59,7 +59,7 @@ param storageSku string = 'Standard_ZRS'
 @description('Memory of an instance in MB. The handler needs a tenth of the smallest; more memory is more CPU too.')
 param instanceMemoryMB int = 512
 
-@minValue(40)
+@minValue(1)
 @maxValue(1000)
 @description('Most instances of each group of functions, the brake on cost.')
 param maximumInstanceCount int = 40
@@ -85,6 +85,9 @@ param privateNetwork bool = false
 @description('Address ranges that may call the application, such as 203.0.113.0/24, separated by commas. Empty: every one.')
 param allowedIpRanges string = ''
 
+@description('Origins whose pages may use the API from a browser, such as https://app.example.com, separated by commas. Empty: none.')
+param corsOrigins string = ''
+
 @description('Own name of the application, such as prompts.example.org, by Azure Front Door, which has a monthly price. Empty: none.')
 param customDomain string = ''
 
@@ -92,6 +95,7 @@ param customDomain string = ''
 var platformSettings = filter(objectKeys(moreSettings), name => startsWith(toLower(name), 'website_'))
 
 var token = toLower(uniqueString(subscription().id, environmentName, location))
+var ipRanges = empty(allowedIpRanges) ? [] : map(split(allowedIpRanges, ','), range => trim(range))
 var resourceTags = { 'azd-env-name': environmentName }
 
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
@@ -149,6 +153,16 @@ module network 'modules/network.bicep' = if (privateNetwork) {
   }
 }
 
+module frontDoor 'modules/frontdoor.bicep' = if (!empty(customDomain)) {
+  name: 'frontdoor'
+  scope: group
+  params: {
+    tags: resourceTags
+    token: token
+    allowedIpRanges: ipRanges
+  }
+}
+
 module app 'modules/app.bicep' = {
   name: 'app'
   scope: group
@@ -175,8 +189,9 @@ module app 'modules/app.bicep' = {
     logLevel: logLevel
     tablePrefix: tablePrefix
     moreSettings: empty(platformSettings) ? moreSettings : fail('MORE_SETTINGS may not set ${join(platformSettings, ', ')}')
-    allowedIpRanges: empty(allowedIpRanges) ? [] : split(allowedIpRanges, ',')
-    behindFrontDoor: !empty(customDomain)
+    allowedIpRanges: ipRanges
+    corsOrigins: empty(corsOrigins) ? [] : map(split(corsOrigins, ','), origin => trim(origin))
+    frontDoorId: empty(customDomain) ? '' : frontDoor!.outputs.id
   }
 }
 
@@ -186,6 +201,8 @@ module domain 'modules/domain.bicep' = if (!empty(customDomain)) {
   params: {
     tags: resourceTags
     token: token
+    profileName: frontDoor!.outputs.profileName
+    firewallId: frontDoor!.outputs.firewallId
     hostName: customDomain
     originHostName: app.outputs.hostName
   }
@@ -223,6 +240,8 @@ output API_URL string = empty(customDomain) ? '${app.outputs.url}/api/v1' : 'htt
 output STORAGE_ACCOUNT_NAME string = storage.outputs.name
 output LOG_ANALYTICS_WORKSPACE string = monitoring.outputs.logsName
 output APPLICATION_INSIGHTS_NAME string = monitoring.outputs.insightsName
+output ENTRA_ISSUER string = app.outputs.entraIssuer
+output IDENTITY_PRINCIPAL_ID string = app.outputs.identityPrincipalId
 output AUTH_MODE string = app.outputs.authMode
 output CUSTOM_DOMAIN_CNAME string = empty(customDomain) ? '' : domain!.outputs.endpointHostName
 output CUSTOM_DOMAIN_TXT string = empty(customDomain) ? '' : domain!.outputs.validationToken

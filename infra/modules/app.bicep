@@ -23,19 +23,14 @@ param logLevel string
 param tablePrefix string
 param moreSettings object
 param allowedIpRanges array
-param behindFrontDoor bool
+param corsOrigins array
+param frontDoorId string
 
 // Without sign-in and without an issuer the mode is not set, and the application answers every request
 // but health with 503 and the name of this setting.
 var authMode = !empty(entraClientId) ? 'easyauth' : (!empty(jwtIssuer) || !empty(jwtAudience)) ? 'jwt' : ''
 
-// What anyone may call, as the host spells it.
-var anonymousPaths = [
-  '/api/v1/health'
-  '/api/v1/ready'
-  '/api/v1/openapi.json'
-  '/api/v1/docs'
-]
+var entraIssuer = '${environment().authentication.loginEndpoint}${tenant().tenantId}/v2.0'
 
 resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' existing = {
   name: identityName
@@ -62,11 +57,22 @@ resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
   properties: { reserved: true }
 }
 
-var ipRules = [for (range, i) in allowedIpRanges: {
+// What Front Door lets through comes from its own addresses. The header tells our profile from those of others.
+var frontDoorRules = empty(frontDoorId) ? [] : [
+  {
+    name: 'front-door'
+    action: 'Allow'
+    priority: 99
+    tag: 'ServiceTag'
+    ipAddress: 'AzureFrontDoor.Backend'
+    headers: { 'x-azure-fdid': [frontDoorId] }
+  }
+]
+var rangeRules = [for (range, i) in allowedIpRanges: {
   name: 'allowed-${i}'
   action: 'Allow'
   priority: 100 + i
-  ipAddress: trim(range)
+  ipAddress: range
 }]
 
 resource site 'Microsoft.Web/sites@2024-11-01' = {
@@ -81,15 +87,21 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
   properties: {
     serverFarmId: plan.id
     httpsOnly: true
+    // For a name of one's own without Front Door. It counts at creation only. The types of this version may lack it.
+    #disable-next-line BCP037
+    siteScopedCertificatesEnabled: true
     virtualNetworkSubnetId: empty(subnetId) ? null : subnetId
     // Only what Flex Consumption is known to take: it refuses whole deployments over other fields.
     siteConfig: union({
       minTlsVersion: '1.2'
       scmMinTlsVersion: '1.2'
       http20Enabled: true
+      // The host answers preflights itself, by these, and the handler never sees one.
+      cors: { allowedOrigins: corsOrigins, supportCredentials: false }
     }, empty(allowedIpRanges) ? {} : {
-      ipSecurityRestrictions: ipRules
+      ipSecurityRestrictions: concat(frontDoorRules, rangeRules)
       ipSecurityRestrictionsDefaultAction: 'Deny'
+      scmIpSecurityRestrictionsUseMain: true
     })
     functionAppConfig: {
       deployment: {
@@ -130,7 +142,12 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
       PUBLIC_READ: string(publicRead)
       MAX_TEXT: string(maxText)
       LOG_LEVEL: logLevel
-    }, empty(authMode) ? {} : {
+      CORS_ORIGINS: join(corsOrigins, ',')
+    }, empty(frontDoorId) ? {} : {
+      FRONT_DOOR_ID: frontDoorId
+    }, authMode == 'easyauth' ? {
+      OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.properties.clientId
+    } : {}, empty(authMode) ? {} : {
       AUTH_MODE: authMode
     }, authMode == 'jwt' ? {
       JWT_ISSUER: jwtIssuer
@@ -150,21 +167,22 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
       platform: { enabled: !empty(entraClientId) }
       globalValidation: {
         // The platform says who is calling and lets everybody through: the application answers 401 to those who are not
-        // signed in, and shows a browser its sign-in page. The paths below stay open where somebody changes that.
+        // signed in, and shows a browser its sign-in page.
         requireAuthentication: false
         unauthenticatedClientAction: 'AllowAnonymous'
-        excludedPaths: anonymousPaths
       }
       httpSettings: {
         requireHttps: true
-        forwardProxy: { convention: behindFrontDoor ? 'Standard' : 'NoProxy' }
+        forwardProxy: { convention: empty(frontDoorId) ? 'NoProxy' : 'Standard' }
       }
       identityProviders: empty(entraClientId) ? {} : {
         azureActiveDirectory: {
           enabled: true
           registration: {
             clientId: entraClientId
-            openIdIssuer: '${environment().authentication.loginEndpoint}${tenant().tenantId}/v2.0'
+            openIdIssuer: entraIssuer
+            // No secret: the managed identity proves who the application is, by a federated credential of the registration.
+            clientSecretSettingName: 'OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID'
           }
           // A token of version 2 names the bare id, one of version 1 the address.
           validation: { allowedAudiences: [entraClientId, 'api://${entraClientId}'] }
@@ -204,3 +222,5 @@ output name string = site.name
 output hostName string = site.properties.defaultHostName
 output url string = 'https://${site.properties.defaultHostName}'
 output authMode string = authMode
+output entraIssuer string = entraIssuer
+output identityPrincipalId string = identity.properties.principalId

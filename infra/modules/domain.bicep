@@ -1,14 +1,13 @@
-// A name of one's own by Azure Front Door: Flex Consumption takes no certificates itself.
+// A name of one's own at Azure Front Door, and the way from there to the application.
 param tags object
 param token string
+param profileName string
+param firewallId string
 param hostName string
 param originHostName string
 
-resource profile 'Microsoft.Cdn/profiles@2025-06-01' = {
-  name: 'afd-${token}'
-  location: 'global'
-  tags: tags
-  sku: { name: 'Standard_AzureFrontDoor' }
+resource profile 'Microsoft.Cdn/profiles@2025-06-01' existing = {
+  name: profileName
 }
 
 resource endpoint 'Microsoft.Cdn/profiles/afdEndpoints@2025-06-01' = {
@@ -59,6 +58,20 @@ resource route 'Microsoft.Cdn/profiles/afdEndpoints/routes@2025-06-01' = {
     linkToDefaultDomain: 'Disabled'
   }
   dependsOn: [origin]
+}
+
+resource security 'Microsoft.Cdn/profiles/securityPolicies@2025-06-01' = if (!empty(firewallId)) {
+  parent: profile
+  name: 'ranges'
+  properties: {
+    parameters: {
+      type: 'WebApplicationFirewall'
+      wafPolicy: { id: firewallId }
+      associations: [
+        { domains: [{ id: domain.id }], patternsToMatch: ['/*'] }
+      ]
+    }
+  }
 }
 
 output endpointHostName string = endpoint.properties.hostName

@@ -14,7 +14,7 @@ import (
 var hosts = []string{
 	"AzureWebJobsStorage__blobServiceUri", "AzureWebJobsStorage__queueServiceUri", "AzureWebJobsStorage__tableServiceUri",
 	"AzureWebJobsStorage__credential", "AzureWebJobsStorage__clientId",
-	"AzureWebJobsDisableHomepage", "APPLICATIONINSIGHTS_CONNECTION_STRING", "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
+	"AzureWebJobsDisableHomepage", "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID", "APPLICATIONINSIGHTS_CONNECTION_STRING", "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
 }
 
 // refused are settings that Flex Consumption refuses or that would give keys or the identity away.
@@ -30,7 +30,7 @@ var elsewhere = map[string]string{
 	"WEBSITE_AUTH_ENABLED":         "the platform sets it where sign-in is on; set by hand it would believe forged headers",
 	"TABLE_*":                      "the names are in storage.bicep, TABLE_PREFIX goes before them",
 	"LIMIT_*":                      "the defaults suit; moreSettings replaces them",
-	"CORS_*":                       "no page of another origin by default; moreSettings allows some",
+	"TRUSTED_PROXIES":              "the Functions host is on the same machine",
 }
 
 // settingKey finds the settings: those keys that begin with a capital.
@@ -75,7 +75,8 @@ func TestSite(t *testing.T) {
 	fs.has(t, file, "resource site '", "tags: union(tags, { 'azd-service-name': 'api' })", "httpsOnly: true",
 		"runtime: { name: 'custom', version: '1.0' }", "type: 'UserAssignedIdentity'")
 	taken := []string{
-		"minTlsVersion", "scmMinTlsVersion", "http20Enabled", "ipSecurityRestrictions", "ipSecurityRestrictionsDefaultAction",
+		"minTlsVersion", "scmMinTlsVersion", "http20Enabled", "cors",
+		"ipSecurityRestrictions", "ipSecurityRestrictionsDefaultAction", "scmIpSecurityRestrictionsUseMain",
 	}
 	for _, key := range groups(regexp.MustCompile(`(?m)^\s*(\w+):`), fs.section(t, file, "    siteConfig: "))[1:] {
 		require.Contains(t, taken, key, "Flex Consumption refuses a deployment over fields that it does not take")
@@ -86,14 +87,38 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// The host answers preflights and the handler never sees one, so the platform must know the origins too.
+func TestOriginsArePlatformAndProgram(t *testing.T) {
+	t.Parallel()
+	fs, file := infrastructure(t), "modules/app.bicep"
+	fs.has(t, file, "resource site '", "cors: { allowedOrigins: corsOrigins, supportCredentials: false }")
+	fs.has(t, file, "  resource settings '", "CORS_ORIGINS: join(corsOrigins, ',')")
+	for _, f := range functions(t) {
+		require.NotContains(t, f.trigger().Methods, "options", "%s: the host would not pass one on", f.name)
+	}
+}
+
+// With a name of one's own and address ranges, callers come from Front Door's addresses: it must be let in, ours
+// alone, and must keep the ranges itself.
+func TestFrontDoorAndAddressRanges(t *testing.T) {
+	t.Parallel()
+	fs := infrastructure(t)
+	fs.has(t, "modules/app.bicep", "var frontDoorRules =", "ipAddress: 'AzureFrontDoor.Backend'", "tag: 'ServiceTag'",
+		"headers: { 'x-azure-fdid': [frontDoorId] }")
+	fs.has(t, "modules/app.bicep", "resource site '", "ipSecurityRestrictions: concat(frontDoorRules, rangeRules)", "scmIpSecurityRestrictionsUseMain: true")
+	fs.has(t, "modules/app.bicep", "  resource settings '", "FRONT_DOOR_ID: frontDoorId")
+	fs.has(t, "modules/frontdoor.bicep", "resource firewall '", "action: 'Block'",
+		"{ matchVariable: 'SocketAddr', operator: 'IPMatch', negateCondition: true, matchValue: allowedIpRanges }")
+	fs.has(t, "modules/domain.bicep", "resource security '", "wafPolicy: { id: firewallId }", "{ domains: [{ id: domain.id }], patternsToMatch: ['/*'] }")
+}
+
 // Without sign-in and without tokens there is no mode, and the application refuses everybody.
 func TestModeOfSignIn(t *testing.T) {
 	t.Parallel()
 	fs, file := infrastructure(t), "modules/app.bicep"
 	require.Contains(t, fs[file], "var authMode = !empty(entraClientId) ? 'easyauth' : (!empty(jwtIssuer) || !empty(jwtAudience)) ? 'jwt' : ''")
 	fs.has(t, file, "  resource auth '", "platform: { enabled: !empty(entraClientId) }",
-		"requireAuthentication: false", // the application refuses: a browser needs its sign-in page
-		"excludedPaths: anonymousPaths")
+		"requireAuthentication: false") // the application refuses: a browser needs its sign-in page
 	require.Contains(t, fs["main.bicep"], "filter(objectKeys(moreSettings), name => startsWith(toLower(name), 'website_'))", "WEBSITE_AUTH_ENABLED is the platform's to set")
 	require.Contains(t, fs["main.bicep"], "moreSettings: empty(platformSettings) ? moreSettings : fail(")
 }

@@ -14,7 +14,7 @@ import (
 type tie func(*testing.T, files) []string
 
 var ties = map[string]tie{
-	"tables": tables, "queues": queueNames, "roles": roles, "rights": rights, "settings": appSettings, "paths": openPaths,
+	"tables": tables, "queues": queueNames, "roles": roles, "rights": rights, "settings": appSettings,
 }
 
 func TestInfrastructureFitsTheProgram(t *testing.T) {
@@ -39,8 +39,6 @@ func TestDifferencesAreFound(t *testing.T) {
 		{"settings", "modules/app.bicep", "MAX_TEXT:", "MAX_TXT:", "MAX_TEXT is not set"},
 		{"settings", "modules/app.bicep", "      PUBLIC_READ:", "      WEBSITE_AUTH_ENABLED: 'true'\n      PUBLIC_READ:", "WEBSITE_AUTH_ENABLED must not be set"},
 		{"settings", "modules/app.bicep", "AzureWebJobsStorage__clientId:", "AzureWebJobsStorage__clientID:", "AzureWebJobsStorage__clientId is not set"},
-		{"paths", "modules/app.bicep", "'/api/v1/docs'", "'/api/v1/doc'", "/api/v1/docs is missing"},
-		{"paths", "modules/app.bicep", "'/api/v1/docs'", "'/api/v1/docs'\n  '/api/v1/prompts'", "/api/v1/prompts is too much"},
 	}
 	ours := infrastructure(t)
 	for _, f := range faults {
@@ -91,17 +89,4 @@ func queueNames(t *testing.T, fs files) []string {
 	}
 	got := fs.list(t, "modules/storage.bicep", "var queueNames = [")
 	return append(differences("queues", want, got), differences("queues that functions read", queues(t), read)...)
-}
-
-// openPaths compares what the platform lets anyone call with the routes that anyone may call.
-func openPaths(t *testing.T, fs files) []string {
-	prefix := strings.TrimSuffix("/"+host(t).Extensions.HTTP.RoutePrefix, "/") + "/"
-	var want []string
-	for _, f := range functions(t) {
-		if slices.Contains([]string{"health", "ready", "openapi", "docs"}, f.name) {
-			want = append(want, prefix+f.trigger().Route)
-		}
-	}
-	require.Len(t, want, 4)
-	return differences("paths", want, fs.list(t, "modules/app.bicep", "var anonymousPaths = ["))
 }
