@@ -71,6 +71,11 @@ func (t *Tables) list(ctx context.Context, name string, r table.Range, limit int
 	if err != nil {
 		return table.Page{}, err
 	}
+	for i, row := range rows {
+		if !r.Keeps(row.Props) {
+			rows[i] = row.Bare()
+		}
+	}
 	token, err := position{resp.NextPartitionKey, resp.NextRowKey}.token()
 	return table.Page{Rows: rows, Next: token}, err
 }

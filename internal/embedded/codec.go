@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"prompthub/internal/table"
 )
@@ -83,12 +84,25 @@ func decode(key, value []byte) (table.Row, error) {
 
 	partition, row, found := strings.Cut(all[:len(key)], "\x00")
 	r := reader{rest: all[len(key)+headerLen:], bad: !found}
-	props := r.props()
+	props := r.props(nil)
 	if r.bad || r.rest != "" {
 		return table.Row{}, fmt.Errorf("%w under %q", errDamaged, key)
 	}
 	etag := all[len(key)+1:][:etagLen]
 	return table.Row{Key: table.Key{Partition: partition, Row: row}, ETag: etag, Props: props}, nil
+}
+
+// view returns the properties of a stored row in place of those in props. They are valid as long as value is.
+func view(value []byte, props table.Props) (table.Props, error) {
+	if _, err := etagOf(value); err != nil {
+		return nil, err
+	}
+	r := reader{rest: unsafe.String(unsafe.SliceData(value), len(value))[headerLen:]}
+	props = r.props(props)
+	if r.bad || r.rest != "" {
+		return nil, errDamaged
+	}
+	return props, nil
 }
 
 // A reader takes a stored row apart from front to back. After the first thing that does
@@ -98,13 +112,14 @@ type reader struct {
 	bad  bool
 }
 
-func (r *reader) props() table.Props {
+// props returns what is left, in the room of old where that suffices.
+func (r *reader) props(old table.Props) table.Props {
 	n := r.uvarint()
 	if n > uint64(len(r.rest)/3) { // damaged, for a property takes 3 bytes: do not make room for it
 		r.bad = true
 		return nil
 	}
-	props := make(table.Props, n)
+	props := slices.Grow(old[:0], int(n))[:n]
 	for i := range props {
 		t := r.text(1)
 		if r.bad {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"go.etcd.io/bbolt"
 
@@ -133,7 +134,7 @@ func list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit i
 			page.Next = base64.RawURLEncoding.EncodeToString(k)
 			break
 		}
-		row, err := decode(k, v)
+		row, err := w.row(k, v)
 		if err != nil {
 			return table.Page{}, err
 		}
@@ -150,8 +151,24 @@ func list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit i
 type walk struct {
 	cursor *bbolt.Cursor
 	r      table.Range
-	low    string // the least row key of the range, in every partition
-	start  []byte // where to begin, nil once begun
+	low    string      // the least row key of the range, in every partition
+	start  []byte      // where to begin, nil once begun
+	props  table.Props // of the row that Keep looks at
+}
+
+// row returns the row stored under k, or only its key where the range does not want more.
+func (w *walk) row(k, v []byte) (row table.Row, err error) {
+	if w.r.Keep == nil {
+		return decode(k, v)
+	}
+	if w.props, err = view(v, w.props); err != nil {
+		return row, fmt.Errorf("%w under %q", err, k)
+	}
+	if w.r.Keep(w.props) {
+		return decode(k, v)
+	}
+	partition, name, _ := strings.Cut(string(k), "\x00")
+	return table.Row{Key: table.Key{Partition: partition, Row: name}}, nil
 }
 
 func newWalk(c *bbolt.Cursor, r table.Range, position []byte) *walk {

@@ -10,8 +10,15 @@ import (
 
 // A token is where the next page begins, and of which range.
 type token struct {
-	Range          table.Range
+	Range          bounds
 	Partition, Row string
+}
+
+// bounds are what a range is bounded by.
+type bounds [6]string
+
+func boundsOf(r table.Range) bounds {
+	return bounds{r.Partition, r.FromPartition, r.ToPartition, r.From, r.After, r.To}
 }
 
 // List returns a page of a range. It refuses the token of another range.
@@ -50,7 +57,11 @@ func (t *Tables) list(ctx context.Context, name string, r table.Range, limit int
 			page.Next, err = encodeToken(r, key)
 			return page, err
 		}
-		page.Rows = append(page.Rows, copyRow(rs.rows[key]))
+		row := copyRow(rs.rows[key])
+		if !r.Keeps(row.Props) {
+			row = row.Bare()
+		}
+		page.Rows = append(page.Rows, row)
 	}
 	return t.lastPage(r, page)
 }
@@ -64,14 +75,14 @@ func position(r table.Range, next string) (table.Key, error) {
 	if err := json.Unmarshal([]byte(next), &t); err != nil {
 		return table.Key{}, fmt.Errorf("%w: token %q", table.ErrInvalid, next)
 	}
-	if t.Range != r {
-		return table.Key{}, fmt.Errorf("%w: token of the range %+v used for %+v", table.ErrInvalid, t.Range, r)
+	if t.Range != boundsOf(r) {
+		return table.Key{}, fmt.Errorf("%w: token of the range %q used for %q", table.ErrInvalid, t.Range, boundsOf(r))
 	}
 	return table.Key{Partition: t.Partition, Row: t.Row}, nil
 }
 
 func encodeToken(r table.Range, key table.Key) (string, error) {
-	b, err := json.Marshal(token{r, key.Partition, key.Row})
+	b, err := json.Marshal(token{boundsOf(r), key.Partition, key.Row})
 	return string(b), err
 }
 

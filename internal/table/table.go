@@ -56,11 +56,21 @@ type Row struct {
 // A Range is a set of keys of one table. Partition names one partition; where it is empty,
 // FromPartition ≤ partition < ToPartition, an empty bound being open. In every partition
 // of the range From ≤ row key (or After < row key) and row key < To, an empty bound being open.
+//
+// Where Keep is set, a row that it refuses comes with its key alone: a store need not make the properties of rows that nobody
+// looks at. It is called once for each row of a page, must not block, and what it is given is valid until it returns.
 type Range struct {
 	Partition                  string
 	FromPartition, ToPartition string
 	From, After, To            string
+	Keep                       func(Props) bool
 }
+
+// Bare returns a row as a List returns it whose Keep refuses it.
+func (r Row) Bare() Row { return Row{Key: r.Key} }
+
+// Keeps reports whether a row with these properties comes with them.
+func (r Range) Keeps(p Props) bool { return r.Keep == nil || r.Keep(p) }
 
 // A Page is a part of a range in key order. It may hold fewer rows than asked for, even
 // none, while more follow: only an empty Next ends the range.

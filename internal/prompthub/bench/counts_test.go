@@ -157,7 +157,7 @@ func TestEveryRouteIsCounted(t *testing.T) {
 		switch {
 		case r.job != "":
 			counted[r.job] = true
-		case !r.call.page():
+		case !r.call.whole():
 			counted[r.route(l, mux)] = true
 		}
 	}

@@ -65,11 +65,14 @@ func newClient(connections int) *http.Client {
 	}
 }
 
-func (c call) page() bool { return strings.HasPrefix(c.path, "/app") }
+// whole reports whether the path is all of it: of a page, or of another program's API.
+func (c call) whole() bool {
+	return strings.HasPrefix(c.path, "/app") || strings.HasPrefix(c.path, "/api")
+}
 
 // request returns the call as a request to a program: to its API, or for a page.
 func (c call) request(ctx context.Context, url string) (*http.Request, error) {
-	if !c.page() {
+	if !c.whole() {
 		url += "/api/v1"
 	}
 	req, err := http.NewRequestWithContext(ctx, c.method, url+c.path, strings.NewReader(c.body))

@@ -29,6 +29,7 @@ type options struct {
 	profile     bool
 	data        string
 	only        []string
+	against     bool
 }
 
 func main() {
@@ -50,6 +51,9 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer clean()
+	if o.against {
+		return against(ctx, o, binary)
+	}
 	var all []measured
 	defer func() { printReport(os.Stdout, all) }() // what there is, if it ends early
 	for i, n := range o.prompts {
@@ -109,6 +113,12 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.hold, "hold", 0, "how long a mixture of all requests goes on to see the memory: with the last library on the embedded store or, where there is none, with each on Azurite")
 	flags.BoolVar(&o.profile, "profile", false, "say for each request where the processor time goes, with the last library")
 	flags.StringVar(&o.data, "data", filepath.Join(".cache", "bench"), "where filled stores are kept")
+	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else", func(name string) error {
+		if o.against = name == "pocketbase"; !o.against {
+			return fmt.Errorf("%q is not known", name)
+		}
+		return nil
+	})
 	flags.Func("only", "measure only requests whose name contains this; may be given several times", func(part string) error {
 		o.only = append(o.only, part)
 		return nil

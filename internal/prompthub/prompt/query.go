@@ -108,9 +108,22 @@ func (q Query) Match(normalizedTitle string) bool {
 	if len(q.terms) == 0 {
 		return !q.nothing
 	}
+	if !folds(normalizedTitle) && !q.within(normalizedTitle) {
+		return false // as most rows that a search looks at are
+	}
 	title := searchable(terms(normalizedTitle))
 	for _, t := range q.terms {
 		if !slices.ContainsFunc(title, t.in) {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether each term stands somewhere in a title that folding leaves as it is: else the query does not find it.
+func (q Query) within(title string) bool {
+	for _, t := range q.terms {
+		if !strings.Contains(title, string(t)) {
 			return false
 		}
 	}

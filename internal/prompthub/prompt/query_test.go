@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -238,4 +239,16 @@ func FuzzParseQuery(f *testing.F) {
 		}
 		require.Equal(t, q, canonical)
 	})
+}
+
+// TestMatchWithoutFolding holds the quick look at a title against what it stands for: where it says that folding changes nothing, nothing changes.
+func TestMatchWithoutFolding(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		for _, s := range []string{string(r), "a" + string(r) + "b"} {
+			if s = prompt.NormalizeTitle(s); !prompt.Folds(s) {
+				require.Equal(t, s, prompt.Fold(s), "%+q", s)
+			}
+		}
+	}
 }

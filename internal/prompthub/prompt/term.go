@@ -17,7 +17,10 @@ const joiners = ".+#"
 
 // terms folds a normalised title and cuts it into its terms.
 func terms(normalized string) []term {
-	rs := []rune(fold(normalized))
+	if folds(normalized) {
+		normalized = fold(normalized)
+	}
+	rs := []rune(normalized)
 	var ts []term
 	for i := 0; i < len(rs); {
 		end := max(runEnd(rs, i), chainEnd(rs, i))
@@ -27,6 +30,21 @@ func terms(normalized string) []term {
 		i = max(end, i+1)
 	}
 	return ts
+}
+
+// folds reports whether fold may change a normalised text. It is quick about letters.
+func folds(normalized string) bool {
+	for _, r := range normalized {
+		switch {
+		case r < 0x80:
+		case r == 'ß' || r == 'ς':
+			return true
+		case r < 0x250 && r != 0xad || r >= 0x3041 && r < 0x3100 || r >= 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4: // Latin, kana, Han and Hangul
+		case invisible(r):
+			return true
+		}
+	}
+	return false
 }
 
 // fold makes equal what readers take for equal and NFKC and lower case leave apart.

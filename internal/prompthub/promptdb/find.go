@@ -26,11 +26,11 @@ const (
 	likedReads = 4    // reads that are left for a walk through the most-liked index
 )
 
-// match decides by an index row alone whether a search wants the prompt.
-func (w Wanted) match(row table.Row) bool {
+// match decides by the properties of an index row alone whether a search wants the prompt.
+func (w Wanted) match(props table.Props) bool {
 	var title string
 	var tags string
-	for _, p := range row.Props {
+	for _, p := range props {
 		switch p.Name {
 		case "Tags":
 			tags = p.Value.Str()
@@ -39,12 +39,25 @@ func (w Wanted) match(row table.Row) bool {
 		}
 	}
 	for _, tag := range w.Tags {
-		if !strings.Contains(";"+tags+";", ";"+string(tag)+";") {
+		if !listed(tags, string(tag)) {
 			return false
 		}
 	}
 	return w.Words.Match(title)
 }
+
+// listed reports whether a tag is among those that joinTags joined.
+func listed(tags, tag string) bool {
+	for one := range strings.SplitSeq(tags, ";") {
+		if one == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// kept reports whether a List kept a row: each row of an index has properties.
+func kept(row table.Row) bool { return row.Props != nil }
 
 // A list is an index partition that holds every prompt that a search wants, newest first.
 type list struct{ table, partition string }
@@ -102,7 +115,7 @@ func (db *DB) find(ctx context.Context, w Wanted, after string, limit int) (Page
 type walk struct {
 	s      *scan
 	lists  []list
-	match  func(table.Row) bool
+	match  func(table.Props) bool
 	pos    string // row key up to which everything was looked at
 	size   int    // rows to read of the list that is followed
 	sample int    // rows that tell how sparse a list is
@@ -125,7 +138,7 @@ func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err
 			return nil, false, err
 		}
 		for _, row := range part {
-			if w.match(row) {
+			if kept(row) {
 				rows = append(rows, row)
 			}
 		}
@@ -162,7 +175,7 @@ func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error
 		}
 		g.Go(func() (err error) {
 			one := *w.s
-			found[i], goesOn[i], err = one.rows(ctx, l.table, table.Range{Partition: l.partition, After: w.pos}, n)
+			found[i], goesOn[i], err = one.rows(ctx, l.table, table.Range{Partition: l.partition, After: w.pos, Keep: w.match}, n)
 			return err
 		})
 	}
@@ -262,12 +275,12 @@ func sortLiked(rows []table.Row, after string, limit int) Page {
 func (db *DB) walkLiked(ctx context.Context, s *scan, w Wanted, after string, limit int) (Page, error) {
 	var found []table.Row
 	for size := 4 * (limit + 1); ; size *= 4 {
-		rows, more, err := s.liked(ctx, after, s.size(size))
+		rows, more, err := s.liked(ctx, after, s.size(size), w.match)
 		if err != nil {
 			return Page{}, err
 		}
 		for _, row := range rows {
-			if w.match(row) {
+			if kept(row) {
 				found = append(found, row)
 			}
 		}

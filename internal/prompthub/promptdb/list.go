@@ -81,26 +81,26 @@ func (db *DB) mostLiked(ctx context.Context, after string, limit int) (Page, err
 	if _, _, ok := parseLiked(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
-	rows, _, err := db.scan().liked(ctx, after, limit+1)
+	rows, _, err := db.scan().liked(ctx, after, limit+1, nil)
 	if err != nil {
 		return Page{}, err
 	}
 	return pageOf(rows, limit, rowKey), nil
 }
 
-// liked reads n rows of the most-liked index: the bucket that after lies in, then one range over the lower ones.
-func (s *scan) liked(ctx context.Context, after string, n int) (rows []table.Row, more bool, err error) {
+// liked reads n rows of the most-liked index, those that keep refuses bare: the bucket that after lies in, then one range over the lower ones.
+func (s *scan) liked(ctx context.Context, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
 	lower := likedPrefix
 	if after != "" {
 		score, _, _ := parseLiked(after)
 		bucket := likedPrefix + bucketDesc(score)
-		rows, more, err = s.rows(ctx, s.db.t.MostLiked, table.Range{Partition: bucket, After: after}, n)
+		rows, more, err = s.rows(ctx, s.db.t.MostLiked, table.Range{Partition: bucket, After: after, Keep: keep}, n)
 		if err != nil || more || len(rows) >= n {
 			return rows, true, err
 		}
 		lower = bucket + "|" // behind this bucket, before the next
 	}
-	rest, more, err := s.rows(ctx, s.db.t.MostLiked, table.Range{FromPartition: lower, ToPartition: table.After(likedPrefix)}, n-len(rows))
+	rest, more, err := s.rows(ctx, s.db.t.MostLiked, table.Range{FromPartition: lower, ToPartition: table.After(likedPrefix), Keep: keep}, n-len(rows))
 	return append(rows, rest...), more, err
 }
 

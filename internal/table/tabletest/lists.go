@@ -89,6 +89,33 @@ func testRanges(f fixture) {
 	require.Equal(f, []table.Key{key("a|b", "a|1"), key("a|b", "a|2")}, prefix)
 }
 
+// testKeep wants what Keep refuses to come with its key alone, in its place, and all else as it is.
+func testKeep(f fixture) {
+	f.load(sample())
+	all := f.list(table.Range{}, table.MaxPage)
+	var kept []table.Props
+	odd := 0
+	r := table.Range{Keep: func(p table.Props) bool {
+		if odd++; odd%2 == 0 {
+			return false
+		}
+		kept = append(kept, slices.Clone(p))
+		return true
+	}}
+	got := f.page(r, table.MaxPage, "").Rows
+	require.Len(f, got, odd, "it is asked once for each row")
+	require.Equal(f, keysOf(all[:len(got)]), keysOf(got))
+	for i, row := range got {
+		if i%2 == 1 {
+			require.Equal(f, table.Row{Key: all[i].Key}, row)
+			continue
+		}
+		require.Equal(f, all[i].ETag, row.ETag)
+		require.True(f, row.Props.Equal(all[i].Props), "row %s", row.Key)
+	}
+	require.Len(f, kept, (len(got)+1)/2)
+}
+
 func testInvalidLists(f fixture) {
 	for _, limit := range []int{-1, 0, table.MaxPage + 1} {
 		_, err := f.List(f.Context(), f.table, table.Range{}, limit, "")

@@ -1,0 +1,424 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// The rows that PromptHub and PocketBase are compared on. Both get them over HTTP, from several authors at once.
+const (
+	comparedPrompts = 10_000
+	comparedVoters  = 100
+	votesOfEach     = 5 // of each prompt
+	comparedRounds  = 3
+	fillers         = 16
+)
+
+// pocketbaseDir is where the other program's source is, seen from the root of the repository.
+const pocketbaseDir = "internal/tools/pocketbase"
+
+// A row is a prompt as both are given it. Which one follows from its number.
+type row struct {
+	Title  string
+	Text   string
+	Tags   []string
+	Public bool
+}
+
+func comparedRow(i int) row {
+	r := rand.New(rand.NewPCG(uint64(i), 3))
+	p := row{Title: fmt.Sprintf("alpha%d number%d %s", i%7, i, word(r)), Text: text(r), Tags: []string{"text"}, Public: i%62 != 0}
+	if i%2 == 0 {
+		p.Tags = []string{"writing"}
+	}
+	if i%3 == 0 {
+		p.Tags = append(p.Tags, "development")
+	}
+	return p
+}
+
+// comparedVoter returns the number of a voter of a prompt.
+func comparedVoter(prompt, n int) int { return (prompt + n*17) % comparedVoters }
+
+// A side is one of the two programs, with how it is asked.
+type side struct {
+	name    string
+	program *program
+	data    string
+	file    float64 // MB, after it was filled and at rest
+	create  func(i int, p row) call
+	vote    func(prompt, voter, value int) call
+	lists   map[string]call // by comparison
+	made    []string        // the ids of the prompts
+	first   bool            // whether a first vote has a call of its own
+}
+
+// A comparison is a line of the table.
+type comparison struct {
+	name        string
+	connections int
+	write       bool
+}
+
+var comparisons = []comparison{
+	{"newest with my votes", 16, false},
+	{"most liked", 16, false},
+	{"two tags", 16, false},
+	{"newest, page 400", 16, false},
+	{"two words, many match", 16, false},
+	{"two words, 16 match", 1, false},
+	{"a tag", 1, false},
+	{"a tag and a word", 1, false},
+	{"vote", 16, true},
+	{"vote", 64, true},
+	{"create", 16, true},
+	{"create", 64, true},
+}
+
+// against fills PromptHub and PocketBase with the same rows and puts both under the same loads, in turns.
+func against(ctx context.Context, o options, binary string) (err error) {
+	dir, err := os.MkdirTemp("", "against")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	hub, err := newHub(ctx, binary, filepath.Join(dir, "prompthub"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hub.program.stop()) }()
+	other, err := newPocketbase(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, other.program.stop()) }()
+	sides := []*side{hub, other}
+	for _, s := range sides {
+		if err := s.fill(ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	for _, s := range sides {
+		if err := s.deep(ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	fmt.Printf("%d prompts, %d votes; %d rounds of %v, in turns; requests a second\n\n", comparedPrompts, comparedPrompts*votesOfEach, comparedRounds, o.each)
+	fmt.Print("| request | connections | PocketBase | PromptHub | ratio: median | lowest and highest | failed |\n|---|---:|---:|---:|---:|---:|---|\n")
+	for _, c := range comparisons {
+		if err := compare(ctx, o, sides, c); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	fmt.Print("\n| program | directory when filled, MB | memory of its own, MB | and mapped files |\n|---|---:|---:|---:|\n")
+	for _, s := range sides {
+		m, err := s.program.memory()
+		if err != nil {
+			return err
+		}
+		fmt.Printf("| %s | %.1f | %.0f | %.0f |\n", s.name, s.file, m.own, m.file)
+	}
+	return nil
+}
+
+// compare prints one line of the table.
+func compare(ctx context.Context, o options, sides []*side, c comparison) error {
+	if !slices.ContainsFunc(only([]kind{{name: c.name}}, o.only), func(kind) bool { return true }) {
+		return nil
+	}
+	var rates [2][]float64
+	failed := make([]map[int]int64, 2)
+	for round := range comparedRounds {
+		for turn := range sides {
+			i := (turn + round) % 2 // each begins as often as the other, nearly
+			one, err := closed(ctx, sides[i].program, sides[i].kind(c), c.connections, o.each)
+			if err != nil {
+				return err
+			}
+			rates[i] = append(rates[i], one.perSecond())
+			if len(one.failed) > 0 {
+				failed[i] = one.failed
+			}
+			if c.write {
+				if _, err := sides[i].program.quiet(ctx); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	ratios := make([]float64, comparedRounds)
+	for i := range ratios {
+		ratios[i] = rates[0][i] / rates[1][i]
+	}
+	slices.Sort(ratios)
+	told := "none"
+	if failed[0] != nil || failed[1] != nil {
+		told = fmt.Sprintf("PocketBase %v, PromptHub %v", failed[1], failed[0])
+	}
+	fmt.Printf("| %s | %d | %.0f–%.0f | %.0f–%.0f | %.2f | %.2f–%.2f | %s |\n", c.name, c.connections, slices.Min(rates[1]), slices.Max(rates[1]),
+		slices.Min(rates[0]), slices.Max(rates[0]), ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1], told)
+	return nil
+}
+
+// kind returns the load of a comparison.
+func (s *side) kind(c comparison) kind {
+	var next atomic.Int64
+	next.Store(rand.Int64N(1 << 40))
+	return kind{name: c.name, write: c.write, make: func(r *rand.Rand) call {
+		switch c.name {
+		case "create":
+			n := int(next.Add(1))
+			return s.create(r.IntN(comparedVoters), comparedRow(n))
+		case "vote":
+			i := r.IntN(comparedPrompts)
+			return s.vote(i, comparedVoter(i, r.IntN(votesOfEach)), 2*r.IntN(2)-1)
+		}
+		return s.lists[c.name]
+	}}
+}
+
+// fill creates the prompts and votes of a new program, and waits until it is at rest.
+func (s *side) fill(ctx context.Context) error {
+	progress("filling %s with %d prompts", s.name, comparedPrompts)
+	client := newClient(fillers)
+	defer client.CloseIdleConnections()
+	s.made = make([]string, comparedPrompts)
+	var g errgroup.Group
+	g.SetLimit(fillers)
+	for i := range comparedPrompts {
+		g.Go(func() error {
+			p := comparedRow(i)
+			var made struct{ ID string }
+			err := ask(ctx, client, s.program.url, s.create(i%comparedVoters, p), &made)
+			s.made[i] = made.ID
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i := range comparedPrompts {
+		g.Go(func() error {
+			for n := range votesOfEach {
+				if err := ask(ctx, client, s.program.url, s.firstVote(i, comparedVoter(i, n)), nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if _, err := s.program.quiet(ctx); err != nil {
+		return err
+	}
+	var err error
+	s.file, err = sizeOf(s.data)
+	return err
+}
+
+// ask sends a request that must succeed, and reads its answer.
+func ask(ctx context.Context, client *http.Client, base string, c call, answer any) error {
+	req, err := c.request(ctx, base)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode/100 != 2 {
+		return errors.Join(err, fmt.Errorf("%s %s: %s %s", c.method, c.path, resp.Status, body))
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(body, answer)
+}
+
+// sizeOf returns the size of all files of a directory, in MB.
+func sizeOf(dir string) (mb float64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			mb += float64(info.Size()) / 1e6
+		}
+		return err
+	})
+	return mb, err
+}
+
+func body(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // unreachable: strings, numbers and truth values
+	}
+	return string(b)
+}
+
+func newHub(ctx context.Context, binary, dir string) (*side, error) {
+	p, err := start(ctx, binary, store{data: dir})
+	if err != nil {
+		return nil, err
+	}
+	s := &side{name: "PromptHub", program: p, data: dir}
+	user := func(i int) string { return fmt.Sprintf("user%04d", i) }
+	s.create = func(i int, p row) call {
+		visibility := "private"
+		if p.Public {
+			visibility = "public"
+		}
+		return call{method: http.MethodPost, path: "/prompts", user: user(i), body: body(map[string]any{"title": p.Title, "text": p.Text, "tags": p.Tags, "visibility": visibility})}
+	}
+	s.vote = func(i, voter, value int) call {
+		return call{method: http.MethodPut, path: "/prompts/" + s.made[i] + "/vote", user: user(voter), body: body(map[string]any{"value": map[int]string{1: "like", -1: "dislike"}[value]})}
+	}
+	get := func(query string) call {
+		return call{method: http.MethodGet, path: "/prompts?limit=20" + query, user: user(7)}
+	}
+	s.lists = map[string]call{
+		"newest with my votes":  get(""),
+		"most liked":            get("&sort=most-liked"),
+		"two tags":              get("&tag=text,development"),
+		"two words, many match": get("&q=alpha3+number"),
+		"two words, 16 match":   get("&q=alpha3+number99"),
+		"a tag":                 get("&tag=text"),
+		"a tag and a word":      get("&tag=text&q=alpha3"),
+	}
+	return s, nil
+}
+
+func (s *side) firstVote(i, voter int) call {
+	c := s.vote(i, voter, 1)
+	if s.first {
+		c.method, c.path = http.MethodPost, "/api/collections/votes/records"
+		c.body = body(map[string]any{"id": pocketbaseVote(i, voter), "prompt": s.made[i], "voter": pocketbaseUser(voter), "value": 1})
+	}
+	return c
+}
+
+func pocketbaseVote(i, voter int) string { return fmt.Sprintf("p%08dv%05d", i, voter) }
+
+func pocketbaseUser(i int) string { return fmt.Sprintf("user%011d", i) }
+
+// newPocketbase builds the other program and starts it.
+func newPocketbase(ctx context.Context, dir string) (*side, error) {
+	progress("building PocketBase")
+	binary := filepath.Join(dir, "pb")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
+	build.Dir = pocketbaseDir
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	addr, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{name: "PocketBase", data: filepath.Join(dir, "pocketbase"), first: true}
+	s.program = &program{url: "http://" + addr, cmd: exec.CommandContext(ctx, binary, s.data, addr, fmt.Sprint(comparedVoters))}
+	cmd := s.program.cmd
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 20 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	var tokens []string
+	if err = errors.Join(err, json.Unmarshal(line, &tokens)); err == nil {
+		err = s.program.answers(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.program.stop())
+	}
+	s.asPocketbase(tokens)
+	return s, nil
+}
+
+// answers waits until a program has its port open.
+func (p *program) answers(ctx context.Context) error {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		err := ask(ctx, http.DefaultClient, p.url, call{method: http.MethodGet, path: "/api/health"}, nil)
+		if err == nil || !errors.Is(err, syscall.ECONNREFUSED) || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// asPocketbase says how PocketBase is asked: with the fields that PromptHub's lists have, and without counting all matches.
+func (s *side) asPocketbase(tokens []string) {
+	as := func(i int) http.Header { return http.Header{"Authorization": {tokens[i]}} }
+	s.create = func(i int, p row) call {
+		return call{
+			method: http.MethodPost, path: "/api/collections/prompts/records", header: as(i),
+			body: body(map[string]any{"title": p.Title, "text": p.Text, "tags": p.Tags, "public": p.Public, "author": pocketbaseUser(i)}),
+		}
+	}
+	s.vote = func(i, voter, value int) call {
+		return call{
+			method: http.MethodPatch, path: "/api/collections/votes/records/" + pocketbaseVote(i, voter), header: as(voter),
+			body: body(map[string]any{"value": value}),
+		}
+	}
+	get := func(filter, sort, more string) call {
+		q := url.Values{
+			"perPage": {"20"}, "skipTotal": {"1"}, "filter": {"public = true" + filter}, "sort": {sort}, "expand": {"votes_via_prompt"},
+			"fields": {"id,title,text:excerpt(200,true),tags,public,author,likes,dislikes,score,created,updated,expand.votes_via_prompt.value"},
+		}
+		return call{method: http.MethodGet, path: "/api/collections/prompts/records?" + q.Encode() + more, header: as(7)}
+	}
+	s.lists = map[string]call{
+		"newest with my votes":  get("", "-created", ""),
+		"most liked":            get("", "-score,-created", ""),
+		"two tags":              get(` && tags ~ "text" && tags ~ "development"`, "-created", ""),
+		"newest, page 400":      get("", "-created", "&page=400"),
+		"two words, many match": get(` && title ~ "alpha3" && title ~ "number"`, "-created", ""),
+		"two words, 16 match":   get(` && title ~ "alpha3" && title ~ "number99"`, "-created", ""),
+		"a tag":                 get(` && tags ~ "text"`, "-created", ""),
+		"a tag and a word":      get(` && tags ~ "text" && title ~ "alpha3"`, "-created", ""),
+	}
+}
+
+// deep finds page 400 of PromptHub, which has no numbers of pages.
+func (s *side) deep(ctx context.Context) error {
+	if _, known := s.lists["newest, page 400"]; known {
+		return nil
+	}
+	c := s.lists["newest with my votes"]
+	first := c.path
+	for range 399 {
+		var page struct{ NextCursor string }
+		if err := ask(ctx, http.DefaultClient, s.program.url, c, &page); err != nil {
+			return err
+		}
+		c.path = first + "&cursor=" + url.QueryEscape(page.NextCursor)
+	}
+	s.lists["newest, page 400"] = c
+	return nil
+}
