@@ -21,7 +21,7 @@ BENCH_COUNT ?= 1
 ADDR ?= 127.0.0.1:7071
 DATA ?= .data
 
-.PHONY: help run test race browser check cover fuzz soak mutants bench azurite package func-start infra-check infra-schemas
+.PHONY: help run test race browser check cover fuzz soak mutants bench bench-pocketbase azurite package func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -85,6 +85,9 @@ bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat),
 	go test -count=1 -v -run 'TestCounts$$' ./internal/prompthub/bench | grep '^|'
 	BENCH_ROWS=$(BENCH_ROWS) go test -run '^$$' -bench . -benchmem -count $(BENCH_COUNT) ./... | tee .cache/bench.txt
 	go run ./internal/prompthub/bench -prompts $(BENCH_PROMPTS) -azurite "$(BENCH_AZURITE)" -each $(BENCH_EACH) -hold $(BENCH_HOLD) -profile | tee .cache/bench.md
+
+bench-pocketbase: ## compare with PocketBase, in turns on the same rows: needs the Internet once, to build it
+	go run ./internal/prompthub/bench -against pocketbase -each $(BENCH_EACH)
 
 azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Storage, on its usual ports
 	@mkdir -p $(DATA)/azurite

@@ -39,15 +39,15 @@ func (w Wanted) match(props table.Props) bool {
 		}
 	}
 	for _, tag := range w.Tags {
-		if !listed(tags, string(tag)) {
+		if !amongTags(tags, string(tag)) {
 			return false
 		}
 	}
 	return w.Words.Match(title)
 }
 
-// listed reports whether a tag is among those that joinTags joined.
-func listed(tags, tag string) bool {
+// amongTags reports whether a tag is among those that joinTags joined.
+func amongTags(tags, tag string) bool {
 	for one := range strings.SplitSeq(tags, ";") {
 		if one == tag {
 			return true
