@@ -81,6 +81,8 @@ func reads() []request {
 		{name: "get, author not known", cold: true, call: get("/prompts/{id}", "Vera"), steps: 2, tables: 3, budget: &budget{2, 4}},
 		{name: "get without identity, author known", call: get("/prompts/{id}", ""), steps: 1, tables: 2, budget: &budget{1, 3}},
 		{name: "get an unknown id", status: http.StatusNotFound, call: get("/prompts/01BX5ZZKBKACTAV9WEVGEMMVRZ", "Vera"), steps: 2, tables: 3},
+		{name: "text, author known", call: get("/prompts/{id}/text", "Vera"), steps: 1, tables: 3, budget: &budget{1, 3}},
+		{name: "render, author known", call: call{method: http.MethodPost, path: "/prompts/{id}/render", user: "Vera", body: `{"values":{}}`}, steps: 1, tables: 3, budget: &budget{1, 3}},
 		{name: "get my vote", call: get("/prompts/{id}/vote", "Vera"), steps: 1, tables: 2},
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 1},
 		{name: "tags", call: get("/tags", "Vera")},
