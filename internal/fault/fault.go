@@ -21,6 +21,7 @@ const (
 	NotFound                         // there is no such thing, or the caller may not know of it
 	PreconditionRequired             // the request must name the version that it changes
 	Stale                            // the version it names is not the current one
+	Conflict                         // what it asks for is taken, or cannot be while something else is as it is
 	Limited                          // the caller asks for too much at a time
 	Unavailable                      // the storage is slow, throttled or away, or somebody else is at work: try again
 )

@@ -23,6 +23,7 @@ var statuses = map[fault.Kind]int{
 	fault.NotFound:             http.StatusNotFound,
 	fault.PreconditionRequired: http.StatusPreconditionRequired,
 	fault.Stale:                http.StatusPreconditionFailed,
+	fault.Conflict:             http.StatusConflict,
 	fault.Limited:              http.StatusTooManyRequests,
 	fault.Unavailable:          http.StatusServiceUnavailable,
 }

@@ -33,6 +33,7 @@ func TestDescribe(t *testing.T) {
 		{"not found", fault.New(fault.NotFound, "n"), 404, "n", nil},
 		{"precondition required", fault.New(fault.PreconditionRequired, "p"), 428, "p", nil},
 		{"stale", fault.New(fault.Stale, "s"), 412, "s", nil},
+		{"conflict", fault.New(fault.Conflict, "taken"), 409, "taken", nil},
 		{"limited", fault.New(fault.Limited, "l"), 429, "l", http.Header{"Retry-After": {"2"}}},
 		{"unavailable", &fault.Error{Kind: fault.Unavailable, Text: "a", RetryAfter: 2100 * time.Millisecond, Cause: secret}, 503, "a", http.Header{"Retry-After": {"3"}}},
 		{"internal", fault.Wrap(fault.Internal, "text", secret), 500, "", nil},

@@ -110,7 +110,7 @@ type MineQuery struct {
 func (q MineQuery) scope(who auth.User) string {
 	tags := slices.Clone(q.Tags)
 	slices.Sort(tags)
-	return fmt.Sprintf("mine %q %s %t %s %q %q", who.ID, q.Sort, q.Deleted, q.Visibility, slices.Compact(tags), q.Words)
+	return fmt.Sprintf("mine %q %q %s %t %s %q %q", who.ID, q.Name, q.Sort, q.Deleted, q.Visibility, slices.Compact(tags), q.Words)
 }
 
 // Mine returns the caller's own prompts.

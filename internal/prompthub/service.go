@@ -1,6 +1,7 @@
 package prompthub
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -92,7 +93,13 @@ func idempotency(key string, d prompt.Draft) *promptdb.Idempotency {
 	if key == "" {
 		return nil
 	}
-	return &promptdb.Idempotency{Key: hash(key), Body: hash(fmt.Sprintf("%q", []any{d.Title, d.Text, d.Tags, d.Visibility}))}
+	body := fmt.Sprintf("%q", []any{d.Title, d.Text, d.Tags, d.Visibility})
+	for _, part := range [][2]string{{"name", d.Name}, {"description", d.Description}, {"message", d.Message}} {
+		if part[1] != "" { // so that a body without it has the hash that it had before there was such a member
+			body += fmt.Sprintf(" %s %q", part[0], part[1])
+		}
+	}
+	return &promptdb.Idempotency{Key: hash(key), Body: hash(body)}
 }
 
 func hash(s string) string {
@@ -130,6 +137,11 @@ func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, e
 	return s.db.Get(ctx, who.ID, id)
 }
 
+// GetByName returns the prompt that a name, an old name or a slug of an owner leads to. Who may be nobody.
+func (s *Service) GetByName(ctx context.Context, who auth.User, owner, name string) (View, error) {
+	return s.db.GetByName(ctx, who.ID, owner, name)
+}
+
 // Replace puts a draft in place of what the author wrote before.
 func (s *Service) Replace(ctx context.Context, who auth.User, id prompt.ID, m Match, d prompt.Draft) (View, error) {
 	d, err := s.rules.Check(d)
@@ -137,31 +149,41 @@ func (s *Service) Replace(ctx context.Context, who auth.User, id prompt.ID, m Ma
 		// Whose prompt it is decides first: rules are told to its author only.
 		return View{}, s.insteadOf(ctx, who, id, err)
 	}
-	return s.edit(ctx, who, id, m, func(prompt.Draft) (prompt.Draft, error) { return d, nil })
+	return s.edit(ctx, who, id, m, func(was prompt.Draft) (prompt.Draft, error) {
+		d := d
+		d.Name = cmp.Or(d.Name, was.Name) // others know the prompt by it
+		return d, nil
+	})
 }
 
 // A Patch changes some fields of a prompt; nil leaves a field as it is.
 type Patch struct {
-	Title      *string
-	Text       *string
-	Tags       *[]prompt.Tag
-	Visibility *prompt.Visibility
+	Name        *string
+	Title       *string
+	Description *string
+	Text        *string
+	Tags        *[]prompt.Tag
+	Visibility  *prompt.Visibility
+	Message     string // why
 }
 
 func (p Patch) apply(d prompt.Draft) prompt.Draft {
-	if p.Title != nil {
-		d.Title = *p.Title
+	d.Message = p.Message
+	if p.Name != nil && *p.Name != "" {
+		d.Name = *p.Name
 	}
-	if p.Text != nil {
-		d.Text = *p.Text
-	}
-	if p.Tags != nil {
-		d.Tags = *p.Tags
-	}
-	if p.Visibility != nil {
-		d.Visibility = *p.Visibility
-	}
+	set(&d.Title, p.Title)
+	set(&d.Description, p.Description)
+	set(&d.Text, p.Text)
+	set(&d.Tags, p.Tags)
+	set(&d.Visibility, p.Visibility)
 	return d
+}
+
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
 }
 
 // Patch changes some of what the author wrote.
@@ -183,7 +205,7 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 		if err != nil {
 			return p, err
 		}
-		if same(d, p.Draft) {
+		if d.Equal(p.Draft) {
 			return p, promptdb.ErrUnchanged
 		}
 		if !m.holds(p.Revision) {
@@ -205,10 +227,6 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 
 func stale() error {
 	return fault.New(fault.Stale, "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match")
-}
-
-func same(a, b prompt.Draft) bool {
-	return a.Title == b.Title && a.Text == b.Text && a.Visibility == b.Visibility && slices.Equal(a.Tags, b.Tags)
 }
 
 // explain completes the error of a change: whose prompt it is, or what it is now.

@@ -26,15 +26,21 @@ func Check(ops []Op) error {
 		if err := checkOp(op); err != nil {
 			return fmt.Errorf("operation %d on %s: %w", i, op.Row.Key, err)
 		}
-		size += 600 // headers and framing of one part of a batch
-		for _, p := range op.Row.Props {
-			size += 2*len(p.Name) + 40 + 3*len(p.Value.s)
-		}
+		size += Size(op)
 	}
 	if size > MaxBatchBytes {
 		return fmt.Errorf("%w: a batch of about %d bytes, want at most %d", ErrInvalid, size, MaxBatchBytes)
 	}
 	return nil
+}
+
+// Size returns how much of MaxBatchBytes an operation takes.
+func Size(op Op) int {
+	size := 600 // headers and framing of one part of a batch
+	for _, p := range op.Row.Props {
+		size += 2*len(p.Name) + 40 + 3*len(p.Value.s)
+	}
+	return size
 }
 
 func checkOp(op Op) error {

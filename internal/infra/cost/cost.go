@@ -25,7 +25,7 @@ func Requests() []Operations {
 		{Name: "get", Tables: 3},
 		{Name: "mine", Tables: 2},
 		{Name: "create", Tables: 2 + indexRows, Queue: 2},
-		{Name: "edit", Tables: 5 + indexRows, Queue: 2},
+		{Name: "edit", Tables: 6 + indexRows, Queue: 2},
 		// The job that follows reads five times, writes the truth row twice and the index rows, one of which moves; the host takes
 		// and deletes its message.
 		{Name: "vote", Tables: 4 + 7 + indexRows + 1, Queue: 2 + 2, Jobs: 1},

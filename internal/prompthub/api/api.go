@@ -72,6 +72,7 @@ func build(c Config) (*api, http.Handler) {
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.prompts()
 	a.rendering()
+	a.byName()
 	a.votes()
 	a.mine()
 	a.moderation()

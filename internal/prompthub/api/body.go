@@ -166,6 +166,14 @@ func (o *optional[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &o.Value)
 }
 
+// pointer returns the value, and nil where the member is absent.
+func (o *optional[T]) pointer() *T {
+	if !o.Set {
+		return nil
+	}
+	return &o.Value
+}
+
 // Schema returns the schema of the value.
 func (o optional[T]) Schema(r huma.Registry) *huma.Schema {
 	return huma.SchemaFromType(r, reflect.TypeFor[T]())

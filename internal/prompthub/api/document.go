@@ -47,6 +47,9 @@ func (a *api) limits() {
 	for _, name := range []string{"Prompt", "NewPrompt", "PromptDraft", "PromptPatch"} {
 		limit(all[name].Properties["title"], "maxLength", maxTitle)
 		limit(all[name].Properties["tags"], "maxItems", maxTags)
+		limit(all[name].Properties["name"], "maxLength", maxName)
+		limit(all[name].Properties["description"], "maxLength", maxDescription)
+		limit(all[name].Properties["message"], "maxLength", maxMessage)
 		if name != "Prompt" { // the limit was another when an old one was written
 			limit(all[name].Properties["text"], "maxLength", a.MaxText)
 		}
@@ -158,6 +161,7 @@ var meanings = map[int]struct {
 	400: {"The query, the cursor or the body cannot be read", "the body is not valid JSON", []httpjson.Field{{Location: "body.title", Message: "the JSON ends early"}}},
 	401: {"Nobody, or nobody who is believed, is calling", "sign in to use this", nil},
 	403: {"The caller may see this and may not do that to it", "only its author may change a prompt", nil},
+	409: {"What the request asks for is taken, or cannot be as things are", "another prompt of yours has this name", []httpjson.Field{{Location: "body.name", Message: "choose a name that none of your prompts has, nor has as its slug"}}},
 	404: {"There is no such thing, or the caller may not know of it", "there is no such prompt", nil},
 	408: {"The body took too long to arrive", "the body took too long to arrive", nil},
 	412: {"The prompt was changed since; the answer holds the current one", "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match", nil},

@@ -15,7 +15,8 @@ import (
 func encode(v prompthub.View) Prompt {
 	p := Prompt{
 		ID: string(v.ID), AuthorID: v.AuthorID, AuthorName: v.AuthorName,
-		Title: v.Title, Text: v.Text, Tags: texts(v.Tags), Visibility: string(v.Visibility),
+		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: v.About(), Version: max(v.Version, 1), Message: v.Message,
+		Excerpt: v.Excerpt, Text: v.Text, Tags: texts(v.Tags), Visibility: string(v.Visibility),
 		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
 		Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(), Revision: v.Revision, MyVote: v.MyVote.String(),
 	}

@@ -51,6 +51,7 @@ var permissions = map[string]rule{
 	"get-me":              {"200", "200", "200"},
 	"list-my-prompts":     {"200", "200", "200"},
 	"list-my-votes":       {"200", "200", "200"},
+	"get-prompt-by-name":  {"404 404 404 404 404", "200 200 404 200 404", "404 404 404 404 404"},
 	"list-hidden-prompts": {"403", "403", "200"},
 	"list-tags":           {"200", "200", "200"},
 	"put-tag":             {"403", "403", "200"},
@@ -188,7 +189,7 @@ func (m matrix) check(o operation, who caller) {
 		m.cell(o, who, "", "200")
 		return
 	}
-	if !strings.Contains(o.path, "{id}") {
+	if !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{slug}") {
 		m.cell(o, who, "", who.status(id, 0, m.publicRead))
 		return
 	}
@@ -217,13 +218,17 @@ func anonymous(a answer) string {
 // cell sends one request, made from the document, on a fresh prompt.
 func (m matrix) cell(o operation, who caller, target, want string) answer {
 	m.t.Helper()
-	path := strings.NewReplacer("{id}", m.prompt(target), "{tag}", "text").Replace(o.path)
+	p := m.prompt(target)
+	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug).Replace(o.path)
 	v, _ := m.contract.at(o.pointer)
 	op := v.(map[string]any)
 	header := append([]string{}, who.header...)
 	body := ""
 	if request, ok := op["requestBody"].(map[string]any); ok {
 		example := request["content"].(map[string]any)["application/json"].(map[string]any)["example"]
+		if members, ok := example.(map[string]any); ok {
+			delete(members, "name") // which only one prompt can have
+		}
 		b, err := json.Marshal(example)
 		require.NoError(m.t, err)
 		body = string(b)
@@ -237,12 +242,12 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 }
 
 // prompt makes a prompt of ann's.
-func (m matrix) prompt(target string) string {
+func (m matrix) prompt(target string) prompt.Prompt {
 	m.t.Helper()
 	ann, root := auth.User{ID: "ann", Name: "ann"}, auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
 	d := prompt.Draft{Title: "T", Text: "X {{name:Ann}} ${count:1}", Visibility: prompt.Public}
 	if target == "unknown" || target == "" {
-		return "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+		return prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "unknown"}
 	}
 	if target == "private" {
 		d.Visibility = prompt.Private
@@ -256,5 +261,5 @@ func (m matrix) prompt(target string) string {
 		err = m.config.Service.Hide(m.t.Context(), root, v.ID, "x")
 	}
 	require.NoError(m.t, err)
-	return string(v.ID)
+	return v.Prompt
 }

@@ -36,6 +36,7 @@ func (a *api) me(_ context.Context, c call, _ *struct{}) (*meOutput, error) {
 type mineInput struct {
 	Sort       string `query:"sort" enum:"newest,updated,title" default:"newest" doc:"The order: by creation or last edit, the latest first, or by title. Authors of more than 2,000 prompts have newest only"`
 	Visibility string `query:"visibility" enum:"private,public" doc:"Only prompts with this visibility"`
+	Name       string `query:"name" doc:"Only the prompt with this name or slug, or that had this name"`
 	Deleted    bool   `query:"deleted" doc:"The deleted prompts, instead of the others"`
 	Filter
 	Paging
@@ -47,7 +48,7 @@ func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput
 		return nil, err
 	}
 	page, err := a.Service.Mine(ctx, c.User, prompthub.MineQuery{
-		Filter: prompthub.Filter{Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
+		Filter: prompthub.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
 		Sort:   prompthub.Sort(in.Sort), Limit: in.Limit, Cursor: in.Cursor,
 	})
 	if err != nil {

@@ -25,7 +25,7 @@ func (a *api) prompts() {
 	}, a.search)
 	route(a, user, huma.Operation{
 		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
-		Summary: "Store a new prompt", Errors: badBody,
+		Summary: "Store a new prompt", Errors: fails(badBody, 409),
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The prompt that the same Idempotency-Key and body created before",
 			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Ref: schemas + "Prompt"}}},
@@ -37,11 +37,11 @@ func (a *api) prompts() {
 	}, a.get)
 	route(a, user, huma.Operation{
 		OperationID: "replace-prompt", Method: http.MethodPut, Path: "/prompts/{id}", Tags: []string{"prompts"},
-		Summary: "Write a prompt anew; its author may", Errors: fails(badBody, 403, 404, 412, 428),
+		Summary: "Write a prompt anew; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
 	}, a.replace)
 	route(a, user, huma.Operation{
 		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}", Tags: []string{"prompts"},
-		Summary: "Change some of a prompt by a JSON merge patch; its author may", Errors: fails(badBody, 403, 404, 412, 428),
+		Summary: "Change some of a prompt by a JSON merge patch; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
 		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "PromptPatch"}}}},
 	}, a.patch)
 	route(a, user, huma.Operation{
@@ -87,9 +87,7 @@ type createOutput struct {
 }
 
 func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutput, error) {
-	v, isNew, err := a.Service.Create(ctx, c.User, prompt.Draft{
-		Title: in.Body.Title, Text: in.Body.Text, Tags: names(in.Body.Tags), Visibility: prompt.Visibility(in.Body.Visibility),
-	}, in.Key)
+	v, isNew, err := a.Service.Create(ctx, c.User, PromptDraft(in.Body).draft(), in.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +96,13 @@ func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutpu
 		status = http.StatusOK
 	}
 	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: etag(v), Body: encode(v)}, nil
+}
+
+func (d PromptDraft) draft() prompt.Draft {
+	return prompt.Draft{
+		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Text: d.Text,
+		Tags: names(d.Tags), Visibility: prompt.Visibility(d.Visibility),
+	}
 }
 
 func output(v prompthub.View) *promptOutput { return &promptOutput{ETag: etag(v), Body: encode(v)} }
@@ -128,9 +133,7 @@ func (a *api) replace(ctx context.Context, c call, in *replaceInput) (*promptOut
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.Replace(ctx, c.User, id, match(in.IfMatch), prompt.Draft{
-		Title: in.Body.Title, Text: in.Body.Text, Tags: names(in.Body.Tags), Visibility: prompt.Visibility(in.Body.Visibility),
-	})
+	v, err := a.Service.Replace(ctx, c.User, id, match(in.IfMatch), in.Body.draft())
 	if err != nil {
 		return nil, err
 	}
@@ -160,12 +163,8 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*promptOutput,
 
 // change returns what a merge patch asks for.
 func (p PromptPatch) change() prompthub.Patch {
-	var change prompthub.Patch
-	if p.Title.Set {
-		change.Title = &p.Title.Value
-	}
-	if p.Text.Set {
-		change.Text = &p.Text.Value
+	change := prompthub.Patch{
+		Name: p.Name.pointer(), Title: p.Title.pointer(), Description: p.Description.pointer(), Text: p.Text.pointer(), Message: p.Message.Value,
 	}
 	if p.Tags.Set {
 		tags := names(p.Tags.Value)

@@ -95,6 +95,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"POST /prompts/{id}/restore", "PUT /prompts/{id}/vote", "GET /prompts/{id}/vote", "DELETE /prompts/{id}/vote",
 		"PUT /prompts/{id}/hidden", "DELETE /prompts/{id}/hidden", "GET /moderation/hidden", "GET /me", "GET /me/prompts", "GET /me/votes",
 		"GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs",
+		"GET /users/{handle}/prompts/{slug}",
 	} {
 		require.Contains(t, routes, route)
 		delete(routes, route)
@@ -220,6 +221,7 @@ func TestIdentity(t *testing.T) {
 	isOpen := map[string]bool{"/health": true, "/ready": true, "/openapi.json": true, "/docs": true}
 	isRead := map[string]bool{
 		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "post /prompts/{id}/render": true, "get /tags": true,
+		"get /users/{handle}/prompts/{slug}": true,
 	}
 	for path, methods := range documentOf(closed).Paths {
 		for method := range methods {

@@ -50,6 +50,7 @@ type lab struct {
 
 const (
 	typicalTitle = "Write better short mystery novels" // no two words share a token
+	otherTitle   = "Better write short mystery novels" // the same words under another name
 	typicalTags  = `"text","writing","education"`
 	filled       = 60 // prompts beside the typical one
 )

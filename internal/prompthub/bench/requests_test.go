@@ -83,6 +83,7 @@ func reads() []request {
 		{name: "get an unknown id", status: http.StatusNotFound, call: get("/prompts/01BX5ZZKBKACTAV9WEVGEMMVRZ", "Vera"), steps: 2, tables: 3},
 		{name: "text, author known", call: get("/prompts/{id}/text", "Vera"), steps: 1, tables: 3, budget: &budget{1, 3}},
 		{name: "render, author known", call: call{method: http.MethodPost, path: "/prompts/{id}/render", user: "Vera", body: `{"values":{}}`}, steps: 1, tables: 3, budget: &budget{1, 3}},
+		{name: "get mine by name", call: get("/users/me/prompts/write-better-short-mystery-novels", ann), steps: 2, tables: 4, budget: &budget{2, 4}},
 		{name: "get my vote", call: get("/prompts/{id}/vote", "Vera"), steps: 1, tables: 2},
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 1},
 		{name: "tags", call: get("/tags", "Vera")},
@@ -126,6 +127,7 @@ func lists() []request {
 		{name: "two tags and a word, one of them scarce", call: get(newest+"&tag=text,legal&q=scarce", "Vera"), steps: 2, tables: 4, budget: &budget{3, 5}},
 		{name: "one tag by most liked", call: get(liked+"&tag=text", "Vera"), steps: 2, tables: 2},
 		{name: "my prompts", call: get("/me/prompts?limit=20", ann), steps: 2, tables: 2, budget: &page},
+		{name: "my prompt of a name", call: get("/me/prompts?name=write-better-short-mystery-novels", ann), steps: 3, tables: 3},
 		{name: "my prompts by title", call: get("/me/prompts?limit=20&sort=title", ann), steps: 2, tables: 2},
 		{name: "my votes, 20", call: get("/me/votes?limit=20", "Vera"), steps: 2, tables: 22},
 	}
@@ -158,7 +160,7 @@ func pages() []request {
 			"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"},
 		}}
 	}
-	written := url.Values{"title": {typicalTitle}, "text": {"Another text."}, "tag": {"text", "writing", "education"}, "visibility": {"public"}}.Encode()
+	written := url.Values{"title": {otherTitle}, "text": {"Another text."}, "tag": {"text", "writing", "education"}, "visibility": {"public"}}.Encode()
 	return []request{
 		{name: "page: newest", call: get("/app", "Vera"), steps: 2, tables: 2},
 		{name: "page: newest, without identity", call: get("/app", ""), steps: 1, tables: 1},

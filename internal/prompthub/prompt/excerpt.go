@@ -1,6 +1,9 @@
 package prompt
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // maxExcerpt is how much of a text a list shows, in characters (code points).
 const maxExcerpt = 200
@@ -23,4 +26,25 @@ func Excerpt(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// sentence returns the first sentence of a text, as Excerpt would show it: up to the first full stop or the
+// like that ends a word, and no further than the first paragraph.
+func sentence(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
+	text, _, _ = strings.Cut(text, "\r\n\r\n")
+	var last rune
+	for i, r := range text {
+		if strings.ContainsRune("。！？", last) || strings.ContainsRune(".!?", last) && unicode.IsSpace(r) {
+			text = text[:i]
+			break
+		}
+		last = r
+	}
+	return Excerpt(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text))
 }

@@ -8,7 +8,11 @@
 // lightly: the output of NormalizeTitle and that of Tokens.
 package prompt
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Visibility says who may see a prompt.
 type Visibility string
@@ -24,11 +28,32 @@ const RestoreDays = 30
 
 // A Draft is what an author writes. Rules.Check makes a valid one.
 type Draft struct {
-	Title      string
-	Text       string // kept byte for byte
-	Tags       []Tag  // unique, in the author's order
-	Visibility Visibility
+	Name        string // what programs call the prompt; "" asks for the default
+	Title       string
+	Text        string // kept byte for byte
+	Tags        []Tag  // unique, in the author's order
+	Visibility  Visibility
+	Description string // "" stands for the first sentence
+	Message     string // why the content is what it is, for people
 }
+
+// Content returns what versions keep of the draft.
+func (d Draft) Content() Content { return Content{Text: d.Text} }
+
+// With returns the draft with another content.
+func (d Draft) With(c Content) Draft {
+	d.Text = c.Text
+	return d
+}
+
+// Equal reports whether two drafts say the same. Why they do is not compared.
+func (d Draft) Equal(e Draft) bool {
+	return d.Name == e.Name && d.Title == e.Title && d.Description == e.Description && d.Content().Same(e.Content()) &&
+		d.Visibility == e.Visibility && slices.Equal(d.Tags, e.Tags)
+}
+
+// About returns the description, or what stands for it where there is none.
+func (d Draft) About() string { return cmp.Or(d.Description, sentence(d.Text)) }
 
 // A Prompt is a stored prompt with its tally.
 type Prompt struct {
@@ -44,7 +69,14 @@ type Prompt struct {
 	HiddenReason string    // for the author to read
 	Tally
 	Revision int64 // one more with every edit
+
+	Slug     string   // the name as a URL can hold it; a prompt without one was stored before there were names
+	OldNames []string // that still lead to it, the oldest first
+	Versions
 }
+
+// Named reports whether the prompt has a name, a slug and rows of its versions.
+func (p Prompt) Named() bool { return p.Slug != "" }
 
 // Deleted reports whether the author has deleted the prompt.
 func (p Prompt) Deleted() bool { return !p.DeletedAt.IsZero() }

@@ -18,8 +18,10 @@ const (
 )
 
 const (
-	maxTitle = 200 // UTF-16 code units
-	maxTags  = 10
+	maxTitle       = 200  // UTF-16 code units
+	maxDescription = 1024 // UTF-16 code units
+	maxMessage     = 500  // UTF-16 code units
+	maxTags        = 10
 )
 
 // Rules are what a draft must keep to.
@@ -35,7 +37,10 @@ func (r Rules) TextLimit() int { return cmp.Or(r.MaxText, DefaultMaxText) }
 // Whether the tags are in the catalog is not asked here.
 func (r Rules) Check(d Draft) (Draft, error) {
 	var c checker
+	d.Name = c.name(d.Name)
 	d.Title = c.title(d.Title)
+	d.Description = c.note("body.description", d.Description, maxDescription)
+	d.Message = c.note("body.message", d.Message, maxMessage)
 	c.text(d.Text, r.TextLimit())
 	d.Tags = c.tags(d.Tags)
 	if d.Visibility != Private && d.Visibility != Public {
@@ -83,6 +88,22 @@ func (c *checker) title(s string) string {
 // and the two other characters that Unicode ends a line with.
 func breaksLine(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
+}
+
+// note returns a text that may be empty, trimmed: one line or several.
+func (c *checker) note(location, s string, limit int) string {
+	if !utf8.ValidString(s) {
+		c.broken(location, s, "send valid UTF-8")
+		return s
+	}
+	s = strings.TrimSpace(s)
+	if n := units(s); n > limit {
+		c.broken(location, s, "shorten it to at most %d characters, it has %d", limit, n)
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }) {
+		c.broken(location, s, "remove control characters")
+	}
+	return s
 }
 
 func (c *checker) text(s string, limit int) {

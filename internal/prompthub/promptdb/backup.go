@@ -13,19 +13,20 @@ import (
 	"prompthub/internal/table"
 )
 
-// backupVersion is the version of the format below.
-const backupVersion = 1
+// backupVersion is the version of the format below. Version 1 had no names and no versions.
+const backupVersion = 2
 
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last
 // the number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	Kind    string      `json:"kind"` // backup, tag, idempotency, prompt, vote, end
-	Version int         `json:"version,omitempty"`
-	Rows    *int        `json:"rows,omitempty"`
-	Tag     *tagLine    `json:"tag,omitempty"`
-	Idem    *idemLine   `json:"idempotency,omitempty"`
-	Prompt  *promptLine `json:"prompt,omitempty"`
-	Vote    *voteLine   `json:"vote,omitempty"`
+	Kind    string       `json:"kind"` // backup, tag, idempotency, content, prompt, vote, end
+	Version int          `json:"version,omitempty"`
+	Rows    *int         `json:"rows,omitempty"`
+	Tag     *tagLine     `json:"tag,omitempty"`
+	Idem    *idemLine    `json:"idempotency,omitempty"`
+	Content *contentLine `json:"content,omitempty"`
+	Prompt  *promptLine  `json:"prompt,omitempty"`
+	Vote    *voteLine    `json:"vote,omitempty"`
 }
 
 type tagLine struct {
@@ -58,6 +59,7 @@ type promptLine struct {
 	HiddenReason string            `json:"hiddenReason,omitempty"`
 	Revision     int64             `json:"revision"`
 	Idempotency  string            `json:"idempotency,omitempty"`
+	Library      *libraryLine      `json:"library,omitempty"` // absent where it has no name yet
 }
 
 type voteLine struct {
@@ -97,7 +99,7 @@ func (b *backup) all(ctx context.Context) error {
 		line  func(table.Row) (*line, error)
 	}{
 		{b.db.t.TagCatalog, tagOf},
-		{b.db.t.Prompts, b.promptOf},
+		{b.db.t.Prompts, func(row table.Row) (*line, error) { return b.promptOf(ctx, row) }},
 		{b.db.t.Votes, b.voteOf},
 	} {
 		if err := b.table(ctx, part.table, part.line); err != nil {
@@ -116,11 +118,15 @@ func (b *backup) table(ctx context.Context, name string, of func(table.Row) (*li
 		if l == nil {
 			return true, nil
 		}
-		if b.rows++; b.rows%progressEvery == 0 {
-			b.progress(b.rows)
-		}
-		return true, b.enc.Encode(l)
+		return true, b.emit(*l)
 	})
+}
+
+func (b *backup) emit(l line) error {
+	if b.rows++; b.rows%progressEvery == 0 {
+		b.progress(b.rows)
+	}
+	return b.enc.Encode(l)
 }
 
 func tagOf(row table.Row) (*line, error) {
@@ -128,7 +134,7 @@ func tagOf(row table.Row) (*line, error) {
 	return &line{Kind: "tag", Tag: &tagLine{Tag: t.Tag, DisplayName: t.DisplayName, SortOrder: t.SortOrder, Active: t.Active}}, nil
 }
 
-func (b *backup) promptOf(row table.Row) (*line, error) {
+func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 	if key, ok := strings.CutPrefix(row.Row, idemPrefix); ok {
 		author, ok := parseUser(row.Partition)
 		if !ok {
@@ -138,12 +144,18 @@ func (b *backup) promptOf(row table.Row) (*line, error) {
 			Author: author, Key: key, Body: row.Props.Get("BodyHash").Str(), Prompt: prompt.ID(row.Props.Get("PromptId").Str()),
 		}}, nil
 	}
-	if strings.HasPrefix(row.Row, minePrefix) {
+	if strings.HasPrefix(row.Row, "!") { // follows from truth rows, or goes with one
 		return nil, nil
 	}
 	rec, err := parseRecord(row)
 	if err != nil {
 		return nil, err
+	}
+	var library *libraryLine
+	if rec.Named() && !rec.purging {
+		if library, err = b.library(ctx, &rec); err != nil {
+			return nil, err
+		}
 	}
 	if rec.purging {
 		b.purging[rec.ID] = true
@@ -156,7 +168,7 @@ func (b *backup) promptOf(row table.Row) (*line, error) {
 	return &line{Kind: "prompt", Prompt: &promptLine{
 		ID: rec.ID, Author: rec.AuthorID, AuthorName: rec.AuthorName, Title: rec.Title, Text: rec.Text, Tags: tags,
 		Visibility: rec.Visibility, CreatedAt: rec.CreatedAt, UpdatedAt: rec.UpdatedAt, DeletedAt: rec.DeletedAt,
-		HiddenAt: rec.HiddenAt, HiddenBy: rec.HiddenBy, HiddenReason: rec.HiddenReason, Revision: rec.Revision, Idempotency: rec.idem,
+		HiddenAt: rec.HiddenAt, HiddenBy: rec.HiddenBy, HiddenReason: rec.HiddenReason, Revision: rec.Revision, Idempotency: rec.idem, Library: library,
 	}}, nil
 }
 

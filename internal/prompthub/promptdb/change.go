@@ -25,12 +25,13 @@ type Edit func(prompt.Prompt) (prompt.Prompt, error)
 // and, where it takes the prompt off the public lists, that no public table holds it any more.
 // Then the same Change again, with an edit that finds it done, finishes what was cut short.
 func (db *DB) Change(ctx context.Context, author string, id prompt.ID, edit Edit) (prompt.Prompt, error) {
-	return (&work{db: db, author: author, id: id}).change(ctx, edit)
+	return db.work(author, id).change(ctx, edit)
 }
 
 // ChangeAndGet is Change, and returns the prompt as its author sees it then. What that takes is read beside the index writes.
 func (db *DB) ChangeAndGet(ctx context.Context, author string, id prompt.ID, edit Edit) (View, error) {
-	w := &work{db: db, author: author, id: id, heard: new(opinion)}
+	w := db.work(author, id)
+	w.heard = new(opinion)
 	p, err := w.change(ctx, edit)
 	if err != nil {
 		return View{}, err
@@ -68,9 +69,19 @@ func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 			return prompt.Prompt{}, err
 		}
 		now := *rec
-		now.Prompt = next
-		committed, err := w.commit(ctx, rec, now)
-		if errors.Is(err, errConflict) {
+		now.Prompt = prompt.Next(rec.Prompt, next)
+		ops, err := w.beside(ctx, rec, &now)
+		if err != nil {
+			w.done()
+			return prompt.Prompt{}, err
+		}
+		committed, err := w.commit(ctx, rec, now, ops...)
+		if overtaken(err) {
+			if known, err := w.inTheWay(ctx, err, now.Name); err != nil {
+				return prompt.Prompt{}, err
+			} else if known {
+				continue
+			}
 			if err := wait(ctx, time.Time{}); err != nil {
 				return prompt.Prompt{}, err
 			}
@@ -191,7 +202,8 @@ type Idempotency struct {
 // Add stores a new prompt and makes the index rows follow. With an Idempotency, a second call with the same key
 // returns the first one's prompt and false, or Invalid where the request differs.
 func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prompt.Prompt, bool, error) {
-	w := &work{db: db, author: p.AuthorID, id: p.ID}
+	w := db.work(p.AuthorID, p.ID)
+	p = prompt.First(p)
 	db.authors.put(p.ID, p.AuthorID)
 	wait := db.patience()
 	for range maxTries {
@@ -205,18 +217,26 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 			return *known, known.ID == p.ID, nil
 		}
 		rec := record{Prompt: p}
-		var ops []table.Op
+		ops, err := w.beside(ctx, nil, &rec)
+		if err != nil {
+			w.idle()
+			return prompt.Prompt{}, false, err
+		}
 		if idem != nil {
-			rec.idem, ops = idem.Key, []table.Op{op}
+			rec.idem, ops = idem.Key, append(ops, op)
 		}
 		committed, err := w.commit(ctx, nil, rec, ops...)
 		if err == nil {
 			made, err := w.finish(ctx, committed, false)
 			return made, true, err
 		}
-		var failed *table.OpError
-		if !errors.As(err, &failed) && !errors.Is(err, errConflict) {
+		if !overtaken(err) {
 			return prompt.Prompt{}, false, err
+		}
+		if known, err := w.inTheWay(ctx, err, p.Name); err != nil {
+			return prompt.Prompt{}, false, err
+		} else if known {
+			continue
 		}
 		if err := wait(ctx, time.Time{}); err != nil { // the key was claimed meanwhile
 			return prompt.Prompt{}, false, err

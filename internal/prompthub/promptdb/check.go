@@ -47,6 +47,9 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 	if tally != rec.Tally {
 		differ(db.t.Prompts, row.Key, "counts are %d and %d, the tally says %d and %d", rec.Likes, rec.Dislikes, tally.Likes, tally.Dislikes)
 	}
+	if err := db.checkLibrary(ctx, rec, differ); err != nil {
+		return nil, err
+	}
 	want := append(db.rows(rec.Prompt), indexRow{db.t.Prompts, rec.mineRow()})
 	for _, r := range want {
 		got, err := db.get(ctx, r.table, r.row.Key)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -63,6 +64,18 @@ type work struct {
 	unknown  int
 	holding  bool     // a queue delivered the message that started it, which is wake-up enough
 	heard    *opinion // what voters say, where the caller is to be told
+	card     *card    // the labels row as it was read beside the truth row
+	names    names    // what is known of names that the prompt is to have
+}
+
+func (db *DB) work(author string, id prompt.ID) *work {
+	return &work{db: db, author: author, id: id, names: names{}}
+}
+
+// overtaken reports whether a commit came to nothing because of what somebody else wrote.
+func overtaken(err error) bool {
+	var failed *table.OpError
+	return errors.Is(err, errConflict) || errors.As(err, &failed)
 }
 
 // wake makes sure that a wake-up is on the queue that is fresh enough for a commit now.
@@ -84,12 +97,16 @@ func (w *work) wake(ctx context.Context) error {
 	return nil
 }
 
-// look reads the truth row and, beside it, sees to the wake-up: nearly every look ends in a commit.
+// look reads the truth row and the labels row and, beside them, sees to the wake-up: nearly every look ends in a commit.
 func (w *work) look(ctx context.Context) (rec *record, err error) {
 	var g errgroup.Group
 	g.Go(func() error { return w.wake(ctx) })
 	g.Go(func() (err error) {
 		rec, err = w.db.record(ctx, w.author, w.id)
+		return err
+	})
+	g.Go(func() (err error) {
+		w.card, err = w.db.card(ctx, w.author, w.id)
 		return err
 	})
 	return rec, g.Wait()
@@ -165,6 +182,10 @@ func (w *work) commit(ctx context.Context, was *record, now record, ops ...table
 
 // resolve finds out what became of a commit that answered with an error: the row knows its writer.
 func (w *work) resolve(ctx context.Context, cause error) (record, error) {
+	var failed *table.OpError
+	if errors.As(cause, &failed) && w.unknown == 0 && strings.HasPrefix(failed.Key.Row, namePrefix) {
+		return record{}, failed // somebody has the name, and nothing of this work can have landed
+	}
 	rec, err := w.db.record(ctx, w.author, w.id)
 	if err != nil {
 		if !settled(cause) {
@@ -175,8 +196,7 @@ func (w *work) resolve(ctx context.Context, cause error) (record, error) {
 	if rec != nil && rec.pending != nil && slices.Contains(w.attempts, rec.pending.Attempt) {
 		return *rec, nil
 	}
-	var failed *table.OpError
-	if errors.As(cause, &failed) {
+	if failed != nil {
 		if failed.Index > 1 {
 			return record{}, failed
 		}

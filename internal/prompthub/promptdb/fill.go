@@ -64,12 +64,20 @@ func (db *DB) add(f *fill, p prompt.Prompt, likers []string) error {
 			f.rows = append(f.rows, indexRow{db.t.Votes, table.Row{Key: tallyKey(p.ID, i), Props: tallyProps(t)}})
 		}
 	}
+	p = prompt.First(p)
+	_, p.Slug = prompt.Slugs(p.Title, p.ID) // each its own
+	p.Name = p.Slug
 	rec := record{Prompt: p, rowsVersion: RowsVersion}
 	truth, err := rec.row()
 	if err != nil {
 		return err
 	}
 	f.rows = append(f.rows, indexRow{db.t.Prompts, truth}, indexRow{db.t.Prompts, rec.mineRow()})
+	c := card{}.of(p)
+	f.rows = append(f.rows,
+		indexRow{db.t.Prompts, c.row(p.AuthorID, p.ID)},
+		indexRow{db.t.Prompts, versionRow(p.AuthorID, p.ID, p.Current())},
+		indexRow{db.t.Prompts, table.Row{Key: nameKey(p.AuthorID, p.Name), Props: nameProps(p, c)}})
 	f.rows = append(f.rows, db.rows(p)...)
 	return nil
 }

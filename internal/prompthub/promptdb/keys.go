@@ -2,6 +2,8 @@ package promptdb
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,6 +23,9 @@ import (
 //	Prompts                      u|{AuthorId}              {PromptId}
 //	                                                       !mine|{TicksDesc}|{PromptId}
 //	                                                       !idem|{hash}
+//	                                                       !name|{Name or Slug}
+//	                                                       !labels|{PromptId}
+//	                                                       !ver|{PromptId}|{VersionDesc}
 //	PromptVotes                  p|{PromptId}              u|{VoterId}
 //	                                                       !tally|{0..7}
 //	                                                       !prompt
@@ -37,6 +42,9 @@ import (
 const (
 	minePrefix   = "!mine|"
 	idemPrefix   = "!idem|"
+	namePrefix   = "!name|"
+	labelsPrefix = "!labels|"
+	verPrefix    = "!ver|"
 	votePrefix   = "u|"
 	tallyPrefix  = "!tally|"
 	locatorRow   = "!prompt"
@@ -52,14 +60,20 @@ const (
 	catalogPartition = "tagcatalog"
 	sweepPartition   = "sweep"
 
-	maxTicks  = 3155378975999999999
-	maxScore  = 2147483647
-	maxBucket = 9999
-	perBucket = 10
+	maxTicks   = 3155378975999999999
+	maxVersion = 9999999999
+	maxScore   = 2147483647
+	maxBucket  = 9999
+	perBucket  = 10
 
 	// maxToken is how much of a token goes into a key. Longer tokens that agree in it share a
 	// partition, which costs only rows read: every row is checked against its title.
 	maxToken = 100
+
+	// maxNameKey is how much of a row key a name may take. A longer one has its hash there instead,
+	// behind what enc never begins with.
+	maxNameKey = 400
+	hashedName = "%~"
 )
 
 func promptKey(author string, id prompt.ID) table.Key {
@@ -73,6 +87,27 @@ func mineKey(author string, id prompt.ID) table.Key {
 func idemKey(author, hash string) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: idemPrefix + hash}
 }
+
+// nameKey is where a name or a slug of an author leads to its prompt.
+func nameKey(author, name string) table.Key {
+	part := enc(name)
+	if table.Units(part) > maxNameKey {
+		sum := sha256.Sum256([]byte(name))
+		part = hashedName + hex.EncodeToString(sum[:])
+	}
+	return table.Key{Partition: authorPartition(author), Row: namePrefix + part}
+}
+
+func labelsKey(author string, id prompt.ID) table.Key {
+	return table.Key{Partition: authorPartition(author), Row: labelsPrefix + string(id)}
+}
+
+// versionKey sorts the versions of a prompt, the newest first.
+func versionKey(author string, id prompt.ID, n int64) table.Key {
+	return table.Key{Partition: authorPartition(author), Row: versionsOf(id) + fmt.Sprintf("%010d", maxVersion-n)}
+}
+
+func versionsOf(id prompt.ID) string { return verPrefix + string(id) + "|" }
 
 func voteKey(id prompt.ID, voter string) table.Key {
 	return table.Key{Partition: "p|" + string(id), Row: votePrefix + enc(voter)}
@@ -205,6 +240,28 @@ func parseMine(row string) (prompt.ID, bool) {
 		return "", false
 	}
 	return parseByAge(rest)
+}
+
+// parseLabels returns the id in a row key made by labelsKey.
+func parseLabels(row string) (prompt.ID, bool) {
+	rest, ok := strings.CutPrefix(row, labelsPrefix)
+	if !ok {
+		return "", false
+	}
+	return parseID(rest)
+}
+
+// parseVersion returns the id and the number in a row key made by versionKey.
+func parseVersion(row string) (id prompt.ID, n int64, ok bool) {
+	rest, ok := strings.CutPrefix(row, verPrefix)
+	if !ok {
+		return "", 0, false
+	}
+	text, desc, _ := strings.Cut(rest, "|")
+	id, ok = parseID(text)
+	n, err := strconv.ParseInt(desc, 10, 64)
+	n = maxVersion - n
+	return id, n, ok && err == nil && n > 0 && versionKey("", id, n).Row == row
 }
 
 // parseVote returns the voter in a row key made by voteKey.

@@ -30,7 +30,7 @@ func (db *DB) Reindex(ctx context.Context, progress func(prompts int)) (int, err
 		}
 		author, id, err := truthKey(row.Key)
 		if err == nil {
-			err = db.rewrite(ctx, author, id, entries{})
+			err = db.renew(ctx, author, id, row)
 		}
 		if prompts++; prompts%100 == 0 {
 			progress(prompts)
@@ -46,6 +46,16 @@ func (db *DB) Reindex(ctx context.Context, progress func(prompts int)) (int, err
 	return prompts, errors.Join(failed...)
 }
 
+// renew rewrites a prompt, and gives it a name if it has none yet.
+func (db *DB) renew(ctx context.Context, author string, id prompt.ID, row table.Row) error {
+	if unnamed(row) {
+		if err := db.nameOld(ctx, author, id); err != nil && fault.Of(err) != fault.NotFound {
+			return err
+		}
+	}
+	return db.rewrite(ctx, author, id, entries{})
+}
+
 func truthKey(key table.Key) (string, prompt.ID, error) {
 	author, okUser := parseUser(key.Partition)
 	id, okID := parseID(key.Row)
@@ -59,7 +69,7 @@ func truthKey(key table.Key) (string, prompt.ID, error) {
 // job of a message it brings its own wake-up, and waits where somebody else is at work.
 func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray entries) error {
 	for range maxTries {
-		w := &work{db: db, author: author, id: id}
+		w := db.work(author, id)
 		until, err := db.bring(ctx, w, rewrite, stray)
 		if err != nil {
 			return err
@@ -88,6 +98,8 @@ func (db *DB) mend(ctx context.Context, d Difference) error {
 	case d.id == "":
 		db.Log.ErrorContext(ctx, "row not understood and left alone", slog.String("table", d.Table), slog.String("key", d.Key.String()))
 		return nil
+	case d.Table == db.t.Prompts && isLibraryKey(d.Key.Row) && d.stray == nil:
+		return db.mendLibrary(ctx, d)
 	case d.stray == nil:
 		return db.rewrite(ctx, d.author, d.id, entries{})
 	}
@@ -97,6 +109,9 @@ func (db *DB) mend(ctx context.Context, d Difference) error {
 	}
 	if rec == nil {
 		return db.removeOrphan(ctx, d)
+	}
+	if d.Table == db.t.Prompts && isLibraryKey(d.Key.Row) {
+		return db.mendLibrary(ctx, d)
 	}
 	stray, _, _ := db.entry(d.Table, d.Key)
 	return db.rewrite(ctx, d.author, d.id, stray)

@@ -28,6 +28,7 @@ const maxSorted = 2000
 
 // A Filter says which of an author's prompts are wanted. The zero Filter wants all that are not deleted.
 type Filter struct {
+	Name       string            // that of the prompt, an old one of it, or its slug; "" for all
 	Deleted    bool              // the deleted ones instead
 	Visibility prompt.Visibility // "" for both
 	Tags       []prompt.Tag      // all of them
@@ -52,10 +53,26 @@ func hasTags(p prompt.Prompt, tags []prompt.Tag) bool {
 
 // Mine returns an author's own prompts in an order, from a position on.
 func (db *DB) Mine(ctx context.Context, author string, f Filter, sort Sort, after string, limit int) (Page, error) {
+	if f.Name != "" {
+		return db.mineNamed(ctx, author, f)
+	}
 	if sort == ByNewest {
 		return db.mineNewest(ctx, author, f, after, limit)
 	}
 	return db.mineSorted(ctx, author, f, sort, after, limit)
+}
+
+// mineNamed returns the one prompt that a name leads to, if the filter wants it.
+func (db *DB) mineNamed(ctx context.Context, author string, f Filter) (Page, error) {
+	row, err := db.get(ctx, db.t.Prompts, nameKey(author, f.Name))
+	if err != nil || row == nil {
+		return Page{}, err
+	}
+	row, err = db.get(ctx, db.t.Prompts, mineKey(author, prompt.ID(row.Props.Get("PromptId").Str())))
+	if err != nil || row == nil || !f.match(parseSummary(*row), row.Props.Get("TitleNormalized").Str()) {
+		return Page{}, err
+	}
+	return pageOf([]table.Row{*row}, 1, rowKey), nil
 }
 
 func (db *DB) mineNewest(ctx context.Context, author string, f Filter, after string, limit int) (Page, error) {

@@ -143,6 +143,9 @@ func (db *DB) purgeTruth(ctx context.Context, rec record) error {
 			}
 		}
 	}
+	if err := db.purgeLibrary(ctx, rec); err != nil {
+		return err
+	}
 	err := db.write(ctx, db.t.Prompts, []table.Op{
 		{Kind: table.Delete, Row: table.Row{Key: mineKey(rec.AuthorID, rec.ID), ETag: table.Any}},
 		{Kind: table.Delete, Row: table.Row{Key: promptKey(rec.AuthorID, rec.ID), ETag: table.Any}},

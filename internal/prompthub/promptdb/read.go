@@ -39,6 +39,18 @@ func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error
 	return v.of(db, rec, viewer)
 }
 
+// GetByName is Get for the prompt that a name, an old name or a slug of an owner leads to.
+func (db *DB) GetByName(ctx context.Context, viewer, owner, name string) (View, error) {
+	row, err := db.get(ctx, db.t.Prompts, nameKey(owner, name))
+	if err != nil {
+		return View{}, err
+	}
+	if row == nil {
+		return View{}, errUnknown()
+	}
+	return db.view(ctx, viewer, owner, prompt.ID(row.Props.Get("PromptId").Str()))
+}
+
 // view reads everything at once, where the author is known.
 func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID) (View, error) {
 	var v opinion

@@ -3,6 +3,7 @@ package promptdb
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (p *pending) alsoStale(e entries) *pending {
 
 // summary returns the properties that every index row carries.
 func summary(p prompt.Prompt) table.Props {
-	return table.Props{
+	props := table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
 		{Name: "AuthorId", Value: table.String(p.AuthorID)},
 		{Name: "AuthorName", Value: table.String(p.AuthorName)},
@@ -62,6 +63,27 @@ func summary(p prompt.Prompt) table.Props {
 		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
 		{Name: "Likes", Value: table.Int32(p.Likes)},
 		{Name: "Dislikes", Value: table.Int32(p.Dislikes)},
+	}
+	if !p.Named() {
+		return props // as they are in a store that no version with names has written to
+	}
+	return append(props,
+		table.Prop{Name: "Name", Value: table.String(p.Name)},
+		table.Prop{Name: "Slug", Value: table.String(p.Slug)},
+		table.Prop{Name: "Description", Value: table.String(p.About())},
+		table.Prop{Name: "Version", Value: table.Int64(p.Version)})
+}
+
+// library returns what a truth row holds of names and versions beyond a summary.
+func library(p prompt.Prompt) table.Props {
+	if !p.Named() {
+		return nil
+	}
+	return table.Props{
+		{Name: "OldNames", Value: table.String(strings.Join(p.OldNames, "|"))}, // no name has a |
+		{Name: "LastVersion", Value: table.Int64(p.Last)},
+		{Name: "PublicFrom", Value: table.Int64(p.From)},
+		{Name: "Message", Value: table.String(p.Message)},
 	}
 }
 
@@ -89,9 +111,14 @@ func marks(p prompt.Prompt) table.Props {
 
 // row returns the truth row.
 func (r record) row() (table.Row, error) {
-	props := append(authorSummary(r.Prompt),
-		table.Prop{Name: "PromptText", Value: table.String(r.Text)},
-		table.Prop{Name: "RowsVersion", Value: table.Int32(r.rowsVersion)})
+	props := slices.Concat(authorSummary(r.Prompt), library(r.Prompt), contentProps(r.Content()), table.Props{
+		{Name: "RowsVersion", Value: table.Int32(r.rowsVersion)},
+	})
+	for i, p := range props {
+		if p.Name == "Description" { // only what its author wrote: the rest follows from the text
+			props[i].Value = table.String(r.Description)
+		}
+	}
 	if r.idem != "" {
 		props = append(props, table.Prop{Name: "IdempotencyHash", Value: table.String(r.idem)})
 	}
@@ -121,7 +148,17 @@ func (r record) mineRow() table.Row {
 // parseRecord reads a truth row.
 func parseRecord(row table.Row) (record, error) {
 	p := parseSummary(row)
-	p.Text = row.Props.Get("PromptText").Str()
+	p.Draft = p.With(parseContent(row))
+	p.Message = row.Props.Get("Message").Str()
+	p.Versions = prompt.First(p).Versions
+	if p.Named() {
+		p.Versions = prompt.Versions{
+			Version: row.Props.Get("Version").Int(), Last: row.Props.Get("LastVersion").Int(), From: row.Props.Get("PublicFrom").Int(),
+		}
+	}
+	if names := row.Props.Get("OldNames").Str(); names != "" {
+		p.OldNames = strings.Split(names, "|")
+	}
 	r := record{
 		Prompt:      p,
 		idem:        row.Props.Get("IdempotencyHash").Str(),
@@ -157,6 +194,14 @@ func parseSummary(row table.Row) prompt.Prompt {
 			p.AuthorName = v.Str()
 		case "Title":
 			p.Title = v.Str()
+		case "Name":
+			p.Name = v.Str()
+		case "Slug":
+			p.Slug = v.Str()
+		case "Description":
+			p.Description = v.Str()
+		case "Version":
+			p.Version = v.Int()
 		case "Tags":
 			p.Tags = splitTags(v.Str())
 		case "Visibility":

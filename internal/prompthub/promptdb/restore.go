@@ -15,9 +15,6 @@ import (
 	"prompthub/internal/table"
 )
 
-// restoreBatch is how many lines go into one batch: the largest texts still fit.
-const restoreBatch = 20
-
 // Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows. The
 // tag catalog becomes that of the backup. Where it fails, the store is to be emptied before it is
 // tried again.
@@ -71,6 +68,7 @@ type restore struct {
 	rows     int
 	name     string // the table of ops
 	ops      []table.Op
+	size     int                  // of ops, in bytes
 	tallies  map[int]prompt.Tally // of the prompt whose votes are being read
 	voted    prompt.ID
 }
@@ -103,8 +101,8 @@ func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err
 		return false, err
 	}
 	switch {
-	case n == 1 && (l.Kind != "backup" || l.Version != backupVersion):
-		return false, fmt.Errorf("not a backup of version %d", backupVersion)
+	case n == 1 && (l.Kind != "backup" || l.Version < 1 || l.Version > backupVersion):
+		return false, fmt.Errorf("not a backup of a version up to %d", backupVersion)
 	case n == 1:
 		return false, nil
 	case l.Kind == "end" && l.Rows != nil:
@@ -135,7 +133,12 @@ func (re *restore) row(ctx context.Context, l line) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(re.add(ctx, re.db.t.Prompts, row), re.add(ctx, re.db.t.Prompts, rec.mineRow()))
+		if err := errors.Join(re.add(ctx, re.db.t.Prompts, row), re.add(ctx, re.db.t.Prompts, rec.mineRow())); err != nil {
+			return err
+		}
+		return re.library(ctx, rec, l.Prompt.Library)
+	case l.Content != nil:
+		return re.content(ctx, *l.Content)
 	case l.Vote != nil:
 		return re.vote(ctx, *l.Vote)
 	}
@@ -148,7 +151,7 @@ func (l promptLine) record(now time.Time) (record, error) {
 	if !ok || id != l.ID {
 		return record{}, fmt.Errorf("%q is no prompt id", l.ID)
 	}
-	return record{
+	rec := record{
 		Prompt: prompt.Prompt{
 			ID: id, AuthorID: l.Author, AuthorName: l.AuthorName,
 			Draft:     prompt.Draft{Title: l.Title, Text: l.Text, Tags: l.Tags, Visibility: l.Visibility},
@@ -157,7 +160,9 @@ func (l promptLine) record(now time.Time) (record, error) {
 		},
 		idem: l.Idempotency, rowsVersion: RowsVersion,
 		pending: &pending{Attempt: "restore", Until: now.UTC()},
-	}, nil
+	}
+	l.Library.into(&rec.Prompt)
+	return rec, nil
 }
 
 func (re *restore) vote(ctx context.Context, v voteLine) error {
@@ -191,13 +196,15 @@ func (re *restore) endVotes(ctx context.Context) error {
 
 // add puts a row into the batch, which holds rows of one partition.
 func (re *restore) add(ctx context.Context, name string, row table.Row) error {
-	full := len(re.ops) >= restoreBatch
+	size := table.Size(table.Op{Row: row})
+	full := len(re.ops) >= table.MaxBatch || re.size+size > table.MaxBatchBytes
 	if full || len(re.ops) > 0 && (re.name != name || re.ops[0].Row.Partition != row.Partition) {
 		if err := re.flush(ctx); err != nil {
 			return err
 		}
 	}
 	re.name = name
+	re.size += size
 	re.ops = append(re.ops, table.Op{Kind: table.Insert, Row: row})
 	return nil
 }
@@ -207,7 +214,7 @@ func (re *restore) flush(ctx context.Context) error {
 		return nil
 	}
 	err := re.db.write(ctx, re.name, re.ops)
-	re.ops = re.ops[:0]
+	re.ops, re.size = re.ops[:0], 0
 	if err != nil {
 		return unavailable(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/table"
 )
 
@@ -118,6 +119,15 @@ func (db *DB) sweepTable(ctx context.Context, p part, until time.Time) (rows, di
 
 // sweepRow checks one row, once more where it differs, and mends it.
 func (db *DB) sweepRow(ctx context.Context, p part, row table.Row) (int, error) {
+	if p.table == db.t.Prompts && unnamed(row) {
+		author, id, err := truthKey(row.Key)
+		if err == nil {
+			err = db.nameOld(ctx, author, id)
+		}
+		if err != nil && fault.Of(err) != fault.NotFound {
+			return 0, err
+		}
+	}
 	var found []Difference
 	v := verifier{db: db, report: func(d Difference) { found = append(found, d) }}
 	err := v.row(ctx, p.table, row, p.check)

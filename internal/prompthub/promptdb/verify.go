@@ -99,6 +99,8 @@ func (db *DB) checkBesideTruth(ctx context.Context, row table.Row) ([]Difference
 		return db.checkMine(ctx, row)
 	case strings.HasPrefix(row.Row, idemPrefix):
 		return db.checkIdem(ctx, row)
+	case strings.HasPrefix(row.Row, "!"):
+		return db.checkLibraryRow(ctx, row)
 	}
 	return db.checkTruth(ctx, row)
 }

@@ -180,7 +180,8 @@ func (s *web) edit(w http.ResponseWriter, r *http.Request, who auth.User) error 
 	if err != nil {
 		return fault.Wrap(fault.Malformed, "the form does not say what it is based on", err)
 	}
-	_, err = s.Service.Replace(r.Context(), who, v.ID, prompthub.Match{Revisions: []int64{revision}}, d)
+	change := prompthub.Patch{Title: &d.Title, Text: &d.Text, Tags: &d.Tags, Visibility: &d.Visibility}
+	_, err = s.Service.Patch(r.Context(), who, v.ID, prompthub.Match{Revisions: []int64{revision}}, change)
 	switch fault.Of(err) {
 	case fault.Invalid, fault.Stale:
 		return s.editAgain(w, r, who, v, d, revision, err)

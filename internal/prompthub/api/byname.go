@@ -1,0 +1,46 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/fault"
+)
+
+func (a *api) byName() {
+	route(a, reader, huma.Operation{
+		OperationID: "get-prompt-by-name", Method: http.MethodGet, Path: "/users/{handle}/prompts/{slug}", Tags: []string{"prompts"},
+		Summary: "A prompt by its name or slug", Errors: []int{http.StatusNotFound},
+	}, a.getByName)
+}
+
+// ByName names a prompt as programs do.
+type ByName struct {
+	Handle string `path:"handle" doc:"Whose prompt: me" example:"me"`
+	Slug   string `path:"slug" doc:"The slug of the prompt, or its name, or one that it had, with / as %2F" example:"reviews-code"`
+}
+
+// owner returns the id of the user that a path names.
+func (in ByName) owner(c call) (string, error) {
+	switch {
+	case in.Handle == "me" && !c.Known():
+		return "", fault.New(fault.Unauthenticated, "sign in to use this")
+	case in.Handle == "me":
+		return c.ID, nil
+	}
+	return "", fault.New(fault.NotFound, "there is no such prompt")
+}
+
+func (a *api) getByName(ctx context.Context, c call, in *ByName) (*promptOutput, error) {
+	owner, err := in.owner(c)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.GetByName(ctx, c.User, owner, in.Slug)
+	if err != nil {
+		return nil, err
+	}
+	return output(v), nil
+}

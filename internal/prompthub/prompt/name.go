@@ -1,0 +1,114 @@
+package prompt
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const (
+	maxName = 255 // UTF-16 code units
+	maxSlug = 64  // characters, all ASCII
+
+	// suffixLen is how much of its id tells a default name from another prompt's.
+	suffixLen = 6
+)
+
+// reserved are names that paths of other programs give a meaning to.
+var reserved = []string{"new", "metrics", "prompt-detail"}
+
+var (
+	slugs    = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	htmlTags = regexp.MustCompile(`</?[A-Za-z][^>]*>`)
+)
+
+// name returns what programs are to call a prompt, trimmed. The empty name asks for the default.
+func (c *checker) name(s string) string {
+	const location = "body.name"
+	if !utf8.ValidString(s) {
+		c.broken(location, s, "send the name as valid UTF-8")
+		return s
+	}
+	s = strings.TrimSpace(s)
+	if n := units(s); n > maxName {
+		c.broken(location, s, "shorten the name to at most %d characters, it has %d", maxName, n)
+	}
+	if what := wrongName(s); what != "" {
+		c.broken(location, s, "%s", what)
+	}
+	return s
+}
+
+func wrongName(s string) string {
+	switch {
+	case s == "":
+		return ""
+	case strings.ContainsFunc(s, breaksLine):
+		return "remove line breaks and other control characters from the name"
+	case strings.Contains(s, "|"):
+		return "remove | from the name"
+	case htmlTags.MatchString(s):
+		return "remove HTML tags from the name"
+	case strings.HasPrefix(s, "/") || strings.HasSuffix(s, "/") || strings.Contains(s, "//"):
+		return "use / only between parts of the name, one at a time"
+	case slices.Contains(reserved, s):
+		return "choose another name: this one is reserved"
+	}
+	return ""
+}
+
+// ValidSlug reports whether s can be a slug.
+func ValidSlug(s string) bool { return len(s) <= maxSlug && slugs.MatchString(s) }
+
+// Slug returns a text as a URL and a file can hold it, and "" where nothing of it can be kept.
+func Slug(s string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range norm.NFKD.String(s) {
+		r = unicode.ToLower(r)
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			if gap && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			gap = false
+			b.WriteRune(r)
+		case unicode.Is(unicode.Mn, r) || r == '\'' || r == '’':
+			// of an accent or a contraction: the letters around it stay together
+		default:
+			gap = true
+		}
+	}
+	return cutSlug(b.String(), maxSlug)
+}
+
+// cutSlug cuts a slug, between words where one ends in its second half.
+func cutSlug(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	if i := strings.LastIndexByte(s[:limit+1], '-'); i > limit/2 {
+		return s[:i]
+	}
+	return strings.TrimRight(s[:limit], "-")
+}
+
+// Slugs returns the slugs to try for a prompt of a name, the second where somebody has the first. A name
+// of which no slug can be made has only the second.
+func Slugs(name string, id ID) (first, second string) {
+	first = Slug(name)
+	base := first
+	if base == "" {
+		base = "prompt"
+	}
+	suffix := strings.ToLower(string(id[len(id)-suffixLen:]))
+	second = cutSlug(base, maxSlug-suffixLen-1) + "-" + suffix
+	if first == "" || slices.Contains(reserved, first) {
+		first = second
+	}
+	return first, second
+}

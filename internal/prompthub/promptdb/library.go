@@ -1,0 +1,237 @@
+package promptdb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// The rows of names, labels and versions stand in the partition of their prompt and are written in one batch with its
+// truth row, or, where only labels change, with the labels row. So no wake-up is needed for them, and no crash leaves them half
+// written. What follows here finds and mends what a defect or a hand did to them.
+
+// checkLibrary compares the rows beside a truth row with it.
+func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name string, key table.Key, format string, args ...any)) error {
+	if !rec.Named() {
+		return nil
+	}
+	key := labelsKey(rec.AuthorID, rec.ID)
+	row, err := db.get(ctx, db.t.Prompts, key)
+	if err != nil {
+		return err
+	}
+	if row == nil {
+		differ(db.t.Prompts, key, "is missing")
+		return nil
+	}
+	c := parseCard(*row)
+	if want := c.of(rec.Prompt).row(rec.AuthorID, rec.ID); !row.Props.Equal(want.Props) {
+		differ(db.t.Prompts, key, "does not follow the truth: %s", unlike(row.Props, want.Props))
+	}
+	if err := db.checkNames(ctx, rec, c, differ); err != nil {
+		return err
+	}
+	return db.checkVersions(ctx, rec, differ)
+}
+
+// checkNames compares the rows of a prompt's name and slug. Those of a deleted prompt another one may have taken.
+func (db *DB) checkNames(ctx context.Context, rec record, c card, differ func(string, table.Key, string, ...any)) error {
+	for _, name := range ownNames(rec.Prompt) {
+		key := nameKey(rec.AuthorID, name)
+		row, err := db.get(ctx, db.t.Prompts, key)
+		if err != nil {
+			return err
+		}
+		mine := row != nil && prompt.ID(row.Props.Get("PromptId").Str()) == rec.ID
+		switch {
+		case mine && !row.Props.Equal(nameProps(rec.Prompt, c)):
+			differ(db.t.Prompts, key, "is out of date: %s", unlike(row.Props, nameProps(rec.Prompt, c)))
+		case !mine && !rec.Deleted() && row == nil:
+			differ(db.t.Prompts, key, "is missing")
+		case !mine && !rec.Deleted():
+			differ(db.t.Prompts, key, "leads to another prompt")
+		}
+	}
+	return nil
+}
+
+// ownNames returns the names that rows with copies lead from.
+func ownNames(p prompt.Prompt) []string { return slices.Compact([]string{p.Name, p.Slug}) }
+
+// checkVersions looks for each version that a prompt must have, and compares the latest with the truth row.
+func (db *DB) checkVersions(ctx context.Context, rec record, differ func(string, table.Key, string, ...any)) error {
+	next := rec.Last
+	r := table.Prefix(promptKey(rec.AuthorID, rec.ID).Partition, versionsOf(rec.ID))
+	err := table.All(ctx, db.Store, db.t.Prompts, r, func(row table.Row) (bool, error) {
+		id, n, ok := parseVersion(row.Row)
+		if !ok || id != rec.ID || n > rec.Last {
+			return true, nil // checkLibraryRow reports it
+		}
+		for ; next > n; next-- {
+			differ(db.t.Prompts, versionKey(rec.AuthorID, rec.ID, next), "is missing")
+		}
+		next = n - 1
+		v := parseVersionRow(row)
+		if hash := v.Hash(); v.Number != n || hash != row.Props.Get("ContentHash").Str() {
+			differ(db.t.Prompts, row.Key, "does not hold the content that its hash names")
+		} else if n == rec.Version && hash != rec.Content().Hash() {
+			differ(db.t.Prompts, row.Key, "is the latest version, and the prompt has another content")
+		}
+		return true, nil
+	})
+	for ; err == nil && next > 0; next-- {
+		differ(db.t.Prompts, versionKey(rec.AuthorID, rec.ID, next), "is missing")
+	}
+	return err
+}
+
+// checkLibraryRow reports a row of a name, of labels or of a version that no prompt has.
+func (db *DB) checkLibraryRow(ctx context.Context, row table.Row) ([]Difference, error) {
+	author, okUser := parseUser(row.Partition)
+	id, okID := parseID(row.Props.Get("PromptId").Str())
+	d := Difference{Table: db.t.Prompts, Key: row.Key, author: author, id: id, stray: &row}
+	if !okUser || !okID || !libraryKey(row.Row, id) {
+		d.What, d.id = "is no row that this version writes", ""
+		return []Difference{d}, nil
+	}
+	rec, err := db.record(ctx, author, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case rec == nil:
+		d.What = "belongs to a prompt that does not exist"
+	case rec.purging || hasLibraryRow(*rec, row.Key):
+		return nil, nil
+	default:
+		d.What = "should not be there"
+	}
+	return []Difference{d}, nil
+}
+
+// isLibraryKey reports whether a row key of the table of truth rows is one of a name, of labels or of a version.
+func isLibraryKey(row string) bool {
+	return strings.HasPrefix(row, "!") && !strings.HasPrefix(row, minePrefix) && !strings.HasPrefix(row, idemPrefix)
+}
+
+// libraryKey reports whether a row key is one of those that stand beside a prompt.
+func libraryKey(row string, id prompt.ID) bool {
+	if strings.HasPrefix(row, namePrefix) {
+		return true
+	}
+	labels, okLabels := parseLabels(row)
+	version, _, okVersion := parseVersion(row)
+	return okLabels && labels == id || okVersion && version == id
+}
+
+// hasLibraryRow reports whether a prompt may have such a row.
+func hasLibraryRow(rec record, key table.Key) bool {
+	if !rec.Named() {
+		return false
+	}
+	if _, n, ok := parseVersion(key.Row); ok {
+		return n <= rec.Last
+	}
+	is := func(name string) bool { return nameKey(rec.AuthorID, name) == key }
+	return key == labelsKey(rec.AuthorID, rec.ID) || slices.ContainsFunc(ownNames(rec.Prompt), is) || slices.ContainsFunc(rec.OldNames, is)
+}
+
+// mendLibrary writes what follows from a prompt beside its truth row once more, and removes a row that should not be there.
+// A version that is gone stays gone, unless it is the one that the prompt holds.
+func (db *DB) mendLibrary(ctx context.Context, d Difference) error {
+	w := db.work(d.author, d.id)
+	w.holding = true // what is written here needs no wake-up
+	rec, err := w.look(ctx)
+	if err != nil || rec == nil || rec.purging || rec.pending != nil || !rec.Named() {
+		return err
+	}
+	var c card
+	var ops []table.Op
+	if w.card != nil {
+		c = *w.card
+	} else { // then nothing but the truth row keeps a purge from being overtaken
+		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{
+			Key: promptKey(d.author, d.id), ETag: rec.etag, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(rec.rowsVersion)}},
+		}})
+	}
+	ops = append(ops, c.of(rec.Prompt).op(d.author, d.id))
+	if !rec.Deleted() {
+		for _, name := range ownNames(rec.Prompt) {
+			ops = append(ops, w.names.op(nameKey(d.author, name), nameProps(rec.Prompt, c), true))
+		}
+	}
+	if d.stray != nil && !slices.ContainsFunc(ops, func(op table.Op) bool { return op.Row.Key == d.Key }) {
+		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}})
+	}
+	if d.Key == versionKey(d.author, d.id, rec.Version) && d.stray == nil {
+		ops = append(ops, table.Op{Kind: table.Upsert, Row: versionRow(d.author, d.id, rec.Current())})
+	}
+	err = db.write(ctx, db.t.Prompts, ops)
+	if err != nil && !overtaken(err) { // who was faster wrote what is right
+		return unavailable(err)
+	}
+	return nil
+}
+
+// unnamed reports whether a row is the truth row of a prompt that was stored before there were names.
+func unnamed(row table.Row) bool {
+	_, isTruth := parseID(row.Row)
+	return isTruth && row.Props.Get("Slug").Str() == "" && !row.Props.Get("IsPurging").Bool()
+}
+
+// nameOld gives a name, a slug and a first version to a prompt that was stored before there were any.
+func (db *DB) nameOld(ctx context.Context, author string, id prompt.ID) error {
+	_, err := db.Change(ctx, author, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+		if p.Named() {
+			return p, ErrUnchanged
+		}
+		return p, nil
+	})
+	return err
+}
+
+// purgeLibrary removes what stands beside a truth row that is being purged. The labels row goes first: no label moves after it.
+func (db *DB) purgeLibrary(ctx context.Context, rec record) error {
+	if err := db.remove(ctx, db.t.Prompts, labelsKey(rec.AuthorID, rec.ID)); err != nil {
+		return err
+	}
+	partition := promptKey(rec.AuthorID, rec.ID).Partition
+	if err := db.removeAll(ctx, table.Prefix(partition, versionsOf(rec.ID))); err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(ownNames(rec.Prompt), rec.OldNames) {
+		key := nameKey(rec.AuthorID, name)
+		row, err := db.get(ctx, db.t.Prompts, key)
+		if err != nil {
+			return err
+		}
+		if row == nil || prompt.ID(row.Props.Get("PromptId").Str()) != rec.ID {
+			continue // another prompt took it
+		}
+		err = db.write(ctx, db.t.Prompts, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: row.ETag}}})
+		if err != nil && !errors.Is(err, table.ErrNotFound) && !errors.Is(err, table.ErrConflict) { // it is being taken at this moment
+			return unavailable(err)
+		}
+	}
+	return nil
+}
+
+// removeAll deletes the rows of a range of a partition of the truth table, batch by batch.
+func (db *DB) removeAll(ctx context.Context, r table.Range) error {
+	for {
+		rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, table.MaxBatch)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		ops := make([]table.Op, len(rows))
+		for i, row := range rows {
+			ops[i] = table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}}
+		}
+		if err := db.write(ctx, db.t.Prompts, ops); err != nil && !errors.Is(err, table.ErrNotFound) {
+			return unavailable(err)
+		}
+	}
+}

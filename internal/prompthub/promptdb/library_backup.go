@@ -1,0 +1,141 @@
+package promptdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// A contentLine is a version of a prompt. Those of a prompt stand before it in a backup, so that a prompt which changes
+// while they are read is found with all of them.
+type contentLine struct {
+	Prompt  prompt.ID `json:"prompt"`
+	Author  string    `json:"author"`
+	Version int64     `json:"version"`
+	Text    string    `json:"text"`
+	Message string    `json:"message,omitempty"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+}
+
+// A libraryLine is what a prompt with a name has beyond one without.
+type libraryLine struct {
+	Name        string   `json:"name"`
+	Slug        string   `json:"slug"`
+	OldNames    []string `json:"oldNames,omitempty"`
+	Lost        []string `json:"lost,omitempty"` // those of its names that lead to other prompts, or nowhere
+	Description string   `json:"description,omitempty"`
+	Version     int64    `json:"version"`
+	LastVersion int64    `json:"lastVersion"`
+	PublicFrom  int64    `json:"publicFrom"`
+	Message     string   `json:"message,omitempty"`
+}
+
+// maxBackupTries is how often a prompt is read anew that changes while its versions are read.
+const maxBackupTries = 20
+
+// library writes the versions of a prompt and returns the rest. The record becomes that which they belong to.
+func (b *backup) library(ctx context.Context, rec *record) (*libraryLine, error) {
+	written := int64(0)
+	for range maxBackupTries {
+		to := rec.Last
+		if err := b.contents(ctx, *rec, written); err != nil {
+			return nil, err
+		}
+		written = to
+		fresh, err := b.db.record(ctx, rec.AuthorID, rec.ID)
+		if err != nil {
+			return nil, err
+		}
+		if fresh == nil || fresh.purging {
+			rec.purging = true // what was written of it belongs to no prompt, and a restore removes it
+			return nil, nil
+		}
+		if *rec = *fresh; rec.Last == written {
+			return b.libraryLine(ctx, *rec)
+		}
+	}
+	return nil, fmt.Errorf("prompt %s: changed %d times while it was read", rec.ID, maxBackupTries)
+}
+
+func (b *backup) libraryLine(ctx context.Context, rec record) (*libraryLine, error) {
+	l := &libraryLine{
+		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description,
+		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
+	}
+	names := rec.OldNames // a living prompt has its name and slug
+	if rec.Deleted() {
+		names = slices.Concat(ownNames(rec.Prompt), names)
+	}
+	for _, name := range names {
+		row, err := b.db.get(ctx, b.db.t.Prompts, nameKey(rec.AuthorID, name))
+		if err != nil {
+			return nil, err
+		}
+		if row == nil || prompt.ID(row.Props.Get("PromptId").Str()) != rec.ID {
+			l.Lost = append(l.Lost, name)
+		}
+	}
+	return l, nil
+}
+
+// contents writes the versions of a prompt above one, up to its last.
+func (b *backup) contents(ctx context.Context, rec record, above int64) error {
+	r := table.Range{
+		Partition: promptKey(rec.AuthorID, rec.ID).Partition,
+		From:      versionKey(rec.AuthorID, rec.ID, rec.Last).Row, To: versionKey(rec.AuthorID, rec.ID, above).Row,
+	}
+	return table.All(ctx, b.db.Store, b.db.t.Prompts, r, func(row table.Row) (bool, error) {
+		v := parseVersionRow(row)
+		return true, b.emit(line{Kind: "content", Content: &contentLine{
+			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, Message: v.Message, By: v.By, At: v.At,
+		}})
+	})
+}
+
+// into completes a prompt that is being restored.
+func (l *libraryLine) into(p *prompt.Prompt) {
+	if l == nil {
+		*p = prompt.First(*p)
+		return
+	}
+	p.Name, p.Slug, p.OldNames, p.Description, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.Message
+	p.Versions = prompt.Versions{Version: l.Version, Last: l.LastVersion, From: l.PublicFrom}
+}
+
+// content puts a version into the batch.
+func (re *restore) content(ctx context.Context, l contentLine) error {
+	id, ok := prompt.ParseID(string(l.Prompt))
+	if !ok || id != l.Prompt || l.Version < 1 || l.Version >= maxVersion {
+		return fmt.Errorf("version %d of prompt %q", l.Version, l.Prompt)
+	}
+	return re.add(ctx, re.db.t.Prompts, versionRow(l.Author, id, prompt.Version{
+		Number: l.Version, Content: prompt.Content{Text: l.Text}, Message: l.Message, By: l.By, At: l.At,
+	}))
+}
+
+// library puts the rows of labels and names of a prompt into the batch.
+func (re *restore) library(ctx context.Context, rec record, l *libraryLine) error {
+	if l == nil {
+		return nil
+	}
+	c := card{}.of(rec.Prompt)
+	errs := []error{re.add(ctx, re.db.t.Prompts, c.row(rec.AuthorID, rec.ID))}
+	add := func(name string, props table.Props) {
+		if !slices.Contains(l.Lost, name) {
+			errs = append(errs, re.add(ctx, re.db.t.Prompts, table.Row{Key: nameKey(rec.AuthorID, name), Props: props}))
+		}
+	}
+	for _, name := range ownNames(rec.Prompt) {
+		add(name, nameProps(rec.Prompt, c))
+	}
+	for _, name := range rec.OldNames {
+		add(name, redirect(rec.ID))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,215 @@
+package promptdb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// maxOldNames is how many old names lead to a prompt.
+const maxOldNames = 8
+
+// nameProps returns what the rows of a prompt's name and slug hold: where it is, and copies for lists.
+func nameProps(p prompt.Prompt, _ card) table.Props {
+	return table.Props{
+		{Name: "PromptId", Value: table.String(string(p.ID))},
+		{Name: "Name", Value: table.String(p.Name)},
+		{Name: "Slug", Value: table.String(p.Slug)},
+		{Name: "Version", Value: table.Int64(p.Version)},
+		{Name: "LastVersion", Value: table.Int64(p.Last)},
+		{Name: "Tags", Value: table.String(joinTags(p.Tags))},
+		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
+		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
+	}
+}
+
+// redirect returns what the row of an old name holds.
+func redirect(id prompt.ID) table.Props {
+	return table.Props{{Name: "PromptId", Value: table.String(string(id))}}
+}
+
+// isRedirect reports whether a row of a name is that of an old one, which another prompt may take.
+func isRedirect(row table.Row) bool { return row.Props.Get("Name").Str() == "" }
+
+// names are the rows of names that stood in the way of a write, by row key; nil for one that is gone since.
+type names map[string]*table.Row
+
+// free reports whether a prompt may take a name: as far as is known nobody has it, or nobody any more.
+func (n names) free(key table.Key, id prompt.ID) bool {
+	row := n[key.Row]
+	return row == nil || prompt.ID(row.Props.Get("PromptId").Str()) == id || isRedirect(*row) || row.Props.Get("IsDeleted").Bool()
+}
+
+// op returns the write of a row of a name that the prompt takes, or has where mine says so. The insert is the reservation.
+func (n names) op(key table.Key, props table.Props, mine bool) table.Op {
+	row := n[key.Row]
+	switch {
+	case row != nil:
+		return table.Op{Kind: table.Replace, Row: table.Row{Key: key, ETag: row.ETag, Props: props}}
+	case mine:
+		return table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: props}}
+	}
+	return table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: props}}
+}
+
+// look reads the row of a name into n.
+func (n names) look(ctx context.Context, db *DB, key table.Key) error {
+	row, err := db.get(ctx, db.t.Prompts, key)
+	if err == nil {
+		n[key.Row] = row
+	}
+	return err
+}
+
+// lookAll reads the rows of two names, which may be the same, at once.
+func (n names) lookAll(ctx context.Context, db *DB, a, b table.Key) error {
+	other := names{}
+	err := both(ctx, func(ctx context.Context) error { return n.look(ctx, db, a) }, func(ctx context.Context) error {
+		if a == b {
+			return nil
+		}
+		return other.look(ctx, db, b)
+	})
+	maps.Copy(n, other)
+	return err
+}
+
+// inTheWay reports whether a batch failed at a row of a name, and reads that row: the next batch knows of it. Only a name
+// that was chosen is worth the read; every other makes way for whatever is there.
+func (w *work) inTheWay(ctx context.Context, err error, chosen string) (bool, error) {
+	var failed *table.OpError
+	if !errors.As(err, &failed) || !strings.HasPrefix(failed.Key.Row, namePrefix) {
+		return false, nil
+	}
+	if failed.Key == nameKey(w.author, chosen) || errors.Is(err, table.ErrConflict) {
+		return true, w.names.look(ctx, w.db, failed.Key)
+	}
+	w.names[failed.Key.Row] = &table.Row{Key: failed.Key, Props: table.Props{{Name: "Name", Value: table.String("of another prompt")}}}
+	return true, nil
+}
+
+// name gives a prompt its name and slug as far as the names that are known to be taken allow it. A name that its
+// author did not choose makes way for another's.
+func (w *work) name(was *record, p *prompt.Prompt) error {
+	free := func(name string) bool { return w.names.free(nameKey(p.AuthorID, name), p.ID) }
+	if was == nil || !was.Named() {
+		chosen := p.Name
+		slug, other := prompt.Slugs(cmp.Or(chosen, p.Title), p.ID)
+		if !free(slug) {
+			slug = other
+		}
+		p.Slug = slug
+		if chosen == "" {
+			p.Name = slug
+		}
+		if !free(p.Name) {
+			return nameTaken(p.Name)
+		}
+		return nil
+	}
+	restored := was.Deleted() && !p.Deleted()
+	_, other := prompt.Slugs(p.Name, p.ID)
+	switch {
+	case p.Name == "":
+		p.Name = was.Name
+	case free(p.Name):
+	case restored && p.Name == was.Name:
+		p.Name = other
+	default:
+		return nameTaken(p.Name)
+	}
+	if restored && !free(p.Slug) {
+		p.Slug = other
+	}
+	return nil
+}
+
+func nameTaken(name string) error {
+	return &fault.Error{Kind: fault.Conflict, Text: "another prompt of yours has this name", Fields: []fault.Field{
+		{Location: "body.name", Message: "choose a name that none of your prompts has, nor has as its slug", Value: name},
+	}}
+}
+
+// beside returns the writes of a change in the partition of its prompt beside those of truth row and summary, and
+// completes now, which is to be committed in place of was, or for the first time where that is nil.
+func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op, error) {
+	restored := was != nil && was.Named() && was.Deleted() && !now.Deleted()
+	if restored { // others may have taken what it was called
+		if err := w.names.lookAll(ctx, w.db, nameKey(w.author, was.Name), nameKey(w.author, was.Slug)); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.name(was, &now.Prompt); err != nil {
+		return nil, err
+	}
+	var c card
+	if w.card != nil {
+		c = *w.card
+	}
+	if was != nil && was.Named() && nameProps(was.Prompt, c).Equal(nameProps(now.Prompt, c)) {
+		return nil, nil
+	}
+	ops := []table.Op{c.of(now.Prompt).op(w.author, w.id)}
+	ops = append(ops, w.versionOps(was, *now)...)
+	old, err := w.renameOps(ctx, was, now)
+	if err != nil {
+		return nil, err
+	}
+	ops = append(ops, old...)
+	props := nameProps(now.Prompt, c)
+	for i, name := range []string{now.Name, now.Slug} {
+		if i == 1 && name == now.Name {
+			break
+		}
+		mine := was != nil && was.Named() && !was.Deleted() && (name == was.Name || name == was.Slug)
+		ops = append(ops, w.names.op(nameKey(w.author, name), props, mine))
+	}
+	return ops, nil
+}
+
+// versionOps returns the inserts of the versions that have no rows yet.
+func (w *work) versionOps(was *record, now record) []table.Op {
+	var ops []table.Op
+	insert := func(v prompt.Version) {
+		ops = append(ops, table.Op{Kind: table.Insert, Row: versionRow(w.author, w.id, v)})
+	}
+	if was != nil && !was.Named() {
+		insert(was.Current()) // stored before there were versions
+	}
+	if was == nil || now.Last > was.Last {
+		insert(now.Current())
+	}
+	return ops
+}
+
+// renameOps makes a name that the prompt had until now lead to it, and lets the oldest such name go where they are too many.
+func (w *work) renameOps(ctx context.Context, was *record, now *record) ([]table.Op, error) {
+	if was == nil || !was.Named() || now.Name == was.Name {
+		return nil, nil
+	}
+	now.OldNames = slices.DeleteFunc(slices.Clone(was.OldNames), func(name string) bool { return name == now.Name })
+	var ops []table.Op
+	if was.Name != now.Slug && w.names.free(nameKey(w.author, was.Name), w.id) {
+		now.OldNames = append(now.OldNames, was.Name)
+		ops = append(ops, w.names.op(nameKey(w.author, was.Name), redirect(w.id), true))
+	}
+	for len(now.OldNames) > maxOldNames {
+		key := nameKey(w.author, now.OldNames[0])
+		now.OldNames = now.OldNames[1:]
+		row, err := w.db.get(ctx, w.db.t.Prompts, key)
+		if err != nil {
+			return nil, err
+		}
+		if row != nil && isRedirect(*row) && prompt.ID(row.Props.Get("PromptId").Str()) == w.id {
+			ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: row.ETag}})
+		}
+	}
+	return ops, nil
+}
