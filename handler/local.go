@@ -98,7 +98,10 @@ func local(ctx context.Context, std streams, addr, data, profile string) (err er
 	// No trigger endpoints: the triggers are called, not posted to.
 	g.Go(func() error { return serve(ctx, l, withFront(a.doors(identify)), log) })
 	g.Go(func() error {
-		return devhost.Run(ctx, st.queues, a.triggers(), devhost.Options{Log: log, Queues: localQueues(), Grace: stopTime})
+		return devhost.Run(ctx, st.queues, a.triggers(), devhost.Options{
+			Log: log, Queues: localQueues(), Grace: stopTime,
+			TimersFirst: true, // it may never run at the hour of the purge
+		})
 	})
 	return g.Wait()
 }

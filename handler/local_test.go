@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/embedded"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
@@ -350,4 +353,27 @@ func TestDryRunKeepsTheLimitThatIsSet(t *testing.T) {
 	code, out, _ := withInput(t, `{"title":"t","text":"12345"}`, "import", "-", "--dry-run")
 	require.Equal(t, exitRejected, code)
 	require.Contains(t, out, "shorten the text to at most 4 characters")
+}
+
+// TestPurgeAtTheStart: a machine that is off at the hour of the purge purges when it is on.
+func TestPurgeAtTheStart(t *testing.T) {
+	clean(t)
+	data := t.TempDir()
+	past := func() time.Time { return time.Now().AddDate(0, 0, -40) }
+	file, err := embedded.Open(filepath.Join(data, storeFile), past)
+	require.NoError(t, err)
+	db := promptdb.New(promptdb.Config{
+		Store: file.Tables, Queues: file.Queues, Tables: promptdb.DefaultTables(), Now: past, Log: slog.New(slog.DiscardHandler),
+		Behind: func(do func()) { do() }, Sleep: wait,
+	})
+	require.NoError(t, db.Create(t.Context()))
+	id, err := prompt.NewID(past(), rand.Reader)
+	require.NoError(t, err)
+	p := prompt.Prompt{ID: id, AuthorID: "ann", Draft: prompt.Draft{Title: "t", Text: "x", Visibility: prompt.Private}, CreatedAt: past(), UpdatedAt: past(), DeletedAt: past(), Revision: 1}
+	_, _, err = db.Add(t.Context(), p, nil)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+
+	started, _ := startLocal(t, data)
+	await(t, &started.err, `(msg=purge prompts=1)`)
 }

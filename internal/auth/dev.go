@@ -35,14 +35,19 @@ func Dev() Identify {
 		}
 		name := strings.TrimSpace(names[0])
 		if len(names) > 1 || !devName(name) {
-			return User{}, fault.New(fault.Unauthenticated, DevUserHeader+" must be one name of 1 to 100 characters, in UTF-8 and without control characters")
+			return User{}, fault.New(fault.Unauthenticated, DevUserHeader+" must be one name of 1 to 100 characters, in UTF-8 and without control characters or separators of lines")
 		}
 		return User{ID: name, Name: name, Roles: devRoles(r.Header.Values(DevRolesHeader))}, nil
 	}
 }
 
 func devName(s string) bool {
-	return s != "" && utf8.ValidString(s) && len(utf16.Encode([]rune(s))) <= maxDevName && !strings.ContainsFunc(s, unicode.IsControl)
+	return s != "" && utf8.ValidString(s) && len(utf16.Encode([]rune(s))) <= maxDevName && !strings.ContainsFunc(s, unnameable)
+}
+
+// unnameable reports characters that no name has: controls, ends of lines and paragraphs, and what stands for a broken one.
+func unnameable(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point) || r == utf8.RuneError
 }
 
 func devRoles(values []string) []string {

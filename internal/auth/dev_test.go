@@ -87,6 +87,9 @@ func TestDevUsers(t *testing.T) {
 		{"Latin-1", []string{"X-Dev-User", "Zo\xeb"}, auth.User{}},
 		{"empty", []string{"X-Dev-User", " "}, auth.User{}},
 		{"control character", []string{"X-Dev-User", "a\u0085b"}, auth.User{}},
+		{"separator of lines", []string{"X-Dev-User", "a\u2028b"}, auth.User{}},
+		{"noncharacter", []string{"X-Dev-User", "a\uffffb"}, auth.User{}},
+		{"broken once before", []string{"X-Dev-User", "a\ufffdb"}, auth.User{}},
 		{"two", []string{"X-Dev-User", "ann", "X-Dev-User", "bob"}, auth.User{}},
 	}
 	for _, tt := range tests {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -26,10 +27,14 @@ func (f *failure) Error() string {
 	return text
 }
 
-// describe returns the failure in err, or err where there was no answer.
+// describe returns the failure in err, or err where there was no answer. What net/http adds to that is the URL,
+// which has the key of the row.
 func describe(err error) error {
 	var re *azcore.ResponseError
 	if !errors.As(err, &re) {
+		if ue := (*url.Error)(nil); errors.As(err, &ue) {
+			return ue.Err
+		}
 		return err
 	}
 	f := &failure{status: re.StatusCode, code: re.ErrorCode}

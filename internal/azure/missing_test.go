@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -46,4 +47,24 @@ func TestMissingQueue(t *testing.T) {
 	require.NotErrorIs(t, err, queue.ErrGone)
 	_, err = store.Queues.Len(t.Context(), "nowhere")
 	require.ErrorContains(t, err, want)
+}
+
+// What the SDK and net/http say of a request has its URL, and that the key of the row.
+func TestErrorsHoldNoKey(t *testing.T) {
+	t.Parallel()
+	secret := table.Key{Partition: "u|secret", Row: "secret"}
+	for _, r := range []reply{refusal(500, "InternalError"), refusal(400, "InvalidInput"), {err: errors.New("connection reset")}} {
+		store, _ := stubbed(t, r)
+		_, err := store.Tables.Get(t.Context(), "Prompts", secret)
+		errs := []error{err}
+		_, err = store.Tables.List(t.Context(), "Prompts", table.Range{Partition: secret.Partition}, 1, "")
+		errs = append(errs, err)
+		op := table.Op{Kind: table.Delete, Row: table.Row{Key: secret, ETag: table.Any}}
+		_, err = store.Tables.Write(t.Context(), "Prompts", op)
+		errs = append(errs, err)
+		for _, err := range errs {
+			require.Error(t, err)
+			require.NotContains(t, err.Error(), "secret")
+		}
+	}
 }

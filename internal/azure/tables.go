@@ -20,19 +20,19 @@ type Tables struct {
 
 var _ table.DB = (*Tables)(nil)
 
-// Get implements table.DB.
+// Get implements table.DB. Errors name the table and no key, here and below: keys hold user ids, and errors reach logs.
 func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
 	if err := table.CheckKey(key); err != nil {
-		return table.Row{}, fmt.Errorf("get %s %s: %w", name, key, err)
+		return table.Row{}, fmt.Errorf("get %s: %w", name, err)
 	}
 	answer := tap{stub: emptyRow}
 	resp, err := t.service.NewClient(name).GetEntity(tapped(repeatable(ctx), &answer), key.Partition, key.Row, nil)
 	if err != nil {
-		return table.Row{}, fmt.Errorf("get %s %s: %w", name, key, tableError(name, err))
+		return table.Row{}, fmt.Errorf("get %s: %w", name, tableError(name, err))
 	}
 	row, err := decodeRow(answer.body)
 	if err != nil {
-		return table.Row{}, fmt.Errorf("get %s %s: %w", name, key, err)
+		return table.Row{}, fmt.Errorf("get %s: %w", name, err)
 	}
 	if row.ETag == "" {
 		row.ETag = string(resp.ETag)

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unsafe"
@@ -74,7 +73,7 @@ func etagOf(value []byte) ([]byte, error) {
 // decode returns the row stored under key. All its strings share one copy of key and value.
 func decode(key, value []byte) (table.Row, error) {
 	if _, err := etagOf(value); err != nil {
-		return table.Row{}, fmt.Errorf("%w under %q", err, key)
+		return table.Row{}, err
 	}
 	var b strings.Builder
 	b.Grow(len(key) + len(value))
@@ -86,7 +85,7 @@ func decode(key, value []byte) (table.Row, error) {
 	r := reader{rest: all[len(key)+headerLen:], bad: !found}
 	props := r.props(nil)
 	if r.bad || r.rest != "" {
-		return table.Row{}, fmt.Errorf("%w under %q", errDamaged, key)
+		return table.Row{}, errDamaged
 	}
 	etag := all[len(key)+1:][:etagLen]
 	return table.Row{Key: table.Key{Partition: partition, Row: row}, ETag: etag, Props: props}, nil

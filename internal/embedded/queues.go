@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -158,14 +159,16 @@ func (s *Store) move(b *bbolt.Bucket, m stored, visible time.Time) ([]byte, erro
 	return key, b.Put(key, value)
 }
 
-// Hide makes a message visible again after delay, or returns queue.ErrGone.
+// Hide makes a message visible again after delay, or returns queue.ErrGone. A lock that is renewed in this
+// way stays a lock, which the opening of the file frees; a message that is put back comes sooner than its lock would end.
 func (q *Queues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
 	var now queue.Receipt
 	err := queue.CheckDelay(delay)
 	if err == nil {
 		err = q.s.update(ctx, q.held(name, r, func(b *bbolt.Bucket, m stored) error {
-			m.locked = false
-			key, err := q.s.move(b, m, q.s.now().Add(delay))
+			until := q.s.now().Add(delay)
+			m.locked = m.locked && bytes.Compare(messageKey(until, 0), m.key) > 0
+			key, err := q.s.move(b, m, until)
 			now = receipt(m.id, key)
 			return err
 		}))

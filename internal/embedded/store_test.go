@@ -292,3 +292,30 @@ func TestReceiptsOfTheSameTime(t *testing.T) {
 	require.ErrorIs(t, q.Delete(t.Context(), "jobs", queue.Receipt{ID: got[0].ID, Pop: "no hex"}), queue.ErrGone)
 	require.ErrorIs(t, q.Delete(t.Context(), "jobs", queue.Receipt{}), queue.ErrGone)
 }
+
+// TestOpenFreesRenewedLocks: a job that runs for longer than half its lock has it renewed by Hide; then the process dies.
+func TestOpenFreesRenewedLocks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Queues.Create(t.Context(), "jobs"))
+	_, err = s.Queues.Send(t.Context(), "jobs", "running", 0)
+	require.NoError(t, err)
+	later, err := s.Queues.Send(t.Context(), "jobs", "for later", time.Hour)
+	require.NoError(t, err)
+	_, err = s.Queues.Hide(t.Context(), "jobs", later, 10*time.Minute)
+	require.NoError(t, err)
+	got, err := s.Queues.Receive(t.Context(), "jobs", 2, 10*time.Minute)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	_, err = s.Queues.Hide(t.Context(), "jobs", got[0].Receipt, 10*time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+
+	s = open(t, path)
+	got, err = s.Queues.Receive(t.Context(), "jobs", 2, time.Minute)
+	require.NoError(t, err)
+	require.Len(t, got, 1, "what nobody has received yet keeps its time")
+	require.Equal(t, "running", got[0].Text)
+}

@@ -75,7 +75,7 @@ func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row
 		})
 	}
 	if err != nil {
-		return table.Row{}, fmt.Errorf("get %s from %s: %w", key, name, err)
+		return table.Row{}, fmt.Errorf("get from %s: %w", name, err)
 	}
 	return row, nil
 }

@@ -101,7 +101,7 @@ func (s *step) failed(old []byte) (condition, err error) {
 	}
 	etag, err := etagOf(old)
 	if err != nil {
-		return nil, fmt.Errorf("%w under %s", err, s.key)
+		return nil, fmt.Errorf("%w under the row to write", err)
 	}
 	if string(etag) != s.etag {
 		return table.ErrConflict, nil
@@ -116,7 +116,7 @@ func (s *step) merge(old []byte) error {
 	}
 	props := merge(row.Props, s.props)
 	if len(props) > table.MaxProps {
-		return fmt.Errorf("%w: row %s would have %d properties, want at most %d", table.ErrInvalid, s.key, len(props), table.MaxProps)
+		return fmt.Errorf("%w: the row would have %d properties, want at most %d", table.ErrInvalid, len(props), table.MaxProps)
 	}
 	s.value = encode(props)
 	return nil

@@ -80,7 +80,7 @@ func (t *Tables) open(ctx context.Context, name string) (*rows, error) {
 func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
 	row, err := t.get(ctx, name, key)
 	if err != nil {
-		return table.Row{}, fmt.Errorf("get %s from %s: %w", key, name, err)
+		return table.Row{}, fmt.Errorf("get from %s: %w", name, err)
 	}
 	return row, nil
 }

@@ -33,7 +33,7 @@ func (t *Tables) write(ctx context.Context, name string, ops []table.Op) ([]stri
 			return nil, &table.OpError{Index: i, Key: op.Row.Key, Err: err}
 		}
 		if n := len(rs.result(op)); n > table.MaxProps {
-			return nil, fmt.Errorf("%w: row %s would have %d properties, want at most %d", table.ErrInvalid, op.Row.Key, n, table.MaxProps)
+			return nil, fmt.Errorf("%w: the row would have %d properties, want at most %d", table.ErrInvalid, n, table.MaxProps)
 		}
 	}
 	etags := make([]string, len(ops))

@@ -16,15 +16,15 @@ func Check(ops []Op) error {
 	var size int
 	for i, op := range ops {
 		if op.Row.Partition != ops[0].Row.Partition {
-			return fmt.Errorf("%w: partitions %q and %q in one batch", ErrInvalid, ops[0].Row.Partition, op.Row.Partition)
+			return fmt.Errorf("%w: operation %d is of another partition than the first", ErrInvalid, i)
 		}
 		for _, other := range ops[:i] {
 			if other.Row.Row == op.Row.Row {
-				return fmt.Errorf("%w: row %s twice in one batch", ErrInvalid, op.Row.Key)
+				return fmt.Errorf("%w: operation %d on the row of another one of the batch", ErrInvalid, i)
 			}
 		}
 		if err := checkOp(op); err != nil {
-			return fmt.Errorf("operation %d on %s: %w", i, op.Row.Key, err)
+			return fmt.Errorf("operation %d: %w", i, err)
 		}
 		size += Size(op)
 	}
@@ -135,7 +135,7 @@ func CheckKey(k Key) error {
 		for _, r := range s {
 			if r < ' ' || r >= 0x7f && r <= 0x9f || r == '/' || r == '\\' || r == '#' || r == '?' || r == '\'' ||
 				r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
-				return fmt.Errorf("%w: character %q in key %q", ErrInvalid, r, s)
+				return fmt.Errorf("%w: character %q in a key", ErrInvalid, r)
 			}
 		}
 	}

@@ -165,7 +165,7 @@ func TestOpError(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("write: %w", &table.OpError{Index: 1, Key: table.Key{Partition: "p", Row: "r"}, Err: table.ErrConflict})
 	require.ErrorIs(t, err, table.ErrConflict)
-	require.EqualError(t, err, "write: operation 1 on p / r: row was changed")
+	require.EqualError(t, err, "write: operation 1: row was changed")
 	for kind, want := range map[table.Kind]string{
 		table.Insert: "insert", table.Replace: "replace", table.Merge: "merge", table.Upsert: "upsert", table.Delete: "delete", 9: "kind 9",
 	} {

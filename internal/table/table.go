@@ -141,7 +141,8 @@ type OpError struct {
 	Err   error // ErrExists, ErrNotFound or ErrConflict
 }
 
-func (e *OpError) Error() string { return fmt.Sprintf("operation %d on %s: %v", e.Index, e.Key, e.Err) }
+// Error names no key: keys hold user ids, and errors reach logs.
+func (e *OpError) Error() string { return fmt.Sprintf("operation %d: %v", e.Index, e.Err) }
 
 // Unwrap returns the sentinel.
 func (e *OpError) Unwrap() error { return e.Err }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -218,4 +219,28 @@ func TestLargestBody(t *testing.T) {
 	body := draft("T")
 	body += strings.Repeat(" ", 256<<10-len(body))
 	newWorld(t).as("Ann").do(http.MethodPost, "/api/v1/prompts", body).is(201)
+}
+
+// TestLongestNames: a user's id is a part of keys, where some characters take many.
+func TestLongestNames(t *testing.T) {
+	w := newWorld(t)
+	var runes []rune
+	for _, from := range []rune{0x20, 0x7f, 0x2000, 0xd7f0, 0xe000, 0xfdd0, 0xfff0} {
+		for i := range rune(0x70) {
+			runes = append(runes, from+i)
+		}
+	}
+	created := 0
+	for _, r := range runes {
+		if r >= 0x10000 || !utf8.ValidRune(r) || r == 0x7f {
+			continue
+		}
+		name := "a" + strings.Repeat(string(r), 98) + "b"
+		a := w.as(name).do("POST", "/api/v1/prompts", `{"title":"t","text":"x","visibility":"private"}`)
+		require.Contains(t, []int{201, 401}, a.status, "%+q: %s", r, a.body)
+		if a.status == 201 {
+			created++
+		}
+	}
+	require.Greater(t, created, 500)
 }

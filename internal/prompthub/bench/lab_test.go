@@ -136,6 +136,8 @@ func (l *lab) warm() {
 	l.ask(call{method: http.MethodGet, path: "/tags", user: ann}, nil)
 	_, err := l.db.Author(l.t.Context(), l.prompt, ann)
 	require.NoError(l.t, err)
+	_, err = l.db.Newest(l.t.Context(), "", 1) // which months have prompts
+	require.NoError(l.t, err)
 }
 
 func (l *lab) vote(who string, v prompt.Vote) {

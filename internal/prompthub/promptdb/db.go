@@ -107,7 +107,7 @@ type DB struct {
 	authors authors
 	due     due
 	catalog catalog
-	oldest  oldestMonth
+	months  months
 	firsts  firsts
 }
 

@@ -60,7 +60,7 @@ func truthKey(key table.Key) (string, prompt.ID, error) {
 	author, okUser := parseUser(key.Partition)
 	id, okID := parseID(key.Row)
 	if !okUser || !okID {
-		return "", "", fmt.Errorf("truth row %s has no key of ours", key)
+		return "", "", errors.New("a truth row has no key of ours")
 	}
 	return author, id, nil
 }
@@ -96,7 +96,7 @@ func (db *DB) mend(ctx context.Context, d Difference) error {
 	case d.voter != "":
 		return db.followVote(ctx, message{Author: d.author, Prompt: d.id, Voter: d.voter})
 	case d.id == "":
-		db.Log.ErrorContext(ctx, "row not understood and left alone", slog.String("table", d.Table), slog.String("key", d.Key.String()))
+		db.Log.ErrorContext(ctx, "row not understood and left alone", slog.String("table", d.Table), slog.String("what", d.What))
 		return nil
 	case d.Table == db.t.Prompts && isLibraryKey(d.Key.Row) && d.stray == nil:
 		return db.mendLibrary(ctx, d)

@@ -25,15 +25,15 @@ func (db *DB) Newest(ctx context.Context, after string, limit int) (Page, error)
 
 func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error) {
 	s := db.scan()
-	at := monthOf(db.Now().Add(10 * time.Minute)) // the clock of another instance may be ahead
+	var at yearMonth
 	if after != "" {
 		id, ok := parseByAge(after)
 		if !ok {
 			return Page{}, badPosition()
 		}
-		at = min(at, monthOf(id.Time())) // a position may name any time
+		at = monthOf(id.Time())
 	}
-	rows, more, err := s.rows(ctx, db.t.Newest, table.Range{Partition: newestPrefix + at.key(), After: after}, limit+1)
+	at, rows, more, err := s.newestMonth(ctx, at, after, limit+1)
 	if err != nil {
 		return Page{}, err
 	}
@@ -50,6 +50,33 @@ func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error)
 		page.After = endOfMonth(rest)
 	}
 	return page, nil
+}
+
+// newestMonth reads n rows of a month behind a key, or, where that is 0, of the latest month that has prompts, and returns which
+// it was. That is mostly this month, which is read beside the look for a later one: ids lie there that a wrong clock made.
+func (s *scan) newestMonth(ctx context.Context, at yearMonth, after string, n int) (read yearMonth, rows []table.Row, more bool, err error) {
+	get := func(ctx context.Context) (err error) {
+		rows, more, err = s.rows(ctx, s.db.t.Newest, table.Range{Partition: newestPrefix + read.key(), After: after}, n)
+		return err
+	}
+	now, latest := monthNow(s.db.Now()), yearMonth(0)
+	if read = cmp.Or(at, now); at != 0 && at <= now {
+		err = get(ctx)
+		return read, rows, more, err
+	}
+	read = now
+	err = both(ctx, func(ctx context.Context) (err error) {
+		latest, err = s.db.months.latest(ctx, s.db)
+		return err
+	}, get)
+	if at != 0 {
+		latest = min(at, latest) // a position may name any time
+	}
+	if err == nil && read != latest {
+		read = latest
+		err = get(ctx)
+	}
+	return read, rows, more, err
 }
 
 // A yearMonth is a month, counted from the year 0.
@@ -72,7 +99,7 @@ type span struct{ from, to yearMonth }
 // recent are the widths of the spans, in months, in which older months are looked at first; what is before
 // them is one more. refined is how many parts are made of a span that holds too much to be read as one. So a library
 // that slept for years is read on in one request.
-var recent = []int{1, 1, 4, 18}
+var recent = []int{1, 4, 18}
 
 const refined = 4
 
@@ -101,7 +128,7 @@ func (s span) parts() []span {
 // olderMonths reads the first n rows of the months before one. Where it does not come to the end of the list, and
 // has fewer, rest is the month down to which it has come.
 func (s *scan) olderMonths(ctx context.Context, before yearMonth, n int) (rows []table.Row, rest yearMonth, err error) {
-	oldest, err := s.db.oldest.get(ctx, s.db)
+	oldest, err := s.db.months.oldest(ctx, s.db)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -153,40 +180,94 @@ func (s *scan) spans(ctx context.Context, all []span, n int) (rows []table.Row, 
 	return rows, full, nil
 }
 
-// oldestMonth remembers the first month that has prompts; before it no partition needs a look.
-type oldestMonth struct {
-	mu    sync.Mutex
-	month yearMonth
-	at    time.Time
+// monthNow is the month in which prompts are made now. The clock of another instance may be ahead.
+func monthNow(now time.Time) yearMonth { return monthOf(now.Add(10 * time.Minute)) }
+
+// months remembers the first and the last month that have prompts: before and behind them no partition needs a look.
+type months struct {
+	mu          sync.Mutex
+	first, last yearMonth
+	firstAt     time.Time
+	lastAt      time.Time
 }
 
-const oldestFor = time.Minute
+// monthsFor is how long an instance believes what it read of the months, and maxLater how often it reads on among months to come.
+const (
+	monthsFor = time.Minute
+	maxLater  = 3
+)
 
-func (o *oldestMonth) get(ctx context.Context, db *DB) (yearMonth, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.at.IsZero() && db.Now().Sub(o.at) < oldestFor {
-		return o.month, nil
+// oldest returns the first month that has prompts.
+func (m *months) oldest(ctx context.Context, db *DB) (yearMonth, error) {
+	began := db.Now()
+	was, fresh := m.believed(&m.first, &m.firstAt, began)
+	if fresh {
+		return was, nil
 	}
-	s := db.scan()
-	rows, _, err := s.rows(ctx, db.t.Newest, table.Range{FromPartition: newestPrefix, ToPartition: table.After(newestPrefix)}, 1)
+	r := table.Range{FromPartition: newestPrefix, ToPartition: table.After(newestPrefix)}
+	rows, _, err := db.scan().rows(ctx, db.t.Newest, r, 1)
 	if err != nil {
 		return 0, err
 	}
-	o.month, o.at = monthOf(db.Now().Add(10*time.Minute)), db.Now()
+	found := monthNow(began)
 	if len(rows) > 0 {
 		if id, ok := parseByAge(rows[0].Row); ok {
-			o.month = monthOf(id.Time())
+			found = monthOf(id.Time())
 		}
 	}
-	return o.month, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.first != was { // listed meanwhile, and perhaps not found
+		found = min(found, m.first)
+	}
+	m.first, m.firstAt = found, began
+	return found, nil
 }
 
-// lower takes note of a prompt in an older month, which this instance has just listed. Others see it within oldestFor.
-func (o *oldestMonth) lower(month yearMonth) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if month < o.month {
-		o.month = month
+// latest returns the last month that has prompts, or this one where none is later.
+func (m *months) latest(ctx context.Context, db *DB) (yearMonth, error) {
+	began := db.Now()
+	found := monthNow(began)
+	was, fresh := m.believed(&m.last, &m.lastAt, began)
+	if fresh {
+		return max(was, found), nil
 	}
+	s, more := db.scan(), true
+	for i := 0; i < maxLater && more; i++ {
+		r := table.Range{FromPartition: newestPrefix + (found + 1).key(), ToPartition: table.After(newestPrefix)}
+		var rows []table.Row
+		var err error
+		if rows, more, err = s.rows(ctx, db.t.Newest, r, table.MaxPage); err != nil {
+			return 0, err
+		}
+		if len(rows) > 0 {
+			if id, ok := parseByAge(rows[len(rows)-1].Row); ok {
+				found = max(found, monthOf(id.Time()))
+			}
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last != was {
+		found = max(found, m.last)
+	}
+	m.last, m.lastAt = found, began
+	return found, nil
+}
+
+// believed returns what is kept of a month, and whether it is to be believed still.
+func (m *months) believed(month *yearMonth, at *time.Time, now time.Time) (yearMonth, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return *month, !at.IsZero() && now.Sub(*at) < monthsFor
+}
+
+// listed takes note of the month of a prompt that this instance has just listed. Others see it within monthsFor.
+func (m *months) listed(month yearMonth) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if month < m.first {
+		m.first = month
+	}
+	m.last = max(m.last, month)
 }

@@ -64,7 +64,7 @@ func (db *DB) index(ctx context.Context, rec record) error {
 		return err
 	}
 	if rec.Listed() {
-		db.oldest.lower(monthOf(rec.ID.Time()))
+		db.months.listed(monthOf(rec.ID.Time()))
 	}
 	if !db.Now().Before(rec.pending.Until) {
 		return errLate

@@ -170,11 +170,11 @@ func parseRecord(row table.Row) (record, error) {
 	if text := row.Props.Get("Pending").Str(); text != "" {
 		r.pending = new(pending)
 		if err := json.Unmarshal([]byte(text), r.pending); err != nil {
-			return record{}, fmt.Errorf("property Pending of %s: %w", row.Key, err)
+			return record{}, fmt.Errorf("property Pending: %w", err)
 		}
 	}
 	if promptKey(p.AuthorID, p.ID) != row.Key {
-		return record{}, fmt.Errorf("truth row %s holds prompt %q of %q", row.Key, p.ID, p.AuthorID)
+		return record{}, fmt.Errorf("the truth row holds prompt %q, or an author, that its key does not name", p.ID)
 	}
 	return r, nil
 }

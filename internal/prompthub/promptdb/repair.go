@@ -45,7 +45,7 @@ func parseMessage(text string) (message, error) {
 		return m, fmt.Errorf("message has version %d, this binary knows 1 to %d", m.Version, messageVersion)
 	}
 	if id, ok := parseID(string(m.Prompt)); !ok || m.Author == "" {
-		return m, fmt.Errorf("message names prompt %q of %q", id, m.Author)
+		return m, fmt.Errorf("message names prompt %q, and an author: %t", id, m.Author != "")
 	}
 	return m, nil
 }

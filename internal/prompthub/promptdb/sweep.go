@@ -135,7 +135,7 @@ func (db *DB) sweepRow(ctx context.Context, p part, row table.Row) (int, error) 
 		return 0, err
 	}
 	for _, d := range found {
-		db.Log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table), slog.String("key", d.Key.String()), slog.String("what", d.What))
+		db.Log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table), slog.String("prompt", string(d.id)), slog.String("what", d.What))
 		if err := db.mend(ctx, d); err != nil {
 			return len(found), err
 		}

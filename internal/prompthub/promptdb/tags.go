@@ -25,6 +25,7 @@ type catalog struct {
 	mu      sync.Mutex
 	tags    []prompt.TagInfo
 	at      time.Time
+	writes  int // by this instance: a read that one of them overlaps may not have it, and is not kept
 }
 
 func (c *catalog) fresh(now time.Time) ([]prompt.TagInfo, bool) {
@@ -33,10 +34,27 @@ func (c *catalog) fresh(now time.Time) ([]prompt.TagInfo, bool) {
 	return slices.Clone(c.tags), !c.at.IsZero() && now.Sub(c.at) < catalogFor
 }
 
-func (c *catalog) keep(tags []prompt.TagInfo, at time.Time) {
+func (c *catalog) written() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tags, c.at = tags, at
+	return c.writes
+}
+
+func (c *catalog) keep(tags []prompt.TagInfo, at time.Time, writes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writes == writes {
+		c.tags, c.at = tags, at
+	}
+}
+
+// changed drops what was read, and keeps who comes now from waiting for a read that began before.
+func (c *catalog) changed() {
+	c.mu.Lock()
+	c.writes++
+	c.tags, c.at = nil, time.Time{}
+	c.mu.Unlock()
+	c.reading.Forget("")
 }
 
 // Tags returns the whole catalog, active or not, by sort order and name. It may be a few seconds old. An
@@ -47,12 +65,13 @@ func (db *DB) Tags(ctx context.Context) ([]prompt.TagInfo, error) {
 	}
 	read := db.catalog.reading.DoChan("", func() (any, error) {
 		ctx := context.WithoutCancel(ctx) // others wait for it too
+		writes, began := db.catalog.written(), db.Now()
 		tags, err := db.readTags(ctx)
 		if err == nil && len(tags) == 0 {
 			tags, err = db.fillTags(ctx)
 		}
 		if err == nil {
-			db.catalog.keep(tags, db.Now())
+			db.catalog.keep(tags, began, writes)
 		}
 		return tags, err
 	})
@@ -101,7 +120,7 @@ func (db *DB) PutTag(ctx context.Context, tag prompt.TagInfo) error {
 	if err := db.write(ctx, db.t.TagCatalog, []table.Op{{Kind: table.Upsert, Row: tagRow(tag)}}); err != nil {
 		return unavailable(fmt.Errorf("put tag %s: %w", tag.Tag, err))
 	}
-	db.catalog.keep(nil, time.Time{})
+	db.catalog.changed()
 	return nil
 }
 
@@ -124,7 +143,7 @@ func (db *DB) RetireTag(ctx context.Context, tag prompt.Tag) error {
 		if err != nil {
 			return unavailable(err)
 		}
-		db.catalog.keep(nil, time.Time{})
+		db.catalog.changed()
 		return nil
 	}
 	return busy(time.Second)

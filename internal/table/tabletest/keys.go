@@ -136,3 +136,29 @@ func (f fixture) refuseKey(k table.Key) {
 		f.refuse(table.ErrInvalid, op(kind, r))
 	}
 }
+
+// testErrorsHoldNoKey: keys hold user ids and words of titles, and errors reach logs.
+func testErrorsHoldNoKey(f fixture) {
+	const partition, name = "u|secret-partition", "secret-row"
+	at := key(partition, name)
+	_, missing := f.Get(f.Context(), f.table, at)
+	_, invalid := f.Get(f.Context(), f.table, key(partition, name+"#"))
+	errs := []error{missing, invalid}
+	f.write(op(table.Insert, number(at, 1)))
+	for _, ops := range [][]table.Op{
+		{op(table.Insert, number(at, 2))},
+		{op(table.Replace, tagged(number(at, 2), "no such"))},
+		{op(table.Delete, tagged(row(key(partition, name+" of another")), table.Any))},
+		{op(table.Insert, number(key(partition, "fine"), 1)), op(table.Insert, number(at, 2))},
+		{op(table.Upsert, number(at, 2)), op(table.Upsert, number(at, 3))},
+		{op(table.Upsert, number(at, 2)), op(table.Upsert, number(key(partition+" of another", name), 3))},
+		{op(table.Upsert, number(key(partition, name+"#"), 2))},
+	} {
+		_, err := f.Write(f.Context(), f.table, ops...)
+		errs = append(errs, err)
+	}
+	for _, err := range errs {
+		require.Error(f, err)
+		require.NotContains(f, err.Error(), "secret")
+	}
+}

@@ -55,6 +55,7 @@ func TestDB(t *testing.T, open func(testing.TB) table.DB) {
 		{"long keys", testLongKeys},
 		{"keys differ in case and form", testDistinctKeys},
 		{"refused keys", testRefusedKeys},
+		{"errors hold no key", testErrorsHoldNoKey},
 
 		{"increments are not lost", testIncrements},
 		{"one insert wins", testInsertRace},

@@ -1,0 +1,50 @@
+package promptdb_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
+)
+
+// TestLaterMonthsAreListed: a backup of a machine whose clock was wrong has ids of months to come.
+func TestLaterMonthsAreListed(t *testing.T) {
+	w := newWorld(t)
+	w.add("ann", draft("of last year", "text"))
+	w.clock.Advance(300 * 24 * time.Hour)
+	w.add("ann", draft("of today", "text"))
+	for range 3 {
+		w.clock.Advance(60 * 24 * time.Hour)
+		w.add("ann", draft("of "+w.clock.Now().Format(time.DateOnly), "text"))
+	}
+	w.run()
+	w.clock.Advance(-180 * 24 * time.Hour)
+	want := []string{"of 2027-07-24", "of 2027-05-25", "of 2027-03-26", "of today", "of last year"}
+	other := w.another()
+	for _, limit := range []int{1, 2, 3, 10} {
+		require.Equal(t, want, w.titles(limit, func(after string) (promptdb.Page, error) { return other.Newest(t.Context(), after, limit) }))
+		require.Equal(t, want, w.newest(limit), "by the instance that listed them")
+	}
+}
+
+// TestCursorBehindAllPrompts: a cursor is no secret, so anybody can make one that lies in the year 9999.
+func TestCursorBehindAllPrompts(t *testing.T) {
+	store := &counted{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	w.add("ann", draft("one", "text"))
+	last, err := prompt.NewID(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), strings.NewReader("entropy of an id"))
+	require.NoError(t, err)
+	position := fmt.Sprintf("%019d|%s", 3155378975999999999-table.Ticks(last.Time()), last)
+	store.calls = 0
+	page, err := w.Newest(t.Context(), position, 20)
+	require.NoError(t, err)
+	require.Len(t, page.Items, 1)
+	require.Less(t, store.calls, 10)
+}

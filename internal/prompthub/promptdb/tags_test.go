@@ -1,0 +1,57 @@
+package promptdb_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
+)
+
+// overlapped has something done while its next list of a table is on its way back.
+type overlapped struct {
+	table.DB
+	table  string
+	during func()
+}
+
+func (o *overlapped) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	page, err := o.DB.List(ctx, name, r, limit, next)
+	if do := o.during; name == o.table && do != nil {
+		o.during = nil
+		do()
+	}
+	return page, err
+}
+
+// TestOwnTagIsSeen: a read of the catalog that began before a tag was put and ended after it must not bring the old catalog
+// back, nor serve those who ask after that.
+func TestOwnTagIsSeen(t *testing.T) {
+	store := &overlapped{DB: memory.NewTables(), table: promptdb.DefaultTables().TagCatalog}
+	w := newWorldOn(t, store)
+	_, err := w.Tags(t.Context())
+	require.NoError(t, err)
+	has := func() bool {
+		tags, err := w.Tags(t.Context())
+		require.NoError(t, err)
+		for _, tag := range tags {
+			if tag.Tag == "brand-new" {
+				return true
+			}
+		}
+		return false
+	}
+	w.clock.Advance(time.Minute)
+	store.during = func() {
+		require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "brand-new", DisplayName: "New", Active: true}))
+		require.True(t, has(), "while the older read is under way")
+	}
+	_, err = w.Tags(t.Context())
+	require.NoError(t, err)
+	require.True(t, has())
+}
