@@ -1,15 +1,23 @@
 package importtest
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/inputs"
 )
 
 // module is the path of the module; names below leave it out.
@@ -67,7 +75,8 @@ const cloud = "github.com/Azure/"
 
 // A listed package is one of ours as go list tells of it.
 type listed struct {
-	ImportPath, Name, Doc              string
+	ImportPath, Name, Dir, Doc         string
+	Deps, TestGoFiles, XTestGoFiles    []string
 	Imports, TestImports, XTestImports []string
 }
 
@@ -76,13 +85,20 @@ func (p listed) name() string { return strings.TrimPrefix(p.ImportPath, module) 
 // tests returns what only the tests of the package import.
 func (p listed) tests() []string { return append(slices.Clone(p.TestImports), p.XTestImports...) }
 
+// list is what go list prints for each package of ours.
+var list = sync.OnceValues(func() ([]byte, error) {
+	if err := inputs.Files("."); err != nil {
+		return nil, err
+	}
+	return exec.CommandContext(context.Background(), "go", "list", "-json", module+"...").Output()
+})
+
 func packages(t *testing.T) []listed {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Name,Doc,Imports,TestImports,XTestImports", "prompthub/...")
-	out, err := cmd.Output()
+	out, err := list()
 	require.NoError(t, err)
 	var all []listed
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
 		err := d.Decode(&p)
 		if errors.Is(err, io.EOF) {
@@ -189,9 +205,10 @@ func TestProgramHoldsNoTests(t *testing.T) {
 // dependencies returns the packages that handler contains, of the standard library and of others too.
 func dependencies(t *testing.T) []string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"handler").Output()
-	require.NoError(t, err)
-	return strings.Fields(string(out))
+	all := packages(t)
+	i := slices.IndexFunc(all, func(p listed) bool { return p.name() == "handler" })
+	require.NotEqual(t, -1, i)
+	return append(all[i].Deps, all[i].ImportPath)
 }
 
 // contained returns the packages of ours that handler contains, itself included.
@@ -207,4 +224,25 @@ func TestEveryPackageHasAComment(t *testing.T) {
 	for _, p := range packages(t) {
 		require.NotEmpty(t, p.Doc, "package %s has no comment that says what it owns", p.name())
 	}
+}
+
+// runsGo finds a test that looks at the tree through the go command.
+var runsGo = regexp.MustCompile(`"go", "(build|list|run|test|tool|vet)"`)
+
+// go test does not see what the go command reads for a test, and would keep its result whatever changes.
+func TestWhoRunsGoSaysWhatItDependsOn(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, p := range packages(t) {
+		for _, name := range append(slices.Clone(p.TestGoFiles), p.XTestGoFiles...) {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			require.NoError(t, err)
+			if p.name() == "internal/inputs" || !runsGo.Match(text) {
+				continue
+			}
+			found++
+			require.Contains(t, p.tests(), module+"internal/inputs", "%s runs go: name its inputs", filepath.Join(p.Dir, name))
+		}
+	}
+	require.GreaterOrEqual(t, found, 4, "the pattern finds those that are there")
 }

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"context"
 	"debug/elf"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"prompthub/internal/azurite"
 	"prompthub/internal/function/functiontest"
+	"prompthub/internal/inputs"
 )
 
 // maxPackage keeps the start of an instance, which downloads the package, short.
@@ -29,6 +31,9 @@ var packDir string
 // packed is what "make package" makes, twice.
 var packed = sync.OnceValues(func() ([2]string, error) {
 	var archives [2]string
+	if err := errors.Join(inputs.Packages("./handler", "./internal/stage"), inputs.Files("host.json", "functions")); err != nil {
+		return archives, err
+	}
 	dir, err := os.MkdirTemp("", "prompthub")
 	if err != nil {
 		return archives, err

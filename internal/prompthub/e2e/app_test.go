@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,6 +21,7 @@ import (
 
 	"prompthub/internal/azurite"
 	"prompthub/internal/function/functiontest"
+	"prompthub/internal/inputs"
 )
 
 // root is the root of the repository.
@@ -42,6 +44,13 @@ func stageAndRun(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
+	err = errors.Join(
+		inputs.Packages("./handler", "./internal/stage"),
+		inputs.Files("host.json", "functions", "internal/tools/azurite", "internal/tools/web"),
+	)
+	if err != nil {
+		panic(err)
+	}
 	appRoot = filepath.Join(dir, "functionapp")
 	cmd := exec.CommandContext(context.Background(), "go", "run", "./internal/stage", "-out", appRoot)
 	cmd.Dir = root
