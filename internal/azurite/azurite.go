@@ -37,12 +37,16 @@ type Options struct {
 
 	// Blob runs the blob service as well, which the Functions host needs.
 	Blob bool
+
+	// Accounts is how many storage accounts there are besides the usual one.
+	Accounts int
 }
 
 // A Server is a running Azurite.
 type Server struct {
 	Ports Ports // those in use; Blob is zero where there is no blob service
 
+	accounts int
 	services []*service
 }
 
@@ -59,7 +63,7 @@ func Run(ctx context.Context, opts Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{}
+	s := &Server{accounts: opts.Accounts}
 	err = s.start(ctx, inst, "table", opts.Dir, opts.Ports.Table, &s.Ports.Table)
 	if err == nil {
 		err = s.start(ctx, inst, "queue", opts.Dir, opts.Ports.Queue, &s.Ports.Queue)
@@ -82,7 +86,7 @@ func (s *Server) start(ctx context.Context, inst install, name, dir string, port
 	if name == "table" && dir == "" {
 		args = append(args, "--inMemoryPersistence")
 	}
-	svc, err := startService(ctx, inst, name, dir, args...)
+	svc, err := startService(ctx, inst, name, dir, s.allAccounts(), args...)
 	if err != nil {
 		return fmt.Errorf("start %s service of Azurite: %w", name, err)
 	}
@@ -91,8 +95,23 @@ func (s *Server) start(ctx context.Context, inst install, name, dir string, port
 	return nil
 }
 
+// allAccounts returns the accounts in the form that Azurite reads from its environment.
+func (s *Server) allAccounts() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%s", account, key)
+	for i := range s.accounts {
+		fmt.Fprintf(&b, ";%s:%s", accountName(i+1), key)
+	}
+	return b.String()
+}
+
+func accountName(i int) string { return fmt.Sprintf("devstoreaccount1x%d", i) }
+
 // ConnectionString returns what AzureWebJobsStorage is set to.
-func (s *Server) ConnectionString() string {
+func (s *Server) ConnectionString() string { return s.connection(account) }
+
+// connection returns the connection string of one account.
+func (s *Server) connection(account string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "DefaultEndpointsProtocol=http;AccountName=%s;AccountKey=%s;", account, key)
 	for _, e := range []struct {

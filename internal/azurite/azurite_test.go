@@ -3,6 +3,7 @@ package azurite
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +13,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/azure"
+	"prompthub/internal/table"
 )
 
 // asHelper makes this test binary a process that runs a server and waits to be killed.
@@ -110,4 +114,28 @@ func TestStartIsShared(t *testing.T) {
 	require.Equal(t, Start(t), Start(t))
 	require.True(t, strings.Contains(Start(t), "TableEndpoint=") && strings.Contains(Start(t), "QueueEndpoint="))
 	require.NotContains(t, Start(t), "BlobEndpoint=")
+}
+
+func TestAccountsDoNotMeet(t *testing.T) {
+	t.Parallel()
+	var stores []*azure.Store
+	for _, connection := range []string{Start(t), Account(t), Account(t)} {
+		store, err := azure.New(azure.Config{ConnectionString: connection})
+		require.NoError(t, err)
+		require.NoError(t, store.Tables.Create(t.Context(), "Shared"))
+		require.NoError(t, store.Queues.Create(t.Context(), "shared"))
+		stores = append(stores, store)
+	}
+	key := table.Key{Partition: "p", Row: "r"}
+	_, err := stores[1].Tables.Write(t.Context(), "Shared", table.Op{Kind: table.Insert, Row: table.Row{Key: key}})
+	require.NoError(t, err)
+	_, err = stores[1].Queues.Send(t.Context(), "shared", "text", 0)
+	require.NoError(t, err)
+	for i, want := range []int{0, 1, 0} {
+		_, err := stores[i].Tables.Get(t.Context(), "Shared", key)
+		require.Equal(t, want == 0, errors.Is(err, table.ErrNotFound), err)
+		n, err := stores[i].Queues.Len(t.Context(), "shared")
+		require.NoError(t, err)
+		require.Equal(t, want, n)
+	}
 }

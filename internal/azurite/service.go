@@ -32,8 +32,8 @@ type service struct {
 
 // startService starts a service of Azurite with its data in dir, or in a directory that goes
 // with it where dir is empty, and returns when it takes requests.
-func startService(ctx context.Context, inst install, name, dir string, args ...string) (*service, error) {
-	env := os.Environ()
+func startService(ctx context.Context, inst install, name, dir, accounts string, args ...string) (*service, error) {
+	env := append(os.Environ(), "AZURITE_ACCOUNTS="+accounts)
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "azurite-"+name+"-*")
 		if err != nil {

@@ -60,6 +60,9 @@ func TestMain(m *testing.M) {
 
 func archives(t *testing.T) (first, second string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the package")
+	}
 	both, err := packed()
 	require.NoError(t, err)
 	return both[0], both[1]

@@ -7,6 +7,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,17 +47,35 @@ func run(only []string) int {
 	return min(survived, 1)
 }
 
-// try applies a mutant, runs the tests and reverts it.
+// promptdb is where the mutants live.
+const promptdb = "internal/prompthub/promptdb"
+
+// apply returns its file in dir with the fault in it.
+func (m mutant) apply(dir string) ([]byte, error) {
+	good, err := os.ReadFile(filepath.Join(dir, m.file))
+	if err != nil {
+		return nil, err
+	}
+	if n := bytes.Count(good, []byte(m.from)); n != 1 {
+		return nil, fmt.Errorf("its text stands %d times in %s, not once: %q", n, m.file, m.from)
+	}
+	if m.from == m.to {
+		return nil, errors.New("it changes nothing")
+	}
+	return bytes.Replace(good, []byte(m.from), []byte(m.to), 1), nil
+}
+
+// try puts a mutant into the copy, runs the tests and takes it out.
 func (m mutant) try(ctx context.Context, dir string) string {
-	path := filepath.Join(dir, "internal/prompthub/promptdb", m.file)
+	bad, err := m.apply(filepath.Join(dir, promptdb))
+	if err != nil {
+		return "DOES NOT FIT: " + err.Error()
+	}
+	path := filepath.Join(dir, promptdb, m.file)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
 	}
-	if n := bytes.Count(good, []byte(m.from)); n != 1 {
-		return fmt.Sprintf("DOES NOT FIT: its text stands %d times in %s", n, m.file)
-	}
-	bad := bytes.Replace(good, []byte(m.from), []byte(m.to), 1)
 	if err := os.WriteFile(path, bad, 0o600); err != nil {
 		return err.Error()
 	}
@@ -86,7 +105,7 @@ func failed(out string) string {
 }
 
 func test(ctx context.Context, dir string) (string, bool) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-timeout=300s", "./internal/prompthub/promptdb")
+	cmd := exec.CommandContext(ctx, "go", "test", "-timeout=300s", "./"+promptdb)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil
@@ -98,7 +117,7 @@ func copyTree(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, part := range []string{"internal/fault", "internal/table", "internal/queue", "internal/memory", "internal/embedded", "internal/chaos", "internal/prompthub/prompt", "internal/prompthub/promptdb"} {
+	for _, part := range []string{"internal/fault", "internal/table", "internal/queue", "internal/memory", "internal/embedded", "internal/chaos", "internal/prompthub/prompt", promptdb} {
 		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(part)); err != nil {
 			return dir, fmt.Errorf("run it from the root of the repository: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -33,6 +34,10 @@ var appRoot string
 func TestMain(m *testing.M) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		fmt.Println("skipped: the staged application is built for linux/amd64")
+		return
+	}
+	if flag.Parse(); testing.Short() {
+		fmt.Println("skipped: builds the program, and waits for it")
 		return
 	}
 	os.Exit(stageAndRun(m))
@@ -161,11 +166,11 @@ type hosted struct {
 	vars []string
 }
 
-// azureEnv returns the environment of an application on an Azurite of its own: applications that share queues
-// take each other's messages.
+// azureEnv returns the environment of an application on a storage account of its own: applications that share
+// queues take each other's messages.
 func azureEnv(t testing.TB) []string {
 	t.Helper()
-	return []string{"AzureWebJobsStorage=" + azurite.StartOwn(t, azurite.Options{}).ConnectionString()}
+	return []string{"AzureWebJobsStorage=" + azurite.Account(t)}
 }
 
 func startHosted(t testing.TB, faults functiontest.Faults) *hosted {

@@ -108,6 +108,7 @@ const inert = `(() => {
 
 // Prompts that try to run something are text on every page.
 func TestBrowserHostilePrompts(t *testing.T) {
+	t.Parallel()
 	b := startBrowser(t)
 	a := startLocal(t, "embedded")
 	corpus := hostile()

@@ -27,6 +27,7 @@ import (
 // TestKilledInTheMiddle kills the program (SIGKILL) during an import and during votes, starts it again, and finds
 // everything that was acknowledged. The import run again completes.
 func TestKilledInTheMiddle(t *testing.T) {
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
 		killed(t, startLocal(t, "embedded"), size{rows: 0})

@@ -71,6 +71,7 @@ var startedAt = regexp.MustCompile(`"started".*"address":"([0-9.:]+)"`)
 
 // TestForgedTriggerCalls holds that nobody outside starts a trigger function, whatever he knows of the inside.
 func TestForgedTriggerCalls(t *testing.T) {
+	t.Parallel()
 	t.Run("host", func(t *testing.T) {
 		t.Parallel()
 		h := startHosted(t, functiontest.Faults{})

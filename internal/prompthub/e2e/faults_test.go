@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -76,10 +77,20 @@ func (f *faulty) set(fault fault) {
 	f.fault = fault
 }
 
-func (f *faulty) before(t *testing.T, port int) *url.URL {
+// endpoint is where a service listens, in a connection string.
+var endpoint = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+
+// before returns the connection string with the faulty in the place of each service.
+func (f *faulty) before(t *testing.T, connection string) string {
 	t.Helper()
-	to, err := url.Parse(fmt.Sprintf("http://127.0.0.1:%d", port))
-	require.NoError(t, err)
+	require.Len(t, endpoint.FindAllString(connection, -1), 2, "of tables and queues")
+	return endpoint.ReplaceAllStringFunc(connection, func(addr string) string { return f.proxy(t, addr) })
+}
+
+// proxy returns the address of the faulty before a service.
+func (f *faulty) proxy(t *testing.T, addr string) string {
+	t.Helper()
+	to := &url.URL{Scheme: "http", Host: addr}
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	proxy.ErrorLog = log.New(io.Discard, "", 0) // callers hang up
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -100,9 +111,7 @@ func (f *faulty) before(t *testing.T, port int) *url.URL {
 		}
 	}))
 	t.Cleanup(s.Close)
-	u, err := url.Parse(s.URL)
-	require.NoError(t, err)
-	return u
+	return strings.TrimPrefix(s.URL, "http://")
 }
 
 // TestStorageFaults runs a mixed load while the storage throttles, hangs up, loses answers, is slow, and is away. Every
@@ -110,12 +119,8 @@ func (f *faulty) before(t *testing.T, port int) *url.URL {
 // is there twice, and verify finds nothing.
 func TestStorageFaults(t *testing.T) {
 	t.Parallel()
-	server := azurite.StartOwn(t, azurite.Options{})
 	f := &faulty{}
-	tables, queues := f.before(t, server.Ports.Table), f.before(t, server.Ports.Queue)
-	direct := server.ConnectionString()
-	connection := strings.NewReplacer(fmt.Sprintf("127.0.0.1:%d", server.Ports.Table), tables.Host, fmt.Sprintf("127.0.0.1:%d", server.Ports.Queue), queues.Host).Replace(direct)
-	require.NotEqual(t, direct, connection)
+	connection := f.before(t, azurite.Account(t))
 	a := hostOn(t, []string{"AzureWebJobsStorage=" + connection}, functiontest.Faults{})
 	clear503, odd := new(atomic.Int64), new(sync.Map)
 	see := func(status int, h http.Header) {
