@@ -12,6 +12,9 @@ INFRA_STAMP := $(INFRA)/node_modules/.package-lock.json
 SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
+RACEFLAGS ?= -short
+RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(' handler internal | grep -v '^internal/tools/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 BENCH_PROMPTS ?= 1000,100000
 BENCH_AZURITE ?= 1000
 BENCH_EACH ?= 2s
@@ -21,7 +24,7 @@ BENCH_COUNT ?= 1
 ADDR ?= 127.0.0.1:7071
 DATA ?= .data
 
-.PHONY: help run test race browser check cover fuzz soak mutants bench bench-pocketbase azurite package func-start infra-check infra-schemas
+.PHONY: help run test quick race browser check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -30,14 +33,20 @@ run: ## build, and serve on this machine with the embedded store (ADDR, DATA)
 	go build -o bin/handler ./handler
 	bin/handler local --addr $(ADDR) --data $(DATA)
 
+# No result comes from go test's cache, which does not see what node, the browser and the built program read. The
+# longest packages come first, and one more at a time than there are processors: tests of the built program mostly wait.
 test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
-	go test -timeout 15m -parallel 6 ./... # tests of the built program mostly wait
-	cd $(INFRA) && go vet . && go test .
+	go test -count=1 -timeout 15m -p $$(( $(PROCESSORS) + 1 )) -parallel 12 ./internal/prompthub/e2e ./internal/prompthub/promptdb ./...
+	cd $(INFRA) && go vet . && go test -count=1 .
+
+quick: ## after each edit: vet, and the tests of what changed that need nothing but Go
+	go vet ./...
+	go test -short ./...
 
 infra-check: $(AZURITE_STAMP) $(INFRA_STAMP) ## check Bicep, azure.yaml, workflows, host.json, functions and the package
 	go test ./internal/infra/...
-	cd $(INFRA) && go vet . && go test .
+	cd $(INFRA) && go vet . && go test -count=1 .
 
 infra-schemas: ## compare azure.yaml, host.json and others with their published JSON schemas, from the Internet
 	@mkdir -p $(SCHEMAS)
@@ -47,8 +56,8 @@ infra-schemas: ## compare azure.yaml, host.json and others with their published 
 	done
 	cd $(INFRA) && INFRA_SCHEMAS=$(SCHEMAS) go test -v -run TestPublishedSchemas .
 
-race: $(AZURITE_STAMP) $(WEB_STAMP) ## run all tests with the race detector, in random order
-	go test -race -shuffle=on -timeout 30m ./...
+race: ## run the short tests of the packages that start goroutines with the race detector (all tests: RACE=./... RACEFLAGS=)
+	go test -race -count=1 -shuffle=on -timeout 30m $(RACEFLAGS) $(RACE)
 
 browser: $(AZURITE_STAMP) $(WEB_STAMP) ## test the pages in a browser, and keep pictures of them in .cache/pages
 	@rm -rf .cache/pages && mkdir -p .cache/pages
@@ -60,6 +69,9 @@ check: ## format, vet, lint, dead code, go.mod
 	$(TOOLS) golangci-lint run
 	@dead=$$($(TOOLS) deadcode -test ./...); test -z "$$dead" || { echo "nothing uses:"; echo "$$dead"; exit 1; }
 	go mod tidy -diff
+
+vulnerabilities: ## look for known faults in what the program calls, from the Internet
+	$(TOOLS) govulncheck ./...
 
 cover: $(AZURITE_STAMP) $(WEB_STAMP) ## run all tests and tell how much of each function they reach
 	@mkdir -p .cache
@@ -104,7 +116,7 @@ $(AZURITE_STAMP): $(AZURITE)/package-lock.json
 	@if command -v npm >/dev/null; then \
 		npm ci --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
-		echo "npm is not installed: no tests against Azurite. Install Node 22 to run them."; \
+		echo "npm is not installed: no tests against Azurite. Install Node 20 or later to run them."; \
 	fi
 
 # The same for the JSON schemas of what is deployed.
@@ -112,7 +124,7 @@ $(INFRA_STAMP): $(INFRA)/package-lock.json
 	@if command -v npm >/dev/null; then \
 		npm ci --prefix $(INFRA) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
-		echo "npm is not installed: host.json and workflows are not held against their schemas. Install Node 22 to do so."; \
+		echo "npm is not installed: host.json and workflows are not held against their schemas. Install Node 20 or later to do so."; \
 	fi
 
 # What tests in a browser need besides the browser.
@@ -120,5 +132,5 @@ $(WEB_STAMP): $(WEB)/package-lock.json
 	@if command -v npm >/dev/null; then \
 		npm ci --prefix $(WEB) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
-		echo "npm is not installed: pages are not checked for accessibility. Install Node 22 to check them."; \
+		echo "npm is not installed: pages are not checked for accessibility. Install Node 20 or later to check them."; \
 	fi

@@ -29,7 +29,7 @@ func find() (install, error) {
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return install{}, errors.New(`node is not installed: install Node 22, then run "make azurite"`)
+		return install{}, errors.New(`node is not installed: install Node 20 or later, then run "make azurite"`)
 	}
 	inst := install{node: node, dir: filepath.Join(root, filepath.FromSlash(modules), "azurite")}
 	if _, err := os.Stat(inst.script("table")); err != nil {
