@@ -53,7 +53,7 @@ var mutants = []mutant{
 	},
 	{
 		"a vote that gives up takes its wake-up back", "vote.go",
-		"	case !p.wrote:\n", "	case true:\n",
+		"	if over && p.wrote && !p.late {\n		p.hasten()", "	if over && p.wrote {\n		p.db.forget(QueueMoves, p.receipt)",
 	},
 	{
 		"a projection does not look for votes that came meanwhile", "repair.go",
@@ -93,6 +93,6 @@ var mutants = []mutant{
 	},
 	{
 		"the same key makes a second prompt", "change.go",
-		"rec.idem, ops = idem.Key, []table.Op{op}", "rec.idem, ops = idem.Key, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: op.Row.Key, Props: op.Row.Props}}}",
+		"rec.idem, ops = idem.Key, append(ops, op)", "rec.idem, ops = idem.Key, append(ops, table.Op{Kind: table.Upsert, Row: table.Row{Key: op.Row.Key, Props: op.Row.Props}})",
 	},
 }
