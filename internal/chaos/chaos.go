@@ -24,7 +24,7 @@ type Call struct {
 	Process *Process
 	Label   string    // what it does: the same for the same call in every run
 	Write   bool      // it changes something
-	Sent    time.Time // when the process made it
+	Sent    time.Time // when the process made it, or later where it stood still before
 	Wake    time.Time // of a sleep: until when; zero for all others
 
 	seq    int
@@ -81,9 +81,13 @@ func (w *World) take(c *Call) bool {
 // A Process makes calls until it is killed.
 type Process struct {
 	Name  string
+	Skew  time.Duration // how far its clock is ahead
 	world *World
 	dead  bool
 }
+
+// Now returns the time by the clock of the process.
+func (p *Process) Now() time.Time { return p.world.Now().Add(p.Skew) }
 
 // Process returns a new process.
 func (w *World) Process(name string) *Process { return &Process{Name: name, world: w} }
@@ -151,6 +155,20 @@ func (c *Call) Fail(err error) {
 func (c *Call) Lose(err error) {
 	if c.Process.world.take(c) {
 		_ = c.land() // nobody hears of it
+		c.answer <- err
+	}
+}
+
+// Hold does what a call does and returns what gives its process the answer. Until then the process stands still at it.
+func (c *Call) Hold() (answer func()) {
+	if !c.Process.world.take(c) {
+		return func() {}
+	}
+	err := c.land()
+	return func() {
+		if c.Process.Dead() {
+			err = ErrKilled
+		}
 		c.answer <- err
 	}
 }

@@ -59,8 +59,8 @@ type task struct {
 	done    chan error // has the answer
 	err     error
 	ended   bool
-	hides   bool // takes the prompt off the public lists
-	begun   int  // ring's count of listings when it began
+	hides   *subject // taken off the public lists
+	begun   int      // its count of listings when the task began
 	message *queue.Message
 	queue   string
 }

@@ -46,6 +46,13 @@ const (
 	wakeAfter = wakeFresh + leaseFor + clockSkew
 )
 
+// times are those of the above that a DB goes by. They are constants; a test bends one, to see that it matters.
+type times struct {
+	lease, send, fresh, wake, vote time.Duration
+}
+
+var ofProtocol = times{lease: leaseFor, send: sendWithin, fresh: wakeFresh, wake: wakeAfter, vote: voteWake}
+
 // Lease is how long a projection that was cut short may keep the next one waiting. A message must
 // be tried for longer, or it turns to poison by waiting.
 const Lease = leaseFor
@@ -80,13 +87,13 @@ func overtaken(err error) bool {
 
 // wake makes sure that a wake-up is on the queue that is fresh enough for a commit now.
 func (w *work) wake(ctx context.Context) error {
-	if w.holding || !w.wokenAt.IsZero() && w.db.Now().Sub(w.wokenAt) < wakeFresh/2 {
+	if w.holding || !w.wokenAt.IsZero() && w.db.Now().Sub(w.wokenAt) < w.db.times.fresh {
 		return nil
 	}
 	old, had := w.receipt, !w.wokenAt.IsZero()
 	sent := w.db.Now()
 	text := message{Author: w.author, Prompt: w.id}.text()
-	receipt, err := w.db.send(ctx, QueueRepairs, text, wakeAfter)
+	receipt, err := w.db.send(ctx, QueueRepairs, text, w.db.times.wake)
 	if err != nil {
 		return err
 	}
@@ -154,7 +161,7 @@ func (db *DB) forget(name string, r queue.Receipt) {
 func (w *work) commit(ctx context.Context, was *record, now record, ops ...table.Op) (record, error) {
 	attempt := ulid.MustNew(ulid.Timestamp(w.db.Now()), rand.Reader).String()
 	w.attempts = append(w.attempts, attempt)
-	mark := &pending{Attempt: attempt, Until: w.db.Now().UTC().Round(0).Add(leaseFor)} // by the wall: a monotonic clock stands still while a machine sleeps
+	mark := &pending{Attempt: attempt, Until: w.db.Now().UTC().Round(0).Add(w.db.times.lease)} // by the wall: a monotonic clock stands still while a machine sleeps
 	kind := table.Insert
 	if was != nil {
 		kind, now.etag = table.Replace, was.etag

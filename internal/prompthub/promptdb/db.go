@@ -109,6 +109,7 @@ type DB struct {
 	catalog catalog
 	months  months
 	firsts  firsts
+	times   times
 }
 
 // New returns a DB over a store. It reads and writes nothing.
@@ -122,7 +123,7 @@ func New(c Config) *DB {
 	if c.Count == nil {
 		c.Count = func(context.Context, string, int) {}
 	}
-	return &DB{Config: c, t: c.Tables.prefixed()}
+	return &DB{Config: c, t: c.Tables.prefixed(), times: ofProtocol}
 }
 
 // Create makes the queues and tables that do not exist yet. A store may make several tables at once, in any order; so the one

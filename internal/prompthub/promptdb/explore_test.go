@@ -1,10 +1,12 @@
 package promptdb_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -20,74 +22,80 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/queue"
 	"prompthub/internal/table"
 )
 
-// TestExplore runs one, two or three commands on one prompt with their calls interleaved by priorities (PCT), time
-// moving, answers lost, writes landing up to 30 s late, and at most one crash; then lets the queues do the rest. It asserts that
-// what an answer promised holds: while running, that no public table holds a prompt that was taken
-// away; at rest, that Verify finds nothing and no acknowledged change is lost.
+// TestExplore runs one to four commands of several users on two prompts with their calls interleaved by priorities (PCT), time
+// moving, answers lost, and at most one crash; then lets the queues do the rest. In half of the schedules time is hostile: see
+// temper. It asserts that what an answer promised holds: while running, that no public table holds a prompt that was taken
+// away; at rest, that Verify and the schema find nothing and no acknowledged change is lost.
 //
 // EXPLORE_SCHEDULES sets their number, EXPLORE_SEED runs one alone.
-func TestExplore(t *testing.T) { exploreAll(t, 10_000, (*explorer).begin) }
+func TestExplore(t *testing.T) { exploreAll(t, 400, (*explorer).begin) }
 
 // TestExplorePurge does the same with a prompt that was deleted long ago: in the end it is gone with all its rows, or it was restored and
 // is whole.
-func TestExplorePurge(t *testing.T) { exploreAll(t, 3000, (*explorer).beginDeleted) }
+func TestExplorePurge(t *testing.T) { exploreAll(t, 200, (*explorer).beginDeleted) }
+
+// TestExploreKeys creates prompts under one Idempotency-Key, whose first prompt is mostly on its way out.
+func TestExploreKeys(t *testing.T) { exploreAll(t, 200, (*explorer).beginKeyed) }
 
 func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
 	if s := os.Getenv("EXPLORE_SEED"); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
 		require.NoError(t, err)
-		e := explore(t, seed, begin, true)
+		e := explore(t, seed, begin, promptdb.Times{}, true)
 		t.Log(strings.Join(e.trace, "\n"))
 		require.Empty(t, e.problem, "seed %d", seed)
 		return
 	}
 	distinct := map[uint64]bool{}
-	if testing.Short() {
-		n /= 10
-	}
 	if s := os.Getenv("EXPLORE_SCHEDULES"); s != "" {
 		var err error
 		n, err = strconv.ParseUint(s, 10, 64)
 		require.NoError(t, err)
 	}
-	crashed, lost := 0, 0
+	crashed, lost, held := 0, 0, 0
 	for seed := range n {
-		e := explore(t, seed, begin, false)
+		e := explore(t, seed, begin, promptdb.Times{}, false)
 		if e.problem != "" {
-			t.Errorf("EXPLORE_SEED=%d %.300s", seed, e.problem)
+			t.Errorf("EXPLORE_SEED=%d %.400s", seed, e.problem)
 		}
 		distinct[e.hash.Sum64()] = true
 		crashed += e.crashes
 		lost += e.lost
+		held += e.holds
 	}
-	t.Logf("%d schedules, %d distinct, %d with a crash, %d answers lost", n, len(distinct), crashed, lost)
+	t.Logf("%d schedules, %d distinct, %d with a crash, %d answers lost, %d answers that a process stood still at", n, len(distinct), crashed, lost, held)
 	require.Greater(t, len(distinct), int(n)*9/10)
 }
 
 // An explorer runs one schedule.
 type explorer struct {
 	*ring
-	rnd     *rand.Rand
-	id      prompt.ID
-	tasks   []*task
-	prio    map[string]float64
-	changes map[int]bool // steps at which the running task falls back
-	crashAt int
-	steps   int
-	nextJob int
-	hosts   [2]*host
+	rnd      *rand.Rand
+	temper   temper
+	bent     promptdb.Times // constants of the protocol that are not as they should be
+	subjects []*subject
+	tasks    []*task
+	prio     map[string]float64
+	changes  map[int]bool // steps at which the running task falls back
+	crashAt  int
+	steps    int
+	nextJob  int
+	hosts    [2]*host
+	seen     map[*chaos.Call]bool
+	doomed   map[*chaos.Call]bool // no answer comes in time, and they land late
+	held     []held
+	landed   bool // something did since the last look
+	watch    *watch
 
-	listings  int  // how often the prompt became listed
-	listed    bool // it is now
-	gone      bool // an answer said that it is in no public table
-	stays     bool // no command takes it away
-	purges    bool // timers purge
 	promises  []promise
+	rests     []func() string // further looks at the state at rest
 	crashes   int
 	lost      int
+	holds     int
 	problem   string
 	trace     []string
 	keepTrace bool
@@ -97,20 +105,37 @@ type explorer struct {
 	}
 }
 
+// A subject is a prompt that commands are about.
+type subject struct {
+	id       prompt.ID
+	author   string
+	listings int       // how often it became listed
+	listed   bool      // it is now
+	gone     bool      // an answer said that it is in no public table
+	goneAt   time.Time // when
+	goneIn   *chaos.Process
+	stays    bool // no command takes it away
+	purges   bool // timers purge it
+}
+
+// A temper is how hostile time is in a schedule. One process, the victim, is slow: its clock is behind those of the others, it stands
+// still at answers, its writes arrive when it has given them up and land late. At the edge that is by as much as the protocol allows for.
+type temper struct {
+	hostile bool
+	edge    bool
+	victim  string
+}
+
+// A held answer reaches its process later.
+type held struct {
+	at     time.Time
+	name   string
+	answer func()
+}
+
 type host struct {
 	process *chaos.Process
 	db      *promptdb.DB
-}
-
-func (e *explorer) host(i int) *host {
-	if h := e.hosts[i]; h != nil && !h.process.Dead() {
-		return h
-	}
-	e.nextJob++
-	p := e.Process(fmt.Sprintf("host %d %03d", i, e.nextJob))
-	e.prio[p.Name] = e.rnd.Float64()
-	e.hosts[i] = &host{p, e.database(p.Tables(e.store), p.Queues(e.queues), p.Sleep, func(f func()) { go f() })}
-	return e.hosts[i]
 }
 
 // A promise is what a successful answer means for the state at rest.
@@ -119,225 +144,157 @@ type promise struct {
 	kept func() error
 }
 
-func explore(t *testing.T, seed uint64, begin func(*explorer), keepTrace bool) *explorer {
+func newExplorer(t *testing.T, seed, stream uint64, bent promptdb.Times) *explorer {
+	e := &explorer{
+		ring: newRing(t), rnd: rand.New(rand.NewPCG(seed, stream)), prio: map[string]float64{}, changes: map[int]bool{}, seen: map[*chaos.Call]bool{},
+		doomed: map[*chaos.Call]bool{}, hash: fnv.New64a(), crashAt: -1, bent: bent, landed: true,
+	}
+	e.watch = newWatch(e)
+	return e
+}
+
+// times returns the constants that the processes go by.
+func (e *explorer) times() promptdb.Times { return e.bent.OrElse() }
+
+func explore(t *testing.T, seed uint64, begin func(*explorer), bent promptdb.Times, keepTrace bool) *explorer {
 	var e *explorer
 	bubble(t, func(t *testing.T) {
-		e = &explorer{
-			ring: newRing(t), rnd: rand.New(rand.NewPCG(seed, 7)), prio: map[string]float64{}, changes: map[int]bool{},
-			listed: true, stays: true, keepTrace: keepTrace, hash: fnv.New64a(), crashAt: -1,
-		}
-		e.id = e.seeded(9 + e.rnd.IntN(2)).ID // at the edge of a bucket
+		e = newExplorer(t, seed, 7, bent)
+		e.keepTrace = keepTrace
+		e.subject("ann", e.seeded(9+e.rnd.IntN(2)).ID) // at the edge of a bucket
 		for range 3 {
 			e.changes[e.rnd.IntN(120)] = true
 		}
 		if e.rnd.IntN(2) == 0 {
 			e.crashAt = e.rnd.IntN(100)
 		}
+		e.temper.hostile = e.rnd.IntN(2) == 0
+		e.temper.edge = e.temper.hostile && e.rnd.IntN(2) == 0
 		begin(e)
 		e.problem = e.run()
-		for _, tk := range e.tasks {
-			tk.process.Kill() // of a schedule that failed: nothing may stay behind
-		}
-		synctest.Wait()
+		e.stop()
 	})
 	return e
 }
 
-// begin starts one to three commands.
-func (e *explorer) begin() {
-	pool := []func(int){e.edit, e.edit, e.retag, e.unpublish, e.remove, e.restoreAgain, e.vote, e.vote, e.unvote, e.waver, e.waverNone, e.waverNone, e.hide, e.unhide, e.sweep, e.reproject}
-	e.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
-	for i, command := range pool[:1+e.rnd.IntN(3)] {
-		command(i)
+// stop ends what a schedule that failed left behind.
+func (e *explorer) stop() {
+	for _, tk := range e.tasks {
+		tk.process.Kill()
 	}
-}
-
-// beginDeleted starts one to three commands on a prompt that is to be purged.
-func (e *explorer) beginDeleted() {
-	with(deleted)(e.ring, &prompt.Prompt{ID: e.id})
-	require.NoError(e.t, e.drain())
-	e.Advance(32 * 24 * time.Hour)
-	e.listed, e.stays, e.purges = false, false, true
-	pool := []func(int){e.purge, e.purge, e.purge, e.undelete, e.undelete, e.vote, e.unvote, e.sweep, e.reproject}
-	e.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
-	e.purge(9) // a run that was begun by a timer
-	for i, command := range pool[:1+e.rnd.IntN(2)] {
-		command(i)
-	}
-}
-
-func (e *explorer) purge(i int) {
-	e.command(fmt.Sprintf("%d purge", i), false, func(ctx context.Context, db *promptdb.DB) error { _, err := db.Purge(ctx); return err }, nil)
-}
-
-// undelete restores the prompt.
-func (e *explorer) undelete(i int) {
-	name := fmt.Sprintf("%d undelete", i)
-	e.command(name, false, func(ctx context.Context, db *promptdb.DB) error {
-		_, err := db.Change(ctx, "ann", e.id, func(p prompt.Prompt) (prompt.Prompt, error) {
-			if !p.Deleted() {
-				return p, promptdb.ErrUnchanged
-			}
-			p.DeletedAt = time.Time{}
-			return p, nil
-		})
-		return err
-	}, func() error {
-		p, err := e.record()
-		if err != nil || p.Deleted() {
-			return fmt.Errorf("%s was acknowledged, and the prompt is gone: %w", name, err)
+	for _, h := range e.hosts {
+		if h != nil {
+			h.process.Kill()
 		}
-		return nil
-	})
+	}
+	for len(e.held) > 0 {
+		held := e.held
+		e.held = nil
+		for _, h := range held {
+			h.answer()
+		}
+		synctest.Wait()
+	}
+	synctest.Wait()
 }
 
-func (e *explorer) command(name string, hides bool, do func(context.Context, *promptdb.DB) error, kept func() error) {
-	e.stays = e.stays && !hides
-	t := e.start(name, do)
-	t.hides, t.begun = hides, e.listings
-	e.tasks = append(e.tasks, t)
+// subject adds a public prompt at rest.
+func (e *explorer) subject(author string, id prompt.ID) *subject {
+	s := &subject{id: id, author: author, listed: true, stays: true}
+	e.subjects = append(e.subjects, s)
+	return s
+}
+
+// any returns one of the prompts.
+func (e *explorer) any() *subject { return e.subjects[e.rnd.IntN(len(e.subjects))] }
+
+// process returns a new process, whose clock is wrong where time is hostile.
+func (e *explorer) process(name string) *chaos.Process {
+	p := e.Process(name)
 	e.prio[name] = e.rnd.Float64()
+	switch {
+	case name == e.temper.victim:
+		p.Skew = -promptdb.ClockSkew / 2
+	case e.temper.edge && e.rnd.IntN(4) > 0:
+		p.Skew = promptdb.ClockSkew / 2
+	case e.temper.hostile:
+		p.Skew = time.Duration(e.rnd.Int64N(int64(promptdb.ClockSkew))) - promptdb.ClockSkew/2
+	}
+	return p
+}
+
+// instance returns the application in a process.
+func (e *explorer) instance(p *chaos.Process) *promptdb.DB {
+	db := promptdb.New(promptdb.Config{
+		Store: p.Tables(e.watch.tables(p)), Queues: p.Queues(e.watch.queues(p)), Tables: promptdb.DefaultTables(), Now: p.Now, Log: slog.New(slog.DiscardHandler),
+		Behind: func(f func()) { go f() }, Sleep: p.Sleep, Jitter: func(time.Duration) time.Duration { return 0 },
+	})
+	db.Bend(e.bent)
+	return db
+}
+
+func (e *explorer) host(i int) *host {
+	if h := e.hosts[i]; h != nil && !h.process.Dead() {
+		return h
+	}
+	e.nextJob++
+	p := e.process(fmt.Sprintf("host %d %03d", i, e.nextJob))
+	e.hosts[i] = &host{p, e.instance(p)}
+	return e.hosts[i]
+}
+
+// command starts something that a user does: in a process of its own, or in one that others share.
+func (e *explorer) command(name string, do func(context.Context, *promptdb.DB) error, kept func() error) *task {
+	if e.temper.hostile && e.temper.victim == "" && e.rnd.IntN(2) == 0 {
+		e.temper.victim = name
+	}
+	h := &host{}
+	if e.temper.victim != name && e.rnd.IntN(3) == 0 {
+		h = e.host(e.rnd.IntN(2))
+	} else {
+		h.process = e.process(name)
+		h.db = e.instance(h.process)
+	}
+	if e.rnd.IntN(2) == 0 {
+		do = stubborn(do)
+	}
+	t := &task{name: name, process: h.process, done: make(chan error, 1)}
+	go func() { t.done <- do(context.Background(), h.db) }()
+	e.tasks = append(e.tasks, t)
 	if kept != nil {
 		e.promises = append(e.promises, promise{t, kept})
 	}
+	return t
 }
 
-// change is a command that edits the prompt and leaves its name in the text.
-func (e *explorer) change(name string, hides bool, edit func(*prompt.Prompt)) {
-	do := func(ctx context.Context, db *promptdb.DB) error {
-		_, err := db.Change(ctx, "ann", e.id, func(p prompt.Prompt) (prompt.Prompt, error) {
-			if strings.Contains(p.Text, name+";") {
-				return p, promptdb.ErrUnchanged
+// stubborn does something again when the answer says to, as a client that follows Retry-After does.
+func stubborn(do func(context.Context, *promptdb.DB) error) func(context.Context, *promptdb.DB) error {
+	return func(ctx context.Context, db *promptdb.DB) error {
+		for n := 0; ; n++ {
+			err := do(ctx, db)
+			var f *fault.Error
+			if n == 4 || !errors.As(err, &f) || f.Kind != fault.Unavailable {
+				return err
 			}
-			edit(&p)
-			p.Text += name + ";"
-			p.Revision++
-			return p, nil
-		})
-		return err
+			if err := db.Sleep(ctx, max(f.RetryAfter, time.Second)); err != nil {
+				return err
+			}
+		}
 	}
-	e.command(name, hides, do, func() error {
-		v, err := e.record()
-		if err == nil && !strings.Contains(v.Text, name+";") {
-			return fmt.Errorf("%s was acknowledged and is lost; the text is %q", name, v.Text)
-		}
-		return err
-	})
-}
-
-// record reads the prompt whatever its state.
-func (e *explorer) record() (prompt.Prompt, error) {
-	return e.truth.Record(context.Background(), "ann", e.id)
-}
-
-func (e *explorer) edit(i int) {
-	e.change(fmt.Sprintf("%d edit", i), false, func(p *prompt.Prompt) { p.Title = fmt.Sprintf("New title %d", i) })
-}
-
-func (e *explorer) retag(i int) {
-	e.change(fmt.Sprintf("%d retag", i), false, func(p *prompt.Prompt) { p.Tags = []prompt.Tag{"image", "data"} })
-}
-
-func (e *explorer) unpublish(i int) {
-	e.change(fmt.Sprintf("%d unpublish", i), true, func(p *prompt.Prompt) { p.Visibility = prompt.Private })
-}
-
-func (e *explorer) remove(i int) {
-	e.change(fmt.Sprintf("%d delete", i), true, func(p *prompt.Prompt) { p.DeletedAt = e.Now() })
-}
-
-// restoreAgain deletes and restores.
-func (e *explorer) restoreAgain(i int) {
-	name := fmt.Sprintf("%d restore", i)
-	e.stays = false
-	e.command(name, false, func(ctx context.Context, db *promptdb.DB) error {
-		if _, err := db.Change(ctx, "ann", e.id, func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = e.Now(); return p, nil }); err != nil {
-			return err
-		}
-		_, err := db.Change(ctx, "ann", e.id, func(p prompt.Prompt) (prompt.Prompt, error) {
-			p.DeletedAt = time.Time{}
-			p.Visibility = prompt.Public
-			return p, nil
-		})
-		return err
-	}, nil)
-}
-
-func (e *explorer) vote(i int) {
-	e.ballot(fmt.Sprintf("%d vote", i), fmt.Sprint("voter ", i), prompt.Like)
-}
-func (e *explorer) unvote(i int) { e.ballot(fmt.Sprintf("%d unvote", i), "early 3", prompt.None) }
-
-func (e *explorer) ballot(name, voter string, v prompt.Vote) {
-	e.command(name, false, func(ctx context.Context, db *promptdb.DB) error {
-		_, err := db.Vote(ctx, voter, e.id, v)
-		return err
-	}, func() error {
-		got, err := e.truth.VoteRow(context.Background(), voter, e.id)
-		if err == nil && got != v {
-			return fmt.Errorf("the vote %s of %s was acknowledged and is %s", v, voter, got)
-		}
-		return err
-	})
-}
-
-// waver votes one way and the other.
-func (e *explorer) waver(i int) {
-	voter := fmt.Sprint("wavering ", i)
-	e.command(fmt.Sprintf("%d waver", i), false, func(ctx context.Context, db *promptdb.DB) error {
-		for _, v := range []prompt.Vote{prompt.Like, prompt.Dislike, prompt.Like, prompt.Dislike} {
-			if _, err := db.Vote(ctx, voter, e.id, v); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil)
-}
-
-func (e *explorer) waverNone(i int) {
-	voter := fmt.Sprint("wavering ", i)
-	e.command(fmt.Sprintf("%d waverNone", i), false, func(ctx context.Context, db *promptdb.DB) error {
-		for _, v := range []prompt.Vote{prompt.Like, prompt.None, prompt.Like, prompt.None} {
-			if _, err := db.Vote(ctx, voter, e.id, v); err != nil {
-				return err
-			}
-			if err := db.Sleep(ctx, 2*time.Second); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil)
-}
-
-func (e *explorer) hide(i int) {
-	e.change(fmt.Sprintf("%d hide", i), true, func(p *prompt.Prompt) { p.HiddenAt, p.HiddenBy, p.HiddenReason = e.Now(), "mod", "why" })
-}
-
-func (e *explorer) unhide(i int) {
-	e.change(fmt.Sprintf("%d unhide", i), false, func(p *prompt.Prompt) { p.HiddenAt, p.HiddenBy, p.HiddenReason = time.Time{}, "", "" })
-}
-
-func (e *explorer) sweep(i int) {
-	e.command(fmt.Sprintf("%d sweep", i), false, func(ctx context.Context, db *promptdb.DB) error { _, _, err := db.Sweep(ctx); return err }, nil)
-}
-
-func (e *explorer) reproject(i int) {
-	e.command(fmt.Sprintf("%d reproject", i), false, func(ctx context.Context, db *promptdb.DB) error {
-		return db.Rewrite(ctx, "ann", e.id)
-	}, nil)
 }
 
 // run schedules calls until all is at rest.
 func (e *explorer) run() string {
-	for e.steps = 0; e.steps < 5000; e.steps++ {
+	for e.steps = 0; e.steps < 8000; e.steps++ {
 		synctest.Wait()
 		e.collect()
 		if p := e.check(); p != "" {
 			return p
 		}
+		e.meet()
 		e.expire()
 		synctest.Wait()
-		calls := e.Pending()
+		calls := e.ready()
 		if e.rnd.IntN(7) == 0 || len(calls) == 0 {
 			if e.deliver() {
 				continue
@@ -361,18 +318,28 @@ func (e *explorer) say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	_, _ = e.hash.Write([]byte(text))
 	if e.keepTrace {
-		e.trace = append(e.trace, fmt.Sprintf("%4d %s %s", e.steps, e.Now().Format("15:04:05"), text))
+		e.trace = append(e.trace, fmt.Sprintf("%4d %s %s", e.steps, e.Now().Format("15:04:05.0"), text))
 	}
 }
 
-// tick moves the clock and lets late writes land.
+// tick moves the clock, lets late writes land and answers arrive.
 func (e *explorer) tick(d time.Duration) {
 	e.Advance(d)
+	slices.SortStableFunc(e.late, func(a, b landing) int { return a.at.Compare(b.at) })
 	e.late = slices.DeleteFunc(e.late, func(l landing) bool {
 		due := !l.at.After(e.Now())
 		if due {
 			e.say("a late write lands")
+			e.landed = true
 			l.land()
+		}
+		return due
+	})
+	e.held = slices.DeleteFunc(e.held, func(h held) bool {
+		due := !h.at.After(e.Now())
+		if due {
+			e.say("%s: has its answer", h.name)
+			h.answer()
 		}
 		return due
 	})
@@ -380,69 +347,122 @@ func (e *explorer) tick(d time.Duration) {
 
 // wait moves the clock to the next thing that happens by itself, and reports whether there is one.
 func (e *explorer) wait() bool {
-	left := len(e.late)
+	left := len(e.late) + len(e.held) + len(e.Pending())
 	for name := range jobs(e.truth) {
 		n, err := e.queues.Len(context.Background(), name)
 		require.NoError(e.t, err)
 		left += n
 	}
-	e.tick(time.Second)
+	next := e.Now().Add(time.Second)
+	sooner := func(at time.Time) {
+		if at.After(e.Now()) && at.Before(next) {
+			next = at
+		}
+	}
+	for _, l := range e.late {
+		sooner(l.at)
+	}
+	for _, h := range e.held {
+		sooner(h.at)
+	}
+	for _, c := range e.Pending() {
+		sooner(c.Wake)
+		sooner(c.Sent)
+		sooner(c.Sent.Add(promptdb.CallWithin))
+	}
+	e.tick(next.Sub(e.Now()))
 	return left > 0
+}
+
+// upTo returns a duration of up to d, at the edge mostly all of it.
+func (e *explorer) upTo(d time.Duration) time.Duration {
+	if e.temper.edge && e.rnd.IntN(4) > 0 {
+		return d
+	}
+	return time.Duration(e.rnd.Int64N(int64(d))) + 1
+}
+
+// meet decides what becomes of calls that were just made.
+func (e *explorer) meet() {
+	if !e.temper.hostile {
+		return
+	}
+	for _, c := range e.Pending() {
+		if e.seen[c] {
+			continue
+		}
+		e.seen[c] = true
+		if !c.Wake.IsZero() || !c.Write || strings.HasPrefix(c.Label, "write Prompts ") && e.rnd.IntN(3) > 0 {
+			continue
+		}
+		rare := 12
+		if c.Process.Name == e.temper.victim {
+			rare = 2
+		}
+		if e.rnd.IntN(rare) == 0 {
+			d := e.upTo(promptdb.PauseWithin)
+			e.say("%s: %s: sent %s later", c.Process.Name, c.Label, d)
+			c.Sent = c.Sent.Add(d)
+		}
+		if e.rnd.IntN(rare*2) == 0 {
+			e.doomed[c] = true
+		}
+	}
+}
+
+// ready returns the calls that may land now.
+func (e *explorer) ready() []*chaos.Call {
+	return slices.DeleteFunc(e.Pending(), func(c *chaos.Call) bool {
+		return c.Wake.After(e.Now()) || c.Sent.After(e.Now()) || e.doomed[c]
+	})
 }
 
 // expire answers calls that have waited for longer than their sender does.
 func (e *explorer) expire() {
 	for _, c := range e.Pending() {
-		if c.Wake.IsZero() && e.Now().Sub(c.Sent) >= 5*time.Second {
+		if c.Wake.IsZero() && e.Now().Sub(c.Sent) >= promptdb.CallWithin {
 			e.lose(c)
 		}
 	}
 }
 
-// lose answers a call with a time-out. It landed, never does, or lands within 30 s of being sent.
+// lose answers a call with a time-out. It landed, never does, or lands within 30 s of being received, which it is now at the latest.
 func (e *explorer) lose(c *chaos.Call) {
 	e.lost++
-	switch n := e.rnd.IntN(3); {
+	n := e.rnd.IntN(3)
+	if e.doomed[c] {
+		n = 2
+	}
+	switch {
 	case n == 0:
 		e.say("%s: %s: lost", c.Process.Name, c.Label)
 		c.Fail(chaos.ErrTimeout)
 	case n == 1 || !c.Write:
 		e.say("%s: %s: landed, answer lost", c.Process.Name, c.Label)
+		e.landed = true
 		c.Lose(chaos.ErrTimeout)
 	default:
-		e.say("%s: %s: will land late", c.Process.Name, c.Label)
-		e.delay(c.Sent, c.Delay(chaos.ErrTimeout))
+		d := e.upTo(promptdb.WriteEnd)
+		e.say("%s: %s: will land after %s", c.Process.Name, c.Label, d)
+		e.late = append(e.late, landing{e.Now().Add(d), c.Delay(chaos.ErrTimeout)})
 	}
-}
-
-func (e *explorer) delay(sent time.Time, land func()) {
-	end := sent.Add(30 * time.Second)
-	room := end.Sub(e.Now())
-	if room <= 0 {
-		return
-	}
-	e.late = append(e.late, landing{e.Now().Add(time.Duration(e.rnd.Int64N(int64(room)) + 1)), land})
 }
 
 // choose lets one call go on: of the task with the highest priority, or of any.
 func (e *explorer) choose(calls []*chaos.Call) {
-	awake := slices.DeleteFunc(calls, func(c *chaos.Call) bool { return c.Wake.After(e.Now()) })
-	if len(awake) == 0 {
-		e.tick(time.Second)
-		return
-	}
-	best := awake[0]
-	for _, c := range awake {
+	best := calls[0]
+	for _, c := range calls {
 		if e.prio[c.Process.Name] > e.prio[best.Process.Name] {
 			best = c
 		}
 	}
 	// Calls of one task that wait together are in flight together: any may land first.
-	same := slices.DeleteFunc(awake, func(c *chaos.Call) bool { return c.Process != best.Process })
+	same := slices.DeleteFunc(calls, func(c *chaos.Call) bool { return c.Process != best.Process })
 	c := same[e.rnd.IntN(len(same))]
 	if e.changes[e.steps] {
 		e.prio[c.Process.Name] = -e.rnd.Float64()
 	}
+	e.landed = e.landed || c.Write
 	switch {
 	case e.steps == e.crashAt:
 		e.crash(c)
@@ -451,10 +471,33 @@ func (e *explorer) choose(calls []*chaos.Call) {
 	case c.Wake.IsZero() && e.rnd.IntN(60) == 0:
 		e.say("%s: %s: throttled", c.Process.Name, c.Label)
 		c.Fail(table.ErrBusy)
+	case c.Wake.IsZero() && e.halts(c):
+		e.hold(c)
 	default:
 		e.say("%s: %s", c.Process.Name, c.Label)
 		c.Pass()
 	}
+}
+
+// halts decides whether a process stands still at an answer.
+func (e *explorer) halts(c *chaos.Call) bool {
+	switch {
+	case !e.temper.hostile:
+		return false
+	case c.Process.Name != e.temper.victim:
+		return e.rnd.IntN(50) == 0
+	case strings.HasPrefix(c.Label, "write Prompts "), strings.HasPrefix(c.Label, "get Prompts "), strings.HasPrefix(c.Label, "list PromptVotes "):
+		return e.rnd.IntN(3) == 0 // before a commit or after it
+	}
+	return e.rnd.IntN(15) == 0
+}
+
+// hold lets a call land and its process stand still at the answer, for as long as what is next may still be sent.
+func (e *explorer) hold(c *chaos.Call) {
+	e.holds++
+	end := c.Sent.Add(e.upTo(e.times().Send))
+	e.say("%s: %s: its answer comes at %s", c.Process.Name, c.Label, end.Format("15:04:05.0"))
+	e.held = append(e.held, held{end, c.Process.Name, c.Hold()})
 }
 
 // crash stops the process at a call, which lands, does not, or lands late.
@@ -464,7 +507,8 @@ func (e *explorer) crash(c *chaos.Call) {
 	e.say("%s: %s: CRASH %d", c.Process.Name, c.Label, n)
 	p := c.Process
 	if n == 2 {
-		e.delay(c.Sent, c.Delay(chaos.ErrKilled))
+		d := e.upTo(c.Sent.Add(promptdb.CallWithin + promptdb.WriteEnd).Sub(e.Now()))
+		e.late = append(e.late, landing{e.Now().Add(d), c.Delay(chaos.ErrKilled)})
 		p.Kill()
 		return
 	}
@@ -482,6 +526,7 @@ func (e *explorer) deliver() bool {
 		e.nextJob++
 		m := ms[0]
 		h := e.host(e.rnd.IntN(2))
+		e.watch.delivered(h.process, m)
 		t := &task{name: fmt.Sprintf("job %03d on %s", e.nextJob, h.process.Name), process: h.process, done: make(chan error, 1)}
 		go func() { t.done <- jobs(h.db)[name](context.Background(), m.Text) }()
 		t.message, t.queue = &m, name
@@ -500,8 +545,9 @@ func (e *explorer) collect() {
 			return false
 		}
 		e.say("%s answers %v", t.name, t.err)
-		if t.hides && t.err == nil && t.begun == e.listings && !e.listed {
-			e.gone = true
+		if s := t.hides; s != nil && t.err == nil && t.begun == s.listings && !s.listed && !s.gone {
+			s.gone, s.goneAt, s.goneIn = true, e.Now(), t.process
+			e.landed = true
 		}
 		// A job that was killed keeps its message locked; the host returns one that failed.
 		if t.message != nil && !errors.Is(t.err, chaos.ErrKilled) {
@@ -511,11 +557,12 @@ func (e *explorer) collect() {
 	})
 }
 
-// returned does what the host does after a job. A message that became poison is put back at once, as redrive does.
+// returned does what the host does after a job. A message that failed too often is set aside.
 func (e *explorer) returned(t *task) {
 	m := *t.message
 	if t.err != nil && m.Dequeued >= 5 {
-		_, err := e.queues.Send(context.Background(), t.queue, m.Text, 0)
+		e.say("%s: its message is poison", t.name)
+		_, err := e.queues.Send(context.Background(), queue.Poison(t.queue), m.Text, 0)
 		require.NoError(e.t, err)
 		t.err = nil
 	}
@@ -524,44 +571,63 @@ func (e *explorer) returned(t *task) {
 	}
 }
 
-// observe follows whether the prompt is listed.
+// record reads a prompt whatever its state.
+func (e *explorer) record(s *subject) (prompt.Prompt, error) {
+	return e.truth.Record(context.Background(), s.author, s.id)
+}
+
+// observe follows whether the prompts are listed.
 func (e *explorer) observe() {
-	p, err := e.record()
-	if !e.purges || fault.Of(err) != fault.NotFound {
-		require.NoError(e.t, err)
+	if !e.landed {
+		return
 	}
-	if p.Listed() && !e.listed {
-		e.listings++
-		e.gone = false
-	}
-	e.listed = p.Listed()
-	if e.listed {
-		e.gone = false
+	for _, s := range e.subjects {
+		p, err := e.record(s)
+		if !s.purges || fault.Of(err) != fault.NotFound {
+			require.NoError(e.t, err)
+		}
+		if p.Listed() && !s.listed {
+			s.listings++
+		}
+		if s.listed = p.Listed(); s.listed {
+			s.gone = false
+		}
 	}
 }
 
 func (e *explorer) check() string {
-	if e.problem != "" {
+	if e.problem != "" || !e.landed {
 		return e.problem
 	}
-	if e.gone && e.publicRows(e.id) > 0 {
-		return "public rows after the answer that they are gone"
-	}
-	if e.stays && e.rowsIn(promptdb.DefaultTables().MostLiked, e.id) == 0 {
-		return "a prompt that nobody took away is not in the most-liked table"
+	e.landed = false
+	for _, s := range e.subjects {
+		if s.gone && e.publicRows(s.id) > 0 {
+			return "public rows after the answer that they are gone"
+		}
+		if s.stays && e.rowsIn(promptdb.DefaultTables().MostLiked, s.id) == 0 {
+			return "a prompt that nobody took away is not in the most-liked table"
+		}
 	}
 	return ""
 }
 
 func (e *explorer) atRest() string {
+	if again, err := e.redriven(); again || err != nil {
+		return cmp.Or(errText(err), e.run())
+	}
 	e.Advance(2 * time.Minute) // Verify leaves out what may still be under way
-	if e.purges {
-		if p := e.purged(); p != "" {
-			return p
+	for _, s := range e.subjects {
+		if s.purges {
+			if p := e.purged(s); p != "" {
+				return p
+			}
 		}
 	}
 	if ds := e.differences(); len(ds) > 0 {
 		return "at rest: " + strings.Join(ds, "; ")
+	}
+	if ds := bySchema(e.store); len(ds) > 0 {
+		return "at rest, by the schema: " + strings.Join(ds, "; ")
 	}
 	for _, p := range e.promises {
 		if p.task.ended && p.task.err == nil {
@@ -570,15 +636,44 @@ func (e *explorer) atRest() string {
 			}
 		}
 	}
+	for _, look := range e.rests {
+		if p := look(); p != "" {
+			return p
+		}
+	}
 	return ""
 }
 
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// redriven starts what an operator does who finds messages set aside.
+func (e *explorer) redriven() (bool, error) {
+	left := 0
+	for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} {
+		n, err := e.queues.Len(context.Background(), queue.Poison(name))
+		if err != nil {
+			return false, err
+		}
+		left += n
+	}
+	if left > 0 {
+		e.Advance(time.Minute) // an earlier one may have been cut short
+		e.redrive(90)
+	}
+	return left > 0, nil
+}
+
 // purged lets the next timer purge, and reports what is left of a prompt that is gone.
-func (e *explorer) purged() string {
+func (e *explorer) purged(s *subject) string {
 	if _, err := e.truth.Purge(context.Background()); err != nil {
 		return "the next purge: " + err.Error()
 	}
-	p, err := e.record()
+	p, err := e.record(s)
 	switch {
 	case fault.Of(err) == fault.NotFound:
 	case err != nil:
@@ -590,12 +685,12 @@ func (e *explorer) purged() string {
 	}
 	t := promptdb.DefaultTables()
 	for _, name := range []string{t.Prompts, t.Newest, t.MostLiked, t.TagIndex, t.TitleIndex, t.VotesByVoter, t.DeletedIndex, t.HiddenIndex} {
-		if n := e.rowsIn(name, e.id); n > 0 {
+		if n := e.rowsIn(name, s.id); n > 0 {
 			return fmt.Sprintf("%d rows of the purged prompt are left in %s", n, name)
 		}
 	}
 	left := 0
-	err = table.All(context.Background(), e.store, t.Votes, table.Range{}, func(table.Row) (bool, error) { left++; return true, nil })
+	err = table.All(context.Background(), e.store, t.Votes, table.Range{Partition: "p|" + string(s.id)}, func(table.Row) (bool, error) { left++; return true, nil })
 	if err != nil || left > 0 {
 		return fmt.Sprintf("%d rows of the purged prompt are left in %s: %v", left, t.Votes, err)
 	}

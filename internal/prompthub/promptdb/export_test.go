@@ -3,6 +3,7 @@ package promptdb
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
@@ -87,3 +88,28 @@ func TokenKey(token string, id prompt.ID) table.Key { return tokenKey(token, id)
 
 // PromptKey returns the key of a truth row.
 func PromptKey(author string, id prompt.ID) table.Key { return promptKey(author, id) }
+
+// What the protocol assumes of processes, storage and clocks.
+const (
+	PauseWithin = pauseWithin
+	CallWithin  = callWithin
+	WriteEnd    = writeEnd
+	ClockSkew   = clockSkew
+)
+
+// Times are constants of the protocol, each as it is where it is zero.
+type Times struct{ Lease, Send, Fresh, Wake, Vote time.Duration }
+
+// OrElse returns t with the constants of the protocol where it is zero.
+func (t Times) OrElse() Times {
+	return Times{
+		Lease: cmp.Or(t.Lease, leaseFor), Send: cmp.Or(t.Send, sendWithin), Fresh: cmp.Or(t.Fresh, wakeFresh),
+		Wake: cmp.Or(t.Wake, wakeAfter), Vote: cmp.Or(t.Vote, voteWake),
+	}
+}
+
+// Bend makes a DB go by other constants.
+func (db *DB) Bend(t Times) {
+	t = t.OrElse()
+	db.times = times{lease: t.Lease, send: t.Send, fresh: t.Fresh, wake: t.Wake, vote: t.Vote}
+}

@@ -3,9 +3,7 @@ package promptdb_test
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -88,9 +86,8 @@ func TestVotesAreLinearizable(t *testing.T) {
 func history(t *testing.T, seed uint64) []porcupine.Operation {
 	var ops []porcupine.Operation
 	bubble(t, func(t *testing.T) {
-		e := &explorer{ring: newRing(t), rnd: rand.New(rand.NewPCG(seed, 3)), prio: map[string]float64{}, changes: map[int]bool{}, crashAt: -1, hash: fnv.New64a()}
+		e := newExplorer(t, seed, 3, promptdb.Times{})
 		p := e.seeded(0)
-		e.id = p.ID
 		if seed%2 == 0 {
 			e.crashAt = e.rnd.IntN(60)
 		}
@@ -100,10 +97,10 @@ func history(t *testing.T, seed uint64) []porcupine.Operation {
 			for i := range acts {
 				acts[i] = act{voter: voter, set: e.rnd.IntN(3) > 0, value: prompt.Vote(e.rnd.IntN(3) - 1)}
 			}
-			e.tasks = append(e.tasks, e.start(fmt.Sprint("voter ", voter), rec.run(p.ID, voter, acts)))
+			e.tasks = append(e.tasks, e.ring.start(fmt.Sprint("voter ", voter), rec.run(p.ID, voter, acts)))
 		}
 		reads := []act{{voter: -1}, {voter: -1}, {voter: -1}, {voter: -1}}
-		e.tasks = append(e.tasks, e.start("reader", rec.run(p.ID, 4, reads)))
+		e.tasks = append(e.tasks, e.ring.start("reader", rec.run(p.ID, 4, reads)))
 		e.mix()
 		ops = rec.ops
 	})

@@ -36,7 +36,7 @@ func (db *DB) project(ctx context.Context, rec record) error {
 
 // index writes the rows of a record and deletes its stale ones.
 func (db *DB) index(ctx context.Context, rec record) error {
-	sendBy := rec.pending.Until.Add(sendWithin - leaseFor)
+	sendBy := rec.pending.Until.Add(db.times.send - db.times.lease)
 	want := db.rows(rec.Prompt)
 	wanted := make(map[string]bool, len(want))
 	for _, r := range want {

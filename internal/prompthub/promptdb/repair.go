@@ -96,7 +96,7 @@ func (db *DB) Move(ctx context.Context, text string) error {
 	err = g.Wait()
 	if err == nil && unclear != nil {
 		// It may land for 30 s yet, after all that a second try could see.
-		return db.again(ctx, QueueMoves, text, db.Now().Add(leaseFor))
+		return db.again(ctx, QueueMoves, text, db.Now().Add(db.times.lease))
 	}
 	if err != nil || until.IsZero() {
 		return err
@@ -172,7 +172,7 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 		}
 		if why != rewrite && rec.pending == nil && tally == rec.Tally {
 			if w.unknown > 0 {
-				return db.Now().Add(leaseFor), nil // a commit of this job may still land
+				return db.Now().Add(db.times.lease), nil // a commit of this job may still land
 			}
 			return time.Time{}, nil
 		}
@@ -188,7 +188,7 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 			continue
 		}
 		if err != nil && w.unknown > 0 && w.holding {
-			return db.Now().Add(leaseFor), nil // likewise: the host would let the message come again too soon
+			return db.Now().Add(db.times.lease), nil // likewise: the host would let the message come again too soon
 		}
 		if err != nil {
 			return time.Time{}, err

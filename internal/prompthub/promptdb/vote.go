@@ -128,11 +128,11 @@ func (p *poll) message() message { return message{Author: p.author, Prompt: p.id
 
 // wake puts a wake-up on the queue unless one is there that is fresh enough for a write now.
 func (p *poll) wake(ctx context.Context) (err error) {
-	if !p.wokenAt.IsZero() && p.db.Now().Sub(p.wokenAt) < wakeFresh/2 {
+	if !p.wokenAt.IsZero() && p.db.Now().Sub(p.wokenAt) < p.db.times.fresh {
 		return nil
 	}
 	sent := p.db.Now()
-	if p.receipt, err = p.db.send(ctx, QueueMoves, p.message().text(), voteWake); err == nil {
+	if p.receipt, err = p.db.send(ctx, QueueMoves, p.message().text(), p.db.times.vote); err == nil {
 		p.wokenAt = sent
 	}
 	return err
