@@ -31,8 +31,9 @@ func (e *explorer) begin() {
 
 func (e *explorer) start(pool []func(int), n int) {
 	e.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
-	for i, command := range pool[:n] {
-		command(i)
+	for _, command := range pool[:n] {
+		command(e.commands)
+		e.commands++
 	}
 }
 

@@ -84,6 +84,7 @@ type explorer struct {
 	crashAt  int
 	steps    int
 	nextJob  int
+	commands int
 	hosts    [2]*host
 	seen     map[*chaos.Call]bool
 	doomed   map[*chaos.Call]bool // no answer comes in time, and they land late
@@ -124,6 +125,8 @@ type temper struct {
 	hostile bool
 	edge    bool
 	victim  string
+	ahead   bool // the victim's clock is not behind, but before the others
+	duel    bool // the first command is the victim, and all others are quick and do not give up
 }
 
 // A held answer reaches its process later.
@@ -170,6 +173,7 @@ func explore(t *testing.T, seed uint64, begin func(*explorer), bent promptdb.Tim
 		}
 		e.temper.hostile = e.rnd.IntN(2) == 0
 		e.temper.edge = e.temper.hostile && e.rnd.IntN(2) == 0
+		e.temper.ahead = e.rnd.IntN(2) == 0
 		begin(e)
 		e.problem = e.run()
 		e.stop()
@@ -179,15 +183,10 @@ func explore(t *testing.T, seed uint64, begin func(*explorer), bent promptdb.Tim
 
 // stop ends what a schedule that failed left behind.
 func (e *explorer) stop() {
-	for _, tk := range e.tasks {
-		tk.process.Kill()
-	}
-	for _, h := range e.hosts {
-		if h != nil {
-			h.process.Kill()
+	for calls := e.Pending(); len(calls)+len(e.held) > 0; calls = e.Pending() {
+		for _, c := range calls {
+			c.Process.Kill()
 		}
-	}
-	for len(e.held) > 0 {
 		held := e.held
 		e.held = nil
 		for _, h := range held {
@@ -195,7 +194,6 @@ func (e *explorer) stop() {
 		}
 		synctest.Wait()
 	}
-	synctest.Wait()
 }
 
 // subject adds a public prompt at rest.
@@ -212,11 +210,15 @@ func (e *explorer) any() *subject { return e.subjects[e.rnd.IntN(len(e.subjects)
 func (e *explorer) process(name string) *chaos.Process {
 	p := e.Process(name)
 	e.prio[name] = e.rnd.Float64()
+	if e.temper.duel && name == e.temper.victim {
+		e.prio[name] = 2 // it begins
+	}
 	switch {
-	case name == e.temper.victim:
-		p.Skew = -promptdb.ClockSkew / 2
-	case e.temper.edge && e.rnd.IntN(4) > 0:
+	case e.temper.edge && e.rnd.IntN(8) > 0:
 		p.Skew = promptdb.ClockSkew / 2
+		if (name == e.temper.victim) != e.temper.ahead {
+			p.Skew = -p.Skew
+		}
 	case e.temper.hostile:
 		p.Skew = time.Duration(e.rnd.Int64N(int64(promptdb.ClockSkew))) - promptdb.ClockSkew/2
 	}
@@ -245,7 +247,7 @@ func (e *explorer) host(i int) *host {
 
 // command starts something that a user does: in a process of its own, or in one that others share.
 func (e *explorer) command(name string, do func(context.Context, *promptdb.DB) error, kept func() error) *task {
-	if e.temper.hostile && e.temper.victim == "" && e.rnd.IntN(2) == 0 {
+	if e.temper.hostile && e.temper.victim == "" && (e.temper.duel || e.rnd.IntN(2) == 0) {
 		e.temper.victim = name
 	}
 	h := &host{}
@@ -255,7 +257,7 @@ func (e *explorer) command(name string, do func(context.Context, *promptdb.DB) e
 		h.process = e.process(name)
 		h.db = e.instance(h.process)
 	}
-	if e.rnd.IntN(2) == 0 {
+	if e.temper.duel || e.rnd.IntN(2) == 0 {
 		do = stubborn(do)
 	}
 	t := &task{name: name, process: h.process, done: make(chan error, 1)}
@@ -392,12 +394,15 @@ func (e *explorer) meet() {
 			continue
 		}
 		e.seen[c] = true
-		if !c.Wake.IsZero() || !c.Write || strings.HasPrefix(c.Label, "write Prompts ") && e.rnd.IntN(3) > 0 {
+		if !strings.HasPrefix(c.Label, "write ") || strings.HasPrefix(c.Label, "write Prompts ") && e.rnd.IntN(5) > 0 {
 			continue
 		}
 		rare := 12
-		if c.Process.Name == e.temper.victim {
+		switch {
+		case c.Process.Name == e.temper.victim:
 			rare = 2
+		case e.temper.duel:
+			rare = 100
 		}
 		if e.rnd.IntN(rare) == 0 {
 			d := e.upTo(promptdb.PauseWithin)
@@ -445,6 +450,11 @@ func (e *explorer) lose(c *chaos.Call) {
 		d := e.upTo(promptdb.WriteEnd)
 		e.say("%s: %s: will land after %s", c.Process.Name, c.Label, d)
 		e.late = append(e.late, landing{e.Now().Add(d), c.Delay(chaos.ErrTimeout)})
+		if e.doomed[c] && e.crashes == 0 && e.rnd.IntN(3) == 0 {
+			e.crashes++
+			e.say("%s: CRASH", c.Process.Name)
+			c.Process.Kill()
+		}
 	}
 }
 
@@ -485,17 +495,19 @@ func (e *explorer) halts(c *chaos.Call) bool {
 	case !e.temper.hostile:
 		return false
 	case c.Process.Name != e.temper.victim:
-		return e.rnd.IntN(50) == 0
-	case strings.HasPrefix(c.Label, "write Prompts "), strings.HasPrefix(c.Label, "get Prompts "), strings.HasPrefix(c.Label, "list PromptVotes "):
-		return e.rnd.IntN(3) == 0 // before a commit or after it
+		return !e.temper.duel && e.rnd.IntN(50) == 0
+	case strings.HasPrefix(c.Label, "write Prompts "):
+		return e.rnd.IntN(2) == 0 // after a commit
+	case strings.HasPrefix(c.Label, "get Prompts "), strings.HasPrefix(c.Label, "list PromptVotes "):
+		return e.rnd.IntN(4) == 0 // before one
 	}
-	return e.rnd.IntN(15) == 0
+	return e.rnd.IntN(30) == 0
 }
 
 // hold lets a call land and its process stand still at the answer, for as long as what is next may still be sent.
 func (e *explorer) hold(c *chaos.Call) {
 	e.holds++
-	end := c.Sent.Add(e.upTo(e.times().Send))
+	end := c.Sent.Add(max(e.upTo(max(e.times().Send, e.times().Fresh))-time.Millisecond, e.Now().Sub(c.Sent)))
 	e.say("%s: %s: its answer comes at %s", c.Process.Name, c.Label, end.Format("15:04:05.0"))
 	e.held = append(e.held, held{end, c.Process.Name, c.Hold()})
 }
@@ -506,7 +518,7 @@ func (e *explorer) crash(c *chaos.Call) {
 	n := e.rnd.IntN(3)
 	e.say("%s: %s: CRASH %d", c.Process.Name, c.Label, n)
 	p := c.Process
-	if n == 2 {
+	if n == 2 && c.Write {
 		d := e.upTo(c.Sent.Add(promptdb.CallWithin + promptdb.WriteEnd).Sub(e.Now()))
 		e.late = append(e.late, landing{e.Now().Add(d), c.Delay(chaos.ErrKilled)})
 		p.Kill()
