@@ -50,6 +50,9 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 	if err := db.checkLibrary(ctx, rec, differ); err != nil {
 		return nil, err
 	}
+	if own, err := rec.row(); err == nil && rec.pending == nil && !own.Props.Equal(row.Props) {
+		differ(db.t.Prompts, row.Key, "contradicts itself: %s", unlike(row.Props, own.Props))
+	}
 	want := append(db.rows(rec.Prompt), indexRow{db.t.Prompts, rec.mineRow()})
 	for _, r := range want {
 		got, err := db.get(ctx, r.table, r.row.Key)
@@ -175,6 +178,9 @@ func (db *DB) checkVotes(ctx context.Context, partition string, rows []table.Row
 			continue
 		}
 		v := prompt.Vote(row.Props.Get("VoteValue").Int())
+		if row.Props.Get("VoterId").Str() != voter || row.Props.Get("PromptId").Str() != string(id) || v < prompt.Dislike || v > prompt.Like {
+			ds = append(ds, Difference{Table: db.t.Votes, Key: row.Key, What: "contradicts its key, or is no vote"}) // a person must tell
+		}
 		want[shard(voter)] = want[shard(voter)].Add(prompt.None, v)
 		index, err := db.get(ctx, db.t.VotesByVoter, voterKey(voter, id))
 		if err != nil {
