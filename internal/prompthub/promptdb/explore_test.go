@@ -287,7 +287,7 @@ func stubborn(do func(context.Context, *promptdb.DB) error) func(context.Context
 
 // run schedules calls until all is at rest.
 func (e *explorer) run() string {
-	for e.steps = 0; e.steps < 8000; e.steps++ {
+	for ; e.steps < 8000; e.steps++ {
 		synctest.Wait()
 		e.collect()
 		if p := e.check(); p != "" {
@@ -474,7 +474,7 @@ func (e *explorer) choose(calls []*chaos.Call) {
 	}
 	e.landed = e.landed || c.Write
 	switch {
-	case e.steps == e.crashAt:
+	case e.steps == e.crashAt && e.crashes == 0:
 		e.crash(c)
 	case c.Wake.IsZero() && e.rnd.IntN(40) == 0:
 		e.lose(c)

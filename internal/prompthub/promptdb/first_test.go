@@ -302,3 +302,28 @@ func TestFirstPagesAreFew(t *testing.T) {
 	require.Equal(t, []string{"a"}, w.newest(3))
 	require.Equal(t, 1, w.FirstPages(), "old ones make room")
 }
+
+// TestProjectionsDoNotWaitForLists: while an instance reads which month is the oldest, and the storage takes its time, a prompt is created.
+func TestProjectionsDoNotWaitForLists(t *testing.T) {
+	w, g := newGate(t)
+	shut := make(chan struct{})
+	g.set(shut, nil)
+	listed := make(chan error, 1)
+	go func() { _, err := w.Newest(t.Context(), "", 20); listed <- err }()
+	require.Eventually(t, func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.lists > 0
+	}, 10*time.Second, time.Millisecond)
+	made := make(chan error, 1)
+	p := w.made("ann", draft("Meanwhile", "text"))
+	go func() { _, _, err := w.Add(t.Context(), p, nil); made <- err }()
+	select {
+	case err := <-made:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		t.Error("the prompt waits for the list")
+	}
+	close(shut)
+	require.NoError(t, <-listed)
+}
