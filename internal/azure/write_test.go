@@ -88,6 +88,7 @@ func TestOtherErrors(t *testing.T) {
 		{err: errors.New("connection reset")},
 		refusal(500, "InternalError"),
 		refusal(500, "OperationTimedOut"),
+		refusal(503, "OperationTimedOut"), // it may have landed, unlike where the service is busy
 		refusal(403, "AuthorizationPermissionMismatch"),
 		refusal(400, "InvalidAuthenticationInfo"),
 		refusal(404, "TableNotFound"),

@@ -95,4 +95,56 @@ var mutants = []mutant{
 		"the same key makes a second prompt", "change.go",
 		"rec.idem, ops = idem.Key, append(ops, op)", "rec.idem, ops = idem.Key, append(ops, table.Op{Kind: table.Upsert, Row: table.Row{Key: op.Row.Key, Props: op.Row.Props}})",
 	},
+	{
+		"a lease of half a minute", "commit.go",
+		"leaseFor = sendWithin + landWithin + clockSkew", "leaseFor = 30 * time.Second",
+	},
+	{
+		"a wake-up counts as fresh for long", "commit.go",
+		"w.db.Now().Sub(w.wokenAt) < w.db.times.fresh", "w.db.Now().Sub(w.wokenAt) < 100*w.db.times.fresh",
+	},
+	{
+		"a vote's wake-up counts as fresh for long", "vote.go",
+		"p.db.Now().Sub(p.wokenAt) < p.db.times.fresh", "p.db.Now().Sub(p.wokenAt) < 100*p.db.times.fresh",
+	},
+	{
+		"first pages are dropped before the writes", "project.go",
+		"	defer db.firsts.changed(db.t, rec.Prompt)", "	db.firsts.changed(db.t, rec.Prompt)",
+	},
+	{
+		"moderators read the titles of private prompts", "indexes.go",
+		"one(p.Hidden() && !p.Deleted() && p.Visibility == prompt.Public)", "one(p.Hidden() && !p.Deleted())",
+	},
+	{
+		"a row without a prompt is removed whatever it is by then", "mend.go",
+		"Row: table.Row{Key: d.Key, ETag: d.stray.ETag}}})", "Row: table.Row{Key: d.Key, ETag: table.Any}}})",
+	},
+	{
+		"a backup forgets that a prompt is hidden", "backup.go",
+		"		HiddenAt: rec.HiddenAt, HiddenBy: rec.HiddenBy, HiddenReason: rec.HiddenReason,", "		HiddenReason: rec.HiddenReason,",
+	},
+	{
+		"rows of a newer version are written over", "commit.go",
+		"	if rec.rowsVersion > RowsVersion {", "	if false {",
+	},
+	{
+		"a writer knows its last attempt only", "commit.go",
+		"slices.Contains(w.attempts, rec.pending.Attempt)", "w.attempts[len(w.attempts)-1] == rec.pending.Attempt",
+	},
+	{
+		"anti-entropy does nothing", "sweep.go",
+		"	until := db.Now().Add(sweepFor)\n", "	until := db.Now()\n",
+	},
+	{
+		"any 503 of Azure counts as refused", "../../azure/errors.go",
+		"f.status == http.StatusServiceUnavailable && f.code == \"ServerBusy\"", "f.status == http.StatusServiceUnavailable",
+	},
+	{
+		"the embedded store does not wait for the disk", "../../embedded/store.go",
+		"		Timeout:      time.Second,\n", "		Timeout:      time.Second,\n		NoSync:       true,\n",
+	},
+	{
+		"any older revision counts as a replay", "../service.go",
+		"slices.Contains(m.Revisions, revision-1)", "slices.ContainsFunc(m.Revisions, func(r int64) bool { return r < revision })",
+	},
 }

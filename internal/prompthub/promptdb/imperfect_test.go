@@ -1,0 +1,86 @@
+package promptdb_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
+)
+
+// TestToolsOnImperfectData damages a library in many seeded ways: rows that cannot be read, foreign rows, rows of a newer version, rows
+// that are gone. No tool stops at them: verify reports and goes to the end, a backup that
+// succeeds restores to a library that verifies, reindex and anti-entropy mend what can be mended, and neither makes anything worse.
+func TestToolsOnImperfectData(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			w := newWorldOn(t, memory.NewTables())
+			mixed(w)
+			rnd := rand.New(rand.NewPCG(seed, 14))
+			for range 1 + rnd.IntN(6) {
+				w.damage(rnd)
+			}
+			w.clock.Advance(2 * time.Minute)
+			_, err := w.Verify(t.Context(), func(promptdb.Difference) {}, func(int) {})
+			require.NoError(t, err, "verify stops")
+			before := len(w.verified())
+			require.NotZero(t, before, "the damage is not seen")
+
+			var out bytes.Buffer
+			if _, err := w.Backup(t.Context(), &out, func(int) {}); err == nil { // else it is none, and says so
+				to := newWorldOn(t, memory.NewTables())
+				_, err = to.Restore(context.Background(), bytes.NewReader(out.Bytes()), func(int) {})
+				require.NoError(t, err, "the backup does not restore")
+				to.run()
+				require.Empty(t, to.verified(), "the restored library")
+				require.Empty(t, bySchema(to.store), "the restored library")
+			}
+
+			_, _ = w.Reindex(t.Context(), func(int) {})
+			w.run()
+			mended := len(w.verified())
+			require.LessOrEqual(t, mended, before, "reindex makes it worse")
+			w.clock.Advance(25 * time.Hour)
+			_, _, _ = w.Sweep(t.Context())
+			w.run()
+			require.LessOrEqual(t, len(w.verified()), mended, "anti-entropy makes it worse")
+		})
+	}
+}
+
+// damage does something to a row that no command does.
+func (w *world) damage(rnd *rand.Rand) {
+	names := append(slices.Clone(indexNames), "Prompts", "Prompts", "PromptVotes", "PromptVotesByVoter")
+	name := names[rnd.IntN(len(names))]
+	var rows []table.Row
+	require.NoError(w.t, table.All(w.t.Context(), w.store, name, table.Range{}, func(row table.Row) (bool, error) {
+		rows = append(rows, row)
+		return true, nil
+	}))
+	row := rows[rnd.IntN(len(rows))]
+	merge := func(p table.Prop) {
+		w.must(name, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{p}}})
+	}
+	switch rnd.IntN(5) {
+	case 0:
+		w.must(name, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+	case 1: // unreadable
+		merge(table.Prop{Name: "Pending", Value: table.String("{")})
+	case 2: // of somebody else's program
+		key := table.Key{Partition: "foreign", Row: fmt.Sprint("row ", rnd.IntN(100))}
+		w.must(name, table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "What", Value: table.String("ever")}}}})
+	case 3:
+		merge(table.Prop{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion + 1)})
+	default:
+		p := row.Props[rnd.IntN(len(row.Props))]
+		merge(table.Prop{Name: p.Name, Value: other(p.Value)})
+	}
+}

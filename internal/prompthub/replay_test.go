@@ -1,0 +1,42 @@
+package prompthub_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// TestReplay: who knows the revision before and wants what is there sent the same request before. Who knows an older one did not.
+func TestReplay(t *testing.T) {
+	db := promptdb.New(promptdb.Config{
+		Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Behind: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+	})
+	require.NoError(t, db.Create(t.Context()))
+	s := prompthub.New(db, prompt.Rules{}, time.Now)
+	who := auth.User{ID: "ann"}
+	texts := []string{"one", "two", "three"}
+	draft := func(i int) prompt.Draft {
+		return prompt.Draft{Title: "Title", Text: texts[i], Visibility: prompt.Private}
+	}
+	made, _, err := s.Create(t.Context(), who, draft(0), "")
+	require.NoError(t, err)
+	for i := range 2 {
+		_, err = s.Replace(t.Context(), who, made.ID, prompthub.Match{Revisions: []int64{int64(i + 1)}}, draft(i+1))
+		require.NoError(t, err)
+	}
+	_, err = s.Replace(t.Context(), who, made.ID, prompthub.Match{Revisions: []int64{2}}, draft(2))
+	require.NoError(t, err, "the last request, once more")
+	_, err = s.Replace(t.Context(), who, made.ID, prompthub.Match{Revisions: []int64{1}}, draft(2))
+	require.Equal(t, fault.Stale, fault.Of(err), "%v", err)
+}
