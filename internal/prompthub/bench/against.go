@@ -44,7 +44,7 @@ type row struct {
 
 func comparedRow(i int) row {
 	r := rand.New(rand.NewPCG(uint64(i), 3))
-	p := row{Title: fmt.Sprintf("alpha%d number%d %s", i%7, i, word(r)), Text: text(r), Tags: []string{"text"}, Public: i%62 != 0}
+	p := row{Title: fmt.Sprintf("alpha%d number%d %s", i%7, i, word(r)), Text: text(r), Tags: []string{"text"}, Public: !comparedPrivate(i)}
 	if i%2 == 0 {
 		p.Tags = []string{"writing"}
 	}
@@ -53,6 +53,9 @@ func comparedRow(i int) row {
 	}
 	return p
 }
+
+// comparedPrivate says which prompts only their authors see; the last one is none.
+func comparedPrivate(i int) bool { return i%62 == 0 }
 
 // comparedVoter returns the number of a voter of a prompt.
 func comparedVoter(prompt, n int) int { return (prompt + n*17) % comparedVoters }
@@ -108,7 +111,7 @@ func against(ctx context.Context, o options, binary string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, other.program.stop()) }()
+	defer func() { _ = other.program.stop() }() // it dies of the signal
 	sides := []*side{hub, other}
 	for _, s := range sides {
 		if err := s.fill(ctx); err != nil {
@@ -188,6 +191,9 @@ func (s *side) kind(c comparison) kind {
 			return s.create(r.IntN(comparedVoters), comparedRow(n))
 		case "vote":
 			i := r.IntN(comparedPrompts)
+			if comparedPrivate(i) {
+				i++
+			}
 			return s.vote(i, comparedVoter(i, r.IntN(votesOfEach)), 2*r.IntN(2)-1)
 		}
 		return s.lists[c.name]
@@ -215,6 +221,9 @@ func (s *side) fill(ctx context.Context) error {
 		return err
 	}
 	for i := range comparedPrompts {
+		if comparedPrivate(i) {
+			continue
+		}
 		g.Go(func() error {
 			for n := range votesOfEach {
 				if err := ask(ctx, client, s.program.url, s.firstVote(i, comparedVoter(i, n)), nil); err != nil {
