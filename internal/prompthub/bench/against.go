@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -82,6 +83,7 @@ type comparison struct {
 
 var comparisons = []comparison{
 	{"newest with my votes", 16, false},
+	{"newest", 16, false},
 	{"most liked", 16, false},
 	{"two tags", 16, false},
 	{"newest, page 400", 16, false},
@@ -305,11 +307,10 @@ func newHub(ctx context.Context, binary, dir string) (*side, error) {
 	s.vote = func(i, voter, value int) call {
 		return call{method: http.MethodPut, path: "/prompts/" + s.made[i] + "/vote", user: user(voter), body: body(map[string]any{"value": map[int]string{1: "like", -1: "dislike"}[value]})}
 	}
-	get := func(query string) call {
-		return call{method: http.MethodGet, path: "/prompts?limit=20" + query, user: user(7)}
-	}
+	get := func(query string) call { return call{method: http.MethodGet, path: "/prompts?limit=20" + query} }
 	s.lists = map[string]call{
-		"newest with my votes":  get(""),
+		"newest with my votes":  {method: http.MethodGet, path: "/prompts?limit=20", user: user(7)},
+		"newest":                get(""),
 		"most liked":            get("&sort=most-liked"),
 		"two tags":              get("&tag=text,development"),
 		"two words, many match": get("&q=alpha3+number"),
@@ -395,15 +396,17 @@ func (s *side) asPocketbase(tokens []string) {
 			body: body(map[string]any{"value": value}),
 		}
 	}
+	const fields = "id,title,text:excerpt(200,true),tags,public,author,likes,dislikes,score,created,updated"
 	get := func(filter, sort, more string) call {
-		q := url.Values{
-			"perPage": {"20"}, "skipTotal": {"1"}, "filter": {"public = true" + filter}, "sort": {sort}, "expand": {"votes_via_prompt"},
-			"fields": {"id,title,text:excerpt(200,true),tags,public,author,likes,dislikes,score,created,updated,expand.votes_via_prompt.value"},
-		}
-		return call{method: http.MethodGet, path: "/api/collections/prompts/records?" + q.Encode() + more, header: as(7)}
+		q := url.Values{"perPage": {"20"}, "skipTotal": {"1"}, "filter": {"public = true" + filter}, "sort": {sort}, "fields": {fields}}
+		return call{method: http.MethodGet, path: "/api/collections/prompts/records?" + q.Encode() + more}
 	}
+	voted := get("", "-created", "&expand=votes_via_prompt")
+	voted.path = strings.Replace(voted.path, "fields=", "fields=expand.votes_via_prompt.value,", 1)
+	voted.header = as(7)
 	s.lists = map[string]call{
-		"newest with my votes":  get("", "-created", ""),
+		"newest with my votes":  voted,
+		"newest":                get("", "-created", ""),
 		"most liked":            get("", "-score,-created", ""),
 		"two tags":              get(` && tags ~ "text" && tags ~ "development"`, "-created", ""),
 		"newest, page 400":      get("", "-created", "&page=400"),
@@ -419,7 +422,7 @@ func (s *side) deep(ctx context.Context) error {
 	if _, known := s.lists["newest, page 400"]; known {
 		return nil
 	}
-	c := s.lists["newest with my votes"]
+	c := s.lists["newest"]
 	first := c.path
 	for range 399 {
 		var page struct{ NextCursor string }

@@ -78,14 +78,16 @@ func (q Query) Empty() bool { return len(q.terms) == 0 && !q.nothing }
 func (q Query) Nothing() bool { return q.nothing }
 
 // Tokens returns the index partitions to intersect, each once, at most 20:
-// of each word and chain its first 5 characters, of each run its pieces. A title
+// of each word and chain the longest prefix that is a token, of each run its pieces. A title
 // that the query finds has a row in every one of them. Not every title that
-// does is found: Match decides.
-func (q Query) Tokens() []string {
+// does is found: Match decides. No prefix is longer than longest: LongestPrefix, or FormerLongestPrefix
+// where titles may have the rows of the version before.
+func (q Query) Tokens(longest int) []string {
 	var first, rest []string
 	for _, t := range q.terms {
 		if !t.run() {
-			first = append(first, prefix(string(t), maxPrefix))
+			length := min(utf8.RuneCountInString(string(t)), longest)
+			first = append(first, prefix(string(t), ladder[max(rungs(length), 1)-1]))
 			continue
 		}
 		ps := t.pieces()

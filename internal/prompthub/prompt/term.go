@@ -178,7 +178,7 @@ func (t term) tokens() int {
 	case t.run():
 		return max(length-1, 1)
 	case !strings.ContainsAny(string(t), joiners):
-		return max(min(length, maxPrefix)-minPrefix+1, 1)
+		return max(rungs(length), 1)
 	}
 	n := 0
 	for _, w := range t.words() {
@@ -187,8 +187,9 @@ func (t term) tokens() int {
 		}
 	}
 	for _, f := range t.forms() {
-		n += min(utf8.RuneCountInString(prefix(f, maxPrefix)), maxPrefix) - minPrefix + 1
-		if len(f) > maxPrefix {
+		length := utf8.RuneCountInString(prefix(f, LongestPrefix))
+		n += rungs(length)
+		if length > ladder[0] {
 			n++ // the whole
 		}
 	}
@@ -197,7 +198,7 @@ func (t term) tokens() int {
 
 // perWord is how many tokens a word in a chain has at most: itself, and the prefixes and the whole of two joined forms, with
 // the dot before it and without.
-const perWord = 1 + 2*(maxPrefix-minPrefix+2)
+const perWord = 1 + 2*(len(ladder)+1)
 
 // cut returns the beginning of a term, "" for none, that has at most n tokens: so many pieces of a run, so many words of a chain.
 func (t term) cut(n int) term {

@@ -18,13 +18,31 @@ func NormalizeTitle(s string) string {
 }
 
 const (
-	minPrefix = 2  // characters of the shortest prefix that is a token
-	maxPrefix = 5  // characters of the longest
 	maxWhole  = 40 // characters of the longest joined form that is a token as a whole: a key must hold it
 
 	// MaxTokens is how many tokens a title has at most: each is a row to write with every change.
 	MaxTokens = 120
 )
+
+// ladder is how many characters the prefixes have that are tokens. A word is searched for in the list of its longest
+// one: long ones make lists short, and each is a row to write. These are fewer rows than all prefixes of two to five
+// characters, and a search reads fewer, too.
+var ladder = [...]int{2, 3, 5, 8, LongestPrefix}
+
+// The longest prefixes: now, and of the version before, which had all from two characters to that.
+const (
+	LongestPrefix       = 12
+	FormerLongestPrefix = 5
+)
+
+// rungs returns how many prefixes a word of so many characters has.
+func rungs(length int) int {
+	n := 0
+	for n < len(ladder) && ladder[n] <= length {
+		n++
+	}
+	return n
+}
 
 // Tokens returns the tokens of a normalised title, each once, sorted. They name
 // the partitions of the title index in which the title has a row.
@@ -35,12 +53,12 @@ const (
 // is a code point, a digit any number character, and all else only separates.
 //
 //   - A word is a maximal sequence of letters, marks and digits that begins with
-//     a letter or digit. Its tokens are its prefixes of 2 to 5 characters; of a word of
+//     a letter or digit. Its tokens are its prefixes of 2, 3, 5, 8 and 12 characters; of a word of
 //     one character, the word itself.
 //   - Words with a single dot between them make a chain; so do a dot right before the
 //     first and any number of + and # right after the last. From each word of a
 //     chain, and from each dot before a word, a joined form goes to the end of the
-//     chain: asp.net has asp.net and .net, c++ has c++. Its tokens are its prefixes of 2 to 5
+//     chain: asp.net has asp.net and .net, c++ has c++. Its tokens are its prefixes of 2, 3, 5, 8 and 12
 //     characters and, up to 40 characters, the whole. A dot that no word follows is a full stop.
 //   - A run is a maximal sequence of letters, marks and digits of Han, Hiragana, Katakana
 //     (with ー), Hangul and Thai. These are no part of words: python入門 is a word and
@@ -49,19 +67,22 @@ const (
 // There are at most MaxTokens: the first words and runs win, and what is beyond them is not found by
 // search. That is room for the words of almost any title that is written to be read.
 func Tokens(normalizedTitle string) []string {
-	return tokensOf(searchable(terms(normalizedTitle)))
+	return tokensOf(searchable(terms(normalizedTitle)), ladder[:])
 }
 
-// EveryToken is Tokens without a limit, as it was before there was one: what rows an older title may have.
-func EveryToken(normalizedTitle string) []string { return tokensOf(terms(normalizedTitle)) }
+// FormerTokens returns the tokens of a title as they were without a limit and with all prefixes of 2 to 5 characters: what
+// rows an older title may have.
+func FormerTokens(normalizedTitle string) []string {
+	return tokensOf(terms(normalizedTitle), []int{2, 3, 4, FormerLongestPrefix})
+}
 
-func tokensOf(ts []term) []string {
+func tokensOf(ts []term, prefixes []int) []string {
 	var tokens []string
 	for _, t := range ts {
 		if t.run() {
 			tokens = append(tokens, t.pieces()...)
 		} else {
-			tokens = t.appendPrefixes(tokens)
+			tokens = t.appendPrefixes(tokens, prefixes)
 		}
 	}
 	slices.Sort(tokens)
@@ -70,7 +91,7 @@ func tokensOf(ts []term) []string {
 
 // appendPrefixes appends the tokens of a chain. The prefixes of its plain words
 // are among those of the forms.
-func (t term) appendPrefixes(tokens []string) []string {
+func (t term) appendPrefixes(tokens []string, prefixes []int) []string {
 	for _, w := range t.words() {
 		if single(w) {
 			tokens = append(tokens, w)
@@ -78,8 +99,10 @@ func (t term) appendPrefixes(tokens []string) []string {
 	}
 	for _, f := range t.forms() {
 		length := utf8.RuneCountInString(f)
-		for n := minPrefix; n <= min(maxPrefix, length); n++ {
-			tokens = append(tokens, prefix(f, n))
+		for _, n := range prefixes {
+			if n <= length {
+				tokens = append(tokens, prefix(f, n))
+			}
 		}
 		if length <= maxWhole && strings.ContainsAny(f, joiners) {
 			tokens = append(tokens, f)

@@ -95,8 +95,9 @@ func (s *slow) List(ctx context.Context, name string, r table.Range, limit int, 
 // TestASecondIsEnough stops a search when its time is over, with a cursor that goes on.
 func TestASecondIsEnough(t *testing.T) {
 	store := &slow{DB: memory.NewTables()}
-	w := newWorldOn(t, store)
-	store.w = w
+	w := newWorldOn(t, store.DB)
+	store.w, w.store = w, store
+	w.DB = w.another()
 	w.seed(4000, func(table.Key) bool { return true }, func(i int) prompt.Prompt {
 		return w.made("ann", draft("x", []prompt.Tag{"data", "games"}[i%2]))
 	})

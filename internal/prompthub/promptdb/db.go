@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"prompthub/internal/fault"
@@ -110,6 +111,7 @@ type DB struct {
 	months  months
 	firsts  firsts
 	times   times
+	whole   atomic.Bool // see longestPrefix
 }
 
 // New returns a DB over a store. It reads and writes nothing.
@@ -139,7 +141,7 @@ func (db *DB) Create(ctx context.Context) error {
 	if err := db.Store.Create(ctx, db.t.SystemState); err != nil {
 		return unavailable(err)
 	}
-	return nil
+	return db.learnVersion(ctx)
 }
 
 // Ready reports whether the storage answers.

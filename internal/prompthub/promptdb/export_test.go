@@ -113,3 +113,6 @@ func (db *DB) Bend(t Times) {
 	t = t.OrElse()
 	db.times = times{lease: t.Lease, send: t.Send, fresh: t.Fresh, wake: t.Wake, vote: t.Vote}
 }
+
+// RowsKey returns the key of the row that says which version wrote all index rows.
+func RowsKey() table.Key { return rowsKey() }

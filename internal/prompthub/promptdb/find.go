@@ -64,7 +64,7 @@ type list struct{ table, partition string }
 
 // lists returns partitions to search in: those likely to be short first.
 func (db *DB) lists(w Wanted) []list {
-	tokens := w.Words.Tokens()
+	tokens := w.Words.Tokens(db.longestPrefix())
 	slices.SortStableFunc(tokens, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var ls []list
 	for i := range max(len(w.Tags), len(tokens)) { // by turns: many tags must not leave a rare word out

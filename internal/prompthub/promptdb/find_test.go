@@ -262,7 +262,7 @@ func TestOperationsOfASearch(t *testing.T) {
 	const many = 100_000
 	store := &counted{DB: memory.NewTables()}
 	w := newWorldOn(t, store)
-	w.seed(many, func(k table.Key) bool { return k.Partition == "q|walk" || strings.HasPrefix(k.Partition, "t|") }, func(i int) prompt.Prompt {
+	w.seed(many, func(k table.Key) bool { return k.Partition == "q|wal" || strings.HasPrefix(k.Partition, "t|") }, func(i int) prompt.Prompt {
 		tags := []prompt.Tag{"text"}
 		if i%(many/50) == 7 {
 			tags = append(tags, "legal") // 50 of them

@@ -43,7 +43,10 @@ func (db *DB) Reindex(ctx context.Context, progress func(prompts int)) (int, err
 	if err := v.derived(ctx); err != nil {
 		return prompts, err
 	}
-	return prompts, errors.Join(failed...)
+	if len(failed) > 0 {
+		return prompts, errors.Join(failed...)
+	}
+	return prompts, db.keepVersion(ctx)
 }
 
 // renew rewrites a prompt, and gives it a name if it has none yet.

@@ -89,7 +89,7 @@ func entriesOf(p prompt.Prompt) entries {
 func (r record) written() entries {
 	e := entriesOf(r.Prompt)
 	if r.rowsVersion < boundedTokens && r.Listed() {
-		e = e.and(entries{codeTitle: tokensByKey(prompt.EveryToken(prompt.NormalizeTitle(r.Title)))})
+		e = e.and(entries{codeTitle: tokensByKey(prompt.FormerTokens(prompt.NormalizeTitle(r.Title)))})
 	}
 	return e
 }

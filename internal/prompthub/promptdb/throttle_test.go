@@ -103,8 +103,9 @@ const pageRows = 21
 
 func hotWorld(t *testing.T) *world {
 	s := &throttled{DB: memory.NewTables(), served: map[string]*allowance{}}
-	w := newWorldOn(t, s)
-	s.now = w.clock.Now
+	w := newWorldOn(t, s.DB)
+	s.now, w.store = w.clock.Now, s
+	w.DB = w.another()
 	for i := range 30 {
 		w.add("ann", draft(fmt.Sprint("Prompt ", i), "text"))
 	}

@@ -89,8 +89,8 @@ func collections(app core.App) error {
 		&core.RelationField{Name: "author", CollectionId: members.Id, MaxSelect: 1, Required: true},
 		&core.NumberField{Name: "likes"}, &core.NumberField{Name: "dislikes"}, &core.NumberField{Name: "score"},
 		&core.AutodateField{Name: "created", OnCreate: true}, &core.AutodateField{Name: "updated", OnCreate: true, OnUpdate: true})
-	prompts.AddIndex("idx_newest", false, "created DESC, id", "public = TRUE")
-	prompts.AddIndex("idx_liked", false, "score DESC, created DESC", "public = TRUE")
+	prompts.AddIndex("idx_newest", false, "created", "")
+	prompts.AddIndex("idx_liked", false, "score, created", "")
 	seen, own := "public = true || author = @request.auth.id", "author = @request.auth.id"
 	prompts.ListRule, prompts.ViewRule = types.Pointer(seen), types.Pointer(seen)
 	prompts.CreateRule, prompts.UpdateRule, prompts.DeleteRule = types.Pointer(own), types.Pointer(own), types.Pointer(own)

@@ -1,0 +1,49 @@
+package promptdb
+
+import (
+	"context"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// rowsKey is the row that says which rows function wrote all index rows, in a store where one did.
+func rowsKey() table.Key { return sweepKey("rows") }
+
+// longestPrefix returns the longest prefixes of words that all titles have in the index. A store that an earlier version filled
+// has those of that version until it is reindexed.
+func (db *DB) longestPrefix() int {
+	if db.whole.Load() {
+		return prompt.LongestPrefix
+	}
+	return prompt.FormerLongestPrefix
+}
+
+// learnVersion finds out whether all index rows are of this version: they are in a new store.
+func (db *DB) learnVersion(ctx context.Context) error {
+	row, err := db.get(ctx, db.t.SystemState, rowsKey())
+	if err != nil {
+		return err
+	}
+	if row == nil {
+		rows, _, err := db.scan().rows(ctx, db.t.Prompts, table.Range{}, 1)
+		if err != nil || len(rows) > 0 {
+			return err
+		}
+		return db.keepVersion(ctx)
+	}
+	db.whole.Store(row.Props.Get("RowsVersion").Int() >= RowsVersion)
+	return nil
+}
+
+// keepVersion says that all index rows are of this version.
+func (db *DB) keepVersion(ctx context.Context) error {
+	err := db.write(ctx, db.t.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{
+		Key: rowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(RowsVersion)}},
+	}}})
+	if err != nil {
+		return unavailable(err)
+	}
+	db.whole.Store(true)
+	return nil
+}
