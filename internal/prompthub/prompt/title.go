@@ -18,7 +18,7 @@ func NormalizeTitle(s string) string {
 }
 
 const (
-	maxWhole  = 40 // characters of the longest joined form that is a token as a whole: a key must hold it
+	maxWhole = 40 // characters of the longest joined form that is a token as a whole: a key must hold it
 
 	// MaxTokens is how many tokens a title has at most: each is a row to write with every change.
 	MaxTokens = 120
