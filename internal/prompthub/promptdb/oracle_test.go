@@ -251,8 +251,10 @@ func pieces(title string) []string {
 		if len(word) == 1 {
 			add(string(word))
 		}
-		for n := 2; n <= min(5, len(word)); n++ {
-			add(string(word[:n]))
+		for _, n := range []int{2, 3, 5, 8, 12} {
+			if n <= len(word) {
+				add(string(word[:n]))
+			}
 		}
 	}
 	dense := func(r rune) bool {
