@@ -44,6 +44,11 @@ type settings struct {
 	// replace single names. Whoever changes one finds empty tables; the old ones stay as they are.
 	promptdb.Tables
 
+	// QueuePrefix goes before the names of the queues, so that several applications can share a storage
+	// account. Under the Functions host it must be set: function.json names the queues with it, and
+	// the host resolves no empty setting. Elsewhere it may be empty.
+	QueuePrefix string `envconfig:"QUEUE_PREFIX"`
+
 	// Limits say how much callers may ask of one instance: LIMIT_WRITES, LIMIT_READS, their bursts and
 	// LIMIT_AT_WORK. Beyond them the answer is 429 or 503.
 	httpjson.Limits
@@ -74,8 +79,16 @@ func readSettings() (settings, error) {
 	if s.MaxText < 1 || s.MaxText > prompt.LimitMaxText {
 		return s, &auth.Refusal{Setting: "MAX_TEXT", Reason: fmt.Sprintf("is %d, want 1 to %d", s.MaxText, prompt.LimitMaxText)}
 	}
+	if len(s.QueuePrefix) > maxQueuePrefix || !queuePrefix.MatchString(s.QueuePrefix) {
+		return s, &auth.Refusal{Setting: "QUEUE_PREFIX", Reason: fmt.Sprintf("is %q, want at most 30 lower case letters, digits and single hyphens, a letter or digit first", s.QueuePrefix)}
+	}
 	return s, checkTables(s.All())
 }
+
+// maxQueuePrefix leaves room for the names of the queues: Queue Storage takes 63 characters.
+const maxQueuePrefix = 30
+
+var queuePrefix = regexp.MustCompile(`^([a-z0-9](-?[a-z0-9])*-?)?$`)
 
 // tableName is what Table Storage takes for the name of a table.
 var tableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{2,62}$`)

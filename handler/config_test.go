@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,7 @@ func TestSettingsByDefault(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	clean(t, "AUTH_MODE", "dev", "PUBLIC_READ", "true", "MAX_TEXT", "30000", "TABLE_PREFIX", "test", "TABLE_PROMPTS", "P00",
+	clean(t, "AUTH_MODE", "dev", "PUBLIC_READ", "true", "MAX_TEXT", "30000", "QUEUE_PREFIX", "test-", "TABLE_PREFIX", "test", "TABLE_PROMPTS", "P00",
 		"LOG_LEVEL", "warn", "LIMIT_WRITES", "3", "CORS_ORIGINS", "https://a.example.com,http://localhost:1", "FUNCTIONS_CUSTOMHANDLER_PORT", "65535", "AZURE_FUNCTIONS_ENVIRONMENT", "Development",
 		"TAGS", "go, C++:C plus plus ,x:")
 	s, err := readSettings()
@@ -28,7 +29,7 @@ func TestSettings(t *testing.T) {
 	tables := promptdb.DefaultTables()
 	tables.Prefix, tables.Prompts = "test", "P00"
 	require.Equal(t, settings{
-		Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development"}, PublicRead: true, MaxText: 30000, Tables: tables, LogLevel: slog.LevelWarn,
+		Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development"}, PublicRead: true, MaxText: 30000, Tables: tables, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
 		Limits: httpjson.Limits{Writes: 3}, Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
 		Tags: tagList{
 			{Tag: "go", DisplayName: "go", SortOrder: 10, Active: true},
@@ -51,6 +52,10 @@ func TestSettingsRefused(t *testing.T) {
 		{"TAGS", "a,b,A", `tag "a": named twice`},
 		{"TAGS", "a,,b", `tag ""`},
 		{"TABLE_PREFIX", "my-", `setting TABLE_PREFIX or another TABLE_ setting gives the table name "my-Prompts"`},
+		{"QUEUE_PREFIX", "Staging-", `setting QUEUE_PREFIX is "Staging-", want at most 30 lower case letters`},
+		{"QUEUE_PREFIX", "a--b", "setting QUEUE_PREFIX"},
+		{"QUEUE_PREFIX", "-", "setting QUEUE_PREFIX"},
+		{"QUEUE_PREFIX", strings.Repeat("a", 31), "setting QUEUE_PREFIX"},
 		{"TABLE_VOTES", "prompts", `setting TABLE_* gives two tables the name "prompts"`},
 	} {
 		t.Run(tt.setting+"="+tt.value, func(t *testing.T) {

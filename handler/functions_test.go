@@ -150,7 +150,7 @@ func TestEveryTriggerHasAFunctionAndNoOther(t *testing.T) {
 	want := make(map[string]binding)
 	for _, trigger := range worker.Triggers(testApp().db) {
 		if trigger.Queue != "" {
-			want[trigger.Name] = binding{Type: "queueTrigger", Direction: "in", Name: "message", QueueName: trigger.Queue, Connection: "AzureWebJobsStorage"}
+			want[trigger.Name] = binding{Type: "queueTrigger", Direction: "in", Name: "message", QueueName: "%QUEUE_PREFIX%" + trigger.Queue, Connection: "AzureWebJobsStorage"}
 		} else {
 			want[trigger.Name] = binding{Type: "timerTrigger", Direction: "in", Name: "timer", Schedule: trigger.Schedule}
 		}

@@ -65,7 +65,10 @@ func assemble(ctx context.Context, s settings, refused error, log *slog.Logger, 
 	if refused != nil {
 		return nil, refuse(refused, log), nil
 	}
-	st, err := openAzure()
+	if s.QueuePrefix == "" {
+		return nil, refuse(&auth.Refusal{Setting: "QUEUE_PREFIX", Reason: "is not set: the Functions host needs it to find the queues"}, log), nil
+	}
+	st, err := openAzure(s.QueuePrefix)
 	if err != nil {
 		return nil, refuse(err, log), nil
 	}

@@ -3,20 +3,23 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/azure"
 	"prompthub/internal/azurite"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // startHost runs the custom handler on a free port and waits as the Functions host does.
 func startHost(t *testing.T, settings ...string) (*process, string) {
 	t.Helper()
 	port := freePort(t)
-	clean(t, append(settings, "FUNCTIONS_CUSTOMHANDLER_PORT", port)...)
+	clean(t, slices.Concat([]string{"QUEUE_PREFIX", "made-"}, settings, []string{"FUNCTIONS_CUSTOMHANDLER_PORT", port})...)
 	p, url := start(t), "http://127.0.0.1:"+port
 	require.Eventually(t, func() bool {
 		res, err := http.Get(url)
@@ -59,6 +62,7 @@ func TestRefusedConfigurationStaysUp(t *testing.T) {
 		{"no identity", []string{"AzureWebJobsStorage", nowhere}, "AUTH_MODE", true},
 		{"dev mode in the cloud", []string{"AzureWebJobsStorage", nowhere, "AUTH_MODE", "dev"}, "AUTH_MODE", true},
 		{"no storage", []string{"AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development"}, "AzureWebJobsStorage", false},
+		{"no names of queues", []string{"AzureWebJobsStorage", nowhere, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development", "QUEUE_PREFIX", ""}, "QUEUE_PREFIX", false},
 		{"a wrong value", []string{"AzureWebJobsStorage", nowhere, "PUBLIC_READ", "maybe"}, "PUBLIC_READ", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -127,6 +131,12 @@ func TestHostMakesItsTables(t *testing.T) {
 	status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
 	require.Equal(t, http.StatusCreated, status, body)
 	require.Contains(t, body, `"authorId":"ann"`)
+	account, err := azure.New(azure.Config{ConnectionString: storage})
+	require.NoError(t, err)
+	for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} {
+		_, err := account.Queues.Len(t.Context(), "made-"+name)
+		require.NoError(t, err, "function.json names it so")
+	}
 	p.stop()
 	require.Equal(t, exitOK, <-p.code)
 

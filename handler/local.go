@@ -69,7 +69,7 @@ func local(ctx context.Context, std streams, addr, data, profile string) (err er
 		return err
 	}
 	defer l.Close()
-	st, err := openStore(data)
+	st, err := openStore(data, s.QueuePrefix)
 	if err != nil {
 		return err
 	}

@@ -173,12 +173,12 @@ func redrive(ctx context.Context, db *promptdb.DB, std streams) error {
 }
 
 // withStore has do work on a store, which is closed when nothing is left to do.
-func withStore(open func(dir string) (store, error), dir string, std streams, do func(*promptdb.DB) error) (err error) {
+func withStore(open func(dir, queuePrefix string) (store, error), dir string, std streams, do func(*promptdb.DB) error) (err error) {
 	s, err := readSettings()
 	if err != nil {
 		return err
 	}
-	st, err := open(dir)
+	st, err := open(dir, s.QueuePrefix)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func azureIsSet() bool {
 
 // openAzure opens the storage account that the environment names. It sends nothing. The error
 // is an *auth.Refusal.
-func openAzure() (store, error) {
+func openAzure(queuePrefix string) (store, error) {
 	cfg, err := azure.FromEnv(os.Getenv)
 	if err != nil {
 		return store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not name a storage account: " + err.Error()}
@@ -53,14 +53,15 @@ func openAzure() (store, error) {
 	if err != nil {
 		return store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not open a storage account: " + err.Error()}
 	}
-	return store{account.Tables, account.Queues, "the storage account of AzureWebJobsStorage", func() error { return nil }}, nil
+	queues := queue.Prefixed(account.Queues, queuePrefix)
+	return store{account.Tables, queues, "the storage account of AzureWebJobsStorage", func() error { return nil }}, nil
 }
 
 // openStore opens the storage account where one is set, else the embedded store in dir, which
 // it creates.
-func openStore(dir string) (store, error) {
+func openStore(dir, queuePrefix string) (store, error) {
 	if azureIsSet() {
-		return openAzure()
+		return openAzure(queuePrefix)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return store{}, err
@@ -70,15 +71,15 @@ func openStore(dir string) (store, error) {
 	if err != nil {
 		return store{}, fmt.Errorf("%w (it belongs to one process: is \"handler local\" running?)", err)
 	}
-	return store{file.Tables, file.Queues, path, file.Close}, nil
+	return store{file.Tables, queue.Prefixed(file.Queues, queuePrefix), path, file.Close}, nil
 }
 
 // openExisting is openStore for commands that an empty store would mislead.
-func openExisting(dir string) (store, error) {
+func openExisting(dir, queuePrefix string) (store, error) {
 	if _, err := os.Stat(filepath.Join(dir, storeFile)); !azureIsSet() && errors.Is(err, fs.ErrNotExist) {
 		return store{}, fmt.Errorf("there is no store in %s: name its directory with --data, or set AzureWebJobsStorage", dir)
 	}
-	return openStore(dir)
+	return openStore(dir, queuePrefix)
 }
 
 // wait waits, or returns the context's error.

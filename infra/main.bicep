@@ -48,6 +48,11 @@ param logLevel string = 'info'
 @description('Goes before the name of every table. Changing it shows an empty library; the old tables stay.')
 param tablePrefix string = ''
 
+@minLength(1)
+@maxLength(30)
+@description('Goes before the name of every queue. Changing it leaves the messages of the old queues; anti-entropy does their work.')
+param queuePrefix string = 'prompthub-'
+
 @description('Further settings of the application, strings by their names; they win over all others. None of the platform.')
 param moreSettings object = {}
 
@@ -123,6 +128,7 @@ module storage 'modules/storage.bicep' = {
     token: token
     sku: storageSku
     tablePrefix: tablePrefix
+    queuePrefix: queuePrefix
     privateNetwork: privateNetwork
     logsName: monitoring.outputs.logsName
   }
@@ -188,6 +194,7 @@ module app 'modules/app.bicep' = {
     catalogTags: tags
     logLevel: logLevel
     tablePrefix: tablePrefix
+    queuePrefix: queuePrefix
     moreSettings: empty(platformSettings) ? moreSettings : fail('MORE_SETTINGS may not set ${join(platformSettings, ', ')}')
     allowedIpRanges: ipRanges
     corsOrigins: empty(corsOrigins) ? [] : map(split(corsOrigins, ','), origin => trim(origin))

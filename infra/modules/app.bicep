@@ -21,6 +21,7 @@ param maxText int
 param catalogTags string
 param logLevel string
 param tablePrefix string
+param queuePrefix string
 param moreSettings object
 param allowedIpRanges array
 param corsOrigins array
@@ -142,6 +143,7 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
       PUBLIC_READ: string(publicRead)
       MAX_TEXT: string(maxText)
       LOG_LEVEL: logLevel
+      QUEUE_PREFIX: queuePrefix // function.json names the queues with it
       CORS_ORIGINS: join(corsOrigins, ',')
     }, empty(frontDoorId) ? {} : {
       FRONT_DOOR_ID: frontDoorId

@@ -4,6 +4,7 @@ param tags object
 param token string
 param sku string
 param tablePrefix string
+param queuePrefix string
 param privateNetwork bool
 param logsName string
 
@@ -70,7 +71,7 @@ resource queueService 'Microsoft.Storage/storageAccounts/queueServices@2025-01-0
 
 resource queues 'Microsoft.Storage/storageAccounts/queueServices/queues@2025-01-01' = [for name in queueNames: {
   parent: queueService
-  name: name
+  name: '${queuePrefix}${name}'
 }]
 
 resource blobService 'Microsoft.Storage/storageAccounts/blobServices@2025-01-01' = {

@@ -133,7 +133,7 @@ func startPackage(t *testing.T, settings ...string) *functiontest.Host {
 	first, _ := archives(t)
 	dir := t.TempDir()
 	unzip(t, first, dir)
-	return functiontest.Start(t, functiontest.Options{AppRoot: dir, Env: append([]string{"PATH=" + os.Getenv("PATH")}, settings...)})
+	return functiontest.Start(t, functiontest.Options{AppRoot: dir, Env: append([]string{"PATH=" + os.Getenv("PATH"), "QUEUE_PREFIX=package-"}, settings...)})
 }
 
 // get returns status and body of an answer.

@@ -9,4 +9,5 @@ func TestStorageIsClosed(t *testing.T) {
 		"supportsHttpsTrafficOnly: true", "minimumTlsVersion: 'TLS1_2'")
 	fs.has(t, file, "resource deployments '", "properties: { publicAccess: 'None' }")
 	fs.has(t, file, "resource tables '", "name: '${tablePrefix}${name}'")
+	fs.has(t, file, "resource queues '", "name: '${queuePrefix}${name}'")
 }

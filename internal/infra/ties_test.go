@@ -84,7 +84,7 @@ func queueNames(t *testing.T, fs files) []string {
 	require.Len(t, want, 4)
 	for _, f := range functions(t) {
 		if f.trigger().Type == "queueTrigger" {
-			read = append(read, f.trigger().QueueName)
+			read = append(read, strings.TrimPrefix(f.trigger().QueueName, "%QUEUE_PREFIX%"))
 		}
 	}
 	got := fs.list(t, "modules/storage.bicep", "var queueNames = [")

@@ -34,6 +34,26 @@ func TestQueues(t *testing.T) {
 	queuetest.TestQueues(t, func(testing.TB) queue.Queues { return memory.NewQueues(time.Now) })
 }
 
+func TestPrefixedQueues(t *testing.T) {
+	t.Parallel()
+	queuetest.TestQueues(t, func(testing.TB) queue.Queues { return queue.Prefixed(memory.NewQueues(time.Now), "one-") })
+	all := memory.NewQueues(time.Now)
+	one, two := queue.Prefixed(all, "one-"), queue.Prefixed(all, "two-")
+	require.NoError(t, one.Create(t.Context(), "jobs"))
+	require.NoError(t, two.Create(t.Context(), "jobs"))
+	_, err := one.Send(t.Context(), "jobs", "text", 0)
+	require.NoError(t, err)
+	for _, q := range []struct {
+		queue.Queues
+		name string
+		want int
+	}{{one, "jobs", 1}, {two, "jobs", 0}, {all, "one-jobs", 1}} {
+		n, err := q.Len(t.Context(), q.name)
+		require.NoError(t, err)
+		require.Equal(t, q.want, n, q.name)
+	}
+}
+
 func upsert(row string, props ...table.Prop) table.Op {
 	return table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "p", Row: row}, Props: props}}
 }

@@ -2,6 +2,7 @@ package functiontest
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -52,6 +53,16 @@ var reference = regexp.MustCompile(`%[^%\s]+%`)
 // expand replaces %NAME%; an unknown name becomes nothing.
 func (e environment) expand(s string) string {
 	return reference.ReplaceAllStringFunc(s, func(ref string) string { return e[strings.Trim(ref, "%")] })
+}
+
+// resolve replaces %NAME% in a binding, where the host refuses a function whose setting is not there or empty.
+func (e environment) resolve(s string) (string, error) {
+	for _, ref := range reference.FindAllString(s, -1) {
+		if e[strings.Trim(ref, "%")] == "" {
+			return "", fmt.Errorf("%s does not resolve to a value", ref)
+		}
+	}
+	return e.expand(s), nil
 }
 
 // disabled reports whether an app setting switches a function off.

@@ -1,6 +1,7 @@
 package functiontest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -102,9 +103,11 @@ func (f *function) complete(a *app) (err error) {
 	}
 	switch t.Type {
 	case queueTrigger:
-		if t.QueueName = strings.ToLower(a.env.expand(t.QueueName)); t.QueueName == "" {
-			return errors.New("queueName is missing or expands to nothing")
+		name, err := a.env.resolve(t.QueueName)
+		if err != nil || name == "" {
+			return fmt.Errorf("queueName %q: %w", t.QueueName, cmp.Or(err, errors.New("is missing")))
 		}
+		t.QueueName = strings.ToLower(name)
 	case timerTrigger:
 		if f.schedule, err = sixFields.Parse(a.env.expand(t.Schedule)); err != nil {
 			return fmt.Errorf("schedule: %w", err)

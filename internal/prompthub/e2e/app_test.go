@@ -166,11 +166,14 @@ type hosted struct {
 	vars []string
 }
 
+// queuePrefix goes before the names of queues on Azurite.
+const queuePrefix = "e2e-"
+
 // azureEnv returns the environment of an application on a storage account of its own: applications that share
 // queues take each other's messages.
 func azureEnv(t testing.TB) []string {
 	t.Helper()
-	return []string{"AzureWebJobsStorage=" + azurite.Account(t)}
+	return []string{"AzureWebJobsStorage=" + azurite.Account(t), "QUEUE_PREFIX=" + queuePrefix}
 }
 
 func startHosted(t testing.TB, faults functiontest.Faults) *hosted {

@@ -142,6 +142,12 @@ func openAzure(t testing.TB, vars []string, raw bool) *azure.Store {
 	return store
 }
 
+// openQueues returns its queues under their plain names.
+func openQueues(t testing.TB, vars []string, raw bool) queue.Queues {
+	t.Helper()
+	return queue.Prefixed(openAzure(t, vars, raw).Queues, queuePrefix)
+}
+
 func lookup(vars []string) func(string) string {
 	return func(name string) string {
 		for _, v := range vars {
@@ -187,7 +193,7 @@ func TestCreateIsRepairedByItsMessage(t *testing.T) {
 	a := startHosted(t, functiontest.Faults{})
 	store := openAzure(t, a.env(), false)
 	db := promptdb.New(promptdb.Config{
-		Store: &doomed{DB: store.Tables}, Queues: store.Queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: &doomed{DB: store.Tables}, Queues: openQueues(t, a.env(), false), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Behind: func(func()) {}, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	id, err := prompt.NewID(time.Now(), rand.Reader)
@@ -213,8 +219,8 @@ func TestCreateIsRepairedByItsMessage(t *testing.T) {
 func TestPoisonIsSetAside(t *testing.T) {
 	t.Parallel()
 	a := startHosted(t, functiontest.Faults{Seed: 2, Duplicates: 1})
-	raw := openAzure(t, a.env(), true)
-	_, err := raw.Queues.Send(t.Context(), promptdb.QueueMoves, base64.StdEncoding.EncodeToString([]byte(`{"v":99}`)), 0)
+	raw := openQueues(t, a.env(), true)
+	_, err := raw.Send(t.Context(), promptdb.QueueMoves, base64.StdEncoding.EncodeToString([]byte(`{"v":99}`)), 0)
 	require.NoError(t, err)
 	p := user{t: t, url: a.url(), name: "ann"}.create("Beside poison")
 	_, err = user{t: t, url: a.url(), name: "bob"}.vote(p.ID, "like") // its message is delivered twice, as all are
@@ -222,7 +228,7 @@ func TestPoisonIsSetAside(t *testing.T) {
 	reader := user{t: t, url: a.url(), name: "reader"}
 	require.Eventually(t, func() bool { return reader.walk("/prompts?sort=most-liked", func() {})[0].Likes == 1 }, time.Minute, 100*time.Millisecond)
 	require.Eventually(t, func() bool {
-		n, err := raw.Queues.Len(t.Context(), queue.Poison(promptdb.QueueMoves))
+		n, err := raw.Len(t.Context(), queue.Poison(promptdb.QueueMoves))
 		return err == nil && n > 0
 	}, 3*time.Minute, time.Second, "the message does not become poison")
 	code, out, errs := command(t, a.env(), "redrive")

@@ -32,7 +32,7 @@ func TestSoak(t *testing.T) {
 	require.NoError(t, err)
 	stop := func() { require.NoError(t, server.Stop()) }
 	defer func() { stop() }()
-	a := hostOn(t, []string{"AzureWebJobsStorage=" + server.ConnectionString()}, functiontest.Faults{Seed: 3, Duplicates: 0.02, Hold: 200 * time.Millisecond})
+	a := hostOn(t, []string{"AzureWebJobsStorage=" + server.ConnectionString(), "QUEUE_PREFIX=" + queuePrefix}, functiontest.Faults{Seed: 3, Duplicates: 0.02, Hold: 200 * time.Millisecond})
 
 	ctx, cancel := context.WithTimeout(t.Context(), lasting)
 	defer cancel()
@@ -78,9 +78,9 @@ func TestSoak(t *testing.T) {
 // redrive puts poison back and returns how much there was.
 func redrive(t *testing.T, a app) int {
 	n := 0
-	store := openAzure(t, a.env(), true)
+	queues := openQueues(t, a.env(), true)
 	for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} {
-		if k, err := store.Queues.Len(t.Context(), queue.Poison(name)); err == nil {
+		if k, err := queues.Len(t.Context(), queue.Poison(name)); err == nil {
 			n += k
 		}
 	}
@@ -92,9 +92,9 @@ func redrive(t *testing.T, a app) int {
 // depth returns how many messages there are on the queues.
 func depth(t *testing.T, a app) int {
 	n := 0
-	store := openAzure(t, a.env(), true)
+	queues := openQueues(t, a.env(), true)
 	for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} {
-		k, err := store.Queues.Len(t.Context(), name)
+		k, err := queues.Len(t.Context(), name)
 		require.NoError(t, err)
 		n += k
 	}
