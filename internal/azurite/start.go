@@ -12,47 +12,54 @@ import (
 // startTimeout is ample: a service starts in a second or two.
 const startTimeout = time.Minute
 
-// shared is the server of this process, started for the first test that asks and ended with
-// the process, since no test can know that it is the last.
-var shared = sync.OnceValues(func() (*Server, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	return Run(ctx, Options{Accounts: sharedAccounts})
-})
+// sharedAccounts are more than the tests of a process ask one server for.
+const sharedAccounts = 50
 
-// sharedAccounts are more than the tests of a process ask for.
-const sharedAccounts = 100
+// shared are the servers of this process, each started for the first test that asks and ended with the
+// process, since no test can know that it is the last. A service is one thread: a few servers keep a
+// test that asks much from holding up all others.
+var shared = [3]func() (*Server, error){once(), once(), once()}
 
-// taken counts the accounts of the shared server that tests have.
-var taken atomic.Int32
+func once() func() (*Server, error) {
+	return sync.OnceValues(func() (*Server, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		return Run(ctx, Options{Accounts: sharedAccounts})
+	})
+}
 
 // Start returns the connection string of an Azurite that all tests of the process share:
 // name tables and queues so that they do not meet. Where Azurite is not installed
 // the test is skipped, or fails if the environment says CI=true. With -short it is skipped.
 func Start(tb testing.TB) string {
 	tb.Helper()
-	installed(tb)
-	server, err := shared()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return server.ConnectionString()
+	return start(tb, 0).ConnectionString()
 }
 
-// Account returns the connection string of a storage account of the test's own, on the Azurite that all
-// tests of the process share: no other test meets its tables and queues. The rule for skipping is Start's.
-func Account(tb testing.TB) string {
+func start(tb testing.TB, i int) *Server {
 	tb.Helper()
-	Start(tb)
-	server, err := shared()
+	installed(tb)
+	server, err := shared[i]()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	i := int(taken.Add(1))
-	if i > sharedAccounts {
-		tb.Fatalf("more than %d tests want an account of their own", sharedAccounts)
+	return server
+}
+
+// taken counts the accounts that tests have.
+var taken atomic.Int32
+
+// Account returns the connection string of a storage account of the test's own, on one of the servers that
+// the tests of the process share: no other test meets its tables and queues. The rule for skipping is Start's.
+func Account(tb testing.TB) string {
+	tb.Helper()
+	i := int(taken.Add(1)) - 1
+	server := start(tb, i%len(shared))
+	account := i/len(shared) + 1
+	if account > sharedAccounts {
+		tb.Fatalf("more than %d tests want an account of their own", len(shared)*sharedAccounts)
 	}
-	return server.connection(accountName(i))
+	return server.connection(accountName(account))
 }
 
 // installed skips or fails a test that cannot run.
