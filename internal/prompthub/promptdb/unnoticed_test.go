@@ -53,7 +53,7 @@ func TestOldWakeUpIsSentAgain(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r := newRing(t)
 				tk := r.start(name, tt.do(r.seeded(1)))
-				stood := false
+				stood, refused := false, name == "edit" // a vote reads again after a refusal, with the wake-up of the first try
 				var sent time.Time
 				for !tk.settled() {
 					synctest.Wait()
@@ -62,9 +62,15 @@ func TestOldWakeUpIsSentAgain(t *testing.T) {
 					}
 					c := r.Pending()[0]
 					switch {
+					case !c.Wake.IsZero():
+						r.Advance(c.Wake.Sub(r.Now()))
 					case strings.HasPrefix(c.Label, "send "+tt.queue):
 						sent = r.Now()
-					case strings.HasPrefix(c.Label, tt.reads) && !stood:
+					case strings.HasPrefix(c.Label, tt.writes) && !refused:
+						refused = true
+						c.Fail(table.ErrBusy)
+						continue
+					case strings.HasPrefix(c.Label, tt.reads) && refused && !stood:
 						stood = true
 						for _, other := range r.Pending() {
 							if other != c {
