@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -61,6 +62,10 @@ func (t *Tables) list(ctx context.Context, name string, r table.Range, limit int
 	opts := &aztables.ListEntitiesOptions{Top: &top, NextPartitionKey: at.Partition, NextRowKey: at.Row}
 	if f := filter(r); f != "" {
 		opts.Filter = &f
+	}
+	if r.Select != nil {
+		names := "PartitionKey,RowKey," + strings.Join(r.Select, ",")
+		opts.Select = &names
 	}
 	answer := tap{stub: emptyPage}
 	resp, err := t.service.NewClient(name).NewListEntitiesPager(opts).NextPage(tapped(repeatable(ctx), &answer))

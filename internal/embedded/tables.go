@@ -158,17 +158,35 @@ type walk struct {
 
 // row returns the row stored under k, or only its key where the range does not want more.
 func (w *walk) row(k, v []byte) (row table.Row, err error) {
-	if w.r.Keep == nil {
+	if w.r.Keep == nil && w.r.Select == nil {
 		return decode(k, v)
 	}
 	if w.props, err = view(v, w.props); err != nil {
 		return row, fmt.Errorf("%w under %q", err, k)
 	}
-	if w.r.Keep(w.props) {
+	selected := w.r.Selected(w.props)
+	keeps := w.r.Keeps(selected)
+	if keeps && w.r.Select == nil {
 		return decode(k, v)
 	}
 	partition, name, _ := strings.Cut(string(k), "\x00")
-	return table.Row{Key: table.Key{Partition: partition, Row: name}}, nil
+	row.Key = table.Key{Partition: partition, Row: name}
+	if keeps {
+		row.ETag = string(v[1:headerLen])
+		row.Props = owned(selected)
+	}
+	return row, nil
+}
+
+// owned makes properties that view returned valid for good.
+func owned(props table.Props) table.Props {
+	for i, p := range props {
+		props[i].Name = strings.Clone(p.Name)
+		if p.Value.Type() == table.TypeString {
+			props[i].Value = table.String(strings.Clone(p.Value.Str()))
+		}
+	}
+	return props
 }
 
 func newWalk(c *bbolt.Cursor, r table.Range, position []byte) *walk {

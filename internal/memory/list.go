@@ -58,6 +58,7 @@ func (t *Tables) list(ctx context.Context, name string, r table.Range, limit int
 			return page, err
 		}
 		row := copyRow(rs.rows[key])
+		row.Props = r.Selected(row.Props)
 		if !r.Keeps(row.Props) {
 			row = row.Bare()
 		}

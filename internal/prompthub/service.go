@@ -137,9 +137,9 @@ func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, e
 	return s.db.Get(ctx, who.ID, id)
 }
 
-// GetByName returns the prompt that a name, an old name or a slug of an owner leads to. Who may be nobody.
-func (s *Service) GetByName(ctx context.Context, who auth.User, owner, name string) (View, error) {
-	return s.db.GetByName(ctx, who.ID, owner, name)
+// GetByName returns the prompt that a name, an old name or a slug of an owner leads to, as it is or in a version. Who may be nobody.
+func (s *Service) GetByName(ctx context.Context, who auth.User, owner, name string, want WantedVersion) (View, error) {
+	return s.db.GetByName(ctx, who.ID, owner, name, want)
 }
 
 // Replace puts a draft in place of what the author wrote before.
@@ -164,11 +164,12 @@ type Patch struct {
 	Text        *string
 	Tags        *[]prompt.Tag
 	Visibility  *prompt.Visibility
-	Message     string // why
+	Message     string   // why
+	Labels      []string // for the version that it makes
 }
 
 func (p Patch) apply(d prompt.Draft) prompt.Draft {
-	d.Message = p.Message
+	d.Message, d.Labels = p.Message, p.Labels
 	if p.Name != nil && *p.Name != "" {
 		d.Name = *p.Name
 	}
@@ -205,7 +206,7 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 		if err != nil {
 			return p, err
 		}
-		if d.Equal(p.Draft) {
+		if d.Equal(p.Draft) && len(d.Labels) == 0 {
 			return p, promptdb.ErrUnchanged
 		}
 		if !m.holds(p.Revision) {

@@ -150,6 +150,11 @@ func CheckList(r Range, limit int) error {
 	if r.Partition != "" && (r.FromPartition != "" || r.ToPartition != "") {
 		return fmt.Errorf("%w: a range with a partition and with bounds of partitions", ErrInvalid)
 	}
+	for _, name := range r.Select {
+		if !identifier(name) {
+			return fmt.Errorf("%w: a range that selects %q", ErrInvalid, name)
+		}
+	}
 	if r.From != "" && r.After != "" {
 		return fmt.Errorf("%w: a range with two lower bounds", ErrInvalid)
 	}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // The limits that every implementation enforces, those of Table Storage and of
@@ -59,11 +60,22 @@ type Row struct {
 //
 // Where Keep is set, a row that it refuses comes with its key alone: a store need not make the properties of rows that nobody
 // looks at. It is called once for each row of a page, must not block, and what it is given is valid until it returns.
+//
+// Where Select is set, rows come with no other properties than those that it names, and Keep is asked about no others.
 type Range struct {
 	Partition                  string
 	FromPartition, ToPartition string
 	From, After, To            string
 	Keep                       func(Props) bool
+	Select                     []string
+}
+
+// Selected returns which of p a row of the range comes with. It leaves p as it is.
+func (r Range) Selected(p Props) Props {
+	if r.Select == nil {
+		return p
+	}
+	return slices.DeleteFunc(slices.Clone(p), func(x Prop) bool { return !slices.Contains(r.Select, x.Name) })
 }
 
 // Bare returns a row as a List returns it whose Keep refuses it.

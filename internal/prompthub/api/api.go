@@ -73,6 +73,8 @@ func build(c Config) (*api, http.Handler) {
 	a.prompts()
 	a.rendering()
 	a.byName()
+	a.versions()
+	a.labels()
 	a.votes()
 	a.mine()
 	a.moderation()

@@ -12,7 +12,7 @@ import (
 func (a *api) byName() {
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt-by-name", Method: http.MethodGet, Path: "/users/{handle}/prompts/{slug}", Tags: []string{"prompts"},
-		Summary: "A prompt by its name or slug", Errors: []int{http.StatusNotFound},
+		Summary: "A prompt by its name or slug", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
 	}, a.getByName)
 }
 
@@ -20,6 +20,7 @@ func (a *api) byName() {
 type ByName struct {
 	Handle string `path:"handle" doc:"Whose prompt: me" example:"me"`
 	Slug   string `path:"slug" doc:"The slug of the prompt, or its name, or one that it had, with / as %2F" example:"reviews-code"`
+	Which
 }
 
 // owner returns the id of the user that a path names.
@@ -38,7 +39,11 @@ func (a *api) getByName(ctx context.Context, c call, in *ByName) (*promptOutput,
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.GetByName(ctx, c.User, owner, in.Slug)
+	want, _, err := in.wanted()
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.GetByName(ctx, c.User, owner, in.Slug, want)
 	if err != nil {
 		return nil, err
 	}

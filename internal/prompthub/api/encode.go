@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"strings"
@@ -56,8 +57,12 @@ func names(list []string) []prompt.Tag {
 }
 
 // etag changes with all that the caller sees of a prompt and that can change. That it is hidden is no edit, and
-// yet its author must see it.
+// yet its author must see it. One version has another tag than the prompt has, even if the prompt holds it.
 func etag(v prompthub.View) string {
+	if v.Of.Number > 0 {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %d", v.Of.Hash, v.Revision, v.Likes, v.Dislikes, v.MyVote, v.HiddenAt.UnixMilli()))
+		return fmt.Sprintf(`"v%d-%x"`, v.Of.Number, sum[:8])
+	}
 	hidden := ""
 	if v.Hidden() {
 		hidden = "-h" + strconv.FormatInt(v.HiddenAt.UnixMilli(), 36)
@@ -85,10 +90,16 @@ func list(c call, p prompthub.Page) *listOutput {
 	for i, v := range p.Items {
 		out.Body.Items[i] = encode(v)
 	}
-	if p.Next != "" {
-		query := c.url.Query()
-		query.Set("cursor", p.Next)
-		out.Link = "<" + c.url.EscapedPath() + "?" + query.Encode() + `>; rel="next"`
-	}
+	out.Link = nextLink(c, p.Next)
 	return out
+}
+
+// nextLink returns what Link says of the next page of a list.
+func nextLink(c call, cursor string) string {
+	if cursor == "" {
+		return ""
+	}
+	query := c.url.Query()
+	query.Set("cursor", cursor)
+	return "<" + c.url.EscapedPath() + "?" + query.Encode() + `>; rel="next"`
 }

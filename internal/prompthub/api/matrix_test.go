@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -50,6 +51,16 @@ var permissions = map[string]rule{
 	"create-prompt":       {"201", "201", "201"},
 	"get-me":              {"200", "200", "200"},
 	"list-my-prompts":     {"200", "200", "200"},
+	"list-versions":       {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"get-version":         {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"compare-versions":    {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"list-labels":         {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"get-label-history":   {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"delete-version":      {"403 404 404 404 404", "204 204 404 204 404", "403 404 404 404 404"},
+	"restore-version":     {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
+	"set-label":           {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
+	"delete-label":        {"403 404 404 404 404", "204 204 404 204 404", "403 404 404 404 404"},
+	"undo-label":          {"403 404 404 404 404", "204 204 404 204 404", "403 404 404 404 404"},
 	"list-my-votes":       {"200", "200", "200"},
 	"get-prompt-by-name":  {"404 404 404 404 404", "200 200 404 200 404", "404 404 404 404 404"},
 	"list-hidden-prompts": {"403", "403", "200"},
@@ -62,7 +73,7 @@ var permissions = map[string]rule{
 // reading is public.
 var (
 	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs"}
-	read   = []string{"list-prompts", "get-prompt", "list-tags", "render-prompt", "get-prompt-text"}
+	read   = []string{"list-prompts", "get-prompt", "list-tags", "render-prompt", "get-prompt-text", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
 )
 
 // A caller is somebody, or claims to be.
@@ -219,7 +230,8 @@ func anonymous(a answer) string {
 func (m matrix) cell(o operation, who caller, target, want string) answer {
 	m.t.Helper()
 	p := m.prompt(target)
-	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug).Replace(o.path)
+	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug, "{version}", "1", "{other}", "2",
+		"{label}", "production").Replace(o.path)
 	v, _ := m.contract.at(o.pointer)
 	op := v.(map[string]any)
 	header := append([]string{}, who.header...)
@@ -245,7 +257,7 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 func (m matrix) prompt(target string) prompt.Prompt {
 	m.t.Helper()
 	ann, root := auth.User{ID: "ann", Name: "ann"}, auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
-	d := prompt.Draft{Title: "T", Text: "X {{name:Ann}} ${count:1}", Visibility: prompt.Public}
+	d := prompt.Draft{Title: "T", Text: "X {{name:Ann}} ${count:1}", Visibility: prompt.Public, Labels: []string{"production"}}
 	if target == "unknown" || target == "" {
 		return prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "unknown"}
 	}
@@ -253,6 +265,9 @@ func (m matrix) prompt(target string) prompt.Prompt {
 		d.Visibility = prompt.Private
 	}
 	v, _, err := m.config.Service.Create(m.t.Context(), ann, d, "")
+	require.NoError(m.t, err)
+	two := d.Text + " second"
+	v, err = m.config.Service.Patch(m.t.Context(), ann, v.ID, prompthub.Match{Any: true}, prompthub.Patch{Text: &two})
 	require.NoError(m.t, err)
 	switch target {
 	case "deleted":

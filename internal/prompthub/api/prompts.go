@@ -33,7 +33,7 @@ func (a *api) prompts() {
 	}, a.create)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt", Method: http.MethodGet, Path: "/prompts/{id}", Tags: []string{"prompts"},
-		Summary: "A prompt", Errors: []int{http.StatusNotFound},
+		Summary: "A prompt, as it is or in one of its versions", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
 	}, a.get)
 	route(a, user, huma.Operation{
 		OperationID: "replace-prompt", Method: http.MethodPut, Path: "/prompts/{id}", Tags: []string{"prompts"},
@@ -100,19 +100,33 @@ func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutpu
 
 func (d PromptDraft) draft() prompt.Draft {
 	return prompt.Draft{
-		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Text: d.Text,
+		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Labels: d.Labels, Text: d.Text,
 		Tags: names(d.Tags), Visibility: prompt.Visibility(d.Visibility),
 	}
 }
 
 func output(v prompthub.View) *promptOutput { return &promptOutput{ETag: etag(v), Body: encode(v)} }
 
-func (a *api) get(ctx context.Context, c call, in *ByID) (*promptOutput, error) {
+type getInput struct {
+	ByID
+	Which
+}
+
+func (a *api) get(ctx context.Context, c call, in *getInput) (*promptOutput, error) {
 	id, err := in.prompt()
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.Get(ctx, c.User, id)
+	want, one, err := in.wanted()
+	if err != nil {
+		return nil, err
+	}
+	var v prompthub.View
+	if one {
+		v, err = a.Service.GetVersion(ctx, c.User, id, want)
+	} else {
+		v, err = a.Service.Get(ctx, c.User, id)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +179,7 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*promptOutput,
 func (p PromptPatch) change() prompthub.Patch {
 	change := prompthub.Patch{
 		Name: p.Name.pointer(), Title: p.Title.pointer(), Description: p.Description.pointer(), Text: p.Text.pointer(), Message: p.Message.Value,
+		Labels: p.Labels.Value,
 	}
 	if p.Tags.Set {
 		tags := names(p.Tags.Value)

@@ -53,6 +53,7 @@ type NewPrompt struct {
 	Name        string   `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Without one, it is the slug of the title" example:"reviews/code"`
 	Description string   `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
 	Message     string   `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
+	Labels      []string `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and not latest" example:"[\"staging\"]"`
 	Title       string   `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
 	Text        string   `json:"text" doc:"Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
 	Tags        []string `json:"tags,omitempty" doc:"At most 10 active tags of the catalog, each once, in either case" example:"[\"development\",\"code-review\"]"`
@@ -64,6 +65,7 @@ type PromptDraft struct {
 	Name        string   `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Absent: it stays; the name before goes on leading to the prompt until another one of yours takes it" example:"reviews/code"`
 	Description string   `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
 	Message     string   `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
+	Labels      []string `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and not latest" example:"[\"staging\"]"`
 	Title       string   `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
 	Text        string   `json:"text" doc:"Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
 	Tags        []string `json:"tags,omitempty" doc:"At most 10 tags, active ones or those it has, each once; absent for none" example:"[\"development\",\"code-review\"]"`
@@ -75,6 +77,7 @@ type PromptPatch struct {
 	Name        optional[string]   `json:"name,omitzero" doc:"As in PUT; absent leaves it" example:"reviews/code"`
 	Description optional[string]   `json:"description,omitzero" doc:"As in PUT; absent leaves it, an empty one removes it" example:"Reviews code for defects."`
 	Message     optional[string]   `json:"message,omitzero" doc:"As in PUT" example:"Names the language first"`
+	Labels      optional[[]string] `json:"labels,omitzero" nullable:"true" doc:"As in PUT" example:"[\"staging\"]"`
 	Title       optional[string]   `json:"title,omitzero" doc:"As in PUT; absent leaves it" example:"Act as a strict code reviewer"`
 	Text        optional[string]   `json:"text,omitzero" doc:"As in PUT; absent leaves it" example:"I want you to act as a strict code reviewer."`
 	Tags        optional[[]string] `json:"tags,omitzero" nullable:"true" doc:"As in PUT, in place of all tags; absent leaves them, null removes them" example:"[\"development\"]"`
@@ -140,4 +143,66 @@ type TagEntry struct {
 type State struct {
 	Status  string `json:"status" enum:"ok" doc:"ok; anything else is an error" example:"ok"`
 	Version string `json:"version" doc:"Of the program" example:"1.4.0"`
+}
+
+// A Version is a content that a prompt has or had.
+type Version struct {
+	Version   int64    `json:"version" doc:"Its number" example:"3"`
+	Text      string   `json:"text,omitempty" doc:"Absent in lists" example:"I want you to act as a code reviewer."`
+	Message   string   `json:"message" doc:"Why it was made" example:"Names the language first"`
+	CreatedBy string   `json:"createdBy" doc:"The id of the user who made it" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	CreatedAt string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
+	Hash      string   `json:"hash" doc:"SHA-256 of the content, the same for the same content" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Labels    []string `json:"labels" nullable:"false" doc:"On this version; latest is on the one that the prompt holds" example:"[\"latest\",\"production\"]"`
+}
+
+// A VersionList is a page of the versions of a prompt.
+type VersionList struct {
+	Items      []Version `json:"items" nullable:"false" doc:"The newest first"`
+	NextCursor string    `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
+}
+
+// A Diff is what differs between two versions.
+type Diff struct {
+	From int64 `json:"from" doc:"The first version" example:"3"`
+	To   int64 `json:"to" doc:"The second version" example:"4"`
+	Runs []Run `json:"runs" nullable:"false" doc:"The pieces of both texts, in order: those that are not insert make the first, those that are not delete the second"`
+}
+
+// A Run is a piece of text.
+type Run struct {
+	Op   string `json:"op" enum:"equal,delete,insert" doc:"Which version has it: both, the first, the second" example:"insert"`
+	Text string `json:"text" doc:"The piece" example:"strict "`
+}
+
+// A Label is on one version of a prompt.
+type Label struct {
+	Label   string `json:"label" doc:"1 to 36 of a-z 0-9 _ . -; latest is on the version that the prompt holds" example:"production"`
+	Version int64  `json:"version" doc:"The version it is on" example:"3"`
+}
+
+// A LabelList is the labels of a prompt.
+type LabelList struct {
+	Items []Label `json:"items" nullable:"false" doc:"latest, then the others by name"`
+}
+
+// A LabelTarget is what PUT /prompts/{id}/labels/{label} takes.
+type LabelTarget struct {
+	Version int64 `json:"version" minimum:"1" doc:"The version to put the label on" example:"1"`
+}
+
+// A Move is what once became of a label.
+type Move struct {
+	From     int64  `json:"from,omitempty" doc:"The version it was on; absent for none" example:"2"`
+	To       int64  `json:"to,omitempty" doc:"The version it was put on; absent where it was taken away" example:"3"`
+	By       string `json:"by" doc:"The id of the user who did it" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	At       string `json:"at" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
+	UndoneBy string `json:"undoneBy,omitempty" doc:"The id of the user who took it back" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	UndoneAt string `json:"undoneAt,omitempty" format:"date-time" doc:"When it was taken back" example:"2026-03-05T00:00:00Z"`
+}
+
+// A MoveList is a page of the history of a label.
+type MoveList struct {
+	Items      []Move `json:"items" nullable:"false" doc:"The last move first"`
+	NextCursor string `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
 }

@@ -83,6 +83,14 @@ func reads() []request {
 		{name: "get an unknown id", status: http.StatusNotFound, call: get("/prompts/01BX5ZZKBKACTAV9WEVGEMMVRZ", "Vera"), steps: 2, tables: 3},
 		{name: "text, author known", call: get("/prompts/{id}/text", "Vera"), steps: 1, tables: 3, budget: &budget{1, 3}},
 		{name: "render, author known", call: call{method: http.MethodPost, path: "/prompts/{id}/render", user: "Vera", body: `{"values":{}}`}, steps: 1, tables: 3, budget: &budget{1, 3}},
+		{name: "get a version, author known", call: get("/prompts/{id}?version=1", "Vera"), steps: 1, tables: 4, budget: &budget{2, 4}},
+		{name: "get by label, author known", call: get("/prompts/{id}?label=latest", "Vera"), steps: 1, tables: 4, budget: &budget{2, 5}},
+		{name: "get mine by name and label", setup: labelled, call: get("/users/me/prompts/write-better-short-mystery-novels?label=production", ann), steps: 2, tables: 6, budget: &budget{2, 6}},
+		{name: "versions, author known", call: get("/prompts/{id}/versions", "Vera"), steps: 1, tables: 3, budget: &budget{1, 3}},
+		{name: "one of the versions, author known", call: get("/prompts/{id}/versions/1", "Vera"), steps: 2, tables: 5},
+		{name: "diff, author known", setup: labelled, call: get("/prompts/{id}/versions/1/diff/2", ann), steps: 1, tables: 3, budget: &budget{2, 3}},
+		{name: "labels, author known", call: get("/prompts/{id}/labels", "Vera"), steps: 1, tables: 2, budget: &budget{1, 2}},
+		{name: "history of a label", setup: labelled, call: get("/prompts/{id}/labels/production/history", ann), steps: 2, tables: 2},
 		{name: "get mine by name", call: get("/users/me/prompts/write-better-short-mystery-novels", ann), steps: 2, tables: 4, budget: &budget{2, 4}},
 		{name: "get my vote", call: get("/prompts/{id}/vote", "Vera"), steps: 1, tables: 2},
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 1},
@@ -93,6 +101,15 @@ func reads() []request {
 		{name: "the OpenAPI document", call: get("/openapi.json", "")},
 		{name: "the page that shows it", call: get("/docs", "")},
 	}
+}
+
+// labelled gives the prompt a second version, and the first one a label.
+func labelled(l *lab) {
+	c := edit("/prompts/{id}", ann, "*", `{"text":"Another text."}`)
+	c.path = l.path(c.path)
+	l.ask(c, nil)
+	l.ask(put(l.path("/prompts/{id}/labels/production"), ann, `{"version":1}`), nil)
+	l.settle()
 }
 
 func lists() []request {

@@ -33,14 +33,16 @@ type Versions struct {
 type Version struct {
 	Number int64
 	Content
+	Hash    string // of the content, also where that was not read
 	Message string // why it was made, for people
-	By      string // the id of the user who made it
-	At      time.Time
+	Change
 }
 
 // Current returns the version that the prompt itself holds.
 func (p Prompt) Current() Version {
-	return Version{Number: p.Version, Content: p.Content(), Message: p.Message, By: p.AuthorID, At: p.UpdatedAt}
+	return Version{
+		Number: p.Version, Content: p.Content(), Hash: p.Content().Hash(), Message: p.Message, Change: Change{By: p.AuthorID, At: p.UpdatedAt},
+	}
 }
 
 // First numbers the content of a new prompt.
@@ -63,4 +65,10 @@ func Next(was, now Prompt) Prompt {
 		now.From = now.Version
 	}
 	return now
+}
+
+// A Change says who did something, and when.
+type Change struct {
+	By string // the id of a user
+	At time.Time
 }

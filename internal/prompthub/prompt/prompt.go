@@ -33,8 +33,9 @@ type Draft struct {
 	Text        string // kept byte for byte
 	Tags        []Tag  // unique, in the author's order
 	Visibility  Visibility
-	Description string // "" stands for the first sentence
-	Message     string // why the content is what it is, for people
+	Description string   // "" stands for the first sentence
+	Message     string   // why the content is what it is, for people
+	Labels      []string // that the version of this content is to get; they are not kept here
 }
 
 // Content returns what versions keep of the draft.

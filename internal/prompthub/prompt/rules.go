@@ -41,6 +41,7 @@ func (r Rules) Check(d Draft) (Draft, error) {
 	d.Title = c.title(d.Title)
 	d.Description = c.note("body.description", d.Description, maxDescription)
 	d.Message = c.note("body.message", d.Message, maxMessage)
+	d.Labels = c.labels(d.Labels)
 	c.text(d.Text, r.TextLimit())
 	d.Tags = c.tags(d.Tags)
 	if d.Visibility != Private && d.Visibility != Public {

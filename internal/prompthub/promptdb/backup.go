@@ -19,12 +19,13 @@ const backupVersion = 2
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last
 // the number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	Kind    string       `json:"kind"` // backup, tag, idempotency, content, prompt, vote, end
+	Kind    string       `json:"kind"` // backup, tag, idempotency, content, move, prompt, vote, end
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
 	Tag     *tagLine     `json:"tag,omitempty"`
 	Idem    *idemLine    `json:"idempotency,omitempty"`
 	Content *contentLine `json:"content,omitempty"`
+	Move    *moveLine    `json:"move,omitempty"`
 	Prompt  *promptLine  `json:"prompt,omitempty"`
 	Vote    *voteLine    `json:"vote,omitempty"`
 }

@@ -41,6 +41,20 @@ func (db *DB) ChangeAndGet(ctx context.Context, author string, id prompt.ID, edi
 }
 
 func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
+	return w.run(ctx, func(rec *record) (record, []table.Op, error) {
+		next, err := edit(rec.Prompt)
+		if err != nil {
+			return record{}, nil, err
+		}
+		now := *rec
+		now.Prompt = prompt.Next(rec.Prompt, next)
+		ops, err := w.beside(ctx, rec, &now)
+		return now, ops, err
+	})
+}
+
+// run commits what next makes of the prompt, with further writes in its partition, and projects it. Next may be called several times.
+func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, error)) (prompt.Prompt, error) {
 	db := w.db
 	wait := db.patience()
 	for range maxTries {
@@ -49,7 +63,7 @@ func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 			w.idle()
 			return prompt.Prompt{}, err
 		}
-		next, err := edit(rec.Prompt)
+		now, ops, err := next(rec)
 		if errors.Is(err, ErrUnchanged) {
 			// A publish that nobody heard of may be on its way under the ETag that was read: with another one it never lands.
 			if !rec.Listed() && !db.clear(ctx, *rec) {
@@ -68,13 +82,6 @@ func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 		if err := w.wake(ctx); err != nil {
 			return prompt.Prompt{}, err
 		}
-		now := *rec
-		now.Prompt = prompt.Next(rec.Prompt, next)
-		ops, err := w.beside(ctx, rec, &now)
-		if err != nil {
-			w.done()
-			return prompt.Prompt{}, err
-		}
 		committed, err := w.commit(ctx, rec, now, ops...)
 		if overtaken(err) {
 			if known, err := w.inTheWay(ctx, err, now.Name); err != nil {
@@ -90,7 +97,7 @@ func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 		if err != nil {
 			return prompt.Prompt{}, err
 		}
-		return w.finish(ctx, committed, rec.Listed() && !next.Listed())
+		return w.finish(ctx, committed, rec.Listed() && !now.Listed())
 	}
 	return prompt.Prompt{}, busy(time.Second)
 }

@@ -26,6 +26,7 @@ import (
 //	                                                       !name|{Name or Slug}
 //	                                                       !labels|{PromptId}
 //	                                                       !ver|{PromptId}|{VersionDesc}
+//	                                                       !moves|{PromptId}|{TicksDesc}|{Label}
 //	PromptVotes                  p|{PromptId}              u|{VoterId}
 //	                                                       !tally|{0..7}
 //	                                                       !prompt
@@ -45,6 +46,7 @@ const (
 	namePrefix   = "!name|"
 	labelsPrefix = "!labels|"
 	verPrefix    = "!ver|"
+	movesPrefix  = "!moves|"
 	votePrefix   = "u|"
 	tallyPrefix  = "!tally|"
 	locatorRow   = "!prompt"
@@ -262,6 +264,23 @@ func parseVersion(row string) (id prompt.ID, n int64, ok bool) {
 	n, err := strconv.ParseInt(desc, 10, 64)
 	n = maxVersion - n
 	return id, n, ok && err == nil && n > 0 && versionKey("", id, n).Row == row
+}
+
+// moveKey sorts what became of the labels of a prompt, the last move first.
+func moveKey(author string, id prompt.ID, at time.Time, label string) table.Key {
+	return table.Key{Partition: authorPartition(author), Row: movesOf(id) + fmt.Sprintf("%019d", maxTicks-table.Ticks(at)) + "|" + label}
+}
+
+func movesOf(id prompt.ID) string { return movesPrefix + string(id) + "|" }
+
+// parseMove returns the id in a row key made by moveKey.
+func parseMove(row string) (id prompt.ID, ok bool) {
+	rest, ok := strings.CutPrefix(row, movesPrefix)
+	if !ok {
+		return "", false
+	}
+	text, _, _ := strings.Cut(rest, "|")
+	return parseID(text)
 }
 
 // parseVote returns the voter in a row key made by voteKey.

@@ -2,7 +2,16 @@ package promptdb
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -11,6 +20,8 @@ import (
 // deleted. Whoever writes name rows writes it under its ETag, so that their copies agree with it.
 // What else it holds is what a label needs to be moved without a look at the truth row.
 type card struct {
+	labels     map[string]int64
+	gaps       gaps
 	name, slug string
 	last       int64
 	deleted    bool // the prompt, whose names others may take
@@ -25,16 +36,27 @@ func (db *DB) card(ctx context.Context, author string, id prompt.ID) (*card, err
 	if err != nil || row == nil {
 		return nil, err
 	}
-	c := parseCard(*row)
-	return &c, nil
+	c, err := parseCard(*row)
+	return &c, err
 }
 
-func parseCard(row table.Row) card {
+func parseCard(row table.Row) (card, error) {
 	p := row.Props
-	return card{
-		name: p.Get("Name").Str(), slug: p.Get("Slug").Str(), last: p.Get("LastVersion").Int(), deleted: p.Get("IsDeleted").Bool(),
+	c := card{
+		labels: map[string]int64{},
+		name:   p.Get("Name").Str(), slug: p.Get("Slug").Str(), last: p.Get("LastVersion").Int(), deleted: p.Get("IsDeleted").Bool(),
 		etag: row.ETag,
 	}
+	if text := p.Get("Labels").Str(); text != "" {
+		if err := json.Unmarshal([]byte(text), &c.labels); err != nil {
+			return c, fmt.Errorf("property Labels of %s: %w", row.Key, err)
+		}
+	}
+	var err error
+	if c.gaps, err = parseGaps(p.Get("Gaps").Str()); err != nil {
+		return c, fmt.Errorf("property Gaps of %s: %w", row.Key, err)
+	}
+	return c, nil
 }
 
 // of returns the card with what the prompt says of itself.
@@ -43,9 +65,51 @@ func (c card) of(p prompt.Prompt) card {
 	return c
 }
 
+// follows reports whether the card says of the prompt what the prompt does.
+func (c card) follows(p prompt.Prompt) bool {
+	return c.name == p.Name && c.slug == p.Slug && c.last == p.Last && c.deleted == p.Deleted()
+}
+
+// has reports whether there is a version of a number.
+func (c card) has(n int64) bool { return n >= 1 && n <= c.last && !c.gaps.have(n) }
+
+// with returns the card with a label on a version, or without the label for 0.
+func (c card) with(label string, to int64) card {
+	c.labels = maps.Clone(c.labels)
+	if c.labels == nil {
+		c.labels = map[string]int64{}
+	}
+	if c.labels[label] = to; to == 0 {
+		delete(c.labels, label)
+	}
+	return c
+}
+
+// on returns the labels of a version, in order.
+func (c card) on(n int64) []string {
+	var list []string
+	for _, label := range slices.Sorted(maps.Keys(c.labels)) {
+		if c.labels[label] == n {
+			list = append(list, label)
+		}
+	}
+	return list
+}
+
+// labelsText is what rows hold of the labels.
+func (c card) labelsText() string {
+	if len(c.labels) == 0 {
+		return ""
+	}
+	b, _ := json.Marshal(c.labels) // in order; texts and numbers cannot fail
+	return string(b)
+}
+
 func (c card) row(author string, id prompt.ID) table.Row {
 	return table.Row{Key: labelsKey(author, id), ETag: c.etag, Props: table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
+		{Name: "Labels", Value: table.String(c.labelsText())},
+		{Name: "Gaps", Value: table.String(c.gaps.String())},
 		{Name: "Name", Value: table.String(c.name)},
 		{Name: "Slug", Value: table.String(c.slug)},
 		{Name: "LastVersion", Value: table.Int64(c.last)},
@@ -59,4 +123,289 @@ func (c card) op(author string, id prompt.ID) table.Op {
 		return table.Op{Kind: table.Insert, Row: c.row(author, id)}
 	}
 	return table.Op{Kind: table.Replace, Row: c.row(author, id)}
+}
+
+// gaps are the numbers of deleted versions, in order.
+type gaps []int64
+
+// maxGaps is how long their text may be: it has to fit into one property.
+const maxGaps = 30_000
+
+func (g gaps) have(n int64) bool {
+	_, found := slices.BinarySearch(g, n)
+	return found
+}
+
+// and returns the gaps with one more.
+func (g gaps) and(n int64) gaps {
+	i, _ := slices.BinarySearch(g, n)
+	return slices.Insert(slices.Clone(g), i, n)
+}
+
+// String writes runs of numbers as 2-5.
+func (g gaps) String() string {
+	var b strings.Builder
+	for i := 0; i < len(g); i++ {
+		first := i
+		for i+1 < len(g) && g[i+1] == g[i]+1 {
+			i++
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.FormatInt(g[first], 10))
+		if i > first {
+			b.WriteString("-" + strconv.FormatInt(g[i], 10))
+		}
+	}
+	return b.String()
+}
+
+func parseGaps(s string) (gaps, error) {
+	var g gaps
+	if s == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, run := strings.Cut(part, "-")
+		if !run {
+			to = from
+		}
+		first, err := strconv.ParseInt(from, 10, 64)
+		last, err2 := strconv.ParseInt(to, 10, 64)
+		if err := errors.Join(err, err2); err != nil || first < 1 || last < first || last > maxVersion || len(g) > 0 && first <= g[len(g)-1] {
+			return nil, fmt.Errorf("%q is no list of numbers: %w", part, err)
+		}
+		for n := first; n <= last; n++ {
+			g = append(g, n)
+		}
+	}
+	return g, nil
+}
+
+// moveRow returns the row that tells what became of a label.
+func moveRow(author string, id prompt.ID, m prompt.Move) table.Row {
+	row := table.Row{Key: moveKey(author, id, m.At, m.Label), Props: table.Props{
+		{Name: "PromptId", Value: table.String(string(id))},
+		{Name: "Label", Value: table.String(m.Label)},
+		{Name: "From", Value: table.Int64(m.From)},
+		{Name: "To", Value: table.Int64(m.To)},
+		{Name: "MovedBy", Value: table.String(m.By)},
+		{Name: "MovedAt", Value: table.Time(m.At)},
+	}}
+	if !m.Undone.At.IsZero() {
+		row.Props = append(row.Props, undoneProps(m.Undone)...)
+	}
+	return row
+}
+
+func undoneProps(c prompt.Change) table.Props {
+	return table.Props{{Name: "UndoneBy", Value: table.String(c.By)}, {Name: "UndoneAt", Value: table.Time(c.At)}}
+}
+
+func parseMoveRow(row table.Row) prompt.Move {
+	p := row.Props
+	return prompt.Move{
+		Label: p.Get("Label").Str(), From: p.Get("From").Int(), To: p.Get("To").Int(),
+		Change: prompt.Change{By: p.Get("MovedBy").Str(), At: p.Get("MovedAt").Time()},
+		Undone: prompt.Change{By: p.Get("UndoneBy").Str(), At: p.Get("UndoneAt").Time()},
+	}
+}
+
+// moveOps returns the card with labels on a version, and the rows that tell of it.
+func (w *work) moveOps(c card, labels []string, to int64, by string) (card, []table.Op) {
+	var ops []table.Op
+	for _, label := range labels {
+		if from := c.labels[label]; from != to {
+			c = c.with(label, to)
+			ops = append(ops, table.Op{Kind: table.Insert, Row: moveRow(w.author, w.id, prompt.Move{
+				Label: label, From: from, To: to, Change: prompt.Change{By: by, At: w.db.Now().UTC()},
+			})})
+		}
+	}
+	return c, ops
+}
+
+// tooManyLabels reports that a prompt would have more labels than it can.
+func (c card) tooMany() error {
+	if len(c.labels) <= prompt.MaxLabels {
+		return nil
+	}
+	return fault.New(fault.Invalid, fmt.Sprintf("a prompt can have %d labels; remove one first", prompt.MaxLabels))
+}
+
+// SetLabel puts a label of an author's prompt on a version, or removes it for 0, and returns the labels then. The
+// truth row is read and not written: a label is nothing that index rows show. May is asked before anything is changed.
+func (db *DB) SetLabel(ctx context.Context, author string, id prompt.ID, label string, to int64, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
+	tried := false
+	return db.relabel(ctx, author, id, may, func(w *work, c card) (card, []table.Op, error) {
+		if to != 0 && !c.has(to) {
+			return c, nil, errNoVersion()
+		}
+		if to == 0 && c.labels[label] == 0 && !tried {
+			return c, nil, fault.New(fault.NotFound, "the prompt has no such label")
+		}
+		tried = true
+		c, ops := w.moveOps(c, []string{label}, to, by)
+		return c, ops, c.tooMany()
+	})
+}
+
+func errNoVersion() error { return fault.New(fault.NotFound, "the prompt has no such version") }
+
+// relabel changes the labels of an author's prompt: labels row, copies and history in one batch.
+func (db *DB) relabel(ctx context.Context, author string, id prompt.ID, may func(prompt.Prompt) error, move func(*work, card) (card, []table.Op, error)) (map[string]int64, error) {
+	w := db.work(author, id)
+	wait := db.patience()
+	for range maxTries {
+		rec, err := w.both(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case rec == nil || rec.purging || rec.Deleted():
+			return nil, errUnknown()
+		}
+		if err := may(rec.Prompt); err != nil {
+			return nil, err
+		}
+		if !rec.Named() || w.card == nil {
+			if err := db.nameOld(ctx, author, id); err != nil {
+				return nil, err
+			}
+			if err := wait(ctx, time.Time{}); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if w.card.deleted {
+			return nil, errUnknown()
+		}
+		c, ops, err := move(w, *w.card)
+		if err != nil || len(ops) == 0 {
+			return c.labels, err
+		}
+		ops = append(ops, c.op(author, id))
+		for _, name := range slices.Compact([]string{c.name, c.slug}) {
+			ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: nameKey(author, name), ETag: table.Any, Props: table.Props{
+				{Name: "Labels", Value: table.String(c.labelsText())},
+			}}})
+		}
+		if err := db.write(ctx, db.t.Prompts, ops); err == nil {
+			return c.labels, nil
+		} else if !overtaken(err) && settled(err) {
+			return nil, unavailable(err)
+		}
+		// Overtaken, or of unknown outcome: then the next look finds the label moved, or moves it under a newer ETag.
+		if err := wait(ctx, time.Time{}); err != nil {
+			return nil, err
+		}
+	}
+	return nil, busy(time.Second)
+}
+
+// both reads the truth row and the labels row at once.
+func (w *work) both(ctx context.Context) (rec *record, err error) {
+	err = both(ctx, func(ctx context.Context) (err error) {
+		w.card, err = w.db.card(ctx, w.author, w.id)
+		return err
+	}, func(ctx context.Context) (err error) {
+		rec, err = w.db.record(ctx, w.author, w.id)
+		return err
+	})
+	return rec, err
+}
+
+// UndoLabel takes back the last move of a label that was not undone yet, and returns the labels then.
+func (db *DB) UndoLabel(ctx context.Context, author string, id prompt.ID, label, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
+	var tried *table.Row // the move that an attempt of unknown outcome was to undo
+	return db.relabel(ctx, author, id, may, func(w *work, c card) (card, []table.Op, error) {
+		if tried != nil {
+			row, err := db.get(ctx, db.t.Prompts, tried.Key)
+			if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {
+				return c, nil, err
+			}
+		}
+		row, err := db.lastMove(ctx, author, id, label)
+		if err != nil {
+			return c, nil, err
+		}
+		if row == nil {
+			return c, nil, fault.New(fault.Conflict, "there is nothing left to undo")
+		}
+		m := parseMoveRow(*row)
+		if m.From != 0 && !c.has(m.From) {
+			return c, nil, fault.New(fault.Conflict, fmt.Sprintf("the label was on version %d, which was deleted", m.From))
+		}
+		c = c.with(label, m.From)
+		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: undoneProps(prompt.Change{By: by, At: db.Now().UTC()})}
+		return c, []table.Op{{Kind: table.Merge, Row: *tried}}, c.tooMany()
+	})
+}
+
+// lastMove returns the last move of a label that was not undone.
+func (db *DB) lastMove(ctx context.Context, author string, id prompt.ID, label string) (*table.Row, error) {
+	s := db.scan()
+	r := table.Prefix(promptKey(author, id).Partition, movesOf(id))
+	for {
+		rows, more, err := s.rows(ctx, db.t.Prompts, r, s.size(100))
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range rows {
+			if m := parseMoveRow(row); m.Label == label && m.Undone.At.IsZero() {
+				return &rows[i], nil
+			}
+			r.From, r.After = "", row.Row
+		}
+		if !more || s.spent() {
+			return nil, nil
+		}
+	}
+}
+
+// A History is a part of what became of labels. After is the position of its end, "" at the end of it.
+type History struct {
+	Moves []prompt.Move
+	After string
+}
+
+// LabelHistory returns what became of a label, the last move first, as far as the viewer may see the versions.
+func (db *DB) LabelHistory(ctx context.Context, viewer string, id prompt.ID, label, after string, limit int) (History, error) {
+	rec, err := db.shown(ctx, viewer, id, nil)
+	if err != nil {
+		return History{}, err
+	}
+	s := db.scan()
+	r := table.Prefix(promptKey(rec.AuthorID, id).Partition, movesOf(id))
+	if after != "" {
+		if got, ok := parseMove(after); !ok || got != id {
+			return History{}, badPosition()
+		}
+		r.From, r.After = "", after
+	}
+	var h History
+	for {
+		rows, more, err := s.rows(ctx, db.t.Prompts, r, s.size(4*limit))
+		if err != nil {
+			return History{}, err
+		}
+		for _, row := range rows {
+			m, ok := shownMove(parseMoveRow(row), rec.Prompt, viewer)
+			if m.Label == label && ok {
+				if len(h.Moves) == limit {
+					h.After = r.After
+					return h, nil
+				}
+				h.Moves = append(h.Moves, m)
+			}
+			r.From, r.After = "", row.Row
+		}
+		if !more {
+			return h, nil
+		}
+		if s.spent() {
+			h.After = r.After
+			return h, nil
+		}
+	}
 }

@@ -28,14 +28,23 @@ func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name str
 		differ(db.t.Prompts, key, "is missing")
 		return nil
 	}
-	c := parseCard(*row)
+	c, err := parseCard(*row)
+	if err != nil {
+		differ(db.t.Prompts, key, "cannot be read: %v", err)
+		return nil
+	}
+	for label, n := range c.labels {
+		if !c.has(n) {
+			differ(db.t.Prompts, key, "has label %s on version %d, which does not exist", label, n)
+		}
+	}
 	if want := c.of(rec.Prompt).row(rec.AuthorID, rec.ID); !row.Props.Equal(want.Props) {
 		differ(db.t.Prompts, key, "does not follow the truth: %s", unlike(row.Props, want.Props))
 	}
 	if err := db.checkNames(ctx, rec, c, differ); err != nil {
 		return err
 	}
-	return db.checkVersions(ctx, rec, differ)
+	return db.checkVersions(ctx, rec, c, differ)
 }
 
 // checkNames compares the rows of a prompt's name and slug. Those of a deleted prompt another one may have taken.
@@ -63,28 +72,36 @@ func (db *DB) checkNames(ctx context.Context, rec record, c card, differ func(st
 func ownNames(p prompt.Prompt) []string { return slices.Compact([]string{p.Name, p.Slug}) }
 
 // checkVersions looks for each version that a prompt must have, and compares the latest with the truth row.
-func (db *DB) checkVersions(ctx context.Context, rec record, differ func(string, table.Key, string, ...any)) error {
+func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func(string, table.Key, string, ...any)) error {
 	next := rec.Last
+	missing := func(down int64) {
+		for ; next > down; next-- {
+			if !c.gaps.have(next) {
+				differ(db.t.Prompts, versionKey(rec.AuthorID, rec.ID, next), "is missing")
+			}
+		}
+	}
 	r := table.Prefix(promptKey(rec.AuthorID, rec.ID).Partition, versionsOf(rec.ID))
 	err := table.All(ctx, db.Store, db.t.Prompts, r, func(row table.Row) (bool, error) {
 		id, n, ok := parseVersion(row.Row)
 		if !ok || id != rec.ID || n > rec.Last {
 			return true, nil // checkLibraryRow reports it
 		}
-		for ; next > n; next-- {
-			differ(db.t.Prompts, versionKey(rec.AuthorID, rec.ID, next), "is missing")
-		}
+		missing(n)
 		next = n - 1
+		if c.gaps.have(n) {
+			differ(db.t.Prompts, row.Key, "was deleted and is there")
+		}
 		v := parseVersionRow(row)
-		if hash := v.Hash(); v.Number != n || hash != row.Props.Get("ContentHash").Str() {
+		if hash := v.Content.Hash(); v.Number != n || hash != v.Hash {
 			differ(db.t.Prompts, row.Key, "does not hold the content that its hash names")
 		} else if n == rec.Version && hash != rec.Content().Hash() {
 			differ(db.t.Prompts, row.Key, "is the latest version, and the prompt has another content")
 		}
 		return true, nil
 	})
-	for ; err == nil && next > 0; next-- {
-		differ(db.t.Prompts, versionKey(rec.AuthorID, rec.ID, next), "is missing")
+	if err == nil {
+		missing(0)
 	}
 	return err
 }
@@ -124,7 +141,8 @@ func libraryKey(row string, id prompt.ID) bool {
 	}
 	labels, okLabels := parseLabels(row)
 	version, _, okVersion := parseVersion(row)
-	return okLabels && labels == id || okVersion && version == id
+	move, okMove := parseMove(row)
+	return okLabels && labels == id || okVersion && version == id || okMove && move == id
 }
 
 // hasLibraryRow reports whether a prompt may have such a row.
@@ -134,6 +152,9 @@ func hasLibraryRow(rec record, key table.Key) bool {
 	}
 	if _, n, ok := parseVersion(key.Row); ok {
 		return n <= rec.Last
+	}
+	if _, ok := parseMove(key.Row); ok {
+		return true
 	}
 	is := func(name string) bool { return nameKey(rec.AuthorID, name) == key }
 	return key == labelsKey(rec.AuthorID, rec.ID) || slices.ContainsFunc(ownNames(rec.Prompt), is) || slices.ContainsFunc(rec.OldNames, is)
@@ -166,7 +187,9 @@ func (db *DB) mendLibrary(ctx context.Context, d Difference) error {
 	if d.stray != nil && !slices.ContainsFunc(ops, func(op table.Op) bool { return op.Row.Key == d.Key }) {
 		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}})
 	}
-	if d.Key == versionKey(d.author, d.id, rec.Version) && d.stray == nil {
+	if _, n, ok := parseVersion(d.Key.Row); ok && d.stray == nil && c.gaps.have(n) {
+		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: table.Any}})
+	} else if ok && d.stray == nil && n == rec.Version {
 		ops = append(ops, table.Op{Kind: table.Upsert, Row: versionRow(d.author, d.id, rec.Current())})
 	}
 	err = db.write(ctx, db.t.Prompts, ops)
@@ -199,8 +222,10 @@ func (db *DB) purgeLibrary(ctx context.Context, rec record) error {
 		return err
 	}
 	partition := promptKey(rec.AuthorID, rec.ID).Partition
-	if err := db.removeAll(ctx, table.Prefix(partition, versionsOf(rec.ID))); err != nil {
-		return err
+	for _, rows := range []string{versionsOf(rec.ID), movesOf(rec.ID)} {
+		if err := db.removeAll(ctx, table.Prefix(partition, rows)); err != nil {
+			return err
+		}
 	}
 	for _, name := range slices.Concat(ownNames(rec.Prompt), rec.OldNames) {
 		key := nameKey(rec.AuthorID, name)

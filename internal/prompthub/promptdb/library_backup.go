@@ -23,17 +23,32 @@ type contentLine struct {
 	At      time.Time `json:"at"`
 }
 
+// A moveLine tells what became of a label of a prompt. It stands before the prompt, too.
+type moveLine struct {
+	Prompt   prompt.ID `json:"prompt"`
+	Author   string    `json:"author"`
+	Label    string    `json:"label"`
+	From     int64     `json:"from,omitempty"`
+	To       int64     `json:"to,omitempty"`
+	By       string    `json:"by"`
+	At       time.Time `json:"at"`
+	UndoneBy string    `json:"undoneBy,omitempty"`
+	UndoneAt time.Time `json:"undoneAt,omitzero"`
+}
+
 // A libraryLine is what a prompt with a name has beyond one without.
 type libraryLine struct {
-	Name        string   `json:"name"`
-	Slug        string   `json:"slug"`
-	OldNames    []string `json:"oldNames,omitempty"`
-	Lost        []string `json:"lost,omitempty"` // those of its names that lead to other prompts, or nowhere
-	Description string   `json:"description,omitempty"`
-	Version     int64    `json:"version"`
-	LastVersion int64    `json:"lastVersion"`
-	PublicFrom  int64    `json:"publicFrom"`
-	Message     string   `json:"message,omitempty"`
+	Name        string           `json:"name"`
+	Slug        string           `json:"slug"`
+	OldNames    []string         `json:"oldNames,omitempty"`
+	Lost        []string         `json:"lost,omitempty"` // those of its names that lead to other prompts, or nowhere
+	Description string           `json:"description,omitempty"`
+	Version     int64            `json:"version"`
+	LastVersion int64            `json:"lastVersion"`
+	PublicFrom  int64            `json:"publicFrom"`
+	Deleted     string           `json:"deletedVersions,omitempty"` // such as 2,5-9
+	Labels      map[string]int64 `json:"labels,omitempty"`
+	Message     string           `json:"message,omitempty"`
 }
 
 // maxBackupTries is how often a prompt is read anew that changes while its versions are read.
@@ -56,17 +71,25 @@ func (b *backup) library(ctx context.Context, rec *record) (*libraryLine, error)
 			rec.purging = true // what was written of it belongs to no prompt, and a restore removes it
 			return nil, nil
 		}
-		if *rec = *fresh; rec.Last == written {
-			return b.libraryLine(ctx, *rec)
+		c, err := b.db.card(ctx, rec.AuthorID, rec.ID)
+		if err != nil {
+			return nil, err
+		}
+		if *rec = *fresh; rec.Last == written && c != nil && c.follows(rec.Prompt) && !c.gaps.have(rec.Version) {
+			if err := b.moves(ctx, *rec); err != nil {
+				return nil, err
+			}
+			return b.libraryLine(ctx, *rec, *c)
 		}
 	}
 	return nil, fmt.Errorf("prompt %s: changed %d times while it was read", rec.ID, maxBackupTries)
 }
 
-func (b *backup) libraryLine(ctx context.Context, rec record) (*libraryLine, error) {
+func (b *backup) libraryLine(ctx context.Context, rec record, c card) (*libraryLine, error) {
 	l := &libraryLine{
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description,
 		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
+		Deleted: c.gaps.String(), Labels: c.labels,
 	}
 	names := rec.OldNames // a living prompt has its name and slug
 	if rec.Deleted() {
@@ -98,6 +121,18 @@ func (b *backup) contents(ctx context.Context, rec record, above int64) error {
 	})
 }
 
+// moves writes what became of the labels of a prompt.
+func (b *backup) moves(ctx context.Context, rec record) error {
+	r := table.Prefix(promptKey(rec.AuthorID, rec.ID).Partition, movesOf(rec.ID))
+	return table.All(ctx, b.db.Store, b.db.t.Prompts, r, func(row table.Row) (bool, error) {
+		m := parseMoveRow(row)
+		return true, b.emit(line{Kind: "move", Move: &moveLine{
+			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, By: m.By, At: m.At,
+			UndoneBy: m.Undone.By, UndoneAt: m.Undone.At,
+		}})
+	})
+}
+
 // into completes a prompt that is being restored.
 func (l *libraryLine) into(p *prompt.Prompt) {
 	if l == nil {
@@ -115,7 +150,19 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 		return fmt.Errorf("version %d of prompt %q", l.Version, l.Prompt)
 	}
 	return re.add(ctx, re.db.t.Prompts, versionRow(l.Author, id, prompt.Version{
-		Number: l.Version, Content: prompt.Content{Text: l.Text}, Message: l.Message, By: l.By, At: l.At,
+		Number: l.Version, Content: prompt.Content{Text: l.Text}, Message: l.Message,
+		Change: prompt.Change{By: l.By, At: l.At},
+	}))
+}
+
+// move puts what became of a label into the batch.
+func (re *restore) move(ctx context.Context, l moveLine) error {
+	id, ok := prompt.ParseID(string(l.Prompt))
+	if !ok || id != l.Prompt || !prompt.ValidLabel(l.Label) {
+		return fmt.Errorf("label %q of prompt %q", l.Label, l.Prompt)
+	}
+	return re.add(ctx, re.db.t.Prompts, moveRow(l.Author, id, prompt.Move{
+		Label: l.Label, From: l.From, To: l.To, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
 	}))
 }
 
@@ -124,7 +171,11 @@ func (re *restore) library(ctx context.Context, rec record, l *libraryLine) erro
 	if l == nil {
 		return nil
 	}
-	c := card{}.of(rec.Prompt)
+	deleted, err := parseGaps(l.Deleted)
+	if err != nil {
+		return err
+	}
+	c := card{labels: l.Labels, gaps: deleted}.of(rec.Prompt)
 	errs := []error{re.add(ctx, re.db.t.Prompts, c.row(rec.AuthorID, rec.ID))}
 	add := func(name string, props table.Props) {
 		if !slices.Contains(l.Lost, name) {

@@ -17,13 +17,15 @@ import (
 const maxOldNames = 8
 
 // nameProps returns what the rows of a prompt's name and slug hold: where it is, and copies for lists.
-func nameProps(p prompt.Prompt, _ card) table.Props {
+func nameProps(p prompt.Prompt, c card) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
 		{Name: "Name", Value: table.String(p.Name)},
 		{Name: "Slug", Value: table.String(p.Slug)},
 		{Name: "Version", Value: table.Int64(p.Version)},
 		{Name: "LastVersion", Value: table.Int64(p.Last)},
+		{Name: "Labels", Value: table.String(c.labelsText())},
+		{Name: "Gaps", Value: table.String(c.gaps.String())},
 		{Name: "Tags", Value: table.String(joinTags(p.Tags))},
 		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
@@ -153,25 +155,34 @@ func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op
 	if w.card != nil {
 		c = *w.card
 	}
-	if was != nil && was.Named() && nameProps(was.Prompt, c).Equal(nameProps(now.Prompt, c)) {
+	before := c
+	c, ops := w.moveOps(c, now.Labels, now.Version, w.author)
+	now.Labels = nil
+	if err := c.tooMany(); err != nil {
+		return nil, err
+	}
+	if was != nil && was.Named() && nameProps(was.Prompt, before).Equal(nameProps(now.Prompt, c)) {
 		return nil, nil
 	}
-	ops := []table.Op{c.of(now.Prompt).op(w.author, w.id)}
+	ops = append(ops, c.of(now.Prompt).op(w.author, w.id))
 	ops = append(ops, w.versionOps(was, *now)...)
 	old, err := w.renameOps(ctx, was, now)
 	if err != nil {
 		return nil, err
 	}
 	ops = append(ops, old...)
+	return append(ops, w.nameOps(was, *now, c)...), nil
+}
+
+// nameOps returns the writes of the rows of a prompt's name and slug.
+func (w *work) nameOps(was *record, now record, c card) []table.Op {
 	props := nameProps(now.Prompt, c)
-	for i, name := range []string{now.Name, now.Slug} {
-		if i == 1 && name == now.Name {
-			break
-		}
+	var ops []table.Op
+	for _, name := range ownNames(now.Prompt) {
 		mine := was != nil && was.Named() && !was.Deleted() && (name == was.Name || name == was.Slug)
 		ops = append(ops, w.names.op(nameKey(w.author, name), props, mine))
 	}
-	return ops, nil
+	return ops
 }
 
 // versionOps returns the inserts of the versions that have no rows yet.

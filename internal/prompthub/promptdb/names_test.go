@@ -50,7 +50,7 @@ func (w *world) mustRename(p prompt.Prompt, name string) prompt.Prompt {
 // at returns the id of the prompt that a name of ann's leads to, "" for none.
 func (w *world) at(name string) prompt.ID {
 	w.t.Helper()
-	v, err := w.GetByName(w.t.Context(), "ann", "ann", name)
+	v, err := w.GetByName(w.t.Context(), "ann", "ann", name, promptdb.WantedVersion{})
 	if fault.Of(err) == fault.NotFound {
 		return ""
 	}

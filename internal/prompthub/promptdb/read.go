@@ -13,6 +13,7 @@ type View struct {
 	prompt.Prompt
 	Excerpt string // how the text begins, in lists, where the text itself is absent
 	MyVote  prompt.Vote
+	Of      prompt.Version // where one version was asked for: that whose content the prompt shows here
 }
 
 // Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may not
@@ -40,7 +41,7 @@ func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error
 }
 
 // GetByName is Get for the prompt that a name, an old name or a slug of an owner leads to.
-func (db *DB) GetByName(ctx context.Context, viewer, owner, name string) (View, error) {
+func (db *DB) GetByName(ctx context.Context, viewer, owner, name string, want WantedVersion) (View, error) {
 	row, err := db.get(ctx, db.t.Prompts, nameKey(owner, name))
 	if err != nil {
 		return View{}, err
@@ -48,7 +49,15 @@ func (db *DB) GetByName(ctx context.Context, viewer, owner, name string) (View, 
 	if row == nil {
 		return View{}, errUnknown()
 	}
-	return db.view(ctx, viewer, owner, prompt.ID(row.Props.Get("PromptId").Str()))
+	id := prompt.ID(row.Props.Get("PromptId").Str())
+	if want == (WantedVersion{}) {
+		return db.view(ctx, viewer, owner, id)
+	}
+	if c, err := parseCard(*row); err == nil { // its copy says most times what the labels row does
+		want.guess = c.labels[want.Label]
+	}
+	db.authors.put(id, owner)
+	return db.GetVersion(ctx, viewer, id, want)
 }
 
 // view reads everything at once, where the author is known.
@@ -102,8 +111,7 @@ func (o opinion) of(db *DB, rec *record, viewer string) (View, error) {
 	}
 	db.authors.put(rec.ID, rec.AuthorID)
 	p := rec.Prompt
-	where := place{author: p.AuthorID, public: p.Visibility == prompt.Public, deleted: p.Deleted(), hidden: p.Hidden()}
-	if !where.visibleTo(viewer) {
+	if !placeOf(p).visibleTo(viewer) {
 		return View{}, errUnknown()
 	}
 	p.Tally = o.tally

@@ -139,6 +139,8 @@ func (re *restore) row(ctx context.Context, l line) error {
 		return re.library(ctx, rec, l.Prompt.Library)
 	case l.Content != nil:
 		return re.content(ctx, *l.Content)
+	case l.Move != nil:
+		return re.move(ctx, *l.Move)
 	case l.Vote != nil:
 		return re.vote(ctx, *l.Vote)
 	}

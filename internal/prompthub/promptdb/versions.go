@@ -1,8 +1,14 @@
 package promptdb
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -22,13 +28,305 @@ func versionRow(author string, id prompt.ID, v prompt.Version) table.Row {
 		{Name: "Message", Value: table.String(v.Message)},
 		{Name: "CreatedBy", Value: table.String(v.By)},
 		{Name: "CreatedAt", Value: table.Time(v.At)},
-		{Name: "ContentHash", Value: table.String(v.Hash())},
+		{Name: "ContentHash", Value: table.String(v.Content.Hash())},
 	}, contentProps(v.Content))}
 }
 
 func parseVersionRow(row table.Row) prompt.Version {
 	return prompt.Version{
 		Number: row.Props.Get("Version").Int(), Content: parseContent(row), Message: row.Props.Get("Message").Str(),
-		By: row.Props.Get("CreatedBy").Str(), At: row.Props.Get("CreatedAt").Time(),
+		Hash:   row.Props.Get("ContentHash").Str(),
+		Change: prompt.Change{By: row.Props.Get("CreatedBy").Str(), At: row.Props.Get("CreatedAt").Time()},
 	}
+}
+
+// shown returns the truth row of a prompt that the viewer may see, and does what else is to be read beside it.
+func (db *DB) shown(ctx context.Context, viewer string, id prompt.ID, beside func(ctx context.Context, author string) error) (*record, error) {
+	author, known := db.authors.get(id)
+	if !known {
+		var err error
+		if author, err = db.locate(ctx, id, viewer); err != nil {
+			return nil, err
+		}
+	}
+	var rec *record
+	err := both(ctx, func(ctx context.Context) error {
+		if beside == nil {
+			return nil
+		}
+		return beside(ctx, author)
+	}, func(ctx context.Context) (err error) {
+		rec, err = db.record(ctx, author, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if rec == nil || rec.purging || !placeOf(rec.Prompt).visibleTo(viewer) {
+		return nil, errUnknown()
+	}
+	db.authors.put(id, author)
+	return rec, nil
+}
+
+// shows reports whether a viewer may see a version of a prompt that he may see.
+func shows(p prompt.Prompt, viewer string, n int64) bool {
+	return viewer != "" && viewer == p.AuthorID || n >= p.From
+}
+
+// A WantedVersion is one of a number, or one that has a label; neither asks for what the prompt holds.
+type WantedVersion struct {
+	Number int64
+	Label  string
+	guess  int64 // which version probably has the label
+}
+
+// GetVersion returns a prompt as it was in a version, with its exact tally and the viewer's vote.
+func (db *DB) GetVersion(ctx context.Context, viewer string, id prompt.ID, want WantedVersion) (View, error) {
+	var o opinion
+	var row *table.Row
+	var c *card
+	n := max(want.Number, want.guess)
+	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) error {
+		g, ctx := errgroup.WithContext(ctx)
+		g.Go(func() (err error) {
+			o, _, err = db.opinion(ctx, viewer, id)
+			return err
+		})
+		if n > 0 {
+			g.Go(func() (err error) {
+				row, err = db.versionAt(ctx, author, id, n)
+				return err
+			})
+		}
+		if want.Number == 0 {
+			g.Go(func() (err error) {
+				c, err = db.card(ctx, author, id)
+				return err
+			})
+		}
+		return g.Wait()
+	})
+	if err != nil {
+		return View{}, err
+	}
+	if has := labelled(rec.Prompt, c, want.Label); want.Number == 0 && has != n {
+		if n, row = has, nil; n > 0 && n != rec.Version {
+			if row, err = db.versionAt(ctx, rec.AuthorID, id, n); err != nil {
+				return View{}, err
+			}
+		}
+	}
+	p := rec.Prompt
+	p.Tally = o.tally
+	v := View{Prompt: p, MyVote: o.mine}
+	return v.version(n, row, viewer)
+}
+
+func (db *DB) versionAt(ctx context.Context, author string, id prompt.ID, n int64) (*table.Row, error) {
+	if n >= maxVersion {
+		return nil, nil
+	}
+	return db.get(ctx, db.t.Prompts, versionKey(author, id, n))
+}
+
+// labelled returns the version that has a label, and 0 for none.
+func labelled(p prompt.Prompt, c *card, label string) int64 {
+	switch {
+	case label == prompt.Latest:
+		return p.Version
+	case c == nil:
+		return 0
+	}
+	return c.labels[label]
+}
+
+// version returns the view with the content of a version, whose row was read unless it is the one that the prompt holds.
+func (v View) version(n int64, row *table.Row, viewer string) (View, error) {
+	switch {
+	case !shows(v.Prompt, viewer, n) || n == 0 || n != v.Version && row == nil:
+		return View{}, errNoVersion()
+	case row == nil:
+		v.Of = v.Current()
+	default:
+		v.Of = parseVersionRow(*row)
+	}
+	v.Draft = v.With(v.Of.Content)
+	v.Message, v.Version = v.Of.Message, n
+	return v, nil
+}
+
+// A VersionPage is a part of the versions of a prompt. After is the number of its last, 0 at the end of the list.
+type VersionPage struct {
+	Items  []prompt.Version // without their contents
+	Labels map[string]int64
+	Latest int64
+	After  int64
+}
+
+// versionCard is what a list shows of a version.
+var versionCard = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash"}
+
+// Versions returns the versions of a prompt that the viewer may see, the newest first, from below a number on; 0 for all.
+func (db *DB) Versions(ctx context.Context, viewer string, id prompt.ID, below int64, limit int) (VersionPage, error) {
+	var c *card
+	var rows []table.Row
+	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) error {
+		return both(ctx, func(ctx context.Context) (err error) {
+			c, err = db.card(ctx, author, id)
+			return err
+		}, func(ctx context.Context) (err error) {
+			r := table.Prefix(promptKey(author, id).Partition, versionsOf(id))
+			if r.Select = versionCard; below > 0 {
+				r.From, r.After = "", versionKey(author, id, below).Row
+			}
+			rows, _, err = db.scan().rows(ctx, db.t.Prompts, r, limit+1)
+			return err
+		})
+	})
+	if err != nil {
+		return VersionPage{}, err
+	}
+	page := VersionPage{Latest: rec.Version, Labels: shownLabels(rec.Prompt, c, viewer)}
+	if !rec.Named() && below == 0 {
+		page.Items = []prompt.Version{rec.Current()}
+	}
+	for _, row := range rows {
+		v := parseVersionRow(row)
+		if !shows(rec.Prompt, viewer, v.Number) {
+			break
+		}
+		if len(page.Items) == limit {
+			page.After = page.Items[limit-1].Number
+			break
+		}
+		page.Items = append(page.Items, v)
+	}
+	return page, nil
+}
+
+// shownLabels returns the labels that a viewer may see.
+func shownLabels(p prompt.Prompt, c *card, viewer string) map[string]int64 {
+	labels := map[string]int64{}
+	if c != nil {
+		for label, n := range c.labels {
+			if shows(p, viewer, n) {
+				labels[label] = n
+			}
+		}
+	}
+	return labels
+}
+
+// Labels returns the labels of a prompt that the viewer may see, and the version that it holds.
+func (db *DB) Labels(ctx context.Context, viewer string, id prompt.ID) (map[string]int64, int64, error) {
+	var c *card
+	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) (err error) {
+		c, err = db.card(ctx, author, id)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return shownLabels(rec.Prompt, c, viewer), rec.Version, nil
+}
+
+// Contents returns two versions of a prompt that the viewer may see.
+func (db *DB) Contents(ctx context.Context, viewer string, id prompt.ID, a, b int64) (prompt.Version, prompt.Version, error) {
+	var rows [2]*table.Row
+	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) error {
+		return both(ctx, func(ctx context.Context) (err error) {
+			rows[0], err = db.versionAt(ctx, author, id, a)
+			return err
+		}, func(ctx context.Context) (err error) {
+			rows[1], err = db.versionAt(ctx, author, id, b)
+			return err
+		})
+	})
+	if err != nil {
+		return prompt.Version{}, prompt.Version{}, err
+	}
+	one, err := View{Prompt: rec.Prompt}.version(a, rows[0], viewer)
+	if err != nil {
+		return prompt.Version{}, prompt.Version{}, err
+	}
+	other, err := View{Prompt: rec.Prompt}.version(b, rows[1], viewer)
+	return one.Of, other.Of, err
+}
+
+// shownMove returns a move of a label as a viewer may see it, and whether there is anything to see.
+func shownMove(m prompt.Move, p prompt.Prompt, viewer string) (prompt.Move, bool) {
+	for _, n := range []*int64{&m.From, &m.To} {
+		if !shows(p, viewer, *n) {
+			*n = 0
+		}
+	}
+	return m, m.From != 0 || m.To != 0
+}
+
+// DeleteVersion removes a version of an author's prompt and takes its labels away. Its number is used for good. Where the
+// prompt holds it, it gets the content of the highest version that is left.
+func (db *DB) DeleteVersion(ctx context.Context, author string, id prompt.ID, n int64, at time.Time) error {
+	w := db.work(author, id)
+	tried := false
+	_, err := w.run(ctx, func(rec *record) (record, []table.Op, error) {
+		switch {
+		case rec.Deleted():
+			return record{}, nil, errUnknown()
+		case tried && w.card != nil && w.card.gaps.have(n):
+			return record{}, nil, ErrUnchanged
+		}
+		tried = true
+		return w.withoutVersion(ctx, *rec, n, at)
+	})
+	return err
+}
+
+// withoutVersion returns the prompt without a version, and the writes that go with it.
+func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.Time) (record, []table.Op, error) {
+	c := card{last: 1}.of(now.Prompt)
+	if w.card != nil {
+		c = *w.card
+	}
+	if !c.has(n) {
+		return record{}, nil, errNoVersion()
+	}
+	c.gaps = c.gaps.and(n)
+	left := c.highest(now.Last)
+	switch {
+	case left == 0:
+		return record{}, nil, fault.New(fault.Conflict, "this is the only version; delete the prompt instead")
+	case now.Visibility == prompt.Public && left < now.From:
+		return record{}, nil, fault.New(fault.Conflict, "this is the only version that others may see; make the prompt private first, or save another one")
+	case len(c.gaps.String()) > maxGaps:
+		return record{}, nil, fault.New(fault.Conflict, "too many versions of this prompt were deleted")
+	}
+	if n == now.Version {
+		row, err := w.db.versionAt(ctx, w.author, w.id, left)
+		if err != nil {
+			return record{}, nil, err
+		}
+		if row == nil {
+			return record{}, nil, fmt.Errorf("version %d of prompt %s is missing", left, w.id)
+		}
+		v := parseVersionRow(*row)
+		now.Draft = now.With(v.Content)
+		now.Message, now.Version, now.UpdatedAt = v.Message, left, at
+		now.Revision++
+	}
+	was := now
+	c, ops := w.moveOps(c, c.on(n), 0, w.author)
+	ops = append(ops, c.of(now.Prompt).op(w.author, w.id))
+	ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: versionKey(w.author, w.id, n), ETag: table.Any}})
+	return now, append(ops, w.nameOps(&was, now, c)...), nil
+}
+
+// highest returns the highest version there is, 0 for none.
+func (c card) highest(last int64) int64 {
+	for n := last; n > 0; n-- {
+		if !c.gaps.have(n) {
+			return n
+		}
+	}
+	return 0
 }

@@ -310,6 +310,10 @@ type place struct {
 	public, deleted, hidden bool
 }
 
+func placeOf(p prompt.Prompt) place {
+	return place{author: p.AuthorID, public: p.Visibility == prompt.Public, deleted: p.Deleted(), hidden: p.Hidden()}
+}
+
 func parseLocator(row table.Row) place {
 	return place{
 		author:  row.Props.Get("AuthorId").Str(),

@@ -116,6 +116,36 @@ func testKeep(f fixture) {
 	require.Len(f, kept, (len(got)+1)/2)
 }
 
+// testSelect: rows come with what was asked for, where they have it, and keep their ETags.
+func testSelect(f fixture) {
+	name := func(n string, v table.Value) table.Prop { return table.Prop{Name: n, Value: v} }
+	row := table.Row{Key: key("p", "r"), Props: table.Props{
+		name("A", table.String("text")), name("B", table.Int64(1<<40)), name("C", table.Bool(true)), name("D", table.String("")),
+	}}
+	f.write(table.Op{Kind: table.Insert, Row: row})
+	whole := f.get(row.Key)
+	for _, names := range [][]string{{"A"}, {"D", "B"}, {"A", "Nosuch"}, {"Nosuch"}} {
+		var want table.Props
+		for _, p := range row.Props {
+			if slices.Contains(names, p.Name) {
+				want = append(want, p)
+			}
+		}
+		got := f.list(table.Range{Partition: "p", Select: names}, 10)
+		require.Len(f, got, 1)
+		require.Equal(f, whole.Key, got[0].Key)
+		require.Equal(f, whole.ETag, got[0].ETag)
+		require.True(f, want.Equal(got[0].Props), "%v: %v", names, got[0].Props)
+	}
+	asked := false
+	r := table.Range{Partition: "p", Select: []string{"A"}, Keep: func(p table.Props) bool {
+		asked = len(p) == 1 && p[0].Name == "A"
+		return false
+	}}
+	require.Equal(f, []table.Row{{Key: row.Key}}, f.list(r, 10))
+	require.True(f, asked, "it is asked about what was selected")
+}
+
 func testInvalidLists(f fixture) {
 	for _, limit := range []int{-1, 0, table.MaxPage + 1} {
 		_, err := f.List(f.Context(), f.table, table.Range{}, limit, "")
@@ -125,6 +155,7 @@ func testInvalidLists(f fixture) {
 		{Partition: "p", FromPartition: "o"},
 		{Partition: "p", ToPartition: "q"},
 		{From: "a", After: "b"},
+		{Partition: "p", Select: []string{"a,b"}},
 	} {
 		_, err := f.List(f.Context(), f.table, r, 10, "")
 		require.ErrorIs(f, err, table.ErrInvalid, "range %+v", r)

@@ -1,0 +1,188 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (a *api) versions() {
+	tags := []string{"versions"}
+	route(a, reader, huma.Operation{
+		OperationID: "list-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions", Tags: tags,
+		Summary: "The versions of a prompt, the newest first, without their texts", Errors: fails(badQuery, 404),
+	}, a.listVersions)
+	route(a, reader, huma.Operation{
+		OperationID: "get-version", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}", Tags: tags,
+		Summary: "A version of a prompt", Errors: []int{404, 422},
+	}, a.getVersion)
+	route(a, user, huma.Operation{
+		OperationID: "delete-version", Method: http.MethodDelete, Path: "/prompts/{id}/versions/{version}", Tags: tags,
+		Summary: "Delete a version and take its labels away; its number is used for good; its author may", Errors: []int{403, 404, 409, 422},
+	}, a.deleteVersion)
+	route(a, user, huma.Operation{
+		OperationID: "restore-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/restore", Tags: tags, DefaultStatus: http.StatusOK,
+		Summary: "Make a new version with the content of an old one; its author may", Errors: []int{403, 404, 422},
+	}, a.restoreVersion)
+	route(a, reader, huma.Operation{
+		OperationID: "compare-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}/diff/{other}", Tags: tags,
+		Summary: "What differs between two versions: word by word as JSON, or as diff -u writes it with Accept: text/plain", Errors: []int{404, 422},
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The difference", Content: map[string]*huma.MediaType{
+				jsonType: {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Diff](), true, "Diff")},
+				textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "--- version 1\n+++ version 2\n"},
+			},
+		}},
+	}, a.compareVersions)
+}
+
+// Which asks for one version of a prompt.
+type Which struct {
+	Version int64  `query:"version" minimum:"1" maximum:"9999999998" doc:"The prompt as it was in this version"`
+	Label   string `query:"label" doc:"The prompt as it is in the version with this label; latest is what it holds now"`
+}
+
+// wanted returns the version, and false where none is asked for.
+func (in Which) wanted() (prompthub.WantedVersion, bool, error) {
+	if in.Version > 0 && in.Label != "" {
+		return prompthub.WantedVersion{}, false, invalid("query.label", "name a version or a label, not both", in.Label)
+	}
+	return prompthub.WantedVersion{Number: in.Version, Label: in.Label}, in.Version > 0 || in.Label != "", nil
+}
+
+// AVersion names a version of a prompt.
+type AVersion struct {
+	ByID
+	Version int64 `path:"version" minimum:"1" maximum:"9999999998" doc:"The number of a version" example:"3"`
+}
+
+type versionsInput struct {
+	ByID
+	Paging
+}
+
+type versionsOutput struct {
+	Link string `header:"Link" doc:"The next page, as a relative reference with rel=next; absent at the end"`
+	Body VersionList
+}
+
+func (a *api) listVersions(ctx context.Context, c call, in *versionsInput) (*versionsOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	h, err := a.Service.Versions(ctx, c.User, id, in.Limit, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	out := &versionsOutput{Link: nextLink(c, h.Next), Body: VersionList{Items: make([]Version, len(h.Items)), NextCursor: h.Next}}
+	for i, v := range h.Items {
+		out.Body.Items[i] = encodeVersion(v)
+		out.Body.Items[i].Labels = labelsOn(h.Labels, v.Number, h.Latest)
+	}
+	return out, nil
+}
+
+func encodeVersion(v prompt.Version) Version {
+	return Version{
+		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: v.By, CreatedAt: stamp(v.At), Hash: v.Hash, Labels: []string{},
+	}
+}
+
+// labelsOn returns the labels of a version, latest first.
+func labelsOn(labels map[string]int64, n, latest int64) []string {
+	list := []string{}
+	if n == latest {
+		list = append(list, prompt.Latest)
+	}
+	for _, l := range sortedLabels(labels) {
+		if labels[l] == n {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+type versionOutput struct {
+	Body Version
+}
+
+func (a *api) getVersion(ctx context.Context, c call, in *AVersion) (*versionOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := a.Service.Compare(ctx, c.User, id, in.Version, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	labels, latest, err := a.Service.Labels(ctx, c.User, id)
+	if err != nil {
+		return nil, err
+	}
+	body := encodeVersion(v)
+	body.Labels = labelsOn(labels, v.Number, latest)
+	return &versionOutput{body}, nil
+}
+
+func (a *api) deleteVersion(ctx context.Context, c call, in *AVersion) (*struct{}, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Service.DeleteVersion(ctx, c.User, id, in.Version)
+}
+
+func (a *api) restoreVersion(ctx context.Context, c call, in *AVersion) (*promptOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.RestoreVersion(ctx, c.User, id, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	return output(v), nil
+}
+
+type compareInput struct {
+	AVersion
+	Other  int64  `path:"other" minimum:"1" maximum:"9999999998" doc:"The number of the version to compare it with" example:"4"`
+	Accept string `header:"Accept" hidden:"true"`
+}
+
+type compareOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Vary        string `header:"Vary" hidden:"true"`
+	Body        []byte
+}
+
+func (a *api) compareVersions(ctx context.Context, c call, in *compareInput) (*compareOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	one, other, err := a.Service.Compare(ctx, c.User, id, in.Version, in.Other)
+	if err != nil {
+		return nil, err
+	}
+	out := &compareOutput{Vary: "Accept"}
+	if strings.HasPrefix(strings.TrimSpace(in.Accept), textType) {
+		out.ContentType, out.Body = textType+"; charset=utf-8", []byte(prompt.Unified(one, other))
+		return out, nil
+	}
+	d := Diff{From: one.Number, To: other.Number, Runs: []Run{}}
+	for _, r := range prompt.Words(one.Text, other.Text) {
+		d.Runs = append(d.Runs, Run{Op: string(r.Op), Text: r.Text})
+	}
+	out.ContentType = jsonType
+	out.Body, err = json.Marshal(d)
+	return out, err
+}

@@ -1,0 +1,105 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/aymanbagabas/go-udiff/lcs"
+)
+
+// A Run is a piece of text that two versions share, or that only one of them has.
+type Run struct {
+	Op   RunOp
+	Text string
+}
+
+// A RunOp says which of two versions has a run.
+type RunOp string
+
+// The runs of a difference.
+const (
+	Equal  RunOp = "equal"  // both
+	Delete RunOp = "delete" // the first
+	Insert RunOp = "insert" // the second
+)
+
+// Unified returns what differs between two versions as diff -u writes it, "" where they are equal.
+func Unified(a, b Version) string {
+	name := func(v Version) string { return fmt.Sprintf("version %d", v.Number) }
+	return udiff.Unified(name(a), name(b), a.Text, b.Text)
+}
+
+// Words returns what differs between two texts, word by word.
+func Words(a, b string) []Run {
+	number := map[string]rune{}
+	as, bs := words(a), words(b)
+	ar, br := numbered(as, number), numbered(bs, number)
+	var parts []Run
+	add := func(op RunOp, words []string) {
+		if len(words) > 0 {
+			parts = append(parts, Run{op, strings.Join(words, "")})
+		}
+	}
+	at := 0
+	for _, d := range lcs.DiffRunes(ar, br) {
+		add(Equal, as[at:d.Start])
+		add(Delete, as[d.Start:d.End])
+		add(Insert, bs[d.ReplStart:d.ReplEnd])
+		at = d.End
+	}
+	add(Equal, as[at:])
+	return parts
+}
+
+// numbered returns words as numbers, the same for the same word.
+func numbered(words []string, number map[string]rune) []rune {
+	list := make([]rune, len(words))
+	for i, w := range words {
+		n, ok := number[w]
+		if !ok {
+			n = rune(len(number))
+			number[w] = n
+		}
+		list[i] = n
+	}
+	return list
+}
+
+// words cuts a text into runs of letters and digits, runs of white space, and other characters one by one.
+func words(s string) []string {
+	class := func(r rune) int {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r):
+			return 1
+		case unicode.IsSpace(r) && r != '\n':
+			return 2
+		}
+		return 0
+	}
+	var list []string
+	start, last := 0, -1
+	for i, r := range s {
+		c := class(r)
+		if i > 0 && (c != last || c == 0) {
+			list = append(list, s[start:i])
+			start = i
+		}
+		last = c
+	}
+	if start < len(s) {
+		list = append(list, s[start:])
+	}
+	return list
+}
+
+// Merge returns mine with what changed between base and theirs, and false where both changed the same lines.
+func Merge(base, mine, theirs string) (string, bool) {
+	edits, ok := udiff.Merge(udiff.Lines(base, mine), udiff.Lines(base, theirs))
+	if !ok {
+		return "", false
+	}
+	text, err := udiff.Apply(base, edits)
+	return text, err == nil
+}
