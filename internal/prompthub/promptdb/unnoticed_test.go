@@ -214,6 +214,14 @@ func TestEveryFieldIsKept(t *testing.T) {
 			p.Text += name
 		})
 	}
+	for _, n := range []int64{1, 2, 3} {
+		w.clock.Advance(time.Millisecond)
+		_, err := w.SetLabel(t.Context(), p.AuthorID, p.ID, "production", n, "mover", allow)
+		require.NoError(t, err)
+	}
+	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", "undoer", allow)
+	require.NoError(t, err)
+	require.NoError(t, w.DeleteVersion(t.Context(), p.AuthorID, p.ID, 1, w.clock.Now()))
 	w.keyed("Keyed")
 	require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "own", DisplayName: "Own", SortOrder: 77, Active: true}))
 	require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "old", DisplayName: "Old", SortOrder: 78, Active: true}))
@@ -233,7 +241,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 		require.True(t, is || name == "Pending", "every row has an empty %s: the library is too plain to tell whether it is kept", name)
 	}
 	var out bytes.Buffer
-	_, err := w.Backup(t.Context(), &out, func(int) {})
+	_, err = w.Backup(t.Context(), &out, func(int) {})
 	require.NoError(t, err)
 	to := newWorldOn(t, memory.NewTables())
 	_, err = to.Restore(t.Context(), bytes.NewReader(out.Bytes()), func(int) {})
