@@ -87,14 +87,12 @@ func (p listed) tests() []string { return append(slices.Clone(p.TestImports), p.
 
 // list is what go list prints for each package of ours.
 var list = sync.OnceValues(func() ([]byte, error) {
-	if err := inputs.Files("."); err != nil {
-		return nil, err
-	}
 	return exec.CommandContext(context.Background(), "go", "list", "-json", module+"...").Output()
 })
 
 func packages(t *testing.T) []listed {
 	t.Helper()
+	inputs.Files(t, ".")
 	out, err := list()
 	require.NoError(t, err)
 	var all []listed

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"context"
 	"debug/elf"
-	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -31,9 +30,6 @@ var packDir string
 // packed is what "make package" makes, twice.
 var packed = sync.OnceValues(func() ([2]string, error) {
 	var archives [2]string
-	if err := errors.Join(inputs.Packages("./handler", "./internal/stage"), inputs.Files("host.json", "functions")); err != nil {
-		return archives, err
-	}
 	dir, err := os.MkdirTemp("", "prompthub")
 	if err != nil {
 		return archives, err
@@ -63,6 +59,8 @@ func archives(t *testing.T) (first, second string) {
 	if testing.Short() {
 		t.Skip("builds the package")
 	}
+	inputs.Packages(t, "./handler", "./internal/stage")
+	inputs.Files(t, "host.json", "functions")
 	both, err := packed()
 	require.NoError(t, err)
 	return both[0], both[1]

@@ -5,6 +5,8 @@
 // answers "ok (cached)" whatever changes there. So a test that looks at the tree through another
 // program names what that program is made of or reads, and inputs opens it.
 //
+// Both functions take the test that runs, as go test sees nothing of what TestMain opens before it runs the tests.
+//
 // One gap is left to go test: it looks at the files when a test has ended, so a file that
 // changes while a test runs counts as one that was tested. "make test" keeps no results at all.
 package inputs
@@ -19,12 +21,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 )
 
-// Files makes the result of the running test depend on files and directories of the repository, named
+// Files makes the result of a test depend on files and directories of the repository, named
 // from its root. A directory stands for all that is below it but node_modules, which follow their
 // package-lock.json, and directories whose names begin with a dot.
-func Files(names ...string) error {
+func Files(tb testing.TB, names ...string) {
+	tb.Helper()
+	if err := files(names); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func files(names []string) error {
 	root, err := repository()
 	if err != nil {
 		return err
@@ -49,9 +59,16 @@ func Files(names ...string) error {
 	return nil
 }
 
-// Packages makes the result of the running test depend on packages of this module, named as for
-// go list from the root, and on all that they import and embed.
-func Packages(patterns ...string) error {
+// Packages makes the result of a test depend on packages of this module, named as for go list from
+// the root, and on all that they import and embed.
+func Packages(tb testing.TB, patterns ...string) {
+	tb.Helper()
+	if err := packages(patterns); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func packages(patterns []string) error {
 	root, err := repository()
 	if err != nil {
 		return err
@@ -70,7 +87,7 @@ func Packages(patterns ...string) error {
 		}
 		err := d.Decode(&p)
 		if errors.Is(err, io.EOF) {
-			return Files("go.mod", "go.sum") // they say which packages of others there are
+			return files([]string{"go.mod", "go.sum"}) // they say which packages of others there are
 		}
 		if err == nil && p.Module != nil && p.Module.Main {
 			err = directory(p.Dir, p.EmbedFiles)

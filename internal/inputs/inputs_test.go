@@ -41,12 +41,8 @@ import (
 )
 
 func TestLook(t *testing.T) {
-	if err := inputs.Packages("./program"); err != nil {
-		t.Fatal(err)
-	}
-	if err := inputs.Files("rules"); err != nil {
-		t.Fatal(err)
-	}
+	inputs.Packages(t, "./program")
+	inputs.Files(t, "rules")
 	out, err := exec.Command("go", "run", "small/program").CombinedOutput()
 	rules, _ := exec.Command("cat", "../rules/rules").Output()
 	if string(out) != "good" || string(rules) != "good" {

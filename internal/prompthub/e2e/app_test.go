@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,8 +28,8 @@ import (
 // root is the root of the repository.
 const root = "../../.."
 
-// appRoot is the staged function app, made once for all tests.
-var appRoot string
+// stageDir is where the application is staged.
+var stageDir string
 
 func TestMain(m *testing.M) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
@@ -40,32 +40,42 @@ func TestMain(m *testing.M) {
 		fmt.Println("skipped: builds the program, and waits for it")
 		return
 	}
-	os.Exit(stageAndRun(m))
-}
-
-func stageAndRun(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "prompthub")
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
-	err = errors.Join(
-		inputs.Packages("./handler", "./internal/stage"),
-		inputs.Files("host.json", "functions", "internal/tools/azurite", "internal/tools/web"),
-	)
-	if err != nil {
-		panic(err)
-	}
-	appRoot = filepath.Join(dir, "functionapp")
-	cmd := exec.CommandContext(context.Background(), "go", "run", "./internal/stage", "-out", appRoot)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		panic(fmt.Sprintf("stage: %v\n%s", err, out))
-	}
-	return m.Run()
+	stageDir = filepath.Join(dir, "functionapp")
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
-func binary() string { return filepath.Join(appRoot, "handler") }
+// staging makes the function app once, for the first test that asks.
+var staging struct {
+	once sync.Once
+	done bool
+}
+
+// appRoot returns the directory of the staged function app.
+func appRoot(t testing.TB) string {
+	t.Helper()
+	staging.once.Do(func() {
+		inputs.Packages(t, "./handler", "./internal/stage")
+		inputs.Files(t, "host.json", "functions", "internal/tools/azurite", "internal/tools/web")
+		cmd := exec.CommandContext(context.Background(), "go", "run", "./internal/stage", "-out", stageDir)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "stage: %s", out)
+		staging.done = true
+	})
+	require.True(t, staging.done, "the function app was not staged")
+	return stageDir
+}
+
+func binary(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(appRoot(t), "handler")
+}
 
 // An app is a running PromptHub.
 type app interface {
@@ -80,7 +90,7 @@ type app interface {
 func command(t testing.TB, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(context.Background(), binary(), args...)
+	cmd := exec.CommandContext(context.Background(), binary(t), args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &out, &errs
 	err := cmd.Run()
 	if err != nil && cmd.ProcessState == nil {
@@ -120,7 +130,7 @@ func startLocal(t testing.TB, kind string, env ...string) *local {
 
 func (a *local) start(t testing.TB) {
 	t.Helper()
-	a.cmd = exec.CommandContext(context.Background(), binary(), "local", "--addr", a.addr, "--data", a.dir)
+	a.cmd = exec.CommandContext(context.Background(), binary(t), "local", "--addr", a.addr, "--data", a.dir)
 	a.cmd.Env, a.cmd.Stdout, a.cmd.Stderr = append(os.Environ(), a.vars...), a.log, a.log
 	require.NoError(t, a.cmd.Start())
 	awaitReady(t, a.url())
@@ -188,7 +198,7 @@ func hostOn(t testing.TB, vars []string, faults functiontest.Faults) *hosted {
 	env := append(os.Environ(), vars...)
 	env = append(env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:00.2")
 	h := &hosted{vars: vars, Host: functiontest.Start(t, functiontest.Options{
-		AppRoot: appRoot, Env: env, Queues: openAzure(t, vars, true).Queues, Lock: 30 * time.Second, Faults: faults,
+		AppRoot: appRoot(t), Env: env, Queues: openAzure(t, vars, true).Queues, Lock: 30 * time.Second, Faults: faults,
 	})}
 	awaitReady(t, h.url())
 	return h

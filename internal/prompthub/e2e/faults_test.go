@@ -188,7 +188,7 @@ func residentKiB(t *testing.T, setting string) int {
 	for _, dir := range dirs {
 		exe, _ := os.Readlink(dir + "/exe")
 		env, _ := os.ReadFile(dir + "/environ")
-		if exe != binary() || !strings.Contains(string(env), setting) {
+		if exe != binary(t) || !strings.Contains(string(env), setting) {
 			continue
 		}
 		text, err := os.ReadFile(dir + "/status")
