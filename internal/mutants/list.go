@@ -129,7 +129,7 @@ var mutants = []mutant{
 	},
 	{
 		"a writer knows its last attempt only", "commit.go",
-		"slices.Contains(w.attempts, rec.pending.Attempt)", "w.attempts[len(w.attempts)-1] == rec.pending.Attempt",
+		"slices.Contains(w.attempts, rec.pending.Attempt)", "slices.Contains(w.attempts[len(w.attempts)-1:], rec.pending.Attempt)",
 	},
 	{
 		"anti-entropy does nothing", "sweep.go",
