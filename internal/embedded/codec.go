@@ -11,13 +11,19 @@ import (
 	"prompthub/internal/table"
 )
 
-// A stored row is one byte of version, 16 of ETag (a stamp in hex, as text so that it
-// can be handed out as it is), the number of properties, and for each its type, name
-// and value. Numbers are varints; a text has its length before it.
+// A stored row is one byte of version, 8 of the stamp that makes its ETag, the number of properties, and for each a
+// number that holds the type and which name of the dictionary it has, and its value. A name that the dictionary lacks has the number
+// 0 and follows. Numbers are varints; a text has its length before it.
+//
+// Rows of the first version, which older programs wrote, hold the ETag in hex, and each property its type in a byte and its
+// name. They stay as they are until they are written again.
 const (
-	rowVersion = 1
-	etagLen    = 16
-	headerLen  = 1 + etagLen
+	firstVersion = 1
+	rowVersion   = 2
+	etagLen      = 16 // of the text
+	stampLen     = 8
+	headerLen    = 1 + stampLen
+	typeBits     = 3
 )
 
 var errDamaged = errors.New("damaged row")
@@ -30,18 +36,21 @@ func rowKey(partition, row string) []byte {
 	return append(key, row...)
 }
 
-// encode returns the stored form of a row with room for its ETag, which seal fills in.
-func encode(props table.Props) []byte {
+// encode returns the stored form of a row with room for its stamp, which seal fills in.
+func (d *dictionary) encode(props table.Props) []byte {
 	size := headerLen + binary.MaxVarintLen16
 	for _, p := range props {
-		size += 1 + binary.MaxVarintLen16 + len(p.Name) + binary.MaxVarintLen64 + len(p.Value.Str())
+		size += binary.MaxVarintLen32 + binary.MaxVarintLen64 + len(p.Value.Str())
 	}
 	b := make([]byte, headerLen, size)
 	b[0] = rowVersion
 	b = binary.AppendUvarint(b, uint64(len(props)))
 	for _, p := range props {
-		b = append(b, byte(p.Value.Type()))
-		b = appendText(b, p.Name)
+		number := d.numbers[p.Name]
+		b = binary.AppendUvarint(b, number<<typeBits|uint64(p.Value.Type()))
+		if number == 0 {
+			b = appendText(b, p.Name)
+		}
 		if p.Value.Type() == table.TypeString {
 			b = appendText(b, p.Value.Str())
 		} else {
@@ -55,48 +64,53 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// seal writes the ETag made of stamp into value and returns it.
+// seal writes stamp into value and returns the ETag made of it.
 func seal(value []byte, stamp uint64) string {
-	etag := value[1:headerLen]
-	hex.Encode(etag, binary.BigEndian.AppendUint64(nil, stamp))
-	return string(etag)
+	binary.BigEndian.PutUint64(value[1:headerLen], stamp)
+	return hex.EncodeToString(value[1:headerLen])
 }
 
-// etagOf returns the ETag of a stored row, as a view of value.
-func etagOf(value []byte) ([]byte, error) {
-	if len(value) < headerLen || value[0] != rowVersion {
-		return nil, errDamaged
+// header returns the ETag of a stored row and what follows it.
+func header(value []byte) (etag [etagLen]byte, rest []byte, err error) {
+	switch {
+	case len(value) >= headerLen && value[0] == rowVersion:
+		hex.Encode(etag[:], value[1:headerLen])
+		return etag, value[headerLen:], nil
+	case len(value) > etagLen && value[0] == firstVersion:
+		return [etagLen]byte(value[1:]), value[1+etagLen:], nil
 	}
-	return value[1:headerLen], nil
+	return etag, nil, errDamaged
 }
 
-// decode returns the row stored under key. All its strings share one copy of key and value.
-func decode(key, value []byte) (table.Row, error) {
-	if _, err := etagOf(value); err != nil {
+// decode returns the row stored under key. All its strings share one copy of key and value, but for the names.
+func (d *dictionary) decode(key, value []byte) (table.Row, error) {
+	etag, rest, err := header(value)
+	if err != nil {
 		return table.Row{}, err
 	}
 	var b strings.Builder
-	b.Grow(len(key) + len(value))
+	b.Grow(len(key) + len(etag) + len(rest))
 	b.Write(key)
-	b.Write(value)
+	b.Write(etag[:])
+	b.Write(rest)
 	all := b.String()
 
 	partition, row, found := strings.Cut(all[:len(key)], "\x00")
-	r := reader{rest: all[len(key)+headerLen:], bad: !found}
+	r := reader{rest: all[len(key)+etagLen:], version: value[0], names: d, bad: !found}
 	props := r.props(nil)
 	if r.bad || r.rest != "" {
 		return table.Row{}, errDamaged
 	}
-	etag := all[len(key)+1:][:etagLen]
-	return table.Row{Key: table.Key{Partition: partition, Row: row}, ETag: etag, Props: props}, nil
+	return table.Row{Key: table.Key{Partition: partition, Row: row}, ETag: all[len(key):][:etagLen], Props: props}, nil
 }
 
 // view returns the properties of a stored row in place of those in props. They are valid as long as value is.
-func view(value []byte, props table.Props) (table.Props, error) {
-	if _, err := etagOf(value); err != nil {
+func (d *dictionary) view(value []byte, props table.Props) (table.Props, error) {
+	_, rest, err := header(value)
+	if err != nil {
 		return nil, err
 	}
-	r := reader{rest: unsafe.String(unsafe.SliceData(value), len(value))[headerLen:]}
+	r := reader{rest: unsafe.String(unsafe.SliceData(rest), len(rest)), version: value[0], names: d}
 	props = r.props(props)
 	if r.bad || r.rest != "" {
 		return nil, errDamaged
@@ -107,27 +121,47 @@ func view(value []byte, props table.Props) (table.Props, error) {
 // A reader takes a stored row apart from front to back. After the first thing that does
 // not fit it is bad, and what it returns means nothing.
 type reader struct {
-	rest string
-	bad  bool
+	rest    string
+	version byte
+	names   *dictionary
+	bad     bool
 }
 
 // props returns what is left, in the room of old where that suffices.
 func (r *reader) props(old table.Props) table.Props {
 	n := r.uvarint()
-	if n > uint64(len(r.rest)/3) { // damaged, for a property takes 3 bytes: do not make room for it
+	if n > uint64(len(r.rest)/2) { // damaged, for a property takes 2 bytes: do not make room for it
 		r.bad = true
 		return nil
 	}
 	props := slices.Grow(old[:0], int(n))[:n]
 	for i := range props {
-		t := r.text(1)
+		name, t := r.name()
 		if r.bad {
 			return nil
 		}
-		props[i].Name = r.text(r.uvarint())
-		props[i].Value = r.value(table.Type(t[0]))
+		props[i] = table.Prop{Name: name, Value: r.value(t)}
 	}
 	return props
+}
+
+// name returns the name and the type of the next property.
+func (r *reader) name() (string, table.Type) {
+	if r.version == firstVersion {
+		t := r.text(1)
+		if r.bad {
+			return "", 0
+		}
+		return r.text(r.uvarint()), table.Type(t[0])
+	}
+	head := r.uvarint()
+	t := table.Type(head & (1<<typeBits - 1))
+	if head>>typeBits == 0 {
+		return r.text(r.uvarint()), t
+	}
+	name := r.names.name(head >> typeBits)
+	r.bad = r.bad || name == ""
+	return name, t
 }
 
 func (r *reader) value(t table.Type) table.Value {

@@ -6,7 +6,8 @@
 // The file holds these buckets:
 //
 //	meta      "format" → version of this layout; its sequence counts the times the file was opened
-//	t/{name}  partition + 0x00 + row → version, ETag, properties (codec.go)
+//	names     number                 → name of a property (names.go)
+//	t/{name}  partition + 0x00 + row → version, stamp, properties (codec.go)
 //	q/{name}  visible at + stamp     → version, message (message.go)
 //
 // Keys are ordered by the bytes of their UTF-8. Table Storage compares UTF-16 code units,
@@ -20,6 +21,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -27,11 +29,16 @@ import (
 )
 
 // format is the version of the layout of the file.
-const format = 1
+const format = 2
+
+// firstFormat had no names: a file of it becomes one of this format when it is opened, and its rows when they are written.
+const firstFormat = 1
 
 var (
 	metaBucket = []byte("meta")
 	formatKey  = []byte("format")
+
+	namesBucket = []byte("names")
 )
 
 var errClosed = errors.New("the store is closed")
@@ -48,7 +55,8 @@ type Store struct {
 	closing chan struct{} // closed by Close
 	stopped chan struct{} // closed when the writer has ended
 	close   func() error  // stop, but once
-	stamp   uint64        // the last number given out; only Open and the writer touch it
+	names   atomic.Pointer[dictionary]
+	stamp   uint64 // the last number given out; only Open and the writer touch it
 }
 
 // Open opens the file at path, which it creates where it does not exist, and frees the
@@ -98,12 +106,20 @@ func (s *Store) start(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	if v := meta.Get(formatKey); v != nil && (len(v) != 1 || v[0] != format) {
-		return fmt.Errorf("format %x, this program knows only %d", v, format)
+	if v := meta.Get(formatKey); v != nil && (len(v) != 1 || v[0] != format && v[0] != firstFormat) {
+		return fmt.Errorf("format %x, this program knows %d to %d", v, firstFormat, format)
 	}
 	if err := meta.Put(formatKey, []byte{format}); err != nil {
 		return err
 	}
+	if _, err := tx.CreateBucketIfNotExists(namesBucket); err != nil {
+		return err
+	}
+	names, err := readNames(tx)
+	if err != nil {
+		return err
+	}
+	s.names.Store(names)
 	opened, err := meta.NextSequence()
 	if err != nil {
 		return err

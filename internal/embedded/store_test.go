@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
@@ -61,7 +64,7 @@ func TestOpenRefusesNewerFormat(t *testing.T) {
 	require.NoError(t, s.Close())
 	for range 2 { // the failure has let the file go
 		_, err = Open(path, time.Now)
-		require.ErrorContains(t, err, "format 02")
+		require.ErrorContains(t, err, "format 03")
 	}
 }
 
@@ -318,4 +321,72 @@ func TestOpenFreesRenewedLocks(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got, 1, "what nobody has received yet keeps its time")
 	require.Equal(t, "running", got[0].Text)
+}
+
+// TestFileOfTheFirstFormat opens a file that a program wrote which knew no names, reads, changes and keeps its rows, and reads
+// it once more.
+func TestFileOfTheFirstFormat(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	props := table.Props{{Name: "Old", Value: table.String("text")}, {Name: "N", Value: table.Int64(-7)}}
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+		for _, row := range []string{"a", "b", "c"} {
+			if err := tx.Bucket(tableBucket("Rows")).Put(rowKey("p", row), encodeFirst(props, 7)); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.DeleteBucket(namesBucket), tx.Bucket(metaBucket).Put(formatKey, []byte{firstFormat}))
+	}))
+	require.NoError(t, s.Close())
+	key := func(row string) table.Key { return table.Key{Partition: "p", Row: row} }
+	s, err = Open(path, time.Now)
+	require.NoError(t, err)
+	more := table.Props{{Name: "New", Value: table.Bool(true)}}
+	mustWrite(t, s,
+		table.Op{Kind: table.Merge, Row: table.Row{Key: key("a"), ETag: "0000000000000007", Props: more}},
+		table.Op{Kind: table.Replace, Row: table.Row{Key: key("b"), ETag: "0000000000000007", Props: more}})
+	require.NoError(t, s.Close())
+	s, err = Open(path, time.Now)
+	require.NoError(t, err)
+	defer s.Close()
+	for row, want := range map[string]table.Props{"a": append(slices.Clone(props), more...), "b": more, "c": props} {
+		got, err := s.Tables.Get(t.Context(), "Rows", key(row))
+		require.NoError(t, err)
+		require.True(t, got.Props.Equal(want), "%s: %v", row, got.Props)
+	}
+}
+
+// TestNamesAreLearntAtOnce has many writers bring new names: each row reads as it was written, also from the file opened again.
+func TestNamesAreLearntAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	propsOf := func(i int) table.Props {
+		return table.Props{{Name: fmt.Sprint("Name", i%7), Value: table.Int32(int32(i))}, {Name: fmt.Sprint("Other", i%5), Value: table.Bool(true)}}
+	}
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			_, err := s.Tables.Write(t.Context(), "Rows", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: fmt.Sprint(i)}, Props: propsOf(i)}})
+			assert.NoError(t, err)
+		})
+	}
+	all.Wait()
+	for range 2 {
+		for i := range 50 {
+			got, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: fmt.Sprint(i)})
+			require.NoError(t, err)
+			require.True(t, got.Props.Equal(propsOf(i)), "%v", got.Props)
+		}
+		require.Len(t, s.names.Load().names, 12, "each once")
+		require.NoError(t, s.Close())
+		s, err = Open(path, time.Now)
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Close())
 }

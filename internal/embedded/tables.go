@@ -70,7 +70,7 @@ func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row
 	err := table.CheckKey(key)
 	if err == nil {
 		err = t.s.view(ctx, func(tx *bbolt.Tx) (err error) {
-			row, err = get(tx, name, key)
+			row, err = t.s.get(tx, name, key)
 			return err
 		})
 	}
@@ -80,7 +80,7 @@ func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row
 	return row, nil
 }
 
-func get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error) {
+func (s *Store) get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error) {
 	b, err := rowsOf(tx, name)
 	if err != nil {
 		return table.Row{}, err
@@ -90,7 +90,7 @@ func get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error) {
 	if v == nil {
 		return table.Row{}, table.ErrNotFound
 	}
-	return decode(k, v)
+	return s.names.Load().decode(k, v)
 }
 
 // view runs a reading transaction. What read takes out of it must be copies.
@@ -108,7 +108,7 @@ func (t *Tables) List(ctx context.Context, name string, r table.Range, limit int
 	err := table.CheckList(r, limit)
 	if err == nil {
 		err = t.s.view(ctx, func(tx *bbolt.Tx) (err error) {
-			page, err = list(ctx, tx, name, r, limit, next)
+			page, err = t.s.list(ctx, tx, name, r, limit, next)
 			return err
 		})
 	}
@@ -118,7 +118,7 @@ func (t *Tables) List(ctx context.Context, name string, r table.Range, limit int
 	return page, nil
 }
 
-func list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit int, next string) (table.Page, error) {
+func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit int, next string) (table.Page, error) {
 	b, err := rowsOf(tx, name)
 	if err != nil {
 		return table.Page{}, err
@@ -128,7 +128,7 @@ func list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit i
 		return table.Page{}, fmt.Errorf("%w: token %q", table.ErrInvalid, next)
 	}
 	var page table.Page
-	w := newWalk(b.Cursor(), r, position)
+	w := newWalk(b.Cursor(), r, position, s.names.Load())
 	for k, v := w.next(); k != nil; k, v = w.next() {
 		if len(page.Rows) == limit {
 			page.Next = base64.RawURLEncoding.EncodeToString(k)
@@ -154,25 +154,30 @@ type walk struct {
 	low    string      // the least row key of the range, in every partition
 	start  []byte      // where to begin, nil once begun
 	props  table.Props // of the row that Keep looks at
+	names  *dictionary
 }
 
 // row returns the row stored under k, or only its key where the range does not want more.
 func (w *walk) row(k, v []byte) (row table.Row, err error) {
 	if w.r.Keep == nil && w.r.Select == nil {
-		return decode(k, v)
+		return w.names.decode(k, v)
 	}
-	if w.props, err = view(v, w.props); err != nil {
-		return row, fmt.Errorf("%w under %q", err, k)
+	if w.props, err = w.names.view(v, w.props); err != nil {
+		return row, err
 	}
 	selected := w.r.Selected(w.props)
 	keeps := w.r.Keeps(selected)
 	if keeps && w.r.Select == nil {
-		return decode(k, v)
+		return w.names.decode(k, v)
 	}
 	partition, name, _ := strings.Cut(string(k), "\x00")
 	row.Key = table.Key{Partition: partition, Row: name}
 	if keeps {
-		row.ETag = string(v[1:headerLen])
+		etag, _, err := header(v)
+		if err != nil {
+			return row, err
+		}
+		row.ETag = string(etag[:])
 		row.Props = owned(selected)
 	}
 	return row, nil
@@ -189,8 +194,8 @@ func owned(props table.Props) table.Props {
 	return props
 }
 
-func newWalk(c *bbolt.Cursor, r table.Range, position []byte) *walk {
-	w := &walk{cursor: c, r: r, low: r.From}
+func newWalk(c *bbolt.Cursor, r table.Range, position []byte, names *dictionary) *walk {
+	w := &walk{cursor: c, r: r, low: r.From, names: names}
 	if r.After != "" {
 		w.low = r.After + "\x00" // keys hold no controls: the least that is greater
 	}

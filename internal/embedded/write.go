@@ -15,14 +15,17 @@ func (t *Tables) Write(ctx context.Context, name string, ops ...table.Op) ([]str
 	if err := table.Check(ops); err != nil {
 		return nil, fmt.Errorf("write to %s: %w", name, err)
 	}
-	steps := prepare(ops)
+	if err := t.s.learn(ctx, ops); err != nil {
+		return nil, fmt.Errorf("write to %s: %w", name, err)
+	}
+	steps := prepare(ops, t.s.names.Load())
 	var etags []string
 	err := t.s.update(ctx, func(tx *bbolt.Tx) (func() error, error) {
 		b, err := rowsOf(tx, name)
 		if err != nil {
 			return nil, err
 		}
-		if err := check(b, steps); err != nil {
+		if err := check(b, steps, t.s.names.Load()); err != nil {
 			return nil, err
 		}
 		return func() (err error) {
@@ -47,7 +50,7 @@ type step struct {
 	value []byte // what to store, but for the ETag
 }
 
-func prepare(ops []table.Op) []step {
+func prepare(ops []table.Op, names *dictionary) []step {
 	steps := make([]step, len(ops))
 	for i, op := range ops {
 		s := step{kind: op.Kind, key: op.Row.Key, etag: op.Row.ETag, dbKey: rowKey(op.Row.Partition, op.Row.Row)}
@@ -55,7 +58,7 @@ func prepare(ops []table.Op) []step {
 		case table.Merge:
 			s.props = slices.Clone(op.Row.Props)
 		case table.Insert, table.Replace, table.Upsert:
-			s.value = encode(op.Row.Props)
+			s.value = names.encode(op.Row.Props)
 		}
 		steps[i] = s
 	}
@@ -64,7 +67,7 @@ func prepare(ops []table.Op) []step {
 
 // check tests the conditions of all steps and completes the merges. The rows differ, so
 // no step depends on another.
-func check(b *bbolt.Bucket, steps []step) error {
+func check(b *bbolt.Bucket, steps []step, names *dictionary) error {
 	for i := range steps {
 		s := &steps[i]
 		old := b.Get(s.dbKey)
@@ -76,7 +79,7 @@ func check(b *bbolt.Bucket, steps []step) error {
 			return &table.OpError{Index: i, Key: s.key, Err: failed}
 		}
 		if s.kind == table.Merge {
-			if err := s.merge(old); err != nil {
+			if err := s.merge(old, names); err != nil {
 				return err
 			}
 		}
@@ -99,18 +102,18 @@ func (s *step) failed(old []byte) (condition, err error) {
 	case s.etag == table.Any:
 		return nil, nil
 	}
-	etag, err := etagOf(old)
+	etag, _, err := header(old)
 	if err != nil {
 		return nil, fmt.Errorf("%w under the row to write", err)
 	}
-	if string(etag) != s.etag {
+	if string(etag[:]) != s.etag {
 		return table.ErrConflict, nil
 	}
 	return nil, nil
 }
 
-func (s *step) merge(old []byte) error {
-	row, err := decode(s.dbKey, old)
+func (s *step) merge(old []byte, names *dictionary) error {
+	row, err := names.decode(s.dbKey, old)
 	if err != nil {
 		return err
 	}
@@ -118,7 +121,7 @@ func (s *step) merge(old []byte) error {
 	if len(props) > table.MaxProps {
 		return fmt.Errorf("%w: the row would have %d properties, want at most %d", table.ErrInvalid, len(props), table.MaxProps)
 	}
-	s.value = encode(props)
+	s.value = names.encode(props)
 	return nil
 }
 

@@ -1,0 +1,101 @@
+package embedded
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"prompthub/internal/table"
+)
+
+// maxNames bounds the dictionary. A name beyond it stands in each row that has it.
+const maxNames = 4096
+
+// A dictionary numbers names of properties from 1 on, so that rows need not hold them. It is never changed: one that
+// knows more takes its place.
+type dictionary struct {
+	names   []string
+	numbers map[string]uint64
+}
+
+// name returns the name of a number, "" of one that was never given out.
+func (d *dictionary) name(n uint64) string {
+	if n == 0 || n > uint64(len(d.names)) {
+		return ""
+	}
+	return d.names[n-1]
+}
+
+// readNames returns the dictionary of a file. Its keys are the numbers, without a gap.
+func readNames(tx *bbolt.Tx) (*dictionary, error) {
+	d := &dictionary{numbers: make(map[string]uint64)}
+	err := tx.Bucket(namesBucket).ForEach(func(k, v []byte) error {
+		if len(k) != 2 || int(binary.BigEndian.Uint16(k)) != len(d.names)+1 {
+			return fmt.Errorf("%w: name %x", errDamaged, k)
+		}
+		d.names = append(d.names, string(v))
+		d.numbers[string(v)] = uint64(len(d.names))
+		return nil
+	})
+	return d, err
+}
+
+// learn adds the names of operations to the dictionary, in a transaction of its own: a row that is stored needs all its names.
+// There is little to add: names are those of a program's source.
+func (s *Store) learn(ctx context.Context, ops []table.Op) error {
+	known := s.names.Load()
+	var fresh []string
+	for _, op := range ops {
+		for _, p := range op.Row.Props {
+			if known.numbers[p.Name] == 0 && len(known.names)+len(fresh) < maxNames && !slices.Contains(fresh, p.Name) {
+				fresh = append(fresh, p.Name)
+			}
+		}
+	}
+	if fresh == nil {
+		return nil
+	}
+	var learnt *dictionary
+	err := s.update(ctx, func(tx *bbolt.Tx) (func() error, error) {
+		d, err := readNames(tx)
+		if err != nil {
+			return nil, err
+		}
+		return func() (err error) {
+			learnt, err = d.put(tx.Bucket(namesBucket), fresh)
+			return err
+		}, nil
+	})
+	if err != nil {
+		return err
+	}
+	for { // another one may have learnt more, or less
+		known := s.names.Load()
+		if len(known.names) >= len(learnt.names) || s.names.CompareAndSwap(known, learnt) {
+			return nil
+		}
+	}
+}
+
+// put stores the names that d lacks and returns a dictionary with them.
+func (d *dictionary) put(b *bbolt.Bucket, names []string) (*dictionary, error) {
+	more := &dictionary{names: slices.Clone(d.names), numbers: make(map[string]uint64, len(d.names)+len(names))}
+	for i, name := range more.names {
+		more.numbers[name] = uint64(i + 1)
+	}
+	for _, name := range names {
+		if more.numbers[name] != 0 || len(more.names) == maxNames {
+			continue
+		}
+		more.names = append(more.names, name)
+		n := uint64(len(more.names))
+		more.numbers[name] = n
+		if err := b.Put(binary.BigEndian.AppendUint16(nil, uint16(n)), []byte(name)); err != nil {
+			return nil, err
+		}
+	}
+	return more, nil
+}
