@@ -15,7 +15,7 @@ const platformSetting = "WEBSITE_AUTH_ENABLED"
 // Config says how callers are identified. Its fields with a tag are settings.
 type Config struct {
 	// Mode says how callers are identified: "easyauth" by App Service authentication, "jwt" by
-	// tokens, "dev" by a header that anyone can send, which is refused but in "local" and
+	// tokens, "oidc" by sessions of browsers and by tokens of the same provider, "dev" by a header that anyone can send, which is refused but in "local" and
 	// under func start. Not set: dev in "local", refused elsewhere.
 	Mode string `envconfig:"AUTH_MODE"`
 
@@ -32,6 +32,9 @@ type Config struct {
 	// commas. Not set: whoever the issuer, or App Service, lets in. With two or more the
 	// tenant is part of the id of a user: going from one to two, users lose what they own.
 	Tenants []string `envconfig:"AUTH_TENANTS"`
+
+	// OIDC is what mode oidc needs, in which browsers sign in with an OpenID provider.
+	OIDC
 
 	// PlatformAuth is true while App Service authentication is on. The platform sets it; mode
 	// easyauth is refused without, as its headers could come from anyone.
@@ -69,12 +72,20 @@ func New(ctx context.Context, c Config) (Identify, error) {
 		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants})
 	case "jwt":
 		return c.jwt(ctx, tenants)
+	case "oidc":
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+		return JWT(ctx, JWTOptions{
+			Issuers: []string{c.Issuer}, Audiences: append(items(c.Audiences), c.ClientID), Tenants: tenants, Subjects: true,
+			Transport: c.Transport, Now: c.Now,
+		}), nil
 	case "dev":
 		return c.dev()
 	case "":
 		return nil, &Refusal{"AUTH_MODE", "is not set: it says how callers are identified"}
 	default:
-		return nil, &Refusal{"AUTH_MODE", fmt.Sprintf("cannot be %q: want easyauth, jwt or dev", mode)}
+		return nil, &Refusal{"AUTH_MODE", fmt.Sprintf("cannot be %q: want easyauth, jwt, oidc or dev", mode)}
 	}
 }
 

@@ -17,6 +17,14 @@ func TestConfigRefused(t *testing.T) {
 		change(&c)
 		return c
 	}
+	oidc := func(change func(*auth.OIDC)) auth.Config {
+		c := auth.Config{Mode: "oidc", OIDC: auth.OIDC{
+			Issuer: "https://issuer.example.com", ClientID: "c", Scopes: []string{"openid"}, Admin: "groups=a", Public: "https://app.example.com",
+			Keys: []string{" " + key(1), key(2)},
+		}}
+		change(&c.OIDC)
+		return c
+	}
 	issuers := func(all ...string) auth.Config { return jwt(func(c *auth.Config) { c.Issuers = all }) }
 	const list = "https://a.example.com"
 	tests := []struct {
@@ -58,6 +66,18 @@ func TestConfigRefused(t *testing.T) {
 		{"jwt with one issuer twice", issuers(list, list), ""},
 		{"jwt with issuers and tenants", jwt(func(c *auth.Config) { c.Issuers, c.Tenants = []string{list, list + "/b"}, []string{"t"} }), ""},
 		{"jwt without audience", jwt(func(c *auth.Config) { c.Audiences = nil }), "JWT_AUDIENCE"},
+		{"oidc", oidc(func(*auth.OIDC) {}), ""},
+		{"oidc on this machine", oidc(func(c *auth.OIDC) { c.Issuer, c.Public = "http://127.0.0.1:1", "http://localhost:7071" }), ""},
+		{"oidc without issuer", oidc(func(c *auth.OIDC) { c.Issuer = "" }), "OIDC_ISSUER"},
+		{"oidc over http", oidc(func(c *auth.OIDC) { c.Issuer = "http://issuer.example.com" }), "OIDC_ISSUER"},
+		{"oidc without client", oidc(func(c *auth.OIDC) { c.ClientID = "" }), "OIDC_CLIENT_ID"},
+		{"oidc without openid", oidc(func(c *auth.OIDC) { c.Scopes = []string{"profile"} }), "OIDC_SCOPES"},
+		{"oidc with half a claim", oidc(func(c *auth.OIDC) { c.Admin = "groups" }), "OIDC_ADMIN"},
+		{"oidc without address", oidc(func(c *auth.OIDC) { c.Public = "" }), "PUBLIC_URL"},
+		{"oidc with a path", oidc(func(c *auth.OIDC) { c.Public = "https://app.example.com/" }), "PUBLIC_URL"},
+		{"oidc served over http", oidc(func(c *auth.OIDC) { c.Public = "http://app.example.com" }), "PUBLIC_URL"},
+		{"oidc without key", oidc(func(c *auth.OIDC) { c.Keys = nil }), "SESSION_KEYS"},
+		{"oidc with a short key", oidc(func(c *auth.OIDC) { c.Keys = []string{key(1), "c2VjcmV0"} }), "SESSION_KEYS"},
 		{"jwt with an empty audience", jwt(func(c *auth.Config) { c.Audiences = []string{"", " "} }), "JWT_AUDIENCE"},
 	}
 	for _, tt := range tests {
@@ -132,6 +152,7 @@ func TestConfigEnvironment(t *testing.T) {
 	require.NoError(t, envconfig.Process("", &settings))
 	require.Equal(t, auth.Config{
 		Mode: "jwt", Issuers: []string{"https://a.example.com", " https://b.example.com"}, Audiences: []string{"a", " b"}, Tenants: []string{"t"},
+		OIDC:         auth.OIDC{Scopes: []string{"openid", "profile"}, Admin: "roles=admin"},
 		PlatformAuth: "True", Environment: "Development",
 	}, settings.Config)
 	_, err := auth.New(t.Context(), settings.Config)

@@ -24,6 +24,7 @@ type JWTOptions struct {
 	Issuers   []string          // the issuers that are believed; the claim iss is one of them to the letter
 	Audiences []string          // the claim aud must hold one of them
 	Tenants   []string          // as for EasyAuth
+	Subjects  bool              // users without the claim oid are known by sub
 	Transport http.RoundTripper // to the issuers; nil means http.DefaultTransport
 	Now       func() time.Time  // nil means time.Now
 }
@@ -38,17 +39,26 @@ type tokens struct {
 // issuer when the first token of it comes, unless ctx has ended; while the issuer does not answer
 // requests fail with the kind Unavailable.
 func JWT(ctx context.Context, o JWTOptions) Identify {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
-	}
+	return newTokens(ctx, o).identify
+}
+
+func newTokens(ctx context.Context, o JWTOptions) *tokens {
+	o.Transport, o.Now = defaults(o.Transport, o.Now)
 	t := &tokens{JWTOptions: o, providers: make(map[string]*provider)}
 	for _, issuer := range o.Issuers {
 		t.providers[issuer] = newProvider(ctx, issuer, o.Transport, o.Now)
 	}
-	return t.identify
+	return t
+}
+
+func defaults(transport http.RoundTripper, now func() time.Time) (http.RoundTripper, func() time.Time) {
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	if now == nil {
+		now = time.Now
+	}
+	return transport, now
 }
 
 func (t *tokens) identify(r *http.Request) (User, error) {
@@ -67,6 +77,9 @@ func (t *tokens) identify(r *http.Request) (User, error) {
 	case err != nil:
 		// One text for all: what exactly is wrong is the operator's to know.
 		return User{}, fault.Wrap(fault.Unauthenticated, "the token is not valid here: sign in again and send a fresh token for this service", err)
+	}
+	if t.Subjects {
+		return subject(payload).user(t.Tenants)
 	}
 	return tokenClaims(payload).user(t.Tenants)
 }

@@ -24,6 +24,16 @@ type provider struct {
 	pace   *pace // of the discovery
 	flight singleflight.Group
 	keys   atomic.Pointer[keySet]
+	found  atomic.Pointer[document] // set before keys
+}
+
+// A document is what an issuer says of itself.
+type document struct {
+	Keys          string `json:"jwks_uri"`
+	Authorization string `json:"authorization_endpoint"`
+	Token         string `json:"token_endpoint"`
+	UserInfo      string `json:"userinfo_endpoint"`
+	EndSession    string `json:"end_session_endpoint"`
 }
 
 func newProvider(ctx context.Context, issuer string, transport http.RoundTripper, now func() time.Time) *provider {
@@ -94,27 +104,40 @@ func (p *provider) discover() (any, error) {
 	if err := p.pace.ready(); err != nil {
 		return nil, err
 	}
-	address, err := p.keyAddress()
+	found, err := p.read()
 	if err == nil {
-		p.keys.Store(newKeySet(p.ctx, address, p.link, p.now))
+		p.found.Store(&found)
+		p.keys.Store(newKeySet(p.ctx, found.Keys, p.link, p.now))
 	}
 	return nil, p.pace.done(err)
 }
 
-// keyAddress returns where the issuer publishes its keys.
-func (p *provider) keyAddress() (string, error) {
+// endpoints returns where an issuer signs people in.
+func (p *provider) endpoints(ctx context.Context) (document, error) {
+	if _, err := p.discovered(ctx); err != nil {
+		return document{}, err
+	}
+	found := *p.found.Load()
+	for _, address := range []string{found.Authorization, found.Token} {
+		if u, err := url.Parse(address); err != nil || !secure(u) {
+			return document{}, unavailable(errors.New("the issuer names no https URLs to sign in at"), lastRetry)
+		}
+	}
+	return found, nil
+}
+
+// read returns what the issuer publishes, with a place for its keys.
+func (p *provider) read() (document, error) {
 	found, err := oidc.NewProvider(oidc.ClientContext(p.ctx, &http.Client{Transport: p.link}), p.issuer)
 	if err != nil {
-		return "", err
+		return document{}, err
 	}
-	var document struct {
-		Keys string `json:"jwks_uri"`
+	var d document
+	if err := found.Claims(&d); err != nil {
+		return document{}, err
 	}
-	if err := found.Claims(&document); err != nil {
-		return "", err
+	if u, err := url.Parse(d.Keys); err != nil || !secure(u) {
+		return document{}, errors.New("the issuer names no https URL as jwks_uri")
 	}
-	if u, err := url.Parse(document.Keys); err != nil || !secure(u) {
-		return "", errors.New("the issuer names no https URL as jwks_uri")
-	}
-	return document.Keys, nil
+	return d, nil
 }
