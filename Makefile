@@ -9,6 +9,8 @@ WEB := internal/tools/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 INFRA := internal/tools/infra
 INFRA_STAMP := $(INFRA)/node_modules/.package-lock.json
+OIDC := internal/tools/oidc
+OIDC_STAMP := $(OIDC)/node_modules/.package-lock.json
 SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
@@ -24,7 +26,7 @@ BENCH_COUNT ?= 1
 ADDR ?= 127.0.0.1:7071
 DATA ?= .data
 
-.PHONY: help run test quick race browser check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package func-start infra-check infra-schemas
+.PHONY: help run test quick race browser check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -35,7 +37,7 @@ run: ## build, and serve on this machine with the embedded store (ADDR, DATA)
 
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The
 # longest packages come first, and one more at a time than there are processors: tests of the built program mostly wait.
-test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
+test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
 	go test -count=1 -timeout 15m -p $$(( $(PROCESSORS) + 1 )) -parallel 12 ./internal/prompthub/e2e ./internal/prompthub/promptdb ./...
 	cd $(INFRA) && go vet . && go test -count=1 .
@@ -59,7 +61,7 @@ infra-schemas: ## compare azure.yaml, host.json and others with their published 
 race: ## run the short tests of the packages that start goroutines with the race detector (all tests: RACE=./... RACEFLAGS=)
 	go test -race -count=1 -shuffle=on -timeout 30m $(RACEFLAGS) $(RACE)
 
-browser: $(AZURITE_STAMP) $(WEB_STAMP) ## test the pages in a browser, and keep pictures of them in .cache/pages
+browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a browser, and keep pictures of them in .cache/pages
 	@rm -rf .cache/pages && mkdir -p .cache/pages
 	go test -count=1 -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages ./internal/prompthub/e2e
 
@@ -73,7 +75,7 @@ check: ## format, vet, lint, dead code, go.mod
 vulnerabilities: ## look for known faults in what the program calls, from the Internet
 	$(TOOLS) govulncheck ./...
 
-cover: $(AZURITE_STAMP) $(WEB_STAMP) ## run all tests and tell how much of each function they reach
+cover: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## run all tests and tell how much of each function they reach
 	@mkdir -p .cache
 	go test -coverpkg=./... -coverprofile=.cache/cover.out ./...
 	go tool cover -func=.cache/cover.out
@@ -108,6 +110,15 @@ azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Stor
 package: ## stage the function app for Azure in dist/functionapp, and zip it
 	go run ./internal/stage -out dist/functionapp -zip dist/functionapp.zip
 
+image: ## put the context of a container image in dist/image, and build it where docker, podman or buildah is
+	rm -rf dist/image && mkdir -p dist/image/data
+	CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags="-s -w" -o dist/image/handler ./handler
+	cp deploy/Containerfile dist/image/
+	@if command -v docker >/dev/null; then docker build -t prompthub -f dist/image/Containerfile dist/image; \
+	elif command -v podman >/dev/null; then podman build --format docker -t prompthub dist/image; \
+	elif command -v buildah >/dev/null; then buildah build --format docker --isolation chroot -t prompthub dist/image; \
+	else echo "There is no docker, podman or buildah: build dist/image where one is."; fi
+
 func-start: $(AZURITE_STAMP) ## stage the function app for this machine and run it with Azurite and "func start"
 	go run ./internal/stage start -out dist/local
 
@@ -125,6 +136,14 @@ $(INFRA_STAMP): $(INFRA)/package-lock.json
 		npm ci --prefix $(INFRA) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
 		echo "npm is not installed: host.json and workflows are not held against their schemas. Install Node 20 or later to do so."; \
+	fi
+
+# The OpenID provider that people sign in with in tests.
+$(OIDC_STAMP): $(OIDC)/package-lock.json
+	@if command -v npm >/dev/null; then \
+		npm ci --prefix $(OIDC) --ignore-scripts --no-audit --no-fund && touch $@; \
+	else \
+		echo "npm is not installed: sign-in with a provider is not tested. Install Node 22 to test it."; \
 	fi
 
 # What tests in a browser need besides the browser.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestDoors(t *testing.T) {
-	doors := withFront(testApp().doors(auth.Dev()))
+	doors := withFront(testApp().doors(auth.Dev(), nil))
 	tests := []struct {
 		path, accept, contentType string
 		status                    int

@@ -26,9 +26,12 @@ Exit codes:
   3  import went through, and some rows were rejected
 
 Settings are environment variables. Those that matter most:
-  AUTH_MODE            how callers are identified: easyauth, jwt or dev; "local" takes dev where it is not set
+  AUTH_MODE            how callers are identified: easyauth, jwt, oidc or dev; "local" takes dev where it is
+                       not set
   JWT_ISSUER, JWT_AUDIENCE, AUTH_TENANTS
                        whose tokens are believed, in jwt mode; the tenants, in easyauth mode too
+  OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_SCOPES, OIDC_ADMIN, PUBLIC_URL, SESSION_KEYS
+                       where browsers sign in, in oidc mode, who is an admin, and what seals their sessions
   PUBLIC_READ          true lets everybody read public prompts without identity
   CORS_ORIGINS         origins of pages elsewhere that may use the API; none by default
   LIMIT_WRITES         changes a caller may make in a second; likewise LIMIT_READS

@@ -75,11 +75,11 @@ func assemble(ctx context.Context, s settings, refused error, log *slog.Logger, 
 	a := newApp(s, st, log, t)
 	a.watchQueues(ctx, st.queues)
 	triggers := a.triggers()
-	identify, err := auth.New(ctx, s.Config)
+	identify, sessions, err := signing(ctx, s)
 	if err != nil {
 		return a, refuse(err, log), triggers
 	}
-	return a, a.doors(identify), triggers
+	return a, a.doors(identify, sessions), triggers
 }
 
 // refuse answers every route but health with what is wrong with the settings.

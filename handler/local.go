@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/devhost"
 	"prompthub/internal/function/queuetrigger"
 )
@@ -57,7 +56,7 @@ func local(ctx context.Context, std streams, addr, data, profile string) (err er
 		return err
 	}
 	s.Local = true
-	identify, err := auth.New(ctx, s.Config)
+	identify, sessions, err := signing(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -93,10 +92,14 @@ func local(ctx context.Context, std streams, addr, data, profile string) (err er
 		}
 		return err
 	}
-	greet(std.err, s, "http://"+l.Addr().String(), st.where)
+	url := "http://" + l.Addr().String()
+	if sessions != nil {
+		url = s.Public
+	}
+	greet(std.err, s, url, st.where)
 	g, ctx := errgroup.WithContext(ctx)
 	// No trigger endpoints: the triggers are called, not posted to.
-	g.Go(func() error { return serve(ctx, l, withFront(a.doors(identify)), log) })
+	g.Go(func() error { return serve(ctx, l, withFront(a.doors(identify, sessions)), log) })
 	g.Go(func() error {
 		return devhost.Run(ctx, st.queues, a.triggers(), devhost.Options{
 			Log: log, Queues: localQueues(), Grace: stopTime,

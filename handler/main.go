@@ -10,6 +10,9 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	// Where there are no certificate authorities, as in a container from scratch, these are used.
+	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
 const (

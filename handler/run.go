@@ -39,7 +39,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		localCommand(), importCommand(), exportCommand(),
-		backupCommand(), restoreCommand(), verifyCommand(), reindexCommand(), redriveCommand(), versionCommand(),
+		backupCommand(), restoreCommand(), verifyCommand(), reindexCommand(), redriveCommand(), healthCommand(), versionCommand(),
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"prompthub/internal/inputs"
 )
 
 // The client that the provider knows. Its page takes any name with any password.
@@ -41,6 +43,9 @@ func Start(t testing.TB, o Options) *Provider {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
 	dir := filepath.Join(filepath.Dir(file), "..", "..", "tools", "oidc")
+	if err := inputs.Files("internal/tools/oidc"); err != nil {
+		t.Fatal(err)
+	}
 	node, err := exec.LookPath("node")
 	if err == nil {
 		_, err = os.Stat(filepath.Join(dir, "node_modules", "oidc-provider"))

@@ -111,13 +111,21 @@ type local struct {
 
 func startLocal(t testing.TB, kind string, env ...string) *local {
 	t.Helper()
+	a := newLocal(t, kind)
+	a.vars = env
+	a.start(t)
+	return a
+}
+
+// newLocal returns one that is yet to be started, so that its address can be a part of its settings.
+func newLocal(t testing.TB, kind string) *local {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	log, err := os.Create(filepath.Join(t.TempDir(), "local.log"))
 	require.NoError(t, err)
-	a := &local{dir: t.TempDir(), vars: env, addr: l.Addr().String(), log: log, kind: kind}
-	a.start(t)
+	a := &local{dir: t.TempDir(), addr: l.Addr().String(), log: log, kind: kind}
 	t.Cleanup(func() {
 		a.stop()
 		if t.Failed() {

@@ -25,7 +25,7 @@ type page struct {
 	Name   string // of the template
 	Title  string
 	User   auth.User
-	SignIn string // how: "platform", "dev" or ""
+	SignIn string // how: "platform", "dev", "provider" or ""
 	Here   string // where signing in leads back to
 	Done   string // what the form that led here did
 	Body   any
@@ -67,6 +67,8 @@ func (s *web) render(w http.ResponseWriter, r *http.Request, who auth.User, stat
 		p.SignIn = "platform"
 	case Dev:
 		p.SignIn = "dev"
+	case Provider:
+		p.SignIn = "provider"
 	case Nowhere:
 	}
 	return s.write(w, r, status, name, "frame", p)

@@ -143,7 +143,7 @@ func TestBackStaysHere(t *testing.T) {
 	w := newWorld(t)
 	for address, want := range map[string]string{
 		"/app": "/app", "/app?q=x#p-1": "/app?q=x#p-1", "/app/prompts/1": "/app/prompts/1",
-		"": "/app", "/": "/app", "/application": "/app", "//evil.example/app": "/app", "https://evil.example/app": "/app",
+		"/app/signin/callback?state=x": "/app", "": "/app", "/": "/app", "/application": "/app", "//evil.example/app": "/app", "https://evil.example/app": "/app",
 		`/app\..\x`: "/app", "/app/\t/x": "/app", "javascript:alert(1)": "/app", "/.auth/logout": "/app", `\/evil.example`: "/app",
 	} {
 		require.Equal(t, want, w.nobody().post("/app/signin", "name", "Ann", "back", address).to("/app"), address)

@@ -16,15 +16,43 @@ const cookie = "prompthub-dev"
 
 func (s *web) signing() {
 	s.handle("GET "+Prefix+"/signin", anyone, s.signInPage)
-	if s.SignIn == Dev {
+	switch s.SignIn {
+	case Dev:
 		s.handle("POST "+Prefix+"/signin", anyone, s.signIn)
 		s.handle("POST "+Prefix+"/signout", anyone, s.signOut)
+	case Provider:
+		s.handle("GET "+Prefix+"/signin/start", anyone, s.start)
+		s.handle("GET "+Callback, anyone, s.callback)
+		s.handle("POST "+Prefix+"/signout", anyone, s.leave)
+	case Platform, Nowhere:
 	}
 }
 
-// identify says who is calling. In dev mode the cookie is read as the headers are: the same names and the same
+// start is a link and no form: the policy of the pages keeps forms from leading to another site.
+func (s *web) start(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+	return s.Sessions.SignIn(w, r, back(r.URL.Query().Get("back")))
+}
+
+func (s *web) callback(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+	address, err := s.Sessions.Callback(w, r)
+	if err == nil {
+		goOn(w, r, back(address))
+	}
+	return err
+}
+
+// leave ends the session here, and shows where the one of the provider is ended.
+func (s *web) leave(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+	form := signInForm{Back: Prefix, Reason: "You are signed out here.", Provider: s.Sessions.SignOut(w, r)}
+	return s.render(w, r, auth.User{}, http.StatusOK, "signin", "Signed out", form)
+}
+
+// identify says who is calling. A session may be renewed by the way. In dev mode the cookie is read as the headers are: the same names and the same
 // hosts are believed.
-func (s *web) identify(r *http.Request) (auth.User, error) {
+func (s *web) identify(w http.ResponseWriter, r *http.Request) (auth.User, error) {
+	if s.SignIn == Provider {
+		return s.Sessions.User(w, r)
+	}
 	who, err := s.Identify(r)
 	if s.SignIn != Dev || err != nil || who.Known() {
 		return who, err
@@ -67,8 +95,9 @@ func (s *web) signInPage(w http.ResponseWriter, r *http.Request, who auth.User) 
 
 // A signInForm is what the page to sign in shows.
 type signInForm struct {
-	Back   string
-	Reason string // why one is asked to
+	Back     string
+	Reason   string // why one is asked to
+	Provider string // where to sign out of the provider too
 }
 
 func (s *web) signIn(w http.ResponseWriter, r *http.Request, _ auth.User) error {
@@ -105,10 +134,10 @@ func goOn(w http.ResponseWriter, r *http.Request, address string) {
 	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // it was made here or came through back
 }
 
-// back returns an address of ours to go back to, whatever a form says.
+// back returns an address of ours to go back to, whatever a form says. Nobody goes back to where sign-in stands.
 func back(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.IsAbs() || u.Host != "" || !serves(u.Path) || strings.ContainsAny(address, "\\\r\n\t") {
+	if err != nil || u.IsAbs() || u.Host != "" || !serves(u.Path) || strings.HasPrefix(u.Path, Prefix+"/signin") || strings.ContainsAny(address, "\\\r\n\t") {
 		return Prefix
 	}
 	return address

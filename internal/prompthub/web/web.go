@@ -46,13 +46,18 @@ const (
 	Nowhere  SignIn = iota // browsers cannot: callers bring tokens
 	Platform               // by the platform, under /.auth
 	Dev                    // by saying who one is, on a developer's own machine
+	Provider               // with an OpenID provider, by Config.Sessions
 )
+
+// Callback is the path where an OpenID provider sends browsers back to.
+const Callback = Prefix + "/signin/callback"
 
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
 	Service    *prompthub.Service
 	Identify   auth.Identify
 	SignIn     SignIn
+	Sessions   *auth.Sessions  // with SignIn Provider, and nil with the others
 	PublicRead bool            // whether nobody in particular may read public prompts
 	MaxText    int             // characters of a text; zero means prompt.DefaultMaxText
 	Limits     httpjson.Limits // zero: none for callers
@@ -177,7 +182,7 @@ func (s *web) action(a access, act action) http.Handler {
 // admit returns who is calling, or why the request goes no further. Those who are not identified share what
 // their address may ask for.
 func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User, error) {
-	who, err := s.identify(r)
+	who, err := s.identify(w, r)
 	key := "address " + httpjson.AddressClass(r)
 	if who.Known() {
 		httpjson.SetUser(r.Context(), who.ID)

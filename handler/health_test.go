@@ -1,0 +1,29 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	status := http.StatusOK
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/ready" {
+			w.WriteHeader(status)
+		}
+	}))
+	defer srv.Close()
+	code, _, _ := handler(t, "health", "--url", srv.URL)
+	require.Equal(t, exitOK, code)
+	status = http.StatusServiceUnavailable
+	code, _, errs := handler(t, "health", "--url", srv.URL)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "/api/v1/ready was answered 503")
+	srv.Close()
+	code, _, _ = handler(t, "health", "--url", srv.URL)
+	require.Equal(t, exitFailed, code)
+}
