@@ -30,6 +30,9 @@ var elsewhere = map[string]string{
 	"WEBSITE_AUTH_ENABLED":         "the platform sets it where sign-in is on; set by hand it would believe forged headers",
 	"TABLE_*":                      "the names are in storage.bicep, TABLE_PREFIX goes before them",
 	"LIMIT_*":                      "the defaults suit; moreSettings replaces them",
+	"OIDC_*":                       "in Azure the platform signs people in; mode oidc is for machines of one's own",
+	"SESSION_KEYS":                 "of mode oidc",
+	"PUBLIC_URL":                   "of mode oidc",
 	"TRUSTED_PROXIES":              "the Functions host is on the same machine",
 }
 
