@@ -13,12 +13,14 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
+// oidcDefaults are what mode oidc has without settings.
+var oidcDefaults = auth.OIDC{Scopes: []string{"openid", "profile"}, Admin: "roles=admin"}
+
 func TestSettingsByDefault(t *testing.T) {
 	clean(t)
 	s, err := readSettings()
 	require.NoError(t, err)
-	oidc := auth.OIDC{Scopes: []string{"openid", "profile"}, Admin: "roles=admin"}
-	require.Equal(t, settings{Config: auth.Config{OIDC: oidc}, MaxText: prompt.DefaultMaxText, Tables: promptdb.DefaultTables()}, s)
+	require.Equal(t, settings{Config: auth.Config{OIDC: oidcDefaults}, MaxText: prompt.DefaultMaxText, Tables: promptdb.DefaultTables()}, s)
 }
 
 func TestSettings(t *testing.T) {
@@ -30,7 +32,7 @@ func TestSettings(t *testing.T) {
 	tables := promptdb.DefaultTables()
 	tables.Prefix, tables.Prompts = "test", "P00"
 	require.Equal(t, settings{
-		Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development", OIDC: oidc}, PublicRead: true, MaxText: 30000, Tables: tables, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
+		Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development", OIDC: oidcDefaults}, PublicRead: true, MaxText: 30000, Tables: tables, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
 		Limits: httpjson.Limits{Writes: 3}, Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
 		Tags: tagList{
 			{Tag: "go", DisplayName: "go", SortOrder: 10, Active: true},
