@@ -89,7 +89,7 @@ func (s *Sessions) SignIn(w http.ResponseWriter, r *http.Request, back string) e
 		return err
 	}
 	to := conf.AuthCodeURL(a.State, oauth2.SetAuthURLParam("nonce", a.Nonce), oauth2.S256ChallengeOption(a.Verifier))
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // the provider's, by its own document
+	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 

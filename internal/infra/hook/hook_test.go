@@ -47,11 +47,10 @@ func (c *cloud) do(args ...string) error {
 		wait: func(context.Context, time.Duration) error { c.waits++; return nil },
 		get: func(_ context.Context, url string) (int, error) {
 			c.calls = append(c.calls, url)
-			before, _ := c.fails(url, len(c.calls))
-			if before != nil {
-				return 503, nil
+			if away, _ := c.fails(url, len(c.calls)); away == nil {
+				return 200, nil
 			}
-			return 200, nil
+			return 503, nil
 		},
 	}.do(c.t.Context(), args)
 }

@@ -79,11 +79,11 @@ func TestImage(t *testing.T) {
 // imageContext makes what "make image" makes.
 func imageContext(t *testing.T, dir string) {
 	t.Helper()
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755)) //nolint:gosec // as in the image
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
 	recipe, err := os.ReadFile(root + "/deploy/Containerfile")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "Containerfile"), recipe, 0o600))
 	program, err := os.ReadFile(binary())
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "handler"), program, 0o755)) //nolint:gosec // it is run by another user
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "handler"), program, 0o755))
 }
