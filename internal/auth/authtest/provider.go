@@ -43,9 +43,7 @@ func Start(t testing.TB, o Options) *Provider {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
 	dir := filepath.Join(filepath.Dir(file), "..", "..", "tools", "oidc")
-	if err := inputs.Files("internal/tools/oidc"); err != nil {
-		t.Fatal(err)
-	}
+	inputs.Files(t, "internal/tools/oidc")
 	node, err := exec.LookPath("node")
 	if err == nil {
 		_, err = os.Stat(filepath.Join(dir, "node_modules", "oidc-provider"))

@@ -83,7 +83,7 @@ func imageContext(t *testing.T, dir string) {
 	recipe, err := os.ReadFile(root + "/deploy/Containerfile")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "Containerfile"), recipe, 0o600))
-	program, err := os.ReadFile(binary())
+	program, err := os.ReadFile(binary(t))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "handler"), program, 0o755))
 }
