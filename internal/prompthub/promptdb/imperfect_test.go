@@ -56,6 +56,25 @@ func TestToolsOnImperfectData(t *testing.T) {
 	}
 }
 
+// TestHalfABackup: a backup that lost its end, or a line between, does not pass for a whole one.
+func TestHalfABackup(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	mixed(w)
+	var out bytes.Buffer
+	_, err := w.Backup(t.Context(), &out, func(int) {})
+	require.NoError(t, err)
+	lines := bytes.SplitAfter(bytes.TrimSpace(out.Bytes()), []byte("\n"))
+	for name, half := range map[string][][]byte{
+		"without its end":  lines[:len(lines)-1],
+		"without its half": lines[:len(lines)/2],
+		"without a vote":   slices.Delete(slices.Clone(lines), len(lines)-2, len(lines)-1),
+		"without its head": lines[1:],
+	} {
+		_, err := newWorldOn(t, memory.NewTables()).Restore(t.Context(), bytes.NewReader(bytes.Join(half, nil)), func(int) {})
+		require.Error(t, err, name)
+	}
+}
+
 // damage does something to a row that no command does.
 func (w *world) damage(rnd *rand.Rand) {
 	names := append(slices.Clone(indexNames), "Prompts", "Prompts", "PromptVotes", "PromptVotesByVoter")
