@@ -33,7 +33,7 @@ help: ## list the targets
 
 run: ## build, and serve on this machine with the embedded store (ADDR, DATA)
 	go build -o bin/handler ./handler
-	bin/handler local --addr $(ADDR) --data $(DATA)
+	MAX_TEXT=$${MAX_TEXT:-32768} bin/handler local --addr $(ADDR) --data $(DATA)
 
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The
 # longest packages come first, and one more at a time than there are processors: tests of the built program mostly wait.

@@ -31,7 +31,7 @@ type settings struct {
 	// health, ready, openapi and docs answers them 401.
 	PublicRead bool `envconfig:"PUBLIC_READ" default:"false"`
 
-	// MaxText limits the text of a prompt, in characters, 1 to 30,000. Texts that were stored
+	// MaxText limits the text of a prompt, in characters, 1 to 131,072. Texts that were stored
 	// under a higher limit stay readable and must be shortened with their next edit.
 	MaxText int `envconfig:"MAX_TEXT" default:"3000"`
 

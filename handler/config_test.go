@@ -46,8 +46,8 @@ func TestSettingsRefused(t *testing.T) {
 	for _, tt := range []struct{ setting, value, want string }{
 		{"PUBLIC_READ", "yes", `setting PUBLIC_READ cannot be "yes"`},
 		{"MAX_TEXT", "many", `setting MAX_TEXT cannot be "many"`},
-		{"MAX_TEXT", "0", "setting MAX_TEXT is 0, want 1 to 30000"},
-		{"MAX_TEXT", "30001", "setting MAX_TEXT is 30001, want 1 to 30000"},
+		{"MAX_TEXT", "0", "setting MAX_TEXT is 0, want 1 to 131072"},
+		{"MAX_TEXT", "131073", "setting MAX_TEXT is 131073, want 1 to 131072"},
 		{"LOG_LEVEL", "loud", `setting LOG_LEVEL cannot be "loud"`},
 		{"LIMIT_WRITES", "many", `setting LIMIT_WRITES cannot be "many"`},
 		{"CORS_ORIGINS", "*", `setting CORS_ORIGINS cannot be "*": origin "*": want one like`},

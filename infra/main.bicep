@@ -34,9 +34,9 @@ param authTenants string = ''
 param publicRead bool = false
 
 @minValue(1)
-@maxValue(30000)
+@maxValue(131072)
 @description('Longest text of a prompt, in characters.')
-param maxText int = 3000
+param maxText int = 32768
 
 @description('What an empty tag catalog is filled with, tag:Display name, separated by commas. Empty: the built-in list.')
 param tags string = ''

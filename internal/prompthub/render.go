@@ -19,7 +19,7 @@ func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, value
 	if err != nil {
 		return Rendering{}, err
 	}
-	texts, err := prompt.ParseTemplate(nil, v.Text).Render(values, s.rules.TextLimit())
+	texts, err := prompt.ParseTemplate(v.Variables, v.Text).Render(values, s.rules.TextLimit())
 	if err != nil {
 		return Rendering{}, err
 	}

@@ -94,6 +94,9 @@ func idempotency(key string, d prompt.Draft) *promptdb.Idempotency {
 		return nil
 	}
 	body := fmt.Sprintf("%q", []any{d.Title, d.Text, d.Tags, d.Visibility})
+	if c := d.Content(); c.Kind == prompt.KindChat || c.Config != "" || len(c.Variables) > 0 {
+		body += " content " + c.Hash()
+	}
 	for _, part := range [][2]string{{"name", d.Name}, {"description", d.Description}, {"message", d.Message}} {
 		if part[1] != "" { // so that a body without it has the hash that it had before there was such a member
 			body += fmt.Sprintf(" %s %q", part[0], part[1])
@@ -161,7 +164,11 @@ type Patch struct {
 	Name        *string
 	Title       *string
 	Description *string
+	Kind        *prompt.Kind
 	Text        *string
+	Messages    *[]prompt.Message
+	Config      *string
+	Variables   *[]prompt.Variable
 	Tags        *[]prompt.Tag
 	Visibility  *prompt.Visibility
 	Message     string   // why
@@ -175,7 +182,11 @@ func (p Patch) apply(d prompt.Draft) prompt.Draft {
 	}
 	set(&d.Title, p.Title)
 	set(&d.Description, p.Description)
+	set(&d.Kind, p.Kind)
 	set(&d.Text, p.Text)
+	set(&d.Messages, p.Messages)
+	set(&d.Config, p.Config)
+	set(&d.Variables, p.Variables)
 	set(&d.Tags, p.Tags)
 	set(&d.Visibility, p.Visibility)
 	return d

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -20,21 +21,25 @@ import (
 )
 
 const (
-	maxBody    = 256 << 10
+	minBody    = 256 << 10        // of what a body may always have
 	bodyWithin = 20 * time.Second // for the client to send it
 	jsonType   = "application/json"
 	mergeType  = "application/merge-patch+json"
 )
 
+// bodyLimit returns how large a body may be where texts may be so long: every character may stand as an escape of six bytes, and a
+// config beside them.
+func bodyLimit(maxText int) int64 { return max(minBody, 6*int64(maxText)+minBody/2) }
+
 // readBody reads the body of a request whose operation takes one, and lets it pass only as JSON that all
 // readers understand alike: UTF-8 throughout, and no name twice in an object.
-func readBody(ctx huma.Context, next func(huma.Context)) {
+func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 	if ctx.Operation().RequestBody == nil {
 		next(ctx)
 		return
 	}
 	r, w := humago.Unwrap(ctx)
-	b, p := body(w, r, ctx.Operation().RequestBody.Content)
+	b, p := body(w, r, ctx.Operation().RequestBody.Content, bodyLimit(a.MaxText))
 	if p != nil {
 		httpjson.WriteProblem(w, p)
 		return
@@ -45,18 +50,18 @@ func readBody(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-func body(w http.ResponseWriter, r *http.Request, types map[string]*huma.MediaType) ([]byte, *httpjson.Problem) {
+func body(w http.ResponseWriter, r *http.Request, types map[string]*huma.MediaType, most int64) ([]byte, *httpjson.Problem) {
 	fail := func(status int, detail string) ([]byte, *httpjson.Problem) {
 		return nil, httpjson.NewProblem(r.Context(), status, detail)
 	}
 	if !accepted(r.Header.Get("Content-Type"), types) {
 		return fail(http.StatusUnsupportedMediaType, "send the body as "+jsonType+" in UTF-8")
 	}
-	b, err := read(w, r)
+	b, err := read(w, r, most)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return fail(http.StatusRequestEntityTooLarge, "the body is larger than 256 KiB")
+		return fail(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d KiB", most>>10))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fail(http.StatusRequestTimeout, "the body took too long to arrive")
 	case err != nil:
@@ -84,10 +89,10 @@ func accepted(contentType string, types map[string]*huma.MediaType) bool {
 
 // read reads the body and gives the client only so long to send it. Where there is no
 // connection to set a deadline on, as in tests, there is none.
-func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		// The server reads what is left of a body before it goes on. The deadline ends that, and the
 		// connection is of no further use.

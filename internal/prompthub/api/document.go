@@ -165,7 +165,7 @@ var meanings = map[int]struct {
 	404: {"There is no such thing, or the caller may not know of it", "there is no such prompt", nil},
 	408: {"The body took too long to arrive", "the body took too long to arrive", nil},
 	412: {"The prompt was changed since; the answer holds the current one", "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match", nil},
-	413: {"The body is larger than 256 KiB", "the body is larger than 256 KiB", nil},
+	413: {"The body is too large", "the body is larger than 256 KiB", nil},
 	415: {"The body is not JSON in UTF-8", "send the body as application/json in UTF-8", nil},
 	422: {"The request can be read and breaks rules, which are named", "the request breaks the rules named here", []httpjson.Field{{Location: "body.title", Message: "is required"}}},
 	428: {"If-Match is missing", "send the ETag of the prompt that your change is based on in If-Match", nil},
@@ -184,7 +184,7 @@ func (a *api) exemplify(content map[string]*huma.MediaType) {
 }
 
 // rare are members that only few prompts have.
-var rare = []string{"deletedAt", "purgeAt", "hidden"}
+var rare = []string{"deletedAt", "purgeAt", "hidden", "messages"}
 
 func (a *api) example(s *huma.Schema) any {
 	if s.Ref != "" {

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,6 +22,9 @@ func encode(v prompthub.View) Prompt {
 		Excerpt: v.Excerpt, Text: v.Text, Tags: texts(v.Tags), Visibility: string(v.Visibility),
 		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
 		Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(), Revision: v.Revision, MyVote: v.MyVote.String(),
+	}
+	if c := v.Content(); c.Words() != "" { // in lists it is absent
+		p.Kind, p.Messages, p.Config, p.Variables = encodeContent(c)
 	}
 	if v.Deleted() {
 		p.DeletedAt, p.PurgeAt = stamp(v.DeletedAt), stamp(prompthub.PurgeAt(v.Prompt))
@@ -102,4 +107,36 @@ func nextLink(c call, cursor string) string {
 	query := c.url.Query()
 	query.Set("cursor", cursor)
 	return "<" + c.url.EscapedPath() + "?" + query.Encode() + `>; rel="next"`
+}
+
+func encodeContent(c prompt.Content) (kind string, list []Message, config json.RawMessage, declared []Variable) {
+	for _, m := range c.Messages {
+		list = append(list, Message(m))
+	}
+	for _, v := range c.Variables {
+		declared = append(declared, Variable{
+			Name: v.Name, Label: v.Label, Description: v.Description, Type: string(v.Type), Required: v.Required, Default: v.Default, Choices: v.Choices,
+		})
+	}
+	return cmp.Or(string(c.Kind), "text"), list, json.RawMessage(c.Config), declared
+}
+
+// messages is the way back, as are variables. The domain checks what comes out.
+func messages(list []Message) []prompt.Message {
+	var all []prompt.Message
+	for _, m := range list {
+		all = append(all, prompt.Message(m))
+	}
+	return all
+}
+
+func variables(list []Variable) []prompt.Variable {
+	var all []prompt.Variable
+	for _, v := range list {
+		all = append(all, prompt.Variable{
+			Name: v.Name, Label: v.Label, Description: v.Description, Type: prompt.VariableType(v.Type), Required: v.Required,
+			Default: v.Default, Choices: v.Choices,
+		})
+	}
+	return all
 }

@@ -100,7 +100,8 @@ func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutpu
 
 func (d PromptDraft) draft() prompt.Draft {
 	return prompt.Draft{
-		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Labels: d.Labels, Text: d.Text,
+		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Labels: d.Labels, Kind: prompt.Kind(d.Kind), Text: d.Text,
+		Messages: messages(d.Messages), Config: string(d.Config), Variables: variables(d.Variables),
 		Tags: names(d.Tags), Visibility: prompt.Visibility(d.Visibility),
 	}
 }
@@ -180,6 +181,22 @@ func (p PromptPatch) change() prompthub.Patch {
 	change := prompthub.Patch{
 		Name: p.Name.pointer(), Title: p.Title.pointer(), Description: p.Description.pointer(), Text: p.Text.pointer(), Message: p.Message.Value,
 		Labels: p.Labels.Value,
+	}
+	if p.Kind.Set {
+		kind := prompt.Kind(p.Kind.Value)
+		change.Kind = &kind
+	}
+	if p.Messages.Set {
+		list := messages(p.Messages.Value)
+		change.Messages = &list
+	}
+	if p.Config.Set {
+		config := string(p.Config.Value)
+		change.Config = &config
+	}
+	if p.Variables.Set {
+		list := variables(p.Variables.Value)
+		change.Variables = &list
 	}
 	if p.Tags.Set {
 		tags := names(p.Tags.Value)

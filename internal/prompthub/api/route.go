@@ -34,7 +34,7 @@ type callKey struct{}
 
 // route registers an action. op.Errors names the statuses of its errors beyond those that every route has.
 func route[I, O any](a *api, who access, op huma.Operation, act func(context.Context, call, *I) (*O, error)) {
-	op.Middlewares = huma.Middlewares{a.identify(who), readBody}
+	op.Middlewares = huma.Middlewares{a.identify(who), a.readBody}
 	op.BodyReadTimeout = -1 // readBody has its own
 	op.Responses = a.responses(who, op)
 	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath { // of which nothing may be kept

@@ -24,7 +24,7 @@ func TestCreateAndGet(t *testing.T) {
 	made := ann.do(http.MethodPost, prompts, body).is(201)
 	p := made.prompt()
 	require.Equal(t, api.Prompt{
-		ID: p.ID, AuthorID: "Ann", AuthorName: "Ann", Name: "a-title", Slug: "a-title", Title: "A title", Description: "text 🚀", Version: 1, Text: " \x01 text\r\n\u2028🚀 ",
+		ID: p.ID, AuthorID: "Ann", AuthorName: "Ann", Name: "a-title", Slug: "a-title", Title: "A title", Description: "text 🚀", Version: 1, Kind: "text", Text: " \x01 text\r\n\u2028🚀 ",
 		Tags: []string{"development", "text"}, Visibility: "public",
 		CreatedAt: "2026-03-31T23:30:00.000Z", UpdatedAt: "2026-03-31T23:30:00.000Z", Revision: 1, MyVote: "none",
 	}, p)

@@ -91,7 +91,12 @@ func (a *api) listVersions(ctx context.Context, c call, in *versionsInput) (*ver
 }
 
 func encodeVersion(v prompt.Version) Version {
+	kind, list, config, declared := encodeContent(v.Content)
+	if v.Content.Words() == "" { // of a list
+		kind = ""
+	}
 	return Version{
+		Kind: kind, Messages: list, Config: config, Variables: declared,
 		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: v.By, CreatedAt: stamp(v.At), Hash: v.Hash, Labels: []string{},
 	}
 }

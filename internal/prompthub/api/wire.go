@@ -1,5 +1,7 @@
 package api
 
+import "encoding/json"
+
 // The limits that the document names and the domain enforces.
 const (
 	maxTitle       = 200
@@ -11,29 +13,33 @@ const (
 
 // A Prompt is a prompt as one caller sees it.
 type Prompt struct {
-	ID          string   `json:"id" doc:"ULID, upper case" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
-	AuthorID    string   `json:"authorId" doc:"Opaque id of the author" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
-	AuthorName  string   `json:"authorName" doc:"Display name of the author when the prompt was created" example:"Ann"`
-	Name        string   `json:"name,omitempty" doc:"What programs call the prompt: unique among its author's" example:"reviews/code"`
-	Slug        string   `json:"slug,omitempty" doc:"The name as a URL and a file can hold it: unique among its author's slugs and names; it stays when the name changes" example:"reviews-code"`
-	Title       string   `json:"title" doc:"Trimmed" example:"Act as a code reviewer"`
-	Description string   `json:"description" doc:"What the prompt is for; the first sentence of the text where its author wrote nothing" example:"Reviews code for defects."`
-	Version     int64    `json:"version" doc:"The number of the content: 1, 2, … without reuse; it grows when the content changes" example:"3"`
-	Message     string   `json:"message,omitempty" doc:"Why the content was changed; absent in lists" example:"Names the language first"`
-	Excerpt     string   `json:"excerpt,omitempty" doc:"How the text begins, in one line; in lists" example:"I want you to act as a code reviewer."`
-	Text        string   `json:"text,omitempty" doc:"The prompt itself, byte for byte as its author sent it; absent in lists" example:"I want you to act as a code reviewer."`
-	Tags        []string `json:"tags" nullable:"false" doc:"In the author's order" example:"[\"development\",\"code-review\"]"`
-	Visibility  string   `json:"visibility" enum:"private,public" doc:"private: only its author sees it; public: everyone who may read" example:"public"`
-	CreatedAt   string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
-	UpdatedAt   string   `json:"updatedAt" format:"date-time" doc:"Of the last edit; votes leave it alone" example:"2026-03-04T05:06:07.891Z"`
-	Likes       int32    `json:"likes" doc:"Exact in a prompt; seconds behind in lists" example:"12"`
-	Dislikes    int32    `json:"dislikes" doc:"Like likes" example:"2"`
-	Score       int32    `json:"score" doc:"likes - dislikes" example:"10"`
-	Revision    int64    `json:"revision,omitempty" doc:"One more with every edit; absent in lists of other authors' prompts" example:"3"`
-	MyVote      string   `json:"myVote" enum:"like,dislike,none" doc:"The caller's vote" example:"like"`
-	DeletedAt   string   `json:"deletedAt,omitempty" format:"date-time" doc:"In lists of deleted prompts" example:"2026-03-05T00:00:00.000Z"`
-	PurgeAt     string   `json:"purgeAt,omitempty" format:"date-time" doc:"Until when a deleted prompt can be restored" example:"2026-04-04T00:00:00.000Z"`
-	Hidden      *Hidden  `json:"hidden,omitempty" doc:"That a moderator has hidden the prompt: for its author and for moderators"`
+	ID          string          `json:"id" doc:"ULID, upper case" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	AuthorID    string          `json:"authorId" doc:"Opaque id of the author" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	AuthorName  string          `json:"authorName" doc:"Display name of the author when the prompt was created" example:"Ann"`
+	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: unique among its author's" example:"reviews/code"`
+	Slug        string          `json:"slug,omitempty" doc:"The name as a URL and a file can hold it: unique among its author's slugs and names; it stays when the name changes" example:"reviews-code"`
+	Title       string          `json:"title" doc:"Trimmed" example:"Act as a code reviewer"`
+	Description string          `json:"description" doc:"What the prompt is for; the first sentence of the text where its author wrote nothing" example:"Reviews code for defects."`
+	Version     int64           `json:"version" doc:"The number of the content: 1, 2, … without reuse; it grows when the content changes" example:"3"`
+	Message     string          `json:"message,omitempty" doc:"Why the content was changed; absent in lists" example:"Names the language first"`
+	Excerpt     string          `json:"excerpt,omitempty" doc:"How the text begins, in one line; in lists" example:"I want you to act as a code reviewer."`
+	Text        string          `json:"text,omitempty" doc:"The prompt itself, byte for byte as its author sent it; absent in lists" example:"I want you to act as a code reviewer."`
+	Kind        string          `json:"kind,omitempty" enum:"text,chat" doc:"Whether it has a text or messages; absent in lists" example:"text"`
+	Messages    []Message       `json:"messages,omitempty" doc:"Of a chat; absent in lists" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
+	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs; absent in lists" example:"{\"model\":\"small\"}"`
+	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables; absent in lists" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
+	Tags        []string        `json:"tags" nullable:"false" doc:"In the author's order" example:"[\"development\",\"code-review\"]"`
+	Visibility  string          `json:"visibility" enum:"private,public" doc:"private: only its author sees it; public: everyone who may read" example:"public"`
+	CreatedAt   string          `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
+	UpdatedAt   string          `json:"updatedAt" format:"date-time" doc:"Of the last edit; votes leave it alone" example:"2026-03-04T05:06:07.891Z"`
+	Likes       int32           `json:"likes" doc:"Exact in a prompt; seconds behind in lists" example:"12"`
+	Dislikes    int32           `json:"dislikes" doc:"Like likes" example:"2"`
+	Score       int32           `json:"score" doc:"likes - dislikes" example:"10"`
+	Revision    int64           `json:"revision,omitempty" doc:"One more with every edit; absent in lists of other authors' prompts" example:"3"`
+	MyVote      string          `json:"myVote" enum:"like,dislike,none" doc:"The caller's vote" example:"like"`
+	DeletedAt   string          `json:"deletedAt,omitempty" format:"date-time" doc:"In lists of deleted prompts" example:"2026-03-05T00:00:00.000Z"`
+	PurgeAt     string          `json:"purgeAt,omitempty" format:"date-time" doc:"Until when a deleted prompt can be restored" example:"2026-04-04T00:00:00.000Z"`
+	Hidden      *Hidden         `json:"hidden,omitempty" doc:"That a moderator has hidden the prompt: for its author and for moderators"`
 }
 
 // Hidden says that a moderator has hidden a prompt.
@@ -50,38 +56,50 @@ type PromptList struct {
 
 // A NewPrompt is what POST /prompts takes.
 type NewPrompt struct {
-	Name        string   `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Without one, it is the slug of the title" example:"reviews/code"`
-	Description string   `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
-	Message     string   `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
-	Labels      []string `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and not latest" example:"[\"staging\"]"`
-	Title       string   `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
-	Text        string   `json:"text" doc:"Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
-	Tags        []string `json:"tags,omitempty" doc:"At most 10 active tags of the catalog, each once, in either case" example:"[\"development\",\"code-review\"]"`
-	Visibility  string   `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"Who sees it" example:"public"`
+	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Without one, it is the slug of the title" example:"reviews/code"`
+	Description string          `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
+	Message     string          `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
+	Labels      []string        `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and not latest" example:"[\"staging\"]"`
+	Title       string          `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
+	Text        string          `json:"text,omitempty" doc:"Required but of a chat. Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
+	Kind        string          `json:"kind,omitempty" enum:"text,chat" doc:"text, or chat: messages in its place; chat where there are messages" example:"text"`
+	Messages    []Message       `json:"messages,omitempty" doc:"Of a chat: 1 to 200, together no longer than a text" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
+	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs, such as model and parameters: at most 65,536 UTF-16 code units without white space" example:"{\"model\":\"small\"}"`
+	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables, at most 100; they override what the text says of them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
+	Tags        []string        `json:"tags,omitempty" doc:"At most 10 active tags of the catalog, each once, in either case" example:"[\"development\",\"code-review\"]"`
+	Visibility  string          `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"Who sees it" example:"public"`
 }
 
 // A PromptDraft is what PUT /prompts/{id} takes: all of what an author writes.
 type PromptDraft struct {
-	Name        string   `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Absent: it stays; the name before goes on leading to the prompt until another one of yours takes it" example:"reviews/code"`
-	Description string   `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
-	Message     string   `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
-	Labels      []string `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and not latest" example:"[\"staging\"]"`
-	Title       string   `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
-	Text        string   `json:"text" doc:"Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
-	Tags        []string `json:"tags,omitempty" doc:"At most 10 tags, active ones or those it has, each once; absent for none" example:"[\"development\",\"code-review\"]"`
-	Visibility  string   `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
+	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Absent: it stays; the name before goes on leading to the prompt until another one of yours takes it" example:"reviews/code"`
+	Description string          `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
+	Message     string          `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
+	Labels      []string        `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and not latest" example:"[\"staging\"]"`
+	Title       string          `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
+	Text        string          `json:"text,omitempty" doc:"Required but of a chat. Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
+	Kind        string          `json:"kind,omitempty" enum:"text,chat" doc:"text, or chat: messages in its place; chat where there are messages" example:"text"`
+	Messages    []Message       `json:"messages,omitempty" doc:"Of a chat: 1 to 200, together no longer than a text" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
+	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs, such as model and parameters: at most 65,536 UTF-16 code units without white space" example:"{\"model\":\"small\"}"`
+	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables, at most 100; they override what the text says of them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
+	Tags        []string        `json:"tags,omitempty" doc:"At most 10 tags, active ones or those it has, each once; absent for none" example:"[\"development\",\"code-review\"]"`
+	Visibility  string          `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
 }
 
 // A PromptPatch is what PATCH /prompts/{id} takes: a JSON merge patch.
 type PromptPatch struct {
-	Name        optional[string]   `json:"name,omitzero" doc:"As in PUT; absent leaves it" example:"reviews/code"`
-	Description optional[string]   `json:"description,omitzero" doc:"As in PUT; absent leaves it, an empty one removes it" example:"Reviews code for defects."`
-	Message     optional[string]   `json:"message,omitzero" doc:"As in PUT" example:"Names the language first"`
-	Labels      optional[[]string] `json:"labels,omitzero" nullable:"true" doc:"As in PUT" example:"[\"staging\"]"`
-	Title       optional[string]   `json:"title,omitzero" doc:"As in PUT; absent leaves it" example:"Act as a strict code reviewer"`
-	Text        optional[string]   `json:"text,omitzero" doc:"As in PUT; absent leaves it" example:"I want you to act as a strict code reviewer."`
-	Tags        optional[[]string] `json:"tags,omitzero" nullable:"true" doc:"As in PUT, in place of all tags; absent leaves them, null removes them" example:"[\"development\"]"`
-	Visibility  optional[string]   `json:"visibility,omitzero" enum:"private,public" doc:"As in PUT; absent leaves it" example:"private"`
+	Name        optional[string]          `json:"name,omitzero" doc:"As in PUT; absent leaves it" example:"reviews/code"`
+	Description optional[string]          `json:"description,omitzero" doc:"As in PUT; absent leaves it, an empty one removes it" example:"Reviews code for defects."`
+	Message     optional[string]          `json:"message,omitzero" doc:"As in PUT" example:"Names the language first"`
+	Labels      optional[[]string]        `json:"labels,omitzero" nullable:"true" doc:"As in PUT" example:"[\"staging\"]"`
+	Title       optional[string]          `json:"title,omitzero" doc:"As in PUT; absent leaves it" example:"Act as a strict code reviewer"`
+	Text        optional[string]          `json:"text,omitzero" doc:"As in PUT; absent leaves it" example:"I want you to act as a strict code reviewer."`
+	Kind        optional[string]          `json:"kind,omitzero" enum:"text,chat" doc:"As in PUT" example:"text"`
+	Messages    optional[[]Message]       `json:"messages,omitzero" nullable:"true" doc:"As in PUT" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
+	Config      optional[json.RawMessage] `json:"config,omitzero" doc:"As in PUT, in place of the whole config; null removes it" example:"{\"model\":\"small\"}"`
+	Variables   optional[[]Variable]      `json:"variables,omitzero" nullable:"true" doc:"As in PUT, in place of all; null removes them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
+	Tags        optional[[]string]        `json:"tags,omitzero" nullable:"true" doc:"As in PUT, in place of all tags; absent leaves them, null removes them" example:"[\"development\"]"`
+	Visibility  optional[string]          `json:"visibility,omitzero" enum:"private,public" doc:"As in PUT; absent leaves it" example:"private"`
 }
 
 // A Filling is what POST /prompts/{id}/render takes.
@@ -147,13 +165,17 @@ type State struct {
 
 // A Version is a content that a prompt has or had.
 type Version struct {
-	Version   int64    `json:"version" doc:"Its number" example:"3"`
-	Text      string   `json:"text,omitempty" doc:"Absent in lists" example:"I want you to act as a code reviewer."`
-	Message   string   `json:"message" doc:"Why it was made" example:"Names the language first"`
-	CreatedBy string   `json:"createdBy" doc:"The id of the user who made it" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
-	CreatedAt string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
-	Hash      string   `json:"hash" doc:"SHA-256 of the content, the same for the same content" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Labels    []string `json:"labels" nullable:"false" doc:"On this version; latest is on the one that the prompt holds" example:"[\"latest\",\"production\"]"`
+	Version   int64           `json:"version" doc:"Its number" example:"3"`
+	Text      string          `json:"text,omitempty" doc:"Absent in lists" example:"I want you to act as a code reviewer."`
+	Kind      string          `json:"kind,omitempty" enum:"text,chat" doc:"Whether it has a text or messages; absent in lists" example:"text"`
+	Messages  []Message       `json:"messages,omitempty" doc:"Of a chat; absent in lists" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
+	Config    json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs; absent in lists" example:"{\"model\":\"small\"}"`
+	Variables []Variable      `json:"variables,omitempty" doc:"Declared variables; absent in lists" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
+	Message   string          `json:"message" doc:"Why it was made" example:"Names the language first"`
+	CreatedBy string          `json:"createdBy" doc:"The id of the user who made it" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	CreatedAt string          `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
+	Hash      string          `json:"hash" doc:"SHA-256 of the content, the same for the same content" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Labels    []string        `json:"labels" nullable:"false" doc:"On this version; latest is on the one that the prompt holds" example:"[\"latest\",\"production\"]"`
 }
 
 // A VersionList is a page of the versions of a prompt.
@@ -205,4 +227,22 @@ type Move struct {
 type MoveList struct {
 	Items      []Move `json:"items" nullable:"false" doc:"The last move first"`
 	NextCursor string `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
+}
+
+// A Message is one of a chat, or a place for others.
+type Message struct {
+	Role        string `json:"role,omitempty" doc:"Who says it: 1 to 32 letters, digits, _ and -" example:"system"`
+	Content     string `json:"content,omitempty" doc:"What is said" example:"You review code."`
+	Placeholder string `json:"placeholder,omitempty" doc:"Instead of the others: the name of messages to be put here" example:"history"`
+}
+
+// A Variable is a part of a text that whoever uses the prompt fills in.
+type Variable struct {
+	Name        string   `json:"name" doc:"As the text has it" example:"language"`
+	Label       string   `json:"label,omitempty" doc:"For people" example:"Programming language"`
+	Description string   `json:"description,omitempty" doc:"For people" example:"That of the code to review"`
+	Type        string   `json:"type,omitempty" enum:"text,multiline,number,boolean,choice,date" default:"text" doc:"Which values it takes" example:"text"`
+	Required    bool     `json:"required,omitempty" doc:"Whether it must be given where it has no default" example:"true"`
+	Default     *string  `json:"default,omitempty" doc:"Its value where none is given" example:"Go"`
+	Choices     []string `json:"choices,omitempty" doc:"Of the type choice" example:"[\"Go\",\"Rust\"]"`
 }

@@ -4,23 +4,72 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 )
 
+// Kind says what the content of a prompt is.
+type Kind string
+
+// The kinds.
+const (
+	KindText Kind = "" // "text" for people and programs
+	KindChat Kind = "chat"
+)
+
+// A Message is one of a chat, or a place for others. The JSON is that of stored prompts.
+type Message struct {
+	Role        string `json:"role,omitempty"`
+	Content     string `json:"content,omitempty"`
+	Placeholder string `json:"placeholder,omitempty"` // the name of what is to be put here, instead of the others
+}
+
 // Content is what versions keep: what a program needs of a prompt.
 type Content struct {
-	Text string // kept byte for byte
+	Kind      Kind
+	Text      string // of KindText; kept byte for byte
+	Messages  []Message
+	Config    string // JSON, "" for none
+	Variables []Variable
 }
 
 // Hash names the content: equal contents have equal hashes, now and later.
 func (c Content) Hash() string {
-	b, _ := json.Marshal([]any{"text", c.Text}) // strings cannot fail
+	parts := []any{"text", c.Text}
+	if c.Kind == KindChat {
+		parts = []any{"chat", c.Messages}
+	}
+	if c.Config != "" {
+		parts = append(parts, map[string]string{"config": c.Config})
+	}
+	if len(c.Variables) > 0 {
+		parts = append(parts, c.Variables)
+	}
+	b, _ := json.Marshal(parts) // nothing in it can fail
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
 // Same reports whether two contents are equal.
-func (c Content) Same(d Content) bool { return c.Text == d.Text }
+func (c Content) Same(d Content) bool {
+	return c.Kind == d.Kind && c.Text == d.Text && slices.Equal(c.Messages, d.Messages) &&
+		c.Config == d.Config && slices.EqualFunc(c.Variables, d.Variables, Variable.same)
+}
+
+// Words returns what people read of the content.
+func (c Content) Words() string {
+	if c.Kind != KindChat {
+		return c.Text
+	}
+	var b strings.Builder
+	for _, m := range c.Messages {
+		if m.Content != "" {
+			b.WriteString(m.Content + "\n\n")
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n\n")
+}
 
 // Versions says which contents a prompt has had.
 type Versions struct {

@@ -30,8 +30,12 @@ const RestoreDays = 30
 type Draft struct {
 	Name        string // what programs call the prompt; "" asks for the default
 	Title       string
-	Text        string // kept byte for byte
-	Tags        []Tag  // unique, in the author's order
+	Kind        Kind
+	Text        string // of KindText; kept byte for byte
+	Messages    []Message
+	Config      string // JSON, "" for none
+	Variables   []Variable
+	Tags        []Tag // unique, in the author's order
 	Visibility  Visibility
 	Description string   // "" stands for the first sentence
 	Message     string   // why the content is what it is, for people
@@ -39,11 +43,13 @@ type Draft struct {
 }
 
 // Content returns what versions keep of the draft.
-func (d Draft) Content() Content { return Content{Text: d.Text} }
+func (d Draft) Content() Content {
+	return Content{Kind: d.Kind, Text: d.Text, Messages: d.Messages, Config: d.Config, Variables: d.Variables}
+}
 
 // With returns the draft with another content.
 func (d Draft) With(c Content) Draft {
-	d.Text = c.Text
+	d.Kind, d.Text, d.Messages, d.Config, d.Variables = c.Kind, c.Text, c.Messages, c.Config, c.Variables
 	return d
 }
 
@@ -54,7 +60,7 @@ func (d Draft) Equal(e Draft) bool {
 }
 
 // About returns the description, or what stands for it where there is none.
-func (d Draft) About() string { return cmp.Or(d.Description, sentence(d.Text)) }
+func (d Draft) About() string { return cmp.Or(d.Description, sentence(d.Content().Words())) }
 
 // A Prompt is a stored prompt with its tally.
 type Prompt struct {

@@ -13,8 +13,8 @@ import (
 
 // Limits of a text, in UTF-16 code units.
 const (
-	DefaultMaxText = 3000  // unless Rules say otherwise
-	LimitMaxText   = 30000 // the most that Rules may say; who reads the setting checks it
+	DefaultMaxText = 3000   // unless Rules say otherwise
+	LimitMaxText   = 131072 // the most that Rules may say; who reads the setting checks it
 )
 
 const (
@@ -42,7 +42,7 @@ func (r Rules) Check(d Draft) (Draft, error) {
 	d.Description = c.note("body.description", d.Description, maxDescription)
 	d.Message = c.note("body.message", d.Message, maxMessage)
 	d.Labels = c.labels(d.Labels)
-	c.text(d.Text, r.TextLimit())
+	d = c.content(d, r.TextLimit())
 	d.Tags = c.tags(d.Tags)
 	if d.Visibility != Private && d.Visibility != Public {
 		c.broken("body.visibility", string(d.Visibility), "set the visibility to private or public")

@@ -52,6 +52,12 @@ type Variable struct {
 	Choices     []string     `json:"choices,omitempty"` // of the type Choice
 }
 
+// same reports whether two variables are equal.
+func (v Variable) same(w Variable) bool {
+	same := v.Name == w.Name && v.Label == w.Label && v.Description == w.Description && v.Type == w.Type && v.Required == w.Required
+	return same && (v.Default == nil) == (w.Default == nil) && v.fallback() == w.fallback() && slices.Equal(v.Choices, w.Choices)
+}
+
 // Needed reports whether a text cannot be rendered without a value.
 func (v Variable) Needed() bool { return v.Required && v.Default == nil }
 

@@ -177,6 +177,9 @@ func (w *work) commit(ctx context.Context, was *record, now record, ops ...table
 		return record{}, err
 	}
 	batch := append([]table.Op{{Kind: kind, Row: row}, {Kind: table.Upsert, Row: now.mineRow()}}, ops...)
+	if err := table.Check(batch); err != nil {
+		return record{}, &fault.Error{Kind: fault.Invalid, Text: "text, messages, config and variables are too large together", Cause: err}
+	}
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
 	etags, err := w.db.Store.Write(ctx, w.db.t.Prompts, batch...)

@@ -18,9 +18,26 @@ type contentLine struct {
 	Author  string    `json:"author"`
 	Version int64     `json:"version"`
 	Text    string    `json:"text"`
+	contentParts
 	Message string    `json:"message,omitempty"`
 	By      string    `json:"by"`
 	At      time.Time `json:"at"`
+}
+
+// contentParts are what only some contents have beside the text.
+type contentParts struct {
+	Kind      prompt.Kind       `json:"kind,omitempty"`
+	Messages  []prompt.Message  `json:"messages,omitempty"`
+	Config    string            `json:"config,omitempty"`
+	Variables []prompt.Variable `json:"variables,omitempty"`
+}
+
+func partsOf(c prompt.Content) contentParts {
+	return contentParts{Kind: c.Kind, Messages: c.Messages, Config: c.Config, Variables: c.Variables}
+}
+
+func (p contentParts) with(text string) prompt.Content {
+	return prompt.Content{Kind: p.Kind, Text: text, Messages: p.Messages, Config: p.Config, Variables: p.Variables}
 }
 
 // A moveLine tells what became of a label of a prompt. It stands before the prompt, too.
@@ -49,6 +66,7 @@ type libraryLine struct {
 	Deleted     string           `json:"deletedVersions,omitempty"` // such as 2,5-9
 	Labels      map[string]int64 `json:"labels,omitempty"`
 	Message     string           `json:"message,omitempty"`
+	contentParts
 }
 
 // maxBackupTries is how often a prompt is read anew that changes while its versions are read.
@@ -89,7 +107,7 @@ func (b *backup) libraryLine(ctx context.Context, rec record, c card) (*libraryL
 	l := &libraryLine{
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description,
 		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
-		Deleted: c.gaps.String(), Labels: c.labels,
+		Deleted: c.gaps.String(), Labels: c.labels, contentParts: partsOf(rec.Content()),
 	}
 	names := rec.OldNames // a living prompt has its name and slug
 	if rec.Deleted() {
@@ -116,7 +134,7 @@ func (b *backup) contents(ctx context.Context, rec record, above int64) error {
 	return table.All(ctx, b.db.Store, b.db.t.Prompts, r, func(row table.Row) (bool, error) {
 		v := parseVersionRow(row)
 		return true, b.emit(line{Kind: "content", Content: &contentLine{
-			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, Message: v.Message, By: v.By, At: v.At,
+			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
 		}})
 	})
 }
@@ -140,6 +158,7 @@ func (l *libraryLine) into(p *prompt.Prompt) {
 		return
 	}
 	p.Name, p.Slug, p.OldNames, p.Description, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.Message
+	p.Draft = p.With(l.with(p.Text))
 	p.Versions = prompt.Versions{Version: l.Version, Last: l.LastVersion, From: l.PublicFrom}
 }
 
@@ -150,7 +169,7 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 		return fmt.Errorf("version %d of prompt %q", l.Version, l.Prompt)
 	}
 	return re.add(ctx, re.db.t.Prompts, versionRow(l.Author, id, prompt.Version{
-		Number: l.Version, Content: prompt.Content{Text: l.Text}, Message: l.Message,
+		Number: l.Version, Content: l.with(l.Text), Message: l.Message,
 		Change: prompt.Change{By: l.By, At: l.At},
 	}))
 }

@@ -26,6 +26,7 @@ func nameProps(p prompt.Prompt, c card) table.Props {
 		{Name: "LastVersion", Value: table.Int64(p.Last)},
 		{Name: "Labels", Value: table.String(c.labelsText())},
 		{Name: "Gaps", Value: table.String(c.gaps.String())},
+		{Name: "Kind", Value: table.String(string(p.Kind))},
 		{Name: "Tags", Value: table.String(joinTags(p.Tags))},
 		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},

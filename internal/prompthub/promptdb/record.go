@@ -55,7 +55,7 @@ func summary(p prompt.Prompt) table.Props {
 		{Name: "AuthorName", Value: table.String(p.AuthorName)},
 		{Name: "Title", Value: table.String(p.Title)},
 		{Name: "TitleNormalized", Value: table.String(prompt.NormalizeTitle(p.Title))},
-		{Name: "Excerpt", Value: table.String(prompt.Excerpt(p.Text))},
+		{Name: "Excerpt", Value: table.String(prompt.Excerpt(p.Content().Words()))},
 		{Name: "Tags", Value: table.String(joinTags(p.Tags))},
 		{Name: "Visibility", Value: table.String(string(p.Visibility))},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
@@ -148,7 +148,11 @@ func (r record) mineRow() table.Row {
 // parseRecord reads a truth row.
 func parseRecord(row table.Row) (record, error) {
 	p := parseSummary(row)
-	p.Draft = p.With(parseContent(row))
+	content, err := parseContent(row)
+	if err != nil {
+		return record{}, err
+	}
+	p.Draft = p.With(content)
 	p.Message = row.Props.Get("Message").Str()
 	p.Versions = prompt.First(p).Versions
 	if p.Named() {

@@ -2,6 +2,8 @@ package promptdb
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,10 +16,43 @@ import (
 )
 
 // contentProps returns what truth rows and version rows keep of a content.
-func contentProps(c prompt.Content) table.Props { return parts("PromptText", c.Text) }
+func contentProps(c prompt.Content) table.Props {
+	props := parts("PromptText", c.Text)
+	if c.Kind == prompt.KindChat {
+		props = append(props, table.Prop{Name: "Kind", Value: table.String(string(c.Kind))})
+		props = append(props, parts("Messages", jsonOf(c.Messages))...)
+	}
+	if c.Config != "" {
+		props = append(props, parts("Config", c.Config)...)
+	}
+	if len(c.Variables) > 0 {
+		props = append(props, parts("Variables", jsonOf(c.Variables))...)
+	}
+	return props
+}
 
-func parseContent(row table.Row) prompt.Content {
-	return prompt.Content{Text: whole(row, "PromptText")}
+// jsonOf writes what the domain has checked: texts, numbers and truth values, which cannot fail.
+func jsonOf(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func parseContent(row table.Row) (prompt.Content, error) {
+	c := prompt.Content{Kind: prompt.Kind(row.Props.Get("Kind").Str()), Text: whole(row, "PromptText"), Config: whole(row, "Config")}
+	var errs [2]error
+	if text := whole(row, "Messages"); text != "" {
+		errs[0] = json.Unmarshal([]byte(text), &c.Messages)
+	}
+	if text := whole(row, "Variables"); text != "" {
+		errs[1] = json.Unmarshal([]byte(text), &c.Variables)
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return c, fmt.Errorf("content of %s: %w", row.Key, err)
+	}
+	return c, nil
 }
 
 // versionRow returns the row of a version. Inserting it takes its number.
@@ -32,9 +67,11 @@ func versionRow(author string, id prompt.ID, v prompt.Version) table.Row {
 	}, contentProps(v.Content))}
 }
 
+// parseVersionRow reads the row of a version. One whose content cannot be read, which verify reports, has none of it.
 func parseVersionRow(row table.Row) prompt.Version {
+	content, _ := parseContent(row)
 	return prompt.Version{
-		Number: row.Props.Get("Version").Int(), Content: parseContent(row), Message: row.Props.Get("Message").Str(),
+		Number: row.Props.Get("Version").Int(), Content: content, Message: row.Props.Get("Message").Str(),
 		Hash:   row.Props.Get("ContentHash").Str(),
 		Change: prompt.Change{By: row.Props.Get("CreatedBy").Str(), At: row.Props.Get("CreatedAt").Time()},
 	}

@@ -34,7 +34,7 @@ const Prefix = "/app"
 const (
 	maxTitle = 200
 	maxTags  = 10
-	maxForm  = 512 << 10 // bytes: a text of the largest limit, encoded as a form does
+	maxForm  = 2 << 20 // bytes: a text of the largest limit, encoded as a form does
 	perPage  = 20
 )
 

@@ -1,0 +1,109 @@
+package prompt
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	// MaxMessages is how many messages a chat can have.
+	MaxMessages = 200
+	// MaxConfig is how long a config can be, as JSON without white space, in UTF-16 code units.
+	MaxConfig = 65536
+
+	maxStored    = 5 * 32768 // UTF-16 code units of messages as they are stored
+	maxVariables = 3 * 32768 // UTF-16 code units of declared variables as they are stored
+)
+
+var roles = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+
+// content checks what versions keep.
+func (c *checker) content(d Draft, limit int) Draft {
+	if d.Kind == "" && len(d.Messages) > 0 {
+		d.Kind = KindChat
+	}
+	switch d.Kind {
+	case KindChat:
+		c.messages(d.Messages, limit)
+		if d.Text != "" {
+			c.broken("body.text", d.Text, "put the text of a chat into its messages")
+		}
+	case KindText, "text":
+		d.Kind = KindText
+		c.text(d.Text, limit)
+		if len(d.Messages) > 0 {
+			c.broken("body.messages", fmt.Sprintf("%d messages", len(d.Messages)), "messages make a prompt of the kind chat")
+		}
+		d.Messages = nil
+	default:
+		c.broken("body.kind", string(d.Kind), "set the kind to text or chat")
+	}
+	d.Config = c.config(d.Config)
+	if d.Variables = c.variables(d.Variables); len(d.Variables) == 0 {
+		d.Variables = nil
+	}
+	if b, err := json.Marshal(d.Variables); err != nil || units(string(b)) > maxVariables {
+		c.broken("body.variables", fmt.Sprintf("%d variables", len(d.Variables)), "shorten the descriptions and choices: they have more than %d characters together", maxVariables)
+	}
+	return d
+}
+
+func (c *checker) messages(list []Message, limit int) {
+	if len(list) == 0 || len(list) > MaxMessages {
+		c.broken("body.messages", fmt.Sprintf("%d messages", len(list)), "write 1 to %d messages", MaxMessages)
+		return
+	}
+	sum := 0
+	for i, m := range list {
+		c.message(fmt.Sprintf("body.messages[%d]", i), m)
+		sum += units(m.Content)
+	}
+	b, err := json.Marshal(list)
+	if sum > limit || err != nil || units(string(b)) > maxStored {
+		c.broken("body.messages", fmt.Sprintf("%d characters", sum), "shorten the messages to at most %d characters together, they have %d", limit, sum)
+	}
+}
+
+func (c *checker) message(location string, m Message) {
+	if m.Placeholder != "" {
+		if m.Role != "" || m.Content != "" {
+			c.broken(location, m.Role, "a placeholder has neither role nor content")
+		}
+		if !isVariableName(m.Placeholder) {
+			c.broken(location+".placeholder", m.Placeholder, "name the placeholder with letters, digits and _ . -")
+		}
+		return
+	}
+	if !roles.MatchString(m.Role) {
+		c.broken(location+".role", m.Role, "give the message a role, such as system, user or assistant")
+	}
+	switch {
+	case !utf8.ValidString(m.Content):
+		c.broken(location+".content", m.Content, "send valid UTF-8")
+	case strings.TrimSpace(m.Content) == "":
+		c.broken(location+".content", m.Content, "write the message")
+	case strings.ContainsRune(m.Content, 0):
+		c.broken(location+".content", m.Content, "remove the character U+0000 from the message")
+	}
+}
+
+// config returns a config without white space; null is none.
+func (c *checker) config(s string) string {
+	v := jsontext.Value(s)
+	if s == "" || v.Kind() == 'n' {
+		return ""
+	}
+	if err := v.Compact(); err != nil {
+		c.broken("body.config", s, "send the config as JSON")
+		return ""
+	}
+	if n := units(string(v)); n > MaxConfig {
+		c.broken("body.config", fmt.Sprintf("%d characters", n), "shorten the config to at most %d characters, it has %d", MaxConfig, n)
+	}
+	return string(v)
+}
