@@ -125,7 +125,13 @@ func against(ctx context.Context, o options, binary string) (err error) {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	fmt.Printf("%d prompts, %d votes; %d rounds of %v, in turns; requests a second\n\n", comparedPrompts, comparedPrompts*votesOfEach, comparedRounds, o.each)
+	votes := 0
+	for i := range comparedPrompts {
+		if !comparedPrivate(i) {
+			votes += votesOfEach
+		}
+	}
+	fmt.Printf("%d prompts, %d votes; %d rounds of %v, in turns; requests a second\n\n", comparedPrompts, votes, comparedRounds, o.each)
 	fmt.Print("| request | connections | PocketBase | PromptHub | ratio: median | lowest and highest | failed |\n|---|---:|---:|---:|---:|---:|---|\n")
 	for _, c := range comparisons {
 		if err := compare(ctx, o, sides, c); err != nil {
