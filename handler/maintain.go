@@ -32,14 +32,37 @@ func backupCommand() command {
 func backup(ctx context.Context, db *promptdb.DB, std streams, name string) error {
 	p := newProgress(std.err, "rows", 0)
 	n := 0
+	f := findings{out: std.err, progress: p}
 	err := writeFile(std.out, name, func(w io.Writer) (err error) {
-		n, err = db.Backup(ctx, w, p.at)
+		n, err = db.Backup(ctx, w, f.report, p.at)
 		return err
 	})
-	if err == nil {
-		p.done(n)
+	if err != nil {
+		return err
 	}
-	return err
+	p.done(n)
+	return f.failure("backup: rows left out: %d. Those of a newer version: back up with it")
+}
+
+// findings prints rows that something is wrong with.
+type findings struct {
+	out      io.Writer
+	progress *progress
+	n        int
+}
+
+func (f *findings) report(d promptdb.Difference) {
+	f.n++
+	f.progress.clear()
+	fmt.Fprintln(f.out, d)
+}
+
+// failure returns an error that says how many there were, if there were any.
+func (f *findings) failure(format string) error {
+	if f.n == 0 {
+		return nil
+	}
+	return fmt.Errorf(format, f.n)
 }
 
 // writeFile has a file written under another name first, so that one that is there is complete.
@@ -112,18 +135,14 @@ func verifyCommand() command {
 
 func verify(ctx context.Context, db *promptdb.DB, std streams) error {
 	p := newProgress(std.err, "rows", 0)
-	differences := 0
-	n, err := db.Verify(ctx, func(d promptdb.Difference) {
-		differences++
-		p.clear()
-		fmt.Fprintln(std.out, d)
-	}, p.at)
+	f := findings{out: std.out, progress: p}
+	n, err := db.Verify(ctx, f.report, p.at)
 	if err != nil {
 		return err
 	}
 	p.done(n)
-	if differences > 0 {
-		return fmt.Errorf("verify: differences: %d. Right after a kill or an outage that is work which its messages will finish: let the application run for three minutes and verify again. Otherwise: reindex", differences)
+	if err := f.failure("verify: differences: %d. Right after a kill or an outage that is work which its messages will finish: let the application run for three minutes and verify again. Otherwise: reindex"); err != nil {
+		return err
 	}
 	fmt.Fprintln(std.err, "no difference")
 	return nil
@@ -133,23 +152,27 @@ func reindexCommand() command {
 	return command{
 		name: "reindex", short: "write every index row of the store again",
 		long: "Writes the index rows of every prompt again and removes those that should not be there, and Idempotency-Keys that\n" +
-			"lead to no prompt." + onTheStore,
+			"lead to no prompt. Prints what it leaves alone, and then exits with 1: rows that it cannot read or that a newer\n" +
+			"version wrote, tallies that differ from the votes, and votes on prompts that do not exist." + onTheStore,
 		setup: func(flags *flag.FlagSet) action {
 			data := dataFlag(flags)
+			orphans := flags.Bool("remove-orphans", false, "remove votes on prompts that do not exist, for good")
 			return func(ctx context.Context, std streams, _ []string) error {
-				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, std) })
+				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
 			}
 		},
 	}
 }
 
-func reindex(ctx context.Context, db *promptdb.DB, std streams) error {
+func reindex(ctx context.Context, db *promptdb.DB, orphans bool, std streams) error {
 	p := newProgress(std.err, "prompts", 0)
-	n, err := db.Reindex(ctx, p.at)
-	if err == nil {
-		p.done(n)
+	f := findings{out: std.out, progress: p}
+	n, err := db.Reindex(ctx, orphans, f.report, p.at)
+	if err != nil {
+		return err
 	}
-	return err
+	p.done(n)
+	return f.failure("reindex: rows left alone: %d")
 }
 
 func redriveCommand() command {

@@ -89,7 +89,11 @@ var mutants = []mutant{
 	},
 	{
 		"purge removes the row that leads to the prompt first", "purge.go",
-		"	if err := db.purgeVotes(ctx, id); err != nil {", "	if err := db.remove(ctx, db.t.DeletedIndex, index.Key); err != nil {\n		return false, err\n	}\n	if err := db.purgeVotes(ctx, id); err != nil {",
+		"	if done, err := db.purgeVotes(ctx, id, until); err != nil || !done {", "	if err := db.remove(ctx, db.t.DeletedIndex, index.Key); err != nil {\n		return false, err\n	}\n	if done, err := db.purgeVotes(ctx, id, until); err != nil || !done {",
+	},
+	{
+		"a share of the tally that is voted in meanwhile is judged", "votes.go",
+		"s.Says != s.Votes && s.ETag == now[n]", "s.Says != s.Votes",
 	},
 	{
 		"the same key makes a second prompt", "change.go",
@@ -125,7 +129,7 @@ var mutants = []mutant{
 	},
 	{
 		"rows of a newer version are written over", "commit.go",
-		"	if rec.rowsVersion > RowsVersion {", "	if false {",
+		"	if err != nil || rec == nil || rec.rowsVersion <= RowsVersion {", "	if true {",
 	},
 	{
 		"a writer knows its last attempt only", "commit.go",

@@ -21,6 +21,7 @@ import (
 // TestSoak runs a mixed load under the host on Azurite for as long as SOAK says (make soak: 5 minutes), kills the
 // handler every 5 to 10 seconds, and stops Azurite twice. Afterwards nothing that was acknowledged is
 // missing, verify finds nothing, the queues drain, and what became poison is explained by the time the storage was away.
+// Backups that were made meanwhile restore to libraries that verify and have every prompt of before.
 func TestSoak(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("takes minutes: run it with make soak")
@@ -42,6 +43,7 @@ func TestSoak(t *testing.T) {
 		workers[i] = &worker{user: user{t: t, url: a.url(), name: fmt.Sprintf("worker %d", i)}, rnd: rand.New(rand.NewPCG(uint64(i), 5)), all: workers}
 		wg.Go(func() { workers[i].work(ctx) })
 	}
+	var backups []*soakBackup
 	begun, stops, kills := time.Now(), 0, 0
 	for ctx.Err() == nil {
 		select {
@@ -58,6 +60,11 @@ func TestSoak(t *testing.T) {
 		}
 		kills++
 		a.kill(t)
+		if kills%5 == 2 {
+			if b := backUp(t, a, workers); b != nil {
+				backups = append(backups, b)
+			}
+		}
 	}
 	wg.Wait()
 	acked, unclear := 0, 0
@@ -72,6 +79,10 @@ func TestSoak(t *testing.T) {
 	finish(t, a)
 	for _, w := range workers {
 		w.check(t)
+	}
+	require.NotEmpty(t, backups)
+	for _, b := range backups {
+		b.check(t)
 	}
 }
 

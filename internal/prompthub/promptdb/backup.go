@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -72,10 +73,11 @@ type voteLine struct {
 
 // Backup writes every tag, prompt and vote as JSON Lines, in an order that depends on nothing but them, and
 // returns the number of lines between the first and the last. The application may be running: what is
-// written meanwhile is in the backup or not, a prompt or a vote always whole.
-func (db *DB) Backup(ctx context.Context, w io.Writer, progress func(rows int)) (int, error) {
+// written meanwhile is in the backup or not, a prompt or a vote always whole, and no vote without its prompt. Rows that it cannot
+// read, or that a newer version wrote, are left out with what follows from them, and reported.
+func (db *DB) Backup(ctx context.Context, w io.Writer, report func(Difference), progress func(rows int)) (int, error) {
 	buf := bufio.NewWriter(w)
-	b := &backup{purging: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(buf), progress: progress}
+	b := &backup{prompts: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(buf), report: report, progress: progress}
 	b.enc.SetEscapeHTML(false)
 	if err := b.all(ctx); err != nil {
 		return b.rows, err
@@ -83,10 +85,13 @@ func (db *DB) Backup(ctx context.Context, w io.Writer, progress func(rows int)) 
 	return b.rows, buf.Flush()
 }
 
+var errForeign = errors.New("is no row that this version writes")
+
 type backup struct {
-	purging  map[prompt.ID]bool // on their way out, and their votes with them
+	prompts  map[prompt.ID]bool // that are in it: about 50 bytes for each
 	db       *DB
 	enc      *json.Encoder
+	report   func(Difference)
 	progress func(int)
 	rows     int
 }
@@ -113,7 +118,11 @@ func (b *backup) all(ctx context.Context) error {
 func (b *backup) table(ctx context.Context, name string, of func(table.Row) (*line, error)) error {
 	return table.All(ctx, b.db.Store, name, table.Range{}, func(row table.Row) (bool, error) {
 		l, err := of(row)
-		if err != nil {
+		switch {
+		case errors.Is(err, errUnreadable) || errors.Is(err, errNewer) || errors.Is(err, errForeign):
+			b.report(Difference{Table: name, Key: row.Key, What: err.Error() + "; it was left out"})
+			return true, nil
+		case err != nil:
 			return false, fmt.Errorf("%s: %w", name, err)
 		}
 		if l == nil {
@@ -139,7 +148,7 @@ func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 	if key, ok := strings.CutPrefix(row.Row, idemPrefix); ok {
 		author, ok := parseUser(row.Partition)
 		if !ok {
-			return nil, fmt.Errorf("row %s has no key of ours", row.Key)
+			return nil, errForeign
 		}
 		return &line{Kind: "idempotency", Idem: &idemLine{
 			Author: author, Key: key, Body: row.Props.Get("BodyHash").Str(), Prompt: prompt.ID(row.Props.Get("PromptId").Str()),
@@ -149,8 +158,11 @@ func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 		return nil, nil
 	}
 	rec, err := parseRecord(row)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case rec.rowsVersion > RowsVersion:
+		return nil, errNewer
 	}
 	var library *libraryLine
 	if rec.Named() && !rec.purging {
@@ -158,10 +170,10 @@ func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 			return nil, err
 		}
 	}
-	if rec.purging {
-		b.purging[rec.ID] = true
+	if rec.purging { // since, perhaps
 		return nil, nil
 	}
+	b.prompts[rec.ID] = true
 	tags := rec.Tags
 	if tags == nil {
 		tags = []prompt.Tag{}
@@ -180,9 +192,9 @@ func (b *backup) voteOf(row table.Row) (*line, error) {
 	}
 	id, ok := parsePrompt(row.Partition)
 	if !ok {
-		return nil, fmt.Errorf("row %s has no key of ours", row.Key)
+		return nil, errForeign
 	}
-	if b.purging[id] {
+	if !b.prompts[id] { // made, purged or left out since
 		return nil, nil
 	}
 	return &line{Kind: "vote", Vote: &voteLine{

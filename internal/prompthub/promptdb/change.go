@@ -292,7 +292,7 @@ func (db *DB) claim(ctx context.Context, p prompt.Prompt, idem *Idempotency) (*p
 		return nil, table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: props}}, nil
 	}
 	id := prompt.ID(row.Props.Get("PromptId").Str())
-	rec, err := db.record(ctx, p.AuthorID, id)
+	rec, err := db.read(ctx, p.AuthorID, id)
 	if err != nil {
 		return nil, table.Op{}, err
 	}

@@ -2,6 +2,7 @@ package promptdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,15 @@ type Difference struct {
 	id     prompt.ID // "" where the row does not even say
 	voter  string    // where it is about a vote
 	stray  *table.Row
+	counts bool // the prompt does not follow its tally
+	orphan bool // votes without a prompt
+	newer  bool // written by a newer version of the application
+}
+
+// left reports whether nothing but a person can tell what is right: Reindex and anti-entropy leave the row alone.
+func (d Difference) left() bool {
+	_, tally := parseTallyShard(d.Key.Row)
+	return tally || d.orphan || d.voter == "" && d.id == ""
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, d.Key, d.What) }
@@ -28,9 +38,12 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, 
 func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, error) {
 	rec, err := parseRecord(row)
 	if err != nil {
-		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: fmt.Sprint("cannot be read: ", err)}}, nil
+		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: err.Error()}}, nil
 	}
-	if rec.purging || rec.pending.held(db.Now()) || rec.rowsVersion > RowsVersion {
+	if rec.rowsVersion > RowsVersion {
+		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: errNewer.Error(), newer: true}}, nil
+	}
+	if rec.purging || rec.pending.held(db.Now()) {
 		return nil, nil
 	}
 	var ds []Difference
@@ -46,6 +59,7 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 	}
 	if tally != rec.Tally {
 		differ(db.t.Prompts, row.Key, "counts are %d and %d, the tally says %d and %d", rec.Likes, rec.Dislikes, tally.Likes, tally.Dislikes)
+		ds[len(ds)-1].counts = true
 	}
 	if err := db.checkLibrary(ctx, rec, differ); err != nil {
 		return nil, err
@@ -68,6 +82,16 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 	return ds, nil
 }
 
+// judge reads the truth row that others are compared with; a missing one is nil. It is not ok where this version cannot judge by
+// it, because it cannot be read or is newer. Then it is a finding itself, and what follows from it none.
+func (db *DB) judge(ctx context.Context, author string, id prompt.ID) (rec *record, ok bool, err error) {
+	rec, err = db.read(ctx, author, id)
+	if errors.Is(err, errUnreadable) || rec != nil && rec.rowsVersion > RowsVersion {
+		return nil, false, nil
+	}
+	return rec, err == nil, err
+}
+
 // unlike names the properties in which two rows differ.
 func unlike(got, want table.Props) string {
 	var names []string
@@ -86,8 +110,8 @@ func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Dif
 		d.What, d.id = "is no row that this version writes", ""
 		return []Difference{d}, nil
 	}
-	rec, err := db.record(ctx, d.author, d.id)
-	if err != nil {
+	rec, ok, err := db.judge(ctx, d.author, d.id)
+	if err != nil || !ok {
 		return nil, err
 	}
 	switch {
@@ -112,8 +136,8 @@ func (db *DB) checkMine(ctx context.Context, row table.Row) ([]Difference, error
 		d.What = "is no row that this version writes"
 		return []Difference{d}, nil
 	}
-	rec, err := db.record(ctx, author, id)
-	if err != nil || rec != nil {
+	rec, ok, err := db.judge(ctx, author, id)
+	if err != nil || !ok || rec != nil {
 		return nil, err
 	}
 	d.What = "belongs to a prompt that does not exist"
@@ -131,9 +155,9 @@ func (db *DB) checkIdem(ctx context.Context, row table.Row) ([]Difference, error
 		d.What = "is no row that this version writes"
 		return []Difference{d}, nil
 	}
-	rec, err := db.record(ctx, author, id)
+	rec, ok, err := db.judge(ctx, author, id)
 	switch {
-	case err != nil:
+	case err != nil || !ok:
 		return nil, err
 	case rec == nil:
 		d.author, d.id, d.What = author, id, "leads to a prompt that does not exist"
@@ -143,59 +167,6 @@ func (db *DB) checkIdem(ctx context.Context, row table.Row) ([]Difference, error
 		return nil, nil
 	}
 	return []Difference{d}, nil
-}
-
-// checkVotes compares the partition of one prompt with itself: the tally with the votes, and the
-// voters' own rows with both.
-func (db *DB) checkVotes(ctx context.Context, partition string, rows []table.Row) ([]Difference, error) {
-	id, ok := parsePrompt(partition)
-	if !ok {
-		return []Difference{{Table: db.t.Votes, Key: rows[0].Key, What: "is no row that this version writes"}}, nil
-	}
-	author := authorIn(rows, id)
-	var ds []Difference
-	differ := func(name string, key table.Key, voter, format string, args ...any) {
-		ds = append(ds, Difference{Table: name, Key: key, What: fmt.Sprintf(format, args...), author: author, id: id, voter: voter})
-	}
-	rec, err := db.record(ctx, author, id)
-	if err != nil {
-		return nil, err
-	}
-	if rec != nil && rec.purging {
-		return nil, nil
-	}
-	if rec == nil {
-		differ(db.t.Votes, table.Key{Partition: partition}, "", "belongs to a prompt that does not exist")
-		return ds, nil
-	}
-	var want, got [shards]prompt.Tally
-	for _, row := range rows {
-		if n, ok := parseTallyShard(row.Row); ok {
-			got[n] = sum([]table.Row{row})
-		}
-		voter, ok := parseVote(row.Row)
-		if !ok {
-			continue
-		}
-		v := prompt.Vote(row.Props.Get("VoteValue").Int())
-		if row.Props.Get("VoterId").Str() != voter || row.Props.Get("PromptId").Str() != string(id) || v < prompt.Dislike || v > prompt.Like {
-			ds = append(ds, Difference{Table: db.t.Votes, Key: row.Key, What: "contradicts its key, or is no vote"}) // a person must tell
-		}
-		want[shard(voter)] = want[shard(voter)].Add(prompt.None, v)
-		index, err := db.get(ctx, db.t.VotesByVoter, voterKey(voter, id))
-		if err != nil {
-			return nil, err
-		}
-		if _, stale := followOp(message{Author: author, Prompt: id, Voter: voter}, index, &row); stale {
-			differ(db.t.VotesByVoter, voterKey(voter, id), voter, "does not say %s, as the vote does", v)
-		}
-	}
-	for n := range shards {
-		if want[n] != got[n] {
-			differ(db.t.Votes, tallyKey(id, n), "", "counts %d and %d, the votes are %d and %d", got[n].Likes, got[n].Dislikes, want[n].Likes, want[n].Dislikes)
-		}
-	}
-	return ds, nil
 }
 
 // checkVoter reports a voter's own row without a vote behind it.

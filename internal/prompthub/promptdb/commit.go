@@ -219,8 +219,20 @@ func (w *work) resolve(ctx context.Context, cause error) (record, error) {
 	return record{}, errConflict
 }
 
-// record reads a truth row; a missing one is nil.
+// record reads a truth row for one who may write it; a missing one is nil.
 func (db *DB) record(ctx context.Context, author string, id prompt.ID) (*record, error) {
+	rec, err := db.read(ctx, author, id)
+	if err != nil || rec == nil || rec.rowsVersion <= RowsVersion {
+		return rec, err
+	}
+	return nil, &fault.Error{
+		Kind: fault.Unavailable, Text: "a newer version of the application is at work on this prompt; try again", RetryAfter: retryAfter,
+		Cause: fmt.Errorf("prompt %s %w: it has RowsVersion %d, this binary knows %d", id, errNewer, rec.rowsVersion, RowsVersion),
+	}
+}
+
+// read reads a truth row of any version; a missing one is nil.
+func (db *DB) read(ctx context.Context, author string, id prompt.ID) (*record, error) {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
 	row, err := db.get(ctx, db.t.Prompts, promptKey(author, id))
@@ -230,12 +242,6 @@ func (db *DB) record(ctx context.Context, author string, id prompt.ID) (*record,
 	rec, err := parseRecord(*row)
 	if err != nil {
 		return nil, err
-	}
-	if rec.rowsVersion > RowsVersion {
-		return nil, &fault.Error{
-			Kind: fault.Unavailable, Text: "a newer version of the application is at work on this prompt; try again", RetryAfter: retryAfter,
-			Cause: fmt.Errorf("prompt %s has RowsVersion %d, this binary knows %d", id, rec.rowsVersion, RowsVersion),
-		}
 	}
 	return &rec, nil
 }

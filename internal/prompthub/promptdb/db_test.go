@@ -302,7 +302,7 @@ func TestBackupAndRestoreAreTheSameToTheByte(t *testing.T) {
 	}
 	w.run()
 	var first, second bytes.Buffer
-	rows, err := w.Backup(t.Context(), &first, func(int) {})
+	rows, err := w.Backup(t.Context(), &first, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.Equal(t, rows+2, strings.Count(first.String(), "\n"))
 
@@ -313,7 +313,7 @@ func TestBackupAndRestoreAreTheSameToTheByte(t *testing.T) {
 	require.NoError(t, err)
 	other.run()
 	other.check()
-	_, err = other.Backup(t.Context(), &second, func(int) {})
+	_, err = other.Backup(t.Context(), &second, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.Equal(t, first.String(), second.String())
 	require.Equal(t, w.mostLiked(7), other.mostLiked(7))
@@ -348,7 +348,7 @@ func TestPurge(t *testing.T) {
 	require.Equal(t, 1, n)
 	w.check()
 	var backup bytes.Buffer
-	_, err = w.Backup(t.Context(), &backup, func(int) {})
+	_, err = w.Backup(t.Context(), &backup, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.NotContains(t, backup.String(), string(goes.ID))
 	require.Equal(t, []string{"stays"}, w.mostLiked(5))

@@ -356,7 +356,7 @@ func (e *explorer) backup(i int) {
 				before[s.id] = p
 			}
 		}
-		_, err := db.Backup(ctx, &out, func(int) {})
+		_, err := db.Backup(ctx, &out, func(promptdb.Difference) {}, func(int) {})
 		return err
 	}, func() error { return e.restores(name, out.Bytes(), before) })
 }

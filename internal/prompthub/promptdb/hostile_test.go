@@ -114,7 +114,7 @@ func TestStoreOfAnEarlierVersion(t *testing.T) {
 	require.False(t, reads(), "the rows of long prefixes are not there")
 	w.add("ann", draft("Writing internationally"))
 	require.False(t, reads(), "a new prompt changes nothing for the others")
-	_, err = w.Reindex(t.Context(), func(int) {})
+	_, err = w.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})
 	require.NoError(t, err)
 	w.check()
 	require.True(t, reads())

@@ -52,8 +52,11 @@ func TestVerifyLooksAtKeys(t *testing.T) {
 		{"no author", "ann", "keyed", "is no row that this version writes", false},
 	}
 	menders := map[string]func(*world) error{
-		"reindex": func(w *world) error { _, err := w.Reindex(w.t.Context(), func(int) {}); return err },
-		"sweep":   func(w *world) error { _, _, err := w.Sweep(w.t.Context()); return err },
+		"reindex": func(w *world) error {
+			_, err := w.Reindex(w.t.Context(), false, func(promptdb.Difference) {}, func(int) {})
+			return err
+		},
+		"sweep": func(w *world) error { _, _, err := w.Sweep(w.t.Context()); return err },
 	}
 	for _, tt := range tests {
 		for by, mend := range menders {
@@ -140,7 +143,7 @@ func TestBackupDuringAPurge(t *testing.T) {
 	w.put(table.Merge, table.Key{Partition: "u|ann", Row: string(p.ID)}, table.Prop{Name: "IsPurging", Value: table.Bool(true)})
 	require.Empty(t, w.found())
 	var backup bytes.Buffer
-	_, err := w.Backup(t.Context(), &backup, func(int) {})
+	_, err := w.Backup(t.Context(), &backup, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.Contains(t, backup.String(), `"kind":"idempotency"`)
 	require.NotContains(t, backup.String(), `"title":"goes"`)

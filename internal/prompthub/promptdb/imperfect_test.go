@@ -35,7 +35,7 @@ func TestToolsOnImperfectData(t *testing.T) {
 			require.NotZero(t, before, "the damage is not seen")
 
 			var out bytes.Buffer
-			if _, err := w.Backup(t.Context(), &out, func(int) {}); err == nil { // else it is none, and says so
+			if _, err := w.Backup(t.Context(), &out, func(promptdb.Difference) {}, func(int) {}); err == nil { // else it is none, and says so
 				to := newWorldOn(t, memory.NewTables())
 				_, err = to.Restore(context.Background(), bytes.NewReader(out.Bytes()), func(int) {})
 				require.NoError(t, err, "the backup does not restore")
@@ -44,7 +44,7 @@ func TestToolsOnImperfectData(t *testing.T) {
 				require.Empty(t, bySchema(to.store), "the restored library")
 			}
 
-			_, _ = w.Reindex(t.Context(), func(int) {})
+			_, _ = w.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})
 			w.run()
 			mended := len(w.verified())
 			require.LessOrEqual(t, mended, before, "reindex makes it worse")
@@ -61,7 +61,7 @@ func TestHalfABackup(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	mixed(w)
 	var out bytes.Buffer
-	_, err := w.Backup(t.Context(), &out, func(int) {})
+	_, err := w.Backup(t.Context(), &out, func(promptdb.Difference) {}, func(int) {})
 	require.NoError(t, err)
 	lines := bytes.SplitAfter(bytes.TrimSpace(out.Bytes()), []byte("\n"))
 	for name, half := range map[string][][]byte{

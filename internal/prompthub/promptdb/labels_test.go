@@ -285,7 +285,7 @@ func TestLibraryOutlivesABackup(t *testing.T) {
 func (w *world) backup() string {
 	w.t.Helper()
 	var b strings.Builder
-	_, err := w.Backup(w.t.Context(), &b, func(int) {})
+	_, err := w.Backup(w.t.Context(), &b, func(d promptdb.Difference) { w.t.Error(d) }, func(int) {})
 	require.NoError(w.t, err)
 	return b.String()
 }

@@ -115,9 +115,9 @@ func (db *DB) checkLibraryRow(ctx context.Context, row table.Row) ([]Difference,
 		d.What, d.id = "is no row that this version writes", ""
 		return []Difference{d}, nil
 	}
-	rec, err := db.record(ctx, author, id)
+	rec, ok, err := db.judge(ctx, author, id)
 	switch {
-	case err != nil:
+	case err != nil || !ok:
 		return nil, err
 	case rec == nil:
 		d.What = "belongs to a prompt that does not exist"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -14,39 +13,86 @@ import (
 )
 
 // Reindex writes every index row again and removes those that should not be there, beside the truth rows too. The
-// application may be running. It returns how many prompts it went through.
-func (db *DB) Reindex(ctx context.Context, progress func(prompts int)) (int, error) {
-	prompts := 0
-	var failed []error
-	v := verifier{db: db, progress: func(int) {}, report: func(d Difference) {
-		if err := db.mend(ctx, d); err != nil {
-			failed = append(failed, err)
+// application may be running. It returns how many prompts it went through. What it leaves to a person it reports: truth rows that it
+// cannot read or that a newer version wrote, tallies, and votes on prompts that do not exist. The latter it removes where it is
+// to remove orphans.
+func (db *DB) Reindex(ctx context.Context, orphans bool, report func(Difference), progress func(prompts int)) (int, error) {
+	r := reindexing{db: db, orphans: orphans, report: report}
+	for i, p := range db.parts() {
+		count := counter{tell: func(int) {}}
+		if i == 0 { // the truth rows come first: the rest is compared with what has been written
+			p.page, count.tell = r.truth, progress
 		}
-	}}
-	err := table.All(ctx, db.Store, db.t.Prompts, table.Range{}, func(row table.Row) (bool, error) {
+		if err := db.checkAll(ctx, p, &count, func(d Difference) error { return r.settle(ctx, d) }); err != nil {
+			return r.prompts, err
+		}
+	}
+	if len(r.failed) > 0 {
+		return r.prompts, r.failed.join()
+	}
+	return r.prompts, db.keepVersion(ctx)
+}
+
+type reindexing struct {
+	db       *DB
+	orphans  bool
+	report   func(Difference)
+	prompts  int
+	unjudged bool // a truth row cannot be read, or is newer
+	failed   failures
+}
+
+// truth projects the prompts of a page, one after the other as each sends many writes at once, and checks the rows beside them.
+func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found []Difference, errs failures) {
+	check := func(ctx context.Context, row table.Row) ([]Difference, error) {
 		if strings.HasPrefix(row.Row, "!") {
-			err := v.row(ctx, db.t.Prompts, row, db.checkBesideTruth)
-			return err == nil, err
+			return r.db.checkBesideTruth(ctx, row)
 		}
 		author, id, err := truthKey(row.Key)
 		if err == nil {
-			err = db.renew(ctx, author, id, row)
+			err = r.db.renew(ctx, author, id, row)
 		}
-		if prompts++; prompts%100 == 0 {
-			progress(prompts)
+		if errors.Is(err, errUnreadable) || errors.Is(err, errNewer) {
+			return []Difference{{Table: r.db.t.Prompts, Key: row.Key, What: err.Error(), newer: errors.Is(err, errNewer)}}, nil
 		}
-		return err == nil, err
-	})
-	if err != nil {
-		return prompts, err
+		return nil, err
 	}
-	if err := v.derived(ctx); err != nil {
-		return prompts, err
+	for _, row := range rows {
+		ds, err := r.db.checkTwice(ctx, r.db.t.Prompts, row, check)
+		found = append(found, ds...)
+		if err != nil {
+			return found, failures{err}
+		}
+		if !strings.HasPrefix(row.Row, "!") {
+			r.prompts++
+		}
 	}
-	if len(failed) > 0 {
-		return prompts, errors.Join(failed...)
+	for _, d := range found {
+		r.unjudged = r.unjudged || d.id == "" && !strings.HasPrefix(d.Key.Row, "!")
 	}
-	return prompts, db.keepVersion(ctx)
+	return found, errs
+}
+
+// settle mends a difference, or reports it.
+func (r *reindexing) settle(ctx context.Context, d Difference) error {
+	switch {
+	case d.orphan && r.orphans && r.mayRemove(d):
+		_, err := r.db.purgeVotes(ctx, d.id, time.Unix(1<<40, 0))
+		return err
+	case d.left():
+		r.report(d)
+		return nil
+	}
+	if err := r.db.mend(ctx, d); err != nil && !r.failed.goOn(err) {
+		return err
+	}
+	return nil
+}
+
+// mayRemove reports whether votes are orphans for certain. Where nothing leads to the prompt that takes two things: that every
+// truth row could be read, so that its locator has just been written, and that it was not made a moment ago.
+func (r *reindexing) mayRemove(d Difference) bool {
+	return d.author != "" || !r.unjudged && r.db.Now().Sub(d.id.Time()) > time.Hour
 }
 
 // renew rewrites a prompt, and gives it a name if it has none yet.
@@ -63,7 +109,7 @@ func truthKey(key table.Key) (string, prompt.ID, error) {
 	author, okUser := parseUser(key.Partition)
 	id, okID := parseID(key.Row)
 	if !okUser || !okID {
-		return "", "", errors.New("a truth row has no key of ours")
+		return "", "", fmt.Errorf("%w: its key is none of ours", errUnreadable)
 	}
 	return author, id, nil
 }
@@ -89,18 +135,13 @@ func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray en
 }
 
 // mend makes a row agree with the truth: through a projection where the prompt exists, by
-// deleting the row where it does not. A tally that differs from its votes is a defect that nothing
-// but a person can judge; it is left to verify.
+// deleting the row where it does not. What nothing but a person can judge is left to verify.
 func (db *DB) mend(ctx context.Context, d Difference) error {
-	if _, tally := parseTallyShard(d.Key.Row); tally {
-		return nil
-	}
 	switch {
+	case d.left():
+		return nil
 	case d.voter != "":
 		return db.followVote(ctx, message{Author: d.author, Prompt: d.id, Voter: d.voter})
-	case d.id == "":
-		db.Log.ErrorContext(ctx, "row not understood and left alone", slog.String("table", d.Table), slog.String("what", d.What))
-		return nil
 	case d.Table == db.t.Prompts && isLibraryKey(d.Key.Row) && d.stray == nil:
 		return db.mendLibrary(ctx, d)
 	case d.stray == nil:

@@ -297,7 +297,7 @@ func TestStoreFromBeforeNames(t *testing.T) {
 	})
 	before := w.mine("ann")
 	require.Len(t, before, 4)
-	_, err = w.Reindex(t.Context(), func(int) {})
+	_, err = w.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})
 	require.NoError(t, err)
 	w.check()
 	for _, p := range before {

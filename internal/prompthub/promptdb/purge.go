@@ -6,16 +6,20 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
 
-// purgeFor bounds one run of Purge; the next one goes on.
-const purgeFor = 4 * time.Minute
+// purgeFor bounds one run of Purge; the next one goes on, inside the votes of one prompt if need be.
+const purgeFor = 3 * time.Minute
 
 // Purge removes for good what was deleted prompt.RestoreDays ago or earlier, with its votes, and
 // returns how many prompts. It may be stopped at any point and run again.
 func (db *DB) Purge(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, JobEnds)
+	defer cancel()
 	until := db.Now().Add(purgeFor)
 	// A day's partition is due when the whole day is: a day late at most, never early.
 	due := deletedPrefix + day(db.Now().AddDate(0, 0, -prompt.RestoreDays))
@@ -24,11 +28,11 @@ func (db *DB) Purge(ctx context.Context) (int, error) {
 	r := table.Range{FromPartition: deletedPrefix, ToPartition: due}
 	err := table.All(ctx, db.Store, db.t.DeletedIndex, r, func(row table.Row) (bool, error) {
 		author, id := row.Props.Get("AuthorId").Str(), prompt.ID(row.Props.Get("PromptId").Str())
-		done, err := db.purge(ctx, author, id, row)
+		done, err := db.purge(ctx, author, id, row, until)
 		if done {
 			purged++
 		}
-		return db.Now().Before(until) && failed.goOn(err), nil
+		return failed.goOn(err) && db.Now().Before(until) && ctx.Err() == nil, nil
 	})
 	return purged, errors.Join(err, failed.join())
 }
@@ -49,8 +53,9 @@ func (f *failures) goOn(err error) bool {
 
 func (f failures) join() error { return errors.Join(f...) }
 
-// purge removes one prompt. The row that led to it goes last, so that a run that was cut short is found again.
-func (db *DB) purge(ctx context.Context, author string, id prompt.ID, index table.Row) (bool, error) {
+// purge removes one prompt, or as many of its votes as it can until a time. The row that led to it goes last, so that a run that
+// was cut short is found again.
+func (db *DB) purge(ctx context.Context, author string, id prompt.ID, index table.Row, until time.Time) (bool, error) {
 	rec, err := db.record(ctx, author, id)
 	if err != nil {
 		return false, err
@@ -60,7 +65,7 @@ func (db *DB) purge(ctx context.Context, author string, id prompt.ID, index tabl
 			return false, err
 		}
 	}
-	if err := db.purgeVotes(ctx, id); err != nil {
+	if done, err := db.purgeVotes(ctx, id, until); err != nil || !done {
 		return false, err
 	}
 	if rec != nil {
@@ -93,36 +98,50 @@ func (db *DB) markPurging(ctx context.Context, rec *record) (bool, error) {
 	return true, nil
 }
 
-// purgeVotes removes the votes of a prompt: first each voter's own row, so that it is found again.
-func (db *DB) purgeVotes(ctx context.Context, id prompt.ID) error {
-	partition := locatorKey(id).Partition
+// purgeVotes removes the votes of a prompt and reports whether it came to their end before a time.
+func (db *DB) purgeVotes(ctx context.Context, id prompt.ID, until time.Time) (done bool, err error) {
+	r := table.Range{Partition: locatorKey(id).Partition, From: votePrefix}
 	for {
-		rows, _, err := db.scan().rows(ctx, db.t.Votes, table.Range{Partition: partition, From: votePrefix}, table.MaxBatch)
+		rows, _, err := db.scan().rows(ctx, db.t.Votes, r, table.MaxBatch)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if len(rows) == 0 {
 			break
 		}
-		for _, row := range rows {
-			if voter, ok := parseVote(row.Row); ok {
-				if err := db.remove(ctx, db.t.VotesByVoter, voterKey(voter, id)); err != nil {
-					return err
-				}
-			}
-			if err := db.remove(ctx, db.t.Votes, row.Key); err != nil {
-				return err
-			}
+		if err := db.purgePage(ctx, id, rows); err != nil || !db.Now().Before(until) {
+			return false, err
 		}
 	}
 	header, err := db.header(ctx, id)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, row := range header {
 		if err := db.remove(ctx, db.t.Votes, row.Key); err != nil {
-			return err
+			return false, err
 		}
+	}
+	return true, nil
+}
+
+// purgePage removes some votes: first each voter's own row, so that it is found again. A vote that is gone already, by another
+// run, makes the batch fail; the rest is listed again.
+func (db *DB) purgePage(ctx context.Context, id prompt.ID, rows []table.Row) error {
+	var g errgroup.Group
+	g.SetLimit(maxParallel)
+	ops := make([]table.Op, len(rows))
+	for i, row := range rows {
+		ops[i] = table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}}
+		if voter, ok := parseVote(row.Row); ok {
+			g.Go(func() error { return db.remove(ctx, db.t.VotesByVoter, voterKey(voter, id)) })
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if err := db.write(ctx, db.t.Votes, ops); err != nil && !errors.Is(err, table.ErrNotFound) {
+		return unavailable(fmt.Errorf("delete from %s: %w", db.t.Votes, err))
 	}
 	return nil
 }

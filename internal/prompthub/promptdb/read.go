@@ -22,7 +22,7 @@ func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error
 	if author, ok := db.authors.get(id); ok {
 		v, err := db.view(ctx, viewer, author, id)
 		if fault.Of(err) == fault.NotFound {
-			_, _ = db.record(ctx, viewer, id) // as for an id that nobody has: the time tells nothing
+			_, _ = db.read(ctx, viewer, id) // as for an id that nobody has: the time tells nothing
 		}
 		return v, err
 	}
@@ -33,7 +33,7 @@ func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error
 	if author == "" {
 		author = viewer // not projected yet: only the author can know of it
 	}
-	rec, err := db.record(ctx, author, id)
+	rec, err := db.read(ctx, author, id)
 	if err != nil {
 		return View{}, err
 	}
@@ -65,7 +65,7 @@ func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID) (Vi
 	var v opinion
 	var rec *record
 	err := both(ctx, func(ctx context.Context) (err error) {
-		rec, err = db.record(ctx, author, id)
+		rec, err = db.read(ctx, author, id)
 		return err
 	}, func(ctx context.Context) (err error) {
 		v, _, err = db.opinion(ctx, viewer, id)

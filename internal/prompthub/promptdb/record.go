@@ -2,6 +2,7 @@ package promptdb
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -145,6 +146,13 @@ func (r record) mineRow() table.Row {
 	return table.Row{Key: mineKey(r.AuthorID, r.ID), Props: authorSummary(r.Prompt)}
 }
 
+// errUnreadable means that a truth row is damaged, and errNewer that a later version of the application wrote it. Checks report
+// both, and go on.
+var (
+	errUnreadable = errors.New("cannot be read")
+	errNewer      = errors.New("was written by a newer version of the application")
+)
+
 // parseRecord reads a truth row.
 func parseRecord(row table.Row) (record, error) {
 	p := parseSummary(row)
@@ -174,11 +182,11 @@ func parseRecord(row table.Row) (record, error) {
 	if text := row.Props.Get("Pending").Str(); text != "" {
 		r.pending = new(pending)
 		if err := json.Unmarshal([]byte(text), r.pending); err != nil {
-			return record{}, fmt.Errorf("property Pending: %w", err)
+			return record{}, fmt.Errorf("%w: property Pending: %w", errUnreadable, err)
 		}
 	}
 	if promptKey(p.AuthorID, p.ID) != row.Key {
-		return record{}, fmt.Errorf("the truth row holds prompt %q, or an author, that its key does not name", p.ID)
+		return record{}, fmt.Errorf("%w: the truth row holds prompt %q, or an author, that its key does not name", errUnreadable, p.ID)
 	}
 	return r, nil
 }

@@ -25,11 +25,11 @@ func (db *DB) Restore(ctx context.Context, r io.Reader, progress func(rows int))
 	if err := db.clearTags(ctx); err != nil {
 		return 0, err
 	}
-	re := &restore{db: db, progress: progress, tallies: map[int]prompt.Tally{}}
+	re := &restore{db: db, progress: progress, tallies: map[int]prompt.Tally{}, prompts: map[prompt.ID]bool{}}
 	if err := re.lines(ctx, bufio.NewReaderSize(r, 1<<16)); err != nil {
 		return re.rows, err
 	}
-	if _, err := db.Reindex(ctx, func(int) {}); err != nil {
+	if _, err := db.Reindex(ctx, false, func(Difference) {}, func(int) {}); err != nil {
 		return re.rows, fmt.Errorf("the rows are restored, their index rows are not; run reindex: %w", err)
 	}
 	return re.rows, nil
@@ -71,6 +71,7 @@ type restore struct {
 	size     int                  // of ops, in bytes
 	tallies  map[int]prompt.Tally // of the prompt whose votes are being read
 	voted    prompt.ID
+	prompts  map[prompt.ID]bool // that are in the backup
 }
 
 // lines reads the whole backup. A line's number is part of every error.
@@ -129,6 +130,7 @@ func (re *restore) row(ctx context.Context, l line) error {
 		if err != nil {
 			return err
 		}
+		re.prompts[rec.ID] = true
 		row, err := rec.row()
 		if err != nil {
 			return err
@@ -171,6 +173,9 @@ func (re *restore) vote(ctx context.Context, v voteLine) error {
 	id, ok := prompt.ParseID(string(v.Prompt))
 	if !ok || id != v.Prompt || v.Value < prompt.Dislike || v.Value > prompt.Like {
 		return fmt.Errorf("a vote of %d on prompt %q", v.Value, v.Prompt)
+	}
+	if !re.prompts[id] {
+		return nil // an older version backed up votes on prompts that were made meanwhile
 	}
 	if id != re.voted {
 		if err := re.endVotes(ctx); err != nil {

@@ -2,6 +2,7 @@ package promptdb
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,60 +12,43 @@ import (
 	"prompthub/internal/table"
 )
 
-// sweepFor bounds one run of Sweep, and sweepRows what it reads of each table. A table that was walked to its end
-// is left alone for sweepRest: looking costs operations, and there is nothing to find on a healthy store.
+// JobEnds is when a job of a timer ends at the latest: what it is in the middle of is cut short and comes again. The host's
+// time-out for a function must be longer, because it restarts the handler with all that runs in it.
+const JobEnds = 4 * time.Minute
+
+// sweepFor is how long one run of Sweep looks at rows, and sweepMends how long it mends beyond that. A table that was walked to
+// its end is left alone for sweepRest: looking costs operations, and there is nothing to find on a healthy store.
 const (
-	sweepFor  = 2 * time.Minute
-	sweepRows = 1000
-	sweepRest = 24 * time.Hour
+	sweepFor   = 2 * time.Minute
+	sweepMends = time.Minute
+	sweepRest  = 24 * time.Hour
 )
 
-// A part is a table that Sweep walks, and how it checks a row.
-type part struct {
-	table string
-	check func(context.Context, table.Row) ([]Difference, error)
-}
-
-// parts returns what Sweep walks: the truth rows first, then what follows from them.
-func (db *DB) parts() []part {
-	parts := []part{{db.t.Prompts, db.checkBesideTruth}, {db.t.Votes, db.oncePerPartition()}, {db.t.VotesByVoter, db.checkVoter}}
-	for _, name := range db.indexTables() {
-		parts = append(parts, part{name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }})
-	}
-	return parts
-}
-
-// oncePerPartition returns a check that looks at all votes on a prompt when it meets the first of them: twice if it is asked again.
-func (db *DB) oncePerPartition() func(context.Context, table.Row) ([]Difference, error) {
-	var first table.Key
-	return func(ctx context.Context, row table.Row) ([]Difference, error) {
-		if row.Partition == first.Partition && row.Row != first.Row {
-			return nil, nil
-		}
-		first = row.Key
-		rows, err := db.partition(ctx, row.Partition)
-		if err != nil || len(rows) == 0 {
-			return nil, err
-		}
-		return db.checkVotes(ctx, row.Partition, rows)
-	}
-}
+// voteSettled is after what time the jobs of a vote are done, or lost.
+const voteSettled = 5 * time.Minute
 
 // Sweep is anti-entropy: it walks the truth and every index table a slice at a time, from where the
-// last run stopped, and mends what differs. It returns how many rows it looked at and
+// last run stopped, inside the votes of one prompt if need be, and mends what differs. It returns how many rows it looked at and
 // how many differences it found; on a healthy store there are none. It mends what no wake-up can: what
 // a process did that was frozen for longer than the storage and the lease allow for. A row that it cannot
 // read or mend is part of the error, and keeps it from none of the others.
 func (db *DB) Sweep(ctx context.Context) (rows, differences int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, JobEnds)
+	defer cancel()
 	until := db.Now().Add(sweepFor)
+	slices, err := db.slices(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
 	var failed failures
-	for _, p := range db.parts() {
-		if !db.Now().Before(until) {
+	for i, s := range slices {
+		left := until.Sub(db.Now())
+		if left <= 0 {
 			break
 		}
-		r, d, err := db.sweepTable(ctx, p, until)
-		rows, differences = rows+r, differences+d
-		if err != nil && !failed.goOn(fmt.Errorf("sweep %s: %w", p.table, err)) {
+		err := s.sweep(ctx, db.Now().Add(left/time.Duration(len(slices)-i)))
+		rows, differences = rows+s.rows, differences+s.differences
+		if err != nil && !failed.goOn(fmt.Errorf("sweep %s: %w", s.table, err)) {
 			break
 		}
 	}
@@ -72,83 +56,171 @@ func (db *DB) Sweep(ctx context.Context) (rows, differences int, err error) {
 	return rows, differences, failed.join()
 }
 
-// sweepTable does one slice of a table and keeps its place.
-func (db *DB) sweepTable(ctx context.Context, p part, until time.Time) (rows, differences int, err error) {
-	state, err := db.get(ctx, db.t.SystemState, sweepKey(p.table))
-	if err != nil {
-		return 0, 0, err
+// A slice is what one run of Sweep does of a table.
+type slice struct {
+	part
+	db   *DB
+	next string    // where the next page begins
+	full time.Time // when the table was last walked to its end
+
+	rows, differences int
+}
+
+// slices returns the tables whose turn it is, and where the last run stopped.
+func (db *DB) slices(ctx context.Context) ([]*slice, error) {
+	var all []*slice
+	for _, p := range db.parts() {
+		state, err := db.get(ctx, db.t.SystemState, sweepKey(p.table))
+		if err != nil {
+			return nil, err
+		}
+		s := &slice{part: p, db: db}
+		if state != nil {
+			s.next, s.full = state.Props.Get("Next").Str(), state.Props.Get("FullPassAt").Time()
+			if text := state.Props.Get("Votes").Str(); p.votes != nil && text != "" && json.Unmarshal([]byte(text), &p.votes.at) != nil {
+				s.next = "" // a place that cannot be read
+			}
+		}
+		if rested := db.Now().Sub(s.full); s.next != "" || rested < 0 || rested >= sweepRest {
+			all = append(all, s)
+		}
 	}
-	next := ""
-	var full time.Time
-	if state != nil {
-		next, full = state.Props.Get("Next").Str(), state.Props.Get("FullPassAt").Time()
-	}
-	if rested := db.Now().Sub(full); next == "" && rested >= 0 && rested < sweepRest {
-		return 0, 0, nil
-	}
+	return all, nil
+}
+
+// sweep walks on until a time and keeps its place. The page in which it is cut short comes again.
+func (s *slice) sweep(ctx context.Context, until time.Time) error {
 	var failed failures
-	for goOn := true; goOn && rows < sweepRows && db.Now().Before(until); {
-		page, err := db.Store.List(ctx, p.table, table.Range{}, 100, next)
+	for {
+		page, err := s.db.Store.List(ctx, s.table, table.Range{}, checkPage, s.next)
 		if errors.Is(err, table.ErrInvalid) {
-			next = "" // the place is of another kind of store
+			s.begin() // the place is of another kind of store
 			break
 		}
 		if err != nil {
-			return rows, differences, unavailable(err)
-		}
-		for _, row := range page.Rows {
-			n, err := db.sweepRow(ctx, p, row)
-			differences += n
-			if goOn = failed.goOn(err); !goOn {
-				break // this page comes again
-			}
-		}
-		if !goOn {
+			failed.goOn(unavailable(err))
 			break
 		}
-		rows += len(page.Rows)
-		if next = page.Next; next == "" {
+		if !s.page(ctx, page, until, &failed) {
+			break
+		}
+		if s.next = page.Next; s.next == "" {
 			if len(failed) == 0 { // else the next run begins again
-				full = db.Now()
+				s.full = s.db.Now()
 			}
+			break
+		}
+		if !s.db.Now().Before(until) {
 			break
 		}
 	}
-	return rows, differences, errors.Join(failed.join(), db.keepPlace(ctx, p.table, next, full))
+	return errors.Join(failed.join(), s.keepPlace(context.WithoutCancel(ctx)))
 }
 
-// sweepRow checks one row, once more where it differs, and mends it.
-func (db *DB) sweepRow(ctx context.Context, p part, row table.Row) (int, error) {
-	if p.table == db.t.Prompts && unnamed(row) {
-		author, id, err := truthKey(row.Key)
-		if err == nil {
-			err = db.nameOld(ctx, author, id)
-		}
-		if err != nil && fault.Of(err) != fault.NotFound {
-			return 0, err
-		}
+func (s *slice) begin() {
+	if s.next = ""; s.votes != nil {
+		s.votes.at = votesAt{}
 	}
-	var found []Difference
-	v := verifier{db: db, report: func(d Difference) { found = append(found, d) }}
-	err := v.row(ctx, p.table, row, p.check)
-	if err != nil {
-		return 0, err
+}
+
+// page checks a page and mends what it finds. It reports false where it did not come to its end.
+func (s *slice) page(ctx context.Context, page table.Page, until time.Time, failed *failures) bool {
+	var before votesAt
+	if s.votes != nil {
+		before = s.votes.at
+	}
+	goOn := s.nameOld(ctx, page.Rows, failed)
+	found, errs := s.part.page(ctx, page.Rows, page.Next == "")
+	for _, err := range errs {
+		goOn = failed.goOn(err) && goOn
 	}
 	for _, d := range found {
-		db.Log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table), slog.String("prompt", string(d.id)), slog.String("what", d.What))
-		if err := db.mend(ctx, d); err != nil {
-			return len(found), err
+		if goOn = goOn && s.db.Now().Before(until.Add(sweepMends)); !goOn {
+			break
 		}
+		goOn = failed.goOn(s.mend(ctx, d))
 	}
-	return len(found), nil
+	if goOn = goOn && ctx.Err() == nil; !goOn {
+		if s.votes != nil {
+			s.votes.at = before
+		}
+		return false
+	}
+	s.rows += len(page.Rows)
+	return true
 }
 
-func (db *DB) keepPlace(ctx context.Context, name, next string, full time.Time) error {
-	props := table.Props{{Name: "Next", Value: table.String(next)}}
-	if !full.IsZero() {
-		props = append(props, table.Prop{Name: "FullPassAt", Value: table.Time(full)})
+// nameOld names the prompts of a page that have no name yet: they were made before there were any.
+func (s *slice) nameOld(ctx context.Context, rows []table.Row, failed *failures) bool {
+	goOn := true
+	for _, row := range rows {
+		if s.table != s.db.t.Prompts || !unnamed(row) {
+			continue
+		}
+		author, id, err := truthKey(row.Key)
+		if err == nil {
+			err = s.db.nameOld(ctx, author, id)
+		}
+		if errors.Is(err, errUnreadable) || errors.Is(err, errNewer) || fault.Of(err) == fault.NotFound {
+			continue // the first two are findings of the check
+		}
+		goOn = failed.goOn(err) && goOn
 	}
-	err := db.write(ctx, db.t.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: sweepKey(name), Props: props}}})
+	return goOn
+}
+
+// mend mends a difference. It counts, unless it is a vote whose job is still to come, or a row of a newer version: both
+// are there while all is well.
+func (s *slice) mend(ctx context.Context, d Difference) error {
+	if d.newer {
+		return nil
+	}
+	moving, err := s.db.moving(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !moving {
+		s.differences++
+		s.db.Log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table), slog.String("prompt", string(d.id)), slog.String("what", d.What))
+	}
+	return s.db.mend(ctx, d)
+}
+
+// moving reports whether a difference may be that of a vote of a moment ago. Of a prompt with more votes than are read here it
+// says so too, as nobody can know.
+func (db *DB) moving(ctx context.Context, d Difference) (bool, error) {
+	young := func(row *table.Row) bool {
+		return row != nil && db.Now().Sub(row.Props.Get("UpdatedAt").Time()) < voteSettled
+	}
+	switch {
+	case d.voter != "":
+		vote, err := db.get(ctx, db.t.Votes, voteKey(d.id, d.voter))
+		return young(vote) || young(d.stray), err
+	case d.counts:
+		r := table.Range{Partition: locatorKey(d.id).Partition, From: votePrefix}
+		rows, more, err := db.scan().rows(ctx, db.t.Votes, r, table.MaxPage)
+		for i := range rows {
+			more = more || young(&rows[i])
+		}
+		return more, err
+	}
+	return false, nil
+}
+
+// keepPlace remembers where the next run goes on.
+func (s *slice) keepPlace(ctx context.Context) error {
+	props := table.Props{{Name: "Next", Value: table.String(s.next)}}
+	if !s.full.IsZero() {
+		props = append(props, table.Prop{Name: "FullPassAt", Value: table.Time(s.full)})
+	}
+	if s.votes != nil && s.votes.at.Partition != "" {
+		text, err := json.Marshal(s.votes.at)
+		if err != nil {
+			return err
+		}
+		props = append(props, table.Prop{Name: "Votes", Value: table.String(string(text))})
+	}
+	err := s.db.write(ctx, s.db.t.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: sweepKey(s.table), Props: props}}})
 	if err != nil {
 		return unavailable(err)
 	}

@@ -138,7 +138,7 @@ func TestOrphanKeyTakenOver(t *testing.T) {
 			taken, _ = w.keyed("New")
 		}
 	}
-	_, err := w.Reindex(t.Context(), func(int) {})
+	_, err := w.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})
 	require.NoError(t, err)
 	require.NotEmpty(t, taken.ID, "the key was not about to be removed")
 	again, made := w.keyed("Again")
@@ -241,14 +241,14 @@ func TestEveryFieldIsKept(t *testing.T) {
 		require.True(t, is || name == "Pending", "every row has an empty %s: the library is too plain to tell whether it is kept", name)
 	}
 	var out bytes.Buffer
-	_, err = w.Backup(t.Context(), &out, func(int) {})
+	_, err = w.Backup(t.Context(), &out, func(d promptdb.Difference) { w.t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	to := newWorldOn(t, memory.NewTables())
 	_, err = to.Restore(t.Context(), bytes.NewReader(out.Bytes()), func(int) {})
 	require.NoError(t, err)
 	to.run()
 	require.Equal(t, without(want, passing), without(to.stored(), passing), "restored")
-	_, err = w.Reindex(t.Context(), func(int) {})
+	_, err = w.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})
 	require.NoError(t, err)
 	w.run()
 	require.Equal(t, without(want, passing), without(w.stored(), passing), "indexed anew")

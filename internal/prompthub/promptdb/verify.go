@@ -2,94 +2,136 @@ package promptdb
 
 import (
 	"context"
+	"fmt"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/table"
 )
 
-// Verify compares every row with the truth and calls report for each that differs. It reads any number of rows in constant
-// memory but for the votes of one prompt, calls progress now and then with how many it has checked,
-// and returns their number. What is being changed while it looks is looked at twice and left out
-// while its projection is under way, so on a store at rest a report is a defect.
-func (db *DB) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
-	v := verifier{db: db, report: report, progress: progress}
-	if err := v.prompts(ctx); err != nil {
-		return v.rows, err
-	}
-	err := v.derived(ctx)
-	return v.rows, err
+// checksAtOnce bounds how many rows are checked at once: enough for a large library in a day, and little beside what
+// one partition of the storage serves.
+const checksAtOnce = 16
+
+// checkPage is how many rows are read at once to be checked.
+const checkPage = 100
+
+// A part is a table whose rows are checked, page after page.
+type part struct {
+	table string
+	page  func(ctx context.Context, rows []table.Row, last bool) ([]Difference, failures)
+	votes *votesWalk // of the table of votes: where page is inside a prompt
 }
 
-type verifier struct {
-	db       *DB
-	report   func(Difference)
-	progress func(int)
-	rows     int
+// A rowCheck compares one row with what it should be.
+type rowCheck func(ctx context.Context, row table.Row) ([]Difference, error)
+
+// parts returns all that is checked: the truth rows first, then what follows from them.
+func (db *DB) parts() []part {
+	votes := &votesWalk{db: db}
+	parts := []part{
+		db.rowByRow(db.t.Prompts, db.checkBesideTruth),
+		{table: db.t.Votes, page: votes.page, votes: votes},
+		db.rowByRow(db.t.VotesByVoter, db.checkVoter),
+	}
+	for _, name := range db.indexTables() {
+		parts = append(parts, db.rowByRow(name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }))
+	}
+	return parts
+}
+
+func (db *DB) rowByRow(name string, check rowCheck) part {
+	return part{table: name, page: func(ctx context.Context, rows []table.Row, _ bool) ([]Difference, failures) {
+		return db.checkRows(ctx, name, rows, check)
+	}}
+}
+
+// checkRows checks rows of a table, many at once, and returns what it found in their order.
+func (db *DB) checkRows(ctx context.Context, name string, rows []table.Row, check rowCheck) ([]Difference, failures) {
+	found := make([][]Difference, len(rows))
+	errs := make([]error, len(rows))
+	var g errgroup.Group
+	g.SetLimit(checksAtOnce)
+	for i, row := range rows {
+		g.Go(func() error {
+			found[i], errs[i] = db.checkTwice(ctx, name, row, check)
+			return nil
+		})
+	}
+	_ = g.Wait() // each row has its error
+	var all []Difference
+	var failed failures
+	for i := range rows {
+		all = append(all, found[i]...)
+		failed.goOn(errs[i])
+	}
+	return all, failed
+}
+
+// checkTwice checks a row, and where it differs once more as it is then: the check may have come between two writes.
+func (db *DB) checkTwice(ctx context.Context, name string, row table.Row, check rowCheck) ([]Difference, error) {
+	ds, err := check(ctx, row)
+	if err != nil || len(ds) == 0 {
+		return nil, err
+	}
+	fresh, err := db.get(ctx, name, row.Key)
+	if err != nil || fresh == nil {
+		return nil, err
+	}
+	return check(ctx, *fresh)
+}
+
+// Verify compares every row with the truth and calls report for each that differs, in the order of the rows. It reads any number
+// of rows in constant memory, calls progress now and then with how many it has checked,
+// and returns their number. What is being changed while it looks is looked at twice and left out
+// while its projection is under way, so on a store at rest a report is a defect. A truth row that it cannot read, or that a newer
+// version wrote, is one of the reports.
+func (db *DB) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
+	count := counter{tell: progress}
+	for _, p := range db.parts() {
+		if err := db.checkAll(ctx, p, &count, func(d Difference) error { report(d); return nil }); err != nil {
+			return count.n, err
+		}
+	}
+	return count.n, nil
+}
+
+// checkAll checks all rows of a part and has do look at what it finds. It ends at the first page with an error.
+func (db *DB) checkAll(ctx context.Context, p part, count *counter, do func(Difference) error) error {
+	for next := ""; ; {
+		page, err := db.Store.List(ctx, p.table, table.Range{}, checkPage, next)
+		if err != nil {
+			return fmt.Errorf("list %s: %w", p.table, err)
+		}
+		found, failed := p.page(ctx, page.Rows, page.Next == "")
+		for _, d := range found {
+			failed.goOn(do(d))
+		}
+		if err := failed.join(); err != nil {
+			return err
+		}
+		count.add(len(page.Rows))
+		if next = page.Next; next == "" {
+			return nil
+		}
+	}
+}
+
+// A counter tells how far a command has come.
+type counter struct {
+	n    int
+	tell func(int)
 }
 
 const progressEvery = 1000
 
-func (v *verifier) count(n int) {
-	before := v.rows
-	v.rows += n
-	if v.rows/progressEvery != before/progressEvery {
-		v.progress(v.rows)
+func (c *counter) add(n int) {
+	before := c.n
+	c.n += n
+	if c.n/progressEvery != before/progressEvery {
+		c.tell(c.n)
 	}
-}
-
-// check runs a check, and once more on fresh rows where it finds something: it may have come between two writes.
-func (v *verifier) check(again func() ([]Difference, error), first []Difference, err error) error {
-	if err != nil || len(first) == 0 {
-		return err
-	}
-	second, err := again()
-	if err != nil {
-		return err
-	}
-	for _, d := range second {
-		v.report(d)
-	}
-	return nil
-}
-
-// row checks one row of a table, and where it differs once more as it is then.
-func (v *verifier) row(ctx context.Context, name string, row table.Row, check func(context.Context, table.Row) ([]Difference, error)) error {
-	ds, err := check(ctx, row)
-	return v.check(func() ([]Difference, error) {
-		fresh, err := v.db.get(ctx, name, row.Key)
-		if err != nil || fresh == nil {
-			return nil, err
-		}
-		return check(ctx, *fresh)
-	}, ds, err)
-}
-
-// each checks the rows of a table one by one.
-func (v *verifier) each(ctx context.Context, name string, check func(context.Context, table.Row) ([]Difference, error)) error {
-	return table.All(ctx, v.db.Store, name, table.Range{}, func(row table.Row) (bool, error) {
-		err := v.row(ctx, name, row, check)
-		v.count(1)
-		return err == nil, err
-	})
-}
-
-// prompts checks the truth rows and the rows beside them.
-func (v *verifier) prompts(ctx context.Context) error {
-	return v.each(ctx, v.db.t.Prompts, v.db.checkBesideTruth)
-}
-
-// derived checks all tables but that of the truth rows.
-func (v *verifier) derived(ctx context.Context) error {
-	for _, name := range v.db.indexTables() {
-		err := v.each(ctx, name, func(ctx context.Context, row table.Row) ([]Difference, error) { return v.db.checkIndex(ctx, name, row) })
-		if err != nil {
-			return err
-		}
-	}
-	if err := v.votes(ctx); err != nil {
-		return err
-	}
-	return v.each(ctx, v.db.t.VotesByVoter, v.db.checkVoter)
 }
 
 // checkBesideTruth checks any row of the table of truth rows.
@@ -103,49 +145,4 @@ func (db *DB) checkBesideTruth(ctx context.Context, row table.Row) ([]Difference
 		return db.checkLibraryRow(ctx, row)
 	}
 	return db.checkTruth(ctx, row)
-}
-
-// votes checks one prompt's partition after the other.
-func (v *verifier) votes(ctx context.Context) error {
-	var rows []table.Row
-	flush := func() error {
-		if len(rows) == 0 {
-			return nil
-		}
-		partition := rows[0].Partition
-		ds, err := v.db.checkVotes(ctx, partition, rows)
-		err = v.check(func() ([]Difference, error) {
-			fresh, err := v.db.partition(ctx, partition)
-			if err != nil || len(fresh) == 0 {
-				return nil, err
-			}
-			return v.db.checkVotes(ctx, partition, fresh)
-		}, ds, err)
-		v.count(len(rows))
-		rows = rows[:0]
-		return err
-	}
-	err := table.All(ctx, v.db.Store, v.db.t.Votes, table.Range{}, func(row table.Row) (bool, error) {
-		if len(rows) > 0 && rows[0].Partition != row.Partition {
-			if err := flush(); err != nil {
-				return false, err
-			}
-		}
-		rows = append(rows, row)
-		return true, nil
-	})
-	if err != nil {
-		return err
-	}
-	return flush()
-}
-
-// partition reads all rows of one prompt's votes.
-func (db *DB) partition(ctx context.Context, partition string) ([]table.Row, error) {
-	var rows []table.Row
-	err := table.All(ctx, db.Store, db.t.Votes, table.Range{Partition: partition}, func(row table.Row) (bool, error) {
-		rows = append(rows, row)
-		return true, nil
-	})
-	return rows, err
 }

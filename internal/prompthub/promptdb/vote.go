@@ -294,7 +294,7 @@ func (db *DB) mayVote(ctx context.Context, locator *table.Row, id prompt.ID, vot
 		}
 	}
 	// Just created and not projected yet: only its author can know of it.
-	rec, err := db.record(ctx, voter, id)
+	rec, err := db.read(ctx, voter, id)
 	if err != nil {
 		return "", err
 	}
@@ -338,7 +338,7 @@ func (db *DB) locate(ctx context.Context, id prompt.ID, viewer string) (string, 
 		db.authors.put(id, author)
 		return author, nil
 	}
-	rec, err := db.record(ctx, viewer, id)
+	rec, err := db.read(ctx, viewer, id)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,213 @@
+package promptdb
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// A votesWalk compares votes with the tallies of their prompts and with the voters' own rows, page after page of the table of
+// votes. A prompt may have more votes than a page, or than one run of anti-entropy gets through.
+type votesWalk struct {
+	db *DB
+	at votesAt
+}
+
+// votesAt is how far a votesWalk has come inside one prompt. Anti-entropy keeps it between its runs.
+type votesAt struct {
+	Partition string          `json:"partition,omitempty"`
+	ID        prompt.ID       `json:"id,omitempty"`
+	Author    string          `json:"author,omitempty"`
+	Skip      bool            `json:"skip,omitempty"` // the prompt is not looked at
+	Shares    [shards]shareAt `json:"shares"`
+}
+
+// A shareAt is a share of the tally as it was when the walk came to the prompt, before the votes, and what the votes of its
+// voters add up to so far.
+type shareAt struct {
+	ETag  string       `json:"etag,omitempty"`
+	Says  prompt.Tally `json:"says"`
+	Votes prompt.Tally `json:"votes"`
+}
+
+// A ballotBox is the rows of one prompt in a page.
+type ballotBox struct {
+	rows  []table.Row
+	at    votesAt // before them
+	found []Difference
+	err   error
+}
+
+// page checks the rows of a page, which follow those of the page before. The last one has no rows behind it.
+func (w *votesWalk) page(ctx context.Context, rows []table.Row, last bool) ([]Difference, failures) {
+	boxes := w.boxes(ctx, rows)
+	var found []Difference
+	var failed failures
+	ended := func() {
+		ds, err := w.end(ctx)
+		found = append(found, ds...)
+		failed.goOn(err)
+	}
+	byVoter, errs := w.voters(ctx, boxes)
+	failed = append(failed, errs...)
+	for _, box := range boxes {
+		if box.at.Partition != w.at.Partition {
+			ended()
+			w.at = box.at
+		}
+		found = append(found, box.found...)
+		failed.goOn(box.err)
+		w.at.count(box.rows)
+	}
+	if last {
+		ended()
+	}
+	return append(found, byVoter...), failed
+}
+
+// boxes parts a page by prompts and looks for these, many at once.
+func (w *votesWalk) boxes(ctx context.Context, rows []table.Row) []ballotBox {
+	var boxes []ballotBox
+	for i, row := range rows {
+		if i == 0 || row.Partition != rows[i-1].Partition {
+			boxes = append(boxes, ballotBox{at: votesAt{Partition: row.Partition}})
+		}
+		box := &boxes[len(boxes)-1]
+		box.rows = append(box.rows, row)
+	}
+	var g errgroup.Group
+	g.SetLimit(checksAtOnce)
+	for i := range boxes {
+		if boxes[i].at.Partition == w.at.Partition {
+			boxes[i].at = w.at
+			continue
+		}
+		g.Go(func() error { w.db.open(ctx, &boxes[i]); return nil })
+	}
+	_ = g.Wait() // each box has its error
+	return boxes
+}
+
+// open finds out whose votes these are, and whether they are to be looked at.
+func (db *DB) open(ctx context.Context, box *ballotBox) {
+	box.at.Skip = true
+	partition := table.Key{Partition: box.at.Partition}
+	id, ok := parsePrompt(partition.Partition)
+	if !ok {
+		box.found = []Difference{{Table: db.t.Votes, Key: box.rows[0].Key, What: "is no row that this version writes"}}
+		return
+	}
+	box.at.ID, box.at.Author = id, authorIn(box.rows, id)
+	rec, ok, err := db.judge(ctx, box.at.Author, id)
+	if err == nil && ok && rec == nil { // once more: it may have been made or purged meanwhile
+		var left []table.Row
+		if left, _, err = db.scan().rows(ctx, db.t.Votes, table.Range{Partition: partition.Partition}, shards+1); err == nil && len(left) == 0 {
+			return
+		}
+		box.at.Author = authorIn(left, id)
+		if err == nil {
+			rec, ok, err = db.judge(ctx, box.at.Author, id)
+		}
+	}
+	switch {
+	case err != nil:
+		box.err = err
+	case ok && rec == nil:
+		what := "votes on a prompt that does not exist"
+		if box.at.Author == "" {
+			what = "votes on a prompt that nothing leads to"
+		}
+		box.found = []Difference{{Table: db.t.Votes, Key: partition, What: what, author: box.at.Author, id: id, orphan: true}}
+	default:
+		box.at.Skip = !ok || rec.purging
+	}
+}
+
+// voters compares the votes of a page with the voters' own rows, many at once.
+func (w *votesWalk) voters(ctx context.Context, boxes []ballotBox) ([]Difference, failures) {
+	var rows []table.Row
+	authors := map[string]string{}
+	for _, box := range boxes {
+		if authors[box.at.Partition] = box.at.Author; !box.at.Skip {
+			rows = append(rows, box.rows...)
+		}
+	}
+	return w.db.checkRows(ctx, w.db.t.Votes, rows, func(ctx context.Context, row table.Row) ([]Difference, error) {
+		return w.db.checkVote(ctx, authors[row.Partition], row)
+	})
+}
+
+// checkVote compares a vote with its voter's own row.
+func (db *DB) checkVote(ctx context.Context, author string, row table.Row) ([]Difference, error) {
+	id, _ := parsePrompt(row.Partition)
+	voter, ok := parseVote(row.Row)
+	if !ok {
+		return nil, nil
+	}
+	var ds []Difference
+	v := prompt.Vote(row.Props.Get("VoteValue").Int())
+	if row.Props.Get("VoterId").Str() != voter || row.Props.Get("PromptId").Str() != string(id) || v < prompt.Dislike || v > prompt.Like {
+		ds = append(ds, Difference{Table: db.t.Votes, Key: row.Key, What: "contradicts its key, or is no vote"}) // a person must tell
+	}
+	index, err := db.get(ctx, db.t.VotesByVoter, voterKey(voter, id))
+	if err != nil {
+		return nil, err
+	}
+	if _, stale := followOp(message{Author: author, Prompt: id, Voter: voter}, index, &row); stale {
+		what := fmt.Sprintf("does not say %s, as the vote does", v)
+		ds = append(ds, Difference{Table: db.t.VotesByVoter, Key: voterKey(voter, id), What: what, author: author, id: id, voter: voter})
+	}
+	return ds, nil
+}
+
+// count adds up rows of the prompt. Shares of the tally sort before the votes.
+func (at *votesAt) count(rows []table.Row) {
+	if at.Skip {
+		return
+	}
+	for _, row := range rows {
+		if n, ok := parseTallyShard(row.Row); ok {
+			at.Shares[n].ETag, at.Shares[n].Says = row.ETag, sum([]table.Row{row})
+		}
+		if voter, ok := parseVote(row.Row); ok {
+			share := &at.Shares[shard(voter)]
+			share.Votes = share.Votes.Add(prompt.None, prompt.Vote(row.Props.Get("VoteValue").Int()))
+		}
+	}
+}
+
+// end compares the votes of the prompt that the walk comes from with its tally. A share that was written since the walk came
+// to the prompt says nothing: some of its votes may have been seen before they changed. Every vote writes its share.
+func (w *votesWalk) end(ctx context.Context) ([]Difference, error) {
+	at := w.at
+	w.at = votesAt{}
+	equal := true
+	for _, s := range at.Shares {
+		equal = equal && s.Says == s.Votes
+	}
+	if equal || at.Skip {
+		return nil, nil
+	}
+	rows, err := w.db.header(ctx, at.ID)
+	if err != nil {
+		return nil, err
+	}
+	var now [shards]string
+	for _, row := range rows {
+		if n, ok := parseTallyShard(row.Row); ok {
+			now[n] = row.ETag
+		}
+	}
+	var ds []Difference
+	for n, s := range at.Shares {
+		if s.Says != s.Votes && s.ETag == now[n] {
+			what := fmt.Sprintf("counts %d and %d, the votes are %d and %d", s.Says.Likes, s.Says.Dislikes, s.Votes.Likes, s.Votes.Dislikes)
+			ds = append(ds, Difference{Table: w.db.t.Votes, Key: tallyKey(at.ID, n), What: what, author: at.Author, id: at.ID})
+		}
+	}
+	return ds, nil
+}
