@@ -2,8 +2,6 @@ package promptdb_test
 
 import (
 	"encoding/csv"
-	"errors"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -18,13 +16,14 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// realPrompts reads a thousand real prompts, which lie beside the repository and not in it.
+// realPrompts reads a thousand real prompts from the file that PROMPTS_CSV names; prompts.chat publishes them.
 func realPrompts(t testing.TB) []prompt.Draft {
 	t.Helper()
-	f, err := os.Open("../../../../shared/data/prompts.csv")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the file of real prompts is not there: ../shared/data/prompts.csv beside the repository")
+	path := os.Getenv("PROMPTS_CSV")
+	if path == "" {
+		t.Skip("PROMPTS_CSV names no file of real prompts")
 	}
+	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
