@@ -155,4 +155,37 @@ var mutants = []mutant{
 		"a backup that lost lines passes for a whole one", "restore.go",
 		"if *l.Rows != re.rows {", "if false {",
 	},
+	{
+		"the number of a deleted version is given again", "versions.go",
+		"		now.Revision++\n	}\n	was := now", "		now.Revision++\n		now.Last = left\n	}\n	was := now",
+	},
+	{
+		"the labels row is written without its ETag", "labels.go",
+		"	return table.Op{Kind: table.Replace, Row: c.row(author, id)}", "	row := c.row(author, id)\n	row.ETag = table.Any\n	return table.Op{Kind: table.Replace, Row: row}",
+	},
+	{
+		"a name is free while a living prompt has it", "names.go",
+		`isRedirect(*row) || row.Props.Get("IsDeleted").Bool()`, `true`,
+	},
+	{
+		"others see versions from before a prompt was public", "versions.go",
+		"viewer == p.AuthorID || n >= p.From\n}", "viewer == p.AuthorID || n > 0\n}",
+	},
+	{
+		"others see moves of labels between versions from before a prompt was public", "versions.go",
+		"	for _, n := range []*int64{&m.From, &m.To} {", "	for _, n := range []*int64{} {",
+	},
+	{
+		"the rows beside a truth row go into a batch of their own", "commit.go",
+		"	etags, err := w.db.Store.Write(ctx, w.db.t.Prompts, batch...)",
+		"	if len(ops) > 0 {\n		if _, err := w.db.Store.Write(ctx, w.db.t.Prompts, ops...); err != nil {\n			return w.resolve(context.WithoutCancel(ctx), err)\n		}\n		batch = batch[:2]\n	}\n	etags, err := w.db.Store.Write(ctx, w.db.t.Prompts, batch...)",
+	},
+	{
+		"a longer text is cut where one property is full", "text.go",
+		"		if text = text[len(part):]; text == \"\" {", "		if text = text[len(part):]; true {",
+	},
+	{
+		"a deleted prompt that comes back takes its name from the one that has it", "names.go",
+		"	if restored { // others may have taken what it was called", "	if restored && false {",
+	},
 }

@@ -55,6 +55,11 @@ func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 
 // run commits what next makes of the prompt, with further writes in its partition, and projects it. Next may be called several times.
 func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, error)) (prompt.Prompt, error) {
+	end, err := w.db.turns.take(ctx, w.id)
+	if err != nil {
+		return prompt.Prompt{}, err
+	}
+	defer end()
 	db := w.db
 	wait := db.patience()
 	for range maxTries {

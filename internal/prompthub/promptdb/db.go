@@ -110,6 +110,7 @@ type DB struct {
 	catalog catalog
 	months  months
 	firsts  firsts
+	turns   turns
 	times   times
 	whole   atomic.Bool // see longestPrefix
 }

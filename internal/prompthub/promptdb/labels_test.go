@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
 )
 
 func allow(prompt.Prompt) error { return nil }
@@ -288,4 +290,25 @@ func (w *world) backup() string {
 	_, err := w.Backup(w.t.Context(), &b, func(d promptdb.Difference) { w.t.Error(d) }, func(int) {})
 	require.NoError(w.t, err)
 	return b.String()
+}
+
+// TestLabelsMoveAtOnce: a move that another one overtakes takes nothing of it back.
+func TestLabelsMoveAtOnce(t *testing.T) {
+	store := &aside{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	p := w.add("ann", draft("T"))
+	overtaken := false
+	store.before = func(name string, _ []table.Op) {
+		if name == promptdb.DefaultTables().Prompts && !overtaken {
+			overtaken = true
+			require.NoError(t, w.label(p, "faster", 1))
+		}
+	}
+	require.NoError(t, w.label(p, "slower", 1))
+	require.True(t, overtaken)
+	labels, _, err := w.Labels(t.Context(), "ann", p.ID)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{"faster": 1, "slower": 1}, labels)
+	w.run()
+	w.check()
 }
