@@ -146,6 +146,9 @@ func TestPurgeOfAPopularPrompt(t *testing.T) {
 		require.LessOrEqual(t, longest, promptdb.JobEnds)
 		require.Less(t, store.calls.Load()-half, int64(manyVotes), "it began again")
 		for _, name := range promptdb.DefaultTables().All() {
+			if name == promptdb.DefaultTables().SystemState {
+				continue // holds which version of the rows the store has
+			}
 			page, err := store.DB.List(t.Context(), name, table.Range{}, 1, "")
 			require.NoError(t, err)
 			require.Empty(t, page.Rows, name)
