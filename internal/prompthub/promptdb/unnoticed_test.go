@@ -214,6 +214,12 @@ func TestEveryFieldIsKept(t *testing.T) {
 			p.Text += name
 		})
 	}
+	w.edit(p.AuthorID, p.ID, func(p *prompt.Prompt) {
+		p.Kind, p.Text = prompt.KindChat, ""
+		p.Messages = []prompt.Message{{Role: "system", Content: "You are {{who}}."}}
+		p.Config = `{"temperature":0.5}`
+		p.Variables = []prompt.Variable{{Name: "who", Type: "text", Description: "whom to play", Required: true}}
+	})
 	for _, n := range []int64{1, 2, 3} {
 		w.clock.Advance(time.Millisecond)
 		_, err := w.SetLabel(t.Context(), p.AuthorID, p.ID, "production", n, "mover", allow)
