@@ -9,6 +9,7 @@ import (
 
 	"prompthub/internal/auth"
 	"prompthub/internal/function"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/prompt"
@@ -39,12 +40,12 @@ func newApp(s settings, st store, log *slog.Logger, t *telemetry.Telemetry) *app
 }
 
 // api returns the HTTP API.
-func (a *app) api(identify auth.Identify) http.Handler {
+func (a *app) api(identify auth.Identify, admission *httpjson.Admission) http.Handler {
 	version, _ := built()
 	return api.New(api.Config{
 		Service:  prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now),
 		Identify: identify, PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
-		Limits: a.settings.Complete(a.settings.Dev()), Origins: a.settings.Origins,
+		Admission: admission, Origins: a.settings.Origins,
 		Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})
 }

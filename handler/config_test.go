@@ -82,6 +82,8 @@ func TestAddressesInDevMode(t *testing.T) {
 		if !ok {
 			require.ErrorContains(t, err, "anybody may claim to be anybody")
 		}
+		err = mayListen(settings{Config: auth.Config{Mode: "easyauth", Local: true}}, addr)
+		require.Equal(t, ok, err == nil, "%s: no platform stands before it", addr)
 		require.NoError(t, mayListen(settings{Config: auth.Config{Mode: "jwt", Local: true}}, addr), "others prove who they are")
 	}
 }

@@ -6,23 +6,24 @@ import (
 	"time"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/web"
 )
 
-// doors returns the pages and the API: the path says which one is asked.
+// doors returns the pages and the API: the path says which one is asked. They share what callers may ask.
 func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handler {
-	return a.settings.Clients(web.Beside(a.api(identify), a.pages(identify, sessions)))
+	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
+	return a.settings.Clients(web.Beside(a.api(identify, admission), a.pages(identify, sessions, admission)))
 }
 
 // pages returns what people see in a browser.
-func (a *app) pages(identify auth.Identify, sessions *auth.Sessions) http.Handler {
+func (a *app) pages(identify auth.Identify, sessions *auth.Sessions, admission *httpjson.Admission) http.Handler {
 	return web.New(web.Config{
 		Service:  prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now),
 		Identify: identify, SignIn: a.settings.signIn(), Sessions: sessions, PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
-		Limits: a.settings.Complete(a.settings.Dev()),
-		Log:    a.log, Now: time.Now, Telemetry: a.telemetry,
+		Admission: admission, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	})
 }
 

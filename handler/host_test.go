@@ -12,6 +12,7 @@ import (
 
 	"prompthub/internal/azure"
 	"prompthub/internal/azurite"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
 
@@ -130,7 +131,7 @@ func TestHostMakesItsTables(t *testing.T) {
 	// Ready means that all tables and queues are there.
 	status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
 	require.Equal(t, http.StatusCreated, status, body)
-	require.Contains(t, body, `"authorId":"ann"`)
+	require.Contains(t, body, `"authorId":"`+prompt.AuthorKey("ann")+`"`)
 	account, err := azure.New(azure.Config{ConnectionString: storage})
 	require.NoError(t, err)
 	for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} {

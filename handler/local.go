@@ -25,7 +25,7 @@ func localCommand() command {
 or in the storage account of AzureWebJobsStorage where that is set (Azurite too). AUTH_MODE is dev unless
 set: the header X-Dev-User says who is calling. Ends on an interrupt, after what is running.`,
 		setup: func(flags *flag.FlagSet) action {
-			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; in dev mode a loopback address")
+			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; but in jwt mode a loopback address")
 			data := dataFlag(flags)
 			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
 			return func(ctx context.Context, std streams, _ []string) error {
@@ -37,9 +37,12 @@ set: the header X-Dev-User says who is calling. Ends on an interrupt, after what
 
 // profileTo profiles the process until stop is called.
 func profileTo(file string) (stop func(), err error) {
-	f, err := os.Create(file)
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // it tells of requests
 	if err != nil {
 		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil { // one that was there
+		return nil, errors.Join(err, f.Close())
 	}
 	if err := pprof.StartCPUProfile(f); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -117,17 +120,22 @@ func localQueues() queuetrigger.Settings {
 	}
 }
 
-// mayListen refuses to let strangers say who they are.
+// mayListen refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no platform stands before this
+// process that takes its headers from them.
 func mayListen(s settings, addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return usageError(fmt.Sprintf("local: --addr: %v", err))
 	}
 	ip := net.ParseIP(host)
-	if !s.Dev() || host == "localhost" || ip != nil && ip.IsLoopback() {
+	if s.Mode == "jwt" || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("--addr %s can be reached by others, and in dev mode anybody may claim to be anybody: use a loopback address such as 127.0.0.1:7071", addr)
+	mode := s.Mode
+	if s.Dev() {
+		mode = "dev"
+	}
+	return fmt.Errorf("--addr %s can be reached by others, and in %s mode anybody may claim to be anybody: use a loopback address such as 127.0.0.1:7071", addr, mode)
 }
 
 func greet(w io.Writer, s settings, url, where string) {

@@ -15,9 +15,10 @@ import (
 // The claims that are read, as tokens spell them and as App Service authentication does, which
 // renames most of them unless that is switched off.
 var (
-	objectTypes = []string{"oid", "http://schemas.microsoft.com/identity/claims/objectidentifier"}
-	tenantTypes = []string{"tid", "http://schemas.microsoft.com/identity/claims/tenantid"}
-	roleTypes   = []string{"roles", "http://schemas.microsoft.com/ws/2008/06/identity/claims/role"}
+	objectTypes  = []string{"oid", "http://schemas.microsoft.com/identity/claims/objectidentifier"}
+	tenantTypes  = []string{"tid", "http://schemas.microsoft.com/identity/claims/tenantid"}
+	subjectTypes = []string{"sub", "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier"}
+	roleTypes    = []string{"roles", "http://schemas.microsoft.com/ws/2008/06/identity/claims/role"}
 
 	// nameTypes come in the order of preference.
 	nameTypes = []string{
@@ -65,7 +66,9 @@ var errNoObject = errors.New("no claim oid, or not one that identifies a user")
 // user returns the user that the claims speak of. Where tenants are named, lower case, it must be
 // of one of them; where they are several, which one is part of the id. Other claims never
 // identify a user: names and addresses change hands.
-func (c claims) user(tenants []string) (User, error) {
+//
+// An application that calls by itself is no user, unless somebody gave it a role or it is one of those named.
+func (c claims) user(tenants, applications []string) (User, error) {
 	id, ok := c.identifier(objectTypes)
 	if !ok {
 		return User{}, fault.Wrap(fault.Unauthenticated, "your sign-in does not say who you are: it needs the claim oid", errNoObject)
@@ -80,7 +83,27 @@ func (c claims) user(tenants []string) (User, error) {
 			id = tenant + "/" + id
 		}
 	}
-	return User{ID: id, Name: c.name(), Roles: c.values(roleTypes...)}, nil
+	u := User{ID: id, Name: c.name(), Roles: c.values(roleTypes...)}
+	if app, ok := c.application(); ok && len(u.Roles) == 0 && !slices.Contains(applications, app) {
+		return User{}, fault.Wrap(fault.Unauthenticated, "this application may not use this service: an administrator gives it a role, or names it in AUTH_ALLOWED_APPLICATIONS", errApplication)
+	}
+	return u, nil
+}
+
+var errApplication = errors.New("a token of an application without a role")
+
+// application returns which application calls, and whether it does so by itself and not for a user: the claim idtyp says
+// app, or where it is missing the token was given to an application that is its own subject.
+func (c claims) application() (id string, alone bool) {
+	if ids := c.values("azp", "appid"); len(ids) > 0 {
+		id = ids[0]
+	}
+	if kind := c.values("idtyp"); len(kind) > 0 {
+		return id, kind[0] == "app"
+	}
+	subject, object := c.values(subjectTypes...), c.values(objectTypes...)
+	delegated := len(c.values("scp", "http://schemas.microsoft.com/identity/claims/scope")) > 0
+	return id, id != "" && !delegated && slices.Equal(subject, object)
 }
 
 // name returns what to call the user.

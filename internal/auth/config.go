@@ -36,6 +36,11 @@ type Config struct {
 	// OIDC is what mode oidc needs, in which browsers sign in with an OpenID provider.
 	OIDC
 
+	// Applications are the ids of the applications, the claim azp or appid, that may call by themselves without a
+	// role, separated by commas. Not set: none. A user's token is not meant, whichever application it was given to, nor
+	// that of an application to which an administrator gave a role.
+	Applications []string `envconfig:"AUTH_ALLOWED_APPLICATIONS"`
+
 	// PlatformAuth is true while App Service authentication is on. The platform sets it; mode
 	// easyauth is refused without, as its headers could come from anyone.
 	PlatformAuth string `envconfig:"WEBSITE_AUTH_ENABLED"`
@@ -69,7 +74,7 @@ func New(ctx context.Context, c Config) (Identify, error) {
 	}
 	switch mode := c.mode(); mode {
 	case "easyauth":
-		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants})
+		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants, Applications: items(c.Applications)})
 	case "jwt":
 		return c.jwt(ctx, tenants)
 	case "oidc":
@@ -118,7 +123,7 @@ func (c Config) jwt(ctx context.Context, tenants []string) (Identify, error) {
 	case len(issuers) > 1 && len(tenants) == 0:
 		return nil, &Refusal{"AUTH_TENANTS", "is not set: with several issuers in JWT_ISSUER it must name the tenants, so that users stay apart"}
 	}
-	return JWT(ctx, JWTOptions{Issuers: issuers, Audiences: audiences, Tenants: tenants, Transport: c.Transport, Now: c.Now}), nil
+	return JWT(ctx, JWTOptions{Issuers: issuers, Audiences: audiences, Tenants: tenants, Applications: items(c.Applications), Transport: c.Transport, Now: c.Now}), nil
 }
 
 // tenants returns the tenants that are let in. A setting of nothing but commas must not let in all.

@@ -23,10 +23,11 @@ const maxDevName = 100 // UTF-16 code units
 // Dev believes who a request says it is from: the user in X-Dev-User, in UTF-8, with the roles in
 // X-Dev-Roles, separated by commas. It is for a developer's own machine, so it refuses every
 // request that was not sent to a loopback name: a page on a foreign site that has its name
-// resolved to this machine cannot use it.
+// resolved to this machine cannot use it. Nor can another machine: Core Tools listen on all interfaces, and
+// say for whom they forward.
 func Dev() Identify {
 	return func(r *http.Request) (User, error) {
-		if !loopback(r.Host) {
+		if !loopback(r.Host) || !fromHere(r) {
 			return User{}, fault.New(fault.Unauthenticated, "development sign-in works only on localhost, 127.0.0.1 and [::1]")
 		}
 		names := r.Header.Values(DevUserHeader)
@@ -39,6 +40,20 @@ func Dev() Identify {
 		}
 		return User{ID: name, Name: name, Roles: devRoles(r.Header.Values(DevRolesHeader))}, nil
 	}
+}
+
+// fromHere reports whether a request was sent from this machine, as far as those say who forwarded it.
+func fromHere(r *http.Request) bool {
+	for _, forwarded := range []string{"X-Forwarded-For", "X-Forwarded-Host"} {
+		for _, list := range r.Header.Values(forwarded) {
+			for host := range strings.SplitSeq(list, ",") {
+				if !loopback(strings.TrimSpace(host)) {
+					return false
+				}
+			}
+		}
+	}
+	return r.Header.Get("Forwarded") == ""
 }
 
 func devName(s string) bool {

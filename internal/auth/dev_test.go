@@ -106,3 +106,28 @@ func TestDevUsers(t *testing.T) {
 		})
 	}
 }
+
+// TestDevFromElsewhere holds that another machine cannot say who it is, though a host that listens on all interfaces
+// forwards what it sends.
+func TestDevFromElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, value string
+		known       bool
+	}{
+		{"X-Forwarded-For", "127.0.0.1", true},
+		{"X-Forwarded-For", "[::1]:5123, 127.0.0.1:80", true},
+		{"X-Forwarded-For", "192.168.1.7", false},
+		{"X-Forwarded-For", "127.0.0.1, 192.168.1.7:4711", false},
+		{"X-Forwarded-For", "192.168.1.7, 127.0.0.1", false},
+		{"X-Forwarded-Host", "localhost:7071", true},
+		{"X-Forwarded-Host", "laptop.lan:7071", false},
+		{"Forwarded", "for=192.168.1.7", false},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost:7071/", nil)
+		r.Header.Set(auth.DevUserHeader, "ann")
+		r.Header.Set(tt.name, tt.value)
+		u, err := auth.Dev()(r)
+		require.Equal(t, tt.known, err == nil && u.Known(), "%s: %s", tt.name, tt.value)
+	}
+}

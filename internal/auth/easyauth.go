@@ -31,6 +31,8 @@ type EasyAuthOptions struct {
 	// Tenants are the ids of the tenants whose users are let in, lower case. None: the platform decides. Two
 	// or more: the tenant is part of the id of a user.
 	Tenants []string
+	// Applications are the ids of the applications that may call by themselves without a role.
+	Applications []string
 }
 
 // EasyAuth believes the headers in which App Service authentication says who signed in with
@@ -48,7 +50,7 @@ func EasyAuth(o EasyAuthOptions) (Identify, error) {
 		if err != nil {
 			return User{}, noPrincipal(err)
 		}
-		return p.claims().user(o.Tenants)
+		return p.claims().user(o.Tenants, o.Applications)
 	}, nil
 }
 

@@ -21,12 +21,13 @@ const (
 
 // JWTOptions are what JWT needs. Issuers and Audiences are required: without them nobody is believed.
 type JWTOptions struct {
-	Issuers   []string          // the issuers that are believed; the claim iss is one of them to the letter
-	Audiences []string          // the claim aud must hold one of them
-	Tenants   []string          // as for EasyAuth
-	Subjects  bool              // users without the claim oid are known by sub
-	Transport http.RoundTripper // to the issuers; nil means http.DefaultTransport
-	Now       func() time.Time  // nil means time.Now
+	Issuers      []string          // the issuers that are believed; the claim iss is one of them to the letter
+	Audiences    []string          // the claim aud must hold one of them
+	Tenants      []string          // as for EasyAuth
+	Applications []string          // as for EasyAuth
+	Subjects     bool              // users without the claim oid are known by sub
+	Transport    http.RoundTripper // to the issuers; nil means http.DefaultTransport
+	Now          func() time.Time  // nil means time.Now
 }
 
 // tokens believes tokens.
@@ -79,9 +80,10 @@ func (t *tokens) identify(r *http.Request) (User, error) {
 		return User{}, fault.Wrap(fault.Unauthenticated, "the token is not valid here: sign in again and send a fresh token for this service", err)
 	}
 	if t.Subjects {
-		return subject(payload).user(t.Tenants)
+		c := subject(payload)
+		return c.user(t.Tenants, c.values("azp", "appid")) // what the provider gives a browser is a user's
 	}
-	return tokenClaims(payload).user(t.Tenants)
+	return tokenClaims(payload).user(t.Tenants, t.Applications)
 }
 
 // compact is a token of three parts, as RFC 7515 serializes it for headers.

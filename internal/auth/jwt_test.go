@@ -249,3 +249,46 @@ func TestJWTNothingAllowed(t *testing.T) {
 		requireRefused(t, who, err)
 	}
 }
+
+// TestApplications holds that an application which calls by itself is nobody, unless it has a role or is named.
+func TestApplications(t *testing.T) {
+	t.Parallel()
+	i, c := newIssuer(t), newClock()
+	const app = "11112222-3333-4444-5555-666677778888"
+	alone := func(more change) change {
+		all := change{"roles": nil, "sub": "ann-1", "azp": app}
+		for k, v := range more {
+			all[k] = v
+		}
+		return all
+	}
+	identify := func(applications ...string) auth.Identify {
+		return auth.JWT(t.Context(), auth.JWTOptions{Issuers: []string{i.URL}, Audiences: []string{audience}, Now: c.now, Applications: applications})
+	}
+	tests := []struct {
+		name   string
+		change change
+		ok     bool // for nobody named
+		named  bool // for the application named
+	}{
+		{"a user's token", alone(change{"sub": "pairwise"}), true, true},
+		{"a user's, who is the subject", alone(change{"scp": "access"}), true, true},
+		{"an application's", alone(nil), false, true},
+		{"of version 1", alone(change{"azp": nil, "appid": app}), false, true},
+		{"with its type", alone(change{"idtyp": "app", "sub": "x"}), false, true},
+		{"a user's, with its type", alone(change{"idtyp": "user"}), true, true},
+		{"another application's", alone(change{"azp": "other"}), false, false},
+		{"with its type and no id", alone(change{"idtyp": "app", "azp": nil}), false, false},
+		{"with a role", alone(change{"roles": []string{"import"}}), true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			token := i.token(c.now(), tt.change)
+			_, err := identify()(with(token))
+			require.Equal(t, tt.ok, err == nil, "%v", err)
+			_, err = identify(app)(with(token))
+			require.Equal(t, tt.named, err == nil, "%v", err)
+		})
+	}
+}

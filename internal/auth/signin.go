@@ -228,7 +228,7 @@ func (s *Sessions) userInfo(ctx context.Context, address, token string) (map[str
 // user returns the user that claims speak of.
 func (s *Sessions) user(payload map[string]any) (User, error) {
 	c := subject(payload)
-	who, err := c.user(s.Tenants)
+	who, err := c.user(s.Tenants, c.values("azp", "appid"))
 	who.Roles = nil
 	if claim, value, _ := strings.Cut(s.Admin, "="); slices.Contains(c[claim], value) {
 		who.Roles = []string{RoleAdmin}

@@ -32,9 +32,13 @@ const (
 	corsMaxAge  = "600" // seconds
 )
 
+// platform begins the names of the headers in which a platform says who has signed in, by a cookie.
+const platform = "X-Ms-Client-Principal"
+
 // CORS lets pages of these origins use an API, with what they send themselves and without the user's
-// cookies. Of all other origins it refuses what a browser would send with cookies and without asking
-// first: a form or a simple request that changes something.
+// cookies: where they send no Authorization, neither cookies count nor what a platform made of them. Of all
+// other origins it refuses what a browser would send with cookies and without asking first: a form or a
+// simple request that changes something.
 func CORS(origins Origins, next http.Handler) http.Handler {
 	foreign := http.NewCrossOriginProtection()
 	for _, o := range origins {
@@ -57,11 +61,35 @@ func CORS(origins Origins, next http.Handler) http.Handler {
 				return
 			}
 			h.Set("Access-Control-Expose-Headers", corsExposed)
+			if r.Header.Get("Authorization") == "" && !own(r) {
+				r = withoutCookies(r)
+			}
 		}
 		if foreign.Check(r) != nil {
-			WriteProblem(w, NewProblem(r.Context(), http.StatusForbidden, "a page of another site may not change anything here"))
+			Refuse(w, r, NewProblem(r.Context(), http.StatusForbidden, "a page of another site may not change anything here"))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// own reports whether a request with an origin comes from a page of ours.
+func own(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin" || site == "none"
+	}
+	u, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && u.Host == r.Host
+}
+
+// withoutCookies returns a request as it would be without what a browser sends by itself.
+func withoutCookies(r *http.Request) *http.Request {
+	r = r.WithContext(r.Context()) // a copy: the caller's request stays as it is
+	r.Header = r.Header.Clone()
+	for name := range r.Header {
+		if name == "Cookie" || strings.HasPrefix(name, platform) {
+			delete(r.Header, name)
+		}
+	}
+	return r
 }

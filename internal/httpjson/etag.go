@@ -13,16 +13,20 @@ import (
 
 // ETags gives every successful answer to a GET or HEAD an entity tag, a hash of its body unless the
 // handler has set one, and answers 304 to a client that has it already. Answers that may not be
-// stored have none. It holds answers back until they are complete, so it is not for streams.
-func ETags(next http.Handler) http.Handler {
+// stored have none. It is Whole.
+func ETags(next http.Handler) http.Handler { return whole(next, true) }
+
+// Whole holds every answer back until it is complete, so it is not for streams: the places that a handler has
+// while it works are free before a client that reads slowly begins to.
+func Whole(next http.Handler) http.Handler { return whole(next, false) }
+
+func whole(next http.Handler, tagged bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			next.ServeHTTP(w, r)
-			return
-		}
-		b := &buffer{head: head{header: w.Header(), status: http.StatusOK}, body: bodies.Get().(*bytes.Buffer)}
+		b := &buffer{ResponseWriter: w, head: head{header: w.Header(), status: http.StatusOK}, body: bodies.Get().(*bytes.Buffer)}
 		next.ServeHTTP(b, r)
-		b.send(w, r)
+		if !tagged || r.Method != http.MethodGet && r.Method != http.MethodHead || !b.notModified(w, r) {
+			b.send(w, r)
+		}
 		if b.body.Cap() <= maxKept {
 			b.body.Reset()
 			bodies.Put(b.body)
@@ -37,26 +41,44 @@ var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // A buffer keeps an answer.
 type buffer struct {
+	http.ResponseWriter // to which it goes
 	head
 	body *bytes.Buffer
 }
 
+// Header returns the header.
+func (b *buffer) Header() http.Header { return b.header }
+
+// WriteHeader keeps the status.
+func (b *buffer) WriteHeader(status int) { b.status = status }
+
+// Unwrap returns the writer below, for http.ResponseController.
+func (b *buffer) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+
 // Write keeps a part of the body.
 func (b *buffer) Write(p []byte) (int, error) { return b.body.Write(p) }
 
-func (b *buffer) send(w http.ResponseWriter, r *http.Request) {
-	if b.status == http.StatusOK && !strings.Contains(b.header.Get("Cache-Control"), "no-store") {
-		if b.header.Get("ETag") == "" {
-			b.header.Set("ETag", `"`+strconv.FormatUint(xxhash.Sum64(b.body.Bytes()), 36)+`"`)
-		}
-		if known := ParseETags(r.Header.Values("If-None-Match")); known.Match(b.header.Get("ETag")) {
-			b.header.Del("Content-Type")
-			b.header.Del("Content-Length")
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
+// notModified answers a client that has the answer already, and gives all others its tag.
+func (b *buffer) notModified(w http.ResponseWriter, r *http.Request) bool {
+	if b.status != http.StatusOK || strings.Contains(b.header.Get("Cache-Control"), "no-store") {
+		return false
 	}
-	b.header.Set("Content-Length", strconv.Itoa(b.body.Len()))
+	if b.header.Get("ETag") == "" {
+		b.header.Set("ETag", `"`+strconv.FormatUint(xxhash.Sum64(b.body.Bytes()), 36)+`"`)
+	}
+	if known := ParseETags(r.Header.Values("If-None-Match")); !known.Match(b.header.Get("ETag")) {
+		return false
+	}
+	b.header.Del("Content-Type")
+	b.header.Del("Content-Length")
+	w.WriteHeader(http.StatusNotModified)
+	return true
+}
+
+func (b *buffer) send(w http.ResponseWriter, r *http.Request) {
+	if b.body.Len() > 0 {
+		b.header.Set("Content-Length", strconv.Itoa(b.body.Len()))
+	}
 	w.WriteHeader(b.status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(b.body.Bytes()) // who does not listen any more cannot be told

@@ -57,7 +57,7 @@ func TestObserve(t *testing.T) {
 	delete(line, "time")
 	require.Equal(t, map[string]any{
 		"level": "INFO", "msg": "request", "method": "GET", "route": "", "status": 418.0, "duration_ms": 0.0,
-		"bytes": 5.0, "storage_ops": 0.0, "request_id": id, "user": "49915e0d7d4b",
+		"bytes": 5.0, "storage_ops": 0.0, "request_id": id, "user": "ann",
 	}, line)
 	_, line = observe(t, httptest.NewRequest("INVENTED", "/", nil), func(http.ResponseWriter, *http.Request) {})
 	require.Equal(t, "other", line["method"])

@@ -29,8 +29,9 @@ type Limits struct {
 	// ReadBurst is how many reads a caller may make at once. Default: five seconds' worth.
 	ReadBurst int `envconfig:"LIMIT_READS_BURST"`
 
-	// AtWork is how many requests may be at work at a time. Those beyond are answered 503 at once,
-	// which is cheaper for everybody than to let them wait. Default: 256.
+	// AtWork is how many requests may be at work at a time, at most an eighth of them of one caller or
+	// address. Those beyond are answered at once, 503 or, of one caller, 429, which is cheaper for
+	// everybody than to let them wait. Default: 256.
 	AtWork int `envconfig:"LIMIT_AT_WORK"`
 }
 
@@ -151,20 +152,4 @@ func IsWrite(r *http.Request) bool {
 		return false
 	}
 	return true
-}
-
-// A Gate lets a bounded number of requests be at work.
-type Gate struct{ places chan struct{} }
-
-// NewGate returns a Gate for n requests at a time.
-func NewGate(n int) *Gate { return &Gate{make(chan struct{}, n)} }
-
-// Enter takes a place, which leave gives back. Where there is none the error is Unavailable.
-func (g *Gate) Enter() (leave func(), err error) {
-	select {
-	case g.places <- struct{}{}:
-		return func() { <-g.places }, nil
-	default:
-		return nil, &fault.Error{Kind: fault.Unavailable, Text: "too many requests are at work here; try again", RetryAfter: time.Second}
-	}
 }

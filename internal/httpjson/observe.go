@@ -3,14 +3,13 @@ package httpjson
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"prompthub/internal/telemetry"
@@ -39,12 +38,9 @@ func recordOf(ctx context.Context) *record {
 // RequestID returns the id of the request that ctx belongs to.
 func RequestID(ctx context.Context) string { return recordOf(ctx).id }
 
-// SetUser tells the log who is calling. The log shows a hash: enough to see that two requests are
-// from the same user, and no more.
-func SetUser(ctx context.Context, id string) {
-	sum := sha256.Sum256([]byte(id))
-	recordOf(ctx).user = hex.EncodeToString(sum[:6])
-}
+// SetUser tells the log who is calling, by a key that the log may hold: not by an id that is good for more than to see
+// that two requests are from the same user.
+func SetUser(ctx context.Context, key string) { recordOf(ctx).user = key }
 
 // note tells the log why a request failed.
 func note(ctx context.Context, cause error) { recordOf(ctx).cause = cause }
@@ -187,9 +183,27 @@ func (w *observer) log(log *slog.Logger, r *http.Request, rec *record, took time
 		attrs = append(attrs, slog.String("user", rec.user))
 	}
 	if rec.cause != nil {
-		attrs = append(attrs, slog.Any("error", rec.cause))
+		attrs = append(attrs, slog.String("error", cause(rec.cause, status)))
 	}
 	log.LogAttrs(r.Context(), level(status), "request", attrs...)
+}
+
+const (
+	maxForeign = 200     // bytes of what a client sent, or an error that quotes it
+	maxCause   = 8 << 10 // bytes of a failure of ours, which may hold a stack
+)
+
+// cause returns why a request failed, as the log shows it. What is refused is the client's, and so may be the words.
+func cause(err error, status int) string {
+	most := maxCause
+	if status < http.StatusInternalServerError {
+		most = maxForeign
+	}
+	text := err.Error()
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 func level(status int) slog.Level {

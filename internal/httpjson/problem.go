@@ -85,14 +85,18 @@ func NewProblem(ctx context.Context, status int, detail string) *Problem {
 
 const internalText = "something went wrong here; if it happens again, tell the operator the request id"
 
-// Describe returns the problem that an error is. Its cause is for the operator: it goes into the log
+// Describe returns the problem that an error is; a *Problem is one already. Its cause is for the operator: it goes into the log
 // line of the request and nowhere else.
 func Describe(ctx context.Context, err error) *Problem {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p
+	}
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		f = fault.Wrap(fault.Internal, "", err)
 	}
-	p := NewProblem(ctx, Status(f.Kind), f.Text)
+	p = NewProblem(ctx, Status(f.Kind), f.Text)
 	if p.Status == http.StatusInternalServerError {
 		p.Detail = internalText
 		note(ctx, err)

@@ -12,6 +12,19 @@ func Secure(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "private, no-cache")
+		StrictTransport(h, r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// StrictTransport has browsers use https for a year, if that is what they use now.
+func StrictTransport(h http.Header, r *http.Request) {
+	if Encrypted(r) {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// Encrypted reports whether the client uses https, to us or to the front end before us.
+func Encrypted(r *http.Request) bool {
+	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 }

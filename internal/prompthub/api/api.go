@@ -31,9 +31,9 @@ const schemas = "#/components/schemas/"
 type Config struct {
 	Service    *prompthub.Service
 	Identify   auth.Identify
-	PublicRead bool             // whether nobody in particular may read public prompts
-	MaxText    int              // what the document says of the length of a text; zero means prompt.DefaultMaxText
-	Limits     httpjson.Limits  // zero: none for callers
+	PublicRead bool // whether nobody in particular may read public prompts
+	MaxText    int  // what the document says of the length of a text; zero means prompt.DefaultMaxText
+	Admission  *httpjson.Admission
 	Origins    httpjson.Origins // of pages elsewhere that may use the API; none is right where there are none
 	Log        *slog.Logger
 	Now        func() time.Time
@@ -45,14 +45,12 @@ type api struct {
 	Config
 	huma     huma.API
 	ready    readiness
-	gate     *httpjson.Gate
-	limiter  *httpjson.Limiter
 	document []byte // the OpenAPI document
 }
 
-// strict makes huma tell "Title" from "title", as the decoder does. It is a setting of the whole
+// exactNames makes huma tell "Title" from "title", as the decoder does. It is a setting of the whole
 // process, so it is made once.
-var strict = sync.OnceFunc(func() { huma.ValidateStrictCasing = true })
+var exactNames = sync.OnceFunc(func() { huma.ValidateStrictCasing = true })
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux
 // around it must not clean them.
@@ -62,11 +60,11 @@ func New(c Config) http.Handler {
 }
 
 func build(c Config) (*api, http.Handler) {
-	strict()
+	exactNames()
 	if c.MaxText == 0 {
 		c.MaxText = prompt.DefaultMaxText
 	}
-	a := &api{Config: c, gate: httpjson.NewGate(c.Limits.Complete(true).AtWork), limiter: httpjson.NewLimiter(c.Limits, c.Now)}
+	a := &api{Config: c}
 	a.ready = readiness{ask: c.Service.Ready, now: c.Now}
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())

@@ -2,15 +2,13 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"os"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -21,10 +19,9 @@ import (
 )
 
 const (
-	minBody    = 256 << 10        // of what a body may always have
-	bodyWithin = 20 * time.Second // for the client to send it
-	jsonType   = "application/json"
-	mergeType  = "application/merge-patch+json"
+	minBody   = 256 << 10 // of what a body may always have
+	jsonType  = "application/json"
+	mergeType = "application/merge-patch+json"
 )
 
 // bodyLimit returns how large a body may be where texts may be so long: every character may stand as an escape of six bytes, and a
@@ -39,42 +36,36 @@ func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	r, w := humago.Unwrap(ctx)
-	b, p := body(w, r, ctx.Operation().RequestBody.Content, bodyLimit(a.MaxText))
-	if p != nil {
-		httpjson.WriteProblem(w, p)
+	if !accepted(r.Header.Get("Content-Type"), ctx.Operation().RequestBody.Content) {
+		httpjson.Refuse(w, r, httpjson.NewProblem(r.Context(), http.StatusUnsupportedMediaType, "send the body as "+jsonType+" in UTF-8"))
+		return
+	}
+	c, _ := ctx.Context().Value(callKey{}).(call)
+	b, err := a.Admission.ReadBody(w, r, c.caller, bodyLimit(a.MaxText))
+	if err == nil {
+		err = strict(r.Context(), b)
+	}
+	if err != nil {
+		httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))
 		return
 	}
 	r.Header = r.Header.Clone()
 	r.Header.Set("Content-Type", jsonType)
-	r.Body = io.NopCloser(bytes.NewReader(b))
 	next(ctx)
 }
 
-func body(w http.ResponseWriter, r *http.Request, types map[string]*huma.MediaType, most int64) ([]byte, *httpjson.Problem) {
-	fail := func(status int, detail string) ([]byte, *httpjson.Problem) {
-		return nil, httpjson.NewProblem(r.Context(), status, detail)
+// strict reports what keeps a body from being JSON that all readers understand alike.
+func strict(ctx context.Context, b []byte) error {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return httpjson.NewProblem(ctx, http.StatusBadRequest, "the body is empty; send a JSON object")
 	}
-	if !accepted(r.Header.Get("Content-Type"), types) {
-		return fail(http.StatusUnsupportedMediaType, "send the body as "+jsonType+" in UTF-8")
+	err := check(b)
+	if err == nil {
+		return nil
 	}
-	b, err := read(w, r, most)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return fail(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d KiB", most>>10))
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fail(http.StatusRequestTimeout, "the body took too long to arrive")
-	case err != nil:
-		return fail(http.StatusBadRequest, "the body ended early")
-	case len(bytes.TrimSpace(b)) == 0:
-		return fail(http.StatusBadRequest, "the body is empty; send a JSON object")
-	}
-	if err := check(b); err != nil {
-		_, p := fail(http.StatusBadRequest, "the body is not valid JSON")
-		p.Errors = []httpjson.Field{broken(err)}
-		return nil, p
-	}
-	return b, nil
+	p := httpjson.NewProblem(ctx, http.StatusBadRequest, "the body is not valid JSON")
+	p.Errors = []httpjson.Field{broken(err)}
+	return p
 }
 
 // accepted reports whether a body of this type is one of types. None is taken for JSON.
@@ -87,24 +78,7 @@ func accepted(contentType string, types map[string]*huma.MediaType) bool {
 	return err == nil && types[name] != nil && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
-// read reads the body and gives the client only so long to send it. Where there is no
-// connection to set a deadline on, as in tests, there is none.
-func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if err != nil {
-		// The server reads what is left of a body before it goes on. The deadline ends that, and the
-		// connection is of no further use.
-		w.Header().Set("Connection", "close")
-		return nil, err
-	}
-	// It must not stay: the server takes a deadline that passes for a client that has gone.
-	_ = control.SetReadDeadline(time.Time{})
-	return b, nil
-}
-
-// check reports what keeps b from being one JSON value.
+// check reports what keeps b from being one JSON value in UTF-8 without a name twice.
 func check(b []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(b))
 	if _, err := d.ReadValue(); err != nil {

@@ -167,9 +167,9 @@ var meanings = map[int]struct {
 	412: {"The prompt was changed since; the answer holds the current one", "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match", nil},
 	413: {"The body is too large", "the body is larger than 256 KiB", nil},
 	415: {"The body is not JSON in UTF-8", "send the body as application/json in UTF-8", nil},
-	422: {"The request can be read and breaks rules, which are named", "the request breaks the rules named here", []httpjson.Field{{Location: "body.title", Message: "is required"}}},
+	422: {"The request can be read and breaks rules, which are named: a parameter that the route does not have is one", "the request breaks the rules named here", []httpjson.Field{{Location: "body.title", Message: "is required"}}},
 	428: {"If-Match is missing", "send the ETag of the prompt that your change is based on in If-Match", nil},
-	429: {"The caller sends more than one caller may", "you send more requests than this service takes from one caller; wait and send it again", nil},
+	429: {"The caller sends more than one caller may, or too much at once", "you send more requests than this service takes from one caller; wait and send it again", nil},
 	500: {"Something went wrong here", "something went wrong here; if it happens again, tell the operator the request id", nil},
 	503: {"The storage is slow or away, or too much is at work: try again", "the storage does not answer at the moment; try again", nil},
 }

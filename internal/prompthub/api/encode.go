@@ -17,7 +17,7 @@ import (
 // encode returns a prompt as JSON shows it.
 func encode(v prompthub.View) Prompt {
 	p := Prompt{
-		ID: string(v.ID), AuthorID: v.AuthorID, AuthorName: v.AuthorName,
+		ID: string(v.ID), AuthorID: prompt.AuthorKey(v.AuthorID), AuthorName: v.AuthorName,
 		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: v.About(), Version: max(v.Version, 1), Message: v.Message,
 		Excerpt: v.Excerpt, Text: v.Text, Tags: texts(v.Tags), Visibility: string(v.Visibility),
 		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),

@@ -36,7 +36,7 @@ func problems(ctx huma.Context, _ string, v any) (any, error) {
 	}
 	p := httpjson.NewProblem(ctx.Context(), m.Status, m.Detail)
 	if m.Status == http.StatusUnprocessableEntity {
-		p.Detail = "the request breaks the rules named here"
+		p.Detail = brokenRules
 	}
 	for _, e := range m.Errors[:min(len(m.Errors), maxErrors)] {
 		p.Errors = append(p.Errors, field(*e))
@@ -60,10 +60,12 @@ func field(e huma.ErrorDetail) httpjson.Field {
 	return httpjson.Field{Location: where, Message: e.Message, Value: httpjson.Short(e.Value)}
 }
 
+const brokenRules = "the request breaks the rules named here"
+
 // invalid reports one broken rule.
 func invalid(location, message string, value any) error {
 	return &fault.Error{
-		Kind: fault.Invalid, Text: "the request breaks the rules named here",
+		Kind: fault.Invalid, Text: brokenRules,
 		Fields: []fault.Field{{Location: location, Message: message, Value: value}},
 	}
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,11 +12,18 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/table"
 )
 
 func limited(t *testing.T) *world {
 	return newWorld(t, func(c *api.Config) {
-		c.Limits = httpjson.Limits{Writes: 2, WriteBurst: 5, Reads: 10, ReadBurst: 20}.Complete(false)
+		dev := c.Identify
+		c.Identify = func(r *http.Request) (auth.User, error) { // whoever forwarded it
+			r = r.Clone(r.Context())
+			r.Header.Del("X-Forwarded-For")
+			return dev(r)
+		}
+		c.Admission = httpjson.NewAdmission(httpjson.Limits{Writes: 2, WriteBurst: 5, Reads: 10, ReadBurst: 20}.Complete(false), c.Now)
 	})
 }
 
@@ -72,7 +80,7 @@ func TestLimitsOfNobody(t *testing.T) {
 
 func TestNoLimitsUnlessSet(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *api.Config) { c.Limits = httpjson.Limits{}.Complete(true) })
+	w := newWorld(t, func(c *api.Config) { c.Admission = httpjson.NewAdmission(httpjson.Limits{}.Complete(true), c.Now) })
 	for range 30 {
 		require.Empty(t, w.as("Ann").get("/api/v1/me").is(200).header.Get("RateLimit-Limit"))
 	}
@@ -82,22 +90,21 @@ func TestTooManyAtWork(t *testing.T) {
 	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{}, 2)
 	defer func() { leave <- struct{}{}; leave <- struct{}{} }() // whatever fails, nobody waits for ever
-	w := newWorld(t, func(c *api.Config) {
-		c.Limits.AtWork = 2
-		identify := c.Identify
-		c.Identify = func(r *http.Request) (auth.User, error) {
-			if r.Header.Get("X-Dev-User") == "Slow" {
-				entered <- struct{}{}
-				<-leave
-			}
-			return identify(r)
+	w := newWorld(t, func(c *api.Config) { c.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 2}, c.Now) })
+	p := w.as("Ann").create("A")
+	vote := prompts + "/" + p.ID + "/vote"
+	w.store.hold = func(key table.Key) {
+		if strings.HasPrefix(key.Row, "u|Slow") {
+			entered <- struct{}{}
+			<-leave
 		}
-	})
+	}
 	done := make(chan int, 2)
-	for range 2 {
-		go func() { done <- w.as("Slow").get("/api/v1/me").status }()
+	for _, who := range []string{"Slow 1", "Slow 2"} {
+		go func() { done <- w.as(who).get(vote).status }()
 		<-entered
 	}
+	w.as("Slow 1").get(prompts).problem(429) // one caller has at most one place of two
 	a := w.as("Ann").get(prompts)
 	a.problem(503)
 	require.Equal(t, "1", a.header.Get("Retry-After"))
@@ -152,4 +159,56 @@ func TestForeignPages(t *testing.T) {
 	}
 	w.as("Ann").do(http.MethodPost, prompts, draft("A"), "Origin", w.url).is(201)
 	w.as("Ann").do(http.MethodPost, prompts, draft("A"), "Sec-Fetch-Site", "same-origin").is(201)
+}
+
+// TestCookiesOfOtherOrigins holds that the page of another origin that may use the API sends what it sends itself: neither the
+// user's cookie nor what the platform made of it counts, unless there is a token.
+func TestCookiesOfOtherOrigins(t *testing.T) {
+	t.Parallel()
+	const site = "https://app.example.com"
+	w := newWorld(t, func(c *api.Config) {
+		c.Origins = httpjson.Origins{site}
+		c.Identify = func(r *http.Request) (auth.User, error) { // as the platform does, of a cookie or a token
+			return auth.User{ID: r.Header.Get("X-Ms-Client-Principal-Id") + r.Header.Get("Cookie")}, nil
+		}
+	})
+	principal := []string{"X-Ms-Client-Principal-Id", "ann"}
+	for _, who := range [][]string{principal, {"Cookie", "AppServiceAuthSession=x"}} {
+		w.as("").do(http.MethodPost, prompts, draft("A"), append(who, "Origin", site, "Content-Type", "")...).problem(401)
+		w.as("").do(http.MethodPost, prompts, draft("A"), append(who, "Origin", site, "Sec-Fetch-Site", "same-site")...).problem(401)
+		w.as("").get("/api/v1/me", append(who, "Origin", site)...).problem(401)
+		w.as("").do(http.MethodPost, prompts, draft("A"), append(who, "Origin", w.url)...).is(201)
+		w.as("").do(http.MethodPost, prompts, draft("A"), append(who, "Origin", site, "Sec-Fetch-Site", "same-origin")...).is(201)
+		w.as("").do(http.MethodPost, prompts, draft("A"), who...).is(201)
+	}
+	w.as("").do(http.MethodPost, prompts, draft("A"), append(principal, "Origin", site, "Authorization", "Bearer x")...).is(201)
+}
+
+// TestUnknownParameters holds that a parameter which a route does not have is not taken for none.
+func TestUnknownParameters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.as("Ann").create("A")
+	tests := []struct{ path, location, message string }{
+		{prompts + "?tags=data", "query.tags", "is tag meant?"},
+		{prompts + "?author=f", "query.author", "the parameters are sort, tag, q, limit, cursor"},
+		{prompts + "?page=2", "query.page", "there is no such parameter"},
+		{prompts + "?Limit=2", "query.Limit", "is limit meant?"},
+		{prompts + "?q=a&srot=newest", "query.srot", "is sort meant?"},
+		{prompts + "?" + strings.Repeat("x", 300) + "=1", "query." + strings.Repeat("x", 100) + "…", "there is no"},
+		{prompts + "/" + p.ID + "?tag=x", "query.tag", "takes no parameters"},
+		{"/api/v1/me/prompts?delete=true", "query.delete", "is deleted meant?"},
+		{"/api/v1/tags?All=true", "query.All", "is all meant?"},
+	}
+	for _, tt := range tests {
+		problem := w.as("Ann").get(tt.path).problem(422)
+		require.Len(t, problem.Errors, 1, tt.path)
+		require.Equal(t, tt.location, problem.Errors[0].Location)
+		require.Contains(t, problem.Errors[0].Message, tt.message)
+	}
+	w.as("Ann").do(http.MethodDelete, prompts+"/"+p.ID+"?force=1", "").problem(422)
+	w.as("Ann").get(prompts + "/" + p.ID).is(200)
+	many := w.as("Ann").get(prompts + "?a=&b=&c=&d=&e=&f=&g=&h=&i=&j=&k=&l=&m=&n=&o=&p=&r=&s=&t=&u=&v=&w=&x=&y=&z=").problem(422)
+	require.Len(t, many.Errors, 20)
+	w.as("Ann").get("/api/v1/health?probe=1").is(200)
 }

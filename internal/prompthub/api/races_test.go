@@ -9,13 +9,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/api"
 )
 
 // TestNoEditIsLost lets many edit one prompt at the same time, each on top of what he read.
 func TestNoEditIsLost(t *testing.T) {
 	t.Parallel()
 	const editors = 50
-	w := newRealWorld(t)
+	w := newRealWorld(t, func(c *api.Config) { c.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 8 * editors}, c.Now) })
 	ann := w.as("Ann")
 	path := prompts + "/" + ann.create("Shared").ID
 	ann.do(http.MethodPatch, path, `{"text":"unconditional"}`).problem(428)

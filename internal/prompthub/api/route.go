@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/prompt"
 )
 
 // An access says who may use a route.
@@ -27,14 +28,18 @@ const (
 // A call is a request as an action sees it, besides its input.
 type call struct {
 	auth.User
-	url url.URL
+	url    url.URL
+	caller string // for the limits
 }
 
 type callKey struct{}
 
 // route registers an action. op.Errors names the statuses of its errors beyond those that every route has.
 func route[I, O any](a *api, who access, op huma.Operation, act func(context.Context, call, *I) (*O, error)) {
-	op.Middlewares = huma.Middlewares{a.identify(who), a.readBody}
+	op.Middlewares = huma.Middlewares{a.identify(who)}
+	if who != open {
+		op.Middlewares = append(op.Middlewares, checkQuery, a.readBody, a.enter)
+	}
 	op.BodyReadTimeout = -1 // readBody has its own
 	op.Responses = a.responses(who, op)
 	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath { // of which nothing may be kept
@@ -52,20 +57,15 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 	})
 }
 
-// identify finds out who is calling, and whether there is room for the call, before anything else of the
-// request is looked at.
+// identify finds out who is calling, and how often, before anything else of the request is looked at.
 func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		c := call{url: ctx.URL()}
 		if who != open {
 			r, w := humago.Unwrap(ctx)
-			leave, err := a.gate.Enter()
-			if err == nil {
-				defer leave()
-				c.User, err = a.admit(w, r, who)
-			}
-			if err != nil {
-				httpjson.WriteProblem(w, httpjson.Describe(ctx.Context(), err))
+			var err error
+			if c.User, c.caller, err = a.admit(w, r, who); err != nil {
+				httpjson.Refuse(w, r, err)
 				return
 			}
 		}
@@ -75,20 +75,32 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 
 // admit returns who is calling, or why the call goes no further. Those who are not identified share what
 // their address may ask for.
-func (a *api) admit(w http.ResponseWriter, r *http.Request, who access) (auth.User, error) {
-	caller, err := a.Identify(r)
-	if err == nil && !caller.Known() && (who == user || !a.PublicRead) {
+func (a *api) admit(w http.ResponseWriter, r *http.Request, who access) (auth.User, string, error) {
+	u, err := a.Identify(r)
+	if err == nil && !u.Known() && (who == user || !a.PublicRead) {
 		err = fault.New(fault.Unauthenticated, "sign in to use this")
 	}
-	key := "address " + httpjson.AddressClass(r)
-	if caller.Known() {
-		httpjson.SetUser(r.Context(), caller.ID)
-		key = "user " + caller.ID
+	if u.Known() {
+		httpjson.SetUser(r.Context(), prompt.AuthorKey(u.ID))
 	}
-	if limited := a.limiter.Admit(w.Header(), key, httpjson.IsWrite(r)); limited != nil {
-		return caller, limited
+	caller := httpjson.Caller(r, u.ID)
+	if limited := a.Admission.Admit(w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
+		return u, caller, limited
 	}
-	return caller, err
+	return u, caller, err
+}
+
+// enter waits for nothing: there is room for the call now, or it is refused.
+func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
+	c, _ := ctx.Context().Value(callKey{}).(call)
+	leave, err := a.Admission.Enter(c.caller)
+	if err != nil {
+		r, w := humago.Unwrap(ctx)
+		httpjson.Refuse(w, r, err)
+		return
+	}
+	defer leave()
+	next(ctx)
 }
 
 // conditional documents what httpjson.ETags does for every GET.
@@ -121,7 +133,7 @@ func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response
 	// A query that cannot be decoded is refused on every route.
 	statuses := append([]int{http.StatusBadRequest, http.StatusInternalServerError}, op.Errors...)
 	if who != open {
-		statuses = append(statuses, http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable)
+		statuses = append(statuses, http.StatusUnauthorized, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 	}
 	if op.Method != http.MethodGet {
 		statuses = append(statuses, http.StatusForbidden) // to pages of other sites, if to nobody else

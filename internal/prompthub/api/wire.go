@@ -14,7 +14,7 @@ const (
 // A Prompt is a prompt as one caller sees it.
 type Prompt struct {
 	ID          string          `json:"id" doc:"ULID, upper case" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
-	AuthorID    string          `json:"authorId" doc:"Opaque id of the author" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	AuthorID    string          `json:"authorId" doc:"Names the author: the same in all prompts of one author, and no id of a directory. GET /me tells one's own" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	AuthorName  string          `json:"authorName" doc:"Display name of the author when the prompt was created" example:"Ann"`
 	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: unique among its author's" example:"reviews/code"`
 	Slug        string          `json:"slug,omitempty" doc:"The name as a URL and a file can hold it: unique among its author's slugs and names; it stays when the name changes" example:"reviews-code"`
@@ -132,9 +132,10 @@ type Reason struct {
 
 // A Me is the caller.
 type Me struct {
-	ID    string   `json:"id" doc:"Opaque" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
-	Name  string   `json:"name" doc:"Display name" example:"Ann"`
-	Roles []string `json:"roles" nullable:"false" doc:"admin keeps the tags and moderates" example:"[\"admin\"]"`
+	ID       string   `json:"id" doc:"Opaque; told to nobody else" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	AuthorID string   `json:"authorId" doc:"Names the caller in prompts, to everybody" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
+	Name     string   `json:"name" doc:"Display name" example:"Ann"`
+	Roles    []string `json:"roles" nullable:"false" doc:"admin keeps the tags and moderates" example:"[\"admin\"]"`
 }
 
 // A Tag is an entry of the tag catalog.

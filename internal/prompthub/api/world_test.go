@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
@@ -70,6 +71,7 @@ type store struct {
 	mu   sync.Mutex
 	down error
 	gets int
+	hold func(table.Key) // is called with each key before its row is read; nil is right
 }
 
 func (s *store) fail(err error) {
@@ -87,8 +89,11 @@ func (s *store) count() int {
 func (s *store) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
 	s.mu.Lock()
 	s.gets++
-	err := s.down
+	err, hold := s.down, s.hold
 	s.mu.Unlock()
+	if hold != nil {
+		hold(key)
+	}
 	if err != nil {
 		return table.Row{}, err
 	}
@@ -124,7 +129,9 @@ func newWorld(t testing.TB, change ...func(*api.Config)) *world {
 }
 
 // newRealWorld returns a world whose waits take their time, for callers who wait for one another.
-func newRealWorld(t testing.TB) *world { return newWorldAt(t, &clock{real: true}) }
+func newRealWorld(t testing.TB, change ...func(*api.Config)) *world {
+	return newWorldAt(t, &clock{real: true}, change...)
+}
 
 func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 	w := &world{t: t, clock: c, queues: memory.NewQueues(c.Now), store: &store{DB: memory.NewTables()}, logs: new(logs)}
@@ -138,7 +145,7 @@ func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 	require.NoError(t, w.db.Create(t.Context()))
 	config := api.Config{
 		Service: prompthub.New(w.db, prompt.Rules{}, c.Now), Identify: auth.Dev(), PublicRead: true,
-		Log: log, Now: c.Now, Version: "test",
+		Admission: httpjson.NewAdmission(httpjson.Limits{}, c.Now), Log: log, Now: c.Now, Version: "test",
 	}
 	for _, f := range change {
 		f(&config)

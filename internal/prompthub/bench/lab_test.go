@@ -17,6 +17,7 @@ import (
 
 	"prompthub/internal/auth"
 	"prompthub/internal/function"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
@@ -92,8 +93,9 @@ func (l *lab) restart() {
 		},
 	})
 	hub := prompthub.New(l.db, prompt.Rules{}, time.Now)
-	routes := api.New(api.Config{Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
-	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
+	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
+	routes := api.New(api.Config{Service: hub, Identify: auth.Dev(), Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
+	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
 	l.doors = web.Beside(routes, pages)
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db) {

@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/cursor"
 	"prompthub/internal/embedded"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/prompt"
@@ -72,7 +73,8 @@ func benchAPI(b *testing.B) (http.Handler, library) {
 	b.Helper()
 	db, _, l := benchDB(b)
 	return api.New(api.Config{
-		Service: prompthub.New(db, prompt.Rules{}, time.Now), Identify: auth.Dev(), PublicRead: true,
+		Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now),
+		Service:   prompthub.New(db, prompt.Rules{}, time.Now), Identify: auth.Dev(), PublicRead: true,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "bench",
 	}), l
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"html/template"
 	"net/url"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -38,7 +40,7 @@ func newMarkdown() *markdown {
 		convert: goldmark.New(
 			goldmark.WithParser(p),
 			goldmark.WithExtensions(
-				extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+				tables{},
 				extension.Strikethrough,
 				extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"https:", "http:"})),
 			),
@@ -75,13 +77,106 @@ func sanitizer() *bluemonday.Policy {
 	return p
 }
 
-// render returns a text as HTML.
-func (m *markdown) render(s string) template.HTML {
-	var b bytes.Buffer
-	if err := m.convert.Convert([]byte(s), &b); err != nil {
-		return exact(s) // unreachable: a buffer takes everything
+// render returns a text as HTML of at most so many bytes. It reports false where there would be more: nested quotes and lists,
+// and references that are repeated, make much of little.
+func (m *markdown) render(s string, most int) (template.HTML, bool) {
+	if intricate(s) {
+		return "", false
 	}
-	return template.HTML(m.policy.SanitizeBytes(b.Bytes())) //nolint:gosec // this is the sanitizer
+	b := &bounded{left: most}
+	if err := m.convert.Convert([]byte(s), b); err != nil {
+		return "", false
+	}
+	clean := m.policy.SanitizeBytes(b.Bytes())
+	if len(clean) > most { // it adds attributes to links
+		return "", false
+	}
+	return template.HTML(clean), true //nolint:gosec // this is the sanitizer
+}
+
+const (
+	maxNesting  = 50   // quotes and lists that begin in one line
+	maxBrackets = 1500 // that may begin a link
+)
+
+// intricate reports whether a text is one that nobody wrote to be read, and that takes a parser time that grows with the square of
+// its length: seconds for the longest.
+func intricate(s string) bool {
+	if strings.Count(s, "[") > maxBrackets {
+		return true
+	}
+	for line := range strings.Lines(s) {
+		if nesting(line) > maxNesting {
+			return true
+		}
+	}
+	return false
+}
+
+// nesting returns how many quotes and list items begin in a line, at most.
+func nesting(line string) int {
+	n := 0
+	for i := range len(line) {
+		switch c := line[i]; {
+		case c == '>':
+			n++
+		case strings.IndexByte("-*+.)", c) >= 0:
+			if i+1 < len(line) && (line[i+1] == ' ' || line[i+1] == '\t') {
+				n++
+			}
+		case c != ' ' && c != '\t' && (c < '0' || c > '9'):
+			return n
+		}
+	}
+	return n
+}
+
+// A bounded is a buffer of a bounded size.
+type bounded struct {
+	bytes.Buffer
+	left int
+}
+
+var errTooLong = errors.New("too long")
+
+// Write takes what there is room for as a whole.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, errTooLong
+	}
+	return b.Buffer.Write(p)
+}
+
+// tables shows tables, but only those whose rows have about as many cells as are written: every row is
+// as wide as the first, so one wide row and many short ones would be a table of their product.
+type tables struct{}
+
+// Extend adds tables to a converter.
+func (tables) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(
+		parser.WithParagraphTransformers(util.Prioritized(evenTable{extension.NewTableParagraphTransformer()}, 200)),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	)
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(
+		extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500)))
+}
+
+// slack is how many cells a small table may have beyond those that are written.
+const slack = 64
+
+type evenTable struct{ parser.ParagraphTransformer }
+
+// Transform makes a table of a paragraph that is one.
+func (t evenTable) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	lines, widest, size := node.Lines(), 0, 0
+	for i := range lines.Len() {
+		line := lines.At(i)
+		size += line.Len()
+		widest = max(widest, bytes.Count(line.Value(reader.Source()), []byte("|"))+1)
+	}
+	if widest*lines.Len() <= 2*size+slack {
+		t.ParagraphTransformer.Transform(node, reader, pc)
+	}
 }
 
 // An outline fits the headings of a text under those of the page, without gaps, and turns images

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"html/template"
 	"net/http"
 
 	"prompthub/internal/auth"
@@ -49,6 +50,28 @@ type promptPage struct {
 	Fill    fill
 	Source  bool // whether the text is shown as it is, and not rendered
 	Mine    bool
+
+	Rendered template.HTML
+	TooLong  bool // whether it would be too long, rendered
+}
+
+// A page of a prompt has at most so many bytes for each of its text and so many for all else; what of it does not fit is left out.
+const (
+	perByte  = 8
+	maxFrame = 64 << 10
+	reserved = 24 << 10 // of them are for the page without the text
+)
+
+// budget is what may still go onto a page.
+type budget int
+
+// take reports whether so many bytes fit, and takes them.
+func (b *budget) take(n int) bool {
+	if n > int(*b) {
+		return false
+	}
+	*b -= budget(n)
+	return true
 }
 
 // prompt shows a prompt, with the values that a form sent for its variables. Nothing is kept of them.
@@ -67,7 +90,22 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if p.Fill.Wrong != "" && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity
 	}
+	s.fit(&p)
 	return s.render(w, r, who, status, "prompt", v.Title, p)
+}
+
+// fit leaves out of a page what it has no room for. The text as it is always has a place.
+func (s *web) fit(p *promptPage) {
+	left := budget(perByte*len(p.Text) + maxFrame - reserved)
+	left.take(len(exact(p.Text)))
+	html, ok := s.markdown.render(p.Text, int(left))
+	if p.Rendered, p.TooLong = html, !ok || !left.take(len(html)); p.TooLong {
+		p.Rendered, p.Source = "", true
+	}
+	// What a form filled in was sent by its reader, who is answered with it.
+	if !p.Fill.given() && !left.take(p.Fill.size()) {
+		p.Fill.Text, p.Fill.Wrong = nil, "The defaults stand at too many places to show them here: give the variables values."
+	}
 }
 
 // A ballot is the votes on a prompt, and the form to cast one.

@@ -34,7 +34,7 @@ type page struct {
 // parse reads the templates: a set for each page, with the frame and the parts that pages share.
 func (s *web) parse() map[string]*template.Template {
 	functions := template.FuncMap{
-		"asset": s.static.address, "exact": exact, "markdown": s.markdown.render,
+		"asset": s.static.address, "exact": exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
 		"number": number, "prefix": func() string { return Prefix },
 	}
@@ -95,7 +95,7 @@ func here(r *http.Request) string {
 	q.Del("done")
 	q.Del("part")
 	u.RawQuery = q.Encode()
-	return u.RequestURI()
+	return back(u.RequestURI())
 }
 
 // A failure is what an error page shows.
@@ -111,6 +111,7 @@ type failure struct {
 // asked to sign in.
 func (s *web) fail(w http.ResponseWriter, r *http.Request, who auth.User, err error) {
 	p := httpjson.Describe(r.Context(), err)
+	httpjson.HangUp(w, r)
 	for name, values := range p.GetHeaders() {
 		w.Header()[name] = values
 	}

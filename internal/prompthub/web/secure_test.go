@@ -145,6 +145,8 @@ func TestBackStaysHere(t *testing.T) {
 		"/app": "/app", "/app?q=x#p-1": "/app?q=x#p-1", "/app/prompts/1": "/app/prompts/1",
 		"/app/signin/callback?state=x": "/app", "": "/app", "/": "/app", "/application": "/app", "//evil.example/app": "/app", "https://evil.example/app": "/app",
 		`/app\..\x`: "/app", "/app/\t/x": "/app", "javascript:alert(1)": "/app", "/.auth/logout": "/app", `\/evil.example`: "/app",
+		"/app/../.auth/logout?post_logout_redirect_uri=https://evil.example": "/app", "/app/%2e%2e/.auth/logout": "/app", "/app/%2E./.auth/logout": "/app",
+		"/app/..%2f.auth/logout": "/app", "/app/%252e%252e/x": "/app", "/app/..%5c.auth": "/app", "/app//evil.example": "/app", "/app/./x": "/app", "/app/": "/app",
 	} {
 		require.Equal(t, want, w.nobody().post("/app/signin", "name", "Ann", "back", address).to("/app"), address)
 	}
@@ -197,7 +199,7 @@ func TestPagesAreCompressed(t *testing.T) {
 func TestLongForm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.as("Ann").post("/app/prompts", "text", strings.Repeat("x", 600<<10)).is(422).has("too long")
+	w.as("Ann").post("/app/prompts", "text", strings.Repeat("x", 100<<10)).is(422).has("too long")
 	broken := httptest.NewRequest(http.MethodPost, "http://localhost/app/prompts", strings.NewReader("a=%zz"))
 	broken.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w.as("Ann").send(broken).is(400)
@@ -205,7 +207,9 @@ func TestLongForm(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *web.Config) { c.Limits = httpjson.Limits{Reads: 1, ReadBurst: 2} })
+	w := newWorld(t, func(c *web.Config) {
+		c.Admission = httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: 2}, c.Now)
+	})
 	ann := w.as("Ann")
 	ann.get("/app").is(200)
 	ann.get("/app").is(200)

@@ -3,11 +3,13 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
 )
 
 // cookie holds who a developer says to be. It is no proof of anything, so it counts in dev mode only,
@@ -125,7 +127,7 @@ func (s *web) remember(w http.ResponseWriter, r *http.Request, value string, age
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where it can be
 		Name: cookie, Value: value, Path: Prefix, MaxAge: int(age.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+		Secure: httpjson.Encrypted(r),
 	})
 }
 
@@ -134,10 +136,12 @@ func goOn(w http.ResponseWriter, r *http.Request, address string) {
 	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // it was made here or came through back
 }
 
-// back returns an address of ours to go back to, whatever a form says. Nobody goes back to where sign-in stands.
+// back returns an address of ours to go back to, whatever a form says. A path that is another one without its dots and double
+// slashes, spelled out or encoded, could lead anywhere. Nobody goes back to where sign-in stands.
 func back(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.IsAbs() || u.Host != "" || !serves(u.Path) || strings.HasPrefix(u.Path, Prefix+"/signin") || strings.ContainsAny(address, "\\\r\n\t") {
+	if err != nil || u.IsAbs() || u.Host != "" || !serves(u.Path) || strings.HasPrefix(u.Path, Prefix+"/signin") ||
+		path.Clean(u.Path) != u.Path || strings.ContainsAny(address, "\\\r\n\t") || strings.ContainsAny(u.Path, "\\%") {
 		return Prefix
 	}
 	return address

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,23 @@ type fill struct {
 	Fields []field
 	Text   []prompt.Part
 	Wrong  string // why there is no text
+}
+
+// given reports whether a reader gave a value.
+func (f fill) given() bool {
+	return slices.ContainsFunc(f.Fields, func(v field) bool { return v.Value != "" })
+}
+
+// markup is about what stands around a variable in HTML, in bytes.
+const markup = 32
+
+// size returns how many bytes the text takes on a page.
+func (f fill) size() int {
+	n := 0
+	for _, p := range f.Text {
+		n += len(exact(p.Text)) + markup
+	}
+	return n
 }
 
 // A field is where a reader gives a variable its value.

@@ -34,7 +34,8 @@ const Prefix = "/app"
 const (
 	maxTitle = 200
 	maxTags  = 10
-	maxForm  = 2 << 20 // bytes: a text of the largest limit, encoded as a form does
+	maxForm  = 64 << 10 // bytes of a form without a text
+	perUnit  = 9        // bytes that a form takes to encode a character of a text
 	perPage  = 20
 )
 
@@ -57,10 +58,10 @@ type Config struct {
 	Service    *prompthub.Service
 	Identify   auth.Identify
 	SignIn     SignIn
-	Sessions   *auth.Sessions  // with SignIn Provider, and nil with the others
-	PublicRead bool            // whether nobody in particular may read public prompts
-	MaxText    int             // characters of a text; zero means prompt.DefaultMaxText
-	Limits     httpjson.Limits // zero: none for callers
+	Sessions   *auth.Sessions // with SignIn Provider, and nil with the others
+	PublicRead bool           // whether nobody in particular may read public prompts
+	MaxText    int            // characters of a text; zero means prompt.DefaultMaxText
+	Admission  *httpjson.Admission
 	Log        *slog.Logger
 	Now        func() time.Time
 	Telemetry  *telemetry.Telemetry // nil collects nothing
@@ -69,8 +70,6 @@ type Config struct {
 type web struct {
 	Config
 	mux       *http.ServeMux
-	gate      *httpjson.Gate
-	limiter   *httpjson.Limiter
 	templates map[string]*template.Template
 	static    *static
 	markdown  *markdown
@@ -97,7 +96,6 @@ func New(c Config) http.Handler {
 	}
 	s := &web{
 		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: newMarkdown(),
-		gate: httpjson.NewGate(c.Limits.Complete(true).AtWork), limiter: httpjson.NewLimiter(c.Limits, c.Now),
 	}
 	s.templates = s.parse()
 	s.mux.HandleFunc("GET "+Prefix+"/static/{file}", s.static.serve)
@@ -108,10 +106,10 @@ func New(c Config) http.Handler {
 	s.admin()
 	s.handle("GET "+Prefix+"/{rest...}", anyone, s.lost)
 	same := http.NewCrossOriginProtection()
-	same.SetDenyHandler(s.action(anyone, func(http.ResponseWriter, *http.Request, auth.User) error {
-		return fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again")
+	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, auth.User{}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
 	}))
-	h := same.Handler(httpjson.Routes(s.mux))
+	h := same.Handler(httpjson.Whole(httpjson.Routes(s.mux)))
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
 	return watch.Observe(secure(httpjson.JoinQuery(h)))
 }
@@ -138,6 +136,7 @@ func secure(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "private, no-cache")
+		httpjson.StrictTransport(h, r)
 		next.ServeHTTP(w, r)
 	})
 }
@@ -155,21 +154,29 @@ const (
 // An action answers a request, or returns the error that it is to be answered with.
 type action func(w http.ResponseWriter, r *http.Request, who auth.User) error
 
-func (s *web) handle(pattern string, a access, act action) { s.mux.Handle(pattern, s.action(a, act)) }
+func (s *web) handle(pattern string, a access, act action) {
+	s.mux.Handle(pattern, s.action(a, maxForm, act))
+}
 
-// action returns the handler of an action for those who may use it.
-func (s *web) action(a access, act action) http.Handler {
+// handleText is handle for forms with the text of a prompt.
+func (s *web) handleText(pattern string, a access, act action) {
+	s.mux.Handle(pattern, s.action(a, maxForm+perUnit*int64(s.MaxText), act))
+}
+
+// action returns the handler of an action for those who may use it. A form has been read before the request takes a place
+// at work, and an answer is sent after it has left it.
+func (s *web) action(a access, most int64, act action) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		leave, err := s.gate.Enter()
-		if err != nil {
-			httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err)) // a page would be work
+		who, caller, err := s.admit(w, r, a)
+		if err == nil && r.Method == http.MethodPost {
+			err = s.readForm(w, r, caller, most)
+		}
+		leave, full := s.Admission.Enter(caller)
+		if full != nil {
+			httpjson.Refuse(w, r, full) // a page would be work
 			return
 		}
 		defer leave()
-		who, err := s.admit(w, r, a)
-		if err == nil && r.Method == http.MethodPost {
-			err = readForm(w, r)
-		}
 		if err == nil {
 			err = act(w, r, who)
 		}
@@ -179,36 +186,37 @@ func (s *web) action(a access, act action) http.Handler {
 	})
 }
 
-// admit returns who is calling, or why the request goes no further. Those who are not identified share what
+// admit returns who is calling, and why the request goes no further if it does not. Those who are not identified share what
 // their address may ask for.
-func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User, error) {
+func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User, string, error) {
 	who, err := s.identify(w, r)
-	key := "address " + httpjson.AddressClass(r)
 	if who.Known() {
-		httpjson.SetUser(r.Context(), who.ID)
-		key = "user " + who.ID
+		httpjson.SetUser(r.Context(), prompt.AuthorKey(who.ID))
 	}
-	if limited := s.limiter.Admit(w.Header(), key, httpjson.IsWrite(r)); limited != nil {
-		return who, limited
+	caller := httpjson.Caller(r, who.ID)
+	if limited := s.Admission.Admit(w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
+		return who, caller, limited
 	}
 	switch {
 	case err != nil:
-		return who, err
+		return who, caller, err
 	case a == anyone || who.Known() && (a != admin || who.Admin()) || a == reader && s.PublicRead:
-		return who, nil
+		return who, caller, nil
 	case who.Known():
-		return who, fault.New(fault.Forbidden, "this page is for those with the role admin")
+		return who, caller, fault.New(fault.Forbidden, "this page is for those with the role admin")
 	}
-	return who, fault.New(fault.Unauthenticated, "sign in to use this page")
+	return who, caller, fault.New(fault.Unauthenticated, "sign in to use this page")
 }
 
-func readForm(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	err := r.ParseForm()
-	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+func (s *web) readForm(w http.ResponseWriter, r *http.Request, caller string, most int64) error {
+	_, err := s.Admission.ReadBody(w, r, caller, most)
+	if p := (*httpjson.Problem)(nil); errors.As(err, &p) && p.Status == http.StatusRequestEntityTooLarge {
 		return fault.New(fault.Invalid, "the form is too long; shorten the text")
 	}
 	if err != nil {
+		return err
+	}
+	if err := r.ParseForm(); err != nil {
 		return fault.Wrap(fault.Malformed, "the form cannot be read", err)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
@@ -95,7 +96,7 @@ func newWorld(t testing.TB, set ...func(*web.Config)) *world {
 	})
 	require.NoError(t, w.db.Create(t.Context()))
 	w.service = prompthub.New(w.db, prompt.Rules{}, w.clock.Now)
-	w.config = web.Config{Service: w.service, Identify: auth.Dev(), SignIn: web.Dev, Log: log, Now: w.clock.Now}
+	w.config = web.Config{Service: w.service, Identify: auth.Dev(), SignIn: web.Dev, Admission: httpjson.NewAdmission(httpjson.Limits{}, w.clock.Now), Log: log, Now: w.clock.Now}
 	for _, f := range set {
 		f(&w.config)
 	}

@@ -20,9 +20,9 @@ import (
 
 func (s *web) writing() {
 	s.handle("GET "+Prefix+"/prompts/new", user, s.newForm)
-	s.handle("POST "+Prefix+"/prompts", user, s.create)
+	s.handleText("POST "+Prefix+"/prompts", user, s.create)
 	s.handle("GET "+Prefix+"/prompts/{id}/edit", user, s.editForm)
-	s.handle("POST "+Prefix+"/prompts/{id}/edit", user, s.edit)
+	s.handleText("POST "+Prefix+"/prompts/{id}/edit", user, s.edit)
 }
 
 // A draftForm is the form that a prompt is written in.

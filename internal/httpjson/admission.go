@@ -1,0 +1,139 @@
+package httpjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"prompthub/internal/fault"
+)
+
+// An Admission decides which requests an instance takes in: how many a caller may send, and how many are
+// there at a time. All doors share one, so that a caller may ask the same whichever way the requests come.
+//
+// A door asks in this order, and nothing is done for a request that is refused: Admit, ReadBody where there is one, Enter. So a
+// client that sends slowly holds no place that others need for work.
+type Admission struct {
+	limiter      *Limiter
+	work, bodies *gate
+}
+
+const (
+	receiving  = 4 // bodies may be on their way for each request that may be at work
+	oneOf      = 8 // the part of the places that one caller may have: one of so many
+	bodyWithin = 20 * time.Second
+)
+
+// NewAdmission returns an Admission for limits that are complete but for AtWork: a rate of zero limits nothing.
+func NewAdmission(l Limits, now func() time.Time) *Admission {
+	n := l.Complete(true).AtWork
+	return &Admission{limiter: NewLimiter(l, now), work: newGate(n), bodies: newGate(receiving * n)}
+}
+
+// Caller names who sends a request, for the limits: a user, or for those who are not identified their address.
+func Caller(r *http.Request, user string) string {
+	if user != "" {
+		return "user " + user
+	}
+	return "address " + AddressClass(r)
+}
+
+// Admit counts a request of a caller, as Limiter does.
+func (a *Admission) Admit(h http.Header, caller string, write bool) error {
+	return a.limiter.Admit(h, caller, write)
+}
+
+// Enter takes a place at work, which leave gives back.
+func (a *Admission) Enter(caller string) (leave func(), err error) { return a.work.enter(caller) }
+
+// ReadBody reads the body of a request, of at most so many bytes, and gives the client 20 s to send it. The error is a
+// *Problem. Where there is no connection to set a deadline on, as in tests, there is none.
+func (a *Admission) ReadBody(w http.ResponseWriter, r *http.Request, caller string, most int64) ([]byte, error) {
+	leave, err := a.bodies.enter(caller)
+	if err != nil {
+		HangUp(w, r)
+		return nil, Describe(r.Context(), err)
+	}
+	defer leave()
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err == nil {
+		// It must not stay: the server takes a deadline that passes for a client that has gone.
+		_ = control.SetReadDeadline(time.Time{})
+		r.Body = body{bytes.NewReader(b)}
+		return b, nil
+	}
+	HangUp(w, r)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, NewProblem(r.Context(), http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d KiB", most>>10))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, NewProblem(r.Context(), http.StatusRequestTimeout, "the body took too long to arrive")
+	}
+	return nil, NewProblem(r.Context(), http.StatusBadRequest, "the body ended early")
+}
+
+// A body is one that was read.
+type body struct{ *bytes.Reader }
+
+// Close does nothing.
+func (body) Close() error { return nil }
+
+// Refuse answers a request whose body nobody has read, and nobody will.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	HangUp(w, r)
+	WriteProblem(w, Describe(r.Context(), err))
+}
+
+// hangUp ends the connection of a request with its answer. The server would read what is left of the body before
+// it sends the answer, and wait for it.
+func HangUp(w http.ResponseWriter, r *http.Request) {
+	if _, read := r.Body.(body); !read && r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
+}
+
+// A gate has a bounded number of places, and fewer for each caller.
+type gate struct {
+	places, share int
+
+	mu    sync.Mutex
+	taken int
+	by    map[string]int
+}
+
+func newGate(n int) *gate {
+	return &gate{places: n, share: max(n/oneOf, 1), by: make(map[string]int)}
+}
+
+// enter takes a place, which leave gives back. Where there is none the error is Unavailable, where the caller has
+// enough of them Limited.
+func (g *gate) enter(caller string) (leave func(), err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.by[caller] >= g.share:
+		return nil, &fault.Error{
+			Kind: fault.Limited, Text: "too many requests of yours are at work here at once; wait for some to end", RetryAfter: time.Second,
+		}
+	case g.taken >= g.places:
+		return nil, &fault.Error{Kind: fault.Unavailable, Text: "too many requests are at work here; try again", RetryAfter: time.Second}
+	}
+	g.taken++
+	g.by[caller]++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.taken--
+		if g.by[caller]--; g.by[caller] == 0 {
+			delete(g.by, caller)
+		}
+	}, nil
+}
