@@ -18,6 +18,7 @@ type meter struct {
 	read, written  atomic.Int64 // bytes of keys, names and values
 	conflicts      atomic.Int64 // votes that others were faster than
 	refuse         string       // the table that takes no writes
+	scanned        atomic.Int64 // rows
 	rows           table.DB
 	messages       queue.Queues
 }
@@ -53,12 +54,14 @@ func (m *meter) Get(ctx context.Context, name string, key table.Key) (table.Row,
 	m.call(&m.tables)
 	row, err := m.rows.Get(ctx, name, key)
 	m.read.Add(bytes(row))
+	m.scanned.Add(1)
 	return row, err
 }
 
 func (m *meter) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
 	m.call(&m.tables)
 	page, err := m.rows.List(ctx, name, r, limit, next)
+	m.scanned.Add(int64(len(page.Rows)))
 	for _, row := range page.Rows {
 		m.read.Add(bytes(row))
 	}

@@ -174,6 +174,9 @@ func byAge(id prompt.ID) string {
 	return string(append(append(b, '|'), id...))
 }
 
+// Position returns the position behind a prompt in the lists that are newest first.
+func Position(id prompt.ID) string { return byAge(id) }
+
 // parseByAge returns the id in a key made by byAge.
 func parseByAge(row string) (prompt.ID, bool) {
 	_, text, ok := strings.Cut(row, "|")

@@ -70,6 +70,7 @@ type Config struct {
 type web struct {
 	Config
 	mux       *http.ServeMux
+	patterns  []string // of the mux
 	templates map[string]*template.Template
 	static    *static
 	markdown  *markdown
@@ -89,22 +90,12 @@ func Beside(api, pages http.Handler) http.Handler {
 	})
 }
 
+// Patterns returns the routes of all pages, as a ServeMux knows them.
+func Patterns() []string { return build(Config{SignIn: Dev}).patterns }
+
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
-	if c.MaxText == 0 {
-		c.MaxText = prompt.DefaultMaxText
-	}
-	s := &web{
-		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: newMarkdown(),
-	}
-	s.templates = s.parse()
-	s.mux.HandleFunc("GET "+Prefix+"/static/{file}", s.static.serve)
-	s.lists()
-	s.prompts()
-	s.writing()
-	s.signing()
-	s.admin()
-	s.handle("GET "+Prefix+"/{rest...}", anyone, s.lost)
+	s := build(c)
 	same := http.NewCrossOriginProtection()
 	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, auth.User{}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
@@ -112,6 +103,29 @@ func New(c Config) http.Handler {
 	h := same.Handler(httpjson.Whole(httpjson.Routes(s.mux)))
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
 	return watch.Observe(secure(httpjson.JoinQuery(h)))
+}
+
+func build(c Config) *web {
+	if c.MaxText == 0 {
+		c.MaxText = prompt.DefaultMaxText
+	}
+	s := &web{
+		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: newMarkdown(),
+	}
+	s.templates = s.parse()
+	s.register("GET "+Prefix+"/static/{file}", http.HandlerFunc(s.static.serve))
+	s.lists()
+	s.prompts()
+	s.writing()
+	s.signing()
+	s.admin()
+	s.handle("GET "+Prefix+"/{rest...}", anyone, s.lost)
+	return s
+}
+
+func (s *web) register(pattern string, h http.Handler) {
+	s.patterns = append(s.patterns, pattern)
+	s.mux.Handle(pattern, h)
 }
 
 func (s *web) lost(w http.ResponseWriter, r *http.Request, _ auth.User) error {
@@ -155,12 +169,12 @@ const (
 type action func(w http.ResponseWriter, r *http.Request, who auth.User) error
 
 func (s *web) handle(pattern string, a access, act action) {
-	s.mux.Handle(pattern, s.action(a, maxForm, act))
+	s.register(pattern, s.action(a, maxForm, act))
 }
 
 // handleText is handle for forms with the text of a prompt.
 func (s *web) handleText(pattern string, a access, act action) {
-	s.mux.Handle(pattern, s.action(a, maxForm+perUnit*int64(s.MaxText), act))
+	s.register(pattern, s.action(a, maxForm+perUnit*int64(s.MaxText), act))
 }
 
 // action returns the handler of an action for those who may use it. A form has been read before the request takes a place

@@ -1,0 +1,361 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"prompthub/internal/cursor"
+	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/web"
+)
+
+// A bound is what a request may cost, whatever is in it: operations of the storage, queues among them and what follows the
+// answer, rows that they read, KiB of the answer and KiB that are allocated on the way, the store in memory included.
+type bound struct{ operations, rows, answer, allocated int64 }
+
+// The costs that routes share. A text has at most 3,000 characters here.
+var (
+	nothing = bound{0, 0, 320, 2 << 10}
+	aList   = bound{12, 5200, 1 << 10, 64 << 10}
+	looked  = bound{12 + 101, 5300, 1 << 10, 64 << 10} // each prompt of a page by itself
+	aPrompt = bound{8, 100, 128, 4 << 10}
+	aPage   = bound{8, 200, 8*9 + 64, 16 << 10} // eight times a text of three bytes a character, and 64 KiB
+	aForm   = bound{8, 1200, 256, 8 << 10}
+	aVote   = bound{10, 60, 32, 4 << 10}
+	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10} // the rows of the old title, and of the new
+	aTag    = bound{6, 1200, 64, 8 << 10}
+)
+
+// bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages as their mux does. A new route
+// is one line here; without it TestBounds fails. Take a cost that others share, or write one: what the route reads and
+// writes in the worst case, counted by hand, not what a run printed. TestBounds -v prints the most that it found.
+var bounds = map[string]bound{
+	"GET /docs": nothing, "GET /health": nothing, "GET /openapi.json": nothing, "GET /ready": {1, 1, 4, 512},
+	"GET /me": nothing, "GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
+
+	"GET /prompts": aList, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked,
+
+	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/text": aPrompt, "POST /prompts/{id}/render": aPrompt,
+	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
+
+	"POST /prompts": aChange, "PUT /prompts/{id}": aChange, "PATCH /prompts/{id}": aChange, "DELETE /prompts/{id}": aChange,
+	"POST /prompts/{id}/restore": aChange, "PUT /prompts/{id}/hidden": aChange, "DELETE /prompts/{id}/hidden": aChange,
+
+	"GET /prompts/{id}/vote": aVote, "PUT /prompts/{id}/vote": aVote, "DELETE /prompts/{id}/vote": aVote,
+
+	"GET /app": aList, "GET /app/mine": aList, "GET /app/votes": looked, "GET /app/admin/hidden": aList,
+	"GET /app/tags": aForm, "GET /app/admin/tags": aForm, "POST /app/admin/tags": aForm,
+	"GET /app/prompts/{id}": aPage, "POST /app/prompts/{id}/fill": {8, 200, 512, 16 << 10},
+	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aForm,
+	"POST /app/prompts": aChange, "POST /app/prompts/{id}/edit": aChange, "POST /app/prompts/{id}/visibility": aChange,
+	"POST /app/prompts/{id}/delete": aChange, "POST /app/prompts/{id}/restore": aChange,
+	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
+	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
+	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
+}
+
+// within reports what of a cost is beyond a bound.
+func (b bound) within(cost bound) error {
+	if cost.operations > b.operations || cost.rows > b.rows || cost.answer > b.answer || cost.allocated > b.allocated {
+		return fmt.Errorf("cost %+v, bound %+v", cost, b)
+	}
+	return nil
+}
+
+func (b bound) most(c bound) bound {
+	return bound{max(b.operations, c.operations), max(b.rows, c.rows), max(b.answer, c.answer), max(b.allocated, c.allocated)}
+}
+
+// A search looks for requests that cost more than their route may.
+type search struct {
+	*lab
+	routes []string
+	query  map[string][]string // parameters by route
+	ids    []prompt.ID
+	bounds map[string]bound
+	tried  map[string]int
+	found  map[string]bound // the most
+	ok     int              // requests that were answered with success
+}
+
+// newSearch fills a library with what costs most, and finds all routes.
+func newSearch(t *testing.T) *search {
+	s := &search{lab: newLab(t), query: map[string][]string{}, bounds: bounds, tried: map[string]int{}, found: map[string]bound{}}
+	for _, title := range hostileTitles {
+		s.make(prompt.Draft{Title: title, Text: "text", Tags: []prompt.Tag{"text"}, Visibility: prompt.Public})
+	}
+	for i, text := range hostileTexts() {
+		s.make(prompt.Draft{Title: fmt.Sprint("Text ", i), Text: text, Tags: []prompt.Tag{"text", "data"}, Visibility: prompt.Public})
+		time.Sleep(time.Duration(i*i) * 30 * 24 * time.Hour) // and months without prompts
+	}
+	s.make(prompt.Draft{Title: "Private", Text: "text", Visibility: prompt.Private})
+	for range 30 { // votes on what is gone
+		s.create("Gone", `"text"`)
+		s.lab.vote("Vera", prompt.Like)
+		s.ask(call{method: http.MethodDelete, path: s.path("/prompts/{id}"), user: ann}, nil)
+	}
+	s.settle()
+	s.findRoutes(t)
+	return s
+}
+
+func (s *search) make(d prompt.Draft) {
+	body, err := json.Marshal(map[string]any{"title": d.Title, "text": d.Text, "tags": d.Tags, "visibility": d.Visibility})
+	require.NoError(s.t, err)
+	time.Sleep(time.Millisecond)
+	var made struct{ ID prompt.ID }
+	s.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: string(body)}, &made)
+	if s.prompt = made.ID; d.Visibility == prompt.Public {
+		s.lab.vote("Vera", prompt.Like)
+	}
+	s.ids = append(s.ids, made.ID)
+}
+
+func (s *search) findRoutes(t *testing.T) {
+	w := httptest.NewRecorder()
+	s.doors.ServeHTTP(w, httptest.NewRequest(http.MethodGet, api.Prefix+"/openapi.json", nil))
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name, In string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &doc))
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			route := strings.ToUpper(method) + " " + path
+			s.routes = append(s.routes, route)
+			for _, p := range op.Parameters {
+				if p.In == "query" {
+					s.query[route] = append(s.query[route], p.Name)
+				}
+			}
+		}
+	}
+	for _, pattern := range web.Patterns() {
+		s.routes = append(s.routes, pattern)
+		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done"}
+	}
+	slices.Sort(s.routes)
+}
+
+// hostileTitles have as many rows as can be.
+var hostileTitles = []string{
+	strings.TrimSuffix(strings.Repeat("a.b.c.d.e.f.g.h.i.j.k.l.m.", 7), ".") + ".a.b.c.d.e.f.g.h", strings.Repeat("提示词入門", 40), strings.Repeat("ﷺ", 200),
+	strings.Repeat("ab cd ef gh ", 16), strings.Repeat(".a+", 66), strings.Repeat("<&\">'", 40), strings.Repeat("x", 200),
+}
+
+// hostileTexts make much of little.
+func hostileTexts() []string {
+	const size = prompt.DefaultMaxText
+	fill := func(s string) string { return strings.Repeat(s, size/len([]rune(s))) }
+	half := size / 2
+	return []string{
+		fill("&"), fill(">"), fill("- "), fill("["), fill("🚀")[:4*size/2], fill("\x01"), fill("*a**b*"), fill("${a}"), fill("入"),
+		"${a:" + strings.Repeat("x", half) + "}" + strings.Repeat("${a}", half/4-10),
+		"[a]: http://" + strings.Repeat("x", half) + "\n\n" + strings.Repeat("[a]", half/3-10),
+		strings.Repeat("|", half/2) + "\n" + strings.Repeat("|-", half/4) + "\n" + strings.Repeat("|\n", half/2-10),
+	}
+}
+
+// some draws a text of a size at a limit, or beyond it, or none.
+func some(t *rapid.T, name string) string {
+	switch rapid.IntRange(0, 6).Draw(t, name+" is") {
+	case 0:
+		return ""
+	case 1:
+		return rapid.SampledFrom(hostileTitles).Draw(t, name)
+	case 2:
+		return rapid.SampledFrom(hostileTexts()).Draw(t, name)
+	case 3:
+		unit := rapid.SampledFrom([]string{"a", "é", "[", "{\"a\":", "../", "%2e", "a,", "a ", "-", "9", "\x00", "&", "{{a}}"}).Draw(t, name+" unit")
+		return strings.Repeat(unit, rapid.SampledFrom([]int{1, 9, 10, 20, 21, 200, 201, 2000, 2001, 3000, 3001, 30_000}).Draw(t, name+" times"))
+	case 4:
+		return rapid.SampledFrom([]string{"newest", "most-liked", "updated", "title", "public", "private", "like", "text", "text,data", "true", "source", "results", "1", "100", "common", "提示"}).Draw(t, name)
+	}
+	return rapid.String().Draw(t, name)
+}
+
+// cursorOf draws a position that no page gave out, in a list of the route.
+func (s *search) cursorOf(t *rapid.T, route string) string {
+	at := rapid.SampledFrom([]time.Time{
+		time.UnixMilli(0), time.Date(1970, 2, 1, 0, 0, 0, 0, time.UTC), time.Now(), time.Now().AddDate(0, -7, 0),
+		time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+	}).Draw(t, "position")
+	id, err := prompt.NewID(at, strings.NewReader("0123456789"))
+	require.NoError(t, err)
+	age := promptdb.Position(id)
+	score := fmt.Sprintf("%010d", rapid.SampledFrom([]int64{0, 2147483647, 2147483640, 4294967294}).Draw(t, "score"))
+	forged := map[string][2]string{ // what Service calls these lists, and a position
+		"GET /prompts":           {`prompts newest [] ""`, age},
+		"GET /app":               {`prompts most-liked [] ""`, score + "|" + age},
+		"GET /me/votes":          {fmt.Sprintf("votes %q none", ann), age},
+		"GET /app/votes":         {fmt.Sprintf("votes %q none", ann), age},
+		"GET /moderation/hidden": {"hidden", age},
+	}
+	if f, ok := forged[route]; ok {
+		return cursor.Seal(f[0], f[1])
+	}
+	return cursor.Seal("mine", age)
+}
+
+// request draws a request of a route.
+func (s *search) request(t *rapid.T, route string) *http.Request {
+	method, path, _ := strings.Cut(route, " ")
+	isPage := strings.HasPrefix(path, web.Prefix)
+	id := string(rapid.SampledFrom(s.ids).Draw(t, "id"))
+	part := url.PathEscape(some(t, "path"))
+	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{slug}", part, "{rest...}", part, "{file}", part).Replace(path)
+	if !isPage {
+		path = api.Prefix + path
+	}
+	query := url.Values{}
+	for _, name := range s.query[route] {
+		if rapid.IntRange(0, 2).Draw(t, name+" given") > 0 {
+			continue
+		}
+		switch name {
+		case "cursor":
+			if rapid.Bool().Draw(t, "forged") {
+				query = url.Values{"cursor": {s.cursorOf(t, route)}, "sort": query["sort"]}
+				continue
+			}
+		case "limit":
+			query.Set(name, rapid.SampledFrom([]string{"1", "20", "100", "101", "-1", "9999999999"}).Draw(t, name))
+			continue
+		}
+		query.Set(name, some(t, name))
+	}
+	body, kind := s.body(t, method, isPage)
+	r := httptest.NewRequest(method, "http://localhost/", body)
+	r.URL.Path, _ = url.PathUnescape(path)
+	r.URL.RawPath = path
+	r.URL.RawQuery = query.Encode()
+	r.Header.Set("Content-Type", kind)
+	r.Header.Set("If-Match", "*")
+	if who := rapid.SampledFrom([]string{ann, ann, "Vera", ""}).Draw(t, "who"); who != "" {
+		r.Header.Set("X-Dev-User", who)
+		r.Header.Set("X-Dev-Roles", rapid.SampledFrom([]string{"", "admin"}).Draw(t, "role"))
+	}
+	return r
+}
+
+// body draws what is sent: fields that mean something with values of all sizes, or what is no form and no JSON, cut or too long.
+func (s *search) body(t *rapid.T, method string, form bool) (io.Reader, string) {
+	if method == http.MethodGet || method == http.MethodDelete {
+		return nil, ""
+	}
+	if rapid.IntRange(0, 9).Draw(t, "no body") == 0 {
+		return strings.NewReader(strings.Repeat(some(t, "raw"), 20)), "application/json"
+	}
+	values := map[string]any{}
+	fields := url.Values{}
+	for _, name := range []string{"title", "text", "value", "reason", "visibility", "displayName", "v0", "v1", "name", "back", "to", "revision", "key", "tag", "order"} {
+		if rapid.Bool().Draw(t, name+" sent") {
+			v := some(t, name)
+			values[name] = v
+			fields.Set(name, v)
+		}
+	}
+	if rapid.Bool().Draw(t, "valid") {
+		values = map[string]any{
+			"title": rapid.SampledFrom(hostileTitles).Draw(t, "good title"), "text": rapid.SampledFrom(hostileTexts()).Draw(t, "good text"),
+			"visibility": "public", "tags": []string{"text", "data"},
+		}
+		fields = url.Values{"title": {values["title"].(string)}, "text": {values["text"].(string)}, "visibility": {"public"}, "to": {"public"}, "value": {"like"}, "revision": {"1"}, "reason": {"r"}}
+	}
+	if form {
+		return strings.NewReader(fields.Encode()), "application/x-www-form-urlencoded"
+	}
+	b, err := json.Marshal(values)
+	require.NoError(t, err)
+	return strings.NewReader(string(b)), "application/json"
+}
+
+// try makes a request, and reports what it cost beyond its bound.
+func (s *search) try(route string, r *http.Request) error {
+	b, ok := s.bounds[route]
+	if !ok {
+		return fmt.Errorf("%s has no bound: give it a line in bounds", route)
+	}
+	before, scanned := s.meter.count(), s.meter.scanned.Load()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	allocated := m.TotalAlloc
+	w := httptest.NewRecorder()
+	s.doors.ServeHTTP(w, r)
+	synctest.Wait() // what follows the answer is counted too
+	runtime.ReadMemStats(&m)
+	spent := s.meter.count().minus(before)
+	const kib = 1 << 10
+	cost := bound{
+		spent.tables + spent.queues, s.meter.scanned.Load() - scanned,
+		int64(w.Body.Len()+kib-1) / kib, int64(m.TotalAlloc-allocated) / kib,
+	}
+	s.tried[route]++
+	s.found[route] = s.found[route].most(cost)
+	if w.Code/100 == 2 {
+		s.ok++
+	}
+	if err := b.within(cost); err != nil {
+		return fmt.Errorf("%s %s: status %d: %w", r.Method, r.URL, w.Code, err)
+	}
+	return nil
+}
+
+// run tries requests until one costs too much.
+func (s *search) run(t *rapid.T, routes []string) error {
+	route := rapid.SampledFrom(routes).Draw(t, "route")
+	r := s.request(t, route)
+	time.Sleep(2 * time.Second) // nothing is remembered of lists
+	return s.try(route, r)
+}
+
+// TestBounds searches for requests that cost more than their route may.
+func TestBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSearch(t)
+		for _, route := range s.routes {
+			require.Contains(t, s.bounds, route, "a route without a bound")
+		}
+		for route := range s.bounds {
+			require.Contains(t, s.routes, route, "a bound of no route")
+		}
+		rounds := 40
+		if testing.Short() {
+			rounds = 4
+		}
+		for range rounds {
+			rapid.Check(t, func(rt *rapid.T) { require.NoError(rt, s.run(rt, s.routes)) })
+		}
+		require.Positive(t, s.ok)
+		if testing.Verbose() {
+			s.print()
+		}
+	})
+}
+
+func (s *search) print() {
+	fmt.Println("| route | inputs | operations | of | rows | of | answer, KiB | of | allocated, KiB | of |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	all := 0
+	for _, route := range s.routes {
+		f, b := s.found[route], s.bounds[route]
+		fmt.Printf("| `%s` | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", route, s.tried[route], f.operations, b.operations, f.rows, b.rows, f.answer, b.answer, f.allocated, b.allocated)
+		all += s.tried[route]
+	}
+	fmt.Println(all, "inputs,", s.ok, "answered with success")
+}
