@@ -83,3 +83,11 @@ func TestHostileValues(t *testing.T) {
 	}
 	ann.post(ann.write("Many", many, "public")+"/fill", pairs...).is(422)
 }
+
+// TestLongAddress holds that an address, which stands in each link of a page, is no longer than one that a page makes.
+func TestLongAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.LessOrEqual(t, len(w.as("Ann").get("/app/tags?q="+strings.Repeat("x", 6000)).is(422).has("too long").body), 16<<10)
+	w.as("Ann").get("/app/tags?q=" + strings.Repeat("%E5%85%A5", 200) + "&cursor=" + strings.Repeat("x", 2048)).is(200)
+}

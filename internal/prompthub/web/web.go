@@ -37,6 +37,8 @@ const (
 	maxForm  = 64 << 10 // bytes of a form without a text
 	perUnit  = 9        // bytes that a form takes to encode a character of a text
 	perPage  = 20
+
+	maxAddress = 5 << 10 // bytes of a query, with the longest cursor, search and tags: a page has it in each of its links
 )
 
 // A SignIn is how a browser signs in.
@@ -182,6 +184,10 @@ func (s *web) handleText(pattern string, a access, act action) {
 func (s *web) action(a access, most int64, act action) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, caller, err := s.admit(w, r, a)
+		if err == nil && len(r.URL.RawQuery) > maxAddress {
+			r.URL.RawQuery = ""
+			err = fault.New(fault.Invalid, "this address is too long; go to the page again and search for less")
+		}
 		if err == nil && r.Method == http.MethodPost {
 			err = s.readForm(w, r, caller, most)
 		}
