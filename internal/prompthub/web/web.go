@@ -184,7 +184,7 @@ func (s *web) handleText(pattern string, a access, act action) {
 func (s *web) action(a access, most int64, act action) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, caller, err := s.admit(w, r, a)
-		if err == nil && len(r.URL.RawQuery) > maxAddress {
+		if len(r.URL.RawQuery) > maxAddress {
 			r.URL.RawQuery = ""
 			err = fault.New(fault.Invalid, "this address is too long; go to the page again and search for less")
 		}
