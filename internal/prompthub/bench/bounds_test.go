@@ -38,6 +38,7 @@ var (
 	aForm   = bound{8, 1200, 256, 8 << 10}
 	aVote   = bound{10, 60, 32, 4 << 10}
 	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10} // the rows of the old title, and of the new
+	aLabel  = bound{20, 200, 64, 4 << 10}
 	aTag    = bound{6, 1200, 64, 8 << 10}
 )
 
@@ -52,6 +53,12 @@ var bounds = map[string]bound{
 
 	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/text": aPrompt, "POST /prompts/{id}/render": aPrompt,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
+
+	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
+	"GET /prompts/{id}/versions/{version}/diff/{other}": {8, 100, 256, 8 << 10},
+	"DELETE /prompts/{id}/versions/{version}":           aLabel, "POST /prompts/{id}/versions/{version}/restore": aChange,
+	"GET /prompts/{id}/labels": aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
+	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aLabel, "POST /prompts/{id}/labels/{label}/undo": aLabel,
 
 	"POST /prompts": aChange, "PUT /prompts/{id}": aChange, "PATCH /prompts/{id}": aChange, "DELETE /prompts/{id}": aChange,
 	"POST /prompts/{id}/restore": aChange, "PUT /prompts/{id}/hidden": aChange, "DELETE /prompts/{id}/hidden": aChange,
@@ -219,7 +226,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	isPage := strings.HasPrefix(path, web.Prefix)
 	id := string(rapid.SampledFrom(s.ids).Draw(t, "id"))
 	part := url.PathEscape(some(t, "path"))
-	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{slug}", part, "{rest...}", part, "{file}", part).Replace(path)
+	number := rapid.SampledFrom([]string{"1", "2", "0", "-1", "9223372036854775807", part}).Draw(t, "number")
+	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{slug}", part, "{rest...}", part, "{version}", number, "{other}", number, "{label}", part, "{file}", part).Replace(path)
 	if !isPage {
 		path = api.Prefix + path
 	}

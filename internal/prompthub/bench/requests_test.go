@@ -15,8 +15,8 @@ import (
 )
 
 // indexRows is how many index rows the typical prompt has: its locator, the newest and the most-liked
-// row, three tags, five words of four tokens each.
-const indexRows = 3 + 3 + 5*4
+// row, three tags, five words of three tokens each.
+const indexRows = 3 + 3 + 5*3
 
 // A request is one kind of request or job, and what it may cost. Most of them are answered by an instance that has
 // been at work for a while: it has read the tag catalog and knows who wrote the prompt.
