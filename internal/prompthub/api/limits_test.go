@@ -196,7 +196,7 @@ func TestUnknownParameters(t *testing.T) {
 		{prompts + "?Limit=2", "query.Limit", "is limit meant?"},
 		{prompts + "?q=a&srot=newest", "query.srot", "is sort meant?"},
 		{prompts + "?" + strings.Repeat("x", 300) + "=1", "query." + strings.Repeat("x", 100) + "…", "there is no"},
-		{prompts + "/" + p.ID + "?tag=x", "query.tag", "takes no parameters"},
+		{prompts + "/" + p.ID + "/vote?tag=x", "query.tag", "takes no parameters"},
 		{"/api/v1/me/prompts?delete=true", "query.delete", "is deleted meant?"},
 		{"/api/v1/tags?All=true", "query.All", "is all meant?"},
 	}
