@@ -12,9 +12,9 @@ type Operations struct {
 	Jobs   float64 // executions of queue functions
 }
 
-// A typical public prompt: three tags, a title of five words of which each gives four tokens, a row in the
+// A typical public prompt: three tags, a title of five words of which each gives three tokens, a row in the
 // lists of the newest and of the most liked, and one that says where it is.
-const indexRows = 3 + 5*4 + 3
+const indexRows = 3 + 5*3 + 3
 
 // Requests returns the operations of every kind of request; package bench counts them and holds both equal. Where
 // the count depends on the prompt it is that of a typical one; where it depends on luck, the most.
