@@ -110,7 +110,8 @@ func (d *dictionary) view(value []byte, props table.Props) (table.Props, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := reader{rest: unsafe.String(unsafe.SliceData(rest), len(rest)), version: value[0], names: d}
+	text := unsafe.String(unsafe.SliceData(rest), len(rest)) //nolint:gosec // nobody changes value, and props are valid as long as it is
+	r := reader{rest: text, version: value[0], names: d}
 	props = r.props(props)
 	if r.bad || r.rest != "" {
 		return nil, errDamaged

@@ -92,7 +92,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	WriteProblem(w, Describe(r.Context(), err))
 }
 
-// hangUp ends the connection of a request with its answer. The server would read what is left of the body before
+// HangUp ends the connection of a request with its answer. The server would read what is left of the body before
 // it sends the answer, and wait for it.
 func HangUp(w http.ResponseWriter, r *http.Request) {
 	if _, read := r.Body.(body); !read && r.ContentLength != 0 {

@@ -93,13 +93,3 @@ func words(s string) []string {
 	}
 	return list
 }
-
-// Merge returns mine with what changed between base and theirs, and false where both changed the same lines.
-func Merge(base, mine, theirs string) (string, bool) {
-	edits, ok := udiff.Merge(udiff.Lines(base, mine), udiff.Lines(base, theirs))
-	if !ok {
-		return "", false
-	}
-	text, err := udiff.Apply(base, edits)
-	return text, err == nil
-}

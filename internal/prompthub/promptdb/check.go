@@ -38,7 +38,7 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, 
 func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, error) {
 	rec, err := parseRecord(row)
 	if err != nil {
-		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: err.Error()}}, nil
+		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: err.Error()}}, nil //nolint:nilerr // the error is the finding
 	}
 	if rec.rowsVersion > RowsVersion {
 		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: errNewer.Error(), newer: true}}, nil

@@ -318,7 +318,7 @@ func (w *work) both(ctx context.Context) (rec *record, err error) {
 // UndoLabel takes back the last move of a label that was not undone yet, and returns the labels then.
 func (db *DB) UndoLabel(ctx context.Context, author string, id prompt.ID, label, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome was to undo
-	return db.relabel(ctx, author, id, may, func(w *work, c card) (card, []table.Op, error) {
+	return db.relabel(ctx, author, id, may, func(_ *work, c card) (card, []table.Op, error) {
 		if tried != nil {
 			row, err := db.get(ctx, db.t.Prompts, tried.Key)
 			if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {
