@@ -25,8 +25,9 @@ BENCH_ROWS ?= 100000
 BENCH_COUNT ?= 1
 ADDR ?= 127.0.0.1:7071
 DATA ?= .data
+BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 
-.PHONY: help run test quick race browser check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test quick race browser check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -34,6 +35,10 @@ help: ## list the targets
 run: ## build, and serve on this machine with the embedded store (ADDR, DATA)
 	go build -o bin/handler ./handler
 	MAX_TEXT=$${MAX_TEXT:-32768} bin/handler local --addr $(ADDR) --data $(DATA)
+
+install: ## build the program as prompthub, and put it into BINDIR, where go install puts programs unless it is set
+	@mkdir -p "$(BINDIR)"
+	go build -o "$(BINDIR)/prompthub" ./handler
 
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The
 # longest packages come first, and one more at a time than there are processors: tests of the built program mostly wait.

@@ -42,9 +42,10 @@ func newApp(s settings, st store, log *slog.Logger, t *telemetry.Telemetry) *app
 // api returns the HTTP API.
 func (a *app) api(identify auth.Identify, admission *httpjson.Admission) http.Handler {
 	version, _ := built()
+	service := prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now)
 	return api.New(api.Config{
-		Service:  prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now),
-		Identify: identify, PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
+		Service:  service,
+		Identify: service.WithTokens(identify, a.settings.Dev()), Claimed: a.settings.Dev(), PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
 		Admission: admission, Origins: a.settings.Origins,
 		Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})

@@ -3,18 +3,33 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"text/tabwriter"
 )
 
 const intro = `PromptHub, the prompt library of a team or a community.
 
 Usage:
+  %[1]s COMMAND [flags]     flags may stand before and after other arguments
+  %[1]s COMMAND -h          the flags of a command
+  %[1]s --version
   handler                     run as the custom handler of a function app, started by the Functions host
-  handler COMMAND [flags]     flags may stand before and after other arguments
-  handler COMMAND -h          the flags of a command
 
 Commands:
 `
+
+// installed is what the program is called where "make install" has put it.
+const installed = "prompthub"
+
+// self returns what the program was called as.
+func self() string {
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == installed {
+		return installed
+	}
+	return "handler"
+}
 
 const outro = `
 Data goes to standard output; errors and progress go to standard error.
@@ -24,6 +39,9 @@ Exit codes:
   1  failed, or verify found differences
   2  the command line or its flags are wrong
   3  import went through, and some rows were rejected
+
+Commands that call a service take its address and a token from --url and --token, from PROMPTHUB_URL and PROMPTHUB_TOKEN, or
+from the file that PROMPTHUB_CONFIG names; see "get -h".
 
 Settings are environment variables. Those that matter most:
   AUTH_MODE            how callers are identified: easyauth, jwt, oidc or dev; "local" takes dev where it is
@@ -49,7 +67,7 @@ func help(w io.Writer, names []string) error {
 		c.help(w)
 		return nil
 	}
-	fmt.Fprint(w, intro)
+	fmt.Fprintf(w, intro, self())
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, c := range commands() {
 		fmt.Fprintf(t, "  %s\t%s\n", c.name, c.short)

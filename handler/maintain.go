@@ -108,9 +108,6 @@ func openFile(in io.Reader, name string) (io.ReadCloser, error) {
 }
 
 func restore(ctx context.Context, db *promptdb.DB, std streams, in io.Reader) error {
-	if err := db.Create(ctx); err != nil {
-		return err
-	}
 	p := newProgress(std.err, "rows", 0)
 	n, err := db.Restore(ctx, in, p.at)
 	if err == nil {
@@ -208,5 +205,8 @@ func withStore(open func(dir, queuePrefix string) (store, error), dir string, st
 	defer func() { err = errors.Join(err, st.close()) }()
 	a := newApp(s, st, slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: max(s.LogLevel, slog.LevelWarn)})), nil)
 	defer a.behind.Wait()
+	if err := a.db.Create(context.Background()); err != nil { // an older version made fewer tables
+		return err
+	}
 	return do(a.db)
 }

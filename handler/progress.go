@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/prompt"
 )
 
 // A progress tells how far a command has come: in place on a terminal, else now and then by a line.
@@ -67,27 +70,64 @@ type report struct {
 	progress *progress
 	seen     int
 	counts   map[client.Outcome]int
+	reasons  map[string]int // how many rows were rejected for each reason
+	long     []int          // how long the texts are that were rejected for their length
 }
 
+// shownRows is how many rows are told of each reason to reject them.
+const shownRows = 10
+
 func newReport(std streams, total int) *report {
-	return &report{out: std.out, progress: newProgress(std.err, "rows", total), counts: make(map[client.Outcome]int)}
+	return &report{out: std.out, progress: newProgress(std.err, "rows", total), counts: make(map[client.Outcome]int), reasons: make(map[string]int)}
 }
 
 func (r *report) add(res client.Result) {
 	r.seen++
 	r.counts[res.Outcome]++
 	if res.Outcome == client.Rejected {
-		r.progress.clear()
-		fmt.Fprintf(r.out, "row %d (line %d) %.60q rejected: %v\n", res.Row.Number, res.Row.Line, res.Row.Title, res.Err)
+		r.rejected(res)
 	}
 	r.progress.at(r.seen)
 }
 
+func (r *report) rejected(res client.Result) {
+	reason := client.Reason(res.Err)
+	r.reasons[reason]++
+	if client.TooLong(res.Err) {
+		r.long = append(r.long, res.Row.Units())
+	}
+	if r.reasons[reason] <= shownRows {
+		r.progress.clear()
+		fmt.Fprintf(r.out, "row %d (line %d) %.60q rejected: %v\n", res.Row.Number, res.Row.Line, res.Row.Title, res.Err)
+	}
+}
+
 func (r *report) end(dryRun bool) {
 	r.progress.clear()
+	for _, reason := range slices.Sorted(maps.Keys(r.reasons)) {
+		if more := r.reasons[reason] - shownRows; more > 0 {
+			fmt.Fprintf(r.out, "and %d more rejected: %s\n", more, reason)
+		}
+	}
+	r.tellLong()
 	word := "created"
 	if dryRun {
 		word = "would create"
 	}
-	fmt.Fprintf(r.out, "%s %d, unchanged %d, rejected %d\n", word, r.counts[client.Created], r.counts[client.Unchanged], r.counts[client.Rejected])
+	fmt.Fprintf(r.out, "%s %d, ", word, r.counts[client.Created])
+	if n := r.counts[client.Updated]; n > 0 {
+		fmt.Fprintf(r.out, "updated %d, ", n)
+	}
+	fmt.Fprintf(r.out, "unchanged %d, rejected %d\n", r.counts[client.Unchanged], r.counts[client.Rejected])
+}
+
+// tellLong says how many of the texts that are too long a higher limit would take.
+func (r *report) tellLong() {
+	if len(r.long) == 0 {
+		return
+	}
+	slices.Sort(r.long)
+	limit := min(r.long[len(r.long)-1], prompt.LimitMaxText)
+	n, _ := slices.BinarySearch(r.long, limit+1)
+	fmt.Fprintf(r.out, "%d rows have texts that are too long; a service with MAX_TEXT=%d would take %d of them\n", len(r.long), limit, n)
 }

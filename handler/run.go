@@ -29,7 +29,7 @@ type action func(ctx context.Context, std streams, args []string) error
 // A command is one word after "handler".
 type command struct {
 	name  string
-	args  []string // what follows, all of it needed
+	args  []string // what follows, all of it needed, unless the last stands in brackets for any number
 	short string
 	long  string
 	setup func(*flag.FlagSet) action
@@ -38,7 +38,8 @@ type command struct {
 // commands returns all commands in the order of the help text.
 func commands() []command {
 	return []command{
-		localCommand(), importCommand(), exportCommand(),
+		localCommand(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
+		importCommand(), exportCommand(),
 		backupCommand(), restoreCommand(), verifyCommand(), reindexCommand(), redriveCommand(), healthCommand(), versionCommand(),
 	}
 }
@@ -61,20 +62,26 @@ func run(ctx context.Context, args []string, std streams) int {
 	case errors.Is(err, errRejected):
 		return exitRejected
 	case errors.As(err, &usage):
-		fmt.Fprintf(std.err, "handler: %s\n\nRun \"handler help\" for the commands.\n", usage)
+		fmt.Fprintf(std.err, "%s: %s\n\nRun \"%[1]s help\" for the commands.\n", self(), usage)
 		return exitUsage
 	}
-	fmt.Fprintf(std.err, "handler: %v\n", err)
+	fmt.Fprintf(std.err, "%s: %v\n", self(), err)
 	return exitFailed
 }
 
 func dispatch(ctx context.Context, args []string, std streams) error {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0 && self() == installed:
+		return help(std.out, nil)
+	case len(args) == 0:
 		return serveHost(ctx, std)
 	}
 	name, args := args[0], args[1:]
 	if name == "help" || name == "-h" || name == "-help" || name == "--help" {
 		return help(std.out, args)
+	}
+	if name == "--version" || name == "-version" {
+		name = "version"
 	}
 	c, err := find(name)
 	if err != nil {
@@ -88,10 +95,18 @@ func dispatch(ctx context.Context, args []string, std streams) error {
 		return help(std.out, []string{name})
 	case err != nil:
 		return usageError(fmt.Sprintf("%s: %v", name, err))
-	case len(operands) != len(c.args):
+	case !c.takes(len(operands)):
 		return usageError(fmt.Sprintf("%s: want %s", name, c.usage()))
 	}
 	return do(ctx, std, operands)
+}
+
+// takes reports whether a command can have so many arguments.
+func (c command) takes(n int) bool {
+	if last := len(c.args) - 1; last >= 0 && strings.HasPrefix(c.args[last], "[") {
+		return n >= last
+	}
+	return n == len(c.args)
 }
 
 func find(name string) (command, error) {
@@ -110,7 +125,7 @@ func (c command) flags() *flag.FlagSet {
 }
 
 func (c command) usage() string {
-	return strings.Join(append([]string{"handler", c.name, "[flags]"}, c.args...), " ")
+	return strings.Join(append([]string{self(), c.name, "[flags]"}, c.args...), " ")
 }
 
 // parse reads flags wherever they stand and returns what is none.

@@ -20,7 +20,7 @@ const defaultUser = "me"
 
 func callerFlags(flags *flag.FlagSet) *caller {
 	var c caller
-	flags.StringVar(&c.url, "url", "http://127.0.0.1:7071", "`address` of the deployment or of \"handler local\"")
+	flags.StringVar(&c.url, "url", "", "`address` of the deployment or of \"handler local\" (default "+defaultURL+")")
 	flags.StringVar(&c.user, "user", "", "`name` to call as, for services in dev mode (default \""+defaultUser+"\")")
 	flags.StringVar(&c.token, "token", "", "bearer `token` to call with; PROMPTHUB_TOKEN keeps it out of the list of processes")
 	return &c
@@ -28,8 +28,8 @@ func callerFlags(flags *flag.FlagSet) *caller {
 
 // client returns the client that the flags ask for.
 func (c *caller) client() (*client.Client, error) {
-	if c.token == "" && c.user == "" {
-		c.token = os.Getenv("PROMPTHUB_TOKEN")
+	if err := c.complete(); err != nil {
+		return nil, err
 	}
 	switch {
 	case c.token != "" && c.user != "":
@@ -49,6 +49,8 @@ type importing struct {
 	caller        *caller
 	asContributor bool
 	dryRun        bool
+	update        bool
+	key           string
 }
 
 func importCommand() command {
@@ -59,13 +61,15 @@ func importCommand() command {
 CSV has the columns act (title), prompt (text) and, if there, for_devs (TRUE: tag development), type (a tag),
 contributor; its prompts become public. JSON Lines, as export writes them, have the members title, text, tags,
 visibility; others are ignored, so the prompts are new ones of the caller. Line ends inside CSV texts
-become single line feeds.
+become single line feeds. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
 
-Rows that break a rule are printed with their number and reason, and left out. The same file can be
+Rows that break a rule are left out and printed with their number and reason, ten of each reason. The same file can be
 imported again: what was created from it before is unchanged.`,
 		setup: func(flags *flag.FlagSet) action {
 			c := &importing{caller: callerFlags(flags)}
 			flags.BoolVar(&c.asContributor, "as-contributor", false, "call as the first contributor of each row, for services in dev mode")
+			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
+			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title")
 			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules (with the limit in MAX_TEXT) and send nothing; tags are not looked up")
 			return c.run
 		},
@@ -79,7 +83,7 @@ func (c *importing) run(ctx context.Context, std streams, args []string) error {
 	}
 	// Twice: a file that is broken further down creates nothing, and the total is known.
 	total := 0
-	for _, err := range client.Rows(file) {
+	for _, err := range client.Rows(file, c.key) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
@@ -89,7 +93,7 @@ func (c *importing) run(ctx context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	rows := client.Rows(file)
+	rows := client.Rows(file, c.key)
 	if c.asContributor {
 		rows = client.ByContributor(rows)
 	}
@@ -116,11 +120,17 @@ func (c *importing) maker(ctx context.Context) (client.Maker, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.asContributor && c.update {
+		return nil, usageError("--as-contributor and --update exclude each other: names are those of one caller")
+	}
 	if c.asContributor && c.caller.token != "" {
 		return nil, usageError("--as-contributor and --token exclude each other: a token says who is calling")
 	}
 	if _, err := remote.Me(ctx); err != nil {
 		return nil, err
+	}
+	if c.update {
+		return remote.Updater(), nil
 	}
 	return remote.Maker(c.asContributor), nil
 }

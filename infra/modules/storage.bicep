@@ -21,6 +21,8 @@ var tableNames = [
   'HiddenPromptsIndex'
   'TagCatalog'
   'SystemState'
+  'AccessTokens'
+  'Users'
 ]
 
 // What fails five times goes to the queue with -poison after its name.

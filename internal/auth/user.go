@@ -12,6 +12,7 @@ type User struct {
 	ID    string // opaque, stable, unique
 	Name  string // for display; never an e-mail address
 	Roles []string
+	Grant *Grant // what an access token lets its bearer do; nil where the user came without one
 }
 
 // Known reports whether somebody is calling.

@@ -188,4 +188,44 @@ var mutants = []mutant{
 		"a deleted prompt that comes back takes its name from the one that has it", "names.go",
 		"	if restored { // others may have taken what it was called", "	if restored && false {",
 	},
+	{
+		"an access token is compared without its end", "../tokens.go",
+		"	if !s.now().Before(t.ExpiresAt) {", "	if false {",
+	},
+	{
+		"an access token is believed with any secret", "../tokens.go",
+		"subtle.ConstantTimeCompare(t.Secret[:], secret[:]) != 1", "subtle.ConstantTimeCompare(t.Secret[:], secret[:]) > 1",
+	},
+	{
+		"an access token of development mode counts everywhere", "../tokens.go",
+		" || t.Claimed != claimed {", " {",
+	},
+	{
+		"an access token publishes without the scope", "../tokens.go",
+		"	if !seen {\n		return nil\n	}\n	return who.Needs(auth.ScopePublish)", "	return nil",
+	},
+	{
+		"an access token carries the scopes and the roles of its owner", "../tokens.go",
+		", Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil", ", Grant: &auth.Grant{TokenID: t.ID, Scopes: auth.Scopes()}}, nil",
+	},
+	{
+		"an access token lets somebody in before its owner sees it", "tokens.go",
+		"{Key: ownAccessKey(t.OwnerID, t.ID), Props: ownTokenProps(t)}, {Key: accessKey(t.ID), Props: secretProps(t)}}", "{Key: accessKey(t.ID), Props: secretProps(t)}, {Key: ownAccessKey(t.OwnerID, t.ID), Props: ownTokenProps(t)}}",
+	},
+	{
+		"a revoked access token leaves the list before it is refused", "tokens.go",
+		"[]table.Key{accessKey(id), ownAccessKey(owner, id)}", "[]table.Key{ownAccessKey(owner, id), accessKey(id)}",
+	},
+	{
+		"an access token is kept from after it was read", "tokens.go",
+		"		db.tokens.keep(id, t, at)", "		_ = at\n		db.tokens.keep(id, t, db.Now())",
+	},
+	{
+		"a handle leads to whoever asks for it", "users.go",
+		"		case row != nil && row.Props.Get(\"UserId\").Str() != user:\n			return errConflict\n", "",
+	},
+	{
+		"the prompts of an author are listed to others, private ones too", "mine.go",
+		"	if f.listed && !p.Listed() {", "	if false {",
+	},
 }

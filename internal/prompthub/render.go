@@ -9,19 +9,26 @@ import (
 
 // A Rendering is a prompt with values in the places of its variables.
 type Rendering struct {
-	Text string
+	prompt.Content
+	Version int64 // whose content it is
 }
 
-// Render fills a prompt in. Who may be nobody. Values that the prompt does not take, and needed ones that
+// Render fills a prompt in, as it is or, where want names one, in a version. Who may be nobody. Values that the prompt does not take, and needed ones that
 // are missing, are Invalid, each named under prompt.ValuesLocation.
-func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, values map[string]string) (Rendering, error) {
-	v, err := s.db.Get(ctx, who.ID, id)
+func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want *WantedVersion, values map[string]string) (Rendering, error) {
+	var v View
+	var err error
+	if want != nil {
+		v, err = s.db.GetVersion(ctx, who.ID, id, *want)
+	} else {
+		v, err = s.db.Get(ctx, who.ID, id)
+	}
 	if err != nil {
 		return Rendering{}, err
 	}
-	texts, err := prompt.ParseTemplate(v.Variables, v.Text).Render(values, s.rules.TextLimit())
+	filled, err := v.Content().Render(values, s.rules.TextLimit())
 	if err != nil {
 		return Rendering{}, err
 	}
-	return Rendering{Text: texts[0]}, nil
+	return Rendering{Content: filled, Version: max(v.Version, 1)}, nil
 }

@@ -50,6 +50,9 @@ func (m Match) replays(revision int64) bool { return slices.Contains(m.Revisions
 // Create stores a new prompt. With a key, the same call again answers the same prompt and false;
 // another draft under the same key is Invalid.
 func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key string) (View, bool, error) {
+	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
+		return View{}, false, err
+	}
 	d, err := s.rules.Check(d)
 	if err != nil {
 		return View{}, false, err
@@ -64,6 +67,9 @@ func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key
 	}
 	p := prompt.Prompt{ID: id, AuthorID: who.ID, AuthorName: who.Name, Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
 	made, isNew, err := s.db.Add(ctx, p, idem)
+	if err == nil {
+		s.db.Known(ctx, who.ID)
+	}
 	if err != nil || isNew {
 		return View{Prompt: made}, isNew, err
 	}
@@ -220,6 +226,9 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 		if d.Equal(p.Draft) && len(d.Labels) == 0 {
 			return p, promptdb.ErrUnchanged
 		}
+		if err := publishes(who, p.Visibility == prompt.Public || d.Visibility == prompt.Public); err != nil {
+			return p, err
+		}
 		if !m.holds(p.Revision) {
 			return p, stale()
 		}
@@ -270,6 +279,9 @@ func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, er
 // Delete takes a prompt away from everybody. Its author can restore it for prompt.RestoreDays.
 // Deleting it again does nothing.
 func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error {
+	if err := who.Needs(auth.ScopePublish); err != nil {
+		return err
+	}
 	_, err := s.db.Change(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
 			return p, promptdb.ErrUnchanged
@@ -285,6 +297,9 @@ func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error
 
 // Restore undoes Delete.
 func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
+	if err := who.Needs(auth.ScopePublish); err != nil {
+		return View{}, err
+	}
 	v, err := s.db.ChangeAndGet(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if !p.Deleted() {
 			return p, promptdb.ErrUnchanged

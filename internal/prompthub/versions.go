@@ -70,6 +70,9 @@ func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.I
 
 // DeleteVersion removes a version and takes its labels away. Its number is used for good.
 func (s *Service) DeleteVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) error {
+	if err := who.Needs(auth.ScopePublish); err != nil {
+		return err
+	}
 	err := s.db.DeleteVersion(ctx, who.ID, id, n, s.now().UTC().Truncate(time.Millisecond))
 	if fault.Of(err) == fault.NotFound {
 		if v, getErr := s.db.GetVersion(ctx, who.ID, id, WantedVersion{Label: prompt.Latest}); getErr == nil && v.AuthorID == who.ID {
@@ -87,15 +90,23 @@ func (s *Service) Labels(ctx context.Context, who auth.User, id prompt.ID) (labe
 
 // SetLabel puts a label on a version, or takes it away for 0.
 func (s *Service) SetLabel(ctx context.Context, who auth.User, id prompt.ID, label string, n int64) error {
+	if err := publishes(who, n == 0); err != nil { // taking one away may break who relies on it
+		return err
+	}
 	if err := prompt.CheckLabel(label); err != nil {
 		return s.unlessForbidden(ctx, who, id, err)
 	}
-	_, err := s.db.SetLabel(ctx, who.ID, id, label, n, who.ID, anything)
+	_, err := s.db.SetLabel(ctx, who.ID, id, label, n, who.ID, func(p prompt.Prompt) error {
+		return publishes(who, p.Visibility == prompt.Public)
+	})
 	return s.unlessForbidden(ctx, who, id, err)
 }
 
 // UndoLabel takes back what was done last with a label and was not undone yet.
 func (s *Service) UndoLabel(ctx context.Context, who auth.User, id prompt.ID, label string) error {
+	if err := who.Needs(auth.ScopePublish); err != nil {
+		return err
+	}
 	_, err := s.db.UndoLabel(ctx, who.ID, id, label, who.ID, anything)
 	return s.unlessForbidden(ctx, who, id, err)
 }

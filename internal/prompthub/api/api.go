@@ -31,6 +31,7 @@ const schemas = "#/components/schemas/"
 type Config struct {
 	Service    *prompthub.Service
 	Identify   auth.Identify
+	Claimed    bool // that callers only claim to be who they are: access tokens made now count in development mode only
 	PublicRead bool // whether nobody in particular may read public prompts
 	MaxText    int  // what the document says of the length of a text; zero means prompt.DefaultMaxText
 	Admission  *httpjson.Admission
@@ -75,6 +76,8 @@ func build(c Config) (*api, http.Handler) {
 	a.labels()
 	a.votes()
 	a.mine()
+	a.tokens()
+	a.users()
 	a.moderation()
 	a.tags()
 	a.system()
@@ -95,7 +98,9 @@ func (a *api) settings() huma.Config {
 	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
 	c.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		bearer: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of the identity provider."},
+		bearer: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of the identity provider, or an access token, which begins with ph_."},
+		basic:  {Type: "http", Scheme: "basic", Description: "An access token: its id as the name, what follows the second _ as the password."},
+		apiKey: {Type: "apiKey", In: "header", Name: auth.APIKeyHeader, Description: "An access token."},
 		dev:    {Type: "apiKey", In: "header", Name: auth.DevUserHeader, Description: "In development mode: any name. " + auth.DevRolesHeader + " adds roles."},
 	}
 	return c

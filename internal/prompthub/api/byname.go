@@ -5,8 +5,6 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"prompthub/internal/fault"
 )
 
 func (a *api) byName() {
@@ -18,24 +16,13 @@ func (a *api) byName() {
 
 // ByName names a prompt as programs do.
 type ByName struct {
-	Handle string `path:"handle" doc:"Whose prompt: me" example:"me"`
+	Handle string `path:"handle" doc:"Whose prompt: a handle, an authorId, or me" example:"me"`
 	Slug   string `path:"slug" doc:"The slug of the prompt, or its name, or one that it had, with / as %2F" example:"reviews-code"`
 	Which
 }
 
-// owner returns the id of the user that a path names.
-func (in ByName) owner(c call) (string, error) {
-	switch {
-	case in.Handle == "me" && !c.Known():
-		return "", fault.New(fault.Unauthenticated, "sign in to use this")
-	case in.Handle == "me":
-		return c.ID, nil
-	}
-	return "", fault.New(fault.NotFound, "there is no such prompt")
-}
-
 func (a *api) getByName(ctx context.Context, c call, in *ByName) (*promptOutput, error) {
-	owner, err := in.owner(c)
+	owner, err := a.Service.OwnerID(ctx, c.User, in.Handle)
 	if err != nil {
 		return nil, err
 	}

@@ -67,8 +67,8 @@ func (a *api) complete(op *huma.Operation) {
 	if op.RequestBody != nil {
 		a.exemplify(op.RequestBody.Content)
 	}
-	if made := op.Responses["201"]; made != nil { // a call again is answered as the first
-		op.Responses["200"].Headers = maps.Clone(made.Headers)
+	if made, again := op.Responses["201"], op.Responses["200"]; made != nil && again != nil { // answered as the first time
+		again.Headers = maps.Clone(made.Headers)
 	}
 	for status, r := range op.Responses {
 		if r.Ref != "" {

@@ -63,6 +63,13 @@ var permissions = map[string]rule{
 	"undo-label":          {"403 404 404 404 404", "204 204 404 204 404", "403 404 404 404 404"},
 	"list-my-votes":       {"200", "200", "200"},
 	"get-prompt-by-name":  {"404 404 404 404 404", "200 200 404 200 404", "404 404 404 404 404"},
+	"get-profile":         {"200", "200", "200"},
+	"put-profile":         {"200", "200", "200"},
+	"get-user":            {"200", "200", "200"},
+	"list-user-prompts":   {"200", "200", "200"},
+	"list-tokens":         {"200", "200", "200"},
+	"create-token":        {"201", "201", "201"},
+	"revoke-token":        {"404", "404", "404"},
 	"list-hidden-prompts": {"403", "403", "200"},
 	"list-tags":           {"200", "200", "200"},
 	"put-tag":             {"403", "403", "200"},
@@ -231,7 +238,7 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 	m.t.Helper()
 	p := m.prompt(target)
 	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug, "{version}", "1", "{other}", "2",
-		"{label}", "production").Replace(o.path)
+		"{label}", "production", "{token}", "mfrggzdfmztwq2lk").Replace(o.path)
 	v, _ := m.contract.at(o.pointer)
 	op := v.(map[string]any)
 	header := append([]string{}, who.header...)
@@ -239,7 +246,11 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 	if request, ok := op["requestBody"].(map[string]any); ok {
 		example := request["content"].(map[string]any)["application/json"].(map[string]any)["example"]
 		if members, ok := example.(map[string]any); ok {
-			delete(members, "name") // which only one prompt can have
+			delete(members, "handle") // which only one user can have
+			delete(members, "label")  // a version is named already
+			if strings.HasPrefix(o.path, "/prompts") {
+				delete(members, "name") // which only one prompt can have
+			}
 		}
 		b, err := json.Marshal(example)
 		require.NoError(m.t, err)

@@ -30,7 +30,11 @@ type meOutput struct {
 }
 
 func (a *api) me(_ context.Context, c call, _ *struct{}) (*meOutput, error) {
-	return &meOutput{Me{ID: c.ID, AuthorID: prompt.AuthorKey(c.ID), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}}, nil
+	me := Me{ID: c.ID, AuthorID: prompt.AuthorKey(c.ID), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}
+	if c.Grant != nil {
+		me.Scopes = c.Grant.Scopes
+	}
+	return &meOutput{me}, nil
 }
 
 type mineInput struct {

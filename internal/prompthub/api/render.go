@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -72,14 +73,37 @@ func (a *api) renderPrompt(ctx context.Context, c call, in *renderInput) (*rende
 	for name, value := range in.Body.Values {
 		values[name] = string(value)
 	}
-	r, err := a.Service.Render(ctx, c.User, id, values)
+	want, err := Which{in.Body.Version, in.Body.Label}.rendered("body.label")
 	if err != nil {
 		return nil, err
 	}
-	return &renderOutput{Rendered{Text: r.Text}}, nil
+	r, err := a.Service.Render(ctx, c.User, id, want, values)
+	if err != nil {
+		return nil, err
+	}
+	out := &renderOutput{Rendered{Text: r.Text, Version: r.Version}}
+	_, out.Body.Messages, _, _ = encodeContent(r.Content)
+	return out, nil
 }
 
-func (a *api) promptText(ctx context.Context, c call, in *ByID) (*rawOutput, error) {
+// rendered returns the version that is to be filled in, nil for what the prompt holds.
+func (in Which) rendered(location string) (*prompthub.WantedVersion, error) {
+	want, one, err := in.wanted()
+	switch {
+	case err != nil:
+		return nil, invalid(location, "name a version or a label, not both", in.Label)
+	case !one:
+		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
+	}
+	return &want, nil
+}
+
+type textInput struct {
+	ByID
+	Which
+}
+
+func (a *api) promptText(ctx context.Context, c call, in *textInput) (*rawOutput, error) {
 	id, err := in.prompt()
 	if err != nil {
 		return nil, err
@@ -90,11 +114,15 @@ func (a *api) promptText(ctx context.Context, c call, in *ByID) (*rawOutput, err
 			values[name] = value[0]
 		}
 	}
-	r, err := a.Service.Render(ctx, c.User, id, values)
+	want, err := in.rendered("query.label")
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.Service.Render(ctx, c.User, id, want, values)
 	if err != nil {
 		return nil, inQuery(err)
 	}
-	return &rawOutput{ContentType: textType + "; charset=utf-8", Body: []byte(r.Text)}, nil
+	return &rawOutput{ContentType: textType + "; charset=utf-8", Body: []byte(r.Words())}, nil
 }
 
 // inQuery makes an error say where the query has the values that it names.

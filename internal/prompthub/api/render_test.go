@@ -46,6 +46,28 @@ func TestRenderPrompt(t *testing.T) {
 	nobody.get(path+"/text?var.my+name=a%26b&var.place="+url.QueryEscape("x\n,y"), "If-None-Match", a.header.Get("ETag")).is(http.StatusNotModified)
 }
 
+// A chat is filled in message by message, in the version that is asked for, and what is declared counts.
+func TestRenderChatAndVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	made := ann.do(http.MethodPost, "/api/v1/prompts", `{"title":"Chat","kind":"chat","visibility":"public",
+		"messages":[{"role":"system","content":"You write in {{language}}."},{"placeholder":"history"},{"role":"user","content":"{{n}} lines on {{topic}}"}],
+		"variables":[{"name":"n","type":"number","default":"3"}]}`).is(http.StatusCreated).prompt()
+	path := "/api/v1/prompts/" + made.ID
+	ann.do(http.MethodPatch, path, `{"kind":"text","text":"Now {{x:1}}.","messages":null,"variables":null}`, "If-Match", "*").is(http.StatusOK)
+	var got api.Rendered
+	ann.do(http.MethodPost, path+"/render", `{"values":{"language":"Go","topic":"{{n}}"},"version":1}`).is(http.StatusOK).into(&got)
+	require.Equal(t, []api.Message{{Role: "system", Content: "You write in Go."}, {Placeholder: "history"}, {Role: "user", Content: "3 lines on {{n}}"}}, got.Messages)
+	require.EqualValues(t, 1, got.Version)
+	require.Equal(t, []string{"body.values.n"},
+		ann.do(http.MethodPost, path+"/render", `{"values":{"n":"many"},"version":1}`).problem(422).locations())
+	require.Equal(t, "You write in Go.\n\n4 lines on tea", ann.get(path+"/text?version=1&var.language=Go&var.n=4&var.topic=tea").is(http.StatusOK).body)
+	require.Equal(t, "Now 1.", ann.get(path+"/text?label=latest").is(http.StatusOK).body)
+	require.Equal(t, []string{"body.label"}, ann.do(http.MethodPost, path+"/render", `{"version":1,"label":"latest"}`).problem(422).locations())
+	ann.get(path + "/text?version=3").problem(404)
+}
+
 // What one request can have rendered is bounded, and so is what it is told.
 func TestRenderIsBounded(t *testing.T) {
 	t.Parallel()

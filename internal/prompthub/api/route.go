@@ -87,6 +87,9 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, who access) (auth.Us
 	if limited := a.Admission.Admit(w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
 		return u, caller, limited
 	}
+	if err == nil {
+		err = u.Needs(scope(who, r))
+	}
 	return u, caller, err
 }
 
@@ -103,6 +106,14 @@ func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
+// scope returns what an access token must allow for a route. What others see of a change, the Service asks about.
+func scope(who access, r *http.Request) string {
+	if who == user && httpjson.IsWrite(r) {
+		return auth.ScopeWrite
+	}
+	return auth.ScopeRead
+}
+
 // conditional documents what httpjson.ETags does for every GET.
 func conditional(op *huma.Operation) {
 	op.Parameters = append(op.Parameters, &huma.Param{
@@ -114,6 +125,8 @@ func conditional(op *huma.Operation) {
 
 const (
 	bearer = "bearer"
+	basic  = "basic"
+	apiKey = "apiKey"
 	dev    = "dev"
 )
 
@@ -121,7 +134,7 @@ func security(who access, publicRead bool) []map[string][]string {
 	if who == open {
 		return nil
 	}
-	either := []map[string][]string{{bearer: {}}, {dev: {}}}
+	either := []map[string][]string{{bearer: {}}, {basic: {}}, {apiKey: {}}, {dev: {}}}
 	if who == reader && publicRead {
 		either = append(either, map[string][]string{}) // or nobody
 	}
@@ -133,7 +146,7 @@ func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response
 	// A query that cannot be decoded is refused on every route.
 	statuses := append([]int{http.StatusBadRequest, http.StatusInternalServerError}, op.Errors...)
 	if who != open {
-		statuses = append(statuses, http.StatusUnauthorized, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable)
+		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 	}
 	if op.Method != http.MethodGet {
 		statuses = append(statuses, http.StatusForbidden) // to pages of other sites, if to nobody else

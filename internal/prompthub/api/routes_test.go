@@ -94,6 +94,8 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"POST /prompts/{id}/render", "GET /prompts/{id}/text",
 		"POST /prompts/{id}/restore", "PUT /prompts/{id}/vote", "GET /prompts/{id}/vote", "DELETE /prompts/{id}/vote",
 		"PUT /prompts/{id}/hidden", "DELETE /prompts/{id}/hidden", "GET /moderation/hidden", "GET /me", "GET /me/prompts", "GET /me/votes",
+		"GET /me/tokens", "POST /me/tokens", "DELETE /me/tokens/{token}",
+		"GET /me/profile", "PUT /me/profile", "GET /users/{handle}", "GET /users/{handle}/prompts",
 		"GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs",
 		"GET /users/{handle}/prompts/{slug}", "GET /prompts/{id}/versions", "GET /prompts/{id}/versions/{version}",
 		"DELETE /prompts/{id}/versions/{version}", "POST /prompts/{id}/versions/{version}/restore",
@@ -224,13 +226,13 @@ func TestIdentity(t *testing.T) {
 	isOpen := map[string]bool{"/health": true, "/ready": true, "/openapi.json": true, "/docs": true}
 	isRead := map[string]bool{
 		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "post /prompts/{id}/render": true, "get /tags": true,
-		"get /users/{handle}/prompts/{slug}": true,
-		"get /prompts/{id}/versions":         true, "get /prompts/{id}/versions/{version}": true, "get /prompts/{id}/versions/{version}/diff/{other}": true,
+		"get /prompts/{id}/versions": true, "get /prompts/{id}/versions/{version}": true, "get /prompts/{id}/versions/{version}/diff/{other}": true,
 		"get /prompts/{id}/labels": true, "get /prompts/{id}/labels/{label}/history": true,
+		"get /users/{handle}/prompts/{slug}": true, "get /users/{handle}": true, "get /users/{handle}/prompts": true,
 	}
 	for path, methods := range documentOf(closed).Paths {
 		for method := range methods {
-			real := "/api/v1" + strings.NewReplacer("{id}", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "{tag}", "text", "{version}", "1", "{other}", "2").Replace(path)
+			real := "/api/v1" + strings.NewReplacer("{id}", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "{tag}", "text", "{version}", "1", "{other}", "2", "{token}", "mfrggzdfmztwq2lk").Replace(path)
 			t.Run(method+" "+path, func(t *testing.T) {
 				t.Parallel()
 				method := strings.ToUpper(method)

@@ -1,6 +1,9 @@
 package api
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // The limits that the document names and the domain enforces.
 const (
@@ -105,11 +108,16 @@ type PromptPatch struct {
 // A Filling is what POST /prompts/{id}/render takes.
 type Filling struct {
 	Values map[string]filled `json:"values,omitempty" doc:"By the names of variables, which the text has as {{name}}, {{name:default}}, {{name:a|b|c}} or with ${}; spaces in a name count as underscores. A text has at most 2,000 UTF-16 code units, of a multiline variable 32,768" example:"{\"name\":\"Ann\",\"count\":3}"`
+
+	Version int64  `json:"version,omitempty" minimum:"1" maximum:"9999999998" doc:"The version to fill in; absent, and without a label, what the prompt holds now" example:"1"`
+	Label   string `json:"label,omitempty" doc:"Fills in the version with this label" example:"latest"`
 }
 
 // A Rendered is a prompt with values in the places of its variables.
 type Rendered struct {
-	Text string `json:"text" doc:"The text, at most four times as long as a text may be. Values stand in it as they were sent: a placeholder in a value is text" example:"Write to Ann."`
+	Text     string    `json:"text,omitempty" doc:"The text, at most four times as long as a text may be. Values stand in it as they were sent: a placeholder in a value is text" example:"Write to Ann."`
+	Messages []Message `json:"messages,omitempty" doc:"Those of a chat, instead" example:"[{\"role\":\"user\",\"content\":\"Write to Ann.\"}]"`
+	Version  int64     `json:"version" doc:"Whose content it is" example:"3"`
 }
 
 // A Vote is what PUT /prompts/{id}/vote takes.
@@ -136,6 +144,51 @@ type Me struct {
 	AuthorID string   `json:"authorId" doc:"Names the caller in prompts, to everybody" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	Name     string   `json:"name" doc:"Display name" example:"Ann"`
 	Roles    []string `json:"roles" nullable:"false" doc:"admin keeps the tags and moderates" example:"[\"admin\"]"`
+
+	Scopes []string `json:"scopes,omitempty" enum:"read,write,publish" doc:"What the access token may do that the caller has sent; absent without one" example:"[\"read\"]"`
+}
+
+// A User is a user as everyone may see him.
+type User struct {
+	ID     string `json:"id" doc:"Stands for the user, for ever. It is the authorId of his prompts, and no id of a directory" example:"a_3xkzq5m7t2v4w6y2a4c6e2g4ij"`
+	Handle string `json:"handle,omitempty" doc:"What names him in addresses; absent until he has chosen one" example:"ann-lee"`
+	Name   string `json:"name" doc:"What to call him" example:"Ann Lee"`
+	About  string `json:"about" doc:"What he says of himself" example:"I write prompts for the kitchen."`
+}
+
+// A Profile is what PUT /me/profile takes.
+type Profile struct {
+	Handle string `json:"handle,omitempty" doc:"1 to 64 of a-z, 0-9 and -, no hyphen at an end or twice. Chosen once: absent leaves it, another one is refused, and so is one that somebody has or that addresses need" example:"ann-lee"`
+	Name   string `json:"name,omitempty" doc:"At most 100 characters, no @; absent for that of the account" example:"Ann Lee"`
+	About  string `json:"about,omitempty" doc:"At most 1,000 characters" example:"I write prompts for the kitchen."`
+}
+
+// A Token is an access token, which programs use in the place of its owner.
+type Token struct {
+	ID        string   `json:"id" doc:"Names it; the first part of the token. Also the name for HTTP Basic" example:"mfrggzdfmztwq2lk"`
+	Name      string   `json:"name" doc:"What its owner calls it" example:"CI of the shop"`
+	Scopes    []string `json:"scopes" nullable:"false" enum:"read,write,publish" doc:"read: what the owner may read. write: change what nobody else sees, and vote. publish: change what others see, and delete. Roles are never among them" example:"[\"read\"]"`
+	CreatedAt string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
+	ExpiresAt string   `json:"expiresAt" format:"date-time" doc:"From then on it is refused" example:"2026-06-02T05:06:07.891Z"`
+	UsedOn    string   `json:"usedOn,omitempty" format:"date" doc:"The day of its last use, UTC; absent until it is used" example:"2026-03-05"`
+}
+
+// A TokenList is the access tokens of a user.
+type TokenList struct {
+	Items []Token `json:"items" nullable:"false" doc:"Newest first; at most 50"`
+}
+
+// A NewToken is what POST /me/tokens takes.
+type NewToken struct {
+	Name      string    `json:"name" doc:"To know it by: 1 to 100 characters" example:"CI of the shop"`
+	Scopes    []string  `json:"scopes" enum:"read,write,publish" doc:"What it may do, as in Token" example:"[\"read\"]"`
+	ExpiresAt time.Time `json:"expiresAt,omitzero" format:"date-time" doc:"When it ends, at most 366 days from now; absent: in 90 days" example:"2026-06-02T05:06:07.891Z"`
+}
+
+// A ShownToken is a new access token with its secret.
+type ShownToken struct {
+	Token
+	Secret string `json:"token" doc:"The token itself: for Authorization: Bearer or X-Api-Key; what follows the second _ is the password for HTTP Basic. It is not kept and cannot be shown again" example:"ph_mfrggzdfmztwq2lk_nbswy3dpeb3w64tmmqqho33snrscaylomqqgg33omnqxe5djnzsxg4domuqgc2la"`
 }
 
 // A Tag is an entry of the tag catalog.

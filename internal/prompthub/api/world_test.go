@@ -160,6 +160,22 @@ func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 	return w
 }
 
+// instance returns another instance of the application over the same stores.
+func (w *world) instance(change ...func(*api.Config)) *world {
+	db := promptdb.New(w.db.Config)
+	config := w.config
+	config.Service, config.Identify = prompthub.New(db, prompt.Rules{}, w.clock.Now), auth.Dev()
+	for _, f := range change {
+		f(&config)
+	}
+	other := *w
+	other.db, other.config, other.api = db, config, api.New(config)
+	server := httptest.NewServer(other.api)
+	w.t.Cleanup(server.Close)
+	other.url = server.URL
+	return &other
+}
+
 // on returns the world as a subtest sees it.
 func (w *world) on(t testing.TB) *world {
 	other := *w

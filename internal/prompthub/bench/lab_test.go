@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -45,6 +46,7 @@ type lab struct {
 	prompt prompt.ID    // by ann, public: three tags, a title of five words
 	behind atomic.Int64 // calls that were left to follow the answer
 	cursor string       // of a page that was read before
+	token  api.ShownToken
 
 	projections atomic.Int64
 }
@@ -94,7 +96,7 @@ func (l *lab) restart() {
 	})
 	hub := prompthub.New(l.db, prompt.Rules{}, time.Now)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
-	routes := api.New(api.Config{Service: hub, Identify: auth.Dev(), Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
+	routes := api.New(api.Config{Service: hub, Identify: hub.WithTokens(auth.Dev(), true), Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
 	l.doors = web.Beside(routes, pages)
 	l.jobs = make(map[string]function.Func)
@@ -140,6 +142,14 @@ func (l *lab) warm() {
 	require.NoError(l.t, err)
 	_, err = l.db.Newest(l.t.Context(), "", 1) // which months have prompts
 	require.NoError(l.t, err)
+	l.db.Known(l.t.Context(), ann)
+	synctest.Wait()
+}
+
+// makeToken makes an access token of ann's.
+func (l *lab) makeToken() {
+	l.t.Helper()
+	l.ask(call{method: http.MethodPost, path: "/me/tokens", user: ann, body: `{"name":"CI","scopes":["read","write","publish"]}`}, &l.token)
 }
 
 func (l *lab) vote(who string, v prompt.Vote) {
@@ -149,7 +159,7 @@ func (l *lab) vote(who string, v prompt.Vote) {
 
 // path puts what the lab knows into a path.
 func (l *lab) path(path string) string {
-	return strings.NewReplacer("{id}", string(l.prompt), "{cursor}", l.cursor).Replace(path)
+	return strings.NewReplacer("{id}", string(l.prompt), "{cursor}", l.cursor, "{token}", cmp.Or(l.token.ID, "none")).Replace(path)
 }
 
 // likes makes so many strangers like the prompt, and leaves the jobs of that undone.

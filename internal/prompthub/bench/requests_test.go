@@ -24,6 +24,7 @@ type request struct {
 	name  string
 	cold  bool       // by an instance that has just started
 	again bool       // the same request was made a moment ago
+	token bool       // with an access token
 	setup func(*lab) // before, not counted
 
 	call   call   // with {id} and {cursor} in its path
@@ -51,6 +52,9 @@ func (r request) make(l *lab) int {
 	}
 	c := r.call
 	c.path = l.path(c.path)
+	if r.token {
+		c.header = http.Header{"Authorization": {"Bearer " + l.token.Secret}}
+	}
 	w := serve(l.t, l.doors, c)
 	if r.status == 0 {
 		require.Equal(l.t, 2, w.Code/100, "%s %s: %s", c.method, c.path, w.Body)
@@ -96,6 +100,16 @@ func reads() []request {
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 1},
 		{name: "tags", call: get("/tags", "Vera")},
 		{name: "me", call: get("/me", "Vera")},
+		{name: "me, by an access token", token: true, setup: (*lab).makeToken, call: get("/me", ""), steps: 1, tables: 3, behind: 1},
+		{name: "me, by an access token, used a moment ago", token: true, again: true, setup: (*lab).makeToken, call: get("/me", "")},
+		{name: "my access tokens", setup: (*lab).makeToken, call: get("/me/tokens", ann), steps: 1, tables: 1},
+		{name: "make an access token", call: call{method: http.MethodPost, path: "/me/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, steps: 3, tables: 3},
+		{name: "revoke an access token", setup: (*lab).makeToken, call: call{method: http.MethodDelete, path: "/me/tokens/{token}", user: ann}, steps: 3, tables: 3},
+		{name: "my profile", call: get("/me/profile", ann), steps: 1, tables: 1},
+		{name: "choose a handle", call: put("/me/profile", ann, `{"handle":"ann-lee"}`), steps: 5, tables: 5},
+		{name: "a user", setup: withHandle, call: get("/users/ann-lee", "Vera"), steps: 2, tables: 2},
+		{name: "prompts of a user", setup: withHandle, call: get("/users/ann-lee/prompts?limit=20", "Vera"), steps: 3, tables: 3},
+		{name: "get another's by name", setup: withHandle, call: get("/users/ann-lee/prompts/write-better-short-mystery-novels", "Vera"), steps: 3, tables: 5},
 		{name: "health", call: get("/health", "")},
 		{name: "ready", call: get("/ready", ""), steps: 1, tables: 1},
 		{name: "the OpenAPI document", call: get("/openapi.json", "")},
@@ -111,6 +125,9 @@ func labelled(l *lab) {
 	l.ask(put(l.path("/prompts/{id}/labels/production"), ann, `{"version":1}`), nil)
 	l.settle()
 }
+
+// withHandle gives the author a handle.
+func withHandle(l *lab) { l.ask(put("/me/profile", ann, `{"handle":"ann-lee"}`), nil) }
 
 func lists() []request {
 	const (

@@ -73,6 +73,8 @@ type call struct {
 	path   string
 	user   string // instead of the client's
 	key    string // Idempotency-Key
+	match  string // If-Match
+	accept string // another type than JSON
 	body   []byte
 }
 
@@ -84,7 +86,7 @@ type answer struct {
 	body       []byte
 }
 
-// do makes a call and stores the answer in v. The error is a *Problem where the service
+// do makes a call and stores the answer in v, unless that is nil. The error is a *Problem where the service
 // refused.
 func (c *Client) do(ctx context.Context, k call, v any) (status int, err error) {
 	a, err := c.patiently(ctx, k)
@@ -93,6 +95,9 @@ func (c *Client) do(ctx context.Context, k call, v any) (status int, err error) 
 	}
 	if a.status < 200 || a.status > 299 {
 		return a.status, a.problem()
+	}
+	if v == nil {
+		return a.status, nil
 	}
 	if err := json.Unmarshal(a.body, v); err != nil {
 		return a.status, fmt.Errorf("%s %s: the answer is not PromptHub's: %w", k.method, c.base+k.path, err)
@@ -106,11 +111,11 @@ func (c *Client) send(ctx context.Context, k call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", cmp.Or(k.accept, "application/json"))
 	if k.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for name, value := range map[string]string{"X-Dev-User": cmp.Or(k.user, c.user), "Idempotency-Key": k.key} {
+	for name, value := range map[string]string{"X-Dev-User": cmp.Or(k.user, c.user), "Idempotency-Key": k.key, "If-Match": k.match} {
 		if value != "" {
 			req.Header.Set(name, value)
 		}

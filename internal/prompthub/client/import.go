@@ -20,9 +20,15 @@ type Outcome int
 // The outcomes.
 const (
 	Created   Outcome = iota // a new prompt
-	Unchanged                // an earlier import made it
+	Unchanged                // it is there, as it is in the file
+	Updated                  // one that was there has this content now
 	Rejected                 // it breaks a rule
 )
+
+// String returns the word for an outcome.
+func (o Outcome) String() string {
+	return [...]string{"created", "unchanged", "updated", "rejected"}[o]
+}
 
 // A Result is a row and what became of it.
 type Result struct {
@@ -52,6 +58,28 @@ func (c *Client) Maker(asContributor bool) Maker {
 		return Unchanged, err
 	}
 }
+
+// Updater returns a Maker that gives each row's prompt of the caller's, which is named as the row says, the content of the row: as
+// a new version, or as a new prompt where there is none.
+func (c *Client) Updater() Maker {
+	return func(ctx context.Context, row Row) (Outcome, error) {
+		name := row.Name
+		if name == "" {
+			name = prompt.Slug(row.Title)
+		}
+		if name == "" {
+			return Rejected, errNameless
+		}
+		_, outcome, err := c.Save(ctx, Saving{Name: name, Title: row.Title, Text: row.Text, Tags: row.Tags, Visibility: row.Visibility})
+		if refused(err, false) {
+			return Rejected, err
+		}
+		return outcome, err
+	}
+}
+
+// errNameless is the trouble of a row that is to be found again by a name.
+var errNameless = errors.New("name: there is none, and none can be made of the title")
 
 // refused reports whether err is the service's answer to this one row, so that others may
 // fare better. Where each row has a user of its own, one that is no name of a user is.

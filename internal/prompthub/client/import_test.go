@@ -46,7 +46,7 @@ func TestImportTellsInTheOrderOfTheFile(t *testing.T) {
 			return client.Unchanged, nil
 		}
 		n := 0
-		err := client.Import(t.Context(), client.Rows(file(50)), do, func(r client.Result) {
+		err := client.Import(t.Context(), client.Rows(file(50), ""), do, func(r client.Result) {
 			n++
 			require.Equal(t, n, r.Row.Number)
 			require.Equal(t, []client.Outcome{client.Rejected, client.Created, client.Unchanged}[n%3], r.Outcome)
@@ -75,7 +75,7 @@ func TestImportEndsWithTheFirstTrouble(t *testing.T) {
 			return client.Created, nil
 		}
 		var told []int
-		err := client.Import(t.Context(), client.Rows(file(1000)), do, func(r client.Result) { told = append(told, r.Row.Number) })
+		err := client.Import(t.Context(), client.Rows(file(1000), ""), do, func(r client.Result) { told = append(told, r.Row.Number) })
 		require.ErrorIs(t, err, broken)
 		require.ErrorContains(t, err, "row 20: ")
 		require.Len(t, told, 19, "every row that was made is told, no other")
@@ -87,7 +87,7 @@ func TestImportEndsWithTheFile(t *testing.T) {
 	t.Parallel()
 	broken := append(file(3), "x,\"y\nz"...)
 	made := 0
-	err := client.Import(t.Context(), client.Rows(broken),
+	err := client.Import(t.Context(), client.Rows(broken, ""),
 		func(context.Context, client.Row) (client.Outcome, error) { return client.Created, nil },
 		func(client.Result) { made++ })
 	require.ErrorContains(t, err, "line 6")
@@ -103,7 +103,7 @@ func TestImportIsInterrupted(t *testing.T) {
 		}
 		return client.Created, ctx.Err()
 	}
-	require.ErrorIs(t, client.Import(ctx, client.Rows(file(1000)), do, func(client.Result) {}), context.Canceled)
+	require.ErrorIs(t, client.Import(ctx, client.Rows(file(1000), ""), do, func(client.Result) {}), context.Canceled)
 }
 
 func TestMakerAsContributor(t *testing.T) {
@@ -116,7 +116,7 @@ func TestMakerAsContributor(t *testing.T) {
 	rows := append(file(2), "3,text,,,\n4,text,,,\"a\tb\"\n5,text,,,\"zoe, f\"\n"...)
 	var results []client.Result
 	tell := func(r client.Result) { results = append(results, r) }
-	require.NoError(t, client.Import(t.Context(), client.ByContributor(client.Rows(rows)), c.Maker(true), tell))
+	require.NoError(t, client.Import(t.Context(), client.ByContributor(client.Rows(rows, "")), c.Maker(true), tell))
 	require.ElementsMatch(t, []string{"user0", "user1", "zoe"}, users.all())
 	require.Len(t, results, 5)
 	for i, r := range results {
@@ -128,7 +128,7 @@ func TestMakerAsContributor(t *testing.T) {
 	}
 
 	users = log{}
-	require.NoError(t, client.Import(t.Context(), client.Rows(file(2)), c.Maker(false), tell))
+	require.NoError(t, client.Import(t.Context(), client.Rows(file(2), ""), c.Maker(false), tell))
 	require.Equal(t, []string{"ann", "ann"}, users.all())
 }
 

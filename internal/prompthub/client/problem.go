@@ -3,8 +3,11 @@ package client
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -54,4 +57,18 @@ func (a answer) problem() error {
 	}
 	p.Status = a.status
 	return p
+}
+
+// counted is a number in a reason that differs from row to row.
+var counted = regexp.MustCompile(`, it has [0-9]+`)
+
+// Reason returns why a row was rejected, the same for all rows that were rejected for the same reason.
+func Reason(err error) string { return counted.ReplaceAllString(err.Error(), "") }
+
+// TooLong reports whether a row was rejected because its text is too long.
+func TooLong(err error) bool {
+	var p *Problem
+	return errors.As(err, &p) && slices.ContainsFunc(p.Errors, func(r Rule) bool {
+		return r.Location == "body.text" && strings.HasPrefix(r.Message, "shorten ")
+	})
 }

@@ -59,6 +59,10 @@ func (c *Client) Create(ctx context.Context, user string, d Draft) (bool, error)
 func key(user string, d Draft) string {
 	// Neither type can fail.
 	b, _ := json.Marshal([]any{user, d})
+	return keyOf(b)
+}
+
+func keyOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }

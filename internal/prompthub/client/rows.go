@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -20,26 +22,32 @@ type Row struct {
 	Line   int // of the file, where the row begins
 	Draft
 	Contributor string // the first one, "" where none is named
+	Name        string // what the file calls it, "" for nothing
 	Err         error  // why the row is no prompt
 }
 
+// Units returns how long the text is, as limits count.
+func (r Row) Units() int { return len(utf16.Encode([]rune(r.Text))) }
+
 // Rows returns the rows of a file: JSON Lines where it begins with a brace, else CSV. A
 // row that cannot be read has its Err set and others follow; where the rest of the file
-// cannot be trusted either, the last thing returned is an error.
-func Rows(file []byte) iter.Seq2[Row, error] {
+// cannot be trusted either, the last thing returned is an error. The names are in the column or member key, or name where
+// that is empty.
+func Rows(file []byte, key string) iter.Seq2[Row, error] {
 	file = bytes.TrimPrefix(file, []byte("\ufeff"))
+	key = cmp.Or(key, "name")
 	if bytes.HasPrefix(bytes.TrimSpace(file), []byte("{")) {
-		return lines(file)
+		return lines(file, key)
 	}
 	return func(yield func(Row, error) bool) {
-		if err := readCSV(file, yield); err != nil {
+		if err := readCSV(file, key, yield); err != nil {
 			yield(Row{}, err)
 		}
 	}
 }
 
 // lines reads JSON Lines as export writes them. Members that a draft does not have are ignored.
-func lines(file []byte) iter.Seq2[Row, error] {
+func lines(file []byte, key string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		row := Row{}
 		for line := range bytes.Lines(file) {
@@ -48,7 +56,7 @@ func lines(file []byte) iter.Seq2[Row, error] {
 				continue
 			}
 			row.Number++
-			row.Draft, row.Err = decode(line)
+			row.Draft, row.Name, row.Err = decode(line, key)
 			if !yield(row, nil) {
 				return
 			}
@@ -56,12 +64,17 @@ func lines(file []byte) iter.Seq2[Row, error] {
 	}
 }
 
-func decode(line []byte) (Draft, error) {
-	d := Draft{Visibility: "private"}
+func decode(line []byte, key string) (d Draft, name string, err error) {
+	d.Visibility = "private"
 	if err := json.Unmarshal(line, &d); err != nil {
-		return Draft{}, fmt.Errorf("not the JSON of a prompt: %w", err)
+		return Draft{}, "", fmt.Errorf("not the JSON of a prompt: %w", err)
 	}
-	return d, nil
+	var all map[string]any
+	if err := json.Unmarshal(line, &all); err != nil {
+		return Draft{}, "", fmt.Errorf("not the JSON of a prompt: %w", err)
+	}
+	name, _ = all[key].(string)
+	return d, name, nil
 }
 
 // The columns of a CSV file. The first two are needed.
@@ -73,7 +86,7 @@ const (
 	colContributor = "contributor"
 )
 
-func readCSV(file []byte, yield func(Row, error) bool) error {
+func readCSV(file []byte, key string, yield func(Row, error) bool) error {
 	r := csv.NewReader(bytes.NewReader(file))
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
@@ -100,7 +113,7 @@ func readCSV(file []byte, yield func(Row, error) bool) error {
 		if short {
 			row.Err = fmt.Errorf("has %d fields, the first line has %d", len(record), len(header))
 		} else {
-			row.fill(header, record)
+			row.fill(header, record, key)
 		}
 		if !yield(row, nil) {
 			return nil
@@ -117,12 +130,15 @@ func malformed(err error) error {
 	return err
 }
 
-func (r *Row) fill(header, record []string) {
+func (r *Row) fill(header, record []string, key string) {
 	r.Visibility = "public"
 	for i, value := range record {
 		if !utf8.ValidString(value) {
 			r.Err = fmt.Errorf("%s: is not valid UTF-8", header[i])
 			return
+		}
+		if header[i] == key {
+			r.Name = strings.TrimSpace(value)
 		}
 		switch header[i] {
 		case colTitle:

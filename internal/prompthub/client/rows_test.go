@@ -13,7 +13,7 @@ import (
 func read(t *testing.T, file string) []client.Row {
 	t.Helper()
 	var rows []client.Row
-	for row, err := range client.Rows([]byte(file)) {
+	for row, err := range client.Rows([]byte(file), "") {
 		require.NoError(t, err)
 		rows = append(rows, row)
 	}
@@ -99,7 +99,7 @@ func TestFilesThatCannotBeTrusted(t *testing.T) {
 			t.Parallel()
 			n := 0
 			var last error
-			for _, err := range client.Rows([]byte(tt.file)) {
+			for _, err := range client.Rows([]byte(tt.file), "") {
 				require.NoError(t, last, "nothing follows an error")
 				if last = err; err == nil {
 					n++
@@ -117,7 +117,7 @@ func FuzzRows(f *testing.F) {
 	f.Add([]byte(header + "\"\xff\",,,,\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		n, line, failed := 0, 0, false
-		for row, err := range client.Rows(file) {
+		for row, err := range client.Rows(file, "") {
 			require.False(t, failed, "nothing follows an error")
 			if failed = err != nil; failed {
 				continue

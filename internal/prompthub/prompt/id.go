@@ -3,6 +3,7 @@ package prompt
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -48,4 +49,10 @@ func (id ID) Time() time.Time {
 		return time.Time{}
 	}
 	return u.Timestamp().UTC()
+}
+
+// FirstID returns the least id of the millisecond of another.
+func FirstID(id ID) ID {
+	const stamp = 10 // characters of the time
+	return id[:stamp] + ID(strings.Repeat("0", len(id)-stamp))
 }

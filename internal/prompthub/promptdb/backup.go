@@ -20,7 +20,7 @@ const backupVersion = 2
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last
 // the number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	Kind    string       `json:"kind"` // backup, tag, idempotency, content, move, prompt, vote, end
+	Kind    string       `json:"kind"` // backup, tag, idempotency, content, move, prompt, vote, token, user, end
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
 	Tag     *tagLine     `json:"tag,omitempty"`
@@ -29,6 +29,8 @@ type line struct {
 	Move    *moveLine    `json:"move,omitempty"`
 	Prompt  *promptLine  `json:"prompt,omitempty"`
 	Vote    *voteLine    `json:"vote,omitempty"`
+	Token   *tokenLine   `json:"token,omitempty"`
+	User    *userLine    `json:"user,omitempty"`
 }
 
 type tagLine struct {
@@ -107,6 +109,8 @@ func (b *backup) all(ctx context.Context) error {
 		{b.db.t.TagCatalog, tagOf},
 		{b.db.t.Prompts, func(row table.Row) (*line, error) { return b.promptOf(ctx, row) }},
 		{b.db.t.Votes, b.voteOf},
+		{b.db.t.AccessTokens, func(row table.Row) (*line, error) { return b.tokenOf(ctx, row) }},
+		{b.db.t.Users, userOf},
 	} {
 		if err := b.table(ctx, part.table, part.line); err != nil {
 			return err

@@ -29,6 +29,7 @@ type ring struct {
 	truth  *promptdb.DB // sees and does everything at once, for setting up and checking
 	late   []landing
 	timers []func() error // that were cut short and come again
+	tokens int            // that were asked for
 }
 
 // A landing is a write that its sender has given up and that lands all the same.

@@ -267,6 +267,10 @@ func crashCases() []crashCase {
 		{name: "sweep", setup: broken, open: true, do: sweep, after: is(prompt.Prompt.Listed, true)},
 		{name: "purge", setup: old, do: purge, after: purged},
 		{name: "purge with a key", setup: oldWithKey, do: purge, after: purged},
+		{name: "choose a handle", do: chooseHandle, after: handleChosen},
+		{name: "make an access token", do: makeToken, after: tokenMade},
+		{name: "revoke an access token", setup: hasToken, do: revokeToken, after: tokenRevoked},
+		{name: "use an access token", setup: hasToken, do: useToken, after: tokenUsed},
 		{name: "redrive", setup: poisoned, open: true, do: redriven, after: is(func(p prompt.Prompt) bool { return p.Likes == 10 }, true)},
 	}
 	for _, from := range []prompt.Vote{prompt.None, prompt.Like, prompt.Dislike} {

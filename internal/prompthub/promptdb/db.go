@@ -39,6 +39,8 @@ type Tables struct {
 	HiddenIndex  string `envconfig:"TABLE_HIDDEN" default:"HiddenPromptsIndex"`
 	TagCatalog   string `envconfig:"TABLE_TAG_CATALOG" default:"TagCatalog"`
 	SystemState  string `envconfig:"TABLE_SYSTEM_STATE" default:"SystemState"`
+	AccessTokens string `envconfig:"TABLE_ACCESS_TOKENS" default:"AccessTokens"`
+	Users        string `envconfig:"TABLE_USERS" default:"Users"`
 }
 
 // DefaultTables returns the tables under their usual names.
@@ -113,6 +115,8 @@ type DB struct {
 	turns   turns
 	times   times
 	whole   atomic.Bool // see longestPrefix
+	tokens  tokens
+	known   users
 }
 
 // New returns a DB over a store. It reads and writes nothing.

@@ -39,6 +39,11 @@ import (
 //	HiddenPromptsIndex           hidden                    {TicksDesc}|{PromptId}
 //	TagCatalog                   tagcatalog                {Tag}
 //	SystemState                  sweep                     {table}
+//	AccessTokens                 t|{TokenId}               t
+//	                             u|{OwnerId}               {TokenId}
+//	Users                        u|{UserId}                profile
+//	                             k|{AuthorKey}             r
+//	                             h|{Handle}                r
 
 const (
 	minePrefix   = "!mine|"
@@ -52,8 +57,12 @@ const (
 	locatorRow   = "!prompt"
 	headerPrefix = "!" // sorts before every vote: the locator and the tallies
 
-	tagPrefix     = "t|"
-	tokenPrefix   = "q|"
+	tagPrefix    = "t|"
+	tokenPrefix  = "q|"
+	accessPrefix = "t|"
+	handlePrefix = "h|"
+	profileRow   = "profile"
+
 	newestPrefix  = "pub|newest|"
 	likedPrefix   = "pub|liked|"
 	deletedPrefix = "deleted|"
@@ -126,6 +135,28 @@ func locatorKey(id prompt.ID) table.Key {
 func voterKey(voter string, id prompt.ID) table.Key {
 	return table.Key{Partition: voterPartition(voter), Row: byAge(id)}
 }
+
+// accessKey is where the row of an access token is that lets somebody in.
+func accessKey(id string) table.Key { return table.Key{Partition: accessPrefix + enc(id), Row: "t"} }
+
+// ownAccessKey is where an access token stands in the list of its owner.
+func ownAccessKey(owner, id string) table.Key {
+	return table.Key{Partition: accessPartition(owner), Row: enc(id)}
+}
+
+func accessPartition(owner string) string { return "u|" + enc(owner) }
+
+func profileKey(user string) table.Key {
+	return table.Key{Partition: "u|" + enc(user), Row: profileRow}
+}
+
+// handleKey is where a handle leads to its user.
+func handleKey(handle string) table.Key {
+	return table.Key{Partition: handlePrefix + enc(handle), Row: "r"}
+}
+
+// knownKey is where the key that stands for a user in public leads to him.
+func knownKey(key string) table.Key { return table.Key{Partition: "k|" + enc(key), Row: "r"} }
 
 func voterPartition(voter string) string { return "u|" + enc(voter) }
 

@@ -33,10 +33,14 @@ type Filter struct {
 	Visibility prompt.Visibility // "" for both
 	Tags       []prompt.Tag      // all of them
 	Words      prompt.Query      // all of them
+	listed     bool              // those that everyone may see
 }
 
 func (f Filter) match(p prompt.Prompt, normalized string) bool {
 	if p.Deleted() != f.Deleted || f.Visibility != "" && p.Visibility != f.Visibility {
+		return false
+	}
+	if f.listed && !p.Listed() {
 		return false
 	}
 	return hasTags(p, f.Tags) && f.Words.Match(normalized)

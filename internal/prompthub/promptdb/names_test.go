@@ -295,6 +295,7 @@ func TestStoreFromBeforeNames(t *testing.T) {
 		Behind: func(f func()) { f() },
 		Sleep:  func(ctx context.Context, d time.Duration) error { c.Advance(d); return ctx.Err() },
 	})
+	require.NoError(t, w.Create(t.Context())) // tables that are new since
 	before := w.mine("ann")
 	require.Len(t, before, 4)
 	_, err = w.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})

@@ -34,6 +34,8 @@ func (db *DB) parts() []part {
 		db.rowByRow(db.t.Prompts, db.checkBesideTruth),
 		{table: db.t.Votes, page: votes.page, votes: votes},
 		db.rowByRow(db.t.VotesByVoter, db.checkVoter),
+		db.rowByRow(db.t.AccessTokens, db.checkToken),
+		db.rowByRow(db.t.Users, db.checkUser),
 	}
 	for _, name := range db.indexTables() {
 		parts = append(parts, db.rowByRow(name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }))

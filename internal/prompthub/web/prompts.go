@@ -80,7 +80,7 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Text, r)}
+	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Content(), r)}
 	p.Source = r.URL.Query().Get("view") == "source"
 	p.Ballot = ballotOf(who, v, p.Address)
 	for _, t := range v.Tags {

@@ -73,9 +73,9 @@ func (f field) Options() []string {
 	return nil
 }
 
-// fill fills in a text with the values of a form. A field that is left empty has none.
-func (s *web) fill(text string, r *http.Request) fill {
-	template := prompt.ParseTemplate(nil, text)
+// fill fills in a prompt with the values of a form. A field that is left empty has none.
+func (s *web) fill(c prompt.Content, r *http.Request) fill {
+	template := c.Template()
 	values := make(map[string]string)
 	var f fill
 	for i, v := range template.Variables {
@@ -87,7 +87,12 @@ func (s *web) fill(text string, r *http.Request) fill {
 	}
 	filled, err := template.Fill(values, s.MaxText)
 	if err == nil {
-		f.Text = filled.Texts[0]
+		for i, parts := range filled.Texts {
+			if i > 0 {
+				f.Text = append(f.Text, prompt.Part{Text: "\n\n", Variable: -1}) // between messages
+			}
+			f.Text = append(f.Text, parts...)
+		}
 		return f
 	}
 	f.Wrong = f.explain(err)

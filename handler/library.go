@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/prompt"
+)
+
+const refHelp = `
+NAME is the name, slug or id of a prompt of yours; @HANDLE/NAME is one of another user. NAME@LABEL and NAME@3 name a
+version. Where none is named, it is that with the label production, or else the latest.`
+
+const callerHelp = `
+
+The address and a token come from flags, from PROMPTHUB_URL and PROMPTHUB_TOKEN, or from config.json in the directory
+prompthub of the user's configuration (PROMPTHUB_CONFIG names another file): {"url": …, "token": …}, readable by its owner alone.`
+
+// columns writes columns for people to read.
+func columns(w io.Writer, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	return t.Flush()
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// values is the flag --var, given once for each variable.
+type values map[string]string
+
+func (v values) String() string { return "" }
+
+// Set reads NAME=VALUE.
+func (v values) Set(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || name == "" {
+		return errors.New("want NAME=VALUE")
+	}
+	v[name] = value
+	return nil
+}
+
+// asking returns a command that calls a service.
+func asking(c command, do func(flags *flag.FlagSet, asJSON *bool) func(ctx context.Context, std streams, remote *client.Client, args []string) error) command {
+	c.long += callerHelp
+	c.setup = func(flags *flag.FlagSet) action {
+		who := callerFlags(flags)
+		run := do(flags, flags.Bool("json", false, "print JSON"))
+		return func(ctx context.Context, std streams, args []string) error {
+			remote, err := who.client()
+			if err != nil {
+				return err
+			}
+			return run(ctx, std, remote, args)
+		}
+	}
+	return c
+}
+
+type asked = func(context.Context, streams, *client.Client, []string) error
+
+func getCommand() command {
+	return asking(command{
+		name: "get", args: []string{"NAME"}, short: "print the text of a prompt, filled in with --var",
+		long: "Prints the text of a prompt and nothing else, byte for byte. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once." + refHelp,
+	}, func(flags *flag.FlagSet, asJSON *bool) asked {
+		vars := values{}
+		flags.Var(vars, "var", "`NAME=VALUE` of a variable; once for each")
+		fill := flags.Bool("fill", false, "fill in the defaults, without a --var too")
+		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+			f, err := get(ctx, remote, args[0])
+			text := f.Words()
+			if err == nil && (len(vars) > 0 || *fill) {
+				text, err = remote.Render(ctx, f, vars)
+			}
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(std.out, map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "version": f.Version, "text": text})
+			}
+			_, err = io.WriteString(std.out, text)
+			return err
+		}
+	})
+}
+
+func get(ctx context.Context, remote *client.Client, name string) (client.Found, error) {
+	r, err := ref(name)
+	if err != nil {
+		return client.Found{}, err
+	}
+	return remote.Get(ctx, r)
+}
+
+func ref(name string) (client.Ref, error) {
+	r, err := client.ParseRef(name)
+	if err != nil {
+		return r, usageError(err.Error())
+	}
+	return r, nil
+}
+
+func searchCommand() command {
+	return asking(command{
+		name: "search", args: []string{"[WORD...]"}, short: "list prompts whose titles have the words",
+		long: "Lists public prompts whose titles have words that begin with those given, the newest first; without a word, the newest.",
+	}, func(flags *flag.FlagSet, asJSON *bool) asked {
+		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
+		limit := flags.Int("limit", 20, "most prompts, up to 100")
+		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+			found, err := remote.Search(ctx, strings.Join(args, " "), *mine, *limit)
+			if err != nil {
+				return err
+			}
+			var rows [][]string
+			for _, f := range found {
+				if *asJSON {
+					if err := printJSON(std.out, f.Raw); err != nil {
+						return err
+					}
+				}
+				rows = append(rows, []string{f.ID, f.Slug, fmt.Sprint(f.Score), f.Title})
+			}
+			if *asJSON {
+				return nil
+			}
+			return columns(std.out, rows)
+		}
+	})
+}
+
+func saveCommand() command {
+	return asking(command{
+		name: "save", args: []string{"FILE"}, short: "make a file the text of a prompt: a new one, or a new version of one",
+		long: "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.",
+	}, func(flags *flag.FlagSet, asJSON *bool) asked {
+		var s client.Saving
+		flags.StringVar(&s.Name, "name", "", "`name` of the prompt")
+		flags.StringVar(&s.Title, "title", "", "`title`; of a new prompt without one, the name")
+		flags.StringVar(&s.Message, "message", "", "`why` the text is as it is")
+		public := flags.Bool("public", false, "publish it")
+		tags := flags.String("tags", "", "`tags`, separated by commas")
+		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+			text, err := readFile(std.in, args[0])
+			if err != nil {
+				return err
+			}
+			s.Text = string(text)
+			if s.Name == "" && args[0] != "-" {
+				base := filepath.Base(args[0])
+				s.Name = strings.TrimSuffix(base, filepath.Ext(base))
+			}
+			if s.Name == "" {
+				return usageError("save: a text from standard input needs a --name")
+			}
+			if *public {
+				s.Visibility = string(prompt.Public)
+			}
+			if *tags != "" {
+				s.Tags = strings.Split(*tags, ",")
+			}
+			f, outcome, err := remote.Save(ctx, s)
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(std.out, f.Raw)
+			}
+			_, err = fmt.Fprintf(std.out, "%s@%d %s (%s)\n", f.Name, f.Version, outcome, f.ID)
+			return err
+		}
+	})
+}
+
+func versionsCommand() command {
+	return asking(command{
+		name: "versions", args: []string{"NAME"}, short: "list the versions of a prompt and their labels",
+		long: "Lists the versions of a prompt, the newest first, with their labels and why they were made." + refHelp,
+	}, func(flags *flag.FlagSet, asJSON *bool) asked {
+		limit := flags.Int("limit", 20, "most versions, up to 100")
+		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+			r, err := ref(args[0])
+			if err != nil {
+				return err
+			}
+			versions, err := remote.Versions(ctx, r, *limit)
+			if err != nil {
+				return err
+			}
+			var rows [][]string
+			for _, v := range versions {
+				if *asJSON {
+					if err := printJSON(std.out, v); err != nil {
+						return err
+					}
+				}
+				rows = append(rows, []string{fmt.Sprint(v.Version), v.CreatedAt, strings.Join(v.Labels, ","), v.Message})
+			}
+			if *asJSON {
+				return nil
+			}
+			return columns(std.out, rows)
+		}
+	})
+}
+
+func diffCommand() command {
+	return asking(command{
+		name: "diff", args: []string{"NAME@FROM", "TO"}, short: "print what differs between two versions, as diff -u does",
+		long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest." + refHelp,
+	}, func(_ *flag.FlagSet, asJSON *bool) asked {
+		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+			from, err := ref(args[0])
+			if err != nil {
+				return err
+			}
+			name, _, _ := strings.Cut(args[0][1:], "@")
+			to, err := ref(args[0][:1] + name + "@" + args[1])
+			if err != nil {
+				return err
+			}
+			text, err := remote.Diff(ctx, from, to)
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(std.out, map[string]string{"diff": text})
+			}
+			_, err = io.WriteString(std.out, text)
+			return err
+		}
+	})
+}
+
+func labelCommand() command {
+	return asking(command{
+		name: "label", args: []string{"NAME@VERSION", "LABEL"}, short: "put a label on a version of a prompt, or take it away",
+		long: "Puts a label on the version that is named: \"label greeting@3 production\" has programs get version 3. With --remove the label\nis taken from the prompt." + refHelp,
+	}, func(flags *flag.FlagSet, asJSON *bool) asked {
+		remove := flags.Bool("remove", false, "take the label away")
+		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+			r, err := ref(args[0])
+			if err != nil {
+				return err
+			}
+			f, err := remote.Label(ctx, r, args[1], *remove)
+			switch {
+			case err != nil:
+				return err
+			case *asJSON:
+				return printJSON(std.out, map[string]any{"id": f.ID, "name": f.Name, "label": args[1], "version": f.Version, "removed": *remove})
+			case *remove:
+				_, err = fmt.Fprintf(std.out, "%s: no %s any more\n", f.Name, args[1])
+			default:
+				_, err = fmt.Fprintf(std.out, "%s: %s is version %d\n", f.Name, args[1], f.Version)
+			}
+			return err
+		}
+	})
+}

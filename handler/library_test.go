@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLibraryStory uses a library from a shell: save, get, fill in, search, and the same with a token from a file.
+func TestLibraryStory(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	ok := func(want string, args ...string) {
+		t.Helper()
+		code, out, stderr := handler(t, args...)
+		require.Equal(t, exitOK, code, stderr)
+		require.Regexp(t, want, out)
+	}
+	fails := func(code int, want string, args ...string) {
+		t.Helper()
+		got, out, stderr := handler(t, args...)
+		require.Equal(t, code, got, out)
+		require.Empty(t, out)
+		require.Contains(t, stderr, want)
+	}
+	greeting := file(t, "greeting.md", "Dear {{name}},\r\n${mood:warm} regards to {{place}}.")
+	ok(`^greeting@1 created \(\w{26}\)\n$`, "save", greeting, "--user", "ann", "--title", "A greeting", "--public")
+	ok(`^greeting@1 unchanged`, "save", greeting, "--user", "ann")
+	ok(`^Dear \{\{name\}\},\r\n\$\{mood:warm\} regards to \{\{place\}\}\.$`, "get", "greeting", "--user", "ann")
+	ok(`^Dear Ann=Lee,\r\nwarm regards to \{\{name\}\}\.$`, "get", "--var", "name=Ann=Lee", "greeting", "--var", "place={{name}}", "--user", "ann")
+	fails(exitFailed, "values.name: is required; values.place: is required", "get", "greeting", "--fill", "--user", "ann")
+	fails(exitFailed, "values.x: is no variable", "get", "greeting", "--var", "x=1", "--user", "ann")
+	fails(exitUsage, "want NAME=VALUE", "get", "greeting", "--var", "x")
+	fails(exitUsage, "names no prompt", "get", "@ann/", "--user", "ann")
+	fails(exitFailed, "there is no such", "get", "nosuch", "--user", "ann")
+	fails(exitFailed, "there is no such", "get", "greeting", "--user", "bob")
+	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}!"), 0o600))
+	ok(`^greeting@2 updated`, "save", greeting, "--user", "ann", "--message", "Shorter")
+	ok(`greeting +0 +A greeting\n$`, "search", "a", "greet", "--user", "bob")
+	ok(`^$`, "search", "nothing", "--user", "bob")
+	var got struct {
+		Text    string
+		Version int
+	}
+	_, out, _ := handler(t, "get", "greeting", "--json", "--var", "name=Ann", "--user", "ann")
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, "Hello Ann!", got.Text)
+	require.Equal(t, 2, got.Version)
+
+	ok(`^2 .*latest +Shorter\n1 `, "versions", "greeting", "--user", "ann")
+	ok(`(?s)^--- .*\n-Dear .*\n\+Hello `, "diff", "greeting@1", "latest", "--user", "ann")
+	ok(`^greeting: production is version 1\n$`, "label", "greeting@1", "production", "--user", "ann")
+	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var", "place=Rome", "--user", "ann") // what is in production
+	ok(`^Hello Ann!$`, "get", "greeting@latest", "--var", "name=Ann", "--user", "ann")
+	ok(`^Hello Ann!$`, "get", "greeting@2", "--var", "name=Ann", "--user", "ann")
+	fails(exitFailed, "no such version", "get", "greeting@3", "--user", "ann")
+	ok(`^greeting: no production any more\n$`, "label", "greeting", "production", "--remove", "--user", "ann")
+
+	status, body := send(t, "POST", url+"/api/v1/me/tokens", `{"name":"CI","scopes":["read"]}`)
+	require.Equal(t, 201, status, body)
+	var made struct{ Token string }
+	require.NoError(t, json.Unmarshal([]byte(body), &made))
+	config := filepath.Join(t.TempDir(), "config.json")
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `{"url":%q,"token":%q}`, url, made.Token), 0o600))
+	t.Setenv("PROMPTHUB_CONFIG", config)
+	ok(`^Hello Ann!$`, "get", "greeting", "--var", "name=Ann") // by the token
+	fails(exitFailed, "scope write", "save", greeting)
+	unset(t, "PROMPTHUB_URL")
+	ok(`^Hello \{\{name\}\}!$`, "get", "greeting") // where the file says
+	t.Setenv("PROMPTHUB_URL", "http://localhost"+url[len("http://127.0.0.1"):])
+	fails(exitFailed, "there is no such", "get", "greeting") // the token goes nowhere else
+	require.NoError(t, os.Chmod(config, 0o644))
+	fails(exitFailed, "chmod 600", "get", "greeting")
+}
+
+func TestVersionFlag(t *testing.T) {
+	for _, arg := range []string{"--version", "version"} {
+		code, out, _ := handler(t, arg)
+		require.Equal(t, exitOK, code)
+		require.Contains(t, out, "prompthub ")
+	}
+}
+
+// An import tells ten rows of each reason, and how many more there are; and with --update it makes new versions.
+func TestImportTellsAndUpdates(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, url := startLocal(t, t.TempDir())
+	rows := func(text string) string {
+		var b strings.Builder
+		b.WriteString("act,prompt,key\n")
+		for i := range 25 {
+			fmt.Fprintf(&b, "Long %d,%s,\n", i, strings.Repeat("x", 3001+i))
+		}
+		fmt.Fprintf(&b, "Good,%s,the-good\nNo key,%s,\n", text, text)
+		return file(t, "rows.csv", b.String())
+	}
+	code, out, _ := handler(t, "import", rows("one"), "--url", url, "--update", "--key", "key")
+	require.Equal(t, exitRejected, code)
+	require.Equal(t, 10, strings.Count(out, "row "))
+	require.Contains(t, out, "and 15 more rejected: text: shorten the text to at most 3000 characters\n")
+	require.Contains(t, out, "25 rows have texts that are too long; a service with MAX_TEXT=3025 would take 25 of them\n")
+	require.Contains(t, out, "created 2, unchanged 0, rejected 25\n")
+	_, out, _ = handler(t, "import", rows("one"), "--url", url, "--update", "--key", "key")
+	require.Contains(t, out, "created 0, unchanged 2, rejected 25\n")
+	_, out, _ = handler(t, "import", rows("two"), "--url", url, "--update", "--key", "key")
+	require.Contains(t, out, "created 0, updated 2, unchanged 0, rejected 25\n")
+	for _, name := range []string{"the-good", "no-key"} {
+		_, out, _ = handler(t, "get", name, "--url", url)
+		require.Equal(t, "two", out)
+	}
+}

@@ -1,0 +1,158 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+	"net/http"
+	"slices"
+	"strings"
+
+	"prompthub/internal/fault"
+)
+
+// The scopes of access tokens.
+const (
+	ScopeRead    = "read"    // what the owner may read
+	ScopeWrite   = "write"   // change what nobody else sees, and vote
+	ScopePublish = "publish" // change what others see, and delete
+)
+
+// Scopes returns all scopes.
+func Scopes() []string { return []string{ScopeRead, ScopeWrite, ScopePublish} }
+
+// A Grant is what an access token lets its bearer do in the place of its owner. It carries no roles.
+type Grant struct {
+	TokenID string
+	Scopes  []string
+}
+
+// May reports whether the user may do what a scope stands for: without an access token everything that the user may.
+func (u User) May(scope string) bool {
+	return u.Grant == nil || slices.Contains(u.Grant.Scopes, scope)
+}
+
+// Needs returns an error unless the user may do what a scope stands for.
+func (u User) Needs(scope string) error {
+	if u.May(scope) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "this needs an access token with the scope "+scope)
+}
+
+// An access token reads ph_{id}_{secret}. The secret ends with a checksum of all that stands before it, so that a
+// mistyped token costs no look into the storage, and programs that search for lost secrets know one when they see it.
+const (
+	tokenPrefix = "ph_"
+	idBytes     = 10
+	secretBytes = 32
+)
+
+var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// A Secret is what is kept of the secret of an access token: its SHA-256.
+type Secret [sha256.Size]byte
+
+// NewToken makes an access token. Nothing but the id and the Secret is to be kept of it.
+func NewToken() (token, id string, secret Secret) {
+	random := make([]byte, idBytes+secretBytes)
+	rand.Read(random) //nolint:errcheck // it never fails
+	id = letters.EncodeToString(random[:idBytes])
+	text := letters.EncodeToString(random[idBytes:])
+	text += checksum(id, text)
+	return tokenPrefix + id + "_" + text, id, sha256.Sum256([]byte(text))
+}
+
+func checksum(id, secret string) string {
+	sum := crc32.ChecksumIEEE([]byte(tokenPrefix + id + "_" + secret))
+	return letters.EncodeToString(binary.BigEndian.AppendUint32(nil, sum))
+}
+
+// ParseToken returns the parts of an access token. ok is false for what NewToken never makes.
+func ParseToken(token string) (id string, secret Secret, ok bool) {
+	rest, ok := strings.CutPrefix(token, tokenPrefix)
+	id, text, both := strings.Cut(rest, "_")
+	if !ok || !both {
+		return "", Secret{}, false
+	}
+	return parseParts(id, text)
+}
+
+func parseParts(id, text string) (string, Secret, bool) {
+	n := letters.EncodedLen(secretBytes)
+	if !TokenID(id) || len(text) != n+letters.EncodedLen(crc32.Size) || checksum(id, text[:n]) != text[n:] {
+		return "", Secret{}, false
+	}
+	return id, sha256.Sum256([]byte(text)), true
+}
+
+// TokenID reports whether s can be the id of an access token.
+func TokenID(s string) bool {
+	b, err := letters.DecodeString(s)
+	return err == nil && len(b) == idBytes && letters.EncodeToString(b) == s
+}
+
+// A Find returns the user in whose place the bearer of an access token acts, with the Grant, or an error of the kind
+// Unauthenticated.
+type Find func(ctx context.Context, id string, secret Secret) (User, error)
+
+// AccessTokens believes requests that bring an access token, as bearer token, as password of HTTP Basic with the id as
+// the name, or in the header X-Api-Key. All others are asked of next. Who brings a token is no more than it says, whatever
+// else the request holds.
+func AccessTokens(find Find, next Identify) Identify {
+	return func(r *http.Request) (User, error) {
+		id, secret, is, ok := presented(r.Header)
+		switch {
+		case !is:
+			return next(r)
+		case !ok:
+			return User{}, fault.New(fault.Unauthenticated, "the access token is not complete; send it as it was shown")
+		}
+		return find(r.Context(), id, secret)
+	}
+}
+
+// presented returns the access token of a request. is says whether there is one, or something in its place; ok,
+// whether it can be one.
+func presented(h http.Header) (id string, secret Secret, is, ok bool) {
+	all := h.Values("Authorization")
+	if len(all) == 1 {
+		scheme, rest, _ := strings.Cut(all[0], " ")
+		rest = strings.TrimSpace(rest)
+		switch {
+		case strings.EqualFold(scheme, "Bearer") && strings.HasPrefix(rest, tokenPrefix):
+			id, secret, ok = ParseToken(rest)
+			return id, secret, true, ok
+		case strings.EqualFold(scheme, "Basic"):
+			id, secret, ok = basic(rest)
+			return id, secret, true, ok
+		}
+	}
+	keys := h.Values(APIKeyHeader)
+	if len(keys) == 0 {
+		return "", Secret{}, false, false
+	}
+	id, secret, ok = ParseToken(keys[0])
+	return id, secret, true, ok && len(keys) == 1
+}
+
+// APIKeyHeader is where programs that know no bearer tokens send an access token.
+const APIKeyHeader = "X-Api-Key"
+
+// basic reads the id and the secret of an access token as HTTP Basic has a name and a password.
+func basic(encoded string) (string, Secret, bool) {
+	const most = 1 << 10
+	if len(encoded) > most {
+		return "", Secret{}, false
+	}
+	b, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", Secret{}, false
+	}
+	id, text, _ := strings.Cut(string(b), ":")
+	return parseParts(id, text)
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (a *api) users() {
+	route(a, user, huma.Operation{
+		OperationID: "get-profile", Method: http.MethodGet, Path: "/me/profile", Tags: []string{"me"}, Summary: "What others see of me",
+	}, a.profile)
+	route(a, user, huma.Operation{
+		OperationID: "put-profile", Method: http.MethodPut, Path: "/me/profile", Tags: []string{"me"},
+		Summary: "Change what others see of me. A handle is chosen once, and never given to another", Errors: badBody,
+	}, a.putProfile)
+	route(a, reader, huma.Operation{
+		OperationID: "get-user", Method: http.MethodGet, Path: "/users/{handle}", Tags: []string{"users"},
+		Summary: "A user, as everyone may see him", Errors: []int{http.StatusNotFound},
+	}, a.user)
+	route(a, reader, huma.Operation{
+		OperationID: "list-user-prompts", Method: http.MethodGet, Path: "/users/{handle}/prompts", Tags: []string{"users"},
+		Summary: "The public prompts of a user, the newest first", Errors: fails(badQuery, http.StatusNotFound),
+	}, a.userPrompts)
+}
+
+type profileOutput struct {
+	Body User
+}
+
+func encodeUser(u prompthub.User, err error) (*profileOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &profileOutput{User{ID: u.Key, Handle: u.Handle, Name: u.Name, About: u.About}}, nil
+}
+
+func (a *api) profile(ctx context.Context, c call, _ *struct{}) (*profileOutput, error) {
+	return encodeUser(a.Service.Profile(ctx, c.User))
+}
+
+type profileInput struct {
+	Body Profile
+}
+
+func (a *api) putProfile(ctx context.Context, c call, in *profileInput) (*profileOutput, error) {
+	return encodeUser(a.Service.PutProfile(ctx, c.User, prompt.Profile{Handle: in.Body.Handle, Name: in.Body.Name, About: in.Body.About}))
+}
+
+// ByHandle names a user.
+type ByHandle struct {
+	Handle string `path:"handle" doc:"The handle of a user, the authorId that a prompt has, or me" example:"ann-lee"`
+}
+
+func (a *api) user(ctx context.Context, c call, in *ByHandle) (*profileOutput, error) {
+	return encodeUser(a.Service.UserByHandle(ctx, c.User, in.Handle))
+}
+
+type userPromptsInput struct {
+	ByHandle
+	Paging
+}
+
+func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*listOutput, error) {
+	page, err := a.Service.ByAuthor(ctx, c.User, in.Handle, in.Limit, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	return list(c, page), nil
+}

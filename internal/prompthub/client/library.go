@@ -1,0 +1,292 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A Ref names a prompt, and which content of it, as people and scripts write it: NAME, NAME@LABEL, NAME@VERSION, each
+// also with @HANDLE/ before it for a prompt of another user.
+type Ref struct {
+	Owner   string // a handle, or "me"
+	Name    string // name, slug or id
+	Version int64  // 0: none is named
+	Label   string // "": none is named
+}
+
+// Production is the label of the content that programs are to have where they name none.
+const Production = "production"
+
+// ParseRef reads a Ref.
+func ParseRef(s string) (Ref, error) {
+	r := Ref{Owner: "me", Name: s}
+	if rest, ok := strings.CutPrefix(s, "@"); ok {
+		owner, name, both := strings.Cut(rest, "/")
+		if !both || owner == "" {
+			return r, fmt.Errorf("%q names nobody's prompt: write @HANDLE/NAME", s)
+		}
+		r.Owner, r.Name = owner, name
+	}
+	if i := strings.LastIndexByte(r.Name, '@'); i >= 0 {
+		which := r.Name[i+1:]
+		r.Name = r.Name[:i]
+		if n, err := strconv.ParseInt(which, 10, 64); err == nil && n > 0 {
+			r.Version = n
+		} else {
+			r.Label = which
+		}
+		if which == "" {
+			return r, fmt.Errorf("%q ends with @: write a label or a version behind it", s)
+		}
+	}
+	if r.Name == "" {
+		return r, fmt.Errorf("%q names no prompt", s)
+	}
+	return r, nil
+}
+
+func (r Ref) path() string {
+	if id, ok := prompt.ParseID(r.Name); ok {
+		return "/prompts/" + string(id)
+	}
+	return "/users/" + url.PathEscape(r.Owner) + "/prompts/" + url.PathEscape(r.Name)
+}
+
+// which returns the query that names the content.
+func (r Ref) which() string {
+	switch {
+	case r.Version > 0:
+		return "?version=" + strconv.FormatInt(r.Version, 10)
+	case r.Label != "":
+		return "?label=" + url.QueryEscape(r.Label)
+	}
+	return ""
+}
+
+// said is what a prompt says: a text, or the messages of a chat.
+type said struct {
+	Text     string `json:"text"`
+	Messages []struct {
+		Content string `json:"content"`
+	} `json:"messages"`
+}
+
+// Words returns the text, or the messages with an empty line between them.
+func (s said) Words() string {
+	texts := []string{s.Text}
+	for i, m := range s.Messages {
+		if i == 0 {
+			texts = nil
+		}
+		if m.Content != "" {
+			texts = append(texts, m.Content)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// A Found is a prompt as a command needs it.
+type Found struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Slug  string `json:"slug"`
+	Title string `json:"title"`
+	said
+	AuthorName string `json:"authorName"`
+	Visibility string `json:"visibility"`
+	Version    int64  `json:"version"`
+	Revision   int64  `json:"revision"`
+	Score      int    `json:"score"`
+
+	Raw json.RawMessage `json:"-"` // what the service said
+}
+
+// UnmarshalJSON keeps what it reads.
+func (f *Found) UnmarshalJSON(b []byte) error {
+	type plain Found
+	if err := json.Unmarshal(b, (*plain)(f)); err != nil {
+		return err
+	}
+	f.Raw = append(json.RawMessage{}, b...)
+	return nil
+}
+
+// Get returns the prompt that r names, with the content that it names. Where it names none it is that of the label
+// production, if the prompt has one, else the latest.
+func (c *Client) Get(ctx context.Context, r Ref) (Found, error) {
+	if r.Version == 0 && r.Label == "" {
+		r.Label = Production
+		f, err := c.found(ctx, r)
+		if !isStatus(err, http.StatusNotFound) {
+			return f, err
+		}
+		r.Label = ""
+	}
+	return c.found(ctx, r)
+}
+
+func (c *Client) found(ctx context.Context, r Ref) (f Found, err error) {
+	_, err = c.do(ctx, call{method: http.MethodGet, path: r.path() + r.which()}, &f)
+	return f, err
+}
+
+func isStatus(err error, status int) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Status == status
+}
+
+// Render returns the text of what Get found, with values in the places of its variables.
+func (c *Client) Render(ctx context.Context, f Found, values map[string]string) (string, error) {
+	body, err := json.Marshal(map[string]any{"values": values, "version": f.Version})
+	if err != nil {
+		return "", err
+	}
+	var rendered said
+	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts/" + url.PathEscape(f.ID) + "/render", body: body}, &rendered)
+	return rendered.Words(), err
+}
+
+// Search returns up to limit public prompts whose titles have the words, or prompts of the caller's.
+func (c *Client) Search(ctx context.Context, words string, mine bool, limit int) ([]Found, error) {
+	path := "/prompts"
+	if mine {
+		path = "/me/prompts"
+	}
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	if words != "" {
+		query.Set("q", words)
+	}
+	var list struct {
+		Items []Found `json:"items"`
+	}
+	_, err := c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &list)
+	return list.Items, err
+}
+
+// A Saving is what is to become of a prompt, by its name. Empty members leave what it has.
+type Saving struct {
+	Name       string
+	Title      string
+	Text       string
+	Message    string
+	Tags       []string
+	Visibility string
+}
+
+// Save makes the caller's prompt of a name have a content: a new prompt, a new version of the one that there is, or neither
+// where it has that content.
+func (c *Client) Save(ctx context.Context, s Saving) (Found, Outcome, error) {
+	was, err := c.found(ctx, Ref{Owner: "me", Name: s.Name})
+	if isStatus(err, http.StatusNotFound) {
+		made, err := c.add(ctx, s)
+		return made, Created, err
+	}
+	if err != nil {
+		return was, Rejected, err
+	}
+	body, err := json.Marshal(s.change())
+	if err != nil {
+		return was, Rejected, err
+	}
+	k := call{method: http.MethodPatch, path: "/prompts/" + was.ID, body: body, match: fmt.Sprintf(`"%d"`, was.Revision)}
+	var now Found
+	if _, err := c.do(ctx, k, &now); err != nil {
+		return was, Rejected, err
+	}
+	if now.Revision == was.Revision {
+		return now, Unchanged, nil
+	}
+	return now, Updated, nil
+}
+
+// change is a merge patch.
+func (s Saving) change() map[string]any {
+	m := map[string]any{"text": s.Text}
+	for name, value := range map[string]string{"title": s.Title, "message": s.Message, "visibility": s.Visibility} {
+		if value != "" {
+			m[name] = value
+		}
+	}
+	if len(s.Tags) > 0 {
+		m["tags"] = s.Tags
+	}
+	return m
+}
+
+func (c *Client) add(ctx context.Context, s Saving) (made Found, err error) {
+	m := s.change()
+	m["name"] = s.Name
+	if s.Title == "" {
+		m["title"] = s.Name
+	}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return made, err
+	}
+	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts", key: keyOf(body), body: body}, &made)
+	return made, err
+}
+
+// A Version is one of a prompt's contents.
+type Version struct {
+	Version   int64    `json:"version"`
+	Message   string   `json:"message"`
+	CreatedAt string   `json:"createdAt"`
+	Labels    []string `json:"labels"`
+}
+
+// Versions returns the versions of a prompt, the newest first, up to limit.
+func (c *Client) Versions(ctx context.Context, r Ref, limit int) ([]Version, error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Items []Version `json:"items"`
+	}
+	_, err = c.do(ctx, call{method: http.MethodGet, path: fmt.Sprintf("/prompts/%s/versions?limit=%d", f.ID, limit)}, &list)
+	return list.Items, err
+}
+
+// Diff returns what differs between two contents of a prompt, as diff -u writes it.
+func (c *Client) Diff(ctx context.Context, a, b Ref) (string, error) {
+	was, err := c.found(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	now, err := c.found(ctx, b)
+	if err != nil {
+		return "", err
+	}
+	path := fmt.Sprintf("/prompts/%s/versions/%d/diff/%d", was.ID, was.Version, now.Version)
+	answered, err := c.patiently(ctx, call{method: http.MethodGet, path: path, accept: "text/plain"})
+	if err != nil {
+		return "", fmt.Errorf("GET %s: %w", c.base+path, err)
+	}
+	if answered.status != http.StatusOK {
+		return "", answered.problem()
+	}
+	return string(answered.body), nil
+}
+
+// Label puts a label on the content that r names, or takes it from the prompt.
+func (c *Client) Label(ctx context.Context, r Ref, label string, remove bool) (Found, error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return f, err
+	}
+	k := call{method: http.MethodPut, path: "/prompts/" + f.ID + "/labels/" + url.PathEscape(label), body: fmt.Appendf(nil, `{"version":%d}`, f.Version)}
+	if remove {
+		k.method, k.body = http.MethodDelete, nil
+	}
+	_, err = c.do(ctx, k, nil)
+	return f, err
+}

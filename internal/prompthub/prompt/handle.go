@@ -1,0 +1,72 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"prompthub/internal/fault"
+)
+
+const (
+	maxUserName = 100  // UTF-16 code units
+	maxUserNote = 1000 // UTF-16 code units
+)
+
+// noHandles are words that addresses give a meaning to, and names that would pass for those who run the service.
+var noHandles = []string{
+	"about", "account", "admin", "administrator", "anonymous", "api", "app", "auth", "docs", "everyone", "handler", "health", "help", "hub", "login", "logout",
+	"mail", "me", "member", "metrics", "mod", "moderation", "moderator", "moderators", "new", "nobody", "null", "official", "openapi", "owner", "postmaster",
+	"prompt", "prompthub", "prompts", "public", "ready", "root", "search", "security", "settings", "signin", "signout", "signup", "staff", "static", "status",
+	"support", "system", "tags", "team", "token", "tokens", "undefined", "user", "users", "votes", "webmaster", "www",
+}
+
+// A Profile is what a user shows others of himself. The zero Profile is that of who has none.
+type Profile struct {
+	Handle string // what names him in addresses, "" until he has chosen; it stays his for ever
+	Name   string
+	About  string
+}
+
+// Check returns p normalised, or an error of the kind Invalid that names every broken rule.
+func (p Profile) Check() (Profile, error) {
+	var c checker
+	p.Handle, p.Name, p.About = strings.TrimSpace(p.Handle), strings.TrimSpace(p.Name), strings.TrimSpace(p.About)
+	if p.Handle != "" && !ValidSlug(p.Handle) {
+		c.broken("body.handle", p.Handle, "choose a handle of at most %d of a-z, 0-9 and -, with no hyphen at an end or twice", maxSlug)
+	}
+	if slices.Contains(noHandles, p.Handle) {
+		c.broken("body.handle", p.Handle, "choose another handle: this one is reserved")
+	}
+	c.line("body.name", p.Name, maxUserName)
+	if strings.ContainsAny(p.Name, "@＠﹫") {
+		c.broken("body.name", p.Name, "leave out the at sign: a name is no address")
+	}
+	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+	switch n := units(p.About); {
+	case !utf8.ValidString(p.About) || strings.ContainsFunc(p.About, control):
+		c.broken("body.about", p.About, "send valid UTF-8 without control characters")
+	case n > maxUserNote:
+		c.broken("body.about", p.About, "shorten this to at most %d characters, it has %d", maxUserNote, n)
+	}
+	if len(c.fields) > 0 {
+		return Profile{}, &fault.Error{Kind: fault.Invalid, Text: "the profile breaks the rules named here", Fields: c.fields}
+	}
+	return p, nil
+}
+
+// HandleTaken reports that somebody has a handle, or had it.
+func HandleTaken(handle string) error {
+	return &fault.Error{Kind: fault.Invalid, Text: "the profile breaks the rules named here", Fields: []fault.Field{
+		{Location: "body.handle", Message: "choose another handle: somebody has this one", Value: handle},
+	}}
+}
+
+// HandleChosen reports that a handle cannot be changed.
+func HandleChosen(has string) error {
+	return &fault.Error{Kind: fault.Invalid, Text: "the profile breaks the rules named here", Fields: []fault.Field{
+		{Location: "body.handle", Message: fmt.Sprintf("keep %q: a handle is chosen once", has)},
+	}}
+}

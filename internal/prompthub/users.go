@@ -1,0 +1,90 @@
+package prompthub
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// Me names the caller where a handle is asked for.
+const Me = "me"
+
+// A User is a user as everyone may see him.
+type User struct {
+	Key string // stands for the user where the id must not be told
+	prompt.Profile
+}
+
+func errNobody() error { return fault.New(fault.NotFound, "there is no such user") }
+
+// Profile returns what others see of the caller.
+func (s *Service) Profile(ctx context.Context, who auth.User) (User, error) {
+	p, err := s.db.Profile(ctx, who.ID)
+	if err != nil {
+		return User{}, err
+	}
+	p.Name = cmp.Or(p.Name, who.Name)
+	return User{Key: prompt.AuthorKey(who.ID), Profile: p}, nil
+}
+
+// PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves it, another one is Invalid.
+func (s *Service) PutProfile(ctx context.Context, who auth.User, p prompt.Profile) (User, error) {
+	if err := who.Needs(auth.ScopePublish); err != nil {
+		return User{}, err
+	}
+	p, err := p.Check()
+	if err != nil {
+		return User{}, err
+	}
+	p.Name = cmp.Or(p.Name, who.Name)
+	p, err = s.db.PutProfile(ctx, who.ID, p)
+	return User{Key: prompt.AuthorKey(who.ID), Profile: p}, err
+}
+
+// OwnerID returns the id of the user that a handle, a key or Me names.
+func (s *Service) OwnerID(ctx context.Context, who auth.User, handle string) (string, error) {
+	if handle == Me {
+		if !who.Known() {
+			return "", fault.New(fault.Unauthenticated, "sign in to use this")
+		}
+		return who.ID, nil
+	}
+	id, err := s.db.UserID(ctx, handle)
+	if err == nil && id == "" {
+		err = errNobody()
+	}
+	return id, err
+}
+
+// UserByHandle returns a user by his handle or key.
+func (s *Service) UserByHandle(ctx context.Context, who auth.User, handle string) (User, error) {
+	id, err := s.OwnerID(ctx, who, handle)
+	if err != nil {
+		return User{}, err
+	}
+	p, err := s.db.Profile(ctx, id)
+	if err != nil {
+		return User{}, err
+	}
+	u := User{Key: prompt.AuthorKey(id), Profile: p}
+	if handle != Me && handle != u.Key && handle != u.Handle {
+		return User{}, errNobody() // a handle that was reserved and is not shown
+	}
+	return u, nil
+}
+
+// ByAuthor returns the public prompts of a user, the newest first.
+func (s *Service) ByAuthor(ctx context.Context, who auth.User, handle string, limit int, token string) (Page, error) {
+	author, err := s.OwnerID(ctx, who, handle)
+	if err != nil {
+		return Page{}, err
+	}
+	return s.page(ctx, who, fmt.Sprintf("author %q", author), token, func(after string) (promptdb.Page, error) {
+		return s.db.ByAuthor(ctx, author, after, limit)
+	})
+}
