@@ -96,7 +96,7 @@ func TestTokensInABackup(t *testing.T) {
 	// One that a writer left half way is in no backup.
 	w.tokenRow(table.Delete, table.Key{Partition: "t|" + strings.Repeat("a", 16), Row: "t"})
 	var first, second bytes.Buffer
-	_, err = w.Backup(t.Context(), &first, func(int) {})
+	_, err = w.Backup(t.Context(), &first, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(first.String(), `"kind":"token"`))
 	other := newWorld(t)
@@ -106,7 +106,7 @@ func TestTokensInABackup(t *testing.T) {
 	restored, err := other.Token(t.Context(), strings.Repeat("b", 16))
 	require.NoError(t, err)
 	require.Equal(t, token, restored)
-	_, err = other.Backup(t.Context(), &second, func(int) {})
+	_, err = other.Backup(t.Context(), &second, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.Equal(t, first.String(), second.String())
 	_, err = other.Restore(t.Context(), bytes.NewReader(first.Bytes()), func(int) {})

@@ -44,7 +44,7 @@ func TestUsersInABackup(t *testing.T) {
 	w.userRow(table.Insert, reserved)
 	require.Empty(t, w.found())
 	var first, second bytes.Buffer
-	_, err = w.Backup(t.Context(), &first, func(int) {})
+	_, err = w.Backup(t.Context(), &first, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	other := newWorld(t)
 	_, err = other.Restore(t.Context(), bytes.NewReader(first.Bytes()), func(int) {})
@@ -58,7 +58,7 @@ func TestUsersInABackup(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, id)
 	}
-	_, err = other.Backup(t.Context(), &second, func(int) {})
+	_, err = other.Backup(t.Context(), &second, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.Equal(t, first.String(), second.String())
 }
