@@ -15,6 +15,7 @@ import (
 
 	"prompthub/internal/auth"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/prompt"
 )
 
 // withTokens has an API take access tokens, as the program does.
@@ -54,7 +55,7 @@ func TestTokenStory(t *testing.T) {
 	basic := base64.StdEncoding.EncodeToString([]byte(token.ID + ":" + secret))
 	for _, header := range [][]string{bearerOf(token), {"Authorization", "basic " + basic}, {"X-Api-Key", token.Secret}, {"X-Api-Key", token.Secret, "Authorization", "Bearer x.y.z"}} {
 		nobody.get("/api/v1/me", header...).is(http.StatusOK).into(&me)
-		require.Equal(t, api.Me{ID: "Root", Name: "Root", Roles: []string{}, Scopes: []string{"read", "write"}}, me)
+		require.Equal(t, api.Me{ID: "Root", AuthorID: prompt.AuthorKey("Root"), Name: "Root", Roles: []string{}, Scopes: []string{"read", "write"}}, me)
 	}
 	// Whatever else a request says, its token says who is calling, and how little he may.
 	w.admin().get("/api/v1/moderation/hidden", bearerOf(token)...).problem(http.StatusForbidden)

@@ -30,7 +30,7 @@ type bound struct{ operations, rows, answer, allocated int64 }
 
 // The costs that routes share. A text has at most 3,000 characters here.
 var (
-	nothing = bound{0, 0, 320, 2 << 10}
+	nothing = bound{0, 0, 512, 2 << 10}
 	aList   = bound{12, 5200, 1 << 10, 64 << 10}
 	looked  = bound{12 + 101, 5300, 1 << 10, 64 << 10} // each prompt of a page by itself
 	aPrompt = bound{8, 100, 128, 4 << 10}
@@ -40,6 +40,8 @@ var (
 	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10} // the rows of the old title, and of the new
 	aLabel  = bound{20, 200, 64, 4 << 10}
 	aTag    = bound{6, 1200, 64, 8 << 10}
+	aToken  = bound{4, 60, 64, 4 << 10} // a user has at most 50
+	aUser   = bound{8, 8, 32, 2 << 10}  // with two names that lead to him, each looked for and then written
 )
 
 // bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages as their mux does. A new route
@@ -52,6 +54,8 @@ var bounds = map[string]bound{
 	"GET /prompts": aList, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked,
 
 	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/text": aPrompt, "POST /prompts/{id}/render": aPrompt,
+	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
+	"GET /me/profile": aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": aList,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
