@@ -38,6 +38,7 @@ type crashCase struct {
 // lets the call fail there while the process goes on. Then the queues do the rest, Verify must find nothing, and
 // the same command again must succeed. The calls are listed in testdata/calls.txt: a new one shows there.
 func TestCrashTable(t *testing.T) {
+	t.Parallel()
 	var calls strings.Builder
 	cells := 0
 	for _, c := range crashCases() {

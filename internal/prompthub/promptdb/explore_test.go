@@ -42,6 +42,7 @@ func TestExplorePurge(t *testing.T) { exploreAll(t, 200, (*explorer).beginDelete
 func TestExploreKeys(t *testing.T) { exploreAll(t, 200, (*explorer).beginKeyed) }
 
 func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
+	t.Parallel()
 	if s := os.Getenv("EXPLORE_SEED"); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
 		require.NoError(t, err)

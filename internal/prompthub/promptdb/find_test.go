@@ -259,6 +259,10 @@ func (w *world) seed(n int, want func(table.Key) bool, of func(i int) prompt.Pro
 
 // TestOperationsOfASearch holds searches to what they may cost.
 func TestOperationsOfASearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seeds a hundred thousand prompts")
+	}
+	t.Parallel()
 	const many = 100_000
 	store := &counted{DB: memory.NewTables()}
 	w := newWorldOn(t, store)

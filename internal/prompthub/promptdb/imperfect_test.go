@@ -20,6 +20,7 @@ import (
 // that are gone. No tool stops at them: verify reports and goes to the end, a backup that
 // succeeds restores to a library that verifies, reindex and anti-entropy mend what can be mended, and neither makes anything worse.
 func TestToolsOnImperfectData(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := newWorldOn(t, memory.NewTables())

@@ -97,6 +97,10 @@ const manyVotes = 100_000
 // TestSweepOfAPopularPrompt walks 100,000 votes of one prompt, 10 ms a call: each run ends in its time and goes on where the
 // last one stopped, inside the prompt. A voter's row that is missing behind all of them is found.
 func TestSweepOfAPopularPrompt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seeds thousands of votes")
+	}
+	t.Parallel()
 	bubble(t, func(t *testing.T) {
 		db, store := newDistant(t)
 		p := popular(t, db, manyVotes, time.Time{})
@@ -125,6 +129,10 @@ func TestSweepOfAPopularPrompt(t *testing.T) {
 
 // TestPurgeOfAPopularPrompt removes a prompt with 100,000 votes, 10 ms a call; the first run is ended by its caller half-way.
 func TestPurgeOfAPopularPrompt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seeds thousands of votes")
+	}
+	t.Parallel()
 	bubble(t, func(t *testing.T) {
 		db, store := newDistant(t)
 		popular(t, db, manyVotes, time.Now().AddDate(0, 0, -40))
@@ -160,6 +168,7 @@ func TestPurgeOfAPopularPrompt(t *testing.T) {
 // TestFullPass walks a whole library with anti-entropy, 10 ms a call and a run every 15 minutes, and tells what it took:
 // SWEEP_PROMPTS says how many prompts. A pass must not take longer than its rest.
 func TestFullPass(t *testing.T) {
+	t.Parallel()
 	n := 500
 	if s := os.Getenv("SWEEP_PROMPTS"); s != "" {
 		var err error

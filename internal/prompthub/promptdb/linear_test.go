@@ -63,6 +63,7 @@ var votesModel = porcupine.Model{
 // lost answers, late writes and crashes, and lets porcupine look for an order that explains each. An operation that was
 // not answered may have happened at any time after its call, or never.
 func TestVotesAreLinearizable(t *testing.T) {
+	t.Parallel()
 	n := 1500
 	if testing.Short() {
 		n = 150
