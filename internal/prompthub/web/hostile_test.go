@@ -89,6 +89,7 @@ func TestLongAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	require.LessOrEqual(t, len(w.as("Ann").get("/app/tags?q="+strings.Repeat("x", 6000)).is(422).has("too long").body), 16<<10)
+	require.LessOrEqual(t, len(w.as("Ann").get("/app/"+strings.Repeat("x", 6000)).is(422).body), 16<<10)
 	w.nobody().get("/app/mine?q=" + strings.Repeat("x", 6000)).is(422)
 	w.as("Ann").get("/app/tags?q=" + strings.Repeat("%E5%85%A5", 200) + "&cursor=" + strings.Repeat("x", 2048)).is(200)
 }

@@ -16,6 +16,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ const (
 	perUnit  = 9        // bytes that a form takes to encode a character of a text
 	perPage  = 20
 
-	maxAddress = 5 << 10 // bytes of a query, with the longest cursor, search and tags: a page has it in each of its links
+	maxAddress = 5 << 10 // bytes of a path and query, with the longest cursor, search and tags: a page has it in each of its links
 )
 
 // A SignIn is how a browser signs in.
@@ -184,8 +185,8 @@ func (s *web) handleText(pattern string, a access, act action) {
 func (s *web) action(a access, most int64, act action) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, caller, err := s.admit(w, r, a)
-		if len(r.URL.RawQuery) > maxAddress {
-			r.URL.RawQuery = ""
+		if len(r.URL.EscapedPath())+len(r.URL.RawQuery) > maxAddress {
+			r.URL = &url.URL{Path: Prefix}
 			err = fault.New(fault.Invalid, "this address is too long; go to the page again and search for less")
 		}
 		if err == nil && r.Method == http.MethodPost {
