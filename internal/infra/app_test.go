@@ -2,6 +2,7 @@ package infra
 
 import (
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ var elsewhere = map[string]string{
 	"WEBSITE_AUTH_ENABLED":         "the platform sets it where sign-in is on; set by hand it would believe forged headers",
 	"TABLE_*":                      "the names are in storage.bicep, TABLE_PREFIX goes before them",
 	"LIMIT_*":                      "the defaults suit; moreSettings replaces them",
+	"AUTH_ALLOWED_APPLICATIONS":    "none may by default; moreSettings names those that may",
 	"OIDC_*":                       "in Azure the platform signs people in; mode oidc is for machines of one's own",
 	"SESSION_KEYS":                 "of mode oidc",
 	"PUBLIC_URL":                   "of mode oidc",
@@ -66,6 +68,13 @@ func appSettings(t *testing.T, fs files) []string {
 func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 	t.Parallel()
 	known, main := settings(t), infrastructure(t)["main.bicep"]
+	// People write longer prompts than the default of the binary alone: "make run" and local settings say the same.
+	known["MAX_TEXT"] = "32768"
+	for file, says := range map[string]string{"Makefile": "MAX_TEXT:-32768}", "local.settings.json.example": `"MAX_TEXT": "32768"`} {
+		b, err := os.ReadFile(root + "/" + file)
+		require.NoError(t, err)
+		require.Contains(t, string(b), says, file)
+	}
 	for name, param := range map[string]string{"PUBLIC_READ": "publicRead bool", "MAX_TEXT": "maxText int", "LOG_LEVEL": "logLevel string"} {
 		given := groups(regexp.MustCompile(`(?m)^param `+param+` = '?([^'\n]*)`), main)
 		require.Equal(t, []string{known[name]}, given, name)

@@ -72,7 +72,7 @@ func tables(t *testing.T, fs files) []string {
 			want = append(want, table)
 		}
 	}
-	require.Len(t, want, 11)
+	require.Len(t, want, 13)
 	return differences("tables", want, fs.list(t, "modules/storage.bicep", "var tableNames = ["))
 }
 

@@ -54,6 +54,9 @@ func (s *Service) OwnerID(ctx context.Context, who auth.User, handle string) (st
 		}
 		return who.ID, nil
 	}
+	if !prompt.NamesUser(handle) {
+		return "", errNobody()
+	}
 	id, err := s.db.UserID(ctx, handle)
 	if err == nil && id == "" {
 		err = errNobody()

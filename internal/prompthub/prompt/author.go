@@ -17,3 +17,9 @@ func AuthorKey(user string) string {
 	sum := sha256.Sum256([]byte(authorKey + user))
 	return "a_" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:26])
 }
+
+// NamesUser reports whether s can be a handle or an AuthorKey. What cannot is no key of a row either: it may have any length.
+func NamesUser(s string) bool {
+	key, ok := strings.CutPrefix(s, "a_")
+	return ValidSlug(s) || ok && len(key) == 26 && ValidSlug(key)
+}
