@@ -36,6 +36,10 @@ func TestProfileStory(t *testing.T) {
 		nobody.get("/api/v1/users/" + handle).is(200).into(&u)
 		require.Equal(t, api.User{ID: key, Handle: "ann-lee", Name: "Ann Lee", About: "a\nb"}, u)
 	}
+	for _, handle := range []string{strings.Repeat("%20", 300), strings.Repeat("a", 2000), "a_" + strings.Repeat("b", 600)} {
+		nobody.get("/api/v1/users/" + handle + "/prompts").problem(404)
+		nobody.get("/api/v1/users/" + handle + "/prompts/x").problem(404)
+	}
 	// A handle is chosen once, and stays whoever comes.
 	require.Equal(t, "ann-lee", ann.profile(`{"name":"Ann"}`).Handle)
 	require.Equal(t, []string{"body.handle"}, ann.do("PUT", "/api/v1/me/profile", `{"handle":"other"}`).problem(422).locations())
