@@ -28,9 +28,9 @@ const (
 
 // A Field is one rule that a request broke.
 type Field struct {
-	Location string // where in the request, such as "body.title" or "query.cursor"
-	Message  string // what the rule asks for
-	Value    any    // what was sent; nil leaves it out
+	Name    string // which, such as "title", "tags[0]" or "cursor"; a door says where in its request that is
+	Message string // what the rule asks for
+	Value   any    // what was sent; nil leaves it out
 }
 
 // An Error is an error with a Kind.

@@ -106,7 +106,7 @@ func Describe(ctx context.Context, err error) *Problem {
 		note(ctx, err)
 	}
 	for _, field := range f.Fields {
-		p.Errors = append(p.Errors, Field{Location: field.Location, Message: field.Message, Value: Short(field.Value)})
+		p.Errors = append(p.Errors, Field{Location: field.Name, Message: field.Message, Value: Short(field.Value)})
 	}
 	switch f.Kind {
 	case fault.Unauthenticated:

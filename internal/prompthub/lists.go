@@ -78,7 +78,7 @@ func open(scope, token string, read func(after string) (promptdb.Page, error)) (
 		if after, err = cursor.Open(scope, token); err != nil {
 			return promptdb.Page{}, &fault.Error{
 				Kind: fault.Malformed, Cause: err, Text: "the cursor is damaged or belongs to another query; start again without it",
-				Fields: []fault.Field{{Location: "query.cursor", Message: "must be the nextCursor of a page of the same query"}},
+				Fields: []fault.Field{{Name: "cursor", Message: "must be the cursor that a page of the same query ended with"}},
 			}
 		}
 	}

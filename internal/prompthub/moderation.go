@@ -35,7 +35,7 @@ func (s *Service) Hide(ctx context.Context, who auth.User, id prompt.ID, reason 
 	}
 	if n := len([]rune(reason)); n == 0 || n > MaxReason || strings.ContainsFunc(reason, unicode.IsControl) {
 		return &fault.Error{Kind: fault.Invalid, Text: "the author needs a reason", Fields: []fault.Field{
-			{Location: "body.reason", Message: fmt.Sprintf("must be 1 to %d characters, without control characters", MaxReason)},
+			{Name: "reason", Message: fmt.Sprintf("must be 1 to %d characters, without control characters", MaxReason)},
 		}}
 	}
 	return s.moderate(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
@@ -116,7 +116,7 @@ func (s *Service) PutTag(ctx context.Context, who auth.User, tag prompt.TagInfo)
 	tag.DisplayName = strings.TrimSpace(tag.DisplayName)
 	if n := len([]rune(tag.DisplayName)); n == 0 || n > MaxDisplayName || strings.ContainsFunc(tag.DisplayName, unicode.IsControl) {
 		return tag, &fault.Error{Kind: fault.Invalid, Text: "the tag breaks the rules named here", Fields: []fault.Field{
-			{Location: "body.displayName", Message: fmt.Sprintf("must be 1 to %d characters, without control characters", MaxDisplayName)},
+			{Name: "displayName", Message: fmt.Sprintf("must be 1 to %d characters, without control characters", MaxDisplayName)},
 		}}
 	}
 	return tag, s.db.PutTag(ctx, tag)

@@ -14,7 +14,7 @@ type Rendering struct {
 }
 
 // Render fills a prompt in, as it is or, where want names one, in a version. Who may be nobody. Values that the prompt does not take, and needed ones that
-// are missing, are Invalid, each named under prompt.ValuesLocation.
+// are missing, are Invalid, each named under prompt.ValuesField.
 func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want *WantedVersion, values map[string]string) (Rendering, error) {
 	var v View
 	var err error

@@ -130,8 +130,8 @@ func (s *Service) checkTags(ctx context.Context, tags, has []prompt.Tag) error {
 		known := slices.ContainsFunc(all, func(t prompt.TagInfo) bool { return t.Active && t.Tag == tag })
 		if !known && !slices.Contains(has, tag) {
 			fields = append(fields, fault.Field{
-				Location: fmt.Sprintf("body.tags[%d]", i), Value: string(tag),
-				Message: "is not an active tag of the catalog; see GET /api/v1/tags",
+				Name: fmt.Sprintf("tags[%d]", i), Value: string(tag),
+				Message: "is not an active tag of the catalog; take one from the list of tags",
 			})
 		}
 	}

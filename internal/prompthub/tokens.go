@@ -68,22 +68,22 @@ func signedIn(who auth.User) error {
 func (d TokenDraft) check(now time.Time) error {
 	var fields []fault.Field
 	broken := func(location, message string) {
-		fields = append(fields, fault.Field{Location: location, Message: message})
+		fields = append(fields, fault.Field{Name: location, Message: message})
 	}
 	if n := len(utf16.Encode([]rune(d.Name))); n == 0 || n > MaxTokenName || !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, unicode.IsControl) {
-		broken("body.name", fmt.Sprintf("give the token a name of 1 to %d characters in one line", MaxTokenName))
+		broken("name", fmt.Sprintf("give the token a name of 1 to %d characters in one line", MaxTokenName))
 	}
 	if len(d.Scopes) == 0 {
-		broken("body.scopes", "give the token at least one scope")
+		broken("scopes", "give the token at least one scope")
 	}
 	for i, scope := range d.Scopes {
 		if !slices.Contains(auth.Scopes(), scope) {
-			broken(fmt.Sprintf("body.scopes[%d]", i), "must be one of "+strings.Join(auth.Scopes(), ", "))
+			broken(fmt.Sprintf("scopes[%d]", i), "must be one of "+strings.Join(auth.Scopes(), ", "))
 			break
 		}
 	}
 	if !d.ExpiresAt.After(now) || d.ExpiresAt.After(now.AddDate(0, 0, MaxTokenDays)) {
-		broken("body.expiresAt", fmt.Sprintf("must be within the next %d days", MaxTokenDays))
+		broken("expiresAt", fmt.Sprintf("must be within the next %d days", MaxTokenDays))
 	}
 	if fields == nil {
 		return nil

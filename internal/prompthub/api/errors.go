@@ -21,11 +21,36 @@ func problem(ctx context.Context, err error) *httpjson.Problem {
 	if !errors.As(err, &f) {
 		return p
 	}
+	for i := range p.Errors {
+		p.Errors[i].Location = located(p.Errors[i].Location)
+	}
 	if v, ok := f.Current.(prompthub.View); ok {
 		p.Current = encode(v)
 		p.SetHeader("ETag", etag(v))
 	}
 	return p
+}
+
+// elsewhere is where requests have the fields that do not stand in a body.
+var elsewhere = map[string]string{
+	"cursor":         "query.cursor",
+	"idempotencyKey": "header.Idempotency-Key",
+	"label":          "path.label",
+	"q":              "query.q",
+	"sort":           "query.sort",
+}
+
+// located returns where a request has a field that the domain names. A route that has it at another
+// place gives the place itself, which begins with that part of the request.
+func located(name string) string {
+	if place, ok := elsewhere[name]; ok {
+		return place
+	}
+	switch part, _, _ := strings.Cut(name, "."); part {
+	case "path", "query", "header", "body":
+		return name
+	}
+	return "body." + name
 }
 
 // problems turns what huma found wrong with a request into a problem like all others.
@@ -66,6 +91,6 @@ const brokenRules = "the request breaks the rules named here"
 func invalid(location, message string, value any) error {
 	return &fault.Error{
 		Kind: fault.Invalid, Text: brokenRules,
-		Fields: []fault.Field{{Location: location, Message: message, Value: value}},
+		Fields: []fault.Field{{Name: location, Message: message, Value: value}},
 	}
 }

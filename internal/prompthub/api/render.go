@@ -130,8 +130,8 @@ func inQuery(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) {
 		for i, field := range f.Fields {
-			if name, ok := strings.CutPrefix(field.Location, prompt.ValuesLocation); ok {
-				f.Fields[i].Location = "query." + strings.TrimSuffix(valueQuery, ".") + name
+			if name, ok := strings.CutPrefix(field.Name, prompt.ValuesField); ok {
+				f.Fields[i].Name = "query." + strings.TrimSuffix(valueQuery, ".") + name
 			}
 		}
 	}

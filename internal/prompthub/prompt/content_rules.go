@@ -31,41 +31,41 @@ func (c *checker) content(d Draft, limit int) Draft {
 	case KindChat:
 		c.messages(d.Messages, limit)
 		if d.Text != "" {
-			c.broken("body.text", d.Text, "put the text of a chat into its messages")
+			c.broken("text", d.Text, "put the text of a chat into its messages")
 		}
 	case KindText, "text":
 		d.Kind = KindText
 		c.text(d.Text, limit)
 		if len(d.Messages) > 0 {
-			c.broken("body.messages", fmt.Sprintf("%d messages", len(d.Messages)), "messages make a prompt of the kind chat")
+			c.broken("messages", fmt.Sprintf("%d messages", len(d.Messages)), "messages make a prompt of the kind chat")
 		}
 		d.Messages = nil
 	default:
-		c.broken("body.kind", string(d.Kind), "set the kind to text or chat")
+		c.broken("kind", string(d.Kind), "set the kind to text or chat")
 	}
 	d.Config = c.config(d.Config)
 	if d.Variables = c.variables(d.Variables); len(d.Variables) == 0 {
 		d.Variables = nil
 	}
 	if b, err := json.Marshal(d.Variables); err != nil || units(string(b)) > maxVariables {
-		c.broken("body.variables", fmt.Sprintf("%d variables", len(d.Variables)), "shorten the descriptions and choices: they have more than %d characters together", maxVariables)
+		c.broken("variables", fmt.Sprintf("%d variables", len(d.Variables)), "shorten the descriptions and choices: they have more than %d characters together", maxVariables)
 	}
 	return d
 }
 
 func (c *checker) messages(list []Message, limit int) {
 	if len(list) == 0 || len(list) > MaxMessages {
-		c.broken("body.messages", fmt.Sprintf("%d messages", len(list)), "write 1 to %d messages", MaxMessages)
+		c.broken("messages", fmt.Sprintf("%d messages", len(list)), "write 1 to %d messages", MaxMessages)
 		return
 	}
 	sum := 0
 	for i, m := range list {
-		c.message(fmt.Sprintf("body.messages[%d]", i), m)
+		c.message(fmt.Sprintf("messages[%d]", i), m)
 		sum += units(m.Content)
 	}
 	b, err := json.Marshal(list)
 	if sum > limit || err != nil || units(string(b)) > maxStored {
-		c.broken("body.messages", fmt.Sprintf("%d characters", sum), "shorten the messages to at most %d characters together, they have %d", limit, sum)
+		c.broken("messages", fmt.Sprintf("%d characters", sum), "shorten the messages to at most %d characters together, they have %d", limit, sum)
 	}
 }
 
@@ -99,11 +99,11 @@ func (c *checker) config(s string) string {
 		return ""
 	}
 	if err := v.Compact(); err != nil {
-		c.broken("body.config", s, "send the config as JSON")
+		c.broken("config", s, "send the config as JSON")
 		return ""
 	}
 	if n := units(string(v)); n > MaxConfig {
-		c.broken("body.config", fmt.Sprintf("%d characters", n), "shorten the config to at most %d characters, it has %d", MaxConfig, n)
+		c.broken("config", fmt.Sprintf("%d characters", n), "shorten the config to at most %d characters, it has %d", MaxConfig, n)
 	}
 	return string(v)
 }

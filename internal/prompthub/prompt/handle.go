@@ -35,21 +35,21 @@ func (p Profile) Check() (Profile, error) {
 	var c checker
 	p.Handle, p.Name, p.About = strings.TrimSpace(p.Handle), strings.TrimSpace(p.Name), strings.TrimSpace(p.About)
 	if p.Handle != "" && !ValidSlug(p.Handle) {
-		c.broken("body.handle", p.Handle, "choose a handle of at most %d of a-z, 0-9 and -, with no hyphen at an end or twice", maxSlug)
+		c.broken("handle", p.Handle, "choose a handle of at most %d of a-z, 0-9 and -, with no hyphen at an end or twice", maxSlug)
 	}
 	if slices.Contains(noHandles, p.Handle) {
-		c.broken("body.handle", p.Handle, "choose another handle: this one is reserved")
+		c.broken("handle", p.Handle, "choose another handle: this one is reserved")
 	}
-	c.line("body.name", p.Name, maxUserName)
+	c.line("name", p.Name, maxUserName)
 	if strings.ContainsAny(p.Name, "@＠﹫") {
-		c.broken("body.name", p.Name, "leave out the at sign: a name is no address")
+		c.broken("name", p.Name, "leave out the at sign: a name is no address")
 	}
 	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 	switch n := units(p.About); {
 	case !utf8.ValidString(p.About) || strings.ContainsFunc(p.About, control):
-		c.broken("body.about", p.About, "send valid UTF-8 without control characters")
+		c.broken("about", p.About, "send valid UTF-8 without control characters")
 	case n > maxUserNote:
-		c.broken("body.about", p.About, "shorten this to at most %d characters, it has %d", maxUserNote, n)
+		c.broken("about", p.About, "shorten this to at most %d characters, it has %d", maxUserNote, n)
 	}
 	if len(c.fields) > 0 {
 		return Profile{}, &fault.Error{Kind: fault.Invalid, Text: "the profile breaks the rules named here", Fields: c.fields}
@@ -60,13 +60,13 @@ func (p Profile) Check() (Profile, error) {
 // HandleTaken reports that somebody has a handle, or had it.
 func HandleTaken(handle string) error {
 	return &fault.Error{Kind: fault.Invalid, Text: "the profile breaks the rules named here", Fields: []fault.Field{
-		{Location: "body.handle", Message: "choose another handle: somebody has this one", Value: handle},
+		{Name: "handle", Message: "choose another handle: somebody has this one", Value: handle},
 	}}
 }
 
 // HandleChosen reports that a handle cannot be changed.
 func HandleChosen(has string) error {
 	return &fault.Error{Kind: fault.Invalid, Text: "the profile breaks the rules named here", Fields: []fault.Field{
-		{Location: "body.handle", Message: fmt.Sprintf("keep %q: a handle is chosen once", has)},
+		{Name: "handle", Message: fmt.Sprintf("keep %q: a handle is chosen once", has)},
 	}}
 }

@@ -31,19 +31,19 @@ func CheckLabel(s string) error {
 		return nil
 	}
 	return &fault.Error{Kind: fault.Invalid, Text: "this is no label that can be set", Fields: []fault.Field{
-		{Location: "path.label", Message: "must be " + labelRule, Value: short(s)},
+		{Name: "label", Message: "must be " + labelRule, Value: short(s)},
 	}}
 }
 
 // labels returns the labels that a version is to get, each once.
 func (c *checker) labels(list []string) []string {
 	if len(list) > MaxLabels {
-		c.broken("body.labels", fmt.Sprintf("%d labels", len(list)), "name at most %d labels", MaxLabels)
+		c.broken("labels", fmt.Sprintf("%d labels", len(list)), "name at most %d labels", MaxLabels)
 		return nil
 	}
 	for i, s := range list {
 		if !ValidLabel(s) {
-			c.broken(fmt.Sprintf("body.labels[%d]", i), s, "change the label: %s", labelRule)
+			c.broken(fmt.Sprintf("labels[%d]", i), s, "change the label: %s", labelRule)
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(list)))

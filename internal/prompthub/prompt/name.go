@@ -28,7 +28,7 @@ var (
 
 // name returns what programs are to call a prompt, trimmed. The empty name asks for the default.
 func (c *checker) name(s string) string {
-	const location = "body.name"
+	const location = "name"
 	if !utf8.ValidString(s) {
 		c.broken(location, s, "send the name as valid UTF-8")
 		return s

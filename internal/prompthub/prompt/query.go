@@ -66,7 +66,7 @@ func badQuery(q, message string) error {
 	return &fault.Error{
 		Kind:   fault.Malformed,
 		Text:   "the query cannot be used",
-		Fields: []fault.Field{{Location: "query.q", Message: message, Value: short(q)}},
+		Fields: []fault.Field{{Name: "q", Message: message, Value: short(q)}},
 	}
 }
 

@@ -185,7 +185,7 @@ func TestParseQueryLimits(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, fault.Malformed, broken.Kind)
 			require.Len(t, broken.Fields, 1)
-			require.Equal(t, "query.q", broken.Fields[0].Location)
+			require.Equal(t, "q", broken.Fields[0].Name)
 			require.Contains(t, broken.Fields[0].Message, tt.message)
 		})
 	}

@@ -39,13 +39,13 @@ func (r Rules) Check(d Draft) (Draft, error) {
 	var c checker
 	d.Name = c.name(d.Name)
 	d.Title = c.title(d.Title)
-	d.Description = c.note("body.description", d.Description, maxDescription)
-	d.Message = c.note("body.message", d.Message, maxMessage)
+	d.Description = c.note("description", d.Description, maxDescription)
+	d.Message = c.note("message", d.Message, maxMessage)
 	d.Labels = c.labels(d.Labels)
 	d = c.content(d, r.TextLimit())
 	d.Tags = c.tags(d.Tags)
 	if d.Visibility != Private && d.Visibility != Public {
-		c.broken("body.visibility", string(d.Visibility), "set the visibility to private or public")
+		c.broken("visibility", string(d.Visibility), "set the visibility to private or public")
 	}
 	if len(c.fields) > 0 {
 		return Draft{}, &fault.Error{Kind: fault.Invalid, Text: "the prompt breaks the rules named here", Fields: c.fields}
@@ -60,14 +60,14 @@ type checker struct {
 
 func (c *checker) broken(location, value, format string, args ...any) {
 	c.fields = append(c.fields, fault.Field{
-		Location: location,
-		Message:  fmt.Sprintf(format, args...),
-		Value:    short(value),
+		Name:    location,
+		Message: fmt.Sprintf(format, args...),
+		Value:   short(value),
 	})
 }
 
 func (c *checker) title(s string) string {
-	const location = "body.title"
+	const location = "title"
 	if !utf8.ValidString(s) {
 		c.broken(location, s, "send the title as valid UTF-8")
 		return s
@@ -108,7 +108,7 @@ func (c *checker) note(location, s string, limit int) string {
 }
 
 func (c *checker) text(s string, limit int) {
-	const location = "body.text"
+	const location = "text"
 	if !utf8.ValidString(s) {
 		c.broken(location, s, "send the text as valid UTF-8")
 		return
@@ -126,13 +126,13 @@ func (c *checker) text(s string, limit int) {
 
 func (c *checker) tags(tags []Tag) []Tag {
 	if len(tags) > maxTags {
-		c.broken("body.tags", fmt.Sprintf("%d tags", len(tags)), "keep at most %d tags", maxTags)
+		c.broken("tags", fmt.Sprintf("%d tags", len(tags)), "keep at most %d tags", maxTags)
 		// Enough to see what is wrong, and no answer larger than the request.
 		tags = tags[:min(len(tags), 2*maxTags)]
 	}
 	var kept []Tag
 	for i, raw := range tags {
-		location := fmt.Sprintf("body.tags[%d]", i)
+		location := fmt.Sprintf("tags[%d]", i)
 		tag, err := ParseTag(string(raw))
 		switch {
 		case err != nil:

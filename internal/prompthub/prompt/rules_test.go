@@ -91,40 +91,40 @@ func TestCheckRefuses(t *testing.T) {
 		where   string
 		message string // part of it
 	}{
-		{name: "no title", in: titled(""), where: "body.title", message: "give"},
-		{name: "blank title", in: titled(" \t\u3000"), where: "body.title", message: "give"},
-		{name: "title of 201", in: titled(strings.Repeat("é", 201)), where: "body.title", message: "200 characters, it has 201"},
-		{name: "title of 101 pairs", in: titled(strings.Repeat(clef, 101)), where: "body.title", message: "it has 202"},
-		{name: "title with NUL", in: titled("a\x00b"), where: "body.title", message: "control"},
-		{name: "title with NUL at its end", in: titled("a\x00"), where: "body.title", message: "control"},
-		{name: "title with a line break", in: titled("a\nb"), where: "body.title", message: "line breaks"},
-		{name: "title with DEL", in: titled("a\x7fb"), where: "body.title", message: "control"},
-		{name: "title with a C1 control", in: titled("a\u0085b"), where: "body.title", message: "control"},
-		{name: "title with a line separator", in: titled("a\u2028b"), where: "body.title", message: "line breaks"},
-		{name: "title with a paragraph separator", in: titled("a\u2029b"), where: "body.title", message: "line breaks"},
-		{name: "title of broken UTF-8", in: titled("a\xffb"), where: "body.title", message: "UTF-8"},
-		{name: "title of a lone surrogate", in: titled("\xed\xa0\x80"), where: "body.title", message: "UTF-8"},
-		{name: "no text", in: texted(""), where: "body.text", message: "write"},
-		{name: "blank text", in: texted(" \r\n\t\u3000"), where: "body.text", message: "write"},
-		{name: "text of 3001", in: texted(strings.Repeat("a", 3001)), where: "body.text", message: "3000 characters, it has 3001"},
-		{name: "text of 1501 pairs", in: texted(strings.Repeat(clef, 1501)), where: "body.text", message: "it has 3002"},
-		{name: "text over the limit set", in: texted("123456"), maxText: 5, where: "body.text", message: "5 characters"},
-		{name: "text with NUL", in: texted("a\x00"), where: "body.text", message: "U+0000"},
-		{name: "text of broken UTF-8", in: texted("a\xc3"), where: "body.text", message: "UTF-8"},
-		{name: "11 tags", in: tagged(many(11)...), where: "body.tags", message: "at most 10"},
-		{name: "malformed tag", in: tagged("a", "b c"), where: "body.tags[1]", message: "1 to 40"},
-		{name: "empty tag", in: tagged(""), where: "body.tags[0]", message: "1 to 40"},
-		{name: "tag twice", in: tagged("a", "b", "a"), where: "body.tags[2]", message: `"a"`},
-		{name: "tag twice in two cases", in: tagged("Go", "gO"), where: "body.tags[1]", message: `"go"`},
-		{name: "no visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "" }), where: "body.visibility", message: "private or public"},
-		{name: "other visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "Public" }), where: "body.visibility", message: "private or public"},
+		{name: "no title", in: titled(""), where: "title", message: "give"},
+		{name: "blank title", in: titled(" \t\u3000"), where: "title", message: "give"},
+		{name: "title of 201", in: titled(strings.Repeat("é", 201)), where: "title", message: "200 characters, it has 201"},
+		{name: "title of 101 pairs", in: titled(strings.Repeat(clef, 101)), where: "title", message: "it has 202"},
+		{name: "title with NUL", in: titled("a\x00b"), where: "title", message: "control"},
+		{name: "title with NUL at its end", in: titled("a\x00"), where: "title", message: "control"},
+		{name: "title with a line break", in: titled("a\nb"), where: "title", message: "line breaks"},
+		{name: "title with DEL", in: titled("a\x7fb"), where: "title", message: "control"},
+		{name: "title with a C1 control", in: titled("a\u0085b"), where: "title", message: "control"},
+		{name: "title with a line separator", in: titled("a\u2028b"), where: "title", message: "line breaks"},
+		{name: "title with a paragraph separator", in: titled("a\u2029b"), where: "title", message: "line breaks"},
+		{name: "title of broken UTF-8", in: titled("a\xffb"), where: "title", message: "UTF-8"},
+		{name: "title of a lone surrogate", in: titled("\xed\xa0\x80"), where: "title", message: "UTF-8"},
+		{name: "no text", in: texted(""), where: "text", message: "write"},
+		{name: "blank text", in: texted(" \r\n\t\u3000"), where: "text", message: "write"},
+		{name: "text of 3001", in: texted(strings.Repeat("a", 3001)), where: "text", message: "3000 characters, it has 3001"},
+		{name: "text of 1501 pairs", in: texted(strings.Repeat(clef, 1501)), where: "text", message: "it has 3002"},
+		{name: "text over the limit set", in: texted("123456"), maxText: 5, where: "text", message: "5 characters"},
+		{name: "text with NUL", in: texted("a\x00"), where: "text", message: "U+0000"},
+		{name: "text of broken UTF-8", in: texted("a\xc3"), where: "text", message: "UTF-8"},
+		{name: "11 tags", in: tagged(many(11)...), where: "tags", message: "at most 10"},
+		{name: "malformed tag", in: tagged("a", "b c"), where: "tags[1]", message: "1 to 40"},
+		{name: "empty tag", in: tagged(""), where: "tags[0]", message: "1 to 40"},
+		{name: "tag twice", in: tagged("a", "b", "a"), where: "tags[2]", message: `"a"`},
+		{name: "tag twice in two cases", in: tagged("Go", "gO"), where: "tags[1]", message: `"go"`},
+		{name: "no visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "" }), where: "visibility", message: "private or public"},
+		{name: "other visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "Public" }), where: "visibility", message: "private or public"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			fields := refused(t, prompt.Rules{MaxText: tt.maxText}, tt.in)
 			require.Len(t, fields, 1)
-			require.Equal(t, tt.where, fields[0].Location)
+			require.Equal(t, tt.where, fields[0].Name)
 			require.Contains(t, fields[0].Message, tt.message)
 		})
 	}
@@ -158,11 +158,11 @@ func TestCheckNamesEveryBrokenRule(t *testing.T) {
 	}
 	var locations []string
 	for _, f := range refused(t, prompt.Rules{}, d) {
-		locations = append(locations, f.Location)
+		locations = append(locations, f.Name)
 	}
 	require.Equal(t, []string{
-		"body.title", "body.title", "body.text", "body.text",
-		"body.tags", "body.tags[1]", "body.tags[2]", "body.tags[10]", "body.visibility",
+		"title", "title", "text", "text",
+		"tags", "tags[1]", "tags[2]", "tags[10]", "visibility",
 	}, locations)
 
 	require.Len(t, refused(t, prompt.Rules{}, prompt.Draft{}), 3, "title, text and visibility are required")

@@ -184,7 +184,7 @@ func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 	n, longest := t.length(given)
 	if most := fillFactor * max(maxText, longest); n > most && len(fields) == 0 {
 		fields = append(fields, fault.Field{
-			Location: ValuesLocation, Message: fmt.Sprintf("shorten the values: the text becomes %d characters long, and may be %d", n, most),
+			Name: ValuesField, Message: fmt.Sprintf("shorten the values: the text becomes %d characters long, and may be %d", n, most),
 		})
 	}
 	if len(fields) > 0 {
@@ -210,7 +210,7 @@ func (t Template) Render(values map[string]string, maxText int) ([]string, error
 	if len(f.Missing) > 0 {
 		var fields []fault.Field
 		for _, v := range f.Missing {
-			fields = append(fields, fault.Field{Location: ValuesLocation + "." + v.Name, Message: "is required"})
+			fields = append(fields, fault.Field{Name: ValuesField + "." + v.Name, Message: "is required"})
 		}
 		return nil, refused(fields)
 	}
@@ -225,8 +225,8 @@ func (t Template) Render(values map[string]string, maxText int) ([]string, error
 	return texts, nil
 }
 
-// ValuesLocation is where the errors of Fill and Render say that values are.
-const ValuesLocation = "body.values"
+// ValuesField is where the errors of Fill and Render say that values are.
+const ValuesField = "values"
 
 func refused(fields []fault.Field) error {
 	return &fault.Error{Kind: fault.Invalid, Text: "the values do not fit the variables of the prompt", Fields: fields}
@@ -255,7 +255,7 @@ func (t Template) given(values map[string]string) ([]*string, []fault.Field) {
 			given[i] = &value
 		}
 		if wrong != "" {
-			fields = append(fields, fault.Field{Location: ValuesLocation + "." + short(called), Message: wrong, Value: short(value)})
+			fields = append(fields, fault.Field{Name: ValuesField + "." + short(called), Message: wrong, Value: short(value)})
 		}
 	}
 	return given, fields

@@ -141,14 +141,14 @@ func TestRenderRefuses(t *testing.T) {
 		values     map[string]string
 		want       []string // locations
 	}{
-		{"every missing one", "{{a}} {{z:1}} ${b c}", nil, []string{"body.values.a", "body.values.b_c"}},
-		{"unknown", "{{a}}", map[string]string{"a": "", "x": "1", "y": "2"}, []string{"body.values.x", "body.values.y"}},
-		{"no variables", "a", map[string]string{"x": "1"}, []string{"body.values.x"}},
-		{"two values", "{{a b}}", map[string]string{"a b": "1", "a_b": "2"}, []string{"body.values.a_b"}},
-		{"long value", "{{a}}", map[string]string{"a": long}, []string{"body.values.a"}},
-		{"bad characters", "{{a}}{{e}}", map[string]string{"a": "\xff", "e": "\x00"}, []string{"body.values.a", "body.values.e"}},
-		{"long result", strings.Repeat("{{a}}", 7), map[string]string{"a": long[:4*1000]}, []string{"body.values"}},
-		{"types", "", map[string]string{"n": "1,5", "b": "yes", "d": "2026-02-30", "c": "z"}, []string{"body.values.b", "body.values.c", "body.values.d", "body.values.n"}},
+		{"every missing one", "{{a}} {{z:1}} ${b c}", nil, []string{"values.a", "values.b_c"}},
+		{"unknown", "{{a}}", map[string]string{"a": "", "x": "1", "y": "2"}, []string{"values.x", "values.y"}},
+		{"no variables", "a", map[string]string{"x": "1"}, []string{"values.x"}},
+		{"two values", "{{a b}}", map[string]string{"a b": "1", "a_b": "2"}, []string{"values.a_b"}},
+		{"long value", "{{a}}", map[string]string{"a": long}, []string{"values.a"}},
+		{"bad characters", "{{a}}{{e}}", map[string]string{"a": "\xff", "e": "\x00"}, []string{"values.a", "values.e"}},
+		{"long result", strings.Repeat("{{a}}", 7), map[string]string{"a": long[:4*1000]}, []string{"values"}},
+		{"types", "", map[string]string{"n": "1,5", "b": "yes", "d": "2026-02-30", "c": "z"}, []string{"values.b", "values.c", "values.d", "values.n"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestRenderRefuses(t *testing.T) {
 	require.Len(t, rendered(t, prompt.ParseTemplate(nil, strings.Repeat("x", 30000)), nil)[0], 30000, "was stored under a higher limit")
 	good["m"] += "x"
 	_, err := prompt.ParseTemplate(declared, "{{m}}").Render(good, 3000)
-	require.Equal(t, []string{"body.values"}, locations(t, err))
+	require.Equal(t, []string{"values"}, locations(t, err))
 }
 
 func locations(t *testing.T, err error) []string {
@@ -176,7 +176,7 @@ func locations(t *testing.T, err error) []string {
 	require.Equal(t, fault.Invalid, f.Kind)
 	var all []string
 	for _, field := range f.Fields {
-		all = append(all, field.Location)
+		all = append(all, field.Name)
 	}
 	return all
 }
@@ -243,23 +243,23 @@ func TestCheckVariables(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, prompt.Line, kept[0].Type)
 	for location, bad := range map[string]prompt.Variable{
-		"body.variables[1].name":        {Name: "a"},
-		"body.variables[1].type":        {Name: "x", Type: "integer"},
-		"body.variables[1].choices":     {Name: "x", Type: prompt.Choice},
-		"body.variables[1].choices[1]":  {Name: "x", Type: prompt.Choice, Choices: []string{"x", "x"}},
-		"body.variables[1].default":     {Name: "x", Type: prompt.Number, Default: ptr("many")},
-		"body.variables[1].label":       {Name: "x", Label: "a\nb"},
-		"body.variables[1].description": {Name: "x", Description: strings.Repeat("x", 1025)},
+		"variables[1].name":        {Name: "a"},
+		"variables[1].type":        {Name: "x", Type: "integer"},
+		"variables[1].choices":     {Name: "x", Type: prompt.Choice},
+		"variables[1].choices[1]":  {Name: "x", Type: prompt.Choice, Choices: []string{"x", "x"}},
+		"variables[1].default":     {Name: "x", Type: prompt.Number, Default: ptr("many")},
+		"variables[1].label":       {Name: "x", Label: "a\nb"},
+		"variables[1].description": {Name: "x", Description: strings.Repeat("x", 1025)},
 	} {
 		_, err := prompt.CheckVariables([]prompt.Variable{{Name: "a"}, bad})
 		require.Equal(t, []string{location}, locations(t, err))
 	}
 	for _, name := range []string{"", "1a", "a b", "a{", strings.Repeat("x", 65)} {
 		_, err := prompt.CheckVariables([]prompt.Variable{{Name: name}})
-		require.Equal(t, []string{"body.variables[0].name"}, locations(t, err))
+		require.Equal(t, []string{"variables[0].name"}, locations(t, err))
 	}
 	_, err = prompt.CheckVariables(make([]prompt.Variable, prompt.MaxVariables+1))
-	require.Equal(t, []string{"body.variables"}, locations(t, err))
+	require.Equal(t, []string{"variables"}, locations(t, err))
 	require.True(t, errors.As(err, new(*fault.Error)))
 }
 

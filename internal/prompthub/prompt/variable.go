@@ -146,12 +146,12 @@ func quoted(list []string) string {
 // variables returns declared variables normalised: those without a type are of the type Line.
 func (c *checker) variables(list []Variable) []Variable {
 	if len(list) > MaxVariables {
-		c.broken("body.variables", fmt.Sprintf("%d variables", len(list)), "declare at most %d variables", MaxVariables)
+		c.broken("variables", fmt.Sprintf("%d variables", len(list)), "declare at most %d variables", MaxVariables)
 		return nil
 	}
 	kept := make([]Variable, 0, len(list))
 	for i, v := range list {
-		location := fmt.Sprintf("body.variables[%d]", i)
+		location := fmt.Sprintf("variables[%d]", i)
 		if v.Type == "" {
 			v.Type = Line
 		}

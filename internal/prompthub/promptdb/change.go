@@ -305,8 +305,8 @@ func (db *DB) claim(ctx context.Context, p prompt.Prompt, idem *Idempotency) (*p
 		return nil, table.Op{Kind: table.Replace, Row: table.Row{Key: key, ETag: row.ETag, Props: props}}, nil
 	}
 	if row.Props.Get("BodyHash").Str() != idem.Body && id != p.ID {
-		return nil, table.Op{}, &fault.Error{Kind: fault.Invalid, Text: "the Idempotency-Key was used for another request; send a new key", Fields: []fault.Field{
-			{Location: "header.Idempotency-Key", Message: "was used with another body"},
+		return nil, table.Op{}, &fault.Error{Kind: fault.Invalid, Text: "the idempotency key was used for another request; send a new key", Fields: []fault.Field{
+			{Name: "idempotencyKey", Message: "was used with another body"},
 		}}
 	}
 	return &rec.Prompt, table.Op{}, nil

@@ -61,7 +61,7 @@ func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) 
 
 func badPosition() error {
 	return &fault.Error{Kind: fault.Malformed, Text: "the cursor is not one that this list gave out; start again without it", Fields: []fault.Field{
-		{Location: "query.cursor", Message: "must be a nextCursor of the same query"},
+		{Name: "cursor", Message: "must be the cursor that a page of the same query ended with"},
 	}}
 }
 

@@ -122,8 +122,8 @@ func (db *DB) mineSorted(ctx context.Context, author string, f Filter, sort Sort
 		return Page{}, err
 	}
 	if more || len(rows) > maxSorted {
-		return Page{}, &fault.Error{Kind: fault.Invalid, Text: "you have too many prompts for this order; use sort=newest", Fields: []fault.Field{
-			{Location: "query.sort", Message: fmt.Sprintf("must be newest for an author of more than %d prompts", maxSorted), Value: string(sort)},
+		return Page{}, &fault.Error{Kind: fault.Invalid, Text: "you have too many prompts for this order; take the newest first", Fields: []fault.Field{
+			{Name: "sort", Message: fmt.Sprintf("must be newest for an author of more than %d prompts", maxSorted), Value: string(sort)},
 		}}
 	}
 	type entry struct {

@@ -163,7 +163,7 @@ func reason(err error) string {
 	switch {
 	case len(fields) == 0:
 		return sentence(text)
-	case fields[0].Location == "query.cursor":
+	case fields[0].Name == "cursor":
 		return "This address does not belong to this list any more."
 	}
 	return sentence(fields[0].Message)

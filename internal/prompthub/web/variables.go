@@ -107,11 +107,11 @@ func (f *fill) explain(err error) string {
 	}
 	text := wrong.Text
 	for _, w := range wrong.Fields {
-		if w.Location == prompt.ValuesLocation {
+		if w.Name == prompt.ValuesField {
 			text = w.Message
 		}
 		for i := range f.Fields {
-			if w.Location == prompt.ValuesLocation+"."+f.Fields[i].Name {
+			if w.Name == prompt.ValuesField+"."+f.Fields[i].Name {
 				f.Fields[i].Wrong = sentence(w.Message)
 			}
 		}

@@ -249,10 +249,10 @@ func (f *draftForm) explain(err error) {
 		f.Wrong = "This is not saved yet. What has to change stands at its field."
 	}
 	for _, field := range fields {
-		name, _, _ := strings.Cut(strings.TrimPrefix(field.Location, "body."), "[")
+		name, _, _ := strings.Cut(field.Name, "[")
 		message := field.Message
 		if name == "tags" {
-			message = fmt.Sprintf("%v: %s", field.Value, strings.TrimSuffix(message, "; see GET /api/v1/tags"))
+			message = fmt.Sprintf("%v: %s", field.Value, message)
 		}
 		f.Errors[name] = sentence(message)
 	}
