@@ -34,7 +34,7 @@ func newApp(s settings, st store, log *slog.Logger, t *telemetry.Telemetry) *app
 	a.db = promptdb.New(promptdb.Config{
 		Store: t.Tables(st.tables), Queues: t.Queues(st.queues), Tables: s.Tables, Tags: s.Tags,
 		Now: time.Now, Log: log, Sleep: wait,
-		Behind: func(do func()) { a.behind.Go(do) }, Count: t.Count,
+		Background: func(do func()) { a.behind.Go(do) }, Count: t.Count,
 	})
 	return a
 }
@@ -65,8 +65,8 @@ func (a *app) triggers() []function.Trigger {
 	return all
 }
 
-// startTelemetry starts what the standard variables of OpenTelemetry ask for. Where that cannot be had
-// the log says so, and the program does without.
+// startTelemetry starts what the standard variables of OpenTelemetry ask for. Where that cannot be
+// had the log says so, and the program does without.
 func startTelemetry(ctx context.Context, log *slog.Logger) *telemetry.Telemetry {
 	version, _ := built()
 	t, err := telemetry.Start(ctx, "prompthub", version, log)

@@ -23,8 +23,8 @@ type settings struct {
 	// is read first: with it the handler can answer what is wrong with the others.
 	Port uint16 `envconfig:"FUNCTIONS_CUSTOMHANDLER_PORT"`
 
-	// Config says how callers are identified: AUTH_MODE and what the modes need. Not set: dev in "local",
-	// refused elsewhere.
+	// Config says how callers are identified: AUTH_MODE and what the modes need. Not set: dev in
+	// "local", refused elsewhere.
 	auth.Config
 
 	// PublicRead lets callers without identity read what is public. False: every route but
@@ -44,17 +44,18 @@ type settings struct {
 	// replace single names. Whoever changes one finds empty tables; the old ones stay as they are.
 	promptdb.Tables
 
-	// QueuePrefix goes before the names of the queues, so that several applications can share a storage
-	// account. Under the Functions host it must be set: function.json names the queues with it, and
-	// the host resolves no empty setting. Elsewhere it may be empty.
+	// QueuePrefix goes before the names of the queues, so that several applications can share a
+	// storage account. Under the Functions host it must be set: function.json names the queues with
+	// it, and the host resolves no empty setting. Elsewhere it may be empty.
 	QueuePrefix string `envconfig:"QUEUE_PREFIX"`
 
 	// Limits say how much callers may ask of one instance: LIMIT_WRITES, LIMIT_READS, their bursts and
 	// LIMIT_AT_WORK. Beyond them the answer is 429 or 503.
 	httpjson.Limits
 
-	// Proxies are those of whom it is believed where a request comes from: FRONT_DOOR_ID and TRUSTED_PROXIES. Not
-	// set: only what is on this machine, as the Functions host and a reverse proxy beside the program are.
+	// Proxies are those of whom it is believed where a request comes from: FRONT_DOOR_ID and
+	// TRUSTED_PROXIES. Not set: only what is on this machine, as the Functions host and a reverse
+	// proxy beside the program are.
 	httpjson.Proxies
 
 	// Origins are the origins of pages elsewhere that may use the API from a browser, separated by

@@ -12,7 +12,8 @@ import (
 
 const defaultURL = "http://127.0.0.1:7071"
 
-// A clientConfig is what the file of the commands that call a service holds: JSON with these two members.
+// A clientConfig is what the file of the commands that call a service holds: JSON with these two
+// members.
 type clientConfig struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
@@ -51,8 +52,8 @@ func readClientConfig() (clientConfig, error) {
 	return c, err
 }
 
-// complete gives the caller what the flags leave open: from the environment, else from the file. The token of the file goes to
-// the address of the file and to no other.
+// complete gives the caller what the flags leave open: from the environment, else from the file.
+// The token of the file goes to the address of the file and to no other.
 func (c *caller) complete() error {
 	file, err := readClientConfig()
 	if err != nil {

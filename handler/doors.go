@@ -12,7 +12,8 @@ import (
 	"prompthub/internal/prompthub/web"
 )
 
-// doors returns the pages and the API: the path says which one is asked. They share what callers may ask.
+// doors returns the pages and the API: the path says which one is asked. They share what callers
+// may ask.
 func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
 	return a.settings.Clients(web.Beside(a.api(identify, admission), a.pages(identify, sessions, admission)))
@@ -27,7 +28,8 @@ func (a *app) pages(identify auth.Identify, sessions *auth.Sessions, admission *
 	})
 }
 
-// signing returns how callers are identified, and the sessions of browsers where there are some. The error is an *auth.Refusal.
+// signing returns how callers are identified, and the sessions of browsers where there are some.
+// The error is an *auth.Refusal.
 func signing(ctx context.Context, s settings) (auth.Identify, *auth.Sessions, error) {
 	identify, err := auth.New(ctx, s.Config)
 	if err != nil {

@@ -47,11 +47,13 @@ func serveHost(ctx context.Context, std streams) error {
 	log.InfoContext(ctx, "started", slog.String("version", version), slog.String("commit", commit), slog.String("address", addr))
 	dog := new(watchdog)
 	go dog.guard(ctx, func() { hung(log) })
-	// The triggers come before all routes, as their endpoints must not be reached by another spelling of a path.
+	// The triggers come before all routes, as their endpoints must not be reached by another spelling
+	// of a path.
 	return serve(ctx, l, dog.watch(function.Handler(triggers, addr, log, withFront(next))), log)
 }
 
-// hung ends the process with what every goroutine does in the log. Nothing is waited for: what hangs would hang the end too.
+// hung ends the process with what every goroutine does in the log. Nothing is waited for: what
+// hangs would hang the end too.
 func hung(log *slog.Logger) {
 	var doing strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&doing, 1) // a Builder takes everything

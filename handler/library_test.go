@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLibraryStory uses a library from a shell: save, get, fill in, search, and the same with a token from a file.
+// TestLibraryStory uses a library from a shell: save, get, fill in, search, and the same with a
+// token from a file.
 func TestLibraryStory(t *testing.T) {
 	clean(t)
 	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
@@ -57,7 +58,8 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^2 .*latest +Shorter\n1 `, "versions", "greeting", "--user", "ann")
 	ok(`(?s)^--- .*\n-Dear .*\n\+Hello `, "diff", "greeting@1", "latest", "--user", "ann")
 	ok(`^greeting: production is version 1\n$`, "label", "greeting@1", "production", "--user", "ann")
-	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var", "place=Rome", "--user", "ann") // what is in production
+	// what is in production
+	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var", "place=Rome", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@latest", "--var", "name=Ann", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@2", "--var", "name=Ann", "--user", "ann")
 	fails(exitFailed, "no such version", "get", "greeting@3", "--user", "ann")
@@ -88,7 +90,8 @@ func TestVersionFlag(t *testing.T) {
 	}
 }
 
-// An import tells ten rows of each reason, and how many more there are; and with --update it makes new versions.
+// An import tells ten rows of each reason, and how many more there are; and with --update it makes
+// new versions.
 func TestImportTellsAndUpdates(t *testing.T) {
 	clean(t)
 	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))

@@ -120,8 +120,8 @@ func localQueues() queuetrigger.Settings {
 	}
 }
 
-// mayListen refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no platform stands before this
-// process that takes its headers from them.
+// mayListen refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no
+// platform stands before this process that takes its headers from them.
 func mayListen(s settings, addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -367,7 +367,7 @@ func TestPurgeAtTheStart(t *testing.T) {
 	require.NoError(t, err)
 	db := promptdb.New(promptdb.Config{
 		Store: file.Tables, Queues: file.Queues, Tables: promptdb.DefaultTables(), Now: past, Log: slog.New(slog.DiscardHandler),
-		Behind: func(do func()) { do() }, Sleep: wait,
+		Background: func(do func()) { do() }, Sleep: wait,
 	})
 	require.NoError(t, db.Create(t.Context()))
 	id, err := prompt.NewID(past(), rand.Reader)

@@ -120,7 +120,7 @@ func verifyCommand() command {
 	return command{
 		name: "verify", short: "compare every row of the store with the truth",
 		long: "Compares every index row, count, vote and Idempotency-Key with the truth rows and prints each difference; the exit\n" +
-			"code is 1 where there is one. reindex mends index rows." + onTheStore,
+			"code is 1 where there is one. reindex repairs index rows." + onTheStore,
 		setup: func(flags *flag.FlagSet) action {
 			data := dataFlag(flags)
 			return func(ctx context.Context, std streams, _ []string) error {

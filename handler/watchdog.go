@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// stuckAfter is longer than the Functions host waits for anything: functionTimeout in host.json is 5 minutes.
+	// stuckAfter is longer than the Functions host waits for anything: functionTimeout in host.json is
+	// 5 minutes.
 	stuckAfter = 6 * time.Minute
 	lookEvery  = 10 * time.Second
 )
 
-// A watchdog ends a process that hangs alive, which nothing else would: the Functions host starts a handler anew when
-// it ends, and not before.
+// A watchdog ends a process that hangs alive, which nothing else would: the Functions host starts a
+// handler anew when it ends, and not before.
 type watchdog struct {
 	mu       sync.Mutex
 	underWay int
@@ -46,8 +47,9 @@ func (d *watchdog) moves() bool {
 	return moves
 }
 
-// guard calls stuck when nothing was finished for stuckAfter although something was under way all the time. It counts
-// looks and not time, so that a machine that was asleep does not find itself stuck when it wakes.
+// guard calls stuck when nothing was finished for stuckAfter although something was under way all
+// the time. It counts looks and not time, so that a machine that was asleep does not find itself
+// stuck when it wakes.
 func (d *watchdog) guard(ctx context.Context, stuck func()) {
 	looks := 0
 	for wait(ctx, lookEvery) == nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A guarded watchdog, and requests that end when they are told to, of which an empty address panics.
+// A guarded watchdog, and requests that end when they are told to, of which an empty address
+// panics.
 func guarded(t *testing.T) (d *watchdog, ask func() (end func()), stuck *time.Time) {
 	t.Helper()
 	d, stuck = new(watchdog), new(time.Time)

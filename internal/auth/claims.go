@@ -64,10 +64,11 @@ var identifier = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 var errNoObject = errors.New("no claim oid, or not one that identifies a user")
 
 // user returns the user that the claims speak of. Where tenants are named, lower case, it must be
-// of one of them; where they are several, which one is part of the id. Other claims never
-// identify a user: names and addresses change hands.
+// of one of them; where they are several, which one is part of the id. Other claims never identify
+// a user: names and addresses change hands.
 //
-// An application that calls by itself is no user, unless somebody gave it a role or it is one of those named.
+// An application that calls by itself is no user, unless somebody gave it a role or it is one of
+// those named.
 func (c claims) user(tenants, applications []string) (User, error) {
 	id, ok := c.identifier(objectTypes)
 	if !ok {
@@ -92,8 +93,9 @@ func (c claims) user(tenants, applications []string) (User, error) {
 
 var errApplication = errors.New("a token of an application without a role")
 
-// application returns which application calls, and whether it does so by itself and not for a user: the claim idtyp says
-// app, or where it is missing the token was given to an application that is its own subject.
+// application returns which application calls, and whether it does so by itself and not for a user:
+// the claim idtyp says app, or where it is missing the token was given to an application that is
+// its own subject.
 func (c claims) application() (id string, alone bool) {
 	if ids := c.values("azp", "appid"); len(ids) > 0 {
 		id = ids[0]
@@ -121,7 +123,8 @@ func mayShow(name string) bool {
 	return name != "" && utf8.ValidString(name) && !strings.ContainsAny(name, "@＠﹫") && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// shorten cuts a name at the limit. A user cannot change the name in a directory, so it is not refused.
+// shorten cuts a name at the limit. A user cannot change the name in a directory, so it is not
+// refused.
 func shorten(name string) string {
 	units := 0
 	for i, r := range name {

@@ -14,9 +14,10 @@ const platformSetting = "WEBSITE_AUTH_ENABLED"
 
 // Config says how callers are identified. Its fields with a tag are settings.
 type Config struct {
-	// Mode says how callers are identified: "easyauth" by App Service authentication, "jwt" by
-	// tokens, "oidc" by sessions of browsers and by tokens of the same provider, "dev" by a header that anyone can send, which is refused but in "local" and
-	// under func start. Not set: dev in "local", refused elsewhere.
+	// Mode says how callers are identified: "easyauth" by App Service authentication, "jwt" by tokens,
+	// "oidc" by sessions of browsers and by tokens of the same provider, "dev" by a header that anyone
+	// can send, which is refused but in "local" and under func start. Not set: dev in "local", refused
+	// elsewhere.
 	Mode string `envconfig:"AUTH_MODE"`
 
 	// Issuers are, in mode jwt, who signs the tokens: the https URL that the claim iss holds to
@@ -36,9 +37,10 @@ type Config struct {
 	// OIDC is what mode oidc needs, in which browsers sign in with an OpenID provider.
 	OIDC
 
-	// Applications are the ids of the applications, the claim azp or appid, that may call by themselves without a
-	// role, separated by commas. Not set: none. A user's token is not meant, whichever application it was given to, nor
-	// that of an application to which an administrator gave a role.
+	// Applications are the ids of the applications, the claim azp or appid, that may call by
+	// themselves without a role, separated by commas. Not set: none. A user's token is not meant,
+	// whichever application it was given to, nor that of an application to which an administrator gave
+	// a role.
 	Applications []string `envconfig:"AUTH_ALLOWED_APPLICATIONS"`
 
 	// PlatformAuth is true while App Service authentication is on. The platform sets it; mode
@@ -65,8 +67,8 @@ type Refusal struct {
 // Error returns the setting and the reason.
 func (r *Refusal) Error() string { return fmt.Sprintf("setting %s %s", r.Setting, r.Reason) }
 
-// New returns how callers are identified. It asks nobody yet: in mode jwt an issuer is asked when its
-// first token comes, unless ctx has ended. The error is a *Refusal.
+// New returns how callers are identified. It asks nobody yet: in mode jwt an issuer is asked when
+// its first token comes, unless ctx has ended. The error is a *Refusal.
 func New(ctx context.Context, c Config) (Identify, error) {
 	tenants, err := c.tenants()
 	if err != nil {

@@ -22,8 +22,8 @@ const maxDevName = 100 // UTF-16 code units
 
 // Dev believes who a request says it is from: the user in X-Dev-User, in UTF-8, with the roles in
 // X-Dev-Roles, separated by commas. It is for a developer's own machine, so it refuses every
-// request that was not sent to a loopback name: a page on a foreign site that has its name
-// resolved to this machine cannot use it. Nor can another machine: Core Tools listen on all interfaces, and
+// request that was not sent to a loopback name: a page on a foreign site that has its name resolved
+// to this machine cannot use it. Nor can another machine: Core Tools listen on all interfaces, and
 // say for whom they forward.
 func Dev() Identify {
 	return func(r *http.Request) (User, error) {
@@ -42,7 +42,8 @@ func Dev() Identify {
 	}
 }
 
-// fromHere reports whether a request was sent from this machine, as far as those say who forwarded it.
+// fromHere reports whether a request was sent from this machine, as far as those say who forwarded
+// it.
 func fromHere(r *http.Request) bool {
 	for _, forwarded := range []string{"X-Forwarded-For", "X-Forwarded-Host"} {
 		for _, list := range r.Header.Values(forwarded) {
@@ -60,7 +61,8 @@ func devName(s string) bool {
 	return s != "" && utf8.ValidString(s) && len(utf16.Encode([]rune(s))) <= maxDevName && !strings.ContainsFunc(s, unnameable)
 }
 
-// unnameable reports characters that no name has: controls, ends of lines and paragraphs, and what stands for a broken one.
+// unnameable reports characters that no name has: controls, ends of lines and paragraphs, and what
+// stands for a broken one.
 func unnameable(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point) || r == utf8.RuneError
 }

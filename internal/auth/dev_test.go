@@ -107,8 +107,8 @@ func TestDevUsers(t *testing.T) {
 	}
 }
 
-// TestDevFromElsewhere holds that another machine cannot say who it is, though a host that listens on all interfaces
-// forwards what it sends.
+// TestDevFromElsewhere holds that another machine cannot say who it is, though a host that listens
+// on all interfaces forwards what it sends.
 func TestDevFromElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

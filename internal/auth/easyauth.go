@@ -28,8 +28,8 @@ type EasyAuthOptions struct {
 	// Enabled says that App Service authentication is on, and with it that the platform removes its
 	// headers from what callers send. False is a refused configuration.
 	Enabled bool
-	// Tenants are the ids of the tenants whose users are let in, lower case. None: the platform decides. Two
-	// or more: the tenant is part of the id of a user.
+	// Tenants are the ids of the tenants whose users are let in, lower case. None: the platform
+	// decides. Two or more: the tenant is part of the id of a user.
 	Tenants []string
 	// Applications are the ids of the applications that may call by themselves without a role.
 	Applications []string

@@ -19,9 +19,11 @@ const (
 	clockSkew = time.Minute // how far the clocks of an issuer and of this machine may be apart
 )
 
-// JWTOptions are what JWT needs. Issuers and Audiences are required: without them nobody is believed.
+// JWTOptions are what JWT needs. Issuers and Audiences are required: without them nobody is
+// believed.
 type JWTOptions struct {
-	Issuers      []string          // the issuers that are believed; the claim iss is one of them to the letter
+	// the issuers that are believed; the claim iss is one of them to the letter
+	Issuers      []string
 	Audiences    []string          // the claim aud must hold one of them
 	Tenants      []string          // as for EasyAuth
 	Applications []string          // as for EasyAuth
@@ -81,7 +83,8 @@ func (t *tokens) identify(r *http.Request) (User, error) {
 	}
 	if t.Subjects {
 		c := subject(payload)
-		return c.user(t.Tenants, c.values("azp", "appid")) // what the provider gives a browser is a user's
+		// what the provider gives a browser is a user's
+		return c.user(t.Tenants, c.values("azp", "appid"))
 	}
 	return tokenClaims(payload).user(t.Tenants, t.Applications)
 }

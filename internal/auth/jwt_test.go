@@ -250,7 +250,8 @@ func TestJWTNothingAllowed(t *testing.T) {
 	}
 }
 
-// TestApplications holds that an application which calls by itself is nobody, unless it has a role or is named.
+// TestApplications holds that an application which calls by itself is nobody, unless it has a role
+// or is named.
 func TestApplications(t *testing.T) {
 	t.Parallel()
 	i, c := newIssuer(t), newClock()

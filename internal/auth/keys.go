@@ -58,7 +58,8 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 	return payload, err
 }
 
-// unfetched reports whether a set has no answer because it has no keys: only such errors have a cause.
+// unfetched reports whether a set has no answer because it has no keys: only such errors have a
+// cause.
 func unfetched(err error) bool { return errors.Unwrap(err) != nil }
 
 // unreadable reports whether a set was fetched and is of no use.

@@ -31,7 +31,8 @@ func (i *issuer) rotated(c *clock) string {
 	return oidctest.SignIDToken(rsaKeys[1](), "rotated", "RS256", i.payload(c.now(), nil))
 }
 
-// Whichever of its documents an issuer does not have, requests fail until it has, and do not press it.
+// Whichever of its documents an issuer does not have, requests fail until it has, and do not press
+// it.
 func TestJWTAway(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{discoveryPath, keysPath} {

@@ -79,7 +79,8 @@ type pace struct {
 // errTooSoon says that the document was fetched a moment ago.
 var errTooSoon = errors.New("fetched a moment ago")
 
-// ready returns nil where a fetch may begin, else errTooSoon or, of the kind Unavailable, why the last one failed.
+// ready returns nil where a fetch may begin, else errTooSoon or, of the kind Unavailable, why the
+// last one failed.
 func (p *pace) ready() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

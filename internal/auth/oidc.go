@@ -13,13 +13,14 @@ type OIDC struct {
 	// Issuer is the OpenID provider: the https URL that discovery starts from.
 	Issuer string `envconfig:"OIDC_ISSUER"`
 
-	// ClientID and ClientSecret are what the provider knows this service by. The secret may be missing, as
-	// for a public client: the code is bound to the browser by PKCE.
+	// ClientID and ClientSecret are what the provider knows this service by. The secret may be
+	// missing, as for a public client: the code is bound to the browser by PKCE.
 	ClientID     string `envconfig:"OIDC_CLIENT_ID"`
 	ClientSecret string `envconfig:"OIDC_CLIENT_SECRET"`
 
-	// Scopes are what is asked for, separated by commas. Add offline_access where the provider needs it to
-	// give a refresh token, without which sessions last 8 hours, and groups where admins are known by one.
+	// Scopes are what is asked for, separated by commas. Add offline_access where the provider needs
+	// it to give a refresh token, without which sessions last 8 hours, and groups where admins are
+	// known by one.
 	Scopes []string `envconfig:"OIDC_SCOPES" default:"openid,profile"`
 
 	// Admin is the claim and value by which admins are known: "groups=prompt-admins".
@@ -29,9 +30,9 @@ type OIDC struct {
 	// must allow its /app/signin/callback as a redirect.
 	Public string `envconfig:"PUBLIC_URL"`
 
-	// Keys seal the cookies of sessions: 32 random bytes in base64, as openssl rand -base64 32 makes them.
-	// Of several, separated by commas, the first seals and all open: put a new one first, and remove
-	// the old one a week later, or at once to sign everybody out.
+	// Keys seal the cookies of sessions: 32 random bytes in base64, as openssl rand -base64 32 makes
+	// them. Of several, separated by commas, the first seals and all open: put a new one first, and
+	// remove the old one a week later, or at once to sign everybody out.
 	Keys []string `envconfig:"SESSION_KEYS"`
 }
 
@@ -70,8 +71,8 @@ func (o OIDC) keys() ([][]byte, error) {
 	return keys, nil
 }
 
-// Sessions returns the sessions of browsers in mode oidc, nil in the others. home is the path where people arrive,
-// callback the one where the provider sends them. The error is a *Refusal.
+// Sessions returns the sessions of browsers in mode oidc, nil in the others. home is the path where
+// people arrive, callback the one where the provider sends them. The error is a *Refusal.
 func (c Config) Sessions(ctx context.Context, home, callback string) (*Sessions, error) {
 	if c.mode() != "oidc" {
 		return nil, nil //nolint:nilnil // there are none

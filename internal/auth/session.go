@@ -21,9 +21,11 @@ const (
 	renewEvery  = time.Hour          // at the latest, or when the ID token ends
 	renewedLast = 7 * 24 * time.Hour // a session that is renewed
 	fixedLast   = 8 * time.Hour      // one that cannot be, for want of a refresh token
-	awayFor     = 15 * time.Minute   // how long a session outlives a renewal while the provider does not answer
-	remembered  = time.Minute        // the answer to a renewal: a browser asks for several things at once
-	tryAgain    = 10 * time.Second   // after a renewal that had no answer
+	// how long a session outlives a renewal while the provider does not answer
+	awayFor = 15 * time.Minute
+	// the answer to a renewal: a browser asks for several things at once
+	remembered  = time.Minute
+	tryAgain    = 10 * time.Second // after a renewal that had no answer
 	maxRenewals = 10_000
 )
 
@@ -44,7 +46,8 @@ func (s *Sessions) begin(w http.ResponseWriter, who User, payload map[string]any
 	return s.remember(w, kept)
 }
 
-// remember puts a session into the cookie. A refresh token that does not fit is left out, and so the renewals.
+// remember puts a session into the cookie. A refresh token that does not fit is left out, and so
+// the renewals.
 func (s *Sessions) remember(w http.ResponseWriter, kept session) error {
 	name := s.cookieName(sessionCookie)
 	if text, err := s.sealer.seal(name, kept); err == nil && len(text) > maxCookie {
@@ -118,8 +121,8 @@ func (s *Sessions) renew(ctx context.Context, kept session) (session, error) {
 	return fresh, err
 }
 
-// renewals answers the same refresh token the same for a while. Requests come in parallel, and a provider that takes a
-// token once believes it stolen when it comes again.
+// renewals answers the same refresh token the same for a while. Requests come in parallel, and a
+// provider that takes a token once believes it stolen when it comes again.
 type renewals struct {
 	now    func() time.Time
 	flight singleflight.Group
@@ -178,7 +181,8 @@ func (n *renewals) keep(key string, fresh session, err error) {
 	n.answers[key] = answered{fresh, err, until}
 }
 
-// cookieName returns the name of a cookie. Over https it is one that a browser takes from this very host only.
+// cookieName returns the name of a cookie. Over https it is one that a browser takes from this very
+// host only.
 func (s *Sessions) cookieName(name string) string {
 	if s.secure {
 		return "__Host-" + name

@@ -37,8 +37,8 @@ type SessionOptions struct {
 	Now                      func() time.Time
 }
 
-// Sessions signs browsers in with an OpenID provider, by an authorization code with PKCE, and remembers them in a
-// sealed cookie: nothing is kept here.
+// Sessions signs browsers in with an OpenID provider, by an authorization code with PKCE, and
+// remembers them in a sealed cookie: nothing is kept here.
 type Sessions struct {
 	SessionOptions
 	sealer   sealer
@@ -178,8 +178,8 @@ func (s *Sessions) provider(ctx context.Context) (*oauth2.Config, document, erro
 	}, endpoints, nil
 }
 
-// says returns what the provider says of a user: the claims of the ID token, where there is one, and of the user info,
-// which some providers need for a name. Both must be of the same user.
+// says returns what the provider says of a user: the claims of the ID token, where there is one,
+// and of the user info, which some providers need for a name. Both must be of the same user.
 func (s *Sessions) says(ctx context.Context, endpoints document, token *oauth2.Token) (map[string]any, error) {
 	payload := make(map[string]any)
 	if id, _ := token.Extra("id_token").(string); id != "" {
@@ -236,8 +236,8 @@ func (s *Sessions) user(payload map[string]any) (User, error) {
 	return who, err
 }
 
-// subject returns claims in which oid identifies the user. Only Microsoft Entra has it; elsewhere the subject does, by its hash
-// where it is not written as an id of ours.
+// subject returns claims in which oid identifies the user. Only Microsoft Entra has it; elsewhere
+// the subject does, by its hash where it is not written as an id of ours.
 func subject(payload map[string]any) claims {
 	c := tokenClaims(payload)
 	if len(c["oid"]) > 0 || len(c["sub"]) != 1 || c["sub"][0] == "" {
@@ -252,7 +252,8 @@ func subject(payload map[string]any) claims {
 	return c
 }
 
-// SignOut forgets a session. It returns where people can sign out of the provider too, "" where it has no such place.
+// SignOut forgets a session. It returns where people can sign out of the provider too, "" where it
+// has no such place.
 func (s *Sessions) SignOut(w http.ResponseWriter, r *http.Request) string {
 	s.forget(w, s.cookieName(sessionCookie))
 	_, endpoints, err := s.provider(r.Context())

@@ -159,7 +159,8 @@ func (u surfer) send(method, address string, form url.Values) shown {
 
 var action = regexp.MustCompile(`<form[^>]* action="([^"]+)"`)
 
-// toCallback begins a sign-in and goes through the pages of the provider, to the address that it sends back to.
+// toCallback begins a sign-in and goes through the pages of the provider, to the address that it
+// sends back to.
 func (u surfer) toCallback(name string) string {
 	u.s.t.Helper()
 	at := u.send(http.MethodGet, u.s.URL+"/signin?back=/mine", nil)
@@ -217,7 +218,8 @@ func (u surfer) is(id string, roles ...string) {
 	require.Equal(u.s.t, roles, who.Roles)
 }
 
-// refused requires that a sign-in is refused, that nobody is signed in by it, and that the reason is in the log only.
+// refused requires that a sign-in is refused, that nobody is signed in by it, and that the reason
+// is in the log only.
 func (u surfer) refused(address, cause string) {
 	u.s.t.Helper()
 	at := u.send(http.MethodGet, address, nil)
@@ -281,8 +283,8 @@ func TestSignInRefused(t *testing.T) {
 	ann.refused(expired, "invalid_grant")
 }
 
-// The nonce ties the token to the sign-in: a token that was given for another one is refused. Here the provider is told
-// another nonce than the browser's cookie holds.
+// The nonce ties the token to the sign-in: a token that was given for another one is refused. Here
+// the provider is told another nonce than the browser's cookie holds.
 func TestSignInWithForeignNonce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -351,7 +353,8 @@ func TestSessionsEnd(t *testing.T) {
 	ann.is("")
 }
 
-// Keys are rotated by putting a new one first; who takes the old one away signs out who has its cookies.
+// Keys are rotated by putting a new one first; who takes the old one away signs out who has its
+// cookies.
 func TestKeysRotate(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -366,7 +369,8 @@ func TestKeysRotate(t *testing.T) {
 	ann.is("")
 }
 
-// What a browser sends is not believed: neither a changed cookie, nor one of ours under another name.
+// What a browser sends is not believed: neither a changed cookie, nor one of ours under another
+// name.
 func TestForgedCookies(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -374,7 +378,8 @@ func TestForgedCookies(t *testing.T) {
 	require.NoError(t, err)
 	ann := s.surfer().signIn("ann")
 	cookie := func(prefix string) *http.Cookie {
-		for _, c := range ann.jar.Cookies(home) { // those of the provider are among them, as it has the same host
+		// those of the provider are among them, as it has the same host
+		for _, c := range ann.jar.Cookies(home) {
 			if strings.HasPrefix(c.Name, prefix) {
 				return c
 			}

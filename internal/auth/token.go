@@ -25,13 +25,15 @@ const (
 // Scopes returns all scopes.
 func Scopes() []string { return []string{ScopeRead, ScopeWrite, ScopePublish} }
 
-// A Grant is what an access token lets its bearer do in the place of its owner. It carries no roles.
+// A Grant is what an access token lets its bearer do in the place of its owner. It carries no
+// roles.
 type Grant struct {
 	TokenID string
 	Scopes  []string
 }
 
-// May reports whether the user may do what a scope stands for: without an access token everything that the user may.
+// May reports whether the user may do what a scope stands for: without an access token everything
+// that the user may.
 func (u User) May(scope string) bool {
 	return u.Grant == nil || slices.Contains(u.Grant.Scopes, scope)
 }
@@ -44,8 +46,9 @@ func (u User) Needs(scope string) error {
 	return fault.New(fault.Forbidden, "this needs an access token with the scope "+scope)
 }
 
-// An access token reads ph_{id}_{secret}. The secret ends with a checksum of all that stands before it, so that a
-// mistyped token costs no look into the storage, and programs that search for lost secrets know one when they see it.
+// An access token reads ph_{id}_{secret}. The secret ends with a checksum of all that stands before
+// it, so that a mistyped token costs no look into the storage, and programs that search for lost
+// secrets know one when they see it.
 const (
 	tokenPrefix = "ph_"
 	idBytes     = 10
@@ -96,13 +99,13 @@ func TokenID(s string) bool {
 	return err == nil && len(b) == idBytes && letters.EncodeToString(b) == s
 }
 
-// A Find returns the user in whose place the bearer of an access token acts, with the Grant, or an error of the kind
-// Unauthenticated.
+// A Find returns the user in whose place the bearer of an access token acts, with the Grant, or an
+// error of the kind Unauthenticated.
 type Find func(ctx context.Context, id string, secret Secret) (User, error)
 
-// AccessTokens believes requests that bring an access token, as bearer token, as password of HTTP Basic with the id as
-// the name, or in the header X-Api-Key. All others are asked of next. Who brings a token is no more than it says, whatever
-// else the request holds.
+// AccessTokens believes requests that bring an access token, as bearer token, as password of HTTP
+// Basic with the id as the name, or in the header X-Api-Key. All others are asked of next. Who
+// brings a token is no more than it says, whatever else the request holds.
 func AccessTokens(find Find, next Identify) Identify {
 	return func(r *http.Request) (User, error) {
 		id, secret, is, ok := presented(r.Header)
@@ -116,8 +119,8 @@ func AccessTokens(find Find, next Identify) Identify {
 	}
 }
 
-// presented returns the access token of a request. is says whether there is one, or something in its place; ok,
-// whether it can be one.
+// presented returns the access token of a request. is says whether there is one, or something in
+// its place; ok, whether it can be one.
 func presented(h http.Header) (id string, secret Secret, is, ok bool) {
 	all := h.Values("Authorization")
 	if len(all) == 1 {

@@ -27,8 +27,8 @@ func (f *failure) Error() string {
 	return text
 }
 
-// describe returns the failure in err, or err where there was no answer. What net/http adds to that is the URL,
-// which has the key of the row.
+// describe returns the failure in err, or err where there was no answer. What net/http adds to that
+// is the URL, which has the key of the row.
 func describe(err error) error {
 	var re *azcore.ResponseError
 	if !errors.As(err, &re) {

@@ -21,7 +21,8 @@ type Tables struct {
 
 var _ table.DB = (*Tables)(nil)
 
-// Get implements table.DB. Errors name the table and no key, here and below: keys hold user ids, and errors reach logs.
+// Get implements table.DB. Errors name the table and no key, here and below: keys hold user ids,
+// and errors reach logs.
 func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
 	if err := table.CheckKey(key); err != nil {
 		return table.Row{}, fmt.Errorf("get %s: %w", name, err)

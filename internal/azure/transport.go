@@ -22,7 +22,8 @@ const (
 func newTransport(emulated bool) *http.Transport {
 	idle := time.Minute
 	if emulated {
-		idle = 2 * time.Second // Azurite closes after five, and a write that meets a closing connection is lost
+		// Azurite closes after five, and a write that meets a closing connection is lost
+		idle = 2 * time.Second
 	}
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,

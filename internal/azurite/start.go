@@ -15,9 +15,9 @@ const startTimeout = time.Minute
 // sharedAccounts are more than the tests of a process ask one server for.
 const sharedAccounts = 50
 
-// shared are the servers of this process, each started for the first test that asks and ended with the
-// process, since no test can know that it is the last. A service is one thread: a few servers keep a
-// test that asks much from holding up all others.
+// shared are the servers of this process, each started for the first test that asks and ended with
+// the process, since no test can know that it is the last. A service is one thread: a few servers
+// keep a test that asks much from holding up all others.
 var shared = [3]func() (*Server, error){once(), once(), once()}
 
 func once() func() (*Server, error) {
@@ -49,8 +49,9 @@ func start(tb testing.TB, i int) *Server {
 // taken counts the accounts that tests have.
 var taken atomic.Int32
 
-// Account returns the connection string of a storage account of the test's own, on one of the servers that
-// the tests of the process share: no other test meets its tables and queues. The rule for skipping is Start's.
+// Account returns the connection string of a storage account of the test's own, on one of the
+// servers that the tests of the process share: no other test meets its tables and queues. The rule
+// for skipping is Start's.
 func Account(tb testing.TB) string {
 	tb.Helper()
 	i := int(taken.Add(1)) - 1

@@ -1,7 +1,8 @@
-// Package chaos holds back every call that a process makes to its store and queues until a test decides
-// what becomes of it: it passes, fails, lands although it failed, lands late, or its process stops there.
-// It is for tests that run inside a testing/synctest bubble: when all processes wait for the test,
-// the set of waiting calls is the same in every run, so one seed reproduces one run.
+// Package chaos holds back every call that a process makes to its store and queues until a test
+// decides what becomes of it: it passes, fails, lands although it failed, lands late, or its
+// process stops there. It is for tests that run inside a testing/synctest bubble: when all
+// processes wait for the test, the set of waiting calls is the same in every run, so one seed
+// reproduces one run.
 package chaos
 
 import (
@@ -159,7 +160,8 @@ func (c *Call) Lose(err error) {
 	}
 }
 
-// Hold does what a call does and returns what gives its process the answer. Until then the process stands still at it.
+// Hold does what a call does and returns what gives its process the answer. Until then the process
+// stands still at it.
 func (c *Call) Hold() (answer func()) {
 	if !c.Process.world.take(c) {
 		return func() {}

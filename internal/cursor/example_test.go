@@ -6,7 +6,8 @@ import (
 	"prompthub/internal/cursor"
 )
 
-// The scope holds every detail of the query but the page size, so a token of one list opens no other.
+// The scope holds every detail of the query but the page size, so a token of one list opens no
+// other.
 func Example() {
 	token := cursor.Seal("newest tag=go", "2026|17")
 

@@ -23,10 +23,12 @@ var ErrUnfinished = errors.New("invocations were still running")
 
 // Options adjust a host. Zero values are fit for use.
 type Options struct {
-	Log         *slog.Logger          // one line for each invocation; nil stands for slog.Default
-	Queues      queuetrigger.Settings // nothing set stands for the host's defaults with a poll each second
-	Grace       time.Duration         // how long invocations of queue triggers may go on after the end; 10 seconds
-	TimersFirst bool                  // run each timer once at the start
+	Log *slog.Logger // one line for each invocation; nil stands for slog.Default
+	// nothing set stands for the host's defaults with a poll each second
+	Queues queuetrigger.Settings
+	// how long invocations of queue triggers may go on after the end; 10 seconds
+	Grace       time.Duration
+	TimersFirst bool // run each timer once at the start
 }
 
 func (o Options) withDefaults() Options {

@@ -11,12 +11,13 @@ import (
 	"prompthub/internal/table"
 )
 
-// A stored row is one byte of version, 8 of the stamp that makes its ETag, the number of properties, and for each a
-// number that holds the type and which name of the dictionary it has, and its value. A name that the dictionary lacks has the number
-// 0 and follows. Numbers are varints; a text has its length before it.
+// A stored row is one byte of version, 8 of the stamp that makes its ETag, the number of
+// properties, and for each a number that holds the type and which name of the dictionary it has,
+// and its value. A name that the dictionary lacks has the number 0 and follows. Numbers are
+// varints; a text has its length before it.
 //
-// Rows of the first version, which older programs wrote, hold the ETag in hex, and each property its type in a byte and its
-// name. They stay as they are until they are written again.
+// Rows of the first version, which older programs wrote, hold the ETag in hex, and each property
+// its type in a byte and its name. They stay as they are until they are written again.
 const (
 	firstVersion = 1
 	rowVersion   = 2
@@ -82,7 +83,8 @@ func header(value []byte) (etag [etagLen]byte, rest []byte, err error) {
 	return etag, nil, errDamaged
 }
 
-// decode returns the row stored under key. All its strings share one copy of key and value, but for the names.
+// decode returns the row stored under key. All its strings share one copy of key and value, but for
+// the names.
 func (d *dictionary) decode(key, value []byte) (table.Row, error) {
 	etag, rest, err := header(value)
 	if err != nil {
@@ -104,7 +106,8 @@ func (d *dictionary) decode(key, value []byte) (table.Row, error) {
 	return table.Row{Key: table.Key{Partition: partition, Row: row}, ETag: all[len(key):][:etagLen], Props: props}, nil
 }
 
-// view returns the properties of a stored row in place of those in props. They are valid as long as value is.
+// view returns the properties of a stored row in place of those in props. They are valid as long as
+// value is.
 func (d *dictionary) view(value []byte, props table.Props) (table.Props, error) {
 	_, rest, err := header(value)
 	if err != nil {

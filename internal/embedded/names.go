@@ -14,8 +14,8 @@ import (
 // maxNames bounds the dictionary. A name beyond it stands in each row that has it.
 const maxNames = 4096
 
-// A dictionary numbers names of properties from 1 on, so that rows need not hold them. It is never changed: one that
-// knows more takes its place.
+// A dictionary numbers names of properties from 1 on, so that rows need not hold them. It is never
+// changed: one that knows more takes its place.
 type dictionary struct {
 	names   []string
 	numbers map[string]uint64
@@ -43,8 +43,8 @@ func readNames(tx *bbolt.Tx) (*dictionary, error) {
 	return d, err
 }
 
-// learn adds the names of operations to the dictionary, in a transaction of its own: a row that is stored needs all its names.
-// There is little to add: names are those of a program's source.
+// learn adds the names of operations to the dictionary, in a transaction of its own: a row that is
+// stored needs all its names. There is little to add: names are those of a program's source.
 func (s *Store) learn(ctx context.Context, ops []table.Op) error {
 	known := s.names.Load()
 	var fresh []string

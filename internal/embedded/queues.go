@@ -159,8 +159,9 @@ func (s *Store) move(b *bbolt.Bucket, m stored, visible time.Time) ([]byte, erro
 	return key, b.Put(key, value)
 }
 
-// Hide makes a message visible again after delay, or returns queue.ErrGone. A lock that is renewed in this
-// way stays a lock, which the opening of the file frees; a message that is put back comes sooner than its lock would end.
+// Hide makes a message visible again after delay, or returns queue.ErrGone. A lock that is renewed
+// in this way stays a lock, which the opening of the file frees; a message that is put back comes
+// sooner than its lock would end.
 func (q *Queues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
 	var now queue.Receipt
 	err := queue.CheckDelay(delay)

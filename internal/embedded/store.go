@@ -31,7 +31,8 @@ import (
 // format is the version of the layout of the file.
 const format = 2
 
-// firstFormat had no names: a file of it becomes one of this format when it is opened, and its rows when they are written.
+// firstFormat had no names: a file of it becomes one of this format when it is opened, and its rows
+// when they are written.
 const firstFormat = 1
 
 var (

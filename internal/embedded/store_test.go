@@ -296,7 +296,8 @@ func TestReceiptsOfTheSameTime(t *testing.T) {
 	require.ErrorIs(t, q.Delete(t.Context(), "jobs", queue.Receipt{}), queue.ErrGone)
 }
 
-// TestOpenFreesRenewedLocks: a job that runs for longer than half its lock has it renewed by Hide; then the process dies.
+// TestOpenFreesRenewedLocks: a job that runs for longer than half its lock has it renewed by Hide;
+// then the process dies.
 func TestOpenFreesRenewedLocks(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data.db")
@@ -323,8 +324,8 @@ func TestOpenFreesRenewedLocks(t *testing.T) {
 	require.Equal(t, "running", got[0].Text)
 }
 
-// TestFileOfTheFirstFormat opens a file that a program wrote which knew no names, reads, changes and keeps its rows, and reads
-// it once more.
+// TestFileOfTheFirstFormat opens a file that a program wrote which knew no names, reads, changes
+// and keeps its rows, and reads it once more.
 func TestFileOfTheFirstFormat(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data.db")
@@ -359,7 +360,8 @@ func TestFileOfTheFirstFormat(t *testing.T) {
 	}
 }
 
-// TestNamesAreLearntAtOnce has many writers bring new names: each row reads as it was written, also from the file opened again.
+// TestNamesAreLearntAtOnce has many writers bring new names: each row reads as it was written, also
+// from the file opened again.
 func TestNamesAreLearntAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data.db")

@@ -21,14 +21,17 @@ const (
 	NotFound                         // there is no such thing, or the caller may not know of it
 	PreconditionRequired             // the request must name the version that it changes
 	Stale                            // the version it names is not the current one
-	Conflict                         // what it asks for is taken, or cannot be while something else is as it is
-	Limited                          // the caller asks for too much at a time
-	Unavailable                      // the storage is slow, throttled or away, or somebody else is at work: try again
+	// what it asks for is taken, or cannot be while something else is as it is
+	Conflict
+	Limited // the caller asks for too much at a time
+	// the storage is slow, throttled or away, or somebody else is at work: try again
+	Unavailable
 )
 
 // A Field is one rule that a request broke.
 type Field struct {
-	Name    string // which, such as "title", "tags[0]" or "cursor"; a door says where in its request that is
+	// which, such as "title", "tags[0]" or "cursor"; a door says where in its request that is
+	Name    string
 	Message string // what the rule asks for
 	Value   any    // what was sent; nil leaves it out
 }

@@ -11,7 +11,8 @@ import (
 	"prompthub/internal/function"
 )
 
-// The host posts a message to the path of its function; everybody else gets what the application answers.
+// The host posts a message to the path of its function; everybody else gets what the application
+// answers.
 func ExampleHandler() {
 	triggers := []function.Trigger{{
 		Name: "send-mail", Queue: "mails",

@@ -23,10 +23,11 @@ type Func func(ctx context.Context, in Invocation) error
 
 // An Invocation is what the host tells a function.
 type Invocation struct {
-	Function string    // the name of the trigger
-	ID       string    // the host's id of this invocation, for logs
-	Text     string    // the text of the message, for a queue trigger
-	Dequeued int       // deliveries of the message, this one included; 0 where unknown, and for logs only
+	Function string // the name of the trigger
+	ID       string // the host's id of this invocation, for logs
+	Text     string // the text of the message, for a queue trigger
+	// deliveries of the message, this one included; 0 where unknown, and for logs only
+	Dequeued int
 	Inserted time.Time // when the message was sent; zero where unknown, and for measurements only
 	Timer    bool      // a timer fired
 	PastDue  bool      // and did so later than planned

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// outside are the header names, or their beginnings, that front ends and proxies put on
-// requests of clients, and those that browsers put on requests of pages, which find the way here where the
-// host and a browser share a machine. The host's own invocations never carry one.
+// outside are the header names, or their beginnings, that front ends and proxies put on requests of
+// clients, and those that browsers put on requests of pages, which find the way here where the host
+// and a browser share a machine. The host's own invocations never carry one.
 var outside = []string{"forwarded", "x-forwarded", "x-arr-", "x-ms-", "x-original-", "origin", "sec-fetch-", "cookie"}
 
 // fromHost reports whether r is an invocation by the host and not a request that it forwards.

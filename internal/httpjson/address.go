@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// ipv6Site is how much of an IPv6 address stands for one client: who has one address has all of its /64.
+// ipv6Site is how much of an IPv6 address stands for one client: who has one address has all of its
+// /64.
 const ipv6Site = 64
 
 // AddressClass names where a request comes from, for callers of whom nothing else is known: an IPv4
 // address, or the /64 around an IPv6 address.
 //
 // Requests that the Functions host forwards come from this machine. The platform's front end has
-// added the client's address at the end of X-Forwarded-For; what stands before it is the client's own
-// claim. Other requests are from who is connected.
+// added the client's address at the end of X-Forwarded-For; what stands before it is the client's
+// own claim. Other requests are from who is connected.
 func AddressClass(r *http.Request) string {
 	peer := address(r.RemoteAddr)
 	if peer.IsLoopback() {

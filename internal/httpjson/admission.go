@@ -13,11 +13,13 @@ import (
 	"prompthub/internal/fault"
 )
 
-// An Admission decides which requests an instance takes in: how many a caller may send, and how many are
-// there at a time. All doors share one, so that a caller may ask the same whichever way the requests come.
+// An Admission decides which requests an instance takes in: how many a caller may send, and how
+// many are there at a time. All doors share one, so that a caller may ask the same whichever way
+// the requests come.
 //
-// A door asks in this order, and nothing is done for a request that is refused: Admit, ReadBody where there is one, Enter. So a
-// client that sends slowly holds no place that others need for work.
+// A door asks in this order, and nothing is done for a request that is refused: Admit, ReadBody
+// where there is one, Enter. So a client that sends slowly holds no place that others need for
+// work.
 type Admission struct {
 	limiter      *Limiter
 	work, bodies *gate
@@ -29,13 +31,15 @@ const (
 	bodyWithin = 20 * time.Second
 )
 
-// NewAdmission returns an Admission for limits that are complete but for AtWork: a rate of zero limits nothing.
+// NewAdmission returns an Admission for limits that are complete but for AtWork: a rate of zero
+// limits nothing.
 func NewAdmission(l Limits, now func() time.Time) *Admission {
 	n := l.Complete(true).AtWork
 	return &Admission{limiter: NewLimiter(l, now), work: newGate(n), bodies: newGate(receiving * n)}
 }
 
-// Caller names who sends a request, for the limits: a user, or for those who are not identified their address.
+// Caller names who sends a request, for the limits: a user, or for those who are not identified
+// their address.
 func Caller(r *http.Request, user string) string {
 	if user != "" {
 		return "user " + user
@@ -51,8 +55,9 @@ func (a *Admission) Admit(h http.Header, caller string, write bool) error {
 // Enter takes a place at work, which leave gives back.
 func (a *Admission) Enter(caller string) (leave func(), err error) { return a.work.enter(caller) }
 
-// ReadBody reads the body of a request, of at most so many bytes, and gives the client 20 s to send it. The error is a
-// *Problem. Where there is no connection to set a deadline on, as in tests, there is none.
+// ReadBody reads the body of a request, of at most so many bytes, and gives the client 20 s to send
+// it. The error is a *Problem. Where there is no connection to set a deadline on, as in tests,
+// there is none.
 func (a *Admission) ReadBody(w http.ResponseWriter, r *http.Request, caller string, most int64) ([]byte, error) {
 	leave, err := a.bodies.enter(caller)
 	if err != nil {
@@ -92,8 +97,8 @@ func Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	WriteProblem(w, Describe(r.Context(), err))
 }
 
-// HangUp ends the connection of a request with its answer. The server would read what is left of the body before
-// it sends the answer, and wait for it.
+// HangUp ends the connection of a request with its answer. The server would read what is left of
+// the body before it sends the answer, and wait for it.
 func HangUp(w http.ResponseWriter, r *http.Request) {
 	if _, read := r.Body.(body); !read && r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
@@ -113,8 +118,8 @@ func newGate(n int) *gate {
 	return &gate{places: n, share: max(n/oneOf, 1), by: make(map[string]int)}
 }
 
-// enter takes a place, which leave gives back. Where there is none the error is Unavailable, where the caller has
-// enough of them Limited.
+// enter takes a place, which leave gives back. Where there is none the error is Unavailable, where
+// the caller has enough of them Limited.
 func (g *gate) enter(caller string) (leave func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"prompthub/internal/httpjson"
 )
 
-// TestPlaces holds that one caller has at most an eighth of the places, and all together no more than there are.
+// TestPlaces holds that one caller has at most an eighth of the places, and all together no more
+// than there are.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	a := httpjson.NewAdmission(httpjson.Limits{AtWork: 16}, fixed)
@@ -40,7 +41,8 @@ func TestPlaces(t *testing.T) {
 	require.Zero(t, enter("a"))
 }
 
-// TestWholeFreesPlacesFirst holds that an answer goes out when its handler has returned, with what it is made of.
+// TestWholeFreesPlacesFirst holds that an answer goes out when its handler has returned, with what
+// it is made of.
 func TestWholeFreesPlacesFirst(t *testing.T) {
 	t.Parallel()
 	returned := false

@@ -11,7 +11,8 @@ import (
 // Origins are the origins, as browsers spell them, whose pages may use an API from elsewhere.
 type Origins []string
 
-// Decode reads origins separated by commas. Each must be exact: a scheme, a host and perhaps a port.
+// Decode reads origins separated by commas. Each must be exact: a scheme, a host and perhaps a
+// port.
 func (o *Origins) Decode(value string) error {
 	*o = nil
 	for s := range strings.SplitSeq(value, ",") {
@@ -35,10 +36,10 @@ const (
 // platform begins the names of the headers in which a platform says who has signed in, by a cookie.
 const platform = "X-Ms-Client-Principal"
 
-// CORS lets pages of these origins use an API, with what they send themselves and without the user's
-// cookies: where they send no Authorization, neither cookies count nor what a platform made of them. Of all
-// other origins it refuses what a browser would send with cookies and without asking first: a form or a
-// simple request that changes something.
+// CORS lets pages of these origins use an API, with what they send themselves and without the
+// user's cookies: where they send no Authorization, neither cookies count nor what a platform made
+// of them. Of all other origins it refuses what a browser would send with cookies and without
+// asking first: a form or a simple request that changes something.
 func CORS(origins Origins, next http.Handler) http.Handler {
 	foreign := http.NewCrossOriginProtection()
 	for _, o := range origins {

@@ -16,8 +16,8 @@ import (
 // stored have none. It is Whole.
 func ETags(next http.Handler) http.Handler { return whole(next, true) }
 
-// Whole holds every answer back until it is complete, so it is not for streams: the places that a handler has
-// while it works are free before a client that reads slowly begins to.
+// Whole holds every answer back until it is complete, so it is not for streams: the places that a
+// handler has while it works are free before a client that reads slowly begins to.
 func Whole(next http.Handler) http.Handler { return whole(next, false) }
 
 func whole(next http.Handler, tagged bool) http.Handler {

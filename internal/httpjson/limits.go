@@ -12,8 +12,8 @@ import (
 	"prompthub/internal/fault"
 )
 
-// Limits are how much one caller, and all callers together, may ask of one instance. Zero, as if not
-// set, stands for the default.
+// Limits are how much one caller, and all callers together, may ask of one instance. Zero, as if
+// not set, stands for the default.
 type Limits struct {
 	// Writes is how many changes a caller may make in a second for long. -1: no limit. Default:
 	// 20, and no limit in development mode.
@@ -66,11 +66,11 @@ func (l Limits) Complete(dev bool) Limits {
 // maxCallers is how many callers a Limiter remembers in each of its two generations.
 const maxCallers = 5000
 
-// A Limiter holds two token buckets for each caller, for writes and for reads, in this process only: a
-// caller whose requests are spread over n instances has n times as much.
+// A Limiter holds two token buckets for each caller, for writes and for reads, in this process
+// only: a caller whose requests are spread over n instances has n times as much.
 //
-// Its memory is bounded. When a generation of callers is full it becomes the old one, and who is not
-// seen again while the next one fills is forgotten. To be forgotten early one has to be many.
+// Its memory is bounded. When a generation of callers is full it becomes the old one, and who is
+// not seen again while the next one fills is forgotten. To be forgotten early one has to be many.
 type Limiter struct {
 	limits Limits // complete
 	now    func() time.Time
@@ -86,13 +86,13 @@ func NewLimiter(l Limits, now func() time.Time) *Limiter {
 	return &Limiter{limits: l, now: now, cur: make(map[string]*buckets)}
 }
 
-// Admit takes a token for a request of a caller and tells how many are left in the header of the answer. Where
-// there is none the error is Limited.
+// Admit takes a token for a request of a caller and tells how many are left in the header of the
+// answer. Where there is none the error is Limited.
 //
 // The header fields are RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset as in
-// draft-ietf-httpapi-ratelimit-headers-06, the last that has them: what clients know. The limit is the
-// burst. Reset says in how many seconds the bucket is full, or, in a refusal, when the next token is
-// there, which is what Retry-After says.
+// draft-ietf-httpapi-ratelimit-headers-06, the last that has them: what clients know. The limit is
+// the burst. Reset says in how many seconds the bucket is full, or, in a refusal, when the next
+// token is there, which is what Retry-After says.
 func (l *Limiter) Admit(h http.Header, caller string, write bool) error {
 	perSecond := l.limits.Reads
 	if write {

@@ -37,7 +37,8 @@ func TestLimitDefaults(t *testing.T) {
 	}
 }
 
-// TestLimiterForgets holds that a Limiter remembers those who come back, however many others come once.
+// TestLimiterForgets holds that a Limiter remembers those who come back, however many others come
+// once.
 func TestLimiterForgets(t *testing.T) {
 	t.Parallel()
 	l := httpjson.NewLimiter(httpjson.Limits{Reads: 1, ReadBurst: 3}, fixed)
@@ -82,7 +83,8 @@ func TestAddressClass(t *testing.T) {
 		want string
 	}{
 		{"203.0.113.9:1234", nil, "203.0.113.9"},
-		{"203.0.113.9:1234", []string{"198.51.100.1"}, "203.0.113.9"}, // who comes directly may claim anything
+		// who comes directly may claim anything
+		{"203.0.113.9:1234", []string{"198.51.100.1"}, "203.0.113.9"},
 		{"127.0.0.1:1", nil, "127.0.0.1"},
 		{"127.0.0.1:1", []string{"203.0.113.9:4711"}, "203.0.113.9"},
 		{"127.0.0.1:1", []string{"198.51.100.1, 203.0.113.9"}, "203.0.113.9"},
@@ -132,8 +134,8 @@ func TestTraceIsTakenOver(t *testing.T) {
 	}
 }
 
-// TestDeadlineEndsWithTheAnswer holds that the deadline of an answer is not that of the next one on the same
-// connection.
+// TestDeadlineEndsWithTheAnswer holds that the deadline of an answer is not that of the next one on
+// the same connection.
 func TestDeadlineEndsWithTheAnswer(t *testing.T) {
 	t.Parallel()
 	var deadlines []bool

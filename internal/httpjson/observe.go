@@ -38,8 +38,8 @@ func recordOf(ctx context.Context) *record {
 // RequestID returns the id of the request that ctx belongs to.
 func RequestID(ctx context.Context) string { return recordOf(ctx).id }
 
-// SetUser tells the log who is calling, by a key that the log may hold: not by an id that is good for more than to see
-// that two requests are from the same user.
+// SetUser tells the log who is calling, by a key that the log may hold: not by an id that is good
+// for more than to see that two requests are from the same user.
 func SetUser(ctx context.Context, key string) { recordOf(ctx).user = key }
 
 // note tells the log why a request failed.
@@ -52,8 +52,8 @@ type Observer struct {
 	Telemetry *telemetry.Telemetry // nil collects nothing
 }
 
-// Observe gives every request an id and the trace that it belongs to, answers for a handler that panics, and
-// writes one line into the log for each request: no text, no query, no token.
+// Observe gives every request an id and the trace that it belongs to, answers for a handler that
+// panics, and writes one line into the log for each request: no text, no query, no token.
 func (o Observer) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := o.Now()
@@ -70,7 +70,8 @@ func (o Observer) Observe(next http.Handler) http.Handler {
 			traced.End(ctx, rec.route, seen.answered())
 			seen.log(o.Log, r, rec, o.Now().Sub(start))
 			if aborted {
-				panic(http.ErrAbortHandler) // the server cuts the connection: the client must not take a half answer for a whole one
+				// the server cuts the connection: the client must not take a half answer for a whole one
+				panic(http.ErrAbortHandler)
 			}
 			done()
 		}()
@@ -82,8 +83,8 @@ const invocationHeader = "X-Azure-Functions-InvocationId"
 
 var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// requestID returns the id that the Functions host gave the invocation, so that its log and ours meet.
-// The host adds its value to one that a client sent: two are no id.
+// requestID returns the id that the Functions host gave the invocation, so that its log and ours
+// meet. The host adds its value to one that a client sent: two are no id.
 func requestID(r *http.Request) string {
 	if ids := r.Header.Values(invocationHeader); len(ids) == 1 && guid.MatchString(ids[0]) {
 		return ids[0]
@@ -91,7 +92,8 @@ func requestID(r *http.Request) string {
 	return rand.Text()
 }
 
-// answerPanic answers a request whose handler panicked with v. It reports that the answer had begun.
+// answerPanic answers a request whose handler panicked with v. It reports that the answer had
+// begun.
 func answerPanic(w *observer, r *http.Request, v any) (aborted bool) {
 	if v == nil {
 		return false
@@ -135,12 +137,12 @@ func (w *observer) Write(b []byte) (int, error) {
 // Unwrap returns the writer below, for http.ResponseController.
 func (w *observer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// answerWithin is how long an answer may take, from the first byte of the request to the last of the
-// answer: a client that reads slowly holds memory.
+// answerWithin is how long an answer may take, from the first byte of the request to the last of
+// the answer: a client that reads slowly holds memory.
 const answerWithin = 2 * time.Minute
 
-// patience gives the answer its time. What it returns ends it: the next request on the connection may be
-// none of ours. Where there is no connection, as in tests, there is no limit.
+// patience gives the answer its time. What it returns ends it: the next request on the connection
+// may be none of ours. Where there is no connection, as in tests, there is no limit.
 func (w *observer) patience() (done func()) {
 	control := http.NewResponseController(w.ResponseWriter)
 	if control.SetWriteDeadline(time.Now().Add(answerWithin)) != nil {
@@ -193,7 +195,8 @@ const (
 	maxCause   = 8 << 10 // bytes of a failure of ours, which may hold a stack
 )
 
-// cause returns why a request failed, as the log shows it. What is refused is the client's, and so may be the words.
+// cause returns why a request failed, as the log shows it. What is refused is the client's, and so
+// may be the words.
 func cause(err error, status int) string {
 	most := maxCause
 	if status < http.StatusInternalServerError {

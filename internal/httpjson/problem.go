@@ -85,8 +85,8 @@ func NewProblem(ctx context.Context, status int, detail string) *Problem {
 
 const internalText = "something went wrong here; if it happens again, tell the operator the request id"
 
-// Describe returns the problem that an error is; a *Problem is one already. Its cause is for the operator: it goes into the log
-// line of the request and nowhere else.
+// Describe returns the problem that an error is; a *Problem is one already. Its cause is for the
+// operator: it goes into the log line of the request and nowhere else.
 func Describe(ctx context.Context, err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
@@ -130,7 +130,8 @@ func seconds(d time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(d.Seconds())))
 }
 
-// Short returns a value as an error may show it: a long text is cut, and what is neither a text, a number nor a boolean is left out.
+// Short returns a value as an error may show it: a long text is cut, and what is neither a text, a
+// number nor a boolean is left out.
 func Short(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -77,10 +77,10 @@ func TestEveryKindHasAStatus(t *testing.T) {
 func TestFields(t *testing.T) {
 	t.Parallel()
 	err := &fault.Error{Kind: fault.Invalid, Text: "x", Fields: []fault.Field{
-		{Location: "body.title", Message: "m", Value: strings.Repeat("é", 101)},
-		{Location: "body.tags", Message: "m", Value: []string{"a"}},
-		{Location: "query.limit", Message: "m", Value: 0},
-		{Location: "body.active", Message: "m", Value: false},
+		{Name: "body.title", Message: "m", Value: strings.Repeat("é", 101)},
+		{Name: "body.tags", Message: "m", Value: []string{"a"}},
+		{Name: "query.limit", Message: "m", Value: 0},
+		{Name: "body.active", Message: "m", Value: false},
 	}}
 	require.Equal(t, []httpjson.Field{
 		{Location: "body.title", Message: "m", Value: strings.Repeat("é", 100) + "…"},

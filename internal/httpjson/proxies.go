@@ -9,10 +9,12 @@ import (
 	"strings"
 )
 
-// Proxies are those of whom it is believed where a request comes from, besides what is on this machine.
+// Proxies are those of whom it is believed where a request comes from, besides what is on this
+// machine.
 type Proxies struct {
-	// FrontDoor is the id of the Azure Front Door profile in front of this service. Of requests that name it the
-	// client is the one in X-Azure-ClientIP; the last address in X-Forwarded-For is that of an edge.
+	// FrontDoor is the id of the Azure Front Door profile in front of this service. Of requests that
+	// name it the client is the one in X-Azure-ClientIP; the last address in X-Forwarded-For is that
+	// of an edge.
 	FrontDoor string `envconfig:"FRONT_DOOR_ID"`
 
 	// Trusted are the networks of reverse proxies that are not on this machine, such as 10.0.0.0/8,
@@ -59,7 +61,8 @@ func (p Proxies) Clients(next http.Handler) http.Handler {
 	})
 }
 
-// client returns the address of the client; it is not valid where nothing better is known than r.RemoteAddr.
+// client returns the address of the client; it is not valid where nothing better is known than
+// r.RemoteAddr.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	peer := address(r.RemoteAddr)
 	if !p.believed(peer) {
@@ -83,8 +86,9 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 
 func (p Proxies) believed(a netip.Addr) bool { return a.IsLoopback() || p.Trusted.contain(a) }
 
-// fromFrontDoor reports whether a request came through our profile. Front Door replaces what a client sends under
-// this name; who comes past it is kept out by the address rules, or else does not know the id.
+// fromFrontDoor reports whether a request came through our profile. Front Door replaces what a
+// client sends under this name; who comes past it is kept out by the address rules, or else does
+// not know the id.
 func (p Proxies) fromFrontDoor(h http.Header) bool {
 	ids := h.Values("X-Azure-Fdid")
 	return p.FrontDoor != "" && len(ids) == 1 && subtle.ConstantTimeCompare([]byte(strings.ToLower(ids[0])), []byte(strings.ToLower(p.FrontDoor))) == 1

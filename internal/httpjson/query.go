@@ -8,9 +8,9 @@ import (
 	"prompthub/internal/fault"
 )
 
-// JoinQuery joins the values of a query key that is given several times with commas, as the Functions host
-// does, so that an API answers the same with and without the host. A query that cannot be
-// decoded is refused.
+// JoinQuery joins the values of a query key that is given several times with commas, as the
+// Functions host does, so that an API answers the same with and without the host. A query that
+// cannot be decoded is refused.
 func JoinQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery == "" {

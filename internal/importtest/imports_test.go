@@ -200,7 +200,8 @@ func TestProgramHoldsNoTests(t *testing.T) {
 	require.NotContains(t, dependencies(t), "testing")
 }
 
-// dependencies returns the packages that handler contains, of the standard library and of others too.
+// dependencies returns the packages that handler contains, of the standard library and of others
+// too.
 func dependencies(t *testing.T) []string {
 	t.Helper()
 	all := packages(t)
@@ -227,7 +228,8 @@ func TestEveryPackageHasAComment(t *testing.T) {
 // runsGo finds a test that looks at the tree through the go command.
 var runsGo = regexp.MustCompile(`"go", "(build|list|run|test|tool|vet)"`)
 
-// go test does not see what the go command reads for a test, and would keep its result whatever changes.
+// go test does not see what the go command reads for a test, and would keep its result whatever
+// changes.
 func TestWhoRunsGoSaysWhatItDependsOn(t *testing.T) {
 	t.Parallel()
 	found := 0

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hosts are the settings that the Functions host reads; package azure reads those of the storage too.
+// hosts are the settings that the Functions host reads; package azure reads those of the storage
+// too.
 var hosts = []string{
 	"AzureWebJobsStorage__blobServiceUri", "AzureWebJobsStorage__queueServiceUri", "AzureWebJobsStorage__tableServiceUri",
 	"AzureWebJobsStorage__credential", "AzureWebJobsStorage__clientId",
@@ -68,7 +69,8 @@ func appSettings(t *testing.T, fs files) []string {
 func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 	t.Parallel()
 	known, main := settings(t), infrastructure(t)["main.bicep"]
-	// People write longer prompts than the default of the binary alone: "make run" and local settings say the same.
+	// People write longer prompts than the default of the binary alone: "make run" and local settings
+	// say the same.
 	known["MAX_TEXT"] = "32768"
 	for file, says := range map[string]string{"Makefile": "MAX_TEXT:-32768}", "local.settings.json.example": `"MAX_TEXT": "32768"`} {
 		b, err := os.ReadFile(root + "/" + file)
@@ -99,7 +101,8 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// The host answers preflights and the handler never sees one, so the platform must know the origins too.
+// The host answers preflights and the handler never sees one, so the platform must know the origins
+// too.
 func TestOriginsArePlatformAndProgram(t *testing.T) {
 	t.Parallel()
 	fs, file := infrastructure(t), "modules/app.bicep"
@@ -110,8 +113,8 @@ func TestOriginsArePlatformAndProgram(t *testing.T) {
 	}
 }
 
-// With a name of one's own and address ranges, callers come from Front Door's addresses: it must be let in, ours
-// alone, and must keep the ranges itself.
+// With a name of one's own and address ranges, callers come from Front Door's addresses: it must be
+// let in, ours alone, and must keep the ranges itself.
 func TestFrontDoorAndAddressRanges(t *testing.T) {
 	t.Parallel()
 	fs := infrastructure(t)

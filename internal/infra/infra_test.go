@@ -14,8 +14,9 @@ import (
 
 const root = "../.."
 
-// files are the texts of the Bicep files by their paths. That they are Bicep, and fit the types of Azure's resources,
-// the compiler knows: ci.yml asks it. What is read here are names, to hold them against the program.
+// files are the texts of the Bicep files by their paths. That they are Bicep, and fit the types of
+// Azure's resources, the compiler knows: ci.yml asks it. What is read here are names, to hold them
+// against the program.
 type files map[string]string
 
 func infrastructure(t *testing.T) files {
@@ -42,8 +43,8 @@ func content(t *testing.T, path ...string) []byte {
 	return data
 }
 
-// section returns the lines of a declaration: from the one that begins with opening to the next that is indented no
-// more, which is how Bicep is formatted.
+// section returns the lines of a declaration: from the one that begins with opening to the next
+// that is indented no more, which is how Bicep is formatted.
 func (fs files) section(t *testing.T, file, opening string) string {
 	t.Helper()
 	_, text, ok := strings.Cut("\n"+fs[file], "\n"+opening)

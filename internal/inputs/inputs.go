@@ -1,14 +1,15 @@
 // Package inputs tells go test what the result of a test depends on beyond what go test sees.
 //
-// go test keeps a result as long as the test binary and the files that the test itself opened are the
-// same. What another program reads for the test (go list, go run, the handler, node) it does not see: it
-// answers "ok (cached)" whatever changes there. So a test that looks at the tree through another
-// program names what that program is made of or reads, and inputs opens it.
+// go test keeps a result as long as the test binary and the files that the test itself opened are
+// the same. What another program reads for the test (go list, go run, the handler, node) it does
+// not see: it answers "ok (cached)" whatever changes there. So a test that looks at the tree
+// through another program names what that program is made of or reads, and inputs opens it.
 //
-// Both functions take the test that runs, as go test sees nothing of what TestMain opens before it runs the tests.
+// Both functions take the test that runs, as go test sees nothing of what TestMain opens before it
+// runs the tests.
 //
-// One gap is left to go test: it looks at the files when a test has ended, so a file that
-// changes while a test runs counts as one that was tested. "make test" keeps no results at all.
+// One gap is left to go test: it looks at the files when a test has ended, so a file that changes
+// while a test runs counts as one that was tested. "make test" keeps no results at all.
 package inputs
 
 import (

@@ -99,7 +99,8 @@ func put(t *testing.T, root, name, text string) {
 func look(t *testing.T, root, want string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "test", "./look")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOFLAGS=") // flags of this run may keep results from the cache
+	// flags of this run may keep results from the cache
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOFLAGS=")
 	out, _ := cmd.CombinedOutput()
 	require.Contains(t, string(out), want)
 }

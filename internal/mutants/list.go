@@ -1,6 +1,7 @@
 package main
 
-// A mutant is a fault in the code of promptdb: one text put in place of another that stands there once.
+// A mutant is a fault in the code of promptdb: one text put in place of another that stands there
+// once.
 type mutant struct {
 	name, file, from, to string
 }
@@ -20,7 +21,7 @@ var mutants = []mutant{
 	},
 	{
 		"who takes over forgets the stale keys of the one before", "commit.go",
-		"			mark.Stale = mark.Stale.and(was.pending.Stale)", "			_ = was.pending.Stale",
+		"			mark.Stale = mark.Stale.and(was.lease.Stale)", "			_ = was.lease.Stale",
 	},
 	{
 		"across buckets the old row is deleted before the new one is there", "project.go",
@@ -53,7 +54,7 @@ var mutants = []mutant{
 	},
 	{
 		"a vote that gives up takes its wake-up back", "vote.go",
-		"	if over && p.wrote && !p.late {\n		p.hasten()", "	if over && p.wrote {\n		p.db.forget(QueueMoves, p.receipt)",
+		"	if over && p.wrote && !p.late {\n		p.expedite()", "	if over && p.wrote {\n		p.db.forget(QueueMoves, p.receipt)",
 	},
 	{
 		"a projection does not look for votes that came meanwhile", "repair.go",
@@ -61,7 +62,7 @@ var mutants = []mutant{
 	},
 	{
 		"a job that waits for a lease is dropped for a copy that comes sooner", "repair.go",
-		"until.Sub(now) <= calm && db.due.between(", "db.due.between(",
+		"until.Sub(now) <= minProjectionInterval && db.requeued.between(", "db.requeued.between(",
 	},
 	{
 		"a commit that nothing can be learned of counts as none", "commit.go",
@@ -113,14 +114,14 @@ var mutants = []mutant{
 	},
 	{
 		"first pages are dropped before the writes", "project.go",
-		"	defer db.firsts.changed(db.t, rec.Prompt)", "	db.firsts.changed(db.t, rec.Prompt)",
+		"	defer db.firstPages.changed(db.t, rec.Prompt)", "	db.firstPages.changed(db.t, rec.Prompt)",
 	},
 	{
 		"moderators read the titles of private prompts", "indexes.go",
 		"one(p.Hidden() && !p.Deleted() && p.Visibility == prompt.Public)", "one(p.Hidden() && !p.Deleted())",
 	},
 	{
-		"a row without a prompt is removed whatever it is by then", "mend.go",
+		"a row without a prompt is removed whatever it is by then", "reindex.go",
 		"Row: table.Row{Key: d.Key, ETag: d.stray.ETag}}})", "Row: table.Row{Key: d.Key, ETag: table.Any}}})",
 	},
 	{
@@ -133,7 +134,7 @@ var mutants = []mutant{
 	},
 	{
 		"a writer knows its last attempt only", "commit.go",
-		"slices.Contains(w.attempts, rec.pending.Attempt)", "slices.Contains(w.attempts[len(w.attempts)-1:], rec.pending.Attempt)",
+		"slices.Contains(w.attempts, rec.lease.Attempt)", "slices.Contains(w.attempts[len(w.attempts)-1:], rec.lease.Attempt)",
 	},
 	{
 		"anti-entropy does nothing", "sweep.go",

@@ -1,7 +1,9 @@
-// Command mutants breaks the protocol on purpose, one deliberate fault at a time, and checks that the tests
-// notice each: a test that no fault makes fail proves nothing. It works on a copy of the tree.
+// Command mutants breaks the protocol on purpose, one deliberate fault at a time, and checks that
+// the tests notice each: a test that no fault makes fail proves nothing. It works on a copy of the
+// tree.
 //
-// Exit codes: 0 every mutant was caught, 1 at least one survived or did not fit the code, 2 the tests fail without any.
+// Exit codes: 0 every mutant was caught, 1 at least one survived or did not fit the code, 2 the
+// tests fail without any.
 package main
 
 import (

@@ -22,7 +22,7 @@ import (
 func TestCursorsBelongToTheirQuery(t *testing.T) {
 	db := promptdb.New(promptdb.Config{
 		Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now,
-		Log: slog.New(slog.DiscardHandler), Behind: func(f func()) { f() },
+		Log: slog.New(slog.DiscardHandler), Background: func(f func()) { f() },
 		Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))

@@ -12,8 +12,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// A Page is a part of a list. Next is the cursor of the page behind it, "" at the end of the list. A
-// page may be short, even empty, and yet have a Next: one request reads only so much.
+// A Page is a part of a list. Next is the cursor of the page behind it, "" at the end of the list.
+// A page may be short, even empty, and yet have a Next: one request reads only so much.
 type Page struct {
 	Items []View
 	Next  string
@@ -51,7 +51,7 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 		case q.Words.Nothing():
 			return promptdb.Page{}, nil
 		case len(q.Tags) > 0 || !q.Words.Empty():
-			return s.db.Find(ctx, promptdb.Wanted{Tags: q.Tags, Words: q.Words, MostLiked: q.Order == MostLiked}, after, q.Limit)
+			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, MostLiked: q.Order == MostLiked}, after, q.Limit)
 		case q.Order == MostLiked:
 			return s.db.MostLiked(ctx, after, q.Limit)
 		}

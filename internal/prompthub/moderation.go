@@ -27,7 +27,8 @@ func adminOnly(who auth.User) error {
 	return nil
 }
 
-// Hide takes a public prompt off every public list and read. Its author sees that it is hidden, and why.
+// Hide takes a public prompt off every public list and read. Its author sees that it is hidden, and
+// why.
 func (s *Service) Hide(ctx context.Context, who auth.User, id prompt.ID, reason string) error {
 	reason = strings.TrimSpace(reason)
 	if err := adminOnly(who); err != nil {
@@ -94,7 +95,8 @@ func (s *Service) Hidden(ctx context.Context, who auth.User, limit int, token st
 	})
 }
 
-// Tags returns the tag catalog by sort order and name: the active tags, or all of them for an admin who asks.
+// Tags returns the tag catalog by sort order and name: the active tags, or all of them for an admin
+// who asks.
 func (s *Service) Tags(ctx context.Context, who auth.User, all bool) ([]prompt.TagInfo, error) {
 	if all {
 		if err := adminOnly(who); err != nil {

@@ -13,8 +13,9 @@ type Rendering struct {
 	Version int64 // whose content it is
 }
 
-// Render fills a prompt in, as it is or, where want names one, in a version. Who may be nobody. Values that the prompt does not take, and needed ones that
-// are missing, are Invalid, each named under prompt.ValuesField.
+// Render fills a prompt in, as it is or, where want names one, in a version. Who may be nobody.
+// Values that the prompt does not take, and needed ones that are missing, are Invalid, each named
+// under prompt.ValuesField.
 func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want *WantedVersion, values map[string]string) (Rendering, error) {
 	var v View
 	var err error

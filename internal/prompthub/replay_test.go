@@ -16,11 +16,12 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// TestReplay: who knows the revision before and wants what is there sent the same request before. Who knows an older one did not.
+// TestReplay: who knows the revision before and wants what is there sent the same request before.
+// Who knows an older one did not.
 func TestReplay(t *testing.T) {
 	db := promptdb.New(promptdb.Config{
 		Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
 	s := prompthub.New(db, prompt.Rules{}, time.Now)

@@ -77,13 +77,14 @@ func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key
 	return v, false, err
 }
 
-// repeated answers a request with a tag that the catalog does not offer, which is what refused says. If it made
-// its prompt before, the tag was retired since, and the answer is that of any repeat.
+// repeated answers a request with a tag that the catalog does not offer, which is what refused
+// says. If it made its prompt before, the tag was retired since, and the answer is that of any
+// repeat.
 func (s *Service) repeated(ctx context.Context, who auth.User, idem *promptdb.Idempotency, refused error) (View, bool, error) {
 	if idem == nil || fault.Of(refused) != fault.Invalid {
 		return View{}, false, refused
 	}
-	made, err := s.db.Made(ctx, who.ID, *idem)
+	made, err := s.db.ByIdempotencyKey(ctx, who.ID, *idem)
 	if err != nil {
 		return View{}, false, err
 	}
@@ -104,7 +105,8 @@ func idempotency(key string, d prompt.Draft) *promptdb.Idempotency {
 		body += " content " + c.Hash()
 	}
 	for _, part := range [][2]string{{"name", d.Name}, {"description", d.Description}, {"message", d.Message}} {
-		if part[1] != "" { // so that a body without it has the hash that it had before there was such a member
+		// so that a body without it has the hash that it had before there was such a member
+		if part[1] != "" {
 			body += fmt.Sprintf(" %s %q", part[0], part[1])
 		}
 	}
@@ -116,7 +118,8 @@ func hash(s string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// checkTags reports tags that are neither active in the catalog nor among those that the prompt has already.
+// checkTags reports tags that are neither active in the catalog nor among those that the prompt has
+// already.
 func (s *Service) checkTags(ctx context.Context, tags, has []prompt.Tag) error {
 	if len(tags) == 0 {
 		return nil
@@ -146,7 +149,8 @@ func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, e
 	return s.db.Get(ctx, who.ID, id)
 }
 
-// GetByName returns the prompt that a name, an old name or a slug of an owner leads to, as it is or in a version. Who may be nobody.
+// GetByName returns the prompt that a name, an old name or a slug of an owner leads to, as it is or
+// in a version. Who may be nobody.
 func (s *Service) GetByName(ctx context.Context, who auth.User, owner, name string, want WantedVersion) (View, error) {
 	return s.db.GetByName(ctx, who.ID, owner, name, want)
 }
@@ -264,7 +268,8 @@ func (s *Service) explain(ctx context.Context, who auth.User, id prompt.ID, err 
 	return err
 }
 
-// insteadOf returns err to the author, Forbidden to others who may see the prompt, and NotFound to everybody else.
+// insteadOf returns err to the author, Forbidden to others who may see the prompt, and NotFound to
+// everybody else.
 func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, err error) error {
 	v, getErr := s.db.Get(ctx, who.ID, id)
 	switch {

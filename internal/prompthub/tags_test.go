@@ -20,7 +20,7 @@ func TestRetire(t *testing.T) {
 	make := func() *prompthub.Service {
 		db := promptdb.New(promptdb.Config{
 			Store: store, Queues: q, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-			Behind: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+			Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 		})
 		require.NoError(t, db.Create(t.Context()))
 		return prompthub.New(db, prompt.Rules{}, time.Now)

@@ -31,13 +31,14 @@ type TokenDraft struct {
 	Name      string
 	Scopes    []string
 	ExpiresAt time.Time // zero: in 90 days
-	// Claimed says that users here only claim to be who they are. A token made so counts where that is so, and nowhere
-	// else: whoever called himself Ann in development mode is not Ann once users sign in.
+	// Claimed says that users here only claim to be who they are. A token made so counts where that is
+	// so, and nowhere else: whoever called himself Ann in development mode is not Ann once users sign
+	// in.
 	Claimed bool
 }
 
-// CreateToken makes an access token and returns it with its secret, which nobody is shown again. Who came with
-// an access token cannot make another.
+// CreateToken makes an access token and returns it with its secret, which nobody is shown again.
+// Who came with an access token cannot make another.
 func (s *Service) CreateToken(ctx context.Context, who auth.User, d TokenDraft) (Token, string, error) {
 	if err := signedIn(who); err != nil {
 		return Token{}, "", err
@@ -91,7 +92,8 @@ func (d TokenDraft) check(now time.Time) error {
 	return &fault.Error{Kind: fault.Invalid, Text: "the token breaks the rules named here", Fields: fields}
 }
 
-// Tokens returns the access tokens of the caller or, to an admin, of any user by handle or key, the newest first.
+// Tokens returns the access tokens of the caller or, to an admin, of any user by handle or key, the
+// newest first.
 func (s *Service) Tokens(ctx context.Context, who auth.User, owner string) ([]Token, error) {
 	if err := signedIn(who); err != nil {
 		return nil, err
@@ -109,8 +111,8 @@ func (s *Service) Tokens(ctx context.Context, who auth.User, owner string) ([]To
 	return s.db.Tokens(ctx, id)
 }
 
-// RevokeToken ends an access token of the caller or, by an admin, of anybody. Within ten seconds it lets nobody in,
-// wherever.
+// RevokeToken ends an access token of the caller or, by an admin, of anybody. Within ten seconds it
+// lets nobody in, wherever.
 func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) error {
 	if err := signedIn(who); err != nil {
 		return err
@@ -132,8 +134,8 @@ func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) err
 	return nil
 }
 
-// WithTokens returns how a door finds out who is calling that takes access tokens beside what next believes. Claimed is as
-// in TokenDraft.
+// WithTokens returns how a door finds out who is calling that takes access tokens beside what next
+// believes. Claimed is as in TokenDraft.
 func (s *Service) WithTokens(next auth.Identify, claimed bool) auth.Identify {
 	return auth.AccessTokens(func(ctx context.Context, id string, secret auth.Secret) (auth.User, error) {
 		return s.Bearer(ctx, id, secret, claimed)
@@ -156,7 +158,8 @@ func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, cla
 	return auth.User{ID: t.OwnerID, Name: t.OwnerName, Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil
 }
 
-// publishes returns an error where a change needs a right that the caller has not: to what others see.
+// publishes returns an error where a change needs a right that the caller has not: to what others
+// see.
 func publishes(who auth.User, seen bool) error {
 	if !seen {
 		return nil

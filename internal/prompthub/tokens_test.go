@@ -41,7 +41,7 @@ func newTimed(t *testing.T) *timed {
 	s := &timed{now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	db := promptdb.New(promptdb.Config{
 		Store: memory.NewTables(), Queues: memory.NewQueues(s.Now), Tables: promptdb.DefaultTables(), Now: s.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
 	s.Service = prompthub.New(db, prompt.Rules{}, s.Now)

@@ -32,7 +32,8 @@ func (s *Service) Profile(ctx context.Context, who auth.User) (User, error) {
 	return User{Key: prompt.AuthorKey(who.ID), Profile: p}, nil
 }
 
-// PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves it, another one is Invalid.
+// PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves it,
+// another one is Invalid.
 func (s *Service) PutProfile(ctx context.Context, who auth.User, p prompt.Profile) (User, error) {
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return User{}, err

@@ -15,8 +15,8 @@ import (
 // A WantedVersion is one of a number, or one that has a label.
 type WantedVersion = promptdb.WantedVersion
 
-// GetVersion returns a prompt as it was in a version. What lies below the version that was the first to be public is for
-// its author alone. Who may be nobody.
+// GetVersion returns a prompt as it was in a version. What lies below the version that was the
+// first to be public is for its author alone. Who may be nobody.
 func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion) (View, error) {
 	return s.db.GetVersion(ctx, who.ID, id, want)
 }
@@ -114,7 +114,8 @@ func (s *Service) UndoLabel(ctx context.Context, who auth.User, id prompt.ID, la
 // anything lets an author do what he wants.
 func anything(prompt.Prompt) error { return nil }
 
-// unlessForbidden returns err to the author of a prompt; others are told that they may not change it, or that there is none.
+// unlessForbidden returns err to the author of a prompt; others are told that they may not change
+// it, or that there is none.
 func (s *Service) unlessForbidden(ctx context.Context, who auth.User, id prompt.ID, err error) error {
 	if err == nil || fault.Of(err) != fault.NotFound && fault.Of(err) != fault.Invalid {
 		return err

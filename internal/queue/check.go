@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The checks return an error that wraps ErrInvalid where a call breaks a limit of the contract. Implementations
-// make them before anything else, so that none is more lenient than the service.
+// The checks return an error that wraps ErrInvalid where a call breaks a limit of the contract.
+// Implementations make them before anything else, so that none is more lenient than the service.
 
 // CheckSend checks the arguments of Send.
 func CheckSend(text string, delay time.Duration) error {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Prefixed returns queues whose names stand in q with a prefix before them, so that several applications
-// can share q.
+// Prefixed returns queues whose names stand in q with a prefix before them, so that several
+// applications can share q.
 func Prefixed(q Queues, prefix string) Queues {
 	if prefix == "" {
 		return q

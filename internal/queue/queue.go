@@ -21,8 +21,10 @@ const (
 
 // The errors a caller branches on. Any other error leaves the outcome unknown.
 var (
-	ErrGone    = errors.New("message is gone or held by another receiver") // the receipt is no longer valid
-	ErrInvalid = errors.New("invalid message or request")                  // a limit is broken: a defect of the caller
+	// the receipt is no longer valid
+	ErrGone = errors.New("message is gone or held by another receiver")
+	// a limit is broken: a defect of the caller
+	ErrInvalid = errors.New("invalid message or request")
 )
 
 // A Receipt lets its holder change or delete a message, until the message is received
@@ -64,5 +66,6 @@ type Queues interface {
 	Create(ctx context.Context, queues ...string) error
 }
 
-// Poison names the queue that messages of a queue are set aside in when their jobs failed too often.
+// Poison names the queue that messages of a queue are set aside in when their jobs failed too
+// often.
 func Poison(name string) string { return name + "-poison" }

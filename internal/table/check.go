@@ -122,8 +122,9 @@ func identifier(s string) bool {
 	return true
 }
 
-// CheckKey returns an error that wraps ErrInvalid where the service, its emulator or its SDK
-// would refuse or mangle the key: too long, empty partition, / \ # ? ', controls, line and paragraph separators, not UTF-8.
+// CheckKey returns an error that wraps ErrInvalid where the service, its emulator or its SDK would
+// refuse or mangle the key: too long, empty partition, / \ # ? ', controls, line and paragraph
+// separators, not UTF-8.
 func CheckKey(k Key) error {
 	if k.Partition == "" {
 		return fmt.Errorf("%w: empty partition key", ErrInvalid)

@@ -29,11 +29,14 @@ const (
 // The errors a caller branches on. Any other error means that the outcome of a
 // write is unknown: it may have landed, may land within 30 s, or never.
 var (
-	ErrNotFound = errors.New("row not found")         // Get, or Replace, Merge or Delete of a missing row
-	ErrExists   = errors.New("row exists")            // Insert of an existing row
-	ErrConflict = errors.New("row was changed")       // the ETag given is not the row's
-	ErrBusy     = errors.New("storage is throttling") // the request was refused before it did anything: back off, then send it again
-	ErrInvalid  = errors.New("invalid row or batch")  // a limit above is broken, or the request makes no sense: a defect of the caller
+	// Get, or Replace, Merge or Delete of a missing row
+	ErrNotFound = errors.New("row not found")
+	ErrExists   = errors.New("row exists")      // Insert of an existing row
+	ErrConflict = errors.New("row was changed") // the ETag given is not the row's
+	// the request was refused before it did anything: back off, then send it again
+	ErrBusy = errors.New("storage is throttling")
+	// a limit above is broken, or the request makes no sense: a defect of the caller
+	ErrInvalid = errors.New("invalid row or batch")
 )
 
 // Any as an ETag matches every version of a row that exists.
@@ -55,13 +58,15 @@ type Row struct {
 }
 
 // A Range is a set of keys of one table. Partition names one partition; where it is empty,
-// FromPartition ≤ partition < ToPartition, an empty bound being open. In every partition
-// of the range From ≤ row key (or After < row key) and row key < To, an empty bound being open.
+// FromPartition ≤ partition < ToPartition, an empty bound being open. In every partition of the
+// range From ≤ row key (or After < row key) and row key < To, an empty bound being open.
 //
-// Where Keep is set, a row that it refuses comes with its key alone: a store need not make the properties of rows that nobody
-// looks at. It is called once for each row of a page, must not block, and what it is given is valid until it returns.
+// Where Keep is set, a row that it refuses comes with its key alone: a store need not make the
+// properties of rows that nobody looks at. It is called once for each row of a page, must not
+// block, and what it is given is valid until it returns.
 //
-// Where Select is set, rows come with no other properties than those that it names, and Keep is asked about no others.
+// Where Select is set, rows come with no other properties than those that it names, and Keep is
+// asked about no others.
 type Range struct {
 	Partition                  string
 	FromPartition, ToPartition string
@@ -96,11 +101,14 @@ type Kind int
 
 // The kinds of Op.
 const (
-	Insert  Kind = iota + 1 // the row must not exist, else ErrExists
-	Replace                 // the row must exist (ErrNotFound) with Row.ETag, or any version if that is Any (ErrConflict); all properties are replaced
-	Merge                   // as Replace, but properties not named keep their value
-	Upsert                  // insert or replace, whatever is there; Row.ETag must be empty
-	Delete                  // the row must exist (ErrNotFound) with Row.ETag or Any (ErrConflict); Props are ignored
+	Insert Kind = iota + 1 // the row must not exist, else ErrExists
+	// the row must exist (ErrNotFound) with Row.ETag, or any version if that is Any (ErrConflict); all
+	// properties are replaced
+	Replace
+	Merge  // as Replace, but properties not named keep their value
+	Upsert // insert or replace, whatever is there; Row.ETag must be empty
+	// the row must exist (ErrNotFound) with Row.ETag or Any (ErrConflict); Props are ignored
+	Delete
 )
 
 func (k Kind) String() string {

@@ -9,8 +9,9 @@ import (
 	"prompthub/internal/table"
 )
 
-// A failure is a storage call that failed. Its text names the call and what went wrong but no key: keys
-// hold user ids and words of titles, and the text ends in a log. The cause stays for errors.Is and As.
+// A failure is a storage call that failed. Its text names the call and what went wrong but no key:
+// keys hold user ids and words of titles, and the text ends in a log. The cause stays for errors.Is
+// and As.
 type failure struct {
 	call  string
 	cause error

@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Join returns a context that belongs to the trace that the header traceparent of a request names, if it
-// names one as W3C Trace Context asks for.
+// Join returns a context that belongs to the trace that the header traceparent of a request names,
+// if it names one as W3C Trace Context asks for.
 func Join(ctx context.Context, h http.Header) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(h))
 }

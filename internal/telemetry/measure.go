@@ -107,8 +107,8 @@ func (t *Telemetry) Count(ctx context.Context, kind string, n int) {
 	}
 }
 
-// WatchQueues measures, with each export, how many messages queues hold. It is how messages that were
-// set aside show: the Functions host moves them, and no call of ours sees it.
+// WatchQueues measures, with each export, how many messages queues hold. It is how messages that
+// were set aside show: the Functions host moves them, and no call of ours sees it.
 func (t *Telemetry) WatchQueues(q queue.Queues, names ...string) error {
 	if t == nil {
 		return nil

@@ -29,8 +29,8 @@ type Telemetry struct {
 	stop []func(context.Context) error
 }
 
-// Start begins to collect and export what the standard variables of OpenTelemetry ask for. Where they
-// ask for nothing it returns nil. Only the protocol http/protobuf is there.
+// Start begins to collect and export what the standard variables of OpenTelemetry ask for. Where
+// they ask for nothing it returns nil. Only the protocol http/protobuf is there.
 func Start(ctx context.Context, service, version string, log *slog.Logger) (*Telemetry, error) {
 	traces, metrics := wanted("TRACES"), wanted("METRICS")
 	if !traces && !metrics {
@@ -71,7 +71,8 @@ func Start(ctx context.Context, service, version string, log *slog.Logger) (*Tel
 	return t, err
 }
 
-// wanted reports whether the environment says where to send a kind of signal, and nothing against it.
+// wanted reports whether the environment says where to send a kind of signal, and nothing against
+// it.
 func wanted(signal string) bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_"+signal+"_EXPORTER") == "none" {
 		return false

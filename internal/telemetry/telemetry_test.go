@@ -220,7 +220,8 @@ func TestUnknownProtocolIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "OTEL_EXPORTER_OTLP_PROTOCOL")
 }
 
-// TestOff holds that without telemetry storage calls cost next to nothing more, and still are counted.
+// TestOff holds that without telemetry storage calls cost next to nothing more, and still are
+// counted.
 func TestOff(t *testing.T) {
 	var off *telemetry.Telemetry
 	bare := memory.NewTables()

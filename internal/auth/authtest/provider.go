@@ -1,4 +1,5 @@
-// Package authtest runs a real OpenID provider for tests: oidc-provider of npm, as internal/tools/oidc pins it.
+// Package authtest runs a real OpenID provider for tests: oidc-provider of npm, as
+// internal/tools/oidc pins it.
 package authtest
 
 import (
@@ -37,8 +38,8 @@ type Provider struct {
 	t      testing.TB
 }
 
-// Start starts a provider on a loopback address, which ends with the test. Where node or the package is missing the
-// test is skipped, or fails under CI=true.
+// Start starts a provider on a loopback address, which ends with the test. Where node or the
+// package is missing the test is skipped, or fails under CI=true.
 func Start(t testing.TB, o Options) *Provider {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)

@@ -55,7 +55,8 @@ func (e environment) expand(s string) string {
 	return reference.ReplaceAllStringFunc(s, func(ref string) string { return e[strings.Trim(ref, "%")] })
 }
 
-// resolve replaces %NAME% in a binding, where the host refuses a function whose setting is not there or empty.
+// resolve replaces %NAME% in a binding, where the host refuses a function whose setting is not
+// there or empty.
 func (e environment) resolve(s string) (string, error) {
 	for _, ref := range reference.FindAllString(s, -1) {
 		if e[strings.Trim(ref, "%")] == "" {

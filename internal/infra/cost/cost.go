@@ -12,12 +12,13 @@ type Operations struct {
 	Jobs   float64 // executions of queue functions
 }
 
-// A typical public prompt: three tags, a title of five words of which each gives three tokens, a row in the
-// lists of the newest and of the most liked, and one that says where it is.
+// A typical public prompt: three tags, a title of five words of which each gives three tokens, a
+// row in the lists of the newest and of the most liked, and one that says where it is.
 const indexRows = 3 + 5*3 + 3
 
-// Requests returns the operations of every kind of request; package bench counts them and holds both equal. Where
-// the count depends on the prompt it is that of a typical one; where it depends on luck, the most.
+// Requests returns the operations of every kind of request; package bench counts them and holds
+// both equal. Where the count depends on the prompt it is that of a typical one; where it depends
+// on luck, the most.
 func Requests() []Operations {
 	return []Operations{
 		{Name: "list", Tables: 2},
@@ -26,8 +27,8 @@ func Requests() []Operations {
 		{Name: "mine", Tables: 2},
 		{Name: "create", Tables: 2 + indexRows, Queue: 2},
 		{Name: "edit", Tables: 6 + indexRows, Queue: 2},
-		// The job that follows reads five times, writes the truth row twice and the index rows, one of which moves; the host takes
-		// and deletes its message.
+		// The job that follows reads five times, writes the truth row twice and the index rows, one of
+		// which moves; the host takes and deletes its message.
 		{Name: "vote", Tables: 4 + 7 + indexRows + 1, Queue: 2 + 2, Jobs: 1},
 	}
 }
@@ -41,8 +42,8 @@ func ActiveUser() User {
 	return User{"list": 140, "search": 60, "get": 100, "mine": 20, "create": 1, "edit": 2, "vote": 20}
 }
 
-// Prices are list prices in US dollars, East US, locally redundant storage, pay as you go. Sources and
-// dates are in docs/deploy.md.
+// Prices are list prices in US dollars, East US, locally redundant storage, pay as you go. Sources
+// and dates are in docs/deploy.md.
 type Prices struct {
 	TableOperations float64 // each
 	QueueOperations float64 // each

@@ -11,7 +11,8 @@ import (
 
 var firstOfMonth = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])-01$`)
 
-// check refuses variables with which the deployment would fail half way, or would not do what they say.
+// check refuses variables with which the deployment would fail half way, or would not do what they
+// say.
 func (h hook) check() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -34,8 +35,8 @@ func (h hook) check() error {
 	return errors.Join(problems...)
 }
 
-// moreSettings reports what is wrong with further settings. With WEBSITE_AUTH_ENABLED set by hand, forged headers
-// would be believed.
+// moreSettings reports what is wrong with further settings. With WEBSITE_AUTH_ENABLED set by hand,
+// forged headers would be believed.
 func moreSettings(text string) error {
 	if text == "" {
 		return nil

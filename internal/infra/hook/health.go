@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// healthy waits until the application answers, and its storage, as App Service calls a deployment done before
-// the handler has started.
+// healthy waits until the application answers, and its storage, as App Service calls a deployment
+// done before the handler has started.
 func (h hook) healthy(ctx context.Context) error {
 	url := h.getenv("FUNCTION_APP_URL")
 	if url == "" {

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A cloud is what az and azd work on: a directory, and an azd environment. What is created is seen by others only
-// after some requests, as in a directory of several servers.
+// A cloud is what az and azd work on: a directory, and an azd environment. What is created is seen
+// by others only after some requests, as in a directory of several servers.
 type cloud struct {
 	t       *testing.T
 	env     map[string]string
@@ -29,7 +29,8 @@ type cloud struct {
 	waits   int
 	tenant  string // of azd
 
-	fails func(call string, n int) (before, after error) // what is wrong with the nth call, before or after it has its effect
+	// what is wrong with the nth call, before or after it has its effect
+	fails func(call string, n int) (before, after error)
 }
 
 func newCloud(t *testing.T) *cloud {

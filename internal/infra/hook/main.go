@@ -4,8 +4,8 @@
 //	hook postprovision   tells that registration the address of the application and the identity that it signs in with
 //	hook postdeploy      waits until the application answers, and its storage
 //
-// It calls az, as the user who is logged in there, and azd. Every step may be repeated: what was cut short is
-// taken up by the next run.
+// It calls az, as the user who is logged in there, and azd. Every step may be repeated: what was
+// cut short is taken up by the next run.
 package main
 
 import (
@@ -120,7 +120,8 @@ func (h hook) retry(ctx context.Context, what string, step func() error) error {
 	}
 }
 
-// final reports an error that no further try takes away: who runs this lacks a right, a login or a program.
+// final reports an error that no further try takes away: who runs this lacks a right, a login or a
+// program.
 func final(err error) bool {
 	for _, sign := range []string{"Authorization_RequestDenied", "Insufficient privileges", "Forbidden", "az login", "executable file not found"} {
 		if strings.Contains(err.Error(), sign) {

@@ -17,8 +17,9 @@ const (
 	azureCLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 )
 
-// register makes the registration. It is known by a name that is kept before anything is made, and every step
-// creates or updates; ENTRA_CLIENT_ID is kept last, so with it the registration is complete.
+// register makes the registration. It is known by a name that is kept before anything is made, and
+// every step creates or updates; ENTRA_CLIENT_ID is kept last, so with it the registration is
+// complete.
 func (h hook) register(ctx context.Context) error {
 	if h.getenv("ENTRA_CLIENT_ID") != "" {
 		return nil
@@ -61,7 +62,8 @@ func (h hook) register(ctx context.Context) error {
 	return nil
 }
 
-// sameTenant refuses to make a registration in another tenant than azd deploys to: nobody could sign in.
+// sameTenant refuses to make a registration in another tenant than azd deploys to: nobody could
+// sign in.
 func (h hook) sameTenant(ctx context.Context) error {
 	az, err := h.run(ctx, "az", "account", "show", "--query", "tenantId", "--output", "tsv")
 	if err != nil {
@@ -97,7 +99,8 @@ func tenantOf(token string) (string, error) {
 	return claims.Tenant, json.Unmarshal(payload, &claims)
 }
 
-// uniqueName returns the name by which this environment finds its registration, also after a run that was cut short.
+// uniqueName returns the name by which this environment finds its registration, also after a run
+// that was cut short.
 func (h hook) uniqueName(ctx context.Context) (string, error) {
 	if name := h.getenv("ENTRA_UNIQUE_NAME"); name != "" {
 		return name, nil
@@ -111,8 +114,8 @@ func (h hook) uniqueName(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// callback allows sign-in with a browser at the address of the application. The application proves itself by its
-// managed identity, so there is no secret that could leak or end.
+// callback allows sign-in with a browser at the address of the application. The application proves
+// itself by its managed identity, so there is no secret that could leak or end.
 func (h hook) callback(ctx context.Context) error {
 	values := make(map[string]string)
 	for _, name := range []string{"ENTRA_CLIENT_ID", "FUNCTION_APP_URL", "ENTRA_ISSUER", "IDENTITY_PRINCIPAL_ID"} {
@@ -152,8 +155,8 @@ func application(name string) map[string]any {
 	}
 }
 
-// api is what callers ask tokens for. Without its version 2 tokens would name another issuer than the
-// one that App Service is told.
+// api is what callers ask tokens for. Without its version 2 tokens would name another issuer than
+// the one that App Service is told.
 func api() map[string]any {
 	return map[string]any{
 		"requestedAccessTokenVersion": 2,

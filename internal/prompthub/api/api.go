@@ -1,9 +1,9 @@
 // Package api is the door for JSON over HTTP: which routes there are, what they take and answer,
 // and the OpenAPI document that says so. What they do is prompthub's.
 //
-// A request passes the handlers of package httpjson, then a route: who is calling, the body as strict
-// JSON, its check against the schema by huma, and an action, which decodes, calls the Service and
-// encodes. Every answer that reports an error is an httpjson.Problem.
+// A request passes the handlers of package httpjson, then a route: who is calling, the body as
+// strict JSON, its check against the schema by huma, and an action, which decodes, calls the
+// Service and encodes. Every answer that reports an error is an httpjson.Problem.
 package api
 
 import (
@@ -29,17 +29,20 @@ const schemas = "#/components/schemas/"
 
 // Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
-	Service    *prompthub.Service
-	Identify   auth.Identify
-	Claimed    bool // that callers only claim to be who they are: access tokens made now count in development mode only
+	Service  *prompthub.Service
+	Identify auth.Identify
+	// that callers only claim to be who they are: access tokens made now count in development mode
+	// only
+	Claimed    bool
 	PublicRead bool // whether nobody in particular may read public prompts
 	MaxText    int  // what the document says of the length of a text; zero means prompt.DefaultMaxText
 	Admission  *httpjson.Admission
-	Origins    httpjson.Origins // of pages elsewhere that may use the API; none is right where there are none
-	Log        *slog.Logger
-	Now        func() time.Time
-	Telemetry  *telemetry.Telemetry // nil collects nothing
-	Version    string               // of the binary
+	// of pages elsewhere that may use the API; none is right where there are none
+	Origins   httpjson.Origins
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+	Version   string               // of the binary
 }
 
 type api struct {
@@ -49,8 +52,8 @@ type api struct {
 	document []byte // the OpenAPI document
 }
 
-// exactNames makes huma tell "Title" from "title", as the decoder does. It is a setting of the whole
-// process, so it is made once.
+// exactNames makes huma tell "Title" from "title", as the decoder does. It is a setting of the
+// whole process, so it is made once.
 var exactNames = sync.OnceFunc(func() { huma.ValidateStrictCasing = true })
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux

@@ -24,12 +24,12 @@ const (
 	mergeType = "application/merge-patch+json"
 )
 
-// bodyLimit returns how large a body may be where texts may be so long: every character may stand as an escape of six bytes, and a
-// config beside them.
+// bodyLimit returns how large a body may be where texts may be so long: every character may stand
+// as an escape of six bytes, and a config beside them.
 func bodyLimit(maxText int) int64 { return max(minBody, 6*int64(maxText)+minBody/2) }
 
-// readBody reads the body of a request whose operation takes one, and lets it pass only as JSON that all
-// readers understand alike: UTF-8 throughout, and no name twice in an object.
+// readBody reads the body of a request whose operation takes one, and lets it pass only as JSON
+// that all readers understand alike: UTF-8 throughout, and no name twice in an object.
 func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 	if ctx.Operation().RequestBody == nil {
 		next(ctx)
@@ -120,8 +120,8 @@ func location(p jsontext.Pointer) string {
 	return b.String()
 }
 
-// unmarshal decodes a body that check has let pass, for huma: once as it is, once into the type of the
-// operation. Only a number can be of the wrong type in the second place: one with a fraction or
+// unmarshal decodes a body that check has let pass, for huma: once as it is, once into the type of
+// the operation. Only a number can be of the wrong type in the second place: one with a fraction or
 // exponent, or too large.
 func unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)

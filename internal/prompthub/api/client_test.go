@@ -14,8 +14,8 @@ import (
 	"prompthub/internal/prompthub/api"
 )
 
-// TestGeneratedClient holds that a client that a generator makes of the document does the main job. The
-// generator is one of internal/tools; it knows OpenAPI 3.0. Where modules cannot be had the
+// TestGeneratedClient holds that a client that a generator makes of the document does the main job.
+// The generator is one of internal/tools; it knows OpenAPI 3.0. Where modules cannot be had the
 // test is skipped, but in CI.
 func TestGeneratedClient(t *testing.T) {
 	if testing.Short() {

@@ -61,7 +61,8 @@ func (c *contract) operations() []operation {
 
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
-// at returns what a pointer leads to, through references, and the pointer to that; nil where there is nothing.
+// at returns what a pointer leads to, through references, and the pointer to that; nil where there
+// is nothing.
 func (c *contract) at(pointer string) (any, string) {
 	var v any = c.doc
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {

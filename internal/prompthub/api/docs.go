@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// The page at /docs. It asks nobody but this API, and runs only its own script: the policy names the hash.
+// The page at /docs. It asks nobody but this API, and runs only its own script: the policy names
+// the hash.
 var (
 	//go:embed docs/page.html
 	docsHTML []byte

@@ -36,7 +36,8 @@ func (a *api) describe() {
 	}
 	var err error
 	if a.document, err = json.MarshalIndent(doc, "", "  "); err != nil {
-		panic(fmt.Errorf("render the OpenAPI document: %w", err)) // unreachable: the routes are the same in every process
+		// unreachable: the routes are the same in every process
+		panic(fmt.Errorf("render the OpenAPI document: %w", err))
 	}
 }
 
@@ -67,7 +68,8 @@ func (a *api) complete(op *huma.Operation) {
 	if op.RequestBody != nil {
 		a.exemplify(op.RequestBody.Content)
 	}
-	if made, again := op.Responses["201"], op.Responses["200"]; made != nil && again != nil { // answered as the first time
+	// answered as the first time
+	if made, again := op.Responses["201"], op.Responses["200"]; made != nil && again != nil {
 		again.Headers = maps.Clone(made.Headers)
 	}
 	for status, r := range op.Responses {

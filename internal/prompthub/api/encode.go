@@ -36,8 +36,8 @@ func encode(v prompthub.View) Prompt {
 	return p
 }
 
-// stamp writes a time with three digits behind the second. Only RFC3339 itself has a fast way through package time, and
-// a page has forty times.
+// stamp writes a time with three digits behind the second. Only RFC3339 itself has a fast way
+// through package time, and a page has forty times.
 func stamp(t time.Time) string {
 	b := t.UTC().AppendFormat(make([]byte, 0, 24), time.RFC3339)
 	ms := t.Nanosecond() / int(time.Millisecond)
@@ -61,8 +61,9 @@ func names(list []string) []prompt.Tag {
 	return tags
 }
 
-// etag changes with all that the caller sees of a prompt and that can change. That it is hidden is no edit, and
-// yet its author must see it. One version has another tag than the prompt has, even if the prompt holds it.
+// etag changes with all that the caller sees of a prompt and that can change. That it is hidden is
+// no edit, and yet its author must see it. One version has another tag than the prompt has, even if
+// the prompt holds it.
 func etag(v prompthub.View) string {
 	if v.Of.Number > 0 {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %d", v.Of.Hash, v.Revision, v.Likes, v.Dislikes, v.MyVote, v.HiddenAt.UnixMilli()))
@@ -75,8 +76,8 @@ func etag(v prompthub.View) string {
 	return fmt.Sprintf(`"%d-%d-%d-%c%s"`, v.Revision, v.Likes, v.Dislikes, v.MyVote.String()[0], hidden)
 }
 
-// match reads If-Match. Only the revision in a tag counts, so that a vote never breaks an edit; a tag
-// that is none of ours names a version that never was.
+// match reads If-Match. Only the revision in a tag counts, so that a vote never breaks an edit; a
+// tag that is none of ours names a version that never was.
 func match(header string) prompthub.Match {
 	list := httpjson.ParseETags([]string{header})
 	m := prompthub.Match{Any: list.Any}

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExploreAPI sends requests that it makes up from the OpenAPI document, good and bad ones, in sequences
-// that use what earlier answers held. No answer may be a 5xx, or one that the document does not
-// describe. API_EXPLORE says for how long (a Go duration), API_SEED repeats a run.
+// TestExploreAPI sends requests that it makes up from the OpenAPI document, good and bad ones, in
+// sequences that use what earlier answers held. No answer may be a 5xx, or one that the document
+// does not describe. API_EXPLORE says for how long (a Go duration), API_SEED repeats a run.
 func TestExploreAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes its time")

@@ -13,7 +13,8 @@ import (
 	"prompthub/internal/prompthub/api"
 )
 
-// FuzzCreate holds that any body is either refused with a problem or stored as the standard library reads it.
+// FuzzCreate holds that any body is either refused with a problem or stored as the standard library
+// reads it.
 func FuzzCreate(f *testing.F) {
 	for _, body := range []string{
 		draft("T", "text"), `{"title":"\ud83d\ude80","text":"\u0000"}`, `{"title":"T","text":"X","tags":null}`, `{"title":"\ud800"}`,

@@ -70,7 +70,8 @@ func TestLimitsOfNobody(t *testing.T) {
 	}
 	get("203.0.113.7:9").problem(429)
 	get("203.0.113.8:5123").is(200)
-	w.as("Ann").get(prompts, "X-Forwarded-For", "203.0.113.7:1").is(200) // who is known is not limited by where he is
+	// who is known is not limited by where he is
+	w.as("Ann").get(prompts, "X-Forwarded-For", "203.0.113.7:1").is(200)
 	// Guessing at identities counts for the place that it comes from.
 	for range 19 {
 		w.as("").get(prompts, "X-Dev-User", "a", "X-Dev-User", "b", "X-Forwarded-For", "203.0.113.8:5123").problem(401)
@@ -89,7 +90,8 @@ func TestNoLimitsUnlessSet(t *testing.T) {
 func TestTooManyAtWork(t *testing.T) {
 	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{}, 2)
-	defer func() { leave <- struct{}{}; leave <- struct{}{} }() // whatever fails, nobody waits for ever
+	// whatever fails, nobody waits for ever
+	defer func() { leave <- struct{}{}; leave <- struct{}{} }()
 	w := newWorld(t, func(c *api.Config) { c.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 2}, c.Now) })
 	p := w.as("Ann").create("A")
 	vote := prompts + "/" + p.ID + "/vote"
@@ -144,7 +146,8 @@ func TestCORS(t *testing.T) {
 	require.Empty(t, plain.header.Get("Vary"), "no origin is known, so no answer depends on it")
 }
 
-// TestForeignPages holds that a page of another site changes nothing with what a browser adds by itself.
+// TestForeignPages holds that a page of another site changes nothing with what a browser adds by
+// itself.
 func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -161,14 +164,16 @@ func TestForeignPages(t *testing.T) {
 	w.as("Ann").do(http.MethodPost, prompts, draft("A"), "Sec-Fetch-Site", "same-origin").is(201)
 }
 
-// TestCookiesOfOtherOrigins holds that the page of another origin that may use the API sends what it sends itself: neither the
-// user's cookie nor what the platform made of it counts, unless there is a token.
+// TestCookiesOfOtherOrigins holds that the page of another origin that may use the API sends what
+// it sends itself: neither the user's cookie nor what the platform made of it counts, unless there
+// is a token.
 func TestCookiesOfOtherOrigins(t *testing.T) {
 	t.Parallel()
 	const site = "https://app.example.com"
 	w := newWorld(t, func(c *api.Config) {
 		c.Origins = httpjson.Origins{site}
-		c.Identify = func(r *http.Request) (auth.User, error) { // as the platform does, of a cookie or a token
+		// as the platform does, of a cookie or a token
+		c.Identify = func(r *http.Request) (auth.User, error) {
 			return auth.User{ID: r.Header.Get("X-Ms-Client-Principal-Id") + r.Header.Get("Cookie")}, nil
 		}
 	})

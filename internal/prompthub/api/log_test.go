@@ -15,8 +15,8 @@ import (
 	"prompthub/internal/prompthub/api"
 )
 
-// TestLogOfMainJob does what users do, and what goes wrong, and reads the log: one line for each request, and
-// nothing in it that is somebody's own.
+// TestLogOfMainJob does what users do, and what goes wrong, and reads the log: one line for each
+// request, and nothing in it that is somebody's own.
 func TestLogOfMainJob(t *testing.T) {
 	t.Parallel()
 	own := newSigner(t)

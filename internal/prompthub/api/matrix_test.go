@@ -76,8 +76,8 @@ var permissions = map[string]rule{
 	"delete-tag":          {"403", "403", "204"},
 }
 
-// opened are operations that ask nobody who he is, and read those that nobody in particular may use where
-// reading is public.
+// opened are operations that ask nobody who he is, and read those that nobody in particular may use
+// where reading is public.
 var (
 	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs"}
 	read   = []string{"list-prompts", "get-prompt", "list-tags", "render-prompt", "get-prompt-text", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}

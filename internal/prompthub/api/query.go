@@ -13,7 +13,8 @@ import (
 	"prompthub/internal/httpjson"
 )
 
-// checkQuery refuses parameters that the route does not have: who asks for ?tags=x must not be answered with the whole library.
+// checkQuery refuses parameters that the route does not have: who asks for ?tags=x must not be
+// answered with the whole library.
 func checkQuery(ctx huma.Context, next func(huma.Context)) {
 	var known []string
 	for _, p := range ctx.Operation().Parameters {
@@ -39,7 +40,8 @@ func checkQuery(ctx huma.Context, next func(huma.Context)) {
 	httpjson.Refuse(w, r, p)
 }
 
-// named reports whether a parameter is the one that the document calls known: NAME at its end stands for any name.
+// named reports whether a parameter is the one that the document calls known: NAME at its end
+// stands for any name.
 func named(name, known string) bool {
 	prefix, open := strings.CutSuffix(known, "NAME")
 	return name == known || open && strings.HasPrefix(name, prefix)

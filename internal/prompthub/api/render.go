@@ -38,7 +38,8 @@ func (a *api) rendering() {
 	}, a.promptText)
 }
 
-// filled is the value of a variable: a JSON string, number or boolean, the latter two as they are written.
+// filled is the value of a variable: a JSON string, number or boolean, the latter two as they are
+// written.
 type filled string
 
 // UnmarshalJSON reads a value that the schema let pass.

@@ -34,7 +34,8 @@ type call struct {
 
 type callKey struct{}
 
-// route registers an action. op.Errors names the statuses of its errors beyond those that every route has.
+// route registers an action. op.Errors names the statuses of its errors beyond those that every
+// route has.
 func route[I, O any](a *api, who access, op huma.Operation, act func(context.Context, call, *I) (*O, error)) {
 	op.Middlewares = huma.Middlewares{a.identify(who)}
 	if who != open {
@@ -42,7 +43,8 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 	}
 	op.BodyReadTimeout = -1 // readBody has its own
 	op.Responses = a.responses(who, op)
-	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath { // of which nothing may be kept
+	// of which nothing may be kept
+	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath {
 		conditional(&op)
 	}
 	op.Errors = nil
@@ -57,7 +59,8 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 	})
 }
 
-// identify finds out who is calling, and how often, before anything else of the request is looked at.
+// identify finds out who is calling, and how often, before anything else of the request is looked
+// at.
 func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		c := call{url: ctx.URL()}
@@ -73,8 +76,8 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// admit returns who is calling, or why the call goes no further. Those who are not identified share what
-// their address may ask for.
+// admit returns who is calling, or why the call goes no further. Those who are not identified share
+// what their address may ask for.
 func (a *api) admit(w http.ResponseWriter, r *http.Request, who access) (auth.User, string, error) {
 	u, err := a.Identify(r)
 	if err == nil && !u.Known() && (who == user || !a.PublicRead) {
@@ -106,7 +109,8 @@ func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// scope returns what an access token must allow for a route. What others see of a change, the Service asks about.
+// scope returns what an access token must allow for a route. What others see of a change, the
+// Service asks about.
 func scope(who access, r *http.Request) string {
 	if who == user && httpjson.IsWrite(r) {
 		return auth.ScopeWrite

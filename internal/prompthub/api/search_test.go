@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHostileSearches holds that no search answers anything but the prompts that match it, or 400 or 422.
+// TestHostileSearches holds that no search answers anything but the prompts that match it, or 400
+// or 422.
 func TestHostileSearches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

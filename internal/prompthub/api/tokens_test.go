@@ -144,7 +144,8 @@ func TestTokenRules(t *testing.T) {
 	ann.do(http.MethodPost, "/api/v1/me/tokens", `{"name":"x","scopes":["read"]}`).problem(422)
 }
 
-// What is no token, or not quite one, lets nobody in, and costs no look into the storage unless its checksum is right.
+// What is no token, or not quite one, lets nobody in, and costs no look into the storage unless its
+// checksum is right.
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
@@ -174,7 +175,8 @@ func TestForgedTokens(t *testing.T) {
 		{"X-Api-Key", token.Secret, "X-Api-Key", token.Secret},
 	} {
 		w.as("").get("/api/v1/me", header...).problem(401)
-		require.Equal(t, 401, w.as("").get("/api/v1/prompts", header...).status, "%v", header) // not taken for nobody in particular
+		// not taken for nobody in particular
+		require.Equal(t, 401, w.as("").get("/api/v1/prompts", header...).status, "%v", header)
 	}
 	require.Equal(t, before, w.store.count())
 	w.as("").get("/api/v1/me", "Authorization", "Bearer "+other).problem(401)

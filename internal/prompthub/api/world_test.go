@@ -139,8 +139,8 @@ func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 	var counted *telemetry.Telemetry // and nothing else
 	w.db = promptdb.New(promptdb.Config{
 		Store: counted.Tables(w.store), Queues: counted.Queues(w.queues), Tables: promptdb.DefaultTables(), Now: c.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { f() },
-		Sleep:  func(ctx context.Context, d time.Duration) error { c.Advance(d); return ctx.Err() },
+		Background: func(f func()) { f() },
+		Sleep:      func(ctx context.Context, d time.Duration) error { c.Advance(d); return ctx.Err() },
 	})
 	require.NoError(t, w.db.Create(t.Context()))
 	config := api.Config{

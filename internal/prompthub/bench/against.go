@@ -23,7 +23,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The rows that PromptHub and PocketBase are compared on. Both get them over HTTP, from several authors at once.
+// The rows that PromptHub and PocketBase are compared on. Both get them over HTTP, from several
+// authors at once.
 const (
 	comparedPrompts = 10_000
 	comparedVoters  = 100
@@ -97,7 +98,8 @@ var comparisons = []comparison{
 	{"create", 64, true},
 }
 
-// against fills PromptHub and PocketBase with the same rows and puts both under the same loads, in turns.
+// against fills PromptHub and PocketBase with the same rows and puts both under the same loads, in
+// turns.
 func against(ctx context.Context, o options, binary string) (err error) {
 	dir, err := os.MkdirTemp("", "against")
 	if err != nil {
@@ -387,7 +389,8 @@ func (p *program) answers(ctx context.Context) error {
 	}
 }
 
-// asPocketbase says how PocketBase is asked: with the fields that PromptHub's lists have, and without counting all matches.
+// asPocketbase says how PocketBase is asked: with the fields that PromptHub's lists have, and
+// without counting all matches.
 func (s *side) asPocketbase(tokens []string) {
 	as := func(i int) http.Header { return http.Header{"Authorization": {tokens[i]}} }
 	s.create = func(i int, p row) call {

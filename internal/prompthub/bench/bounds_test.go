@@ -24,8 +24,9 @@ import (
 	"prompthub/internal/prompthub/web"
 )
 
-// A bound is what a request may cost, whatever is in it: operations of the storage, queues among them and what follows the
-// answer, rows that they read, KiB of the answer and KiB that are allocated on the way, the store in memory included.
+// A bound is what a request may cost, whatever is in it: operations of the storage, queues among
+// them and what follows the answer, rows that they read, KiB of the answer and KiB that are
+// allocated on the way, the store in memory included.
 type bound struct{ operations, rows, answer, allocated int64 }
 
 // The costs that routes share. A text has at most 3,000 characters here.
@@ -34,19 +35,23 @@ var (
 	aList   = bound{12, 5200, 1 << 10, 64 << 10}
 	looked  = bound{12 + 101, 5300, 1 << 10, 64 << 10} // each prompt of a page by itself
 	aPrompt = bound{8, 100, 128, 4 << 10}
-	aPage   = bound{8, 200, 8*9 + 64, 16 << 10} // eight times a text of three bytes a character, and 64 KiB
-	aForm   = bound{8, 1200, 256, 8 << 10}
-	aVote   = bound{10, 60, 32, 4 << 10}
-	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10} // the rows of the old title, and of the new
+	// eight times a text of three bytes a character, and 64 KiB
+	aPage = bound{8, 200, 8*9 + 64, 16 << 10}
+	aForm = bound{8, 1200, 256, 8 << 10}
+	aVote = bound{10, 60, 32, 4 << 10}
+	// the rows of the old title, and of the new
+	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10}
 	aLabel  = bound{20, 200, 64, 4 << 10}
 	aTag    = bound{6, 1200, 64, 8 << 10}
 	aToken  = bound{4, 60, 64, 4 << 10} // a user has at most 50
-	aUser   = bound{8, 8, 32, 2 << 10}  // with two names that lead to him, each looked for and then written
+	// with two names that lead to him, each looked for and then written
+	aUser = bound{8, 8, 32, 2 << 10}
 )
 
-// bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages as their mux does. A new route
-// is one line here; without it TestBounds fails. Take a cost that others share, or write one: what the route reads and
-// writes in the worst case, counted by hand, not what a run printed. TestBounds -v prints the most that it found.
+// bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages
+// as their mux does. A new route is one line here; without it TestBounds fails. Take a cost that
+// others share, or write one: what the route reads and writes in the worst case, counted by hand,
+// not what a run printed. TestBounds -v prints the most that it found.
 var bounds = map[string]bound{
 	"GET /docs": nothing, "GET /health": nothing, "GET /openapi.json": nothing, "GET /ready": {1, 1, 4, 512},
 	"GET /me": nothing, "GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
@@ -278,7 +283,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	return r
 }
 
-// body draws what is sent: fields that mean something with values of all sizes, or what is no form and no JSON, cut or too long.
+// body draws what is sent: fields that mean something with values of all sizes, or what is no form
+// and no JSON, cut or too long.
 func (s *search) body(t *rapid.T, method string, form bool) (io.Reader, string) {
 	if method == http.MethodGet || method == http.MethodDelete {
 		return nil, ""
@@ -336,7 +342,8 @@ func (s *search) try(route string, r *http.Request) error {
 		s.ok++
 	}
 	if err := b.within(cost); err != nil {
-		s.t.Logf("%s: status %d: %v", route, w.Code, err) // what is shrunk finds another state of the library
+		// what is shrunk finds another state of the library
+		s.t.Logf("%s: status %d: %v", route, w.Code, err)
 		return fmt.Errorf("%s: status %d: %w: %.300s", route, w.Code, err, r.RequestURI)
 	}
 	return nil

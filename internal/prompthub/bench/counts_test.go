@@ -19,8 +19,9 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestCounts holds what every request and job costs: the calls to the storage, how many of them are made one after another,
-// and what follows the answer. Every call takes 5 ms there, so the steps show as time. With -v it weighs them too, and prints all as a table.
+// TestCounts holds what every request and job costs: the calls to the storage, how many of them are
+// made one after another, and what follows the answer. Every call takes 5 ms there, so the steps
+// show as time. With -v it weighs them too, and prints all as a table.
 func TestCounts(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| request | steps | at 5 ms a call | table calls | queue calls | of these behind the answer | rows read | written | body | answer | allocations | allocated | CPU | budget: steps, calls |\n")
@@ -68,7 +69,8 @@ func (r request) count(t *testing.T) (s spent) {
 	return s
 }
 
-// A weight is what a request takes of the process, that of the store in memory included, and nothing for the collection of garbage.
+// A weight is what a request takes of the process, that of the store in memory included, and
+// nothing for the collection of garbage.
 type weight struct {
 	allocations, bytes uint64
 	cpu                time.Duration
@@ -147,7 +149,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f kB", float64(n)/1000)
 }
 
-// TestEveryRouteIsCounted holds the requests against the OpenAPI document, and the jobs against the triggers.
+// TestEveryRouteIsCounted holds the requests against the OpenAPI document, and the jobs against the
+// triggers.
 func TestEveryRouteIsCounted(t *testing.T) {
 	var l *lab
 	synctest.Test(t, func(t *testing.T) { l = newLab(t) })
@@ -175,7 +178,8 @@ func TestCountsAreWithinBudget(t *testing.T) {
 	}
 }
 
-// TestCostModelCountsTheSame holds the model that computes what a month costs against what is counted here.
+// TestCostModelCountsTheSame holds the model that computes what a month costs against what is
+// counted here.
 func TestCostModelCountsTheSame(t *testing.T) {
 	t.Parallel()
 	made := map[string][]string{ // the requests and jobs behind each kind of the model

@@ -24,7 +24,8 @@ type call struct {
 	header                   http.Header
 }
 
-// kinds returns what is measured with a library. Every request is one of many, as those of many users are.
+// kinds returns what is measured with a library. Every request is one of many, as those of many
+// users are.
 func kinds(l library, cursors map[string][]string) []kind {
 	one := func(r *rand.Rand) int { return l.popular(r.IntN(popular)) }
 	some := func(r *rand.Rand) prompt.ID { return l.id(one(r)) }
@@ -40,7 +41,8 @@ func kinds(l library, cursors map[string][]string) []kind {
 	deep := func(list string) func(r *rand.Rand) []any {
 		return func(r *rand.Rand) []any { return []any{cursors[list][r.IntN(len(cursors[list]))]} }
 	}
-	beginning := func(r *rand.Rand) []any { return []any{[]string{"ba", "ca", "be", "da"}[r.IntN(4)]} } // of many words
+	// of many words
+	beginning := func(r *rand.Rand) []any { return []any{[]string{"ba", "ca", "be", "da"}[r.IntN(4)]} }
 	whole := func(r *rand.Rand) []any { return []any{word(r)} }
 	return []kind{
 		{name: "list newest, nobody", make: func(*rand.Rand) call { return call{method: http.MethodGet, path: "/prompts?limit=20"} }},
@@ -110,7 +112,8 @@ func kinds(l library, cursors map[string][]string) []kind {
 
 var admin = http.Header{"X-Dev-Roles": {"admin"}}
 
-// taken is how many prompts, the oldest ones, are deleted and restored, and how many after these are hidden.
+// taken is how many prompts, the oldest ones, are deleted and restored, and how many after these
+// are hidden.
 const taken = 100
 
 func vote(r *rand.Rand, id prompt.ID) call {

@@ -35,8 +35,9 @@ const callTime = 5 * time.Millisecond
 // ann wrote the prompt of a lab.
 const ann = "Ann"
 
-// A lab is a library in memory, where every call to the storage is counted and takes its time. It is meant for a
-// synctest bubble, where time passes only while everybody waits: there it tells how many calls were made one after another.
+// A lab is a library in memory, where every call to the storage is counted and takes its time. It
+// is meant for a synctest bubble, where time passes only while everybody waits: there it tells how
+// many calls were made one after another.
 type lab struct {
 	t      testing.TB
 	meter  *meter
@@ -85,7 +86,7 @@ func (l *lab) restart() {
 				l.projections.Add(int64(n))
 			}
 		},
-		Behind: func(f func()) {
+		Background: func(f func()) {
 			l.behind.Add(1)
 			go f()
 		},
@@ -190,7 +191,8 @@ func (l *lab) each(do func(job, text string)) {
 func (l *lab) deliver(do func(job, text string)) (left int) {
 	l.t.Helper()
 	ctx := l.t.Context()
-	for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} { // the functions have their names
+	// the functions have their names
+	for _, name := range []string{promptdb.QueueMoves, promptdb.QueueRepairs} {
 		for more := true; more; {
 			ms, err := l.meter.messages.Receive(ctx, name, 32, 10*time.Minute)
 			require.NoError(l.t, err)

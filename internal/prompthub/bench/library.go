@@ -16,9 +16,10 @@ import (
 	"prompthub/internal/table"
 )
 
-// A library is a set of prompts that follows from its size and its time: a year old, three tags at most, titles of three to
-// five words, fifty prompts of each author or, in a large one, a thousand authors. A thousand of its prompts are popular: each has the
-// likes of some readers, and each reader likes likesEach of them. What a request finds does not depend on the size. The score that
+// A library is a set of prompts that follows from its size and its time: a year old, three tags at
+// most, titles of three to five words, fifty prompts of each author or, in a large one, a thousand
+// authors. A thousand of its prompts are popular: each has the likes of some readers, and each
+// reader likes likesEach of them. What a request finds does not depend on the size. The score that
 // every prompt has besides is a tally without votes, so that Verify would complain.
 type library struct {
 	Prompts int           `json:"prompts"`
@@ -35,7 +36,8 @@ const (
 	popular   = 1000 // prompts that are asked for by id
 	readers   = 1000
 	likesEach = 25
-	often     = 10 // one prompt in so many has two tags that go together, and a word that goes with them
+	// one prompt in so many has two tags that go together, and a word that goes with them
+	often = 10
 )
 
 func reader(i int) string { return fmt.Sprintf("reader-%04d", i%readers) }
@@ -147,8 +149,8 @@ func (l library) all() iter.Seq2[prompt.Prompt, []string] {
 func (l *library) fill(ctx context.Context, tables table.DB, queues queue.Queues, parallel int) error {
 	db := promptdb.New(promptdb.Config{
 		Store: tables, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { f() },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Background: func(f func()) { f() },
+		Sleep:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	if err := db.Create(ctx); err != nil {
 		return err

@@ -108,7 +108,8 @@ func send(ctx context.Context, client *http.Client, url string, c call) int {
 	return resp.StatusCode
 }
 
-// closed keeps a number of connections busy: each sends the next request when the last was answered.
+// closed keeps a number of connections busy: each sends the next request when the last was
+// answered.
 func closed(ctx context.Context, p *program, k kind, connections int, each time.Duration) (result, error) {
 	client := newClient(connections)
 	defer client.CloseIdleConnections()
@@ -130,11 +131,12 @@ func closed(ctx context.Context, p *program, k kind, connections int, each time.
 	})
 }
 
-// maxOpen bounds the connections of an open loop; beyond them requests wait, and their waiting is measured.
+// maxOpen bounds the connections of an open loop; beyond them requests wait, and their waiting is
+// measured.
 const maxOpen = 256
 
-// open sends requests at a rate, whatever becomes of those before. A request's time counts from when it
-// was due, so a program that stands still is not asked less.
+// open sends requests at a rate, whatever becomes of those before. A request's time counts from
+// when it was due, so a program that stands still is not asked less.
 func open(ctx context.Context, p *program, k kind, perSecond float64, each time.Duration) (result, error) {
 	client := newClient(maxOpen)
 	defer client.CloseIdleConnections()

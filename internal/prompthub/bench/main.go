@@ -1,8 +1,10 @@
-// Command bench measures PromptHub as a user meets it: it fills a store with a library, starts "handler local" on it and
-// loads it over HTTP, with a number of connections that each send one request after another, and at set
-// rates. It prints a report in Markdown, and on stderr how far it is.
+// Command bench measures PromptHub as a user meets it: it fills a store with a library, starts
+// "handler local" on it and loads it over HTTP, with a number of connections that each send one
+// request after another, and at set rates. It prints a report in Markdown, and on stderr how far it
+// is.
 //
-// The tests of this package count what every request asks of the storage; its benchmarks measure whole requests in one process.
+// The tests of this package count what every request asks of the storage; its benchmarks measure
+// whole requests in one process.
 package main
 
 import (
@@ -79,7 +81,8 @@ func run(ctx context.Context, args []string) (err error) {
 	if len(o.prompts) > 0 {
 		o.hold = 0
 	}
-	o.connections, o.rates = o.connections[:min(len(o.connections), 2)], nil // its every query looks at all rows
+	// its every query looks at all rows
+	o.connections, o.rates = o.connections[:min(len(o.connections), 2)], nil
 	for _, n := range o.azurite {
 		s, err := openAzurite(ctx, n)
 		if err != nil {

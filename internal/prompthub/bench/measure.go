@@ -133,7 +133,8 @@ func (m *measured) quiet(ctx context.Context, p *program, before string) error {
 	return err
 }
 
-// closed is a closed loop of one kind of request. Of those that write, the processor time has the jobs that they leave.
+// closed is a closed loop of one kind of request. Of those that write, the processor time has the
+// jobs that they leave.
 func (m *measured) closed(ctx context.Context, p *program, k kind, connections int, each time.Duration) (result, error) {
 	if !k.write {
 		return closed(ctx, p, k, connections, each)
@@ -163,7 +164,8 @@ func (p *program) kinds(ctx context.Context, l library) ([]kind, error) {
 	return kinds(l, cursors), nil
 }
 
-// warmUp is the connections of a load before the first of a kind that only reads: what is read for the first time comes from the disk.
+// warmUp is the connections of a load before the first of a kind that only reads: what is read for
+// the first time comes from the disk.
 const warmUp = 8
 
 // under puts one kind of request under all loads.
@@ -233,7 +235,8 @@ func (p *program) walk(ctx context.Context, query string) ([]string, error) {
 	return all, nil
 }
 
-// shares says how often the requests of many users are of each kind; those that are not named are not in the mixture.
+// shares says how often the requests of many users are of each kind; those that are not named are
+// not in the mixture.
 var shares = map[string]int{
 	"list newest": 6, "list newest, nobody": 2, "list newest, deep": 2, "list most liked": 3, "list most liked, deep": 1,
 	"one tag": 3, "one tag, deep": 1, "two tags": 1, "one word": 3, "a tag and a word": 2, "get": 10, "get my vote": 1,
@@ -280,7 +283,8 @@ func (m *measured) hold(ctx context.Context, o options, binary string) (err erro
 	return ctx.Err()
 }
 
-// watch looks at the memory every second until stop is called. Then most is the most of each kind that it saw.
+// watch looks at the memory every second until stop is called. Then most is the most of each kind
+// that it saw.
 func (p *program) watch(ctx context.Context) (stop func() error, most *footprint) {
 	most = new(footprint)
 	ctx, cancel := context.WithCancel(ctx)

@@ -11,7 +11,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// A meter counts the calls that are made to tables and queues, and the bytes of rows that they carry. Every call takes delay.
+// A meter counts the calls that are made to tables and queues, and the bytes of rows that they
+// carry. Every call takes delay.
 type meter struct {
 	delay          time.Duration
 	tables, queues atomic.Int64

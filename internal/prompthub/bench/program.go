@@ -109,8 +109,8 @@ func (p *program) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * clockTick, errors.Join(err1, err2)
 }
 
-// quiet waits until the program has done what requests left behind, and reports whether it did. Jobs that find a prompt projected
-// a moment ago come again four to five seconds later.
+// quiet waits until the program has done what requests left behind, and reports whether it did.
+// Jobs that find a prompt projected a moment ago come again four to five seconds later.
 func (p *program) quiet(ctx context.Context) (bool, error) {
 	const look, looks, most = 1500 * time.Millisecond, 4, 2 * time.Minute
 	still := 0

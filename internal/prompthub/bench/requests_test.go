@@ -14,12 +14,13 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// indexRows is how many index rows the typical prompt has: its locator, the newest and the most-liked
-// row, three tags, five words of three tokens each.
+// indexRows is how many index rows the typical prompt has: its locator, the newest and the
+// most-liked row, three tags, five words of three tokens each.
 const indexRows = 3 + 3 + 5*3
 
-// A request is one kind of request or job, and what it may cost. Most of them are answered by an instance that has
-// been at work for a while: it has read the tag catalog and knows who wrote the prompt.
+// A request is one kind of request or job, and what it may cost. Most of them are answered by an
+// instance that has been at work for a while: it has read the tag catalog and knows who wrote the
+// prompt.
 type request struct {
 	name  string
 	cold  bool       // by an instance that has just started
@@ -27,9 +28,10 @@ type request struct {
 	token bool       // with an access token
 	setup func(*lab) // before, not counted
 
-	call   call   // with {id} and {cursor} in its path
-	status int    // of its answer; 0: any success
-	job    string // or the function that a trigger runs, for the vote of a stranger where it is about one
+	call   call // with {id} and {cursor} in its path
+	status int  // of its answer; 0: any success
+	// or the function that a trigger runs, for the vote of a stranger where it is about one
+	job string
 
 	steps          int   // calls one after another until the answer
 	tables, queues int64 // calls, with those that need not end before the answer

@@ -55,8 +55,8 @@ const (
 	azuriteParallel  = 8   // it has one thread
 )
 
-// openEmbedded returns the library of n prompts in a directory below dir. It fills that where it was not done yet, by this version
-// and up to the end, or where a load has written to it.
+// openEmbedded returns the library of n prompts in a directory below dir. It fills that where it
+// was not done yet, by this version and up to the end, or where a load has written to it.
 func openEmbedded(ctx context.Context, dir string, n int) (s store, err error) {
 	s = store{data: filepath.Join(dir, fmt.Sprint(n)), stop: func() error { return nil }}
 	var kept note

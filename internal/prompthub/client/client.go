@@ -86,8 +86,8 @@ type answer struct {
 	body       []byte
 }
 
-// do makes a call and stores the answer in v, unless that is nil. The error is a *Problem where the service
-// refused.
+// do makes a call and stores the answer in v, unless that is nil. The error is a *Problem where the
+// service refused.
 func (c *Client) do(ctx context.Context, k call, v any) (status int, err error) {
 	a, err := c.patiently(ctx, k)
 	if err != nil {

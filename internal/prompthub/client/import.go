@@ -37,7 +37,8 @@ type Result struct {
 	Err     error // why, where it was rejected
 }
 
-// A Maker makes a prompt of a row. An error with Rejected is about this row; any other is the end of the import.
+// A Maker makes a prompt of a row. An error with Rejected is about this row; any other is the end
+// of the import.
 type Maker func(context.Context, Row) (Outcome, error)
 
 // Maker returns the one that asks the service, as the caller or, in dev mode, as the first
@@ -59,8 +60,8 @@ func (c *Client) Maker(asContributor bool) Maker {
 	}
 }
 
-// Updater returns a Maker that gives each row's prompt of the caller's, which is named as the row says, the content of the row: as
-// a new version, or as a new prompt where there is none.
+// Updater returns a Maker that gives each row's prompt of the caller's, which is named as the row
+// says, the content of the row: as a new version, or as a new prompt where there is none.
 func (c *Client) Updater() Maker {
 	return func(ctx context.Context, row Row) (Outcome, error) {
 		name := row.Name

@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A Ref names a prompt, and which content of it, as people and scripts write it: NAME, NAME@LABEL, NAME@VERSION, each
-// also with @HANDLE/ before it for a prompt of another user.
+// A Ref names a prompt, and which content of it, as people and scripts write it: NAME, NAME@LABEL,
+// NAME@VERSION, each also with @HANDLE/ before it for a prompt of another user.
 type Ref struct {
 	Owner   string // a handle, or "me"
 	Name    string // name, slug or id
@@ -119,8 +119,8 @@ func (f *Found) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Get returns the prompt that r names, with the content that it names. Where it names none it is that of the label
-// production, if the prompt has one, else the latest.
+// Get returns the prompt that r names, with the content that it names. Where it names none it is
+// that of the label production, if the prompt has one, else the latest.
 func (c *Client) Get(ctx context.Context, r Ref) (Found, error) {
 	if r.Version == 0 && r.Label == "" {
 		r.Label = Production
@@ -154,7 +154,8 @@ func (c *Client) Render(ctx context.Context, f Found, values map[string]string) 
 	return rendered.Words(), err
 }
 
-// Search returns up to limit public prompts whose titles have the words, or prompts of the caller's.
+// Search returns up to limit public prompts whose titles have the words, or prompts of the
+// caller's.
 func (c *Client) Search(ctx context.Context, words string, mine bool, limit int) ([]Found, error) {
 	path := "/prompts"
 	if mine {
@@ -181,8 +182,8 @@ type Saving struct {
 	Visibility string
 }
 
-// Save makes the caller's prompt of a name have a content: a new prompt, a new version of the one that there is, or neither
-// where it has that content.
+// Save makes the caller's prompt of a name have a content: a new prompt, a new version of the one
+// that there is, or neither where it has that content.
 func (c *Client) Save(ctx context.Context, s Saving) (Found, Outcome, error) {
 	was, err := c.found(ctx, Ref{Owner: "me", Name: s.Name})
 	if isStatus(err, http.StatusNotFound) {

@@ -62,7 +62,8 @@ func (a answer) problem() error {
 // counted is a number in a reason that differs from row to row.
 var counted = regexp.MustCompile(`, it has [0-9]+`)
 
-// Reason returns why a row was rejected, the same for all rows that were rejected for the same reason.
+// Reason returns why a row was rejected, the same for all rows that were rejected for the same
+// reason.
 func Reason(err error) string { return counted.ReplaceAllString(err.Error(), "") }
 
 // TooLong reports whether a row was rejected because its text is too long.

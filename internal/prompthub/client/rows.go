@@ -29,10 +29,10 @@ type Row struct {
 // Units returns how long the text is, as limits count.
 func (r Row) Units() int { return len(utf16.Encode([]rune(r.Text))) }
 
-// Rows returns the rows of a file: JSON Lines where it begins with a brace, else CSV. A
-// row that cannot be read has its Err set and others follow; where the rest of the file
-// cannot be trusted either, the last thing returned is an error. The names are in the column or member key, or name where
-// that is empty.
+// Rows returns the rows of a file: JSON Lines where it begins with a brace, else CSV. A row that
+// cannot be read has its Err set and others follow; where the rest of the file cannot be trusted
+// either, the last thing returned is an error. The names are in the column or member key, or name
+// where that is empty.
 func Rows(file []byte, key string) iter.Seq2[Row, error] {
 	file = bytes.TrimPrefix(file, []byte("\ufeff"))
 	key = cmp.Or(key, "name")

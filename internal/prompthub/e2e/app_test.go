@@ -120,7 +120,8 @@ func startLocal(t testing.TB, kind string, env ...string) *local {
 	return a
 }
 
-// newLocal returns one that is yet to be started, so that its address can be a part of its settings.
+// newLocal returns one that is yet to be started, so that its address can be a part of its
+// settings.
 func newLocal(t testing.TB, kind string) *local {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -190,8 +191,8 @@ type hosted struct {
 // queuePrefix goes before the names of queues on Azurite.
 const queuePrefix = "e2e-"
 
-// azureEnv returns the environment of an application on a storage account of its own: applications that share
-// queues take each other's messages.
+// azureEnv returns the environment of an application on a storage account of its own: applications
+// that share queues take each other's messages.
 func azureEnv(t testing.TB) []string {
 	t.Helper()
 	return []string{"AzureWebJobsStorage=" + azurite.Account(t), "QUEUE_PREFIX=" + queuePrefix}
@@ -202,8 +203,8 @@ func startHosted(t testing.TB, faults functiontest.Faults) *hosted {
 	return hostOn(t, azureEnv(t), faults)
 }
 
-// hostOn runs the application under the host on a storage account. The lock of a message is short, so that the work of a killed
-// handler comes again soon.
+// hostOn runs the application under the host on a storage account. The lock of a message is short,
+// so that the work of a killed handler comes again soon.
 func hostOn(t testing.TB, vars []string, faults functiontest.Faults) *hosted {
 	t.Helper()
 	env := append(os.Environ(), vars...)

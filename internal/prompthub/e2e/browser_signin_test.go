@@ -64,7 +64,8 @@ func signedIn(p *tab, provider *authtest.Provider) {
 	p.awaits("/app/mine", "document.querySelector('main a[href^=\"/app/signin/start\"]')")
 }
 
-// throughProvider follows the link to sign in. Where a name is given the provider asks for one, and for consent.
+// throughProvider follows the link to sign in. Where a name is given the provider asks for one, and
+// for consent.
 func (p *tab) throughProvider(name string) *tab {
 	p.t.Helper()
 	p.click("main a[href^='/app/signin/start']")

@@ -43,7 +43,8 @@ func TestBrowserUnderTheHost(t *testing.T) {
 	t.Run("triggers stay inside", func(t *testing.T) { outside(t, h.url()) })
 }
 
-// outside sends what the host would send to a trigger: no spelling of a path below the pages leads there.
+// outside sends what the host would send to a trigger: no spelling of a path below the pages leads
+// there.
 func outside(t *testing.T, base string) {
 	for _, path := range []string{"/anti-entropy", "/app/anti-entropy", "/app/../anti-entropy", "/app/..%5Canti-entropy", "/app/%2e%2e/anti-entropy", "/app/%2e%2e%5cpurge", "/%61nti-entropy"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base, strings.NewReader(`{"Data":{},"Metadata":{}}`))

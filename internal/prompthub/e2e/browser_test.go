@@ -128,7 +128,8 @@ func (tr *traffic) hear(event any) {
 	case *page.EventJavascriptDialogOpening:
 		tr.trouble = append(tr.trouble, "dialog: "+e.Message)
 	case *log.EventEntryAdded:
-		if e.Entry.Source != log.EntrySourceNetwork { // of answers that are no success, which are asked for
+		// of answers that are no success, which are asked for
+		if e.Entry.Source != log.EntrySourceNetwork {
 			tr.trouble = append(tr.trouble, fmt.Sprintf("%s: %s", e.Entry.Source, e.Entry.Text))
 		}
 	}

@@ -24,8 +24,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// TestKilledInTheMiddle kills the program (SIGKILL) during an import and during votes, starts it again, and finds
-// everything that was acknowledged. The import run again completes.
+// TestKilledInTheMiddle kills the program (SIGKILL) during an import and during votes, starts it
+// again, and finds everything that was acknowledged. The import run again completes.
 func TestKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
@@ -68,13 +68,15 @@ func (u user) walkSafely(path string) []shown {
 	return page.Items
 }
 
-// awaitCount waits until the newest list holds n prompts: repairs of what was cut short take up to three minutes.
+// awaitCount waits until the newest list holds n prompts: repairs of what was cut short take up to
+// three minutes.
 func awaitCount(t *testing.T, u user, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(u.walk("/prompts?limit=100", func() {})) == n }, 4*time.Minute, time.Second, "not all prompts are listed")
 }
 
-// votesThroughKills casts votes while the program is killed again and again. Each vote that was answered counts, once.
+// votesThroughKills casts votes while the program is killed again and again. Each vote that was
+// answered counts, once.
 func votesThroughKills(t *testing.T, a app) {
 	t.Helper()
 	ps := user{t: t, url: a.url(), name: "reader"}.walkSafely("/prompts?limit=10")
@@ -186,15 +188,15 @@ func (d *doomed) Get(ctx context.Context, name string, key table.Key) (table.Row
 	return d.DB.Get(ctx, name, key)
 }
 
-// TestCreateIsRepairedByItsMessage stops a writer right after its commit, before any index row, and waits
-// for the wake-up that it left to do the rest, under the host.
+// TestCreateIsRepairedByItsMessage stops a writer right after its commit, before any index row, and
+// waits for the wake-up that it left to do the rest, under the host.
 func TestCreateIsRepairedByItsMessage(t *testing.T) {
 	t.Parallel()
 	a := startHosted(t, functiontest.Faults{})
 	store := openAzure(t, a.env(), false)
 	db := promptdb.New(promptdb.Config{
 		Store: &doomed{DB: store.Tables}, Queues: openQueues(t, a.env(), false), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(func()) {}, Sleep: func(context.Context, time.Duration) error { return nil },
+		Background: func(func()) {}, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	id, err := prompt.NewID(time.Now(), rand.Reader)
 	require.NoError(t, err)
@@ -215,7 +217,8 @@ func TestCreateIsRepairedByItsMessage(t *testing.T) {
 	finish(t, a)
 }
 
-// TestPoisonIsSetAside puts a message on a queue that no job can read. It ends on the poison queue, and the others go on.
+// TestPoisonIsSetAside puts a message on a queue that no job can read. It ends on the poison queue,
+// and the others go on.
 func TestPoisonIsSetAside(t *testing.T) {
 	t.Parallel()
 	a := startHosted(t, functiontest.Faults{Seed: 2, Duplicates: 1})
@@ -223,7 +226,8 @@ func TestPoisonIsSetAside(t *testing.T) {
 	_, err := raw.Send(t.Context(), promptdb.QueueMoves, base64.StdEncoding.EncodeToString([]byte(`{"v":99}`)), 0)
 	require.NoError(t, err)
 	p := user{t: t, url: a.url(), name: "ann"}.create("Beside poison")
-	_, err = user{t: t, url: a.url(), name: "bob"}.vote(p.ID, "like") // its message is delivered twice, as all are
+	// its message is delivered twice, as all are
+	_, err = user{t: t, url: a.url(), name: "bob"}.vote(p.ID, "like")
 	require.NoError(t, err)
 	reader := user{t: t, url: a.url(), name: "reader"}
 	require.Eventually(t, func() bool { return reader.walk("/prompts?sort=most-liked", func() {})[0].Likes == 1 }, time.Minute, 100*time.Millisecond)

@@ -17,7 +17,8 @@ import (
 	"prompthub/internal/function/functiontest"
 )
 
-// raw sends a request exactly as it is written and returns the status, 0 where the connection was cut, and the body.
+// raw sends a request exactly as it is written and returns the status, 0 where the connection was
+// cut, and the body.
 func raw(t testing.TB, addr, request string) (int, string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -49,7 +50,8 @@ var spellings = []string{
 
 const envelope = `{"Data":{"message":"\"{\\\"version\\\":1,\\\"author\\\":\\\"ann\\\",\\\"prompt\\\":\\\"01ARZ3NDEKTSV4RRFFQ69G5FAV\\\"}\""},"Metadata":{"DequeueCount":"1"}}`
 
-// forge sends an invocation of its own to every spelling, with each Host, and expects to find nothing there.
+// forge sends an invocation of its own to every spelling, with each Host, and expects to find
+// nothing there.
 func forge(t *testing.T, addr string, hosts []string) {
 	t.Helper()
 	for _, host := range hosts {
@@ -69,7 +71,8 @@ func forge(t *testing.T, addr string, hosts []string) {
 
 var startedAt = regexp.MustCompile(`"started".*"address":"([0-9.:]+)"`)
 
-// TestForgedTriggerCalls holds that nobody outside starts a trigger function, whatever he knows of the inside.
+// TestForgedTriggerCalls holds that nobody outside starts a trigger function, whatever he knows of
+// the inside.
 func TestForgedTriggerCalls(t *testing.T) {
 	t.Parallel()
 	t.Run("host", func(t *testing.T) {
@@ -96,7 +99,8 @@ func TestForgedTriggerCalls(t *testing.T) {
 	})
 }
 
-// TestRebinding holds that a page of a foreign name, once the name leads to this machine, gets nothing.
+// TestRebinding holds that a page of a foreign name, once the name leads to this machine, gets
+// nothing.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	l := startLocal(t, "embedded", "PUBLIC_READ=true")
@@ -116,8 +120,8 @@ func TestRebinding(t *testing.T) {
 	ann.do(200, "GET", "/prompts/"+p.ID, nil, nil)
 }
 
-// TestSlowClients holds that those who begin requests and do not end them keep nobody else from being answered,
-// and are let go.
+// TestSlowClients holds that those who begin requests and do not end them keep nobody else from
+// being answered, and are let go.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	const slow = 400
@@ -151,7 +155,8 @@ func TestSlowClients(t *testing.T) {
 	require.Len(t, released, 2*slow, "every slow client is let go within a minute")
 }
 
-// TestRefusedBeforeTheBody holds that who may not send a body is told at once, and not when it has arrived.
+// TestRefusedBeforeTheBody holds that who may not send a body is told at once, and not when it has
+// arrived.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	l := startLocal(t, "embedded")
@@ -164,12 +169,14 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 		"POST /api/v1/prompts HTTP/1.1\r\nHost: localhost\r\nX-Dev-User: ann\r\nContent-Type: text/plain\r\n":     415,
 		"POST /api/v1/prompts?x=1 HTTP/1.1\r\nHost: localhost\r\nX-Dev-User: ann\r\n":                             422,
 	} {
-		status, _ := raw(t, l.addr, request+rest) // which waits for less than the server for a body that nobody reads
+		// which waits for less than the server for a body that nobody reads
+		status, _ := raw(t, l.addr, request+rest)
 		require.Equal(t, want, status, request)
 	}
 }
 
-// TestSlowBodies holds that callers who send their bodies slowly are let go too, and take no places at work.
+// TestSlowBodies holds that callers who send their bodies slowly are let go too, and take no places
+// at work.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	l := startLocal(t, "embedded", "LIMIT_AT_WORK=8")

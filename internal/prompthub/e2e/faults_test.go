@@ -25,7 +25,8 @@ import (
 	"prompthub/internal/function/functiontest"
 )
 
-// A fault decides what becomes of a request to the storage. It calls pass at most once to let it through.
+// A fault decides what becomes of a request to the storage. It calls pass at most once to let it
+// through.
 type fault func(w http.ResponseWriter, pass func(http.ResponseWriter))
 
 // hangUp closes the connection without an answer.
@@ -114,9 +115,10 @@ func (f *faulty) proxy(t *testing.T, addr string) string {
 	return strings.TrimPrefix(s.URL, "http://")
 }
 
-// TestStorageFaults runs a mixed load while the storage throttles, hangs up, loses answers, is slow, and is away. Every
-// request is answered with success, with 404, or with 503 and Retry-After. Afterwards nothing that was acknowledged is missing, nothing
-// is there twice, and verify finds nothing.
+// TestStorageFaults runs a mixed load while the storage throttles, hangs up, loses answers, is
+// slow, and is away. Every request is answered with success, with 404, or with 503 and Retry-After.
+// Afterwards nothing that was acknowledged is missing, nothing is there twice, and verify finds
+// nothing.
 func TestStorageFaults(t *testing.T) {
 	t.Parallel()
 	f := &faulty{}

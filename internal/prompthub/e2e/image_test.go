@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestImage builds the container image with buildah, from nothing, and runs the program in it. Where there is no
-// buildah, CI does the same with docker.
+// TestImage builds the container image with buildah, from nothing, and runs the program in it.
+// Where there is no buildah, CI does the same with docker.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	tool, err := exec.LookPath("buildah")

@@ -22,9 +22,9 @@ const (
 	slowFor         = 15 * time.Second
 )
 
-// TestManySlowConnections has hundreds of connections of one address send their bodies slowly, to pages and API, as one user and as
-// a page of another site, while others work: none of them is refused. With -v it prints how long they took.
-// PROMPTHUB_BINARY measures another build.
+// TestManySlowConnections has hundreds of connections of one address send their bodies slowly, to
+// pages and API, as one user and as a page of another site, while others work: none of them is
+// refused. With -v it prints how long they took. PROMPTHUB_BINARY measures another build.
 func TestManySlowConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a quarter of a minute")
@@ -74,7 +74,8 @@ func TestManySlowConnections(t *testing.T) {
 	}
 }
 
-// drip sends the beginning of a request and then a byte a second, until it is answered or the time is over.
+// drip sends the beginning of a request and then a byte a second, until it is answered or the time
+// is over.
 func drip(addr, begin string, end time.Time) {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -99,7 +100,8 @@ func drip(addr, begin string, end time.Time) {
 	}
 }
 
-// ordinary makes a request as users do: a list, a page, a new prompt. It reports whether it was served.
+// ordinary makes a request as users do: a list, a page, a new prompt. It reports whether it was
+// served.
 func ordinary(t *testing.T, url, who string, n int) bool {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/v1/prompts?limit=20", nil)
 	switch n % 4 {

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A soakBackup is a backup that was made under load, and what had been acknowledged before it began.
+// A soakBackup is a backup that was made under load, and what had been acknowledged before it
+// began.
 type soakBackup struct {
 	file string
 	ids  []string
@@ -33,7 +34,8 @@ func backUp(t *testing.T, a app, workers []*worker) *soakBackup {
 	return b
 }
 
-// check restores the backup into a store of its own: that verifies, and has every prompt that was acknowledged before.
+// check restores the backup into a store of its own: that verifies, and has every prompt that was
+// acknowledged before.
 func (b *soakBackup) check(t *testing.T) {
 	t.Helper()
 	data := t.TempDir()

@@ -18,10 +18,11 @@ import (
 	"prompthub/internal/queue"
 )
 
-// TestSoak runs a mixed load under the host on Azurite for as long as SOAK says (make soak: 5 minutes), kills the
-// handler every 5 to 10 seconds, and stops Azurite twice. Afterwards nothing that was acknowledged is
-// missing, verify finds nothing, the queues drain, and what became poison is explained by the time the storage was away.
-// Backups that were made meanwhile restore to libraries that verify and have every prompt of before.
+// TestSoak runs a mixed load under the host on Azurite for as long as SOAK says (make soak: 5
+// minutes), kills the handler every 5 to 10 seconds, and stops Azurite twice. Afterwards nothing
+// that was acknowledged is missing, verify finds nothing, the queues drain, and what became poison
+// is explained by the time the storage was away. Backups that were made meanwhile restore to
+// libraries that verify and have every prompt of before.
 func TestSoak(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("takes minutes: run it with make soak")

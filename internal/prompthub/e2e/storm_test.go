@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStorm lets 64 voters vote on one prompt without pause. The author's changes are answered with success all
-// the same, at the first try: a change waits for at most two seconds before it answers 503.
+// TestStorm lets 64 voters vote on one prompt without pause. The author's changes are answered with
+// success all the same, at the first try: a change waits for at most two seconds before it answers
+// 503.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	a := startLocal(t, "embedded")

@@ -19,7 +19,8 @@ import (
 	"prompthub/internal/function/functiontest"
 )
 
-// A size is how much of everything a story does: Azurite is a hundred times slower than the embedded store.
+// A size is how much of everything a story does: Azurite is a hundred times slower than the
+// embedded store.
 type size struct {
 	rows    int // of the file to import; 0 is all
 	votes   int
@@ -56,7 +57,8 @@ func TestStoryUnderTheHost(t *testing.T) {
 	story(t, startHosted(t, functiontest.Faults{Seed: 1, Duplicates: 0.05, Hold: 300 * time.Millisecond}), onAzurite())
 }
 
-// story is the main job: import, read in both orders while others write, vote, see the order follow, verify.
+// story is the main job: import, read in both orders while others write, vote, see the order
+// follow, verify.
 func story(t *testing.T, a app, n size) {
 	file, total, good := importFile(t, n.rows)
 	runImport(t, a, file, good, 0, total-good)
@@ -79,8 +81,8 @@ func story(t *testing.T, a app, n size) {
 	finish(t, a)
 }
 
-// importFile returns a file of prompts, and how many rows it has and how many are good; rows 0 is all. They are the real ones
-// that PROMPTS_CSV names (prompts.chat publishes them), else made ones.
+// importFile returns a file of prompts, and how many rows it has and how many are good; rows 0 is
+// all. They are the real ones that PROMPTS_CSV names (prompts.chat publishes them), else made ones.
 func importFile(t *testing.T, rows int) (path string, total, good int) {
 	real := os.Getenv("PROMPTS_CSV")
 	if real == "" {
@@ -150,7 +152,8 @@ func runImport(t *testing.T, a app, file string, created, unchanged, rejected in
 	require.Equal(t, rejected, told, "each rejected row is told, or counted with its reason")
 }
 
-// pageWhileOthersWrite walks a list while prompts come and go, and finds each that was there all along exactly once.
+// pageWhileOthersWrite walks a list while prompts come and go, and finds each that was there all
+// along exactly once.
 func pageWhileOthersWrite(t *testing.T, a app, path string, there []shown, most int) {
 	t.Helper()
 	writer := user{t: t, url: a.url(), name: "writer"}
@@ -177,7 +180,8 @@ func pageWhileOthersWrite(t *testing.T, a app, path string, there []shown, most 
 	}
 }
 
-// randomVotes casts votes at random, 16 at a time, and checks every tally against a count of its own.
+// randomVotes casts votes at random, 16 at a time, and checks every tally against a count of its
+// own.
 func randomVotes(t *testing.T, a app, ps []shown, n size) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -258,7 +262,8 @@ func crowdVotes(t *testing.T, a app, id string, n int) {
 	require.Zero(t, failed.Load())
 }
 
-// awaitOrder waits until the lists agree with the tallies and the crowd's prompt stands first, once.
+// awaitOrder waits until the lists agree with the tallies and the crowd's prompt stands first,
+// once.
 func awaitOrder(t *testing.T, u user, hot string, crowd int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -282,8 +287,8 @@ func awaitOrder(t *testing.T, u user, hot string, crowd int) {
 	}, time.Minute, 500*time.Millisecond, "the order does not follow the votes")
 }
 
-// finish waits until nothing is under way, and verifies. What a kill cut short comes back after a minute and a half, and a
-// vote whose write was unclear after one.
+// finish waits until nothing is under way, and verifies. What a kill cut short comes back after a
+// minute and a half, and a vote whose write was unclear after one.
 func finish(t *testing.T, a app) {
 	t.Helper()
 	if l, ok := a.(*local); ok && a.what() == "embedded" {
@@ -298,7 +303,8 @@ func finish(t *testing.T, a app) {
 	}, 4*time.Minute, 2*time.Second, "verify finds differences:\n%s%s", out, errs)
 }
 
-// finishEmbedded does it for a store that only one process can open: the program runs on between two looks.
+// finishEmbedded does it for a store that only one process can open: the program runs on between
+// two looks.
 func finishEmbedded(t *testing.T, a *local) {
 	t.Helper()
 	require.Eventually(t, func() bool { return drained(t, a) }, 3*time.Minute, time.Second)

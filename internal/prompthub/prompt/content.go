@@ -20,9 +20,10 @@ const (
 
 // A Message is one of a chat, or a place for others. The JSON is that of stored prompts.
 type Message struct {
-	Role        string `json:"role,omitempty"`
-	Content     string `json:"content,omitempty"`
-	Placeholder string `json:"placeholder,omitempty"` // the name of what is to be put here, instead of the others
+	Role    string `json:"role,omitempty"`
+	Content string `json:"content,omitempty"`
+	// the name of what is to be put here, instead of the others
+	Placeholder string `json:"placeholder,omitempty"`
 }
 
 // Content is what versions keep: what a program needs of a prompt.

@@ -67,7 +67,8 @@ func numbered(words []string, number map[string]rune) []rune {
 	return list
 }
 
-// words cuts a text into runs of letters and digits, runs of white space, and other characters one by one.
+// words cuts a text into runs of letters and digits, runs of white space, and other characters one
+// by one.
 func words(s string) []string {
 	class := func(r rune) int {
 		switch {

@@ -8,8 +8,8 @@ import (
 // maxExcerpt is how much of a text a list shows, in characters (code points).
 const maxExcerpt = 200
 
-// Excerpt returns how a text begins, as a list shows it: in one line, at most 200 characters, with an ellipsis
-// where more follows.
+// Excerpt returns how a text begins, as a list shows it: in one line, at most 200 characters, with
+// an ellipsis where more follows.
 func Excerpt(text string) string {
 	var b strings.Builder
 	n := 0
@@ -28,8 +28,8 @@ func Excerpt(text string) string {
 	return b.String()
 }
 
-// sentence returns the first sentence of a text, as Excerpt would show it: up to the first full stop or the
-// like that ends a word, and no further than the first paragraph.
+// sentence returns the first sentence of a text, as Excerpt would show it: up to the first full
+// stop or the like that ends a word, and no further than the first paragraph.
 func sentence(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
 	text, _, _ = strings.Cut(text, "\r\n\r\n")

@@ -15,7 +15,8 @@ const (
 	maxUserNote = 1000 // UTF-16 code units
 )
 
-// noHandles are words that addresses give a meaning to, and names that would pass for those who run the service.
+// noHandles are words that addresses give a meaning to, and names that would pass for those who run
+// the service.
 var noHandles = []string{
 	"about", "account", "admin", "administrator", "anonymous", "api", "app", "auth", "docs", "everyone", "handler", "health", "help", "hub", "login", "logout",
 	"mail", "me", "member", "metrics", "mod", "moderation", "moderator", "moderators", "new", "nobody", "null", "official", "openapi", "owner", "postmaster",

@@ -207,7 +207,8 @@ func TestSearchModel(t *testing.T) {
 	})
 }
 
-// TestLongSearchModel has titles that are longer than search looks: what it finds has a row for each token of the query.
+// TestLongSearchModel has titles that are longer than search looks: what it finds has a row for
+// each token of the query.
 func TestLongSearchModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

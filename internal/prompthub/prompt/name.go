@@ -97,8 +97,8 @@ func cutSlug(s string, limit int) string {
 	return strings.TrimRight(s[:limit], "-")
 }
 
-// Slugs returns the slugs to try for a prompt of a name, the second where somebody has the first. A name
-// of which no slug can be made has only the second.
+// Slugs returns the slugs to try for a prompt of a name, the second where somebody has the first. A
+// name of which no slug can be made has only the second.
 func Slugs(name string, id ID) (first, second string) {
 	first = Slug(name)
 	base := first

@@ -77,7 +77,8 @@ type Prompt struct {
 	Tally
 	Revision int64 // one more with every edit
 
-	Slug     string   // the name as a URL can hold it; a prompt without one was stored before there were names
+	// the name as a URL can hold it; a prompt without one was stored before there were names
+	Slug     string
 	OldNames []string // that still lead to it, the oldest first
 	Versions
 }

@@ -16,8 +16,8 @@ const (
 	maxQueryTokens = 20
 )
 
-// A Query is a search for titles. It is normalised, folded and cut as Tokens
-// says of a title, and all that it is cut into must be found, in any order:
+// A Query is a search for titles. It is normalised, folded and cut as Tokens says of a title, and
+// all that it is cut into must be found, in any order:
 //
 //   - a word finds each title with a word that begins with it; a word of one
 //     character only a title with exactly that word;
@@ -26,8 +26,8 @@ const (
 //   - a run finds each title with a run that contains it; a run of one character
 //     only a title with exactly that run.
 //
-// So a title of up to 20 words, taken as a query, finds itself, unless it has more tokens than MaxTokens: what is beyond them no
-// query finds. The zero Query is empty.
+// So a title of up to 20 words, taken as a query, finds itself, unless it has more tokens than
+// MaxTokens: what is beyond them no query finds. The zero Query is empty.
 type Query struct {
 	terms   []term // each once, sorted
 	nothing bool
@@ -77,11 +77,11 @@ func (q Query) Empty() bool { return len(q.terms) == 0 && !q.nothing }
 // of emoji or punctuation alone: it finds no title.
 func (q Query) Nothing() bool { return q.nothing }
 
-// Tokens returns the index partitions to intersect, each once, at most 20:
-// of each word and chain the longest prefix that is a token, of each run its pieces. A title
-// that the query finds has a row in every one of them. Not every title that
-// does is found: Match decides. No prefix is longer than longest: LongestPrefix, or FormerLongestPrefix
-// where titles may have the rows of the version before.
+// Tokens returns the index partitions to intersect, each once, at most 20: of each word and chain
+// the longest prefix that is a token, of each run its pieces. A title that the query finds has a
+// row in every one of them. Not every title that does is found: Match decides. No prefix is longer
+// than longest: LongestPrefix, or FormerLongestPrefix where titles may have the rows of the version
+// before.
 func (q Query) Tokens(longest int) []string {
 	var first, rest []string
 	for _, t := range q.terms {
@@ -122,7 +122,8 @@ func (q Query) Match(normalizedTitle string) bool {
 	return true
 }
 
-// within reports whether each term stands somewhere in a title that folding leaves as it is: else the query does not find it.
+// within reports whether each term stands somewhere in a title that folding leaves as it is: else
+// the query does not find it.
 func (q Query) within(title string) bool {
 	for _, t := range q.terms {
 		if !strings.Contains(title, string(t)) {

@@ -241,7 +241,8 @@ func FuzzParseQuery(f *testing.F) {
 	})
 }
 
-// TestMatchWithoutFolding holds the quick look at a title against what it stands for: where it says that folding changes nothing, nothing changes.
+// TestMatchWithoutFolding holds the quick look at a title against what it stands for: where it says
+// that folding changes nothing, nothing changes.
 func TestMatchWithoutFolding(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= unicode.MaxRune; r++ {

@@ -10,15 +10,18 @@ import (
 )
 
 const (
-	fillFactor     = 4  // how many times the limit of a text a rendered text may be long
-	maxWrongValues = 20 // that one error names: enough to see what is wrong, and no answer larger than the request
+	fillFactor = 4 // how many times the limit of a text a rendered text may be long
+	// that one error names: enough to see what is wrong, and no answer larger than the request
+	maxWrongValues = 20
 )
 
-// A Template is the texts of a prompt, one or those of its messages, with their variables. Placeholders are
+// A Template is the texts of a prompt, one or those of its messages, with their variables.
+// Placeholders are
 //
 //	{{name}}  {{name:default}}  {{name:a|b|c}}  ${name}  ${name:default}  ${name:a|b|c}
 //
-// where a default ends at the next brace, and choices offer the first as default. Everything else is text.
+// where a default ends at the next brace, and choices offer the first as default. Everything else
+// is text.
 type Template struct {
 	Variables []Variable // those declared, then those found, in the order of the texts
 	texts     [][]Part   // placeholders as they are written
@@ -30,8 +33,9 @@ type Part struct {
 	Variable int // index, -1 for text as it is
 }
 
-// ParseTemplate finds the variables of texts. What is declared overrides what is found under its name; a label or a
-// default that only the text has counts, but that a required variable takes no default from it.
+// ParseTemplate finds the variables of texts. What is declared overrides what is found under its
+// name; a label or a default that only the text has counts, but that a required variable takes no
+// default from it.
 func ParseTemplate(declared []Variable, texts ...string) Template {
 	p := parser{
 		Template: Template{Variables: slices.Clone(declared)}, declared: len(declared),
@@ -53,7 +57,8 @@ type parser struct {
 	known    map[int]bool   // whether a default was found for a variable: the first counts
 }
 
-// text cuts a text into pieces, in one pass: whatever a placeholder holds, looking for its end stops at the next brace.
+// text cuts a text into pieces, in one pass: whatever a placeholder holds, looking for its end
+// stops at the next brace.
 func (p *parser) text(text string) []Part {
 	var pieces []Part
 	begin := 0 // of what is no piece yet
@@ -84,7 +89,8 @@ type match struct {
 	hasDefault bool
 }
 
-// scanPlaceholder reads the placeholder whose first brace is at i, or whose second brace follows a dollar sign there.
+// scanPlaceholder reads the placeholder whose first brace is at i, or whose second brace follows a
+// dollar sign there.
 func scanPlaceholder(text string, i int) (m match, ok bool) {
 	m.from, m.to = i, i+1
 	closing := "}"
@@ -106,7 +112,8 @@ func scanPlaceholder(text string, i int) (m match, ok bool) {
 	return m, isVariableName(strings.ReplaceAll(m.name, " ", "_"))
 }
 
-// variable returns the index of the variable that a placeholder names. It is false beyond MaxVariables.
+// variable returns the index of the variable that a placeholder names. It is false beyond
+// MaxVariables.
 func (p *parser) variable(m match) (int, bool) {
 	name := VariableName(m.name)
 	i, ok := p.index[name]
@@ -129,8 +136,8 @@ func (p *parser) variable(m match) (int, bool) {
 	return i, true
 }
 
-// take gives a variable the default that a placeholder has for it, or its choices. A found one takes both; a
-// declared one a default, where it neither has nor refuses one.
+// take gives a variable the default that a placeholder has for it, or its choices. A found one
+// takes both; a declared one a default, where it neither has nor refuses one.
 func (v *Variable) take(def string, isDeclared bool) {
 	choices := splitChoices(def)
 	if len(choices) > 0 {
@@ -166,13 +173,15 @@ func splitChoices(def string) []string {
 
 // A Filled is a template with values.
 type Filled struct {
-	Texts   [][]Part
-	Missing []Variable // that are needed and have no value: their placeholders stand as they were written
+	Texts [][]Part
+	// that are needed and have no value: their placeholders stand as they were written
+	Missing []Variable
 }
 
-// Fill puts values, by the names of variables, into their places, in one pass: no value is looked into. The error, of
-// the kind Invalid, names all that is wrong: values of no variable, or that their variable does not take, or a text that
-// becomes longer than four times maxText, or than four times a stored text that is itself longer than that.
+// Fill puts values, by the names of variables, into their places, in one pass: no value is looked
+// into. The error, of the kind Invalid, names all that is wrong: values of no variable, or that
+// their variable does not take, or a text that becomes longer than four times maxText, or than four
+// times a stored text that is itself longer than that.
 func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 	given, fields := t.given(values)
 	var f Filled
@@ -200,8 +209,8 @@ func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 	return f, nil
 }
 
-// Render returns the texts with values in the places of all variables. Beside the errors of Fill, which see, it is one if
-// a needed value is missing; it names all of them.
+// Render returns the texts with values in the places of all variables. Beside the errors of Fill,
+// which see, it is one if a needed value is missing; it names all of them.
 func (t Template) Render(values map[string]string, maxText int) ([]string, error) {
 	f, err := t.Fill(values, maxText)
 	if err != nil {
@@ -285,7 +294,8 @@ func (t Template) part(p Part, given []*string) Part {
 	return p
 }
 
-// length returns how long the texts are with values, and how long the longest is without, in UTF-16 code units.
+// length returns how long the texts are with values, and how long the longest is without, in UTF-16
+// code units.
 func (t Template) length(given []*string) (filled, longest int) {
 	known := make(map[int]int, len(given)) // the lengths of what stands for variables
 	for _, parts := range t.texts {

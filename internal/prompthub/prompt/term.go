@@ -39,7 +39,8 @@ func folds(normalized string) bool {
 		case r < 0x80:
 		case r == 'ß' || r == 'ς':
 			return true
-		case r < 0x250 && r != 0xad || r >= 0x3041 && r < 0x3100 || r >= 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4: // Latin, kana, Han and Hangul
+		// Latin, kana, Han and Hangul
+		case r < 0x250 && r != 0xad || r >= 0x3041 && r < 0x3100 || r >= 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4:
 		case invisible(r):
 			return true
 		}
@@ -119,7 +120,8 @@ func spaced(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r)) && !unspaced(r)
 }
 
-// unspaced reports whether r is a letter or digit of a script whose words cannot be told apart by spaces.
+// unspaced reports whether r is a letter or digit of a script whose words cannot be told apart by
+// spaces.
 func unspaced(r rune) bool {
 	if r < 0x0e00 {
 		return false
@@ -154,8 +156,8 @@ func (t term) forms() []string {
 	return fs
 }
 
-// searchable returns the terms of a title that search looks at: the first that have MaxTokens tokens, the last of them
-// cut where it has more than are left.
+// searchable returns the terms of a title that search looks at: the first that have MaxTokens
+// tokens, the last of them cut where it has more than are left.
 func searchable(ts []term) []term {
 	left := MaxTokens
 	for i, t := range ts {
@@ -196,11 +198,12 @@ func (t term) tokens() int {
 	return n
 }
 
-// perWord is how many tokens a word in a chain has at most: itself, and the prefixes and the whole of two joined forms, with
-// the dot before it and without.
+// perWord is how many tokens a word in a chain has at most: itself, and the prefixes and the whole
+// of two joined forms, with the dot before it and without.
 const perWord = 1 + 2*(len(ladder)+1)
 
-// cut returns the beginning of a term, "" for none, that has at most n tokens: so many pieces of a run, so many words of a chain.
+// cut returns the beginning of a term, "" for none, that has at most n tokens: so many pieces of a
+// run, so many words of a chain.
 func (t term) cut(n int) term {
 	if n <= 0 {
 		return ""

@@ -18,15 +18,16 @@ func NormalizeTitle(s string) string {
 }
 
 const (
-	maxWhole = 40 // characters of the longest joined form that is a token as a whole: a key must hold it
+	// characters of the longest joined form that is a token as a whole: a key must hold it
+	maxWhole = 40
 
 	// MaxTokens is how many tokens a title has at most: each is a row to write with every change.
 	MaxTokens = 120
 )
 
-// ladder is how many characters the prefixes have that are tokens. A word is searched for in the list of its longest
-// one: long ones make lists short, and each is a row to write. These are fewer rows than all prefixes of two to five
-// characters, and a search reads fewer, too.
+// ladder is how many characters the prefixes have that are tokens. A word is searched for in the
+// list of its longest one: long ones make lists short, and each is a row to write. These are fewer
+// rows than all prefixes of two to five characters, and a search reads fewer, too.
 var ladder = [...]int{2, 3, 5, 8, LongestPrefix}
 
 // The longest prefixes: now, and of the version before, which had all from two characters to that.
@@ -44,13 +45,13 @@ func rungs(length int) int {
 	return n
 }
 
-// Tokens returns the tokens of a normalised title, each once, sorted. They name
-// the partitions of the title index in which the title has a row.
+// Tokens returns the tokens of a normalised title, each once, sorted. They name the partitions of
+// the title index in which the title has a row.
 //
-// The title is folded first: characters that show nothing by themselves (soft
-// hyphen, zero-width joiner, variation selector, ...) and the frames of keycaps
-// are dropped, ς becomes σ and ß becomes ss. Then it falls apart into words and runs; a character
-// is a code point, a digit any number character, and all else only separates.
+// The title is folded first: characters that show nothing by themselves (soft hyphen, zero-width
+// joiner, variation selector, ...) and the frames of keycaps are dropped, ς becomes σ and ß becomes
+// ss. Then it falls apart into words and runs; a character is a code point, a digit any number
+// character, and all else only separates.
 //
 //   - A word is a maximal sequence of letters, marks and digits that begins with
 //     a letter or digit. Its tokens are its prefixes of 2, 3, 5, 8 and 12 characters; of a word of
@@ -64,14 +65,14 @@ func rungs(length int) int {
 //     (with ー), Hangul and Thai. These are no part of words: python入門 is a word and
 //     a run. Its tokens are its pieces of two characters; of a run of one character, the run itself.
 //
-// There are at most MaxTokens: the first words and runs win, and what is beyond them is not found by
-// search. That is room for the words of almost any title that is written to be read.
+// There are at most MaxTokens: the first words and runs win, and what is beyond them is not found
+// by search. That is room for the words of almost any title that is written to be read.
 func Tokens(normalizedTitle string) []string {
 	return tokensOf(searchable(terms(normalizedTitle)), ladder[:])
 }
 
-// FormerTokens returns the tokens of a title as they were without a limit and with all prefixes of 2 to 5 characters: what
-// rows an older title may have.
+// FormerTokens returns the tokens of a title as they were without a limit and with all prefixes of
+// 2 to 5 characters: what rows an older title may have.
 func FormerTokens(normalizedTitle string) []string {
 	return tokensOf(terms(normalizedTitle), []int{2, 3, 4, FormerLongestPrefix})
 }

@@ -145,7 +145,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestTitleOfManyTokens holds that a title has only so many rows, and which of its words are found then.
+// TestTitleOfManyTokens holds that a title has only so many rows, and which of its words are found
+// then.
 func TestTitleOfManyTokens(t *testing.T) {
 	t.Parallel()
 	letters := make([]string, 100)

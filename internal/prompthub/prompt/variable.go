@@ -40,8 +40,8 @@ const (
 
 var variableTypes = []VariableType{Line, Multiline, Number, Boolean, Choice, Date}
 
-// A Variable is a part of a text that whoever uses the prompt fills in: one that its author declared, or
-// one that was found in the text. The JSON is that of stored prompts.
+// A Variable is a part of a text that whoever uses the prompt fills in: one that its author
+// declared, or one that was found in the text. The JSON is that of stored prompts.
 type Variable struct {
 	Name        string       `json:"name"`
 	Label       string       `json:"label,omitempty"` // for people; Name where empty
@@ -206,7 +206,8 @@ func (c *checker) line(location, s string, most int) {
 	}
 }
 
-// CheckVariables returns declared variables normalised, or an error of the kind Invalid that names every broken rule.
+// CheckVariables returns declared variables normalised, or an error of the kind Invalid that names
+// every broken rule.
 func CheckVariables(list []Variable) ([]Variable, error) {
 	var c checker
 	list = c.variables(list)

@@ -17,10 +17,11 @@ import (
 // backupVersion is the version of the format below. Version 1 had no names and no versions.
 const backupVersion = 2
 
-// A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last
-// the number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
+// A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last the
+// number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	Kind    string       `json:"kind"` // backup, tag, idempotency, content, move, prompt, vote, token, user, end
+	// backup, tag, idempotency, content, move, prompt, vote, token, user, end
+	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
 	Tag     *tagLine     `json:"tag,omitempty"`
@@ -73,10 +74,11 @@ type voteLine struct {
 	UpdatedAt time.Time   `json:"updatedAt"`
 }
 
-// Backup writes every tag, prompt and vote as JSON Lines, in an order that depends on nothing but them, and
-// returns the number of lines between the first and the last. The application may be running: what is
-// written meanwhile is in the backup or not, a prompt or a vote always whole, and no vote without its prompt. Rows that it cannot
-// read, or that a newer version wrote, are left out with what follows from them, and reported.
+// Backup writes every tag, prompt and vote as JSON Lines, in an order that depends on nothing but
+// them, and returns the number of lines between the first and the last. The application may be
+// running: what is written meanwhile is in the backup or not, a prompt or a vote always whole, and
+// no vote without its prompt. Rows that it cannot read, or that a newer version wrote, are left out
+// with what follows from them, and reported.
 func (db *DB) Backup(ctx context.Context, w io.Writer, report func(Difference), progress func(rows int)) (int, error) {
 	buf := bufio.NewWriter(w)
 	b := &backup{prompts: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(buf), report: report, progress: progress}

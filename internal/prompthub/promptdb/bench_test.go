@@ -38,9 +38,9 @@ func (m *measured) List(ctx context.Context, name string, r table.Range, limit i
 	return page, err
 }
 
-// BenchmarkSearchPages reads pages of 20 on the embedded store with 1,000 to 1,000,000 index rows in the walked
-// list, at the beginning and deep inside, and reports operations, rows and bytes for each page beside the time.
-// BENCH_ROWS sets the largest size.
+// BenchmarkSearchPages reads pages of 20 on the embedded store with 1,000 to 1,000,000 index rows
+// in the walked list, at the beginning and deep inside, and reports operations, rows and bytes for
+// each page beside the time. BENCH_ROWS sets the largest size.
 func BenchmarkSearchPages(b *testing.B) {
 	most := 1_000_000
 	if s := os.Getenv("BENCH_ROWS"); s != "" {
@@ -52,11 +52,11 @@ func BenchmarkSearchPages(b *testing.B) {
 		store, db := benchStore(b, n)
 		for _, q := range []struct {
 			name string
-			want promptdb.Wanted
+			want promptdb.Search
 		}{
-			{"tag", promptdb.Wanted{Tags: []prompt.Tag{"text"}}},
-			{"tag and rare tag", promptdb.Wanted{Tags: []prompt.Tag{"text", "legal"}}},
-			{"two tags of half each", promptdb.Wanted{Tags: []prompt.Tag{"text", "data"}}},
+			{"tag", promptdb.Search{Tags: []prompt.Tag{"text"}}},
+			{"tag and rare tag", promptdb.Search{Tags: []prompt.Tag{"text", "legal"}}},
+			{"two tags of half each", promptdb.Search{Tags: []prompt.Tag{"text", "data"}}},
 		} {
 			for _, depth := range []string{"first", "deep"} {
 				b.Run(fmt.Sprintf("%s/%s/rows=%d", q.name, depth, n), func(b *testing.B) {
@@ -67,7 +67,7 @@ func BenchmarkSearchPages(b *testing.B) {
 	}
 }
 
-func benchPage(b *testing.B, store *measured, db *promptdb.DB, want promptdb.Wanted, deep bool) {
+func benchPage(b *testing.B, store *measured, db *promptdb.DB, want promptdb.Search, deep bool) {
 	after := ""
 	if deep {
 		for range 20 {
@@ -91,7 +91,8 @@ func benchPage(b *testing.B, store *measured, db *promptdb.DB, want promptdb.Wan
 	b.ReportMetric(float64(store.bytes)/float64(b.N), "B/page")
 }
 
-// benchStore fills an embedded store with n rows under the tag text, 50 of them under legal, half of them under data.
+// benchStore fills an embedded store with n rows under the tag text, 50 of them under legal, half
+// of them under data.
 func benchStore(b *testing.B, n int) (*measured, *promptdb.DB) {
 	b.Helper()
 	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now)
@@ -100,7 +101,7 @@ func benchStore(b *testing.B, n int) (*measured, *promptdb.DB) {
 	store := &measured{DB: file.Tables}
 	db := promptdb.New(promptdb.Config{
 		Store: store, Queues: file.Queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(b, db.Create(b.Context()))
 	batches := map[string][]table.Op{}

@@ -14,7 +14,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// walked pages through a list whose pages are mostly empty, and holds each request to the bound and to progress.
+// walked pages through a list whose pages are mostly empty, and holds each request to the bound and
+// to progress.
 func walked(t *testing.T, store *counted, read func(after string) (promptdb.Page, error)) (items, pages int) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -33,7 +34,8 @@ func walked(t *testing.T, store *counted, read func(after string) (promptdb.Page
 	}
 }
 
-// TestBoundOfEveryWalk asks for what is rare or not there in lists that are longer than one request may scan.
+// TestBoundOfEveryWalk asks for what is rare or not there in lists that are longer than one request
+// may scan.
 func TestBoundOfEveryWalk(t *testing.T) {
 	const n = 9000
 	store := &counted{DB: memory.NewTables()}
@@ -58,14 +60,14 @@ func TestBoundOfEveryWalk(t *testing.T) {
 	for _, limit := range []int{1, 20, 100} {
 		t.Run(fmt.Sprintf("newest, limit %d", limit), func(t *testing.T) {
 			items, pages := walked(t, store, func(after string) (promptdb.Page, error) {
-				return w.Find(t.Context(), promptdb.Wanted{Tags: both}, after, limit)
+				return w.Find(t.Context(), promptdb.Search{Tags: both}, after, limit)
 			})
 			require.Equal(t, 1, items)
 			require.Positive(t, pages)
 		})
 		t.Run(fmt.Sprintf("most liked, limit %d", limit), func(t *testing.T) {
 			items, pages := walked(t, store, func(after string) (promptdb.Page, error) {
-				return w.Find(t.Context(), promptdb.Wanted{Tags: both, MostLiked: true}, after, limit)
+				return w.Find(t.Context(), promptdb.Search{Tags: both, MostLiked: true}, after, limit)
 			})
 			require.Equal(t, 1, items)
 			require.Positive(t, pages)
@@ -104,7 +106,7 @@ func TestASecondIsEnough(t *testing.T) {
 	store.takes = 400 * time.Millisecond
 	for _, byScore := range []bool{false, true} {
 		before := w.clock.Now()
-		page, err := w.Find(t.Context(), promptdb.Wanted{Tags: []prompt.Tag{"data", "games"}, MostLiked: byScore}, "", 1)
+		page, err := w.Find(t.Context(), promptdb.Search{Tags: []prompt.Tag{"data", "games"}, MostLiked: byScore}, "", 1)
 		require.NoError(t, err)
 		require.NotEmpty(t, page.After)
 		require.Less(t, w.clock.Now().Sub(before), 4*time.Second)

@@ -28,10 +28,11 @@ func (db *DB) Change(ctx context.Context, author string, id prompt.ID, edit Edit
 	return db.work(author, id).change(ctx, edit)
 }
 
-// ChangeAndGet is Change, and returns the prompt as its author sees it then. What that takes is read beside the index writes.
+// ChangeAndGet is Change, and returns the prompt as its author sees it then. What that takes is
+// read beside the index writes.
 func (db *DB) ChangeAndGet(ctx context.Context, author string, id prompt.ID, edit Edit) (View, error) {
 	w := db.work(author, id)
-	w.heard = new(opinion)
+	w.heard = new(tallyAndVote)
 	p, err := w.change(ctx, edit)
 	if err != nil {
 		return View{}, err
@@ -53,7 +54,8 @@ func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 	})
 }
 
-// run commits what next makes of the prompt, with further writes in its partition, and projects it. Next may be called several times.
+// run commits what next makes of the prompt, with further writes in its partition, and projects it.
+// Next may be called several times.
 func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, error)) (prompt.Prompt, error) {
 	end, err := w.db.turns.take(ctx, w.id)
 	if err != nil {
@@ -63,14 +65,15 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 	db := w.db
 	wait := db.patience()
 	for range maxTries {
-		rec, err := db.quiet(ctx, w, wait)
+		rec, err := db.waitUnlocked(ctx, w, wait)
 		if err != nil {
 			w.idle()
 			return prompt.Prompt{}, err
 		}
 		now, ops, err := next(rec)
 		if errors.Is(err, ErrUnchanged) {
-			// A publish that nobody heard of may be on its way under the ETag that was read: with another one it never lands.
+			// A publish that nobody heard of may be on its way under the ETag that was read: with another
+			// one it never lands.
 			if !rec.Listed() && !db.clear(ctx, *rec) {
 				if err := wait(ctx, time.Time{}); err != nil {
 					return prompt.Prompt{}, err
@@ -78,7 +81,7 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 				continue
 			}
 			w.done()
-			return rec.Prompt, w.hear(ctx)
+			return rec.Prompt, w.readTally(ctx)
 		}
 		if err != nil {
 			w.done()
@@ -107,11 +110,12 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 	return prompt.Prompt{}, busy(time.Second)
 }
 
-// finish projects what was committed. Where that is cut short the change stands all the same, and the
-// wake-up finishes it; but a prompt that must be gone from the public tables is reported only when it is.
+// finish projects what was committed. Where that is cut short the change stands all the same, and
+// the wake-up finishes it; but a prompt that must be gone from the public tables is reported only
+// when it is.
 func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.Prompt, error) {
 	var hearing errgroup.Group
-	hearing.Go(func() error { return w.hear(ctx) })
+	hearing.Go(func() error { return w.readTally(ctx) })
 	if err := w.db.project(ctx, rec); err != nil {
 		w.db.Log.WarnContext(ctx, "projection cut short; its wake-up will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
@@ -129,27 +133,27 @@ func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.
 }
 
 // hear reads what voters say, if that is wanted.
-func (w *work) hear(ctx context.Context) (err error) {
+func (w *work) readTally(ctx context.Context) (err error) {
 	if w.heard != nil {
-		*w.heard, _, err = w.db.opinion(ctx, w.author, w.id)
+		*w.heard, _, err = w.db.tallyAndVote(ctx, w.author, w.id)
 	}
 	return err
 }
 
 // quiet returns the truth row once no projection of it is under way. It finishes
 // one whose writer is gone.
-func (db *DB) quiet(ctx context.Context, w *work, wait waiter) (*record, error) {
+func (db *DB) waitUnlocked(ctx context.Context, w *work, wait waiter) (*record, error) {
 	for range maxTries {
-		rec, err := w.look(ctx)
+		rec, err := w.load(ctx)
 		switch {
 		case err != nil:
 			return nil, err
 		case rec == nil || rec.purging:
 			return nil, errUnknown()
-		case rec.pending == nil:
+		case rec.lease == nil:
 			return rec, nil
-		case rec.pending.held(db.Now()):
-			err = wait(ctx, rec.pending.Until)
+		case rec.lease.held(db.Now()):
+			err = wait(ctx, rec.lease.Until)
 		default:
 			err = db.takeOver(ctx, w, rec)
 		}
@@ -180,7 +184,8 @@ func (db *DB) takeOver(ctx context.Context, w *work, rec *record) error {
 	return nil
 }
 
-// A waiter waits a little longer each time it is called, until patience ends. The time given, if any, is when the other writer must be through.
+// A waiter waits a little longer each time it is called, until patience ends. The time given, if
+// any, is when the other writer must be through.
 type waiter func(ctx context.Context, until time.Time) error
 
 func (db *DB) patience() waiter {
@@ -211,8 +216,8 @@ type Idempotency struct {
 	Body string // hash of the request
 }
 
-// Add stores a new prompt and makes the index rows follow. With an Idempotency, a second call with the same key
-// returns the first one's prompt and false, or Invalid where the request differs.
+// Add stores a new prompt and makes the index rows follow. With an Idempotency, a second call with
+// the same key returns the first one's prompt and false, or Invalid where the request differs.
 func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prompt.Prompt, bool, error) {
 	w := db.work(p.AuthorID, p.ID)
 	p = prompt.First(p)
@@ -257,9 +262,9 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 	return prompt.Prompt{}, false, busy(time.Second)
 }
 
-// Made returns the prompt that a request with the same key made before, and nil where there is none, or none that still is.
-// Where the request differs the error is Invalid.
-func (db *DB) Made(ctx context.Context, author string, idem Idempotency) (*prompt.Prompt, error) {
+// ByIdempotencyKey returns the prompt that a request with the same key made before, and nil where
+// there is none, or none that still is. Where the request differs the error is Invalid.
+func (db *DB) ByIdempotencyKey(ctx context.Context, author string, idem Idempotency) (*prompt.Prompt, error) {
 	known, _, err := db.claim(ctx, prompt.Prompt{AuthorID: author}, &idem)
 	return known, err
 }

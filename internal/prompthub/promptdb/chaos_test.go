@@ -49,7 +49,7 @@ func newRing(t *testing.T) *ring {
 func (r *ring) database(store table.DB, queues queue.Queues, sleep func(context.Context, time.Duration) error, behind func(func())) *promptdb.DB {
 	return promptdb.New(promptdb.Config{
 		Store: store, Queues: queues, Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: behind, Sleep: sleep, Jitter: func(time.Duration) time.Duration { return 0 },
+		Background: behind, Sleep: sleep, Jitter: func(time.Duration) time.Duration { return 0 },
 	})
 }
 
@@ -87,7 +87,8 @@ func (t *task) settled() bool {
 	return t.ended
 }
 
-// drain runs what the queues hold, without faults, until they are empty; the clock moves as far as it must.
+// drain runs what the queues hold, without faults, until they are empty; the clock moves as far as
+// it must.
 func (r *ring) drain() error {
 	for range 2000 {
 		left, err := r.runDue()

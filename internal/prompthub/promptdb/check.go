@@ -26,7 +26,8 @@ type Difference struct {
 	newer  bool // written by a newer version of the application
 }
 
-// left reports whether nothing but a person can tell what is right: Reindex and anti-entropy leave the row alone.
+// left reports whether nothing but a person can tell what is right: Reindex and anti-entropy leave
+// the row alone.
 func (d Difference) left() bool {
 	_, tally := parseTallyShard(d.Key.Row)
 	return tally || d.orphan || d.voter == "" && d.id == ""
@@ -34,7 +35,8 @@ func (d Difference) left() bool {
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, d.Key, d.What) }
 
-// checkTruth compares everything that follows from a truth row with it. A prompt that is being projected is not looked at.
+// checkTruth compares everything that follows from a truth row with it. A prompt that is being
+// projected is not looked at.
 func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, error) {
 	rec, err := parseRecord(row)
 	if err != nil {
@@ -43,15 +45,15 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 	if rec.rowsVersion > RowsVersion {
 		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: errNewer.Error(), newer: true}}, nil
 	}
-	if rec.purging || rec.pending.held(db.Now()) {
+	if rec.purging || rec.lease.held(db.Now()) {
 		return nil, nil
 	}
 	var ds []Difference
 	differ := func(name string, key table.Key, format string, args ...any) {
 		ds = append(ds, Difference{Table: name, Key: key, What: fmt.Sprintf(format, args...), author: rec.AuthorID, id: rec.ID})
 	}
-	if rec.pending != nil {
-		differ(db.t.Prompts, row.Key, "a projection was begun and not finished by %s", rec.pending.Until.Format("2006-01-02 15:04:05"))
+	if rec.lease != nil {
+		differ(db.t.Prompts, row.Key, "a projection was begun and not finished by %s", rec.lease.Until.Format("2006-01-02 15:04:05"))
 	}
 	tally, err := db.tally(ctx, rec.ID)
 	if err != nil {
@@ -64,7 +66,7 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 	if err := db.checkLibrary(ctx, rec, differ); err != nil {
 		return nil, err
 	}
-	if own, err := rec.row(); err == nil && rec.pending == nil && !own.Props.Equal(row.Props) {
+	if own, err := rec.row(); err == nil && rec.lease == nil && !own.Props.Equal(row.Props) {
 		differ(db.t.Prompts, row.Key, "contradicts itself: %s", unlike(row.Props, own.Props))
 	}
 	want := append(db.rows(rec.Prompt), indexRow{db.t.Prompts, rec.mineRow()})
@@ -82,8 +84,9 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 	return ds, nil
 }
 
-// judge reads the truth row that others are compared with; a missing one is nil. It is not ok where this version cannot judge by
-// it, because it cannot be read or is newer. Then it is a finding itself, and what follows from it none.
+// judge reads the truth row that others are compared with; a missing one is nil. It is not ok where
+// this version cannot judge by it, because it cannot be read or is newer. Then it is a finding
+// itself, and what follows from it none.
 func (db *DB) judge(ctx context.Context, author string, id prompt.ID) (rec *record, ok bool, err error) {
 	rec, err = db.read(ctx, author, id)
 	if errors.Is(err, errUnreadable) || rec != nil && rec.rowsVersion > RowsVersion {
@@ -117,7 +120,7 @@ func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Dif
 	switch {
 	case rec == nil:
 		d.What = "belongs to a prompt that does not exist"
-	case rec.pending.held(db.Now()) || rec.purging && name == db.t.DeletedIndex:
+	case rec.lease.held(db.Now()) || rec.purging && name == db.t.DeletedIndex:
 		return nil, nil
 	case !slices.ContainsFunc(db.rows(rec.Prompt), func(r indexRow) bool { return r.table == name && r.row.Key == row.Key }):
 		d.What = "should not be there"
@@ -144,9 +147,9 @@ func (db *DB) checkMine(ctx context.Context, row table.Row) ([]Difference, error
 	return []Difference{d}, nil
 }
 
-// checkIdem reports an Idempotency-Key that leads to no prompt, or to one that it did not make. A prompt whose key leads
-// elsewhere or nowhere is as it should be: it was deleted, another one took the key over, and it was restored, or the other one
-// was purged with the key.
+// checkIdem reports an Idempotency-Key that leads to no prompt, or to one that it did not make. A
+// prompt whose key leads elsewhere or nowhere is as it should be: it was deleted, another one took
+// the key over, and it was restored, or the other one was purged with the key.
 func (db *DB) checkIdem(ctx context.Context, row table.Row) ([]Difference, error) {
 	author, okUser := parseUser(row.Partition)
 	id, okID := parseID(row.Props.Get("PromptId").Str())
@@ -162,7 +165,8 @@ func (db *DB) checkIdem(ctx context.Context, row table.Row) ([]Difference, error
 	case rec == nil:
 		d.author, d.id, d.What = author, id, "leads to a prompt that does not exist"
 	case idemKey(author, rec.idem) != row.Key:
-		d.What = "leads to a prompt that another key made, or none" // which of the two is right only a person can tell
+		// which of the two is right only a person can tell
+		d.What = "leads to a prompt that another key made, or none"
 	default:
 		return nil, nil
 	}

@@ -19,12 +19,14 @@ import (
 	"prompthub/internal/table"
 )
 
-// The times of the protocol: what is assumed of storage, clocks and processes, and what this package
-// keeps to itself.
+// The times of the protocol: what is assumed of storage, clocks and processes, and what this
+// package keeps to itself.
 const (
-	writeEnd    = 30 * time.Second // a write ends within it of being received, whatever its sender believes
-	clockSkew   = 10 * time.Second // the clocks of two instances differ by no more
-	pauseWithin = 5 * time.Second  // a process stands still for no longer between a look at its clock and a call
+	// a write ends within it of being received, whatever its sender believes
+	writeEnd  = 30 * time.Second
+	clockSkew = 10 * time.Second // the clocks of two instances differ by no more
+	// a process stands still for no longer between a look at its clock and a call
+	pauseWithin = 5 * time.Second
 	sendWithin  = 20 * time.Second // after the commit, for index writes
 	wakeFresh   = 20 * time.Second // how old a wake-up may be at the commit
 	callWithin  = 5 * time.Second  // how long one call waits for its answer, and may be under way
@@ -33,7 +35,8 @@ const (
 	maxUnknown  = 3                // commits of unknown outcome before a command gives up
 )
 
-// The times that follow from them. They have no values of their own, so that none can be changed alone.
+// The times that follow from them. They have no values of their own, so that none can be changed
+// alone.
 const (
 	// landWithin is by when a write has landed or never will, from the look at the clock before it.
 	landWithin = pauseWithin + callWithin + writeEnd
@@ -46,7 +49,8 @@ const (
 	wakeAfter = wakeFresh + leaseFor + clockSkew
 )
 
-// times are those of the above that a DB goes by. They are constants; a test bends one, to see that it matters.
+// times are those of the above that a DB goes by. They are constants; a test bends one, to see that
+// it matters.
 type times struct {
 	lease, send, fresh, wake, vote time.Duration
 }
@@ -69,10 +73,10 @@ type work struct {
 	wokenAt  time.Time
 	attempts []string
 	unknown  int
-	holding  bool     // a queue delivered the message that started it, which is wake-up enough
-	heard    *opinion // what voters say, where the caller is to be told
-	card     *card    // the labels row as it was read beside the truth row
-	names    names    // what is known of names that the prompt is to have
+	holding  bool          // a queue delivered the message that started it, which is wake-up enough
+	heard    *tallyAndVote // what voters say, where the caller is to be told
+	card     *card         // the labels row as it was read beside the truth row
+	names    names         // what is known of names that the prompt is to have
 }
 
 func (db *DB) work(author string, id prompt.ID) *work {
@@ -104,8 +108,9 @@ func (w *work) wake(ctx context.Context) error {
 	return nil
 }
 
-// look reads the truth row and the labels row and, beside them, sees to the wake-up: nearly every look ends in a commit.
-func (w *work) look(ctx context.Context) (rec *record, err error) {
+// look reads the truth row and the labels row and, beside them, sees to the wake-up: nearly every
+// look ends in a commit.
+func (w *work) load(ctx context.Context) (rec *record, err error) {
 	var g errgroup.Group
 	g.Go(func() error { return w.wake(ctx) })
 	g.Go(func() (err error) {
@@ -126,7 +131,8 @@ func (w *work) idle() {
 	}
 }
 
-// done takes the wake-up back where nothing is left for it to do: a commit of unknown outcome may still land.
+// done takes the wake-up back where nothing is left for it to do: a commit of unknown outcome may
+// still land.
 func (w *work) done() {
 	if !w.wokenAt.IsZero() && w.unknown == 0 {
 		w.db.forget(QueueRepairs, w.receipt)
@@ -143,9 +149,10 @@ func (db *DB) send(ctx context.Context, name, text string, delay time.Duration) 
 	return r, nil
 }
 
-// forget deletes a message behind the answer. Where that fails the message comes, finds nothing to do and goes.
+// forget deletes a message behind the answer. Where that fails the message comes, finds nothing to
+// do and goes.
 func (db *DB) forget(name string, r queue.Receipt) {
-	db.Behind(func() {
+	db.Background(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
 		defer cancel()
 		if err := db.Queues.Delete(ctx, name, r); err != nil && !errors.Is(err, queue.ErrGone) {
@@ -155,23 +162,24 @@ func (db *DB) forget(name string, r queue.Receipt) {
 }
 
 // commit writes now in place of was under its ETag, or for the first time where was is nil, and
-// marks it as being projected. It is the commit point of every change of a prompt. Any ops go into the
-// same batch. It returns the record as it stands, or errConflict if somebody else was faster, or
-// the batch's OpError if one of ops failed.
+// marks it as being projected. It is the commit point of every change of a prompt. Any ops go into
+// the same batch. It returns the record as it stands, or errConflict if somebody else was faster,
+// or the batch's OpError if one of ops failed.
 func (w *work) commit(ctx context.Context, was *record, now record, ops ...table.Op) (record, error) {
 	attempt := ulid.MustNew(ulid.Timestamp(w.db.Now()), rand.Reader).String()
 	w.attempts = append(w.attempts, attempt)
-	mark := &pending{Attempt: attempt, Until: w.db.Now().UTC().Round(0).Add(w.db.times.lease)} // by the wall: a monotonic clock stands still while a machine sleeps
+	// by the wall: a monotonic clock stands still while a machine sleeps
+	mark := &lease{Attempt: attempt, Until: w.db.Now().UTC().Round(0).Add(w.db.times.lease)}
 	kind := table.Insert
 	if was != nil {
 		kind, now.etag = table.Replace, was.etag
 		mark.Stale = was.written()
-		if was.pending != nil {
-			mark.Stale = mark.Stale.and(was.pending.Stale)
+		if was.lease != nil {
+			mark.Stale = mark.Stale.and(was.lease.Stale)
 		}
 		mark.Stale = mark.Stale.without(entriesOf(now.Prompt))
 	}
-	now.pending, now.rowsVersion = mark, RowsVersion
+	now.lease, now.rowsVersion = mark, RowsVersion
 	row, err := now.row()
 	if err != nil {
 		return record{}, err
@@ -203,7 +211,7 @@ func (w *work) resolve(ctx context.Context, cause error) (record, error) {
 		}
 		return record{}, errors.Join(unavailable(cause), err)
 	}
-	if rec != nil && rec.pending != nil && slices.Contains(w.attempts, rec.pending.Attempt) {
+	if rec != nil && rec.lease != nil && slices.Contains(w.attempts, rec.lease.Attempt) {
 		return *rec, nil
 	}
 	if failed != nil {

@@ -12,7 +12,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// TestLongContents: texts longer than one property holds come back to the byte, in prompts, versions and backups.
+// TestLongContents: texts longer than one property holds come back to the byte, in prompts,
+// versions and backups.
 func TestLongContents(t *testing.T) {
 	w := newWorld(t)
 	rules := prompt.Rules{MaxText: prompt.LimitMaxText}

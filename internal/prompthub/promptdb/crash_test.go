@@ -24,19 +24,22 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// A crashCase is a command or job, and what must hold after it was tried and everything came to rest.
+// A crashCase is a command or job, and what must hold after it was tried and everything came to
+// rest.
 type crashCase struct {
 	name  string
 	setup func(r *ring, p *prompt.Prompt) // before, without faults
-	open  bool                            // setup leaves work to do: the queues are not drained after it
-	do    func(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error
+	// setup leaves work to do: the queues are not drained after it
+	open bool
+	do   func(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error
 	// after checks the state at rest. ok says whether the last try answered success.
 	after func(t *testing.T, r *ring, p prompt.Prompt, ok bool)
 }
 
-// TestCrashTable stops the process at every call of every command, before the call and after it landed, and also
-// lets the call fail there while the process goes on. Then the queues do the rest, Verify must find nothing, and
-// the same command again must succeed. The calls are listed in testdata/calls.txt: a new one shows there.
+// TestCrashTable stops the process at every call of every command, before the call and after it
+// landed, and also lets the call fail there while the process goes on. Then the queues do the rest,
+// Verify must find nothing, and the same command again must succeed. The calls are listed in
+// testdata/calls.txt: a new one shows there.
 func TestCrashTable(t *testing.T) {
 	t.Parallel()
 	var calls strings.Builder
@@ -139,7 +142,8 @@ func (r *ring) prepare(c crashCase) prompt.Prompt {
 	return p
 }
 
-// attempt runs a command in a process of its own, one call at a time, and reports whether it answered success.
+// attempt runs a command in a process of its own, one call at a time, and reports whether it
+// answered success.
 func (r *ring) attempt(c crashCase, p prompt.Prompt, let func(*chaos.Call)) bool {
 	tk := r.start("p", func(ctx context.Context, db *promptdb.DB) error { return c.do(ctx, db, r, p) })
 	for range 20_000 {
@@ -408,8 +412,8 @@ func voted(v prompt.Vote) func(*testing.T, *ring, prompt.Prompt, bool) {
 	}
 }
 
-// TestOvertakenJobOfAVote lets a job of a vote read what the voter said, and write it only after the voter said something
-// else and the job of that was done.
+// TestOvertakenJobOfAVote lets a job of a vote read what the voter said, and write it only after
+// the voter said something else and the job of that was done.
 func TestOvertakenJobOfAVote(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
@@ -445,8 +449,9 @@ func TestOvertakenJobOfAVote(t *testing.T) {
 	})
 }
 
-// TestLateRowOfAVote lets the voter's own row of a first vote land long after it was sent, when the voter has said something
-// else and the job of that is done: the wake-up of the first vote must still be to come.
+// TestLateRowOfAVote lets the voter's own row of a first vote land long after it was sent, when the
+// voter has said something else and the job of that is done: the wake-up of the first vote must
+// still be to come.
 func TestLateRowOfAVote(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)

@@ -93,12 +93,13 @@ type Config struct {
 	Tags   []prompt.TagInfo // what an empty catalog is filled with; nil means prompt.DefaultTags
 	// Behind runs work that may follow the answer. It must run every function it is given, at once or
 	// later; one that never runs costs a message that finds nothing to do.
-	Behind func(func())
-	Sleep  func(context.Context, time.Duration) error // waits, or returns the context's error
-	Jitter func(time.Duration) time.Duration          // a random duration up to the given one; nil means random
+	Background func(func())
+	Sleep      func(context.Context, time.Duration) error // waits, or returns the context's error
+	// a random duration up to the given one; nil means random
+	Jitter func(time.Duration) time.Duration
 
-	// Count is told of projections, repairs (of what another writer left) and differences (that anti-entropy
-	// found); nil means nobody is.
+	// Count is told of projections, repairs (of what another writer left) and differences (that
+	// anti-entropy found); nil means nobody is.
 	Count func(ctx context.Context, kind string, n int)
 }
 
@@ -106,17 +107,17 @@ type Config struct {
 // errors of package fault.
 type DB struct {
 	Config
-	t       Tables
-	authors authors
-	due     due
-	catalog catalog
-	months  months
-	firsts  firsts
-	turns   turns
-	times   times
-	whole   atomic.Bool // see longestPrefix
-	tokens  tokens
-	known   users
+	t          Tables
+	authors    authors
+	requeued   requeued
+	catalog    catalog
+	months     months
+	firstPages firstPageCache
+	turns      turns
+	times      times
+	whole      atomic.Bool // see longestPrefix
+	tokens     tokens
+	known      users
 }
 
 // New returns a DB over a store. It reads and writes nothing.
@@ -133,8 +134,8 @@ func New(c Config) *DB {
 	return &DB{Config: c, t: c.Tables.prefixed(), times: ofProtocol}
 }
 
-// Create makes the queues and tables that do not exist yet. A store may make several tables at once, in any order; so the one
-// that Ready asks for comes when all others are there.
+// Create makes the queues and tables that do not exist yet. A store may make several tables at
+// once, in any order; so the one that Ready asks for comes when all others are there.
 func (db *DB) Create(ctx context.Context) error {
 	if err := db.Queues.Create(ctx, QueueMoves, QueueRepairs, queue.Poison(QueueMoves), queue.Poison(QueueRepairs)); err != nil {
 		return unavailable(err)
@@ -177,8 +178,8 @@ const retryAfter = 2 * time.Second
 // errUnknown is the answer for everything that the caller may not know of.
 func errUnknown() error { return fault.New(fault.NotFound, "there is no such prompt") }
 
-// get reads a row; a missing one is nil. Like every error of this package that a log may hold, its error
-// names the table and no key: keys hold user ids and words of titles.
+// get reads a row; a missing one is nil. Like every error of this package that a log may hold, its
+// error names the table and no key: keys hold user ids and words of titles.
 func (db *DB) get(ctx context.Context, name string, key table.Key) (*table.Row, error) {
 	row, err := db.Store.Get(ctx, name, key)
 	if errors.Is(err, table.ErrNotFound) {

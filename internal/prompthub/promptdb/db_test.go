@@ -21,7 +21,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// A half is a store that makes tables in any order: here the last one first, and then only as many as may be.
+// A half is a store that makes tables in any order: here the last one first, and then only as many
+// as may be.
 type half struct {
 	table.DB
 	left int
@@ -180,13 +181,13 @@ func TestEditMovesIndexRows(t *testing.T) {
 	})
 	require.NoError(t, err)
 	w.check()
-	require.Equal(t, []string{"New words"}, w.find(t, promptdb.Wanted{Tags: []prompt.Tag{"testing"}}, 5))
-	require.Empty(t, w.find(t, promptdb.Wanted{Tags: []prompt.Tag{"text"}}, 5))
-	require.Empty(t, w.find(t, promptdb.Wanted{Words: query(t, "old")}, 5))
-	require.Equal(t, []string{"New words"}, w.find(t, promptdb.Wanted{Words: query(t, "new")}, 5))
+	require.Equal(t, []string{"New words"}, w.find(t, promptdb.Search{Tags: []prompt.Tag{"testing"}}, 5))
+	require.Empty(t, w.find(t, promptdb.Search{Tags: []prompt.Tag{"text"}}, 5))
+	require.Empty(t, w.find(t, promptdb.Search{Words: query(t, "old")}, 5))
+	require.Equal(t, []string{"New words"}, w.find(t, promptdb.Search{Words: query(t, "new")}, 5))
 }
 
-func (w *world) find(t testing.TB, want promptdb.Wanted, limit int) []string {
+func (w *world) find(t testing.TB, want promptdb.Search, limit int) []string {
 	t.Helper()
 	return w.titles(limit, func(after string) (promptdb.Page, error) { return w.Find(t.Context(), want, after, limit) })
 }

@@ -47,7 +47,8 @@ func (e *explorer) second() prompt.ID {
 	return id
 }
 
-// beginDeleted starts one to three commands on a prompt that is to be purged, and on one that is not.
+// beginDeleted starts one to three commands on a prompt that is to be purged, and on one that is
+// not.
 func (e *explorer) beginDeleted() {
 	s := e.subjects[0]
 	s.listed, s.stays, s.purges = false, false, true
@@ -247,7 +248,8 @@ func (e *explorer) create(i int) {
 	})
 }
 
-// createTwice is a client that sends one request a second time before it has the answer to the first.
+// createTwice is a client that sends one request a second time before it has the answer to the
+// first.
 func (e *explorer) createTwice(i int) {
 	k := newKeyed(e, "carl", fmt.Sprint("key ", i))
 	k.create(i * 10)
@@ -314,7 +316,8 @@ func (k *keyed) one() string {
 	return ""
 }
 
-// beginKeyed interleaves creates under one Idempotency-Key with the purge of the prompt that the key made a month ago, and with restoring it.
+// beginKeyed interleaves creates under one Idempotency-Key with the purge of the prompt that the
+// key made a month ago, and with restoring it.
 func (e *explorer) beginKeyed() {
 	k := newKeyed(e, "ann", "k")
 	old := e.made("ann", "Keyed", 1)
@@ -343,7 +346,8 @@ func (e *explorer) beginKeyed() {
 	e.rests = append(e.rests, k.one)
 }
 
-// backup is restored into a store of its own when all is at rest: that must be whole, and have what was answered before it began.
+// backup is restored into a store of its own when all is at rest: that must be whole, and have what
+// was answered before it began.
 func (e *explorer) backup(i int) {
 	name := fmt.Sprintf("%d backup", i)
 	var out bytes.Buffer
@@ -428,8 +432,8 @@ func (e *explorer) together(h *host, name string, do func(context.Context, *prom
 	}
 }
 
-// look reads the first pages of an instance again and again. None shows a prompt whose going was answered: at once where
-// the same instance took it away, after a second elsewhere.
+// look reads the first pages of an instance again and again. None shows a prompt whose going was
+// answered: at once where the same instance took it away, after a second elsewhere.
 func (e *explorer) look(i int) {
 	h := e.host(0)
 	name := fmt.Sprintf("%d look", i)

@@ -26,19 +26,21 @@ import (
 	"prompthub/internal/table"
 )
 
-// TestExplore runs one to four commands of several users on two prompts with their calls interleaved by priorities (PCT), time
-// moving, answers lost, and at most one crash; then lets the queues do the rest. In half of the schedules time is hostile: see
-// temper. It asserts that what an answer promised holds: while running, that no public table holds a prompt that was taken
-// away; at rest, that Verify and the schema find nothing and no acknowledged change is lost.
+// TestExplore runs one to four commands of several users on two prompts with their calls
+// interleaved by priorities (PCT), time moving, answers lost, and at most one crash; then lets the
+// queues do the rest. In half of the schedules time is hostile: see temper. It asserts that what an
+// answer promised holds: while running, that no public table holds a prompt that was taken away; at
+// rest, that Verify and the schema find nothing and no acknowledged change is lost.
 //
 // EXPLORE_SCHEDULES sets their number, EXPLORE_SEED runs one alone.
 func TestExplore(t *testing.T) { exploreAll(t, 400, (*explorer).begin) }
 
-// TestExplorePurge does the same with a prompt that was deleted long ago: in the end it is gone with all its rows, or it was restored and
-// is whole.
+// TestExplorePurge does the same with a prompt that was deleted long ago: in the end it is gone
+// with all its rows, or it was restored and is whole.
 func TestExplorePurge(t *testing.T) { exploreAll(t, 200, (*explorer).beginDeleted) }
 
-// TestExploreKeys creates prompts under one Idempotency-Key, whose first prompt is mostly on its way out.
+// TestExploreKeys creates prompts under one Idempotency-Key, whose first prompt is mostly on its
+// way out.
 func TestExploreKeys(t *testing.T) { exploreAll(t, 200, (*explorer).beginKeyed) }
 
 func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
@@ -120,8 +122,9 @@ type subject struct {
 	purges   bool // timers purge it
 }
 
-// A temper is how hostile time is in a schedule. One process, the victim, is slow: its clock is behind those of the others, it stands
-// still at answers, its writes arrive when it has given them up and land late. At the edge that is by as much as the protocol allows for.
+// A temper is how hostile time is in a schedule. One process, the victim, is slow: its clock is
+// behind those of the others, it stands still at answers, its writes arrive when it has given them
+// up and land late. At the edge that is by as much as the protocol allows for.
 type temper struct {
 	hostile bool
 	edge    bool
@@ -230,7 +233,7 @@ func (e *explorer) process(name string) *chaos.Process {
 func (e *explorer) instance(p *chaos.Process) *promptdb.DB {
 	db := promptdb.New(promptdb.Config{
 		Store: p.Tables(e.watch.tables(p)), Queues: p.Queues(e.watch.queues(p)), Tables: promptdb.DefaultTables(), Now: p.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { go f() }, Sleep: p.Sleep, Jitter: func(time.Duration) time.Duration { return 0 },
+		Background: func(f func()) { go f() }, Sleep: p.Sleep, Jitter: func(time.Duration) time.Duration { return 0 },
 	})
 	db.Bend(e.bent)
 	return db
@@ -432,7 +435,8 @@ func (e *explorer) expire() {
 	}
 }
 
-// lose answers a call with a time-out. It landed, never does, or lands within 30 s of being received, which it is now at the latest.
+// lose answers a call with a time-out. It landed, never does, or lands within 30 s of being
+// received, which it is now at the latest.
 func (e *explorer) lose(c *chaos.Call) {
 	e.lost++
 	n := e.rnd.IntN(3)
@@ -505,7 +509,8 @@ func (e *explorer) halts(c *chaos.Call) bool {
 	return e.rnd.IntN(30) == 0
 }
 
-// hold lets a call land and its process stand still at the answer, for as long as what is next may still be sent.
+// hold lets a call land and its process stand still at the answer, for as long as what is next may
+// still be sent.
 func (e *explorer) hold(c *chaos.Call) {
 	e.holds++
 	end := c.Sent.Add(max(e.upTo(max(e.times().Send, e.times().Fresh))-time.Millisecond, e.Now().Sub(c.Sent)))

@@ -9,8 +9,9 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// TestConstantsMatter bends each constant of the protocol by a tenth to the side that is wrong: the explorer finds a schedule that
-// breaks a promise, or shows a wake-up that comes too early, before it has tried many.
+// TestConstantsMatter bends each constant of the protocol by a tenth to the side that is wrong: the
+// explorer finds a schedule that breaks a promise, or shows a wake-up that comes too early, before
+// it has tried many.
 func TestConstantsMatter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("searches")
@@ -42,10 +43,12 @@ func TestConstantsMatter(t *testing.T) {
 	}
 }
 
-// TestExploreTimes does with the constants as they are what finds them to be wrong where they are bent.
+// TestExploreTimes does with the constants as they are what finds them to be wrong where they are
+// bent.
 func TestExploreTimes(t *testing.T) { exploreAll(t, 200, (*explorer).beginTimed) }
 
-// beginTimed starts a command that is as slow as the protocol allows for, and others that wait for it.
+// beginTimed starts a command that is as slow as the protocol allows for, and others that wait for
+// it.
 func (e *explorer) beginTimed() {
 	e.duel(e.temper.ahead, e.edit, e.retag, e.vote, e.create)
 }

@@ -15,7 +15,8 @@ type IndexRow struct {
 	Row   table.Row
 }
 
-// IndexRows returns the index rows of a prompt, for tests that fill tables without going through a projection.
+// IndexRows returns the index rows of a prompt, for tests that fill tables without going through a
+// projection.
 func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
 	var rows []IndexRow
 	for _, r := range db.rows(p) {
@@ -75,9 +76,9 @@ func VoterRow(voter string, id prompt.ID, v prompt.Vote) table.Row {
 
 // FirstPages returns how many first pages the instance keeps.
 func (db *DB) FirstPages() int {
-	db.firsts.mu.Lock()
-	defer db.firsts.mu.Unlock()
-	return len(db.firsts.pages)
+	db.firstPages.mu.Lock()
+	defer db.firstPages.mu.Unlock()
+	return len(db.firstPages.pages)
 }
 
 // ByAge returns the position behind a prompt in the lists that are newest first.

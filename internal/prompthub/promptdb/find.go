@@ -12,9 +12,9 @@ import (
 	"prompthub/internal/table"
 )
 
-// Wanted says which public prompts a search wants: with all of the tags, and all of the words in the title. One
-// tag or one word at least.
-type Wanted struct {
+// A Search says which public prompts a search wants: with all of the tags, and all of the words in
+// the title. One tag or one word at least.
+type Search struct {
 	Tags      []prompt.Tag
 	Words     prompt.Query
 	MostLiked bool // by score, else newest first
@@ -27,7 +27,7 @@ const (
 )
 
 // match decides by the properties of an index row alone whether a search wants the prompt.
-func (w Wanted) match(props table.Props) bool {
+func (w Search) match(props table.Props) bool {
 	var title string
 	var tags string
 	for _, p := range props {
@@ -63,11 +63,12 @@ func kept(row table.Row) bool { return row.Props != nil }
 type list struct{ table, partition string }
 
 // lists returns partitions to search in: those likely to be short first.
-func (db *DB) lists(w Wanted) []list {
+func (db *DB) lists(w Search) []list {
 	tokens := w.Words.Tokens(db.longestPrefix())
 	slices.SortStableFunc(tokens, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var ls []list
-	for i := range max(len(w.Tags), len(tokens)) { // by turns: many tags must not leave a rare word out
+	// by turns: many tags must not leave a rare word out
+	for i := range max(len(w.Tags), len(tokens)) {
 		if i < len(w.Tags) {
 			ls = append(ls, list{db.t.TagIndex, tagPartition(w.Tags[i])})
 		}
@@ -80,20 +81,20 @@ func (db *DB) lists(w Wanted) []list {
 	return ls[:min(len(ls), maxLists)]
 }
 
-// Find returns the public prompts that a search wants, from a position on. The first page of one tag, newest first, may be
-// a second old, but for what this DB wrote.
-func (db *DB) Find(ctx context.Context, w Wanted, after string, limit int) (Page, error) {
+// Find returns the public prompts that a search wants, from a position on. The first page of one
+// tag, newest first, may be a second old, but for what this DB wrote.
+func (db *DB) Find(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	switch {
 	case w.MostLiked:
 		return db.findMostLiked(ctx, w, after, limit)
 	case after == "" && len(w.Tags) == 1 && w.Words.Empty():
 		key := firstKey{list{db.t.TagIndex, tagPartition(w.Tags[0])}, limit}
-		return db.firsts.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
+		return db.firstPages.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
 	}
 	return db.find(ctx, w, after, limit)
 }
 
-func (db *DB) find(ctx context.Context, w Wanted, after string, limit int) (Page, error) {
+func (db *DB) find(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
@@ -123,11 +124,12 @@ type walk struct {
 	leader int // the sparsest list at the last look
 }
 
-func (db *DB) walk(w Wanted, s *scan, after string, size int) *walk {
+func (db *DB) walk(w Search, s *scan, after string, size int) *walk {
 	return &walk{s: s, lists: db.lists(w), match: w.match, pos: after, size: size, sample: size}
 }
 
-// run finds up to n rows. It is done at the end of a list; else it has n, or read what one request may.
+// run finds up to n rows. It is done at the end of a list; else it has n, or read what one request
+// may.
 func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err error) {
 	for len(rows) < n {
 		if w.round > 0 && w.s.spent() {
@@ -150,8 +152,9 @@ func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err
 	return rows, false, nil
 }
 
-// step reads on in the sparsest list. A sample of all lists is read in the first round, to choose it, and beside it every other round,
-// because what is sparse among the newest may be dense further down.
+// step reads on in the sparsest list. A sample of all lists is read in the first round, to choose
+// it, and beside it every other round, because what is sparse among the newest may be dense further
+// down.
 func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error) {
 	looks := w.round%2 == 0 && (w.round == 0 || w.s.reads > len(w.lists))
 	followed := w.leader
@@ -202,7 +205,8 @@ func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error
 			w.leader = i
 		}
 	}
-	// The list that was followed has been read furthest, unless another one has come to its end or all have been read alike.
+	// The list that was followed has been read furthest, unless another one has come to its end or all
+	// have been read alike.
 	if _, more := ofSample(w.leader); !more || len(found[followed]) <= w.sample {
 		followed = w.leader
 	}
@@ -224,9 +228,9 @@ func sparser(a []table.Row, aMore bool, b []table.Row, bMore bool) bool {
 // walking begins the position of a search that walks the most-liked index.
 const walking = "w"
 
-// findMostLiked returns what is wanted by score. Up to maxMatches it is sorted in memory; where there is more,
-// enough of the most-liked index is wanted to walk that.
-func (db *DB) findMostLiked(ctx context.Context, w Wanted, after string, limit int) (Page, error) {
+// findMostLiked returns what is wanted by score. Up to maxMatches it is sorted in memory; where
+// there is more, enough of the most-liked index is wanted to walk that.
+func (db *DB) findMostLiked(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	s := db.scan()
 	row, walks := strings.CutPrefix(after, walking)
 	if _, _, ok := parseLiked(row); after != "" && !ok {
@@ -272,7 +276,7 @@ func sortLiked(rows []table.Row, after string, limit int) Page {
 }
 
 // walkLiked goes through the most-liked index and keeps what is wanted.
-func (db *DB) walkLiked(ctx context.Context, s *scan, w Wanted, after string, limit int) (Page, error) {
+func (db *DB) walkLiked(ctx context.Context, s *scan, w Search, after string, limit int) (Page, error) {
 	var found []table.Row
 	for size := 4 * (limit + 1); ; size *= 4 {
 		rows, more, err := s.liked(ctx, after, s.size(size), w.match)

@@ -34,7 +34,8 @@ func newer(a, b prompt.Prompt) int {
 
 func liked(a, b prompt.Prompt) int { return cmp.Or(cmp.Compare(b.Score(), a.Score()), newer(a, b)) }
 
-// TestSearchAgreesWithAPlainFilter compares every page size of random searches over random libraries with a filter over a slice.
+// TestSearchAgreesWithAPlainFilter compares every page size of random searches over random
+// libraries with a filter over a slice.
 func TestSearchAgreesWithAPlainFilter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorldOn(t, memory.NewShortPages(rapid.Uint64().Draw(rt, "pages")))
@@ -60,7 +61,8 @@ func TestSearchAgreesWithAPlainFilter(t *testing.T) {
 	})
 }
 
-// random stores a prompt drawn at random, some at the same millisecond as the one before, and some votes.
+// random stores a prompt drawn at random, some at the same millisecond as the one before, and some
+// votes.
 func (w *world) random(rt *rapid.T, i int) prompt.Prompt {
 	if rapid.Bool().Draw(rt, "later") {
 		w.clock.Advance(1e6)
@@ -97,7 +99,7 @@ func (w *world) truth(ps []prompt.Prompt) []prompt.Prompt {
 }
 
 // drawSearch draws a search and an independent filter that means the same.
-func drawSearch(rt *rapid.T) (promptdb.Wanted, func(prompt.Prompt) bool) {
+func drawSearch(rt *rapid.T) (promptdb.Search, func(prompt.Prompt) bool) {
 	tags := rapid.SliceOfNDistinct(rapid.SampledFrom(someTags), 0, 2, rapid.ID).Draw(rt, "tags")
 	least := 0
 	if len(tags) == 0 {
@@ -116,7 +118,7 @@ func drawSearch(rt *rapid.T) (promptdb.Wanted, func(prompt.Prompt) bool) {
 	if q.Nothing() {
 		q = prompt.Query{}
 	}
-	return promptdb.Wanted{Tags: tags, Words: q, MostLiked: rapid.Bool().Draw(rt, "most liked")}, func(p prompt.Prompt) bool {
+	return promptdb.Search{Tags: tags, Words: q, MostLiked: rapid.Bool().Draw(rt, "most liked")}, func(p prompt.Prompt) bool {
 		for _, tag := range tags {
 			if !slices.Contains(p.Tags, tag) {
 				return false
@@ -126,8 +128,8 @@ func drawSearch(rt *rapid.T) (promptdb.Wanted, func(prompt.Prompt) bool) {
 	}
 }
 
-// TestWalkWhileOthersComeAndGo pages through searches and lists while prompts are made, edited and deleted: what
-// was there all along and did not move appears exactly once.
+// TestWalkWhileOthersComeAndGo pages through searches and lists while prompts are made, edited and
+// deleted: what was there all along and did not move appears exactly once.
 func TestWalkWhileOthersComeAndGo(t *testing.T) {
 	w := newWorld(t)
 	stays := map[string]bool{}
@@ -144,10 +146,10 @@ func TestWalkWhileOthersComeAndGo(t *testing.T) {
 		"newest":     w.Newest,
 		"most liked": w.MostLiked,
 		"tag": func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
-			return w.Find(ctx, promptdb.Wanted{Tags: []prompt.Tag{"text"}}, after, limit)
+			return w.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}}, after, limit)
 		},
 		"tag and word by score": func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
-			return w.Find(ctx, promptdb.Wanted{Tags: []prompt.Tag{"text"}, Words: query(t, "wor"), MostLiked: true}, after, limit)
+			return w.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}, Words: query(t, "wor"), MostLiked: true}, after, limit)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +188,8 @@ func (w *world) remove(p prompt.Prompt) {
 	require.NoError(w.t, err)
 }
 
-// TestSearchBeyondWhatIsSorted has more matches than are sorted in memory: the most-liked index is walked instead.
+// TestSearchBeyondWhatIsSorted has more matches than are sorted in memory: the most-liked index is
+// walked instead.
 func TestSearchBeyondWhatIsSorted(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	const n = 1300
@@ -195,7 +198,7 @@ func TestSearchBeyondWhatIsSorted(t *testing.T) {
 		p.Likes = int32(i * 7 % 100)
 		return p
 	})
-	want := promptdb.Wanted{Tags: []prompt.Tag{"text"}, MostLiked: true}
+	want := promptdb.Search{Tags: []prompt.Tag{"text"}, MostLiked: true}
 	all := w.find(t, want, 100)
 	require.Len(t, all, n)
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(all))), n)
@@ -241,8 +244,8 @@ func (c *counted) Get(ctx context.Context, name string, key table.Key) (table.Ro
 	return c.DB.Get(ctx, name, key)
 }
 
-// seed writes index rows as projections do, without the rest: number i is a millisecond older than the one before.
-// Only rows that want says are written.
+// seed writes index rows as projections do, without the rest: number i is a millisecond older than
+// the one before. Only rows that want says are written.
 func (w *world) seed(n int, want func(table.Key) bool, of func(i int) prompt.Prompt) {
 	w.t.Helper()
 	for i := range n {
@@ -278,16 +281,16 @@ func TestOperationsOfASearch(t *testing.T) {
 	})
 	for _, tc := range []struct {
 		name  string
-		want  promptdb.Wanted
+		want  promptdb.Search
 		found int
 		calls int // of each page
 	}{
-		{"one tag", promptdb.Wanted{Tags: []prompt.Tag{"text"}}, 2000, 1},
-		{"one word", promptdb.Wanted{Words: query(t, "walk")}, 2000, 1},
-		{"rare and common tag", promptdb.Wanted{Tags: []prompt.Tag{"text", "legal"}}, 50, 3},
-		{"common and rare tag", promptdb.Wanted{Tags: []prompt.Tag{"legal", "text"}}, 50, 3},
-		{"rare tag and common word", promptdb.Wanted{Tags: []prompt.Tag{"legal"}, Words: query(t, "walk")}, 50, 3},
-		{"rare tag and another that few of them have", promptdb.Wanted{Tags: []prompt.Tag{"legal", "games"}}, 5, 3},
+		{"one tag", promptdb.Search{Tags: []prompt.Tag{"text"}}, 2000, 1},
+		{"one word", promptdb.Search{Words: query(t, "walk")}, 2000, 1},
+		{"rare and common tag", promptdb.Search{Tags: []prompt.Tag{"text", "legal"}}, 50, 3},
+		{"common and rare tag", promptdb.Search{Tags: []prompt.Tag{"legal", "text"}}, 50, 3},
+		{"rare tag and common word", promptdb.Search{Tags: []prompt.Tag{"legal"}, Words: query(t, "walk")}, 50, 3},
+		{"rare tag and another that few of them have", promptdb.Search{Tags: []prompt.Tag{"legal", "games"}}, 5, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			found := 0
@@ -305,7 +308,7 @@ func TestOperationsOfASearch(t *testing.T) {
 		})
 	}
 	t.Run("two big lists without a common prompt", func(t *testing.T) {
-		want := promptdb.Wanted{Tags: []prompt.Tag{"data", "games"}}
+		want := promptdb.Search{Tags: []prompt.Tag{"data", "games"}}
 		after, pages, total := "", 0, 0
 		for {
 			store.reset()
@@ -344,7 +347,7 @@ func TestEveryPageSize(t *testing.T) {
 	}
 	w.run()
 	all = w.truth(all)
-	for _, want := range []promptdb.Wanted{
+	for _, want := range []promptdb.Search{
 		{Tags: someTags[:1]},
 		{Tags: []prompt.Tag{someTags[1], someTags[4]}, MostLiked: true},
 		{Words: query(t, "tr")},

@@ -39,7 +39,8 @@ func dotted(first rune) string {
 	return strings.Join(letters, ".")
 }
 
-// TestTitlesDoNotMultiplyWrites creates, edits, hides away and votes on a prompt whose title has as many tokens as can be.
+// TestTitlesDoNotMultiplyWrites creates, edits, hides away and votes on a prompt whose title has as
+// many tokens as can be.
 func TestTitlesDoNotMultiplyWrites(t *testing.T) {
 	t.Parallel()
 	store := &writes{DB: memory.NewTables()}
@@ -89,8 +90,9 @@ func (w *world) asBefore(p prompt.Prompt) {
 	}})
 }
 
-// TestStoreOfAnEarlierVersion searches for long words in a store whose titles have no rows for long prefixes, then in the
-// same store reindexed, and holds that these are read from then on, by instances that start too.
+// TestStoreOfAnEarlierVersion searches for long words in a store whose titles have no rows for long
+// prefixes, then in the same store reindexed, and holds that these are read from then on, by
+// instances that start too.
 func TestStoreOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())
@@ -106,7 +108,7 @@ func TestStoreOfAnEarlierVersion(t *testing.T) {
 		w.DB = w.another()
 		require.NoError(t, w.Create(t.Context()))
 		for _, q := range []string{"writing", "internat", "internationalization", "inte about"} {
-			want := promptdb.Wanted{Words: query(t, q)}
+			want := promptdb.Search{Words: query(t, q)}
 			require.Contains(t, w.find(t, want, 20), old.Title, q)
 		}
 		return slices.Contains(seen.asked, promptdb.TokenKey("internationa", old.ID).Partition)
@@ -134,8 +136,8 @@ func (p *partitions) List(ctx context.Context, name string, r table.Range, limit
 	return p.DB.List(ctx, name, r, limit, next)
 }
 
-// TestTitleOfAnEarlierVersion takes a prompt off the lists that a binary without a limit of tokens put there: the rows beyond
-// the limit go too.
+// TestTitleOfAnEarlierVersion takes a prompt off the lists that a binary without a limit of tokens
+// put there: the rows beyond the limit go too.
 func TestTitleOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())
@@ -165,8 +167,9 @@ func (s *sends) Send(ctx context.Context, name, text string, hidden time.Duratio
 	return s.Queues.Send(ctx, name, text, hidden)
 }
 
-// TestVoteOnWhatIsHidden votes on a private prompt of somebody else and on one that does not exist: both cost the same reads and
-// neither puts anything on a queue, so that the time of the answer does not tell which it was.
+// TestVoteOnWhatIsHidden votes on a private prompt of somebody else and on one that does not exist:
+// both cost the same reads and neither puts anything on a queue, so that the time of the answer
+// does not tell which it was.
 func TestVoteOnWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	store := &counted{DB: memory.NewTables()}

@@ -35,8 +35,8 @@ func (w *world) put(kind table.Kind, key table.Key, props ...table.Prop) {
 	require.NoError(w.t, err)
 }
 
-// TestVerifyLooksAtKeys: a key must lead to the prompt that it made. Where there is none, the key is taken away; where it is another one's,
-// it stays for a person to judge.
+// TestVerifyLooksAtKeys: a key must lead to the prompt that it made. Where there is none, the key
+// is taken away; where it is another one's, it stays for a person to judge.
 func TestVerifyLooksAtKeys(t *testing.T) {
 	const unknown = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 	tests := []struct {
@@ -134,7 +134,8 @@ func TestVerifyDuringAPurge(t *testing.T) {
 	})
 }
 
-// TestBackupDuringAPurge: the key of a prompt that was being purged is in the backup, the prompt is not. Restoring takes the key away.
+// TestBackupDuringAPurge: the key of a prompt that was being purged is in the backup, the prompt is
+// not. Restoring takes the key away.
 func TestBackupDuringAPurge(t *testing.T) {
 	w := newWorld(t)
 	p, _ := w.keyed("goes")

@@ -16,9 +16,10 @@ import (
 	"prompthub/internal/table"
 )
 
-// TestToolsOnImperfectData damages a library in many seeded ways: rows that cannot be read, foreign rows, rows of a newer version, rows
-// that are gone. No tool stops at them: verify reports and goes to the end, a backup that
-// succeeds restores to a library that verifies, reindex and anti-entropy mend what can be mended, and neither makes anything worse.
+// TestToolsOnImperfectData damages a library in many seeded ways: rows that cannot be read, foreign
+// rows, rows of a newer version, rows that are gone. No tool stops at them: verify reports and goes
+// to the end, a backup that succeeds restores to a library that verifies, reindex and anti-entropy
+// mend what can be mended, and neither makes anything worse.
 func TestToolsOnImperfectData(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -36,7 +37,8 @@ func TestToolsOnImperfectData(t *testing.T) {
 			require.NotZero(t, before, "the damage is not seen")
 
 			var out bytes.Buffer
-			if _, err := w.Backup(t.Context(), &out, func(promptdb.Difference) {}, func(int) {}); err == nil { // else it is none, and says so
+			// else it is none, and says so
+			if _, err := w.Backup(t.Context(), &out, func(promptdb.Difference) {}, func(int) {}); err == nil {
 				to := newWorldOn(t, memory.NewTables())
 				_, err = to.Restore(context.Background(), bytes.NewReader(out.Bytes()), func(int) {})
 				require.NoError(t, err, "the backup does not restore")

@@ -17,7 +17,8 @@ type index struct {
 	table func(Tables) string // the name of the table
 	parts func(prompt.Prompt) []string
 	key   func(part string, id prompt.ID) table.Key
-	parse func(table.Key) (part string, id prompt.ID, ok bool) // the inverse of key; it may accept more
+	// the inverse of key; it may accept more
+	parse func(table.Key) (part string, id prompt.ID, ok bool)
 	props func(card table.Props, part string, p prompt.Prompt) table.Props
 }
 
@@ -143,7 +144,8 @@ func with(card table.Props, more ...table.Prop) table.Props {
 	return append(card[:len(card):len(card)], more...)
 }
 
-// MarshalJSON writes entries as they are stored in Pending: true for an index of one row, scores as numbers.
+// MarshalJSON writes entries as they are stored in Pending: true for an index of one row, scores as
+// numbers.
 func (e entries) MarshalJSON() ([]byte, error) {
 	stored := make(map[string]any, len(e))
 	for code, parts := range e {

@@ -11,7 +11,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// TestEntriesAsStored holds the form of the property Pending: rows that an earlier version left must be read.
+// TestEntriesAsStored holds the form of the property Pending: rows that an earlier version left
+// must be read.
 func TestEntriesAsStored(t *testing.T) {
 	t.Parallel()
 	const stored = `{"d":["20260301"],"h":true,"n":true,"q":["ab","abc"],"s":[-3,12],"t":["text"]}`

@@ -239,7 +239,8 @@ func parseDeleted(key table.Key) (day string, id prompt.ID, ok bool) {
 	return strings.TrimPrefix(key.Partition, deletedPrefix), id, ok
 }
 
-// endOfMonth is the position behind every row of a month: as the key of the last id that its first millisecond can have.
+// endOfMonth is the position behind every row of a month: as the key of the last id that its first
+// millisecond can have.
 func endOfMonth(m yearMonth) string {
 	id, err := prompt.NewID(m.begin(), bytes.NewReader(bytes.Repeat([]byte{0xff}, 10)))
 	if err != nil {

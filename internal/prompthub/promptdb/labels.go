@@ -16,9 +16,9 @@ import (
 	"prompthub/internal/table"
 )
 
-// A card is the labels row of a prompt: the truth of its labels and of the numbers whose versions were
-// deleted. Whoever writes name rows writes it under its ETag, so that their copies agree with it.
-// What else it holds is what a label needs to be moved without a look at the truth row.
+// A card is the labels row of a prompt: the truth of its labels and of the numbers whose versions
+// were deleted. Whoever writes name rows writes it under its ETag, so that their copies agree with
+// it. What else it holds is what a label needs to be moved without a look at the truth row.
 type card struct {
 	labels     map[string]int64
 	gaps       gaps
@@ -234,8 +234,9 @@ func (c card) tooMany() error {
 	return fault.New(fault.Invalid, fmt.Sprintf("a prompt can have %d labels; remove one first", prompt.MaxLabels))
 }
 
-// SetLabel puts a label of an author's prompt on a version, or removes it for 0, and returns the labels then. The
-// truth row is read and not written: a label is nothing that index rows show. May is asked before anything is changed.
+// SetLabel puts a label of an author's prompt on a version, or removes it for 0, and returns the
+// labels then. The truth row is read and not written: a label is nothing that index rows show. May
+// is asked before anything is changed.
 func (db *DB) SetLabel(ctx context.Context, author string, id prompt.ID, label string, to int64, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
 	return db.relabel(ctx, author, id, may, func(w *work, c card) (card, []table.Op, error) {
@@ -295,7 +296,8 @@ func (db *DB) relabel(ctx context.Context, author string, id prompt.ID, may func
 		} else if !overtaken(err) && settled(err) {
 			return nil, unavailable(err)
 		}
-		// Overtaken, or of unknown outcome: then the next look finds the label moved, or moves it under a newer ETag.
+		// Overtaken, or of unknown outcome: then the next look finds the label moved, or moves it under a
+		// newer ETag.
 		if err := wait(ctx, time.Time{}); err != nil {
 			return nil, err
 		}
@@ -315,7 +317,8 @@ func (w *work) both(ctx context.Context) (rec *record, err error) {
 	return rec, err
 }
 
-// UndoLabel takes back the last move of a label that was not undone yet, and returns the labels then.
+// UndoLabel takes back the last move of a label that was not undone yet, and returns the labels
+// then.
 func (db *DB) UndoLabel(ctx context.Context, author string, id prompt.ID, label, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome was to undo
 	return db.relabel(ctx, author, id, may, func(_ *work, c card) (card, []table.Op, error) {
@@ -363,13 +366,15 @@ func (db *DB) lastMove(ctx context.Context, author string, id prompt.ID, label s
 	}
 }
 
-// A History is a part of what became of labels. After is the position of its end, "" at the end of it.
+// A History is a part of what became of labels. After is the position of its end, "" at the end of
+// it.
 type History struct {
 	Moves []prompt.Move
 	After string
 }
 
-// LabelHistory returns what became of a label, the last move first, as far as the viewer may see the versions.
+// LabelHistory returns what became of a label, the last move first, as far as the viewer may see
+// the versions.
 func (db *DB) LabelHistory(ctx context.Context, viewer string, id prompt.ID, label, after string, limit int) (History, error) {
 	rec, err := db.shown(ctx, viewer, id, nil)
 	if err != nil {

@@ -192,7 +192,8 @@ func TestDeleteVersions(t *testing.T) {
 	w.check()
 }
 
-// TestNothingBelowPublicFrom: a prompt private for three versions and then published shows others nothing of the private ones.
+// TestNothingBelowPublicFrom: a prompt private for three versions and then published shows others
+// nothing of the private ones.
 func TestNothingBelowPublicFrom(t *testing.T) {
 	w := newWorld(t)
 	d := draft("T")

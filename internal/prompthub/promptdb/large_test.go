@@ -63,18 +63,20 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// newDistant returns a database on a distant store that answers at once as yet. It is to be called in a bubble.
+// newDistant returns a database on a distant store that answers at once as yet. It is to be called
+// in a bubble.
 func newDistant(t *testing.T) (*promptdb.DB, *distant) {
 	store := &distant{DB: memory.NewTables()}
 	db := promptdb.New(promptdb.Config{
 		Store: store, Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { go f() }, Sleep: sleep,
+		Background: func(f func()) { go f() }, Sleep: sleep,
 	})
 	require.NoError(t, db.Create(t.Context()))
 	return db, store
 }
 
-// popular fills a database with one prompt that so many like, deleted at a time unless that is zero.
+// popular fills a database with one prompt that so many like, deleted at a time unless that is
+// zero.
 func popular(t *testing.T, db *promptdb.DB, votes int, deletedAt time.Time) prompt.Prompt {
 	id, err := prompt.NewID(time.Now().Add(-time.Hour), zeros{})
 	require.NoError(t, err)
@@ -94,8 +96,9 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 const manyVotes = 100_000
 
-// TestSweepOfAPopularPrompt walks 100,000 votes of one prompt, 10 ms a call: each run ends in its time and goes on where the
-// last one stopped, inside the prompt. A voter's row that is missing behind all of them is found.
+// TestSweepOfAPopularPrompt walks 100,000 votes of one prompt, 10 ms a call: each run ends in its
+// time and goes on where the last one stopped, inside the prompt. A voter's row that is missing
+// behind all of them is found.
 func TestSweepOfAPopularPrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seeds thousands of votes")
@@ -127,7 +130,8 @@ func TestSweepOfAPopularPrompt(t *testing.T) {
 	})
 }
 
-// TestPurgeOfAPopularPrompt removes a prompt with 100,000 votes, 10 ms a call; the first run is ended by its caller half-way.
+// TestPurgeOfAPopularPrompt removes a prompt with 100,000 votes, 10 ms a call; the first run is
+// ended by its caller half-way.
 func TestPurgeOfAPopularPrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seeds thousands of votes")
@@ -165,8 +169,9 @@ func TestPurgeOfAPopularPrompt(t *testing.T) {
 	})
 }
 
-// TestFullPass walks a whole library with anti-entropy, 10 ms a call and a run every 15 minutes, and tells what it took:
-// SWEEP_PROMPTS says how many prompts. A pass must not take longer than its rest.
+// TestFullPass walks a whole library with anti-entropy, 10 ms a call and a run every 15 minutes,
+// and tells what it took: SWEEP_PROMPTS says how many prompts. A pass must not take longer than its
+// rest.
 func TestFullPass(t *testing.T) {
 	t.Parallel()
 	n := 500

@@ -16,9 +16,10 @@ import (
 	"prompthub/internal/table"
 )
 
-// TestLeaseOutlastsLateWrites goes to the end of everything that is assumed at once: a row is sent nearly 20 s after its
-// commit by a process that then stands still for 5 s, is on its way for 5 s and lands 30 s after the storage received it,
-// while an instance whose clock is 10 s ahead un-publishes the prompt as soon as it can.
+// TestLeaseOutlastsLateWrites goes to the end of everything that is assumed at once: a row is sent
+// nearly 20 s after its commit by a process that then stands still for 5 s, is on its way for 5 s
+// and lands 30 s after the storage received it, while an instance whose clock is 10 s ahead
+// un-publishes the prompt as soon as it can.
 func TestLeaseOutlastsLateWrites(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
@@ -42,8 +43,8 @@ func TestLeaseOutlastsLateWrites(t *testing.T) {
 		}
 		ahead := promptdb.New(promptdb.Config{
 			Store: r.store, Queues: r.queues, Tables: promptdb.DefaultTables(), Log: slog.New(slog.DiscardHandler),
-			Now:    func() time.Time { return r.Now().Add(9900 * time.Millisecond) },
-			Behind: func(f func()) { f() }, Jitter: func(time.Duration) time.Duration { return 0 },
+			Now:        func() time.Time { return r.Now().Add(9900 * time.Millisecond) },
+			Background: func(f func()) { f() }, Jitter: func(time.Duration) time.Duration { return 0 },
 			Sleep: func(_ context.Context, d time.Duration) error { pass(d); return nil },
 		})
 		for toVisibility(prompt.Private)(t.Context(), ahead, p.ID) != nil {
@@ -55,8 +56,8 @@ func TestLeaseOutlastsLateWrites(t *testing.T) {
 	})
 }
 
-// upToLastSend lets a publishing come as far as its row of the newest list, which the storage throttles until
-// just before it is too late to send it, and returns its last try. All else passes.
+// upToLastSend lets a publishing come as far as its row of the newest list, which the storage
+// throttles until just before it is too late to send it, and returns its last try. All else passes.
 func upToLastSend(r *ring, publish *task) *chaos.Call {
 	var commit *chaos.Call
 	for {

@@ -10,9 +10,10 @@ import (
 	"prompthub/internal/table"
 )
 
-// The rows of names, labels and versions stand in the partition of their prompt and are written in one batch with its
-// truth row, or, where only labels change, with the labels row. So no wake-up is needed for them, and no crash leaves them half
-// written. What follows here finds and mends what a defect or a hand did to them.
+// The rows of names, labels and versions stand in the partition of their prompt and are written in
+// one batch with its truth row, or, where only labels change, with the labels row. So no wake-up is
+// needed for them, and no crash leaves them half written. What follows here finds and repairs what
+// a defect or a hand did to them.
 
 // checkLibrary compares the rows beside a truth row with it.
 func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name string, key table.Key, format string, args ...any)) error {
@@ -47,7 +48,8 @@ func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name str
 	return db.checkVersions(ctx, rec, c, differ)
 }
 
-// checkNames compares the rows of a prompt's name and slug. Those of a deleted prompt another one may have taken.
+// checkNames compares the rows of a prompt's name and slug. Those of a deleted prompt another one
+// may have taken.
 func (db *DB) checkNames(ctx context.Context, rec record, c card, differ func(string, table.Key, string, ...any)) error {
 	for _, name := range ownNames(rec.Prompt) {
 		key := nameKey(rec.AuthorID, name)
@@ -71,7 +73,8 @@ func (db *DB) checkNames(ctx context.Context, rec record, c card, differ func(st
 // ownNames returns the names that rows with copies lead from.
 func ownNames(p prompt.Prompt) []string { return slices.Compact([]string{p.Name, p.Slug}) }
 
-// checkVersions looks for each version that a prompt must have, and compares the latest with the truth row.
+// checkVersions looks for each version that a prompt must have, and compares the latest with the
+// truth row.
 func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func(string, table.Key, string, ...any)) error {
 	next := rec.Last
 	missing := func(down int64) {
@@ -129,7 +132,8 @@ func (db *DB) checkLibraryRow(ctx context.Context, row table.Row) ([]Difference,
 	return []Difference{d}, nil
 }
 
-// isLibraryKey reports whether a row key of the table of truth rows is one of a name, of labels or of a version.
+// isLibraryKey reports whether a row key of the table of truth rows is one of a name, of labels or
+// of a version.
 func isLibraryKey(row string) bool {
 	return strings.HasPrefix(row, "!") && !strings.HasPrefix(row, minePrefix) && !strings.HasPrefix(row, idemPrefix)
 }
@@ -160,13 +164,14 @@ func hasLibraryRow(rec record, key table.Key) bool {
 	return key == labelsKey(rec.AuthorID, rec.ID) || slices.ContainsFunc(ownNames(rec.Prompt), is) || slices.ContainsFunc(rec.OldNames, is)
 }
 
-// mendLibrary writes what follows from a prompt beside its truth row once more, and removes a row that should not be there.
-// A version that is gone stays gone, unless it is the one that the prompt holds.
-func (db *DB) mendLibrary(ctx context.Context, d Difference) error {
+// mendLibrary writes what follows from a prompt beside its truth row once more, and removes a row
+// that should not be there. A version that is gone stays gone, unless it is the one that the prompt
+// holds.
+func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 	w := db.work(d.author, d.id)
 	w.holding = true // what is written here needs no wake-up
-	rec, err := w.look(ctx)
-	if err != nil || rec == nil || rec.purging || rec.pending != nil || !rec.Named() {
+	rec, err := w.load(ctx)
+	if err != nil || rec == nil || rec.purging || rec.lease != nil || !rec.Named() {
 		return err
 	}
 	var c card
@@ -199,13 +204,15 @@ func (db *DB) mendLibrary(ctx context.Context, d Difference) error {
 	return nil
 }
 
-// unnamed reports whether a row is the truth row of a prompt that was stored before there were names.
+// unnamed reports whether a row is the truth row of a prompt that was stored before there were
+// names.
 func unnamed(row table.Row) bool {
 	_, isTruth := parseID(row.Row)
 	return isTruth && row.Props.Get("Slug").Str() == "" && !row.Props.Get("IsPurging").Bool()
 }
 
-// nameOld gives a name, a slug and a first version to a prompt that was stored before there were any.
+// nameOld gives a name, a slug and a first version to a prompt that was stored before there were
+// any.
 func (db *DB) nameOld(ctx context.Context, author string, id prompt.ID) error {
 	_, err := db.Change(ctx, author, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Named() {
@@ -216,7 +223,8 @@ func (db *DB) nameOld(ctx context.Context, author string, id prompt.ID) error {
 	return err
 }
 
-// purgeLibrary removes what stands beside a truth row that is being purged. The labels row goes first: no label moves after it.
+// purgeLibrary removes what stands beside a truth row that is being purged. The labels row goes
+// first: no label moves after it.
 func (db *DB) purgeLibrary(ctx context.Context, rec record) error {
 	if err := db.remove(ctx, db.t.Prompts, labelsKey(rec.AuthorID, rec.ID)); err != nil {
 		return err
@@ -237,7 +245,8 @@ func (db *DB) purgeLibrary(ctx context.Context, rec record) error {
 			continue // another prompt took it
 		}
 		err = db.write(ctx, db.t.Prompts, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: row.ETag}}})
-		if err != nil && !errors.Is(err, table.ErrNotFound) && !errors.Is(err, table.ErrConflict) { // it is being taken at this moment
+		// it is being taken at this moment
+		if err != nil && !errors.Is(err, table.ErrNotFound) && !errors.Is(err, table.ErrConflict) {
 			return unavailable(err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// A contentLine is a version of a prompt. Those of a prompt stand before it in a backup, so that a prompt which changes
-// while they are read is found with all of them.
+// A contentLine is a version of a prompt. Those of a prompt stand before it in a backup, so that a
+// prompt which changes while they are read is found with all of them.
 type contentLine struct {
 	Prompt  prompt.ID `json:"prompt"`
 	Author  string    `json:"author"`
@@ -55,10 +55,11 @@ type moveLine struct {
 
 // A libraryLine is what a prompt with a name has beyond one without.
 type libraryLine struct {
-	Name        string           `json:"name"`
-	Slug        string           `json:"slug"`
-	OldNames    []string         `json:"oldNames,omitempty"`
-	Lost        []string         `json:"lost,omitempty"` // those of its names that lead to other prompts, or nowhere
+	Name     string   `json:"name"`
+	Slug     string   `json:"slug"`
+	OldNames []string `json:"oldNames,omitempty"`
+	// those of its names that lead to other prompts, or nowhere
+	Lost        []string         `json:"lost,omitempty"`
 	Description string           `json:"description,omitempty"`
 	Version     int64            `json:"version"`
 	LastVersion int64            `json:"lastVersion"`
@@ -72,7 +73,8 @@ type libraryLine struct {
 // maxBackupTries is how often a prompt is read anew that changes while its versions are read.
 const maxBackupTries = 20
 
-// library writes the versions of a prompt and returns the rest. The record becomes that which they belong to.
+// library writes the versions of a prompt and returns the rest. The record becomes that which they
+// belong to.
 func (b *backup) library(ctx context.Context, rec *record) (*libraryLine, error) {
 	written := int64(0)
 	for range maxBackupTries {

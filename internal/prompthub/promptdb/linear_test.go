@@ -41,8 +41,8 @@ func (b ballots) tally() prompt.Tally {
 	return t
 }
 
-// votesModel says which histories of votes and of reads of the tally are possible if each operation happens
-// at one moment between its call and its answer.
+// votesModel says which histories of votes and of reads of the tally are possible if each operation
+// happens at one moment between its call and its answer.
 var votesModel = porcupine.Model{
 	Init: func() any { return ballots{} },
 	Step: func(state, input, output any) (bool, any) {
@@ -59,9 +59,10 @@ var votesModel = porcupine.Model{
 	DescribeOperation: func(in, out any) string { return fmt.Sprintf("%+v → %+v", in, out) },
 }
 
-// TestVotesAreLinearizable records histories of four voters and a reader whose calls are interleaved at random, with
-// lost answers, late writes and crashes, and lets porcupine look for an order that explains each. An operation that was
-// not answered may have happened at any time after its call, or never.
+// TestVotesAreLinearizable records histories of four voters and a reader whose calls are
+// interleaved at random, with lost answers, late writes and crashes, and lets porcupine look for an
+// order that explains each. An operation that was not answered may have happened at any time after
+// its call, or never.
 func TestVotesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	n := 1500

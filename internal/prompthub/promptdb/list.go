@@ -43,7 +43,8 @@ func (s *scan) spent() bool { return s.left <= 0 || s.reads <= 0 || s.db.Now().A
 // size returns how many rows to read next where n would be best.
 func (s *scan) size(n int) int { return max(min(n, s.left, table.MaxPage), 1) }
 
-// rows reads up to limit rows of a range, through short and empty pages. more reports whether the range may go on.
+// rows reads up to limit rows of a range, through short and empty pages. more reports whether the
+// range may go on.
 func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) (rows []table.Row, more bool, err error) {
 	s.reads--
 	for next := ""; ; {
@@ -65,14 +66,14 @@ func badPosition() error {
 	}}
 }
 
-// MostLiked returns public prompts by score, the newer first among equals, from a position on. A prompt
-// whose score changes during a walk may be seen twice or not at all, every other one exactly once. A first page
-// may be a second old, but for what this DB wrote.
+// MostLiked returns public prompts by score, the newer first among equals, from a position on. A
+// prompt whose score changes during a walk may be seen twice or not at all, every other one exactly
+// once. A first page may be a second old, but for what this DB wrote.
 func (db *DB) MostLiked(ctx context.Context, after string, limit int) (Page, error) {
 	if after != "" {
 		return db.mostLiked(ctx, after, limit)
 	}
-	return db.firsts.page(ctx, db.Now, firstKey{list{table: db.t.MostLiked}, limit}, func(ctx context.Context) (Page, error) {
+	return db.firstPages.page(ctx, db.Now, firstKey{list{table: db.t.MostLiked}, limit}, func(ctx context.Context) (Page, error) {
 		return db.mostLiked(ctx, "", limit)
 	})
 }
@@ -88,7 +89,8 @@ func (db *DB) mostLiked(ctx context.Context, after string, limit int) (Page, err
 	return pageOf(rows, limit, rowKey), nil
 }
 
-// liked reads n rows of the most-liked index, those that keep refuses bare: the bucket that after lies in, then one range over the lower ones.
+// liked reads n rows of the most-liked index, those that keep refuses bare: the bucket that after
+// lies in, then one range over the lower ones.
 func (s *scan) liked(ctx context.Context, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
 	lower := likedPrefix
 	if after != "" {
@@ -116,7 +118,8 @@ func (db *DB) Hidden(ctx context.Context, after string, limit int) (Page, error)
 	return pageOf(rows, limit, rowKey), nil
 }
 
-// pageOf cuts rows to limit, drops a second sight of a prompt, and says where the next page begins if there is one.
+// pageOf cuts rows to limit, drops a second sight of a prompt, and says where the next page begins
+// if there is one.
 func pageOf(rows []table.Row, limit int, position func(table.Row) string) Page {
 	var page Page
 	if len(rows) > limit {
@@ -154,7 +157,8 @@ func (db *DB) MarkVotes(ctx context.Context, viewer string, items []View) error 
 	}
 	r := table.Range{
 		Partition: voterKey(viewer, items[0].ID).Partition,
-		From:      slices.Min(keys), To: slices.Max(keys) + "~", // "~" sorts behind every character of an id
+		// "~" sorts behind every character of an id
+		From: slices.Min(keys), To: slices.Max(keys) + "~",
 	}
 	rows, more, err := db.scan().rows(ctx, db.t.VotesByVoter, r, maxVotesRead)
 	if err != nil {
@@ -192,8 +196,9 @@ func (db *DB) markOneByOne(ctx context.Context, viewer string, items []View, key
 	return g.Wait()
 }
 
-// MyVotes returns the prompts that a voter voted on and still may see, newest prompt first. A value other than None
-// restricts them to that vote. Each is looked up by itself, and so are those that are gone: a page with some of these is shorter.
+// MyVotes returns the prompts that a voter voted on and still may see, newest prompt first. A value
+// other than None restricts them to that vote. Each is looked up by itself, and so are those that
+// are gone: a page with some of these is shorter.
 func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, after string, limit int) (Page, error) {
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()

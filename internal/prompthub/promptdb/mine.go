@@ -26,7 +26,8 @@ const (
 // maxSorted is how many prompts of an author are sorted in memory.
 const maxSorted = 2000
 
-// A Filter says which of an author's prompts are wanted. The zero Filter wants all that are not deleted.
+// A Filter says which of an author's prompts are wanted. The zero Filter wants all that are not
+// deleted.
 type Filter struct {
 	Name       string            // that of the prompt, an old one of it, or its slug; "" for all
 	Deleted    bool              // the deleted ones instead
@@ -157,7 +158,8 @@ func (db *DB) mineSorted(ctx context.Context, author string, f Filter, sort Sort
 
 func validMine(key string) bool { _, ok := parseMine(key); return ok }
 
-// maxSortKey is how much of a title sorts, in characters: a position holds it, and has to fit into a URL.
+// maxSortKey is how much of a title sorts, in characters: a position holds it, and has to fit into
+// a URL.
 const maxSortKey = 100
 
 // sortKey orders as text; among equals the key decides: newest first.

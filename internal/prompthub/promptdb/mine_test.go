@@ -17,7 +17,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// TestMineAgreesWithAPlainFilter compares an author's own lists, in every order, with a filter over a slice.
+// TestMineAgreesWithAPlainFilter compares an author's own lists, in every order, with a filter over
+// a slice.
 func TestMineAgreesWithAPlainFilter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorldOn(t, memory.NewShortPages(rapid.Uint64().Draw(rt, "pages")))

@@ -34,7 +34,8 @@ func TestLaterMonthsAreListed(t *testing.T) {
 	}
 }
 
-// TestCursorBehindAllPrompts: a cursor is no secret, so anybody can make one that lies in the year 9999.
+// TestCursorBehindAllPrompts: a cursor is no secret, so anybody can make one that lies in the year
+// 9999.
 func TestCursorBehindAllPrompts(t *testing.T) {
 	store := &counted{DB: memory.NewTables()}
 	w := newWorldOn(t, store)

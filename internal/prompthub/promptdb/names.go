@@ -16,7 +16,8 @@ import (
 // maxOldNames is how many old names lead to a prompt.
 const maxOldNames = 8
 
-// nameProps returns what the rows of a prompt's name and slug hold: where it is, and copies for lists.
+// nameProps returns what the rows of a prompt's name and slug hold: where it is, and copies for
+// lists.
 func nameProps(p prompt.Prompt, c card) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
@@ -41,16 +42,19 @@ func redirect(id prompt.ID) table.Props {
 // isRedirect reports whether a row of a name is that of an old one, which another prompt may take.
 func isRedirect(row table.Row) bool { return row.Props.Get("Name").Str() == "" }
 
-// names are the rows of names that stood in the way of a write, by row key; nil for one that is gone since.
+// names are the rows of names that stood in the way of a write, by row key; nil for one that is
+// gone since.
 type names map[string]*table.Row
 
-// free reports whether a prompt may take a name: as far as is known nobody has it, or nobody any more.
+// free reports whether a prompt may take a name: as far as is known nobody has it, or nobody any
+// more.
 func (n names) free(key table.Key, id prompt.ID) bool {
 	row := n[key.Row]
 	return row == nil || prompt.ID(row.Props.Get("PromptId").Str()) == id || isRedirect(*row) || row.Props.Get("IsDeleted").Bool()
 }
 
-// op returns the write of a row of a name that the prompt takes, or has where mine says so. The insert is the reservation.
+// op returns the write of a row of a name that the prompt takes, or has where mine says so. The
+// insert is the reservation.
 func (n names) op(key table.Key, props table.Props, mine bool) table.Op {
 	row := n[key.Row]
 	switch {
@@ -84,8 +88,9 @@ func (n names) lookAll(ctx context.Context, db *DB, a, b table.Key) error {
 	return err
 }
 
-// inTheWay reports whether a batch failed at a row of a name, and reads that row: the next batch knows of it. Only a name
-// that was chosen is worth the read; every other makes way for whatever is there.
+// inTheWay reports whether a batch failed at a row of a name, and reads that row: the next batch
+// knows of it. Only a name that was chosen is worth the read; every other makes way for whatever is
+// there.
 func (w *work) inTheWay(ctx context.Context, err error, chosen string) (bool, error) {
 	var failed *table.OpError
 	if !errors.As(err, &failed) || !strings.HasPrefix(failed.Key.Row, namePrefix) {
@@ -98,8 +103,8 @@ func (w *work) inTheWay(ctx context.Context, err error, chosen string) (bool, er
 	return true, nil
 }
 
-// name gives a prompt its name and slug as far as the names that are known to be taken allow it. A name that its
-// author did not choose makes way for another's.
+// name gives a prompt its name and slug as far as the names that are known to be taken allow it. A
+// name that its author did not choose makes way for another's.
 func (w *work) name(was *record, p *prompt.Prompt) error {
 	free := func(name string) bool { return w.names.free(nameKey(p.AuthorID, name), p.ID) }
 	if was == nil || !was.Named() {
@@ -140,8 +145,9 @@ func nameTaken(name string) error {
 	}}
 }
 
-// beside returns the writes of a change in the partition of its prompt beside those of truth row and summary, and
-// completes now, which is to be committed in place of was, or for the first time where that is nil.
+// beside returns the writes of a change in the partition of its prompt beside those of truth row
+// and summary, and completes now, which is to be committed in place of was, or for the first time
+// where that is nil.
 func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op, error) {
 	restored := was != nil && was.Named() && was.Deleted() && !now.Deleted()
 	if restored { // others may have taken what it was called
@@ -201,7 +207,8 @@ func (w *work) versionOps(was *record, now record) []table.Op {
 	return ops
 }
 
-// renameOps makes a name that the prompt had until now lead to it, and lets the oldest such name go where they are too many.
+// renameOps makes a name that the prompt had until now lead to it, and lets the oldest such name go
+// where they are too many.
 func (w *work) renameOps(ctx context.Context, was *record, now *record) ([]table.Op, error) {
 	if was == nil || !was.Named() || now.Name == was.Name {
 		return nil, nil

@@ -292,8 +292,8 @@ func TestStoreFromBeforeNames(t *testing.T) {
 	w := &world{t: t, store: s.Tables, queues: s.Queues, clock: c}
 	w.DB = promptdb.New(promptdb.Config{
 		Store: s.Tables, Queues: s.Queues, Tables: promptdb.DefaultTables(), Now: c.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { f() },
-		Sleep:  func(ctx context.Context, d time.Duration) error { c.Advance(d); return ctx.Err() },
+		Background: func(f func()) { f() },
+		Sleep:      func(ctx context.Context, d time.Duration) error { c.Advance(d); return ctx.Err() },
 	})
 	require.NoError(t, w.Create(t.Context())) // tables that are new since
 	before := w.mine("ann")

@@ -12,13 +12,13 @@ import (
 	"prompthub/internal/table"
 )
 
-// Newest returns public prompts, newest first, from a position on. A first page may be a second old, but for
-// what this DB wrote.
+// Newest returns public prompts, newest first, from a position on. A first page may be a second
+// old, but for what this DB wrote.
 func (db *DB) Newest(ctx context.Context, after string, limit int) (Page, error) {
 	if after != "" {
 		return db.newest(ctx, after, limit)
 	}
-	return db.firsts.page(ctx, db.Now, firstKey{list{table: db.t.Newest}, limit}, func(ctx context.Context) (Page, error) {
+	return db.firstPages.page(ctx, db.Now, firstKey{list{table: db.t.Newest}, limit}, func(ctx context.Context) (Page, error) {
 		return db.newest(ctx, "", limit)
 	})
 }
@@ -52,8 +52,9 @@ func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error)
 	return page, nil
 }
 
-// newestMonth reads n rows of a month behind a key, or, where that is 0, of the latest month that has prompts, and returns which
-// it was. That is mostly this month, which is read beside the look for a later one: ids lie there that a wrong clock made.
+// newestMonth reads n rows of a month behind a key, or, where that is 0, of the latest month that
+// has prompts, and returns which it was. That is mostly this month, which is read beside the look
+// for a later one: ids lie there that a wrong clock made.
 func (s *scan) newestMonth(ctx context.Context, at yearMonth, after string, n int) (read yearMonth, rows []table.Row, more bool, err error) {
 	get := func(ctx context.Context) (err error) {
 		rows, more, err = s.rows(ctx, s.db.t.Newest, table.Range{Partition: newestPrefix + read.key(), After: after}, n)
@@ -96,9 +97,9 @@ func (m yearMonth) key() string { return month(m.begin()) }
 // A span is some months, both ends among them.
 type span struct{ from, to yearMonth }
 
-// recent are the widths of the spans, in months, in which older months are looked at first; what is before
-// them is one more. refined is how many parts are made of a span that holds too much to be read as one. So a library
-// that slept for years is read on in one request.
+// recent are the widths of the spans, in months, in which older months are looked at first; what is
+// before them is one more. refined is how many parts are made of a span that holds too much to be
+// read as one. So a library that slept for years is read on in one request.
 var recent = []int{1, 4, 18}
 
 const refined = 4
@@ -125,8 +126,8 @@ func (s span) parts() []span {
 	return all
 }
 
-// olderMonths reads the first n rows of the months before one. Where it does not come to the end of the list, and
-// has fewer, rest is the month down to which it has come.
+// olderMonths reads the first n rows of the months before one. Where it does not come to the end of
+// the list, and has fewer, rest is the month down to which it has come.
 func (s *scan) olderMonths(ctx context.Context, before yearMonth, n int) (rows []table.Row, rest yearMonth, err error) {
 	oldest, err := s.db.months.oldest(ctx, s.db)
 	if err != nil {
@@ -146,8 +147,9 @@ func (s *scan) olderMonths(ctx context.Context, before yearMonth, n int) (rows [
 	return rows, full.from, nil
 }
 
-// spans reads the first n rows of spans that follow on each other, all at once. A range of several months begins with the
-// oldest, so one that does not end within n rows tells nothing: full is the first such, and rows are those before it.
+// spans reads the first n rows of spans that follow on each other, all at once. A range of several
+// months begins with the oldest, so one that does not end within n rows tells nothing: full is the
+// first such, and rows are those before it.
 func (s *scan) spans(ctx context.Context, all []span, n int) (rows []table.Row, full *span, err error) {
 	found := make([][]table.Row, len(all))
 	more := make([]bool, len(all))
@@ -170,7 +172,8 @@ func (s *scan) spans(ctx context.Context, all []span, n int) (rows []table.Row, 
 			full = &all[i]
 		}
 		if full == nil {
-			slices.SortFunc(part, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) }) // the key is by age
+			// the key is by age
+			slices.SortFunc(part, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) })
 			rows = append(rows, part...)
 		}
 	}
@@ -183,7 +186,8 @@ func (s *scan) spans(ctx context.Context, all []span, n int) (rows []table.Row, 
 // monthNow is the month in which prompts are made now. The clock of another instance may be ahead.
 func monthNow(now time.Time) yearMonth { return monthOf(now.Add(10 * time.Minute)) }
 
-// months remembers the first and the last month that have prompts: before and behind them no partition needs a look.
+// months remembers the first and the last month that have prompts: before and behind them no
+// partition needs a look.
 type months struct {
 	mu          sync.Mutex
 	first, last yearMonth
@@ -191,7 +195,8 @@ type months struct {
 	lastAt      time.Time
 }
 
-// monthsFor is how long an instance believes what it read of the months, and maxLater how often it reads on among months to come.
+// monthsFor is how long an instance believes what it read of the months, and maxLater how often it
+// reads on among months to come.
 const (
 	monthsFor = time.Minute
 	maxLater  = 3
@@ -262,7 +267,8 @@ func (m *months) believed(month *yearMonth, at *time.Time, now time.Time) (yearM
 	return *month, !at.IsZero() && now.Sub(*at) < monthsFor
 }
 
-// listed takes note of the month of a prompt that this instance has just listed. Others see it within monthsFor.
+// listed takes note of the month of a prompt that this instance has just listed. Others see it
+// within monthsFor.
 func (m *months) listed(month yearMonth) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

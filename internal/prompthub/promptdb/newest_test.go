@@ -18,8 +18,8 @@ import (
 // maxCalls is what a list may cost without the caller's votes.
 const maxCalls = 11
 
-// inMonths writes a prompt to the newest list at each of the given numbers of days before now, and returns their
-// titles, newest first.
+// inMonths writes a prompt to the newest list at each of the given numbers of days before now, and
+// returns their titles, newest first.
 func (w *world) inMonths(daysAgo []int) []string {
 	w.t.Helper()
 	slices.Sort(daysAgo)
@@ -40,8 +40,8 @@ func (w *world) inMonths(daysAgo []int) []string {
 	return titles
 }
 
-// TestMonthsWithoutPrompts walks through libraries with all kinds of gaps: every prompt is seen once, in order, and no
-// request costs more than it may.
+// TestMonthsWithoutPrompts walks through libraries with all kinds of gaps: every prompt is seen
+// once, in order, and no request costs more than it may.
 func TestMonthsWithoutPrompts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -71,7 +71,8 @@ func TestMonthsWithoutPrompts(t *testing.T) {
 	})
 }
 
-// TestSleepingLibrary asks a library in which nothing was written for years: its prompts are on the first page.
+// TestSleepingLibrary asks a library in which nothing was written for years: its prompts are on the
+// first page.
 func TestSleepingLibrary(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())
@@ -82,8 +83,8 @@ func TestSleepingLibrary(t *testing.T) {
 	require.Empty(t, page.After)
 }
 
-// TestForgedPosition starts lists at positions that no page gave out. One in the year 9999 made the newest list look into
-// each of a hundred thousand months.
+// TestForgedPosition starts lists at positions that no page gave out. One in the year 9999 made the
+// newest list look into each of a hundred thousand months.
 func TestForgedPosition(t *testing.T) {
 	t.Parallel()
 	store := &counted{DB: memory.NewTables()}
@@ -113,8 +114,8 @@ func TestForgedPosition(t *testing.T) {
 	}
 }
 
-// TestVotesOnWhatIsGone lists the votes of somebody whose prompts are deleted: each is looked up, but no more of them than a
-// page has.
+// TestVotesOnWhatIsGone lists the votes of somebody whose prompts are deleted: each is looked up,
+// but no more of them than a page has.
 func TestVotesOnWhatIsGone(t *testing.T) {
 	t.Parallel()
 	store := &counted{DB: memory.NewTables()}

@@ -19,9 +19,9 @@ import (
 	"prompthub/internal/table"
 )
 
-// bySchema is a second oracle beside Verify, which shares the code that writes rows. It is written from the schema
-// alone: names, keys and rules stand here as docs/design has them, and nothing of promptdb or prompt is called. It
-// lists what is wrong with a store at rest.
+// bySchema is a second oracle beside Verify, which shares the code that writes rows. It is written
+// from the schema alone: names, keys and rules stand here as docs/design has them, and nothing of
+// promptdb or prompt is called. It lists what is wrong with a store at rest.
 func bySchema(store table.DB) []string {
 	s := schema{rows: map[string]map[table.Key]table.Row{}, want: map[string]map[table.Key]bool{}}
 	for _, name := range append(slices.Clone(indexNames), "Prompts", "PromptVotes", "PromptVotesByVoter") {
@@ -333,8 +333,9 @@ func (w *world) verified() []string {
 	return found
 }
 
-// TestSchemaOracle: on a library of all kinds of prompts Verify and the schema find nothing; and where a row was taken away, or says
-// something else, Verify finds all that the schema does. What it finds beyond are properties that the schema does not name.
+// TestSchemaOracle: on a library of all kinds of prompts Verify and the schema find nothing; and
+// where a row was taken away, or says something else, Verify finds all that the schema does. What
+// it finds beyond are properties that the schema does not name.
 func TestSchemaOracle(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	mixed(w)
@@ -365,7 +366,8 @@ func TestSchemaOracle(t *testing.T) {
 				if len(bySchema) > 0 {
 					require.NotEmpty(t, byVerify, "%s %s %s: Verify finds nothing, the schema %v", name, row.Key, what, bySchema)
 				}
-				beyond := name == "Prompts" && row.Row[0] == '!' && !strings.HasPrefix(row.Row, "!mine|") // names, versions and labels
+				// names, versions and labels
+				beyond := name == "Prompts" && row.Row[0] == '!' && !strings.HasPrefix(row.Row, "!mine|")
 				if len(byVerify) > 0 && len(bySchema) == 0 && !beyond {
 					require.NotContains(t, named, strings.TrimPrefix(what, "changed "), "%s %s: Verify alone finds %v", name, row.Key, byVerify)
 				}

@@ -26,7 +26,7 @@ var errLate = errors.New("too late to write index rows")
 // outcome is unknown may land until the lease ends, so nobody may go on before that.
 func (db *DB) project(ctx context.Context, rec record) error {
 	ctx = context.WithoutCancel(ctx) // the commit has landed: a caller who went away changes nothing
-	defer db.firsts.changed(db.t, rec.Prompt)
+	defer db.firstPages.changed(db.t, rec.Prompt)
 	if err := db.index(ctx, rec); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
 	}
@@ -36,19 +36,20 @@ func (db *DB) project(ctx context.Context, rec record) error {
 
 // index writes the rows of a record and deletes its stale ones.
 func (db *DB) index(ctx context.Context, rec record) error {
-	sendBy := rec.pending.Until.Add(db.times.send - db.times.lease)
+	sendBy := rec.lease.Until.Add(db.times.send - db.times.lease)
 	want := db.rows(rec.Prompt)
 	wanted := make(map[string]bool, len(want))
 	for _, r := range want {
 		wanted[r.table+"\x00"+r.row.Partition+"\x00"+r.row.Row] = true
 	}
 	var stale []indexRow
-	for _, r := range db.keys(rec.pending.Stale, rec.ID) {
+	for _, r := range db.keys(rec.lease.Stale, rec.ID) {
 		if !wanted[r.table+"\x00"+r.row.Partition+"\x00"+r.row.Row] {
 			stale = append(stale, r)
 		}
 	}
-	var g errgroup.Group // one failure stops no other write: each row that is right is one less to mend
+	// one failure stops no other write: each row that is right is one less to mend
+	var g errgroup.Group
 	g.SetLimit(maxParallel)
 	for _, step := range plan(want, stale, db.t.MostLiked) {
 		g.Go(func() error {
@@ -66,7 +67,7 @@ func (db *DB) index(ctx context.Context, rec record) error {
 	if rec.Listed() {
 		db.months.listed(monthOf(rec.ID.Time()))
 	}
-	if !db.Now().Before(rec.pending.Until) {
+	if !db.Now().Before(rec.lease.Until) {
 		return errLate
 	}
 	return nil
@@ -78,9 +79,9 @@ type step struct {
 	batches [][]table.Op
 }
 
-// plan orders index writes. All are independent but those of the most-liked table: there a move inside
-// a bucket is one batch, and one across buckets inserts before it deletes, so that a
-// reader always finds the prompt.
+// plan orders index writes. All are independent but those of the most-liked table: there a move
+// inside a bucket is one batch, and one across buckets inserts before it deletes, so that a reader
+// always finds the prompt.
 func plan(want, stale []indexRow, liked string) []step {
 	var steps []step
 	moves := step{table: liked}
@@ -109,7 +110,8 @@ func plan(want, stale []indexRow, liked string) []step {
 	return steps
 }
 
-// indexWrite sends one batch, unless it is too late for it. A row to delete that is gone already is as good.
+// indexWrite sends one batch, unless it is too late for it. A row to delete that is gone already is
+// as good.
 func (db *DB) indexWrite(ctx context.Context, name string, sendBy time.Time, ops []table.Op) error {
 	for try := 0; ; try++ {
 		if db.Now().After(sendBy) {

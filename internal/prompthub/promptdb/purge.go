@@ -12,7 +12,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// purgeFor bounds one run of Purge; the next one goes on, inside the votes of one prompt if need be.
+// purgeFor bounds one run of Purge; the next one goes on, inside the votes of one prompt if need
+// be.
 const purgeFor = 3 * time.Minute
 
 // Purge removes for good what was deleted prompt.RestoreDays ago or earlier, with its votes, and
@@ -32,19 +33,20 @@ func (db *DB) Purge(ctx context.Context) (int, error) {
 		if done {
 			purged++
 		}
-		return failed.goOn(err) && db.Now().Before(until) && ctx.Err() == nil, nil
+		return failed.record(err) && db.Now().Before(until) && ctx.Err() == nil, nil
 	})
 	return purged, errors.Join(err, failed.join())
 }
 
-// failures collects what went wrong with single rows: one that cannot be read keeps nobody from the others.
+// failures collects what went wrong with single rows: one that cannot be read keeps nobody from the
+// others.
 type failures []error
 
 // maxFailures is after how many a job gives up: then it is not the rows.
 const maxFailures = 20
 
-// goOn takes note of an error, if it is one, and reports whether to go on.
-func (f *failures) goOn(err error) bool {
+// record takes note of an error, if it is one, and reports whether to go on.
+func (f *failures) record(err error) bool {
 	if err != nil {
 		*f = append(*f, err)
 	}
@@ -53,8 +55,8 @@ func (f *failures) goOn(err error) bool {
 
 func (f failures) join() error { return errors.Join(f...) }
 
-// purge removes one prompt, or as many of its votes as it can until a time. The row that led to it goes last, so that a run that
-// was cut short is found again.
+// purge removes one prompt, or as many of its votes as it can until a time. The row that led to it
+// goes last, so that a run that was cut short is found again.
 func (db *DB) purge(ctx context.Context, author string, id prompt.ID, index table.Row, until time.Time) (bool, error) {
 	rec, err := db.record(ctx, author, id)
 	if err != nil {
@@ -76,13 +78,13 @@ func (db *DB) purge(ctx context.Context, author string, id prompt.ID, index tabl
 	return true, db.remove(ctx, db.t.DeletedIndex, index.Key)
 }
 
-// markPurging closes the prompt for every other writer. It is not ready while somebody is at work on
-// it, nor where it was restored.
+// markPurging closes the prompt for every other writer. It is not ready while somebody is at work
+// on it, nor where it was restored.
 func (db *DB) markPurging(ctx context.Context, rec *record) (bool, error) {
 	switch {
 	case rec.purging:
 		return true, nil
-	case rec.pending != nil || !rec.Deleted() || db.Now().Before(rec.DeletedAt.AddDate(0, 0, prompt.RestoreDays)):
+	case rec.lease != nil || !rec.Deleted() || db.Now().Before(rec.DeletedAt.AddDate(0, 0, prompt.RestoreDays)):
 		return false, nil
 	}
 	err := db.write(ctx, db.t.Prompts, []table.Op{{Kind: table.Merge, Row: table.Row{
@@ -125,8 +127,8 @@ func (db *DB) purgeVotes(ctx context.Context, id prompt.ID, until time.Time) (do
 	return true, nil
 }
 
-// purgePage removes some votes: first each voter's own row, so that it is found again. A vote that is gone already, by another
-// run, makes the batch fail; the rest is listed again.
+// purgePage removes some votes: first each voter's own row, so that it is found again. A vote that
+// is gone already, by another run, makes the batch fail; the rest is listed again.
 func (db *DB) purgePage(ctx context.Context, id prompt.ID, rows []table.Row) error {
 	var g errgroup.Group
 	g.SetLimit(maxParallel)

@@ -16,8 +16,8 @@ type View struct {
 	Of      prompt.Version // where one version was asked for: that whose content the prompt shows here
 }
 
-// Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may not
-// know of it.
+// Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may
+// not know of it.
 func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error) {
 	if author, ok := db.authors.get(id); ok {
 		v, err := db.view(ctx, viewer, author, id)
@@ -26,7 +26,7 @@ func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error
 		}
 		return v, err
 	}
-	v, author, err := db.opinion(ctx, viewer, id)
+	v, author, err := db.tallyAndVote(ctx, viewer, id)
 	if err != nil {
 		return View{}, err
 	}
@@ -62,13 +62,13 @@ func (db *DB) GetByName(ctx context.Context, viewer, owner, name string, want Wa
 
 // view reads everything at once, where the author is known.
 func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID) (View, error) {
-	var v opinion
+	var v tallyAndVote
 	var rec *record
 	err := both(ctx, func(ctx context.Context) (err error) {
 		rec, err = db.read(ctx, author, id)
 		return err
 	}, func(ctx context.Context) (err error) {
-		v, _, err = db.opinion(ctx, viewer, id)
+		v, _, err = db.tallyAndVote(ctx, viewer, id)
 		return err
 	})
 	if err != nil {
@@ -77,23 +77,23 @@ func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID) (Vi
 	return v.of(db, rec, viewer)
 }
 
-// An opinion is what voters say of a prompt, and the viewer among them.
-type opinion struct {
+// A tallyAndVote is what voters say of a prompt, and the viewer among them.
+type tallyAndVote struct {
 	tally prompt.Tally
 	mine  prompt.Vote
 }
 
-// opinion reads tally and vote, and says who the author is if the locator does.
-func (db *DB) opinion(ctx context.Context, viewer string, id prompt.ID) (o opinion, author string, err error) {
+// tallyAndVote reads tally and vote, and says who the author is if the locator does.
+func (db *DB) tallyAndVote(ctx context.Context, viewer string, id prompt.ID) (o tallyAndVote, author string, err error) {
 	if viewer == "" {
 		rows, err := db.header(ctx, id)
-		return opinion{tally: sum(rows)}, authorIn(rows, id), err
+		return tallyAndVote{tally: sum(rows)}, authorIn(rows, id), err
 	}
 	b, err := db.ballot(ctx, id, viewer)
 	if b.locator != nil {
 		author = parseLocator(*b.locator).author
 	}
-	return opinion{tally: b.tally, mine: b.value()}, author, err
+	return tallyAndVote{tally: b.tally, mine: b.value()}, author, err
 }
 
 func authorIn(rows []table.Row, id prompt.ID) string {
@@ -105,13 +105,13 @@ func authorIn(rows []table.Row, id prompt.ID) string {
 	return ""
 }
 
-func (o opinion) of(db *DB, rec *record, viewer string) (View, error) {
+func (o tallyAndVote) of(db *DB, rec *record, viewer string) (View, error) {
 	if rec == nil || rec.purging {
 		return View{}, errUnknown()
 	}
 	db.authors.put(rec.ID, rec.AuthorID)
 	p := rec.Prompt
-	if !placeOf(p).visibleTo(viewer) {
+	if !locatorOf(p).visibleTo(viewer) {
 		return View{}, errUnknown()
 	}
 	p.Tally = o.tally

@@ -26,26 +26,26 @@ type record struct {
 	purging     bool      // on its way out; nothing may change it any more
 	rowsVersion int32     // of the binary that projected it last
 	projectedAt time.Time // when its counts were last brought up to date
-	pending     *pending  // set while the index rows may differ from it
+	lease       *lease    // set while the index rows may differ from it
 	etag        string
 }
 
-// pending marks a truth row whose index rows are being written.
-type pending struct {
+// A lease marks a truth row whose index rows are being written.
+type lease struct {
 	Attempt string    `json:"a"` // who is at work: an id that no other attempt has
 	Until   time.Time `json:"u"` // when all its writes have landed or never will
 	Stale   entries   `json:"s"` // index rows that the change makes stale
 }
 
 // held reports whether somebody else may be writing index rows now.
-func (p *pending) held(now time.Time) bool { return p != nil && now.Before(p.Until) }
+func (p *lease) held(now time.Time) bool { return p != nil && now.Before(p.Until) }
 
 // alsoStale returns a mark with further stale entries.
-func (p *pending) alsoStale(e entries) *pending {
+func (p *lease) alsoStale(e entries) *lease {
 	if p == nil {
-		return &pending{Stale: e}
+		return &lease{Stale: e}
 	}
-	return &pending{Attempt: p.Attempt, Until: p.Until, Stale: p.Stale.and(e)}
+	return &lease{Attempt: p.Attempt, Until: p.Until, Stale: p.Stale.and(e)}
 }
 
 // summary returns the properties that every index row carries.
@@ -130,8 +130,8 @@ func (r record) row() (table.Row, error) {
 		props = append(props, table.Prop{Name: "ProjectedAt", Value: table.Time(r.projectedAt)})
 	}
 	text := ""
-	if r.pending != nil {
-		b, err := json.Marshal(r.pending)
+	if r.lease != nil {
+		b, err := json.Marshal(r.lease)
 		if err != nil {
 			return table.Row{}, err
 		}
@@ -146,8 +146,8 @@ func (r record) mineRow() table.Row {
 	return table.Row{Key: mineKey(r.AuthorID, r.ID), Props: authorSummary(r.Prompt)}
 }
 
-// errUnreadable means that a truth row is damaged, and errNewer that a later version of the application wrote it. Checks report
-// both, and go on.
+// errUnreadable means that a truth row is damaged, and errNewer that a later version of the
+// application wrote it. Checks report both, and go on.
 var (
 	errUnreadable = errors.New("cannot be read")
 	errNewer      = errors.New("was written by a newer version of the application")
@@ -180,8 +180,8 @@ func parseRecord(row table.Row) (record, error) {
 		etag:        row.ETag,
 	}
 	if text := row.Props.Get("Pending").Str(); text != "" {
-		r.pending = new(pending)
-		if err := json.Unmarshal([]byte(text), r.pending); err != nil {
+		r.lease = new(lease)
+		if err := json.Unmarshal([]byte(text), r.lease); err != nil {
 			return record{}, fmt.Errorf("%w: property Pending: %w", errUnreadable, err)
 		}
 	}
@@ -191,8 +191,8 @@ func parseRecord(row table.Row) (record, error) {
 	return r, nil
 }
 
-// parseSummary reads the part of a prompt that a row carries: all of it but the text from a truth row
-// or an author's summary, and no deletion or hiding from the others.
+// parseSummary reads the part of a prompt that a row carries: all of it but the text from a truth
+// row or an author's summary, and no deletion or hiding from the others.
 func parseSummary(row table.Row) prompt.Prompt {
 	var p prompt.Prompt
 	for _, x := range row.Props {

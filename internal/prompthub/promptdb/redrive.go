@@ -11,8 +11,8 @@ import (
 // redriveLock is how long a message is hidden from others while it is put back.
 const redriveLock = time.Minute
 
-// Redrive puts every poison message back on the queue that it came from, and returns how many. A message is
-// on one of the two queues at any time, on both at worst: the jobs may run twice.
+// Redrive puts every poison message back on the queue that it came from, and returns how many. A
+// message is on one of the two queues at any time, on both at worst: the jobs may run twice.
 func (db *DB) Redrive(ctx context.Context) (int, error) {
 	moved := 0
 	for _, name := range []string{QueueMoves, QueueRepairs} {

@@ -50,9 +50,9 @@ func parseMessage(text string) (message, error) {
 	return m, nil
 }
 
-// calm is how long the projections of votes on one prompt are apart, so that a storm
-// of votes makes few of them and never keeps the author from hiding the prompt.
-const calm = 3 * time.Second
+// minProjectionInterval is how long the projections of votes on one prompt are apart, so that a
+// storm of votes makes few of them and never keeps the author from hiding the prompt.
+const minProjectionInterval = 3 * time.Second
 
 // Repair is the job of a message on QueueRepairs: it finishes what an interrupted writer left.
 // It may run twice, late, in any order, beside anything else.
@@ -61,11 +61,11 @@ func (db *DB) Repair(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	until, err := db.bring(ctx, m.work(db), upToDate, entries{})
+	until, err := db.reconcile(ctx, m.work(db), upToDate, entries{})
 	if err != nil || until.IsZero() {
 		return err
 	}
-	return db.again(ctx, QueueRepairs, text, until)
+	return db.requeue(ctx, QueueRepairs, text, until)
 }
 
 // Move is the job of a message on QueueMoves, put there by a vote: it makes the voter's index
@@ -90,42 +90,44 @@ func (db *DB) Move(ctx context.Context, text string) error {
 		return err
 	})
 	g.Go(func() (err error) {
-		until, err = db.bring(ctx, m.work(db), counts, entries{})
+		until, err = db.reconcile(ctx, m.work(db), counts, entries{})
 		return err
 	})
 	err = g.Wait()
 	if err == nil && unclear != nil {
 		// It may land for 30 s yet, after all that a second try could see.
-		return db.again(ctx, QueueMoves, text, db.Now().Add(db.times.lease))
+		return db.requeue(ctx, QueueMoves, text, db.Now().Add(db.times.lease))
 	}
 	if err != nil || until.IsZero() {
 		return err
 	}
-	if now := db.Now(); until.Sub(now) <= calm && db.due.between(m.Prompt, now, until) {
-		return nil // the copy that another vote's message left comes later, and counts this vote too; what waits for a lease it does not wait for
+	if now := db.Now(); until.Sub(now) <= minProjectionInterval && db.requeued.between(m.Prompt, now, until) {
+		// the copy that another vote's message left comes later, and counts this vote too; what waits for
+		// a lease it does not wait for
+		return nil
 	}
-	if err := db.again(ctx, QueueMoves, text, until); err != nil {
+	if err := db.requeue(ctx, QueueMoves, text, until); err != nil {
 		return err
 	}
-	db.due.put(m.Prompt, until)
+	db.requeued.put(m.Prompt, until)
 	return nil
 }
 
-// due remembers for which prompts this instance has put a message back, and for when. A storm of votes
-// on one prompt leaves one message, not one for each vote.
-type due struct {
+// due remembers for which prompts this instance has put a message back, and for when. A storm of
+// votes on one prompt leaves one message, not one for each vote.
+type requeued struct {
 	mu sync.Mutex
 	m  map[prompt.ID]time.Time
 }
 
-func (d *due) between(id prompt.ID, now, until time.Time) bool {
+func (d *requeued) between(id prompt.ID, now, until time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := d.m[id]
 	return at.After(now) && !at.After(until)
 }
 
-func (d *due) put(id prompt.ID, at time.Time) {
+func (d *requeued) put(id prompt.ID, at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.m == nil || len(d.m) >= maxAuthors {
@@ -135,7 +137,7 @@ func (d *due) put(id prompt.ID, at time.Time) {
 }
 
 // again puts a copy of a message back for later. Being busy is no failure.
-func (db *DB) again(ctx context.Context, name, text string, until time.Time) error {
+func (db *DB) requeue(ctx context.Context, name, text string, until time.Time) error {
 	delay := max(until.Sub(db.Now()), 0) + db.jitter(time.Second)
 	_, err := db.send(ctx, name, text, delay)
 	return err
@@ -155,22 +157,22 @@ func (m message) work(db *DB) *work {
 	return &work{db: db, author: m.Author, id: m.Prompt, holding: true}
 }
 
-// bring makes the index rows of a prompt agree with its truth row, and that with the tally. A time
-// that is not zero says when to try again: somebody else is at work, or was a moment ago. Entries
-// beyond those of the prompt are deleted with it.
-func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (time.Time, error) {
+// reconcile makes the index rows of a prompt agree with its truth row, and that with the tally. A
+// time that is not zero says when to try again: somebody else is at work, or was a moment ago.
+// Entries beyond those of the prompt are deleted with it.
+func (db *DB) reconcile(ctx context.Context, w *work, why reason, stray entries) (time.Time, error) {
 	for range maxTries {
-		rec, tally, err := db.standing(ctx, w)
+		rec, tally, err := db.load(ctx, w)
 		if err != nil || rec == nil || rec.purging {
 			return time.Time{}, err
 		}
-		if rec.pending.held(db.Now()) {
-			return db.next(why, rec.pending.Until), nil
+		if rec.lease.held(db.Now()) {
+			return db.next(why, rec.lease.Until), nil
 		}
-		if next := rec.projectedAt.Add(calm); why == counts && rec.pending == nil && db.Now().Before(next) {
+		if next := rec.projectedAt.Add(minProjectionInterval); why == counts && rec.lease == nil && db.Now().Before(next) {
 			return next, nil
 		}
-		if why != rewrite && rec.pending == nil && tally == rec.Tally {
+		if why != rewrite && rec.lease == nil && tally == rec.Tally {
 			if w.unknown > 0 {
 				return db.Now().Add(db.times.lease), nil // a commit of this job may still land
 			}
@@ -182,13 +184,14 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 			return time.Time{}, err
 		}
 		was := *rec
-		was.pending = was.pending.alsoStale(stray)
+		was.lease = was.lease.alsoStale(stray)
 		committed, err := w.commit(ctx, &was, now)
 		if errors.Is(err, errConflict) {
 			continue
 		}
 		if err != nil && w.unknown > 0 && w.holding {
-			return db.Now().Add(db.times.lease), nil // likewise: the host would let the message come again too soon
+			// likewise: the host would let the message come again too soon
+			return db.Now().Add(db.times.lease), nil
 		}
 		if err != nil {
 			return time.Time{}, err
@@ -203,25 +206,26 @@ func (db *DB) bring(ctx context.Context, w *work, why reason, stray entries) (ti
 		if err := g.Wait(); err != nil {
 			return time.Time{}, err
 		}
-		if rec.pending != nil {
+		if rec.lease != nil {
 			db.Count(ctx, "repairs", 1)
 		}
 		if !db.clear(ctx, committed) {
 			// Its message is what would clear it: it must come again.
-			return db.next(why, committed.pending.Until), nil
+			return db.next(why, committed.lease.Until), nil
 		}
 		if after != tally {
-			// Votes came between the first look at the tally and the commit. Their jobs may have found nothing to do, or
-			// have projected a newer tally, which this one has just replaced.
-			return db.Now().Add(calm), nil
+			// Votes came between the first look at the tally and the commit. Their jobs may have found
+			// nothing to do, or have projected a newer tally, which this one has just replaced.
+			return db.Now().Add(minProjectionInterval), nil
 		}
 		return time.Time{}, nil
 	}
 	return time.Time{}, fmt.Errorf("prompt %s: changed by others %d times", w.id, maxTries)
 }
 
-// standing reads the truth row and the tally of a prompt at once. Either may be the older one: bring looks at the tally again.
-func (db *DB) standing(ctx context.Context, w *work) (rec *record, tally prompt.Tally, err error) {
+// load reads the truth row and the tally of a prompt at once. Either may be the older one:
+// reconcile looks at the tally again.
+func (db *DB) load(ctx context.Context, w *work) (rec *record, tally prompt.Tally, err error) {
 	err = both(ctx, func(ctx context.Context) (err error) {
 		tally, err = db.tally(ctx, w.id)
 		return err
@@ -232,10 +236,11 @@ func (db *DB) standing(ctx context.Context, w *work) (rec *record, tally prompt.
 	return rec, tally, err
 }
 
-// next says when to look again at a prompt that somebody else is at work on until a time. That is mostly done in a moment;
-// the lists are to follow votes within seconds, and who rewrites many prompts waits for each.
+// next says when to look again at a prompt that somebody else is at work on until a time. That is
+// mostly done in a moment; the lists are to follow votes within seconds, and who rewrites many
+// prompts waits for each.
 func (db *DB) next(why reason, until time.Time) time.Time {
-	if soon := db.Now().Add(calm); why != upToDate && soon.Before(until) {
+	if soon := db.Now().Add(minProjectionInterval); why != upToDate && soon.Before(until) {
 		return soon
 	}
 	return until
@@ -256,8 +261,8 @@ func (db *DB) followVote(ctx context.Context, m message) error {
 // errUnclear means that a write may have landed, or will, or never.
 var errUnclear = errors.New("outcome unknown")
 
-// followOnce does it once. It is not done where another look is needed: somebody changed the row, or it was not
-// there, so that no ETag guards it against a vote that came in between.
+// followOnce does it once. It is not done where another look is needed: somebody changed the row,
+// or it was not there, so that no ETag guards it against a vote that came in between.
 func (db *DB) followOnce(ctx context.Context, m message) (done bool, err error) {
 	key := voterKey(m.Voter, m.Prompt)
 	index, err := db.get(ctx, db.t.VotesByVoter, key)
@@ -283,7 +288,8 @@ func (db *DB) followOnce(ctx context.Context, m message) (done bool, err error) 
 	return err == nil && op.Kind != table.Insert, nil
 }
 
-// followOp returns the write that makes the voter's index row follow the vote row, if one is needed.
+// followOp returns the write that makes the voter's index row follow the vote row, if one is
+// needed.
 func followOp(m message, index, vote *table.Row) (table.Op, bool) {
 	v := prompt.None
 	if vote != nil {

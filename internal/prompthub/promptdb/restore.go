@@ -15,9 +15,9 @@ import (
 	"prompthub/internal/table"
 )
 
-// Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows. The
-// tag catalog becomes that of the backup. Where it fails, the store is to be emptied before it is
-// tried again.
+// Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows.
+// The tag catalog becomes that of the backup. Where it fails, the store is to be emptied before it
+// is tried again.
 func (db *DB) Restore(ctx context.Context, r io.Reader, progress func(rows int)) (int, error) {
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return 0, err
@@ -167,7 +167,7 @@ func (l promptLine) record(now time.Time) (record, error) {
 			HiddenAt: l.HiddenAt, HiddenBy: l.HiddenBy, HiddenReason: l.HiddenReason, Revision: l.Revision,
 		},
 		idem: l.Idempotency, rowsVersion: RowsVersion,
-		pending: &pending{Attempt: "restore", Until: now.UTC()},
+		lease: &lease{Attempt: "restore", Until: now.UTC()},
 	}
 	l.Library.into(&rec.Prompt)
 	return rec, nil

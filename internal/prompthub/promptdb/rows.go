@@ -15,7 +15,7 @@ type indexRow struct {
 
 // rows lists every index row that p must have: its locator, and what indexes say.
 func (db *DB) rows(p prompt.Prompt) []indexRow {
-	rows := []indexRow{{db.t.Votes, table.Row{Key: locatorKey(p.ID), Props: locator(p)}}}
+	rows := []indexRow{{db.t.Votes, table.Row{Key: locatorKey(p.ID), Props: locatorProps(p)}}}
 	card := summary(p)
 	for _, x := range indexes {
 		for _, part := range x.parts(p) {
@@ -60,9 +60,9 @@ func (db *DB) indexTables() []string {
 	return names
 }
 
-// locator says where the truth row of a prompt is and who may know of it. It is the one index
+// locatorProps says where the truth row of a prompt is and who may know of it. It is the one index
 // row that every prompt has, at a key that never changes; so it is no entry of indexes.
-func locator(p prompt.Prompt) table.Props {
+func locatorProps(p prompt.Prompt) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
 		{Name: "AuthorId", Value: table.String(p.AuthorID)},
@@ -85,7 +85,8 @@ func entriesOf(p prompt.Prompt) entries {
 	return e
 }
 
-// written returns what may be there of a record: the binary that projected it may have known no limit of tokens.
+// written returns what may be there of a record: the binary that projected it may have known no
+// limit of tokens.
 func (r record) written() entries {
 	e := entriesOf(r.Prompt)
 	if r.rowsVersion < boundedTokens && r.Listed() {

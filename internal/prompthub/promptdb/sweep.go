@@ -12,26 +12,29 @@ import (
 	"prompthub/internal/table"
 )
 
-// JobEnds is when a job of a timer ends at the latest: what it is in the middle of is cut short and comes again. The host's
-// time-out for a function must be longer, because it restarts the handler with all that runs in it.
+// JobEnds is when a job of a timer ends at the latest: what it is in the middle of is cut short and
+// comes again. The host's time-out for a function must be longer, because it restarts the handler
+// with all that runs in it.
 const JobEnds = 4 * time.Minute
 
-// sweepFor is how long one run of Sweep looks at rows, and sweepMends how long it mends beyond that. A table that was walked to
-// its end is left alone for sweepRest: looking costs operations, and there is nothing to find on a healthy store.
+// sweepFor is how long one run of Sweep looks at rows, and sweepRepairs how long it repairs beyond
+// that. A table that was walked to its end is left alone for sweepRest: looking costs operations,
+// and there is nothing to find on a healthy store.
 const (
-	sweepFor   = 2 * time.Minute
-	sweepMends = time.Minute
-	sweepRest  = 24 * time.Hour
+	sweepFor     = 2 * time.Minute
+	sweepRepairs = time.Minute
+	sweepRest    = 24 * time.Hour
 )
 
 // voteSettled is after what time the jobs of a vote are done, or lost.
 const voteSettled = 5 * time.Minute
 
 // Sweep is anti-entropy: it walks the truth and every index table a slice at a time, from where the
-// last run stopped, inside the votes of one prompt if need be, and mends what differs. It returns how many rows it looked at and
-// how many differences it found; on a healthy store there are none. It mends what no wake-up can: what
-// a process did that was frozen for longer than the storage and the lease allow for. A row that it cannot
-// read or mend is part of the error, and keeps it from none of the others.
+// last run stopped, inside the votes of one prompt if need be, and repairs what differs. It returns
+// how many rows it looked at and how many differences it found; on a healthy store there are none.
+// It repairs what no wake-up can: what a process did that was frozen for longer than the storage
+// and the lease allow for. A row that it cannot read or repair is part of the error, and keeps it
+// from none of the others.
 func (db *DB) Sweep(ctx context.Context) (rows, differences int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()
@@ -48,7 +51,7 @@ func (db *DB) Sweep(ctx context.Context) (rows, differences int, err error) {
 		}
 		err := s.sweep(ctx, db.Now().Add(left/time.Duration(len(slices)-i)))
 		rows, differences = rows+s.rows, differences+s.differences
-		if err != nil && !failed.goOn(fmt.Errorf("sweep %s: %w", s.table, err)) {
+		if err != nil && !failed.record(fmt.Errorf("sweep %s: %w", s.table, err)) {
 			break
 		}
 	}
@@ -98,7 +101,7 @@ func (s *slice) sweep(ctx context.Context, until time.Time) error {
 			break
 		}
 		if err != nil {
-			failed.goOn(unavailable(err))
+			failed.record(unavailable(err))
 			break
 		}
 		if !s.page(ctx, page, until, &failed) {
@@ -123,24 +126,24 @@ func (s *slice) begin() {
 	}
 }
 
-// page checks a page and mends what it finds. It reports false where it did not come to its end.
+// page checks a page and repairs what it finds. It reports false where it did not come to its end.
 func (s *slice) page(ctx context.Context, page table.Page, until time.Time, failed *failures) bool {
 	var before votesAt
 	if s.votes != nil {
 		before = s.votes.at
 	}
-	goOn := s.nameOld(ctx, page.Rows, failed)
+	ok := s.nameOld(ctx, page.Rows, failed)
 	found, errs := s.part.page(ctx, page.Rows, page.Next == "")
 	for _, err := range errs {
-		goOn = failed.goOn(err) && goOn
+		ok = failed.record(err) && ok
 	}
 	for _, d := range found {
-		if goOn = goOn && s.db.Now().Before(until.Add(sweepMends)); !goOn {
+		if ok = ok && s.db.Now().Before(until.Add(sweepRepairs)); !ok {
 			break
 		}
-		goOn = failed.goOn(s.mend(ctx, d))
+		ok = failed.record(s.repair(ctx, d))
 	}
-	if goOn = goOn && ctx.Err() == nil; !goOn {
+	if ok = ok && ctx.Err() == nil; !ok {
 		if s.votes != nil {
 			s.votes.at = before
 		}
@@ -152,7 +155,7 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 
 // nameOld names the prompts of a page that have no name yet: they were made before there were any.
 func (s *slice) nameOld(ctx context.Context, rows []table.Row, failed *failures) bool {
-	goOn := true
+	ok := true
 	for _, row := range rows {
 		if s.table != s.db.t.Prompts || !unnamed(row) {
 			continue
@@ -164,14 +167,14 @@ func (s *slice) nameOld(ctx context.Context, rows []table.Row, failed *failures)
 		if errors.Is(err, errUnreadable) || errors.Is(err, errNewer) || fault.Of(err) == fault.NotFound {
 			continue // the first two are findings of the check
 		}
-		goOn = failed.goOn(err) && goOn
+		ok = failed.record(err) && ok
 	}
-	return goOn
+	return ok
 }
 
-// mend mends a difference. It counts, unless it is a vote whose job is still to come, or a row of a newer version: both
-// are there while all is well.
-func (s *slice) mend(ctx context.Context, d Difference) error {
+// repair repairs a difference. It counts, unless it is a vote whose job is still to come, or a row
+// of a newer version: both are there while all is well.
+func (s *slice) repair(ctx context.Context, d Difference) error {
 	if d.newer {
 		return nil
 	}
@@ -183,11 +186,11 @@ func (s *slice) mend(ctx context.Context, d Difference) error {
 		s.differences++
 		s.db.Log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table), slog.String("prompt", string(d.id)), slog.String("what", d.What))
 	}
-	return s.db.mend(ctx, d)
+	return s.db.repair(ctx, d)
 }
 
-// moving reports whether a difference may be that of a vote of a moment ago. Of a prompt with more votes than are read here it
-// says so too, as nobody can know.
+// moving reports whether a difference may be that of a vote of a moment ago. Of a prompt with more
+// votes than are read here it says so too, as nobody can know.
 func (db *DB) moving(ctx context.Context, d Difference) (bool, error) {
 	young := func(row *table.Row) bool {
 		return row != nil && db.Now().Sub(row.Props.Get("UpdatedAt").Time()) < voteSettled

@@ -57,8 +57,8 @@ func (c *catalog) changed() {
 	c.reading.Forget("")
 }
 
-// Tags returns the whole catalog, active or not, by sort order and name. It may be a few seconds old. An
-// empty catalog is filled first.
+// Tags returns the whole catalog, active or not, by sort order and name. It may be a few seconds
+// old. An empty catalog is filled first.
 func (db *DB) Tags(ctx context.Context) ([]prompt.TagInfo, error) {
 	if tags, ok := db.catalog.fresh(db.Now()); ok {
 		return tags, nil
@@ -101,7 +101,8 @@ func (db *DB) readTags(ctx context.Context) ([]prompt.TagInfo, error) {
 	return tags, nil
 }
 
-// fillTags writes the built-in catalog. Where another instance was faster, or wrote tags of its own, theirs stay.
+// fillTags writes the built-in catalog. Where another instance was faster, or wrote tags of its
+// own, theirs stay.
 func (db *DB) fillTags(ctx context.Context) ([]prompt.TagInfo, error) {
 	for part := range slices.Chunk(db.Config.Tags, table.MaxBatch) {
 		ops := make([]table.Op, len(part))

@@ -29,8 +29,8 @@ func (o *overlapped) List(ctx context.Context, name string, r table.Range, limit
 	return page, err
 }
 
-// TestOwnTagIsSeen: a read of the catalog that began before a tag was put and ended after it must not bring the old catalog
-// back, nor serve those who ask after that.
+// TestOwnTagIsSeen: a read of the catalog that began before a tag was put and ended after it must
+// not bring the old catalog back, nor serve those who ask after that.
 func TestOwnTagIsSeen(t *testing.T) {
 	store := &overlapped{DB: memory.NewTables(), table: promptdb.DefaultTables().TagCatalog}
 	w := newWorldOn(t, store)

@@ -62,8 +62,9 @@ func (s *throttled) take(partition string, n int) bool {
 	return true
 }
 
-// TestHotPartitions sends 2,000 list requests a second, of 1,000 users, to lists whose partition can give 100 pages a second. An
-// instance that keeps first pages serves all of them, while it writes ten prompts a second; without them, most are refused.
+// TestHotPartitions sends 2,000 list requests a second, of 1,000 users, to lists whose partition
+// can give 100 pages a second. An instance that keeps first pages serves all of them, while it
+// writes ten prompts a second; without them, most are refused.
 func TestHotPartitions(t *testing.T) {
 	t.Parallel()
 	for name, page := range firstPages {

@@ -33,10 +33,11 @@ type Token struct {
 	UsedOn    time.Time // the day of its last use, in lists; zero: not used yet
 }
 
-// An access token is two rows: what a request is held against, by its id, and, in its owner's list, the same without the
-// secret, and the day of its last use. The first alone lets somebody in. It is written after the other and removed
-// before it, so whatever stops a writer, no token lets anybody in that its owner does not see and cannot revoke. It is
-// never changed, so nothing can bring it back.
+// An access token is two rows: what a request is held against, by its id, and, in its owner's list,
+// the same without the secret, and the day of its last use. The first alone lets somebody in. It is
+// written after the other and removed before it, so whatever stops a writer, no token lets anybody
+// in that its owner does not see and cannot revoke. It is never changed, so nothing can bring it
+// back.
 
 // AddToken stores a new access token. Who has MaxTokens is refused.
 func (db *DB) AddToken(ctx context.Context, t Token) error {
@@ -69,7 +70,8 @@ func (db *DB) Tokens(ctx context.Context, owner string) ([]Token, error) {
 	return all, nil
 }
 
-// RemoveToken revokes an access token of a user, or of anybody where owner is "". It reports whether there was one.
+// RemoveToken revokes an access token of a user, or of anybody where owner is "". It reports
+// whether there was one.
 func (db *DB) RemoveToken(ctx context.Context, owner, id string) (bool, error) {
 	row, err := db.get(ctx, db.t.AccessTokens, accessKey(id))
 	if err != nil {
@@ -152,7 +154,8 @@ func (db *DB) Token(ctx context.Context, id string) (*Token, error) {
 		return t, nil
 	}
 	read := db.tokens.reading.DoChan(id, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin) // others wait for it too
+		// others wait for it too
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
 		defer cancel()
 		at := db.Now()
 		row, err := db.get(ctx, db.t.AccessTokens, accessKey(id))
@@ -185,14 +188,15 @@ func (db *DB) TokenUsed(ctx context.Context, t *Token) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	db.Behind(func() {
+	db.Background(func() {
 		ctx, cancel := context.WithTimeout(ctx, callWithin)
 		defer cancel()
 		row, err := db.get(ctx, db.t.AccessTokens, ownAccessKey(t.OwnerID, t.ID))
 		if err != nil || row == nil || !parseToken(*row).UsedOn.Before(today) {
 			return // it is known, or shown a day late
 		}
-		// Under its ETag: a row that was revoked meanwhile must not come back. Who was faster has said the same.
+		// Under its ETag: a row that was revoked meanwhile must not come back. Who was faster has said
+		// the same.
 		_ = db.write(ctx, db.t.AccessTokens, []table.Op{{Kind: table.Merge, Row: table.Row{
 			Key: row.Key, ETag: row.ETag, Props: table.Props{{Name: usedOn, Value: table.Time(today)}},
 		}}})
@@ -229,7 +233,8 @@ func secretProps(t Token) table.Props {
 	return append(tokenProps(t), table.Prop{Name: "SecretHash", Value: table.String(hex.EncodeToString(t.Secret[:]))})
 }
 
-// parseToken reads either row. A row without the hash of a secret has zeros, which is the hash of none.
+// parseToken reads either row. A row without the hash of a secret has zeros, which is the hash of
+// none.
 func parseToken(row table.Row) Token {
 	p := row.Props
 	t := Token{

@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// A tokenLine is an access token in a backup. Nobody can make the token out of it: of its secret it has the hash. But one
-// that was revoked after the backup lives again when that is restored.
+// A tokenLine is an access token in a backup. Nobody can make the token out of it: of its secret it
+// has the hash. But one that was revoked after the backup lives again when that is restored.
 type tokenLine struct {
 	ID        string    `json:"id"`
 	Owner     string    `json:"owner"`
@@ -26,7 +26,8 @@ type tokenLine struct {
 	UsedOn    time.Time `json:"usedOn,omitzero"`
 }
 
-// tokenOf makes a line of a row of an owner's list, with the secret's hash. One that lets nobody in is left out.
+// tokenOf makes a line of a row of an owner's list, with the secret's hash. One that lets nobody in
+// is left out.
 func (b *backup) tokenOf(ctx context.Context, row table.Row) (*line, error) {
 	if strings.HasPrefix(row.Partition, accessPrefix) {
 		return nil, nil
@@ -60,8 +61,9 @@ func (re *restore) token(ctx context.Context, l tokenLine) error {
 	return re.add(ctx, re.db.t.AccessTokens, table.Row{Key: accessKey(t.ID), Props: secretProps(t)})
 }
 
-// checkToken reports an access token that lets somebody in whom its owner does not see, or under other conditions than he
-// sees. A row of a list alone is what a writer left that was stopped: its owner sees it, and can remove it.
+// checkToken reports an access token that lets somebody in whom its owner does not see, or under
+// other conditions than he sees. A row of a list alone is what a writer left that was stopped: its
+// owner sees it, and can remove it.
 func (db *DB) checkToken(ctx context.Context, row table.Row) ([]Difference, error) {
 	t := parseToken(row)
 	d := Difference{Table: db.t.AccessTokens, Key: row.Key}

@@ -142,7 +142,8 @@ func (s *aging) Get(ctx context.Context, name string, key table.Key) (table.Row,
 	return row, err
 }
 
-// A token is believed for a time that is counted from before it was read: what it says may be as old as that.
+// A token is believed for a time that is counted from before it was read: what it says may be as
+// old as that.
 func TestTokenIsKeptFromBeforeItWasRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

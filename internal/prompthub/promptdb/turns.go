@@ -11,8 +11,9 @@ import (
 // turnWithin is how long a change waits for others of this instance on the same prompt.
 const turnWithin = 15 * time.Second
 
-// turns lets the changes that one instance makes of one prompt go one after the other, so that many writers at once need not try
-// against each other until their patience ends. Other instances it knows nothing of: against those the ETag decides.
+// turns lets the changes that one instance makes of one prompt go one after the other, so that many
+// writers at once need not try against each other until their patience ends. Other instances it
+// knows nothing of: against those the ETag decides.
 type turns struct {
 	mu sync.Mutex
 	m  map[prompt.ID]*turn

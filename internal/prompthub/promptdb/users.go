@@ -12,10 +12,11 @@ import (
 	"prompthub/internal/table"
 )
 
-// A user has a row with the profile, and rows that lead from names to his id: one for the key that stands for him in public,
-// and one for the handle that he has chosen. These are inserted and never changed, and the insert of a handle is its
-// reservation. They are written before the profile names them, so whatever stops a writer, a handle that is shown leads to
-// its user; and one that leads to somebody leads to nobody else, ever.
+// A user has a row with the profile, and rows that lead from names to his id: one for the key that
+// stands for him in public, and one for the handle that he has chosen. These are inserted and never
+// changed, and the insert of a handle is its reservation. They are written before the profile names
+// them, so whatever stops a writer, a handle that is shown leads to its user; and one that leads to
+// somebody leads to nobody else, ever.
 
 // Profile returns the profile of a user, the zero one where he has none.
 func (db *DB) Profile(ctx context.Context, user string) (prompt.Profile, error) {
@@ -146,7 +147,7 @@ func (db *DB) Known(ctx context.Context, user string) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	db.Behind(func() {
+	db.Background(func() {
 		ctx, cancel := context.WithTimeout(ctx, 2*callWithin)
 		defer cancel()
 		if err := db.leads(ctx, knownKey(prompt.AuthorKey(user)), user); err != nil {
@@ -155,8 +156,9 @@ func (db *DB) Known(ctx context.Context, user string) {
 	})
 }
 
-// ByAuthor returns the prompts of an author that everyone may see, the newest first. It reads the author's own list: no other
-// is by author, and one that is written with every prompt would cost each a row more.
+// ByAuthor returns the prompts of an author that everyone may see, the newest first. It reads the
+// author's own list: no other is by author, and one that is written with every prompt would cost
+// each a row more.
 func (db *DB) ByAuthor(ctx context.Context, author, after string, limit int) (Page, error) {
 	page, err := db.mineNewest(ctx, author, Filter{listed: true}, after, limit)
 	if err != nil {
@@ -186,8 +188,9 @@ func parseProfile(row table.Row) prompt.Profile {
 	return prompt.Profile{Handle: p.Get("Handle").Str(), Name: p.Get("Name").Str(), About: p.Get("About").Str()}
 }
 
-// checkUser reports a row of the users that leads astray: a handle or a key that is another's, or a profile whose handle or
-// key leads elsewhere. A handle without a profile that names it is what a writer left that was stopped: it is its user's.
+// checkUser reports a row of the users that leads astray: a handle or a key that is another's, or a
+// profile whose handle or key leads elsewhere. A handle without a profile that names it is what a
+// writer left that was stopped: it is its user's.
 func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error) {
 	d := Difference{Table: db.t.Users, Key: row.Key}
 	user := row.Props.Get("UserId").Str()

@@ -10,8 +10,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// checksAtOnce bounds how many rows are checked at once: enough for a large library in a day, and little beside what
-// one partition of the storage serves.
+// checksAtOnce bounds how many rows are checked at once: enough for a large library in a day, and
+// little beside what one partition of the storage serves.
 const checksAtOnce = 16
 
 // checkPage is how many rows are read at once to be checked.
@@ -66,12 +66,13 @@ func (db *DB) checkRows(ctx context.Context, name string, rows []table.Row, chec
 	var failed failures
 	for i := range rows {
 		all = append(all, found[i]...)
-		failed.goOn(errs[i])
+		failed.record(errs[i])
 	}
 	return all, failed
 }
 
-// checkTwice checks a row, and where it differs once more as it is then: the check may have come between two writes.
+// checkTwice checks a row, and where it differs once more as it is then: the check may have come
+// between two writes.
 func (db *DB) checkTwice(ctx context.Context, name string, row table.Row, check rowCheck) ([]Difference, error) {
 	ds, err := check(ctx, row)
 	if err != nil || len(ds) == 0 {
@@ -84,11 +85,11 @@ func (db *DB) checkTwice(ctx context.Context, name string, row table.Row, check 
 	return check(ctx, *fresh)
 }
 
-// Verify compares every row with the truth and calls report for each that differs, in the order of the rows. It reads any number
-// of rows in constant memory, calls progress now and then with how many it has checked,
-// and returns their number. What is being changed while it looks is looked at twice and left out
-// while its projection is under way, so on a store at rest a report is a defect. A truth row that it cannot read, or that a newer
-// version wrote, is one of the reports.
+// Verify compares every row with the truth and calls report for each that differs, in the order of
+// the rows. It reads any number of rows in constant memory, calls progress now and then with how
+// many it has checked, and returns their number. What is being changed while it looks is looked at
+// twice and left out while its projection is under way, so on a store at rest a report is a defect.
+// A truth row that it cannot read, or that a newer version wrote, is one of the reports.
 func (db *DB) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
 	count := counter{tell: progress}
 	for _, p := range db.parts() {
@@ -99,7 +100,8 @@ func (db *DB) Verify(ctx context.Context, report func(Difference), progress func
 	return count.n, nil
 }
 
-// checkAll checks all rows of a part and has do look at what it finds. It ends at the first page with an error.
+// checkAll checks all rows of a part and has do look at what it finds. It ends at the first page
+// with an error.
 func (db *DB) checkAll(ctx context.Context, p part, count *counter, do func(Difference) error) error {
 	for next := ""; ; {
 		page, err := db.Store.List(ctx, p.table, table.Range{}, checkPage, next)
@@ -108,7 +110,7 @@ func (db *DB) checkAll(ctx context.Context, p part, count *counter, do func(Diff
 		}
 		found, failed := p.page(ctx, page.Rows, page.Next == "")
 		for _, d := range found {
-			failed.goOn(do(d))
+			failed.record(do(d))
 		}
 		if err := failed.join(); err != nil {
 			return err

@@ -67,7 +67,8 @@ func versionRow(author string, id prompt.ID, v prompt.Version) table.Row {
 	}, contentProps(v.Content))}
 }
 
-// parseVersionRow reads the row of a version. One whose content cannot be read, which verify reports, has none of it.
+// parseVersionRow reads the row of a version. One whose content cannot be read, which verify
+// reports, has none of it.
 func parseVersionRow(row table.Row) prompt.Version {
 	content, _ := parseContent(row)
 	return prompt.Version{
@@ -77,7 +78,8 @@ func parseVersionRow(row table.Row) prompt.Version {
 	}
 }
 
-// shown returns the truth row of a prompt that the viewer may see, and does what else is to be read beside it.
+// shown returns the truth row of a prompt that the viewer may see, and does what else is to be read
+// beside it.
 func (db *DB) shown(ctx context.Context, viewer string, id prompt.ID, beside func(ctx context.Context, author string) error) (*record, error) {
 	author, known := db.authors.get(id)
 	if !known {
@@ -99,7 +101,7 @@ func (db *DB) shown(ctx context.Context, viewer string, id prompt.ID, beside fun
 	if err != nil {
 		return nil, err
 	}
-	if rec == nil || rec.purging || !placeOf(rec.Prompt).visibleTo(viewer) {
+	if rec == nil || rec.purging || !locatorOf(rec.Prompt).visibleTo(viewer) {
 		return nil, errUnknown()
 	}
 	db.authors.put(id, author)
@@ -111,7 +113,8 @@ func shows(p prompt.Prompt, viewer string, n int64) bool {
 	return viewer != "" && viewer == p.AuthorID || n >= p.From
 }
 
-// A WantedVersion is one of a number, or one that has a label; neither asks for what the prompt holds.
+// A WantedVersion is one of a number, or one that has a label; neither asks for what the prompt
+// holds.
 type WantedVersion struct {
 	Number int64
 	Label  string
@@ -120,14 +123,14 @@ type WantedVersion struct {
 
 // GetVersion returns a prompt as it was in a version, with its exact tally and the viewer's vote.
 func (db *DB) GetVersion(ctx context.Context, viewer string, id prompt.ID, want WantedVersion) (View, error) {
-	var o opinion
+	var o tallyAndVote
 	var row *table.Row
 	var c *card
 	n := max(want.Number, want.guess)
 	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.Go(func() (err error) {
-			o, _, err = db.opinion(ctx, viewer, id)
+			o, _, err = db.tallyAndVote(ctx, viewer, id)
 			return err
 		})
 		if n > 0 {
@@ -178,7 +181,8 @@ func labelled(p prompt.Prompt, c *card, label string) int64 {
 	return c.labels[label]
 }
 
-// version returns the view with the content of a version, whose row was read unless it is the one that the prompt holds.
+// version returns the view with the content of a version, whose row was read unless it is the one
+// that the prompt holds.
 func (v View) version(n int64, row *table.Row, viewer string) (View, error) {
 	switch {
 	case !shows(v.Prompt, viewer, n) || n == 0 || n != v.Version && row == nil:
@@ -193,7 +197,8 @@ func (v View) version(n int64, row *table.Row, viewer string) (View, error) {
 	return v, nil
 }
 
-// A VersionPage is a part of the versions of a prompt. After is the number of its last, 0 at the end of the list.
+// A VersionPage is a part of the versions of a prompt. After is the number of its last, 0 at the
+// end of the list.
 type VersionPage struct {
 	Items  []prompt.Version // without their contents
 	Labels map[string]int64
@@ -204,7 +209,8 @@ type VersionPage struct {
 // versionCard is what a list shows of a version.
 var versionCard = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash"}
 
-// Versions returns the versions of a prompt that the viewer may see, the newest first, from below a number on; 0 for all.
+// Versions returns the versions of a prompt that the viewer may see, the newest first, from below a
+// number on; 0 for all.
 func (db *DB) Versions(ctx context.Context, viewer string, id prompt.ID, below int64, limit int) (VersionPage, error) {
 	var c *card
 	var rows []table.Row
@@ -301,8 +307,9 @@ func shownMove(m prompt.Move, p prompt.Prompt, viewer string) (prompt.Move, bool
 	return m, m.From != 0 || m.To != 0
 }
 
-// DeleteVersion removes a version of an author's prompt and takes its labels away. Its number is used for good. Where the
-// prompt holds it, it gets the content of the highest version that is left.
+// DeleteVersion removes a version of an author's prompt and takes its labels away. Its number is
+// used for good. Where the prompt holds it, it gets the content of the highest version that is
+// left.
 func (db *DB) DeleteVersion(ctx context.Context, author string, id prompt.ID, n int64, at time.Time) error {
 	w := db.work(author, id)
 	tried := false

@@ -19,7 +19,8 @@ import (
 // shards is how many rows share the tally of a prompt, so that as many voters can write at once.
 const shards = 8
 
-// voteWake is how long the wake-up of a vote waits: its batch, which is sent within wakeFresh, has landed or never will.
+// voteWake is how long the wake-up of a vote waits: its batch, which is sent within wakeFresh, has
+// landed or never will.
 const voteWake = wakeFresh + landWithin
 
 // maxVoteTries bounds how often a vote is tried against others on the same share of the tally.
@@ -107,12 +108,12 @@ func sum(rows []table.Row) prompt.Tally {
 // Vote sets a voter's vote on a prompt that the voter may see, and returns the tally with it. Every
 // vote that was answered before this one began is in it.
 func (db *DB) Vote(ctx context.Context, voter string, id prompt.ID, v prompt.Vote) (prompt.Tally, error) {
-	p := poll{db: db, id: id, voter: voter, value: v}
+	p := voteOp{db: db, id: id, voter: voter, value: v}
 	return p.run(ctx)
 }
 
-// A poll is one vote being cast.
-type poll struct {
+// A voteOp is one vote being cast.
+type voteOp struct {
 	db            *DB
 	id            prompt.ID
 	author, voter string
@@ -124,10 +125,10 @@ type poll struct {
 	late          bool // a write may land after its answer was given up
 }
 
-func (p *poll) message() message { return message{Author: p.author, Prompt: p.id, Voter: p.voter} }
+func (p *voteOp) message() message { return message{Author: p.author, Prompt: p.id, Voter: p.voter} }
 
 // wake puts a wake-up on the queue unless one is there that is fresh enough for a write now.
-func (p *poll) wake(ctx context.Context) (err error) {
+func (p *voteOp) wake(ctx context.Context) (err error) {
 	if !p.wokenAt.IsZero() && p.db.Now().Sub(p.wokenAt) < p.db.times.fresh {
 		return nil
 	}
@@ -138,7 +139,7 @@ func (p *poll) wake(ctx context.Context) (err error) {
 	return err
 }
 
-func (p *poll) run(ctx context.Context) (prompt.Tally, error) {
+func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 	wait := 5 * time.Millisecond
 	for range maxVoteTries {
 		b, err := p.look(ctx)
@@ -169,24 +170,26 @@ func (p *poll) run(ctx context.Context) (prompt.Tally, error) {
 	return prompt.Tally{}, busy(time.Second)
 }
 
-// look reads the ballot and checks that the voter may see the prompt. Nothing is sent before that: how long an answer takes,
-// and what is on the queue, must not tell a prompt that the voter may not know of from one that does not exist. A vote that a try
-// before left half written, and that must not or need not be tried again, is mended by its wake-up: soon, or in its own time where
-// a write may still land.
-func (p *poll) look(ctx context.Context) (ballot, error) {
+// look reads the ballot and checks that the voter may see the prompt. Nothing is sent before that:
+// how long an answer takes, and what is on the queue, must not tell a prompt that the voter may not
+// know of from one that does not exist. A vote that a try before left half written, and that must
+// not or need not be tried again, is mended by its wake-up: soon, or in its own time where a write
+// may still land.
+func (p *voteOp) look(ctx context.Context) (ballot, error) {
 	b, err := p.db.ballot(ctx, p.id, p.voter)
 	if err == nil {
 		p.author, err = p.db.mayVote(ctx, b.locator, p.id, p.voter)
 	}
 	over := err == nil && b.value() == p.value || fault.Of(err) == fault.NotFound
 	if over && p.wrote && !p.late {
-		p.hasten()
+		p.expedite()
 	}
 	return b, err
 }
 
-// cast writes the vote and its share of the tally in one batch, and the voter's index row beside it.
-func (p *poll) cast(ctx context.Context, b ballot) error {
+// cast writes the vote and its share of the tally in one batch, and the voter's index row beside
+// it.
+func (p *voteOp) cast(ctx context.Context, b ballot) error {
 	ctx = context.WithoutCancel(ctx) // half of it must not depend on who is still listening
 	now := p.db.Now()
 	p.wrote = true
@@ -203,7 +206,7 @@ func (p *poll) cast(ctx context.Context, b ballot) error {
 	_ = g.Wait() // both report by themselves
 	p.late = p.late || !settled(batchErr) || !settled(indexErr)
 	if batchErr == nil && !p.late {
-		p.hasten()
+		p.expedite()
 	}
 	return batchErr
 }
@@ -215,7 +218,7 @@ func settled(err error) bool {
 }
 
 // ops are the vote row and the share of the tally.
-func (p *poll) ops(b ballot, now time.Time) []table.Op {
+func (p *voteOp) ops(b ballot, now time.Time) []table.Op {
 	vote := table.Row{Key: voteKey(p.id, p.voter), Props: voteProps(p.id, p.voter, p.value, now)}
 	var t prompt.Tally
 	if b.share != nil {
@@ -249,7 +252,7 @@ func tallyProps(t prompt.Tally) table.Props {
 }
 
 // index writes the voter's own row, without a condition: the wake-up sets it right.
-func (p *poll) index(ctx context.Context, now time.Time) error {
+func (p *voteOp) index(ctx context.Context, now time.Time) error {
 	key := voterKey(p.voter, p.id)
 	if p.value == prompt.None {
 		err := p.db.write(ctx, p.db.t.VotesByVoter, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}})
@@ -271,10 +274,11 @@ func voterProps(id prompt.ID, author string, v prompt.Vote, at time.Time) table.
 	}
 }
 
-// hasten brings the wake-up forward, behind the answer: both writes have ended, so what it finds is final.
-func (p *poll) hasten() {
+// expedite brings the wake-up forward, behind the answer: both writes have ended, so what it finds
+// is final.
+func (p *voteOp) expedite() {
 	receipt := p.receipt
-	p.db.Behind(func() {
+	p.db.Background(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
 		defer cancel()
 		if _, err := p.db.Queues.Hide(ctx, QueueMoves, receipt, time.Second); err != nil && !errors.Is(err, queue.ErrGone) {
@@ -283,8 +287,8 @@ func (p *poll) hasten() {
 	})
 }
 
-// mayVote returns the author of a prompt, or NotFound where the voter may not know of it. Then it has asked the same
-// of the storage, whether there is such a prompt or not.
+// mayVote returns the author of a prompt, or NotFound where the voter may not know of it. Then it
+// has asked the same of the storage, whether there is such a prompt or not.
 func (db *DB) mayVote(ctx context.Context, locator *table.Row, id prompt.ID, voter string) (author string, err error) {
 	if locator != nil {
 		where := parseLocator(*locator)
@@ -304,18 +308,18 @@ func (db *DB) mayVote(ctx context.Context, locator *table.Row, id prompt.ID, vot
 	return voter, nil
 }
 
-// A place is what a locator says.
-type place struct {
+// A locator says where the truth row of a prompt is and who may know of it.
+type locator struct {
 	author                  string
 	public, deleted, hidden bool
 }
 
-func placeOf(p prompt.Prompt) place {
-	return place{author: p.AuthorID, public: p.Visibility == prompt.Public, deleted: p.Deleted(), hidden: p.Hidden()}
+func locatorOf(p prompt.Prompt) locator {
+	return locator{author: p.AuthorID, public: p.Visibility == prompt.Public, deleted: p.Deleted(), hidden: p.Hidden()}
 }
 
-func parseLocator(row table.Row) place {
-	return place{
+func parseLocator(row table.Row) locator {
+	return locator{
 		author:  row.Props.Get("AuthorId").Str(),
 		public:  row.Props.Get("Visibility").Str() == string(prompt.Public),
 		deleted: row.Props.Get("IsDeleted").Bool(),
@@ -323,8 +327,8 @@ func parseLocator(row table.Row) place {
 	}
 }
 
-func (w place) visibleTo(viewer string) bool {
-	return !w.deleted && (viewer != "" && viewer == w.author || w.public && !w.hidden)
+func (l locator) visibleTo(viewer string) bool {
+	return !l.deleted && (viewer != "" && viewer == l.author || l.public && !l.hidden)
 }
 
 // locate returns the author of a prompt: its locator says who, or else it is the viewer's own.

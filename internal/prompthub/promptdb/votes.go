@@ -10,14 +10,16 @@ import (
 	"prompthub/internal/table"
 )
 
-// A votesWalk compares votes with the tallies of their prompts and with the voters' own rows, page after page of the table of
-// votes. A prompt may have more votes than a page, or than one run of anti-entropy gets through.
+// A votesWalk compares votes with the tallies of their prompts and with the voters' own rows, page
+// after page of the table of votes. A prompt may have more votes than a page, or than one run of
+// anti-entropy gets through.
 type votesWalk struct {
 	db *DB
 	at votesAt
 }
 
-// votesAt is how far a votesWalk has come inside one prompt. Anti-entropy keeps it between its runs.
+// votesAt is how far a votesWalk has come inside one prompt. Anti-entropy keeps it between its
+// runs.
 type votesAt struct {
 	Partition string          `json:"partition,omitempty"`
 	ID        prompt.ID       `json:"id,omitempty"`
@@ -26,8 +28,8 @@ type votesAt struct {
 	Shares    [shards]shareAt `json:"shares"`
 }
 
-// A shareAt is a share of the tally as it was when the walk came to the prompt, before the votes, and what the votes of its
-// voters add up to so far.
+// A shareAt is a share of the tally as it was when the walk came to the prompt, before the votes,
+// and what the votes of its voters add up to so far.
 type shareAt struct {
 	ETag  string       `json:"etag,omitempty"`
 	Says  prompt.Tally `json:"says"`
@@ -42,7 +44,8 @@ type ballotBox struct {
 	err   error
 }
 
-// page checks the rows of a page, which follow those of the page before. The last one has no rows behind it.
+// page checks the rows of a page, which follow those of the page before. The last one has no rows
+// behind it.
 func (w *votesWalk) page(ctx context.Context, rows []table.Row, last bool) ([]Difference, failures) {
 	boxes := w.boxes(ctx, rows)
 	var found []Difference
@@ -50,7 +53,7 @@ func (w *votesWalk) page(ctx context.Context, rows []table.Row, last bool) ([]Di
 	ended := func() {
 		ds, err := w.end(ctx)
 		found = append(found, ds...)
-		failed.goOn(err)
+		failed.record(err)
 	}
 	byVoter, errs := w.voters(ctx, boxes)
 	failed = append(failed, errs...)
@@ -60,7 +63,7 @@ func (w *votesWalk) page(ctx context.Context, rows []table.Row, last bool) ([]Di
 			w.at = box.at
 		}
 		found = append(found, box.found...)
-		failed.goOn(box.err)
+		failed.record(box.err)
 		w.at.count(box.rows)
 	}
 	if last {
@@ -151,7 +154,8 @@ func (db *DB) checkVote(ctx context.Context, author string, row table.Row) ([]Di
 	var ds []Difference
 	v := prompt.Vote(row.Props.Get("VoteValue").Int())
 	if row.Props.Get("VoterId").Str() != voter || row.Props.Get("PromptId").Str() != string(id) || v < prompt.Dislike || v > prompt.Like {
-		ds = append(ds, Difference{Table: db.t.Votes, Key: row.Key, What: "contradicts its key, or is no vote"}) // a person must tell
+		// a person must tell
+		ds = append(ds, Difference{Table: db.t.Votes, Key: row.Key, What: "contradicts its key, or is no vote"})
 	}
 	index, err := db.get(ctx, db.t.VotesByVoter, voterKey(voter, id))
 	if err != nil {
@@ -180,8 +184,9 @@ func (at *votesAt) count(rows []table.Row) {
 	}
 }
 
-// end compares the votes of the prompt that the walk comes from with its tally. A share that was written since the walk came
-// to the prompt says nothing: some of its votes may have been seen before they changed. Every vote writes its share.
+// end compares the votes of the prompt that the walk comes from with its tally. A share that was
+// written since the walk came to the prompt says nothing: some of its votes may have been seen
+// before they changed. Every vote writes its share.
 func (w *votesWalk) end(ctx context.Context) ([]Difference, error) {
 	at := w.at
 	w.at = votesAt{}

@@ -14,8 +14,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// A watch looks over the stores that processes write to: by any clock a wake-up comes when the lease has ended that the commit took
-// which it was sent for.
+// A watch looks over the stores that processes write to: by any clock a wake-up comes when the
+// lease has ended that the commit took which it was sent for.
 type watch struct {
 	e     *explorer
 	mu    sync.Mutex           // processes write one at a time, but not on one goroutine

@@ -60,8 +60,8 @@ func newWorldOn(t testing.TB, store table.DB) *world {
 func (w *world) another() *promptdb.DB {
 	return promptdb.New(promptdb.Config{
 		Store: w.store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { f() },
-		Sleep:  func(ctx context.Context, d time.Duration) error { w.clock.Advance(d); return ctx.Err() },
+		Background: func(f func()) { f() },
+		Sleep:      func(ctx context.Context, d time.Duration) error { w.clock.Advance(d); return ctx.Err() },
 	})
 }
 
@@ -95,7 +95,8 @@ func (w *world) vote(voter string, id prompt.ID, v prompt.Vote) {
 	require.NoError(w.t, err)
 }
 
-// run does what the Functions host would: it lets time pass and runs the queue functions until both queues are empty.
+// run does what the Functions host would: it lets time pass and runs the queue functions until both
+// queues are empty.
 func (w *world) run() {
 	w.t.Helper()
 	for range 10_000 {

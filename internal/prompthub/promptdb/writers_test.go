@@ -17,7 +17,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// TestManyWritersOfOnePrompt: 64 writers of one prompt on the embedded store are all answered, with the numbers 2 to 65.
+// TestManyWritersOfOnePrompt: 64 writers of one prompt on the embedded store are all answered, with
+// the numbers 2 to 65.
 func TestManyWritersOfOnePrompt(t *testing.T) {
 	s, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"), time.Now)
 	require.NoError(t, err)
@@ -26,7 +27,7 @@ func TestManyWritersOfOnePrompt(t *testing.T) {
 	w := &world{t: t, store: s.Tables, queues: s.Queues, clock: c}
 	w.DB = promptdb.New(promptdb.Config{
 		Store: s.Tables, Queues: s.Queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { go f() },
+		Background: func(f func()) { go f() },
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			select {
 			case <-time.After(d):

@@ -10,7 +10,8 @@ import (
 	"prompthub/internal/prompthub/web"
 )
 
-// The first view of a list costs what the list costs: tags to filter by are those of the prompts shown.
+// The first view of a list costs what the list costs: tags to filter by are those of the prompts
+// shown.
 func TestStorageOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })

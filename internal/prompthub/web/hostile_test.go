@@ -21,8 +21,8 @@ func newLongWorld(t testing.TB) *world {
 	return w
 }
 
-// TestHostilePages shows texts that make much of little: no page is longer than eight times its text and 64 KiB, and one that
-// would be says so and shows the text as it is.
+// TestHostilePages shows texts that make much of little: no page is longer than eight times its
+// text and 64 KiB, and one that would be says so and shows the text as it is.
 func TestHostilePages(t *testing.T) {
 	t.Parallel()
 	w := newLongWorld(t)
@@ -84,7 +84,8 @@ func TestHostileValues(t *testing.T) {
 	ann.post(ann.write("Many", many, "public")+"/fill", pairs...).is(422)
 }
 
-// TestLongAddress holds that an address, which stands in each link of a page, is no longer than one that a page makes.
+// TestLongAddress holds that an address, which stands in each link of a page, is no longer than one
+// that a page makes.
 func TestLongAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

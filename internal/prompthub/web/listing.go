@@ -148,7 +148,8 @@ func (s *web) list(w http.ResponseWriter, r *http.Request, who auth.User, name, 
 	return s.render(w, r, who, status, name, title, l)
 }
 
-// wrong reports whether an error is about what the address of a list says. Then the list says so in its place.
+// wrong reports whether an error is about what the address of a list says. Then the list says so in
+// its place.
 func (l *listing) wrong(err error, v view) bool {
 	if kind := fault.Of(err); err == nil || kind != fault.Malformed && kind != fault.Invalid {
 		return false

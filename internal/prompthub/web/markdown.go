@@ -56,7 +56,8 @@ func without(parsers []util.PrioritizedValue, unwanted any) []util.PrioritizedVa
 	})
 }
 
-// sanitizer is the second lock: it lets pass what the converter is known to write, and nothing else.
+// sanitizer is the second lock: it lets pass what the converter is known to write, and nothing
+// else.
 func sanitizer() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "li", "blockquote", "pre", "code", "em", "strong", "del",
@@ -77,8 +78,8 @@ func sanitizer() *bluemonday.Policy {
 	return p
 }
 
-// render returns a text as HTML of at most so many bytes. It reports false where there would be more: nested quotes and lists,
-// and references that are repeated, make much of little.
+// render returns a text as HTML of at most so many bytes. It reports false where there would be
+// more: nested quotes and lists, and references that are repeated, make much of little.
 func (m *markdown) render(s string, most int) (template.HTML, bool) {
 	if intricate(s) {
 		return "", false
@@ -99,8 +100,8 @@ const (
 	maxBrackets = 1500 // that may begin a link
 )
 
-// intricate reports whether a text is one that nobody wrote to be read, and that takes a parser time that grows with the square of
-// its length: seconds for the longest.
+// intricate reports whether a text is one that nobody wrote to be read, and that takes a parser
+// time that grows with the square of its length: seconds for the longest.
 func intricate(s string) bool {
 	if strings.Count(s, "[") > maxBrackets {
 		return true
@@ -147,8 +148,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// tables shows tables, but only those whose rows have about as many cells as are written: every row is
-// as wide as the first, so one wide row and many short ones would be a table of their product.
+// tables shows tables, but only those whose rows have about as many cells as are written: every row
+// is as wide as the first, so one wide row and many short ones would be a table of their product.
 type tables struct{}
 
 // Extend adds tables to a converter.
@@ -212,8 +213,8 @@ func (outline) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
 	}
 }
 
-// exact returns a text as HTML that a browser reads as the very same characters: without references it would
-// read a carriage return as a line feed.
+// exact returns a text as HTML that a browser reads as the very same characters: without references
+// it would read a carriage return as a line feed.
 func exact(s string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(s), "\r", "&#13;")) //nolint:gosec // it is escaped
 }

@@ -55,7 +55,8 @@ type promptPage struct {
 	TooLong  bool // whether it would be too long, rendered
 }
 
-// A page of a prompt has at most so many bytes for each of its text and so many for all else; what of it does not fit is left out.
+// A page of a prompt has at most so many bytes for each of its text and so many for all else; what
+// of it does not fit is left out.
 const (
 	perByte  = 8
 	maxFrame = 64 << 10
@@ -74,7 +75,8 @@ func (b *budget) take(n int) bool {
 	return true
 }
 
-// prompt shows a prompt, with the values that a form sent for its variables. Nothing is kept of them.
+// prompt shows a prompt, with the values that a form sent for its variables. Nothing is kept of
+// them.
 func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) error {
 	v, err := s.get(r, who)
 	if err != nil {

@@ -74,7 +74,8 @@ func (s *web) render(w http.ResponseWriter, r *http.Request, who auth.User, stat
 	return s.write(w, r, status, name, "frame", p)
 }
 
-// write answers with one template of a page. It is rendered before the answer begins, so that a failure is an error page.
+// write answers with one template of a page. It is rendered before the answer begins, so that a
+// failure is an error page.
 func (s *web) write(w http.ResponseWriter, r *http.Request, status int, name, part string, data any) error {
 	var b bytes.Buffer
 	if err := s.templates[name].ExecuteTemplate(&b, part, data); err != nil {
@@ -107,8 +108,8 @@ type failure struct {
 	Again   bool // whether trying again may help
 }
 
-// fail answers with an error: to a script as a problem document, to a reader as a page. Who is nobody is
-// asked to sign in.
+// fail answers with an error: to a script as a problem document, to a reader as a page. Who is
+// nobody is asked to sign in.
 func (s *web) fail(w http.ResponseWriter, r *http.Request, who auth.User, err error) {
 	p := httpjson.Describe(r.Context(), err)
 	httpjson.HangUp(w, r)

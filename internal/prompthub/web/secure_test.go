@@ -226,7 +226,8 @@ func TestPanic(t *testing.T) {
 	w.nobody().get("/app").is(500).lacks("secret")
 }
 
-// Whatever is in a prompt can be copied to the last byte, through what a parser of HTML does to text.
+// Whatever is in a prompt can be copied to the last byte, through what a parser of HTML does to
+// text.
 func TestSourceIsExact(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,8 +12,8 @@ import (
 	"prompthub/internal/httpjson"
 )
 
-// cookie holds who a developer says to be. It is no proof of anything, so it counts in dev mode only,
-// and only where the header that it stands for would count.
+// cookie holds who a developer says to be. It is no proof of anything, so it counts in dev mode
+// only, and only where the header that it stands for would count.
 const cookie = "prompthub-dev"
 
 func (s *web) signing() {
@@ -49,8 +49,8 @@ func (s *web) leave(w http.ResponseWriter, r *http.Request, _ auth.User) error {
 	return s.render(w, r, auth.User{}, http.StatusOK, "signin", "Signed out", form)
 }
 
-// identify says who is calling. A session may be renewed by the way. In dev mode the cookie is read as the headers are: the same names and the same
-// hosts are believed.
+// identify says who is calling. A session may be renewed by the way. In dev mode the cookie is read
+// as the headers are: the same names and the same hosts are believed.
 func (s *web) identify(w http.ResponseWriter, r *http.Request) (auth.User, error) {
 	if s.SignIn == Provider {
 		return s.Sessions.User(w, r)
@@ -121,8 +121,8 @@ func (s *web) signOut(w http.ResponseWriter, r *http.Request, _ auth.User) error
 	return nil
 }
 
-// remember sets the cookie. Over http, which dev mode takes from this machine only, some browsers keep no
-// cookie that is Secure.
+// remember sets the cookie. Over http, which dev mode takes from this machine only, some browsers
+// keep no cookie that is Secure.
 func (s *web) remember(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where it can be
 		Name: cookie, Value: value, Path: Prefix, MaxAge: int(age.Seconds()),
@@ -136,8 +136,9 @@ func goOn(w http.ResponseWriter, r *http.Request, address string) {
 	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // it was made here or came through back
 }
 
-// back returns an address of ours to go back to, whatever a form says. A path that is another one without its dots and double
-// slashes, spelled out or encoded, could lead anywhere. Nobody goes back to where sign-in stands.
+// back returns an address of ours to go back to, whatever a form says. A path that is another one
+// without its dots and double slashes, spelled out or encoded, could lead anywhere. Nobody goes
+// back to where sign-in stands.
 func back(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.IsAbs() || u.Host != "" || !serves(u.Path) || strings.HasPrefix(u.Path, Prefix+"/signin") ||

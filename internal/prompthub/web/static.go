@@ -59,7 +59,8 @@ func (s *static) add(name string, body []byte) {
 	s.assets[hashed] = asset{mime.TypeByExtension(ext), body, compress(body, gzip.BestCompression)}
 }
 
-// address returns where a file is served. It panics for a file that is not there: tests render every page.
+// address returns where a file is served. It panics for a file that is not there: tests render
+// every page.
 func (s *static) address(name string) string {
 	a, ok := s.addresses[name]
 	if !ok {
@@ -80,8 +81,8 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, r, http.StatusOK, a.plain, func() []byte { return a.gzip })
 }
 
-// send answers with a body, compressed where the client takes that. Compressing with what others wrote
-// would tell secrets by the length; pages hold none.
+// send answers with a body, compressed where the client takes that. Compressing with what others
+// wrote would tell secrets by the length; pages hold none.
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte, zipped func() []byte) {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")

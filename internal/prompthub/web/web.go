@@ -7,8 +7,8 @@
 // The pages trust nothing that users wrote. Texts reach a page through html/template, or through
 // goldmark without HTML and a sanitizer behind it; and a policy forbids the browser all scripts,
 // styles and connections but our own. Forms need no secret against forgery: the browser says where
-// a request comes from, other origins are refused (http.CrossOriginProtection), and the only cookie of
-// ours is sent to our own pages alone.
+// a request comes from, other origins are refused (http.CrossOriginProtection), and the only cookie
+// of ours is sent to our own pages alone.
 package web
 
 import (
@@ -39,7 +39,9 @@ const (
 	perUnit  = 9        // bytes that a form takes to encode a character of a text
 	perPage  = 20
 
-	maxAddress = 5 << 10 // bytes of a path and query, with the longest cursor, search and tags: a page has it in each of its links
+	// bytes of a path and query, with the longest cursor, search and tags: a page has it in each of
+	// its links
+	maxAddress = 5 << 10
 )
 
 // A SignIn is how a browser signs in.
@@ -82,7 +84,8 @@ type web struct {
 // serves reports whether a path belongs to the pages.
 func serves(path string) bool { return path == Prefix || strings.HasPrefix(path, Prefix+"/") }
 
-// Beside gives pages the requests under Prefix, and all others to api, which takes paths as they are.
+// Beside gives pages the requests under Prefix, and all others to api, which takes paths as they
+// are.
 func Beside(api, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if serves(r.URL.Path) {
@@ -143,7 +146,8 @@ func (s *web) lost(w http.ResponseWriter, r *http.Request, _ auth.User) error {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// secure sets the headers of every page. Referrers stay inside, as an address holds what was searched for.
+// secure sets the headers of every page. Referrers stay inside, as an address holds what was
+// searched for.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -180,8 +184,8 @@ func (s *web) handleText(pattern string, a access, act action) {
 	s.register(pattern, s.action(a, maxForm+perUnit*int64(s.MaxText), act))
 }
 
-// action returns the handler of an action for those who may use it. A form has been read before the request takes a place
-// at work, and an answer is sent after it has left it.
+// action returns the handler of an action for those who may use it. A form has been read before the
+// request takes a place at work, and an answer is sent after it has left it.
 func (s *web) action(a access, most int64, act action) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, caller, err := s.admit(w, r, a)
@@ -207,8 +211,8 @@ func (s *web) action(a access, most int64, act action) http.Handler {
 	})
 }
 
-// admit returns who is calling, and why the request goes no further if it does not. Those who are not identified share what
-// their address may ask for.
+// admit returns who is calling, and why the request goes no further if it does not. Those who are
+// not identified share what their address may ask for.
 func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User, string, error) {
 	who, err := s.identify(w, r)
 	if who.Known() {

@@ -92,7 +92,7 @@ func newWorld(t testing.TB, set ...func(*web.Config)) *world {
 	w.db = promptdb.New(promptdb.Config{
 		Store: w.store, Tags: prompt.DefaultTags(), Queues: memory.NewQueues(w.clock.Now), Tables: promptdb.DefaultTables(),
 		Now: w.clock.Now, Log: log, Sleep: func(context.Context, time.Duration) error { return nil },
-		Behind: func(do func()) { do() },
+		Background: func(do func()) { do() },
 	})
 	require.NoError(t, w.db.Create(t.Context()))
 	w.service = prompthub.New(w.db, prompt.Rules{}, w.clock.Now)
@@ -213,7 +213,8 @@ func (s shown) titles() []string {
 	return all
 }
 
-// write stores a prompt through the form, a second after the last, and returns the address of its page.
+// write stores a prompt through the form, a second after the last, and returns the address of its
+// page.
 func (p person) write(title, text, visibility string, tags ...string) string {
 	p.w.t.Helper()
 	p.w.clock.Advance(time.Second)

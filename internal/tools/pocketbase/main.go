@@ -1,11 +1,13 @@
-// Command pocketbase serves a prompt library as one would build it with PocketBase, for a comparison
-// with PromptHub under the same load: go run ./internal/prompthub/bench -against pocketbase.
+// Command pocketbase serves a prompt library as one would build it with PocketBase, for a
+// comparison with PromptHub under the same load: go run ./internal/prompthub/bench -against
+// pocketbase.
 //
 //	pocketbase <directory> <address> <users>
 //
-// It makes the collections in a new directory, prints the tokens of its users as a JSON array in one line, and
-// serves until it is interrupted. All is PocketBase's own: its REST API, its rules, its settings of SQLite, which
-// answer before a commit has reached the disk. Indexes are those that the lists need, and triggers keep the counts.
+// It makes the collections in a new directory, prints the tokens of its users as a JSON array in
+// one line, and serves until it is interrupted. All is PocketBase's own: its REST API, its rules,
+// its settings of SQLite, which answer before a commit has reached the disk. Indexes are those that
+// the lists need, and triggers keep the counts.
 package main
 
 import (
@@ -100,7 +102,8 @@ func collections(app core.App) error {
 	return votes(app, members, prompts)
 }
 
-// votes makes the collection of votes. A list of prompts expands them, and the rule leaves the caller's.
+// votes makes the collection of votes. A list of prompts expands them, and the rule leaves the
+// caller's.
 func votes(app core.App, members, prompts *core.Collection) error {
 	votes := core.NewBaseCollection("votes")
 	votes.Fields.Add(

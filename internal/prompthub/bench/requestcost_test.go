@@ -25,8 +25,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// BenchmarkRequest answers whole requests in this process, on the embedded store with 1,000 prompts: their allocations, and
-// for those that only read their time, are the program's own.
+// BenchmarkRequest answers whole requests in this process, on the embedded store with 1,000
+// prompts: their allocations, and for those that only read their time, are the program's own.
 func BenchmarkRequest(b *testing.B) {
 	h, l := benchAPI(b)
 	deep := map[string][]string{}
@@ -88,8 +88,8 @@ func benchDB(b *testing.B) (*promptdb.DB, *meter, library) {
 	m := &meter{rows: file.Tables, messages: file.Queues}
 	db := promptdb.New(promptdb.Config{
 		Store: m, Queues: meteredQueues{m}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Behind: func(f func()) { f() },
-		Sleep:  func(ctx context.Context, d time.Duration) error { time.Sleep(d); return ctx.Err() },
+		Background: func(f func()) { f() },
+		Sleep:      func(ctx context.Context, d time.Duration) error { time.Sleep(d); return ctx.Err() },
 	})
 	require.NoError(b, db.Create(b.Context()))
 	l := library{Prompts: 1000, Until: time.Now()}
@@ -98,8 +98,8 @@ func benchDB(b *testing.B) (*promptdb.DB, *meter, library) {
 	return db, m, l
 }
 
-// BenchmarkVotes has 64 voters at a time vote on one prompt, and on a thousand: nobody may be refused. It tells how often a
-// vote met another one that was faster.
+// BenchmarkVotes has 64 voters at a time vote on one prompt, and on a thousand: nobody may be
+// refused. It tells how often a vote met another one that was faster.
 func BenchmarkVotes(b *testing.B) {
 	for _, prompts := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("prompts=%d", prompts), func(b *testing.B) {

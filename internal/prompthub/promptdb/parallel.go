@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// both runs two functions at once and returns the first error, which ends the context of the other. The second runs
-// on the caller's goroutine: its stack has grown already, which a new one pays for with every call.
+// both runs two functions at once and returns the first error, which ends the context of the other.
+// The second runs on the caller's goroutine: its stack has grown already, which a new one pays for
+// with every call.
 func both(ctx context.Context, a, b func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -62,7 +62,7 @@ var firstPages = map[string]func(ctx context.Context, db *promptdb.DB, limit int
 		return db.MostLiked(ctx, "", limit)
 	},
 	"tag": func(ctx context.Context, db *promptdb.DB, limit int) (promptdb.Page, error) {
-		return db.Find(ctx, promptdb.Wanted{Tags: []prompt.Tag{"text"}}, "", limit)
+		return db.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}}, "", limit)
 	},
 }
 
@@ -119,7 +119,7 @@ func TestFirstPagesFollowTheirTag(t *testing.T) {
 	w := newWorld(t)
 	titles := func() []string {
 		return w.titles(3, func(after string) (promptdb.Page, error) {
-			return w.Find(t.Context(), promptdb.Wanted{Tags: []prompt.Tag{"image"}}, after, 3)
+			return w.Find(t.Context(), promptdb.Search{Tags: []prompt.Tag{"image"}}, after, 3)
 		})
 	}
 	p := w.add("ann", draft("a", "text"))
@@ -130,7 +130,8 @@ func TestFirstPagesFollowTheirTag(t *testing.T) {
 	require.Empty(t, titles())
 }
 
-// TestFirstPagesFollowJobs lets a prompt rise into a full page by votes whose job runs in this instance.
+// TestFirstPagesFollowJobs lets a prompt rise into a full page by votes whose job runs in this
+// instance.
 func TestFirstPagesFollowJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -199,7 +200,8 @@ func TestFirstPagesAreReadOnceForAll(t *testing.T) {
 	}
 }
 
-// TestFirstPagesBeingReadMissNoWrite writes while a page is being read: who comes after the write was answered sees it.
+// TestFirstPagesBeingReadMissNoWrite writes while a page is being read: who comes after the write
+// was answered sees it.
 func TestFirstPagesBeingReadMissNoWrite(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
@@ -256,7 +258,8 @@ func TestFirstPagesKeepNoError(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestFirstPagesOutliveTheirReader lets the caller go away whose request reads the page that others wait for.
+// TestFirstPagesOutliveTheirReader lets the caller go away whose request reads the page that others
+// wait for.
 func TestFirstPagesOutliveTheirReader(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
@@ -293,7 +296,7 @@ func TestFirstPagesAreFew(t *testing.T) {
 	w := newWorld(t)
 	w.add("ann", draft("a", "text"))
 	for i := range 1000 {
-		page, err := w.Find(t.Context(), promptdb.Wanted{Tags: []prompt.Tag{prompt.Tag(fmt.Sprint("tag", i))}}, "", 3)
+		page, err := w.Find(t.Context(), promptdb.Search{Tags: []prompt.Tag{prompt.Tag(fmt.Sprint("tag", i))}}, "", 3)
 		require.NoError(t, err)
 		require.Empty(t, page.Items)
 	}
@@ -303,7 +306,8 @@ func TestFirstPagesAreFew(t *testing.T) {
 	require.Equal(t, 1, w.FirstPages(), "old ones make room")
 }
 
-// TestProjectionsDoNotWaitForLists: while an instance reads which month is the oldest, and the storage takes its time, a prompt is created.
+// TestProjectionsDoNotWaitForLists: while an instance reads which month is the oldest, and the
+// storage takes its time, a prompt is created.
 func TestProjectionsDoNotWaitForLists(t *testing.T) {
 	w, g := newGate(t)
 	shut := make(chan struct{})

@@ -12,10 +12,11 @@ import (
 	"prompthub/internal/table"
 )
 
-// Reindex writes every index row again and removes those that should not be there, beside the truth rows too. The
-// application may be running. It returns how many prompts it went through. What it leaves to a person it reports: truth rows that it
-// cannot read or that a newer version wrote, tallies, and votes on prompts that do not exist. The latter it removes where it is
-// to remove orphans.
+// Reindex writes every index row again and removes those that should not be there, beside the truth
+// rows too. The application may be running. It returns how many prompts it went through. What it
+// leaves to a person it reports: truth rows that it cannot read or that a newer version wrote,
+// tallies, and votes on prompts that do not exist. The latter it removes where it is to remove
+// orphans.
 func (db *DB) Reindex(ctx context.Context, orphans bool, report func(Difference), progress func(prompts int)) (int, error) {
 	r := reindexing{db: db, orphans: orphans, report: report}
 	for i, p := range db.parts() {
@@ -42,7 +43,8 @@ type reindexing struct {
 	failed   failures
 }
 
-// truth projects the prompts of a page, one after the other as each sends many writes at once, and checks the rows beside them.
+// truth projects the prompts of a page, one after the other as each sends many writes at once, and
+// checks the rows beside them.
 func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found []Difference, errs failures) {
 	check := func(ctx context.Context, row table.Row) ([]Difference, error) {
 		if strings.HasPrefix(row.Row, "!") {
@@ -73,7 +75,7 @@ func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found
 	return found, errs
 }
 
-// settle mends a difference, or reports it.
+// settle repairs a difference, or reports it.
 func (r *reindexing) settle(ctx context.Context, d Difference) error {
 	switch {
 	case d.orphan && r.orphans && r.mayRemove(d):
@@ -83,14 +85,15 @@ func (r *reindexing) settle(ctx context.Context, d Difference) error {
 		r.report(d)
 		return nil
 	}
-	if err := r.db.mend(ctx, d); err != nil && !r.failed.goOn(err) {
+	if err := r.db.repair(ctx, d); err != nil && !r.failed.record(err) {
 		return err
 	}
 	return nil
 }
 
-// mayRemove reports whether votes are orphans for certain. Where nothing leads to the prompt that takes two things: that every
-// truth row could be read, so that its locator has just been written, and that it was not made a moment ago.
+// mayRemove reports whether votes are orphans for certain. Where nothing leads to the prompt that
+// takes two things: that every truth row could be read, so that its locator has just been written,
+// and that it was not made a moment ago.
 func (r *reindexing) mayRemove(d Difference) bool {
 	return d.author != "" || !r.unjudged && r.db.Now().Sub(d.id.Time()) > time.Hour
 }
@@ -114,12 +117,12 @@ func truthKey(key table.Key) (string, prompt.ID, error) {
 	return author, id, nil
 }
 
-// rewrite projects a prompt whatever its index rows hold, and deletes further entries of it. Unlike the
-// job of a message it brings its own wake-up, and waits where somebody else is at work.
+// rewrite projects a prompt whatever its index rows hold, and deletes further entries of it. Unlike
+// the job of a message it brings its own wake-up, and waits where somebody else is at work.
 func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray entries) error {
 	for range maxTries {
 		w := db.work(author, id)
-		until, err := db.bring(ctx, w, rewrite, stray)
+		until, err := db.reconcile(ctx, w, rewrite, stray)
 		if err != nil {
 			return err
 		}
@@ -134,16 +137,16 @@ func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray en
 	return fmt.Errorf("prompt %s: others are always at work on it", id)
 }
 
-// mend makes a row agree with the truth: through a projection where the prompt exists, by
+// repair makes a row agree with the truth: through a projection where the prompt exists, by
 // deleting the row where it does not. What nothing but a person can judge is left to verify.
-func (db *DB) mend(ctx context.Context, d Difference) error {
+func (db *DB) repair(ctx context.Context, d Difference) error {
 	switch {
 	case d.left():
 		return nil
 	case d.voter != "":
 		return db.followVote(ctx, message{Author: d.author, Prompt: d.id, Voter: d.voter})
 	case d.Table == db.t.Prompts && isLibraryKey(d.Key.Row) && d.stray == nil:
-		return db.mendLibrary(ctx, d)
+		return db.repairLibrary(ctx, d)
 	case d.stray == nil:
 		return db.rewrite(ctx, d.author, d.id, entries{})
 	}
@@ -155,14 +158,15 @@ func (db *DB) mend(ctx context.Context, d Difference) error {
 		return db.removeOrphan(ctx, d)
 	}
 	if d.Table == db.t.Prompts && isLibraryKey(d.Key.Row) {
-		return db.mendLibrary(ctx, d)
+		return db.repairLibrary(ctx, d)
 	}
 	stray, _, _ := db.entry(d.Table, d.Key)
 	return db.rewrite(ctx, d.author, d.id, stray)
 }
 
 // removeOrphan deletes a row whose prompt does not exist. The row was read before the truth was
-// looked for, and a truth row is written before its index rows, or with them: so no prompt is about to appear.
+// looked for, and a truth row is written before its index rows, or with them: so no prompt is about
+// to appear.
 func (db *DB) removeOrphan(ctx context.Context, d Difference) error {
 	err := db.write(ctx, d.Table, []table.Op{{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}}})
 	if err != nil && fault.Of(err) != fault.NotFound && !errors.Is(err, table.ErrNotFound) && !errors.Is(err, table.ErrConflict) {

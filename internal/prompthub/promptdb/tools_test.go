@@ -44,8 +44,8 @@ func restoredFrom(t *testing.T, backup *bytes.Buffer) *world {
 	return to
 }
 
-// TestBackupOfARunningLibrary: whatever goes on between two tables, the backup restores to a library that verifies, with all
-// that was there before it began.
+// TestBackupOfARunningLibrary: whatever goes on between two tables, the backup restores to a
+// library that verifies, with all that was there before it began.
 func TestBackupOfARunningLibrary(t *testing.T) {
 	for name, during := range map[string]func(w *world, old prompt.Prompt){
 		"made and voted on": func(w *world, _ prompt.Prompt) {
@@ -102,7 +102,8 @@ func orphaned(t *testing.T) (*world, prompt.Prompt) {
 	return w, lost
 }
 
-// TestOrphansAreRemovedOnDemand: votes without a prompt are reported, and stay unless they are to go.
+// TestOrphansAreRemovedOnDemand: votes without a prompt are reported, and stay unless they are to
+// go.
 func TestOrphansAreRemovedOnDemand(t *testing.T) {
 	w, lost := orphaned(t)
 	require.Contains(t, w.found(), "PromptVotes: p|"+string(lost.ID)+" / : votes on a prompt that does not exist")
@@ -117,7 +118,8 @@ func TestOrphansAreRemovedOnDemand(t *testing.T) {
 	require.Empty(t, w.reindex(true))
 }
 
-// TestOrphansThatNothingLeadsTo: without a locator votes are orphans only where every truth row can be read.
+// TestOrphansThatNothingLeadsTo: without a locator votes are orphans only where every truth row can
+// be read.
 func TestOrphansThatNothingLeadsTo(t *testing.T) {
 	w, lost := orphaned(t)
 	tables := promptdb.DefaultTables()
@@ -141,8 +143,8 @@ func (w *world) spoil(p prompt.Prompt, prop table.Prop) {
 	require.NoError(w.t, err)
 }
 
-// TestOneRowStopsNothing: a truth row that cannot be read, or that a newer version wrote, is a finding of each command, and the
-// only one; all else is verified, backed up and mended.
+// TestOneRowStopsNothing: a truth row that cannot be read, or that a newer version wrote, is a
+// finding of each command, and the only one; all else is verified, backed up and mended.
 func TestOneRowStopsNothing(t *testing.T) {
 	for name, prop := range map[string]table.Prop{
 		"cannot be read": {Name: "Pending", Value: table.String("{")},
@@ -206,7 +208,8 @@ func TestNewerRowsAreRead(t *testing.T) {
 	require.Zero(t, differences, "there are such rows while a new version is being rolled out")
 }
 
-// TestSweepWaitsForJobs: a vote whose job is still to come is no difference; one whose job is lost is.
+// TestSweepWaitsForJobs: a vote whose job is still to come is no difference; one whose job is lost
+// is.
 func TestSweepWaitsForJobs(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	p := w.add("ann", draft("one", "text"))
@@ -254,7 +257,8 @@ func (a *afterPage) List(ctx context.Context, name string, r table.Range, limit 
 	return page, err
 }
 
-// TestVotesMoveWhileTheyAreWalked: a voter behind the first page changes the vote, whose tally was read with that page.
+// TestVotesMoveWhileTheyAreWalked: a voter behind the first page changes the vote, whose tally was
+// read with that page.
 func TestVotesMoveWhileTheyAreWalked(t *testing.T) {
 	store := &afterPage{DB: memory.NewTables(), table: promptdb.DefaultTables().Votes}
 	w := newWorldOn(t, store)

@@ -10,9 +10,9 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// One partition serves about two thousand rows a second: a hundred first pages of the newest, of the most liked or of a
-// popular tag. So an instance keeps first pages for a moment, and callers who come while one is
-// being read share it.
+// One partition serves about two thousand rows a second: a hundred first pages of the newest, of
+// the most liked or of a popular tag. So an instance keeps first pages for a moment, and callers
+// who come while one is being read share it.
 const (
 	firstFor  = time.Second
 	maxFirsts = 64
@@ -32,15 +32,16 @@ type firstKey struct {
 	limit int
 }
 
-// firsts are the first pages that an instance keeps. What it writes itself is seen at once: a projection drops the pages that
-// it may have changed. What others write is seen when a page is firstFor old.
-type firsts struct {
+// A firstPageCache holds the first pages that an instance keeps. What it writes itself is seen at
+// once: a projection drops the pages that it may have changed. What others write is seen when a
+// page is firstFor old.
+type firstPageCache struct {
 	mu    sync.Mutex
 	pages map[firstKey]*first
 }
 
 // page returns a first page, which read reads if no recent one is there. It holds nobody's votes.
-func (f *firsts) page(ctx context.Context, now func() time.Time, key firstKey, read func(context.Context) (Page, error)) (Page, error) {
+func (f *firstPageCache) page(ctx context.Context, now func() time.Time, key firstKey, read func(context.Context) (Page, error)) (Page, error) {
 	p, mine := f.join(key, now())
 	switch {
 	case p == nil: // too many different ones at once
@@ -58,7 +59,7 @@ func (f *firsts) page(ctx context.Context, now func() time.Time, key firstKey, r
 }
 
 // fill reads a page. Others may wait for it, so that it does not end when its caller goes away.
-func (f *firsts) fill(ctx context.Context, key firstKey, p *first, read func(context.Context) (Page, error)) {
+func (f *firstPageCache) fill(ctx context.Context, key firstKey, p *first, read func(context.Context) (Page, error)) {
 	defer close(p.read)
 	p.err = errors.New("the reading of the page was cut short")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
@@ -69,7 +70,7 @@ func (f *firsts) fill(ctx context.Context, key firstKey, p *first, read func(con
 }
 
 // join returns a page that is recent enough, or one that the caller is to read, or nil.
-func (f *firsts) join(key firstKey, now time.Time) (p *first, mine bool) {
+func (f *firstPageCache) join(key firstKey, now time.Time) (p *first, mine bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if p := f.pages[key]; p != nil && now.Sub(p.began) < firstFor {
@@ -89,7 +90,7 @@ func (f *firsts) join(key firstKey, now time.Time) (p *first, mine bool) {
 	return p, true
 }
 
-func (f *firsts) expire(now time.Time) {
+func (f *firstPageCache) expire(now time.Time) {
 	for key, p := range f.pages {
 		if now.Sub(p.began) >= firstFor {
 			delete(f.pages, key)
@@ -97,7 +98,7 @@ func (f *firsts) expire(now time.Time) {
 	}
 }
 
-func (f *firsts) forget(key firstKey, p *first) {
+func (f *firstPageCache) forget(key firstKey, p *first) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pages[key] == p {
@@ -105,9 +106,10 @@ func (f *firsts) forget(key firstKey, p *first) {
 	}
 }
 
-// changed drops the pages that the index rows of a prompt may have changed: those that show it, those that should, and
-// those that are being read. Who waits for one of these came before the change was answered.
-func (f *firsts) changed(t Tables, p prompt.Prompt) {
+// changed drops the pages that the index rows of a prompt may have changed: those that show it,
+// those that should, and those that are being read. Who waits for one of these came before the
+// change was answered.
+func (f *firstPageCache) changed(t Tables, p prompt.Prompt) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for key, kept := range f.pages {

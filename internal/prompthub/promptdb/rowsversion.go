@@ -10,8 +10,8 @@ import (
 // rowsKey is the row that says which rows function wrote all index rows, in a store where one did.
 func rowsKey() table.Key { return sweepKey("rows") }
 
-// longestPrefix returns the longest prefixes of words that all titles have in the index. A store that an earlier version filled
-// has those of that version until it is reindexed.
+// longestPrefix returns the longest prefixes of words that all titles have in the index. A store
+// that an earlier version filled has those of that version until it is reindexed.
 func (db *DB) longestPrefix() int {
 	if db.whole.Load() {
 		return prompt.LongestPrefix

@@ -43,7 +43,8 @@ func startPurge(r *ring) *task {
 	return r.start("purge", func(ctx context.Context, db *promptdb.DB) error { _, err := db.Purge(ctx); return err })
 }
 
-// TestGivenUpEditKeepsItsWakeUp: an edit that gave up while its commit may still land leaves its wake-up.
+// TestGivenUpEditKeepsItsWakeUp: an edit that gave up while its commit may still land leaves its
+// wake-up.
 func TestGivenUpEditKeepsItsWakeUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
@@ -116,7 +117,8 @@ func TestPurgeLeavesAKeyTakenOver(t *testing.T) {
 	w.check()
 }
 
-// TestRedriveStopped: redrive is stopped between its two calls: the message is on one queue at least.
+// TestRedriveStopped: redrive is stopped between its two calls: the message is on one queue at
+// least.
 func TestRedriveStopped(t *testing.T) {
 	for n := range 3 {
 		for _, landed := range []bool{false, true} {
@@ -228,7 +230,8 @@ func TestSweepGoesOn(t *testing.T) {
 	require.Equal(t, 4200, seen)
 }
 
-// TestGivenUpVoteWaitsForItsLateRow: a vote that gave up does not bring its wake-up forward while a write may land.
+// TestGivenUpVoteWaitsForItsLateRow: a vote that gave up does not bring its wake-up forward while a
+// write may land.
 func TestGivenUpVoteWaitsForItsLateRow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)

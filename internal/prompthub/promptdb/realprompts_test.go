@@ -16,7 +16,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// realPrompts reads a thousand real prompts from the file that PROMPTS_CSV names; prompts.chat publishes them.
+// realPrompts reads a thousand real prompts from the file that PROMPTS_CSV names; prompts.chat
+// publishes them.
 func realPrompts(t testing.TB) []prompt.Draft {
 	t.Helper()
 	path := os.Getenv("PROMPTS_CSV")
@@ -41,7 +42,8 @@ func realPrompts(t testing.TB) []prompt.Draft {
 	return ds
 }
 
-// TestThousandRealPrompts asks 300 questions made of the prompts' own titles and compares the answers with a linear scan.
+// TestThousandRealPrompts asks 300 questions made of the prompts' own titles and compares the
+// answers with a linear scan.
 func TestThousandRealPrompts(t *testing.T) {
 	w := newWorldOn(t, memory.NewShortPages(3))
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -60,7 +62,7 @@ func TestThousandRealPrompts(t *testing.T) {
 	matches := 0
 	for i := range 300 {
 		about := all[rnd.IntN(len(all))]
-		want := promptdb.Wanted{Words: query(t, question(rnd, about.Title)), MostLiked: i%4 == 0}
+		want := promptdb.Search{Words: query(t, question(rnd, about.Title)), MostLiked: i%4 == 0}
 		if i%3 == 0 {
 			want.Tags = about.Tags
 		}

@@ -45,7 +45,8 @@ func TestLatePublish(t *testing.T) {
 		require.True(t, tk.settled())
 		require.Error(t, tk.err)
 		r.Advance(6 * time.Second)
-		require.NoError(t, toVisibility(prompt.Private)(t.Context(), r.truth, p.ID)) // answered: it is private
+		// answered: it is private
+		require.NoError(t, toVisibility(prompt.Private)(t.Context(), r.truth, p.ID))
 		r.Advance(6 * time.Second)
 		land()
 		r.rest()
@@ -83,8 +84,8 @@ func TestLateCommitOfAJob(t *testing.T) {
 	})
 }
 
-// TestOldTally: a job reads the tally; a vote comes and its job projects it; only then the first reads the truth row, and
-// projects the older tally.
+// TestOldTally: a job reads the tally; a vote comes and its job projects it; only then the first
+// reads the truth row, and projects the older tally.
 func TestOldTally(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
@@ -253,9 +254,12 @@ func TestDueLag(t *testing.T) {
 		ms, err := r.queues.Receive(t.Context(), promptdb.QueueMoves, 1, time.Minute)
 		require.NoError(t, err)
 		require.Len(t, ms, 1)
-		require.NoError(t, r.finish(promptdb.QueueMoves, ms[0], r.truth.Move(t.Context(), ms[0].Text))) // put back for the lease's end
-		_ = finishAll(r, tk)                                                                            // the task keeps its error
-		require.NoError(t, tk.err)                                                                      // the edit is done a moment later
+		// put back for the lease's end
+		require.NoError(t, r.finish(promptdb.QueueMoves, ms[0], r.truth.Move(t.Context(), ms[0].Text)))
+		// the task keeps its error
+		_ = finishAll(r, tk)
+		// the edit is done a moment later
+		require.NoError(t, tk.err)
 		begun := r.Now()
 		// Two votes 1 s apart: the first projects, the second is calmed.
 		for _, v := range []string{"v2", "v3"} {
@@ -285,7 +289,8 @@ func TestDueLag(t *testing.T) {
 	})
 }
 
-// TestLateIndexWrite: a writer that was throttled and slept through the end of its lease sends no index row any more.
+// TestLateIndexWrite: a writer that was throttled and slept through the end of its lease sends no
+// index row any more.
 func TestLateIndexWrite(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
@@ -318,8 +323,8 @@ func TestLateIndexWrite(t *testing.T) {
 	})
 }
 
-// TestDueKeepsUnknown: a job whose commit may still land asks to come again in a minute. Another vote's copy comes in 3 s, which
-// is before the commit lands.
+// TestDueKeepsUnknown: a job whose commit may still land asks to come again in a minute. Another
+// vote's copy comes in 3 s, which is before the commit lands.
 func TestDueKeepsUnknown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
@@ -354,7 +359,8 @@ func TestDueKeepsUnknown(t *testing.T) {
 	})
 }
 
-// TestUnknownWhenResolveFails: nor can the row be read that would tell what became of a job's commit.
+// TestUnknownWhenResolveFails: nor can the row be read that would tell what became of a job's
+// commit.
 func TestUnknownWhenResolveFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
@@ -410,7 +416,8 @@ func runUntil(r *ring, until time.Time) {
 	}
 }
 
-// TestSweepLeavesTallies: nobody but a person can say whether the tally or the votes are right, so nothing is written.
+// TestSweepLeavesTallies: nobody but a person can say whether the tally or the votes are right, so
+// nothing is written.
 func TestSweepLeavesTallies(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("ann", draft("liked", "text"))
@@ -429,7 +436,8 @@ func TestSweepLeavesTallies(t *testing.T) {
 	require.Equal(t, before.ETag, truth().ETag)
 }
 
-// TestRewriteWaitsForSeconds: anti-entropy and reindex meet a prompt that is being edited. Its lease is a minute, the edit takes a moment.
+// TestRewriteWaitsForSeconds: anti-entropy and reindex meet a prompt that is being edited. Its
+// lease is a minute, the edit takes a moment.
 func TestRewriteWaitsForSeconds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)

@@ -35,7 +35,8 @@ func (a *aside) Write(ctx context.Context, name string, ops ...table.Op) ([]stri
 	return a.DB.Write(ctx, name, ops...)
 }
 
-// TestOldWakeUpIsSentAgain: a process stands still at what it read. What it then writes needs a wake-up of its own.
+// TestOldWakeUpIsSentAgain: a process stands still at what it read. What it then writes needs a
+// wake-up of its own.
 func TestOldWakeUpIsSentAgain(t *testing.T) {
 	tests := map[string]struct {
 		reads, writes, queue string
@@ -53,7 +54,8 @@ func TestOldWakeUpIsSentAgain(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r := newRing(t)
 				tk := r.start(name, tt.do(r.seeded(1)))
-				stood, refused := false, name == "edit" // a vote reads again after a refusal, with the wake-up of the first try
+				// a vote reads again after a refusal, with the wake-up of the first try
+				stood, refused := false, name == "edit"
 				var sent time.Time
 				for !tk.settled() {
 					synctest.Wait()
@@ -96,8 +98,8 @@ func TestOldWakeUpIsSentAgain(t *testing.T) {
 	}
 }
 
-// TestFirstPageBesideWrites: while a prompt is being taken off the lists somebody reads a first page, which still has it. Once that is
-// answered the page is read anew.
+// TestFirstPageBesideWrites: while a prompt is being taken off the lists somebody reads a first
+// page, which still has it. Once that is answered the page is read anew.
 func TestFirstPageBesideWrites(t *testing.T) {
 	for name, first := range firstPages {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +122,8 @@ func TestFirstPageBesideWrites(t *testing.T) {
 	}
 }
 
-// TestOrphanKeyTakenOver: anti-entropy is about to remove an Idempotency-Key that leads to no prompt; a new prompt takes it over.
+// TestOrphanKeyTakenOver: anti-entropy is about to remove an Idempotency-Key that leads to no
+// prompt; a new prompt takes it over.
 func TestOrphanKeyTakenOver(t *testing.T) {
 	store := &aside{DB: memory.NewTables()}
 	w := newWorldOn(t, store)
@@ -146,7 +149,8 @@ func TestOrphanKeyTakenOver(t *testing.T) {
 	require.Equal(t, taken.ID, again.ID)
 }
 
-// TestNewerRowsAreNotWritten: a binary that does not know which rows a newer one wrote leaves the prompt alone.
+// TestNewerRowsAreNotWritten: a binary that does not know which rows a newer one wrote leaves the
+// prompt alone.
 func TestNewerRowsAreNotWritten(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	p := w.add("ann", draft("Newer", "text"))
@@ -167,7 +171,8 @@ func TestNewerRowsAreNotWritten(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// TestEveryAttemptIsKnown: the first commit is not answered and lands while the second is on its way, which then fails. The change is the writer's own.
+// TestEveryAttemptIsKnown: the first commit is not answered and lands while the second is on its
+// way, which then fails. The change is the writer's own.
 func TestEveryAttemptIsKnown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
@@ -203,8 +208,8 @@ func TestEveryAttemptIsKnown(t *testing.T) {
 	})
 }
 
-// TestEveryFieldIsKept sets every property of every row of the truth to a value of its own and follows it through a backup that is
-// restored, and through reindex: no property is forgotten.
+// TestEveryFieldIsKept sets every property of every row of the truth to a value of its own and
+// follows it through a backup that is restored, and through reindex: no property is forgotten.
 func TestEveryFieldIsKept(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	p := mixed(w)[0]
