@@ -92,7 +92,7 @@ func TestTooManyPromptsToSort(t *testing.T) {
 	}
 	_, err := w.Mine(t.Context(), "ann", promptdb.Filter{}, promptdb.ByTitle, "", 20)
 	require.Equal(t, fault.Invalid, fault.Of(err))
-	require.ErrorContains(t, err, "sort=newest")
+	require.ErrorContains(t, err, "take the newest first")
 	page, err := w.Mine(t.Context(), "ann", promptdb.Filter{}, promptdb.ByNewest, "", 20)
 	require.NoError(t, err)
 	require.Len(t, page.Items, 20)
