@@ -149,7 +149,7 @@ $(OIDC_STAMP): $(OIDC)/package-lock.json
 	@if command -v npm >/dev/null; then \
 		npm ci --prefix $(OIDC) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
-		echo "npm is not installed: sign-in with a provider is not tested. Install Node.js to test it."; \
+		echo "npm is not installed: sign-in with a provider is not tested. Install Node 22 to test it."; \
 	fi
 
 # What tests in a browser need besides the browser.

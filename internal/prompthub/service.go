@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"prompthub/internal/auth"
@@ -104,6 +105,9 @@ func idempotency(key string, d prompt.Draft) *promptdb.Idempotency {
 	if c := d.Content(); c.Kind == prompt.KindChat || c.Config != "" || len(c.Variables) > 0 {
 		body += " content " + c.Hash()
 	}
+	if len(d.OwnTags) > 0 {
+		body += fmt.Sprintf(" own %q", d.OwnTags)
+	}
 	for _, part := range [][2]string{{"name", d.Name}, {"description", d.Description}, {"message", d.Message}} {
 		// so that a body without it has the hash that it had before there was such a member
 		if part[1] != "" {
@@ -144,6 +148,29 @@ func (s *Service) checkTags(ctx context.Context, tags, has []prompt.Tag) error {
 	return &fault.Error{Kind: fault.Invalid, Text: "the prompt has tags that the catalog does not offer", Fields: fields}
 }
 
+// SplitTags parts tags that a client wrote without knowing of the catalog: those that it offers, or that the prompt has
+// already, and tags of the author's own. A tag that is written otherwise than in the catalog is one of the latter, and
+// so are those beyond prompt.MaxTags: the client is to read what it wrote.
+func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag) (tags []prompt.Tag, own []string, err error) {
+	catalog, err := s.db.Tags(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, text := range all {
+		text = strings.TrimSpace(text)
+		tag := prompt.Tag(text)
+		known := slices.Contains(has, tag) || slices.ContainsFunc(catalog, func(t prompt.TagInfo) bool { return t.Active && t.Tag == tag })
+		switch {
+		case slices.Contains(tags, tag) || slices.Contains(own, text):
+		case known && len(tags) < prompt.MaxTags:
+			tags = append(tags, tag)
+		default:
+			own = append(own, text)
+		}
+	}
+	return tags, own, nil
+}
+
 // Get returns a prompt. Who may be nobody.
 func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
 	return s.db.Get(ctx, who.ID, id)
@@ -180,6 +207,7 @@ type Patch struct {
 	Config      *string
 	Variables   *[]prompt.Variable
 	Tags        *[]prompt.Tag
+	OwnTags     *[]string
 	Visibility  *prompt.Visibility
 	Message     string   // why
 	Labels      []string // for the version that it makes
@@ -198,6 +226,7 @@ func (p Patch) apply(d prompt.Draft) prompt.Draft {
 	set(&d.Config, p.Config)
 	set(&d.Variables, p.Variables)
 	set(&d.Tags, p.Tags)
+	set(&d.OwnTags, p.OwnTags)
 	set(&d.Visibility, p.Visibility)
 	return d
 }

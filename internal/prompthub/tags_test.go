@@ -13,18 +13,45 @@ import (
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
 )
+
+// newService returns an instance of the application on stores.
+func newService(t *testing.T, store table.DB, queues queue.Queues) *prompthub.Service {
+	t.Helper()
+	db := promptdb.New(promptdb.Config{
+		Store: store, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+	})
+	require.NoError(t, db.Create(t.Context()))
+	return prompthub.New(db, prompt.Rules{}, time.Now)
+}
+
+// TestSplitTags: what the catalog has, as it is written there, are tags of the catalog, and all else are own ones.
+func TestSplitTags(t *testing.T) {
+	s := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
+	all := []string{" text ", "Text", "kitchen", "text", "kitchen", "retired", "gone"}
+	var active []string
+	catalog, err := s.Tags(t.Context(), auth.User{}, false)
+	require.NoError(t, err)
+	for _, tag := range catalog {
+		if tag.Tag != "text" {
+			active = append(active, string(tag.Tag))
+		}
+	}
+	require.GreaterOrEqual(t, len(active), prompt.MaxTags)
+	tags, own, err := s.SplitTags(t.Context(), append(all, active...), []prompt.Tag{"retired"})
+	require.NoError(t, err)
+	require.Len(t, tags, prompt.MaxTags)
+	require.Equal(t, []prompt.Tag{"text", "retired"}, tags[:2])
+	require.Equal(t, []string{"Text", "kitchen", "gone"}, own[:3])
+	require.Equal(t, active[prompt.MaxTags-2:], own[3:])
+}
 
 func TestRetire(t *testing.T) {
 	store, q := memory.NewTables(), memory.NewQueues(time.Now)
-	make := func() *prompthub.Service {
-		db := promptdb.New(promptdb.Config{
-			Store: store, Queues: q, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-			Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
-		})
-		require.NoError(t, db.Create(t.Context()))
-		return prompthub.New(db, prompt.Rules{}, time.Now)
-	}
+	make := func() *prompthub.Service { return newService(t, store, q) }
 	a, b := make(), make()
 	who := auth.User{ID: "mod", Roles: []string{auth.RoleAdmin}}
 	_, err := a.PutTag(t.Context(), who, prompt.TagInfo{Tag: "x", DisplayName: "Old", Active: false})

@@ -13,6 +13,7 @@ import (
 
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
 )
 
 // What the document says beyond what huma derives from the Go types: limits that only the
@@ -48,6 +49,7 @@ func (a *api) limits() {
 	for _, name := range []string{"Prompt", "NewPrompt", "PromptDraft", "PromptPatch"} {
 		limit(all[name].Properties["title"], "maxLength", maxTitle)
 		limit(all[name].Properties["tags"], "maxItems", maxTags)
+		limit(all[name].Properties["ownTags"], "maxItems", prompt.MaxOwnTags)
 		limit(all[name].Properties["name"], "maxLength", maxName)
 		limit(all[name].Properties["description"], "maxLength", maxDescription)
 		limit(all[name].Properties["message"], "maxLength", maxMessage)

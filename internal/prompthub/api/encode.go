@@ -19,7 +19,7 @@ func encode(v prompthub.View) Prompt {
 	p := Prompt{
 		ID: string(v.ID), AuthorID: prompt.AuthorKey(v.AuthorID), AuthorName: v.AuthorName,
 		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: v.About(), Version: max(v.Version, 1), Message: v.Message,
-		Excerpt: v.Excerpt, Text: v.Text, Tags: texts(v.Tags), Visibility: string(v.Visibility),
+		Excerpt: v.Excerpt, Text: v.Text, Tags: texts(v.Tags), OwnTags: v.OwnTags, Visibility: string(v.Visibility),
 		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
 		Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(), Revision: v.Revision, MyVote: v.MyVote.String(),
 	}

@@ -102,7 +102,7 @@ func (d PromptDraft) draft() prompt.Draft {
 	return prompt.Draft{
 		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Labels: d.Labels, Kind: prompt.Kind(d.Kind), Text: d.Text,
 		Messages: messages(d.Messages), Config: string(d.Config), Variables: variables(d.Variables),
-		Tags: names(d.Tags), Visibility: prompt.Visibility(d.Visibility),
+		Tags: names(d.Tags), OwnTags: d.OwnTags, Visibility: prompt.Visibility(d.Visibility),
 	}
 }
 
@@ -201,6 +201,9 @@ func (p PromptPatch) change() prompthub.Patch {
 	if p.Tags.Set {
 		tags := names(p.Tags.Value)
 		change.Tags = &tags
+	}
+	if p.OwnTags.Set {
+		change.OwnTags = &p.OwnTags.Value
 	}
 	if p.Visibility.Set {
 		v := prompt.Visibility(p.Visibility.Value)

@@ -371,6 +371,31 @@ func TestMine(t *testing.T) {
 	require.JSONEq(t, `{"id":"Root","authorId":"`+prompt.AuthorKey("Root")+`","name":"Root","roles":["admin"]}`, w.admin().get("/api/v1/me").is(200).body)
 }
 
+// TestOwnTags: words outside the catalog are a prompt's own, whoever reads it, and no public list shows or finds them.
+func TestOwnTags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	p := ann.do(http.MethodPost, prompts, `{"title":"T","text":"x","tags":["text"],"ownTags":[" Küche; später "],"visibility":"public"}`).is(201).prompt()
+	one := prompts + "/" + p.ID
+	want := []string{"Küche; später"}
+	require.Equal(t, want, p.OwnTags)
+	require.Equal(t, want, bob.get(one).is(200).prompt().OwnTags)
+	require.Equal(t, want, ann.get("/api/v1/me/prompts").is(200).list().Items[0].OwnTags)
+	for _, list := range []string{prompts, prompts + "?tag=text", "/api/v1/users/" + p.AuthorID + "/prompts"} {
+		l := bob.get(list).is(200).list()
+		require.Len(t, l.Items, 1, list)
+		require.Empty(t, l.Items[0].OwnTags, list)
+	}
+	patched := ann.do(http.MethodPatch, one, `{"title":"Other"}`, "If-Match", "*").is(200).prompt()
+	require.Equal(t, want, patched.OwnTags, "absent leaves them")
+	patched = ann.do(http.MethodPatch, one, `{"ownTags":["a","b"]}`, "If-Match", "*").is(200).prompt()
+	require.Equal(t, []string{"a", "b"}, patched.OwnTags)
+	require.EqualValues(t, 1, patched.Version, "they are no content")
+	require.Empty(t, ann.do(http.MethodPatch, one, `{"ownTags":null}`, "If-Match", "*").is(200).prompt().OwnTags)
+	require.Equal(t, []string{"body.ownTags[1]"}, ann.do(http.MethodPatch, one, `{"ownTags":["a","text"]}`, "If-Match", "*").problem(422).locations())
+}
+
 func TestTags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

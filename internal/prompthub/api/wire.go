@@ -3,12 +3,14 @@ package api
 import (
 	"encoding/json"
 	"time"
+
+	"prompthub/internal/prompthub/prompt"
 )
 
 // The limits that the document names and the domain enforces.
 const (
 	maxTitle       = 200
-	maxTags        = 10
+	maxTags        = prompt.MaxTags
 	maxName        = 255
 	maxDescription = 1024
 	maxMessage     = 500
@@ -32,6 +34,7 @@ type Prompt struct {
 	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs; absent in lists" example:"{\"model\":\"small\"}"`
 	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables; absent in lists" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	Tags        []string        `json:"tags" nullable:"false" doc:"In the author's order" example:"[\"development\",\"code-review\"]"`
+	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: the author's own words. Absent in lists of public prompts" example:"[\"kitchen; later\"]"`
 	Visibility  string          `json:"visibility" enum:"private,public" doc:"private: only its author sees it; public: everyone who may read" example:"public"`
 	CreatedAt   string          `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
 	UpdatedAt   string          `json:"updatedAt" format:"date-time" doc:"Of the last edit; votes leave it alone" example:"2026-03-04T05:06:07.891Z"`
@@ -70,6 +73,7 @@ type NewPrompt struct {
 	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs, such as model and parameters: at most 65,536 UTF-16 code units without white space" example:"{\"model\":\"small\"}"`
 	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables, at most 100; they override what the text says of them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	Tags        []string        `json:"tags,omitempty" doc:"At most 10 active tags of the catalog, each once, in either case" example:"[\"development\",\"code-review\"]"`
+	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Who may read the prompt reads them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
 	Visibility  string          `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"Who sees it" example:"public"`
 }
 
@@ -86,6 +90,7 @@ type PromptDraft struct {
 	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs, such as model and parameters: at most 65,536 UTF-16 code units without white space" example:"{\"model\":\"small\"}"`
 	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables, at most 100; they override what the text says of them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	Tags        []string        `json:"tags,omitempty" doc:"At most 10 tags, active ones or those it has, each once; absent for none" example:"[\"development\",\"code-review\"]"`
+	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Who may read the prompt reads them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
 	Visibility  string          `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
 }
 
@@ -102,6 +107,7 @@ type PromptPatch struct {
 	Config      optional[json.RawMessage] `json:"config,omitzero" doc:"As in PUT, in place of the whole config; null removes it" example:"{\"model\":\"small\"}"`
 	Variables   optional[[]Variable]      `json:"variables,omitzero" nullable:"true" doc:"As in PUT, in place of all; null removes them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	Tags        optional[[]string]        `json:"tags,omitzero" nullable:"true" doc:"As in PUT, in place of all tags; absent leaves them, null removes them" example:"[\"development\"]"`
+	OwnTags     optional[[]string]        `json:"ownTags,omitzero" nullable:"true" doc:"As in PUT, in place of all; absent leaves them, null removes them" example:"[\"kitchen; later\"]"`
 	Visibility  optional[string]          `json:"visibility,omitzero" enum:"private,public" doc:"As in PUT; absent leaves it" example:"private"`
 }
 

@@ -71,7 +71,7 @@ func (c *Client) Updater() Maker {
 		if name == "" {
 			return Rejected, errNameless
 		}
-		_, outcome, err := c.Save(ctx, Saving{Name: name, Title: row.Title, Text: row.Text, Tags: row.Tags, Visibility: row.Visibility})
+		_, outcome, err := c.Save(ctx, Saving{Name: name, Title: row.Title, Text: row.Text, Tags: row.Tags, OwnTags: row.OwnTags, Visibility: row.Visibility})
 		if refused(err, false) {
 			return Rejected, err
 		}
@@ -101,7 +101,7 @@ func refused(err error, ownUser bool) bool {
 // DryRun returns a Maker that holds rows against the rules and makes nothing.
 func DryRun(rules prompt.Rules) Maker {
 	return func(_ context.Context, row Row) (Outcome, error) {
-		d := prompt.Draft{Title: row.Title, Text: row.Text, Visibility: prompt.Visibility(row.Visibility)}
+		d := prompt.Draft{Title: row.Title, Text: row.Text, OwnTags: row.OwnTags, Visibility: prompt.Visibility(row.Visibility)}
 		for _, tag := range row.Tags {
 			d.Tags = append(d.Tags, prompt.Tag(tag))
 		}

@@ -179,6 +179,7 @@ type Saving struct {
 	Text       string
 	Message    string
 	Tags       []string
+	OwnTags    []string
 	Visibility string
 }
 
@@ -218,6 +219,9 @@ func (s Saving) change() map[string]any {
 	}
 	if len(s.Tags) > 0 {
 		m["tags"] = s.Tags
+	}
+	if len(s.OwnTags) > 0 {
+		m["ownTags"] = s.OwnTags
 	}
 	return m
 }

@@ -18,6 +18,7 @@ type Draft struct {
 	Title      string   `json:"title"`
 	Text       string   `json:"text"`
 	Tags       []string `json:"tags"`
+	OwnTags    []string `json:"ownTags,omitempty"`
 	Visibility string   `json:"visibility"`
 }
 

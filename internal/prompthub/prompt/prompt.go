@@ -35,7 +35,8 @@ type Draft struct {
 	Messages    []Message
 	Config      string // JSON, "" for none
 	Variables   []Variable
-	Tags        []Tag // unique, in the author's order
+	Tags        []Tag    // unique, in the author's order
+	OwnTags     []string // outside the catalog: words of the author's own; no public list and no search knows them
 	Visibility  Visibility
 	Description string   // "" stands for the first sentence
 	Message     string   // why the content is what it is, for people
@@ -56,7 +57,7 @@ func (d Draft) With(c Content) Draft {
 // Equal reports whether two drafts say the same. Why they do is not compared.
 func (d Draft) Equal(e Draft) bool {
 	return d.Name == e.Name && d.Title == e.Title && d.Description == e.Description && d.Content().Same(e.Content()) &&
-		d.Visibility == e.Visibility && slices.Equal(d.Tags, e.Tags)
+		d.Visibility == e.Visibility && slices.Equal(d.Tags, e.Tags) && slices.Equal(d.OwnTags, e.OwnTags)
 }
 
 // About returns the description, or what stands for it where there is none.

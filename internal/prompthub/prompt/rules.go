@@ -21,7 +21,13 @@ const (
 	maxTitle       = 200  // UTF-16 code units
 	maxDescription = 1024 // UTF-16 code units
 	maxMessage     = 500  // UTF-16 code units
-	maxTags        = 10
+)
+
+// Limits of tags.
+const (
+	MaxTags    = 10 // of the catalog
+	MaxOwnTags = 50
+	MaxOwnTag  = 100 // UTF-16 code units
 )
 
 // Rules are what a draft must keep to.
@@ -44,6 +50,7 @@ func (r Rules) Check(d Draft) (Draft, error) {
 	d.Labels = c.labels(d.Labels)
 	d = c.content(d, r.TextLimit())
 	d.Tags = c.tags(d.Tags)
+	d.OwnTags = c.ownTags(d.OwnTags, d.Tags)
 	if d.Visibility != Private && d.Visibility != Public {
 		c.broken("visibility", string(d.Visibility), "set the visibility to private or public")
 	}
@@ -125,10 +132,10 @@ func (c *checker) text(s string, limit int) {
 }
 
 func (c *checker) tags(tags []Tag) []Tag {
-	if len(tags) > maxTags {
-		c.broken("tags", fmt.Sprintf("%d tags", len(tags)), "keep at most %d tags", maxTags)
+	if len(tags) > MaxTags {
+		c.broken("tags", fmt.Sprintf("%d tags", len(tags)), "keep at most %d tags", MaxTags)
 		// Enough to see what is wrong, and no answer larger than the request.
-		tags = tags[:min(len(tags), 2*maxTags)]
+		tags = tags[:min(len(tags), 2*MaxTags)]
 	}
 	var kept []Tag
 	for i, raw := range tags {
@@ -141,6 +148,31 @@ func (c *checker) tags(tags []Tag) []Tag {
 			c.broken(location, string(raw), "remove the second tag %q", tag)
 		default:
 			kept = append(kept, tag)
+		}
+	}
+	return kept
+}
+
+// ownTags returns the tags outside the catalog, trimmed.
+func (c *checker) ownTags(list []string, tags []Tag) []string {
+	if len(list) > MaxOwnTags {
+		c.broken("ownTags", fmt.Sprintf("%d tags", len(list)), "keep at most %d tags of your own", MaxOwnTags)
+		return nil
+	}
+	var kept []string
+	for i, s := range list {
+		location := fmt.Sprintf("ownTags[%d]", i)
+		before := len(c.fields)
+		c.line(location, s, MaxOwnTag)
+		s = strings.TrimSpace(s)
+		switch {
+		case len(c.fields) > before:
+		case s == "":
+			c.broken(location, s, "write the tag, or leave it out")
+		case slices.Contains(kept, s) || slices.Contains(tags, Tag(s)):
+			c.broken(location, s, "remove the second tag %q", s)
+		default:
+			kept = append(kept, s)
 		}
 	}
 	return kept

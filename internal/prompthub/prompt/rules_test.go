@@ -30,11 +30,24 @@ func tagged(s ...string) prompt.Draft {
 	})
 }
 
+func ownTagged(s ...string) prompt.Draft {
+	return draft(func(d *prompt.Draft) { d.OwnTags = s })
+}
+
 // many returns n different tags.
 func many(n int) []string {
 	var tags []string
 	for i := range n {
 		tags = append(tags, fmt.Sprintf("tag%d", i))
+	}
+	return tags
+}
+
+// long returns n different tags of a length.
+func long(n, length int) []string {
+	tags := many(n)
+	for i, tag := range tags {
+		tags[i] = tag + strings.Repeat("é", length-len(tag))
 	}
 	return tags
 }
@@ -63,6 +76,8 @@ func TestCheckAccepts(t *testing.T) {
 		{name: "no tags", in: tagged()},
 		{name: "10 tags", in: tagged(many(10)...)},
 		{name: "tags in lower case, in order", in: tagged("Text", "c++", "B"), want: tagged("text", "c++", "b")},
+		{name: "own tags trimmed, as they are written", in: ownTagged(" Küche; später ", "text, c++", "TEXT"), want: ownTagged("Küche; später", "text, c++", "TEXT")},
+		{name: "50 own tags of 100", in: ownTagged(long(50, 100)...)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,6 +131,12 @@ func TestCheckRefuses(t *testing.T) {
 		{name: "empty tag", in: tagged(""), where: "tags[0]", message: "1 to 40"},
 		{name: "tag twice", in: tagged("a", "b", "a"), where: "tags[2]", message: `"a"`},
 		{name: "tag twice in two cases", in: tagged("Go", "gO"), where: "tags[1]", message: `"go"`},
+		{name: "51 own tags", in: ownTagged(many(51)...), where: "ownTags", message: "at most 50"},
+		{name: "own tag of 101", in: ownTagged(long(1, 101)...), where: "ownTags[0]", message: "100 characters, it has 101"},
+		{name: "own tag in two lines", in: ownTagged("a\nb"), where: "ownTags[0]", message: "one line"},
+		{name: "empty own tag", in: ownTagged("a", " "), where: "ownTags[1]", message: "write"},
+		{name: "own tag twice", in: ownTagged("a", " a"), where: "ownTags[1]", message: `"a"`},
+		{name: "own tag that is a tag", in: ownTagged("c++"), where: "ownTags[0]", message: `"c++"`},
 		{name: "no visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "" }), where: "visibility", message: "private or public"},
 		{name: "other visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "Public" }), where: "visibility", message: "private or public"},
 	}

@@ -269,6 +269,7 @@ func TestLibraryOutlivesABackup(t *testing.T) {
 	_, err := w.UndoLabel(t.Context(), "ann", p.ID, "staging", "ann", allow)
 	require.NoError(t, err)
 	w.mustRename(w.mustRename(p, "b"), "c")
+	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.OwnTags = []string{"my own", "a; b"} })
 	w.setDeleted(w.add("ann", named("mine")), true)
 	w.add("ann", named("mine"))
 	w.run()

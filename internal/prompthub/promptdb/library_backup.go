@@ -61,6 +61,7 @@ type libraryLine struct {
 	// those of its names that lead to other prompts, or nowhere
 	Lost        []string         `json:"lost,omitempty"`
 	Description string           `json:"description,omitempty"`
+	OwnTags     []string         `json:"ownTags,omitempty"`
 	Version     int64            `json:"version"`
 	LastVersion int64            `json:"lastVersion"`
 	PublicFrom  int64            `json:"publicFrom"`
@@ -107,7 +108,7 @@ func (b *backup) library(ctx context.Context, rec *record) (*libraryLine, error)
 
 func (b *backup) libraryLine(ctx context.Context, rec record, c card) (*libraryLine, error) {
 	l := &libraryLine{
-		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description,
+		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
 		Deleted: c.gaps.String(), Labels: c.labels, contentParts: partsOf(rec.Content()),
 	}
@@ -159,7 +160,7 @@ func (l *libraryLine) into(p *prompt.Prompt) {
 		*p = prompt.First(*p)
 		return
 	}
-	p.Name, p.Slug, p.OldNames, p.Description, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.Message
+	p.Name, p.Slug, p.OldNames, p.Description, p.OwnTags, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.OwnTags, l.Message
 	p.Draft = p.With(l.with(p.Text))
 	p.Versions = prompt.Versions{Version: l.Version, Last: l.LastVersion, From: l.PublicFrom}
 }

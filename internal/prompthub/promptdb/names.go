@@ -19,7 +19,7 @@ const maxOldNames = 8
 // nameProps returns what the rows of a prompt's name and slug hold: where it is, and copies for
 // lists.
 func nameProps(p prompt.Prompt, c card) table.Props {
-	return table.Props{
+	return append(table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
 		{Name: "Name", Value: table.String(p.Name)},
 		{Name: "Slug", Value: table.String(p.Slug)},
@@ -31,7 +31,7 @@ func nameProps(p prompt.Prompt, c card) table.Props {
 		{Name: "Tags", Value: table.String(joinTags(p.Tags))},
 		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
-	}
+	}, ownTags(p)...)
 }
 
 // redirect returns what the row of an old name holds.

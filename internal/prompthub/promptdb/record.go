@@ -91,7 +91,7 @@ func library(p prompt.Prompt) table.Props {
 // authorSummary is the summary that the author's own list shows.
 func authorSummary(p prompt.Prompt) table.Props {
 	props := append(summary(p), table.Prop{Name: "Revision", Value: table.Int64(p.Revision)})
-	return append(props, marks(p)...)
+	return slices.Concat(props, ownTags(p), marks(p))
 }
 
 // marks returns what deletion and hiding left on a prompt. Unset times are left out: Table
@@ -216,6 +216,8 @@ func parseSummary(row table.Row) prompt.Prompt {
 			p.Version = v.Int()
 		case "Tags":
 			p.Tags = splitTags(v.Str())
+		case "OwnTags":
+			p.OwnTags = strings.Split(v.Str(), "\n")
 		case "Visibility":
 			p.Visibility = prompt.Visibility(v.Str())
 		case "CreatedAt":
@@ -239,6 +241,14 @@ func parseSummary(row table.Row) prompt.Prompt {
 		}
 	}
 	return p
+}
+
+// ownTags returns what the rows of the author's own lists hold of tags outside the catalog.
+func ownTags(p prompt.Prompt) table.Props {
+	if len(p.OwnTags) == 0 {
+		return nil
+	}
+	return table.Props{{Name: "OwnTags", Value: table.String(strings.Join(p.OwnTags, "\n"))}} // none has a line break
 }
 
 func joinTags(tags []prompt.Tag) string {

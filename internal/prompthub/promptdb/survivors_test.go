@@ -222,7 +222,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 	w.edit(p.AuthorID, p.ID, func(p *prompt.Prompt) {
 		p.Kind, p.Text = prompt.KindChat, ""
 		p.Messages = []prompt.Message{{Role: "system", Content: "You are {{who}}."}}
-		p.Config = `{"temperature":0.5}`
+		p.Config, p.OwnTags = `{"temperature":0.5}`, []string{"my own", "a; b"}
 		p.Variables = []prompt.Variable{{Name: "who", Type: "text", Description: "whom to play", Required: true}}
 	})
 	for _, n := range []int64{1, 2, 3} {

@@ -164,7 +164,9 @@ func TestTokenIsKeptFromBeforeItWasRead(t *testing.T) {
 func TestByAuthorListsWhatEveryoneMaySee(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	public := w.add("ann", draft("public", "text"))
+	d := draft("public", "text")
+	d.OwnTags = []string{"only in her own lists"}
+	public := w.add("ann", d)
 	hidden := draft("private", "text")
 	hidden.Visibility = prompt.Private
 	w.add("ann", hidden)
@@ -172,4 +174,5 @@ func TestByAuthorListsWhatEveryoneMaySee(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	require.Equal(t, public.ID, page.Items[0].ID)
+	require.Empty(t, page.Items[0].OwnTags)
 }

@@ -165,7 +165,7 @@ func (db *DB) ByAuthor(ctx context.Context, author, after string, limit int) (Pa
 		return Page{}, err
 	}
 	for i := range page.Items {
-		page.Items[i].Revision = 0 // as in the other lists for everyone
+		page.Items[i].Revision, page.Items[i].OwnTags = 0, nil // as in the other lists for everyone
 	}
 	if id, ok := parseMine(page.After); ok && (len(page.Items) == 0 || page.Items[len(page.Items)-1].ID != id) {
 		// The place where reading stopped may be a private prompt, which nobody is told of.
