@@ -8,15 +8,27 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/web"
 )
 
-// doors returns the pages and the API: the path says which one is asked. They share what callers
-// may ask.
+// doors returns the pages, the API and what assistants see: the path says which one is asked. They
+// share what callers may ask.
 func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
-	return a.settings.Clients(web.Beside(a.api(identify, admission), a.pages(identify, sessions, admission)))
+	doors := web.Beside(a.api(identify, admission), a.pages(identify, sessions, admission))
+	return a.settings.Clients(mcp.Beside(doors, a.assistants(identify, admission)))
+}
+
+// assistants returns what assistants see.
+func (a *app) assistants(identify auth.Identify, admission *httpjson.Admission) http.Handler {
+	version, _ := built()
+	service := prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now)
+	return mcp.New(mcp.Config{
+		Service: service, Identify: service.WithTokens(identify, a.settings.Dev()), PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
+		Admission: admission, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
+	})
 }
 
 // pages returns what people see in a browser.

@@ -20,6 +20,7 @@ import (
 	"prompthub/internal/function/queuetrigger"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/web"
 	"prompthub/internal/prompthub/worker"
@@ -103,8 +104,10 @@ func documented(t *testing.T) []string {
 	return all
 }
 
-// pageRoutes are the routes of the pages, and of the address without a path, which leads to them.
-var pageRoutes = map[string][]string{
+// wholeRoutes are the routes for everything below: of the pages, and of the address without a path,
+// which leads to them; and of assistants, whose other methods the program refuses itself.
+var wholeRoutes = map[string][]string{
+	strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}": {"get", "head", "post", "delete"},
 	strings.TrimPrefix(web.Prefix, "/") + "/{*path}": {"get", "head", "post"},
 	"{ignored:maxlength(0)?}":                        {"get", "head"},
 }
@@ -121,11 +124,11 @@ func TestEveryRouteHasAFunctionAndNoOther(t *testing.T) {
 		in := bindings[0]
 		require.Equal(t, binding{Type: "httpTrigger", Direction: "in", Name: "req", AuthLevel: "anonymous", Route: in.Route, Methods: in.Methods}, in, name)
 		require.Equal(t, binding{Type: "http", Direction: "out", Name: "res"}, bindings[1], name)
-		if methods, ok := pageRoutes[in.Route]; ok {
+		if methods, ok := wholeRoutes[in.Route]; ok {
 			require.Equal(t, methods, in.Methods, name)
 			continue
 		}
-		require.NotContains(t, in.Route, "*", "%s: only the pages may have a route for everything below", name)
+		require.NotContains(t, in.Route, "*", "%s: only pages and assistants may have a route for everything below", name)
 		route, ok := strings.CutPrefix("/"+in.Route, api.Prefix)
 		require.True(t, ok, "%s: route %s is not under %s", name, in.Route, api.Prefix)
 		require.Equal(t, slices.Contains(in.Methods, "get"), slices.Contains(in.Methods, "head"), "%s: HEAD goes with GET", name)

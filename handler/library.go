@@ -107,8 +107,8 @@ func get(ctx context.Context, remote *client.Client, name string) (client.Found,
 	return remote.Get(ctx, r)
 }
 
-func ref(name string) (client.Ref, error) {
-	r, err := client.ParseRef(name)
+func ref(name string) (prompt.Ref, error) {
+	r, err := prompt.ParseRef(name)
 	if err != nil {
 		return r, usageError(err.Error())
 	}

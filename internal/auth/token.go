@@ -43,8 +43,15 @@ func (u User) Needs(scope string) error {
 	if u.May(scope) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "this needs an access token with the scope "+scope)
+	missing := &MissingScope{scope}
+	return fault.Wrap(fault.Forbidden, missing.Error(), missing)
 }
+
+// A MissingScope is the cause of an error of Needs.
+type MissingScope struct{ Scope string }
+
+// Error returns what the user is told.
+func (m *MissingScope) Error() string { return "this needs an access token with the scope " + m.Scope }
 
 // An access token reads ph_{id}_{secret}. The secret ends with a checksum of all that stands before
 // it, so that a mistyped token costs no look into the storage, and programs that search for lost

@@ -54,13 +54,16 @@ var allowed = map[string][]string{
 	"internal/prompthub/web": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
 	},
+	"internal/prompthub/mcp": {
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
+	},
 	"internal/prompthub/worker": {"internal/function", "internal/prompthub/promptdb"},
 	"internal/prompthub/client": {"internal/fault", "internal/prompthub/prompt"},
 
 	"handler": {
 		"internal/auth", "internal/azure", "internal/devhost", "internal/embedded", "internal/fault", "internal/function",
 		"internal/function/queuetrigger", "internal/httpjson", "internal/prompthub", "internal/prompthub/api",
-		"internal/prompthub/client", "internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
+		"internal/prompthub/client", "internal/prompthub/mcp", "internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
 		"internal/queue", "internal/table", "internal/telemetry",
 	},
 }

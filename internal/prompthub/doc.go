@@ -5,7 +5,7 @@
 //
 //   - prompt: the nouns and their rules, pure;
 //   - promptdb: the tables and queues; how index rows follow the truth;
-//   - api: the HTTP routes; web: the pages; worker: the queue and timer functions; client: import
+//   - api: the HTTP routes; web: the pages; mcp: what assistants see; worker: the queue and timer functions; client: import
 //     and export over the API;
 //   - e2e: tests of the built program; bench: what requests cost, and a load program;
 //   - below, free of PromptHub: table and queue (the contracts), azure, embedded and memory

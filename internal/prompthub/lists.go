@@ -59,7 +59,8 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 	})
 }
 
-// page opens the cursor, reads, marks the caller's votes and seals the next cursor.
+// page opens the cursor, reads, marks the caller's votes, if somebody is calling, and seals the
+// next cursor.
 func (s *Service) page(ctx context.Context, who auth.User, scope, token string, read func(after string) (promptdb.Page, error)) (Page, error) {
 	p, err := open(scope, token, read)
 	if err != nil {
@@ -99,12 +100,16 @@ type Filter = promptdb.Filter
 // A Sort is an order of an author's own prompts.
 type Sort = promptdb.Sort
 
+// ByNewest is the order of an author's own prompts that costs the same at any number of them.
+const ByNewest = promptdb.ByNewest
+
 // A MineQuery says which of the caller's own prompts are wanted.
 type MineQuery struct {
 	promptdb.Filter
-	Sort   promptdb.Sort
-	Limit  int
-	Cursor string
+	Sort    promptdb.Sort
+	Limit   int
+	Cursor  string
+	NoVotes bool // leaves the caller's votes out
 }
 
 func (q MineQuery) scope(who auth.User) string {
@@ -115,7 +120,11 @@ func (q MineQuery) scope(who auth.User) string {
 
 // Mine returns the caller's own prompts.
 func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, error) {
-	return s.page(ctx, who, q.scope(who), q.Cursor, func(after string) (promptdb.Page, error) {
+	voter := who
+	if q.NoVotes {
+		voter = auth.User{}
+	}
+	return s.page(ctx, voter, q.scope(who), q.Cursor, func(after string) (promptdb.Page, error) {
 		if q.Words.Nothing() {
 			return promptdb.Page{}, nil
 		}

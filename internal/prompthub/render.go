@@ -27,6 +27,11 @@ func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want 
 	if err != nil {
 		return Rendering{}, err
 	}
+	return s.Fill(v, values)
+}
+
+// Fill is Render for a prompt that was read.
+func (s *Service) Fill(v View, values map[string]string) (Rendering, error) {
 	filled, err := v.Content().Render(values, s.rules.TextLimit())
 	if err != nil {
 		return Rendering{}, err

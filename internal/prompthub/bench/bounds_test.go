@@ -19,6 +19,7 @@ import (
 
 	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/web"
@@ -46,6 +47,11 @@ var (
 	aToken  = bound{4, 60, 64, 4 << 10} // a user has at most 50
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 2 << 10}
+
+	// A page of 50 prompts, each with its labels and perhaps another version, is read whole: 50
+	// times 1 KiB of description, 4 KiB of hints and 100 names of 64 characters. The same route
+	// takes changes.
+	aMessage = bound{2*prompt.MaxTokens + 60, 5600, 2 << 10, 64 << 10}
 )
 
 // bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages
@@ -83,6 +89,8 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/delete": aChange, "POST /app/prompts/{id}/restore": aChange,
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
+	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
+
 	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
 }
 
@@ -167,6 +175,7 @@ func (s *search) findRoutes(t *testing.T) {
 		s.routes = append(s.routes, pattern)
 		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done"}
 	}
+	s.routes = append(s.routes, mcp.Patterns()...)
 	slices.Sort(s.routes)
 }
 
@@ -243,12 +252,12 @@ func (s *search) cursorOf(t *rapid.T, route string) string {
 // request draws a request of a route.
 func (s *search) request(t *rapid.T, route string) *http.Request {
 	method, path, _ := strings.Cut(route, " ")
-	isPage := strings.HasPrefix(path, web.Prefix)
+	isPage, isMessage := strings.HasPrefix(path, web.Prefix), slices.Contains(mcp.Patterns(), route)
 	id := string(rapid.SampledFrom(s.ids).Draw(t, "id"))
 	part := url.PathEscape(some(t, "path"))
 	number := rapid.SampledFrom([]string{"1", "2", "0", "-1", "9223372036854775807", part}).Draw(t, "number")
 	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{slug}", part, "{rest...}", part, "{version}", number, "{other}", number, "{label}", part, "{file}", part).Replace(path)
-	if !isPage {
+	if !isPage && !isMessage {
 		path = api.Prefix + path
 	}
 	query := url.Values{}
@@ -269,6 +278,9 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		query.Set(name, some(t, name))
 	}
 	body, kind := s.body(t, method, isPage)
+	if isMessage && method == http.MethodPost {
+		body = strings.NewReader(s.message(t))
+	}
 	r := httptest.NewRequest(method, "http://localhost/", body)
 	r.URL.Path, _ = url.PathUnescape(path)
 	r.URL.RawPath = path
@@ -276,6 +288,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	r.RequestURI = r.URL.RequestURI()
 	r.Header.Set("Content-Type", kind)
 	r.Header.Set("If-Match", "*")
+	r.Header.Set("Accept", "application/json, text/event-stream")
 	if who := rapid.SampledFrom([]string{ann, ann, "Vera", ""}).Draw(t, "who"); who != "" {
 		r.Header.Set("X-Dev-User", who)
 		r.Header.Set("X-Dev-Roles", rapid.SampledFrom([]string{"", "admin"}).Draw(t, "role"))
@@ -314,6 +327,29 @@ func (s *search) body(t *rapid.T, method string, form bool) (io.Reader, string) 
 	b, err := json.Marshal(values)
 	require.NoError(t, err)
 	return strings.NewReader(string(b)), "application/json"
+}
+
+// message draws a message of the Model Context Protocol: one that means something with values of
+// all sizes, or what is none.
+func (s *search) message(t *rapid.T) string {
+	name := rapid.SampledFrom([]string{string(s.ids[0]), "@" + some(t, "owner") + "/x", some(t, "a name")}).Draw(t, "named")
+	params := map[string]any{"name": name, "cursor": some(t, "cursor"), "uri": some(t, "uri"), "arguments": map[string]any{some(t, "argument"): some(t, "argument value")}}
+	switch rapid.IntRange(0, 5).Draw(t, "params are") {
+	case 0:
+		delete(params, "cursor")
+		delete(params, "arguments")
+	case 1:
+		params["arguments"] = some(t, "no arguments")
+	case 2:
+		params["ref"] = map[string]any{"type": "ref/prompt", "name": name}
+		params["argument"] = map[string]any{"name": some(t, "completed"), "value": some(t, "typed")}
+	case 3:
+		return rapid.SampledFrom([]string{"[", "{\"id\":", "[[", "{}", "\"", "\x00"}).Draw(t, "no JSON") + strings.Repeat(some(t, "junk"), 20)
+	}
+	method := rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", some(t, "method")}).Draw(t, "method")
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": rapid.SampledFrom([]any{1, "x", some(t, "id")}).Draw(t, "id is"), "method": method, "params": params})
+	require.NoError(t, err)
+	return string(b)
 }
 
 // try makes a request, and reports what it cost beyond its bound.

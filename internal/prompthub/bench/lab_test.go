@@ -22,6 +22,7 @@ import (
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/web"
@@ -42,7 +43,7 @@ type lab struct {
 	t      testing.TB
 	meter  *meter
 	db     *promptdb.DB
-	doors  http.Handler // the API, and the pages
+	doors  http.Handler // the API, the pages, and that of assistants
 	jobs   map[string]function.Func
 	prompt prompt.ID    // by ann, public: three tags, a title of five words
 	behind atomic.Int64 // calls that were left to follow the answer
@@ -99,7 +100,8 @@ func (l *lab) restart() {
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	routes := api.New(api.Config{Service: hub, Identify: hub.WithTokens(auth.Dev(), true), Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
-	l.doors = web.Beside(routes, pages)
+	assistants := mcp.New(mcp.Config{Service: hub, Identify: hub.WithTokens(auth.Dev(), true), Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
+	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db) {
 		l.jobs[t.Name] = t.Run

@@ -67,7 +67,7 @@ func newClient(connections int) *http.Client {
 
 // whole reports whether the path is all of it: of a page, or of another program's API.
 func (c call) whole() bool {
-	return strings.HasPrefix(c.path, "/app") || strings.HasPrefix(c.path, "/api")
+	return strings.HasPrefix(c.path, "/app") || strings.HasPrefix(c.path, "/api") || strings.HasPrefix(c.path, "/mcp")
 }
 
 // request returns the call as a request to a program: to its API, or for a page.

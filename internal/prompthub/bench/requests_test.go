@@ -53,7 +53,7 @@ func (r request) make(l *lab) int {
 		return 0
 	}
 	c := r.call
-	c.path = l.path(c.path)
+	c.path, c.body = l.path(c.path), l.path(c.body)
 	if r.token {
 		c.header = http.Header{"Authorization": {"Bearer " + l.token.Secret}}
 	}
@@ -67,7 +67,7 @@ func (r request) make(l *lab) int {
 }
 
 func requests() []request {
-	return slices.Concat(reads(), lists(), votes(), changes(), moderation(), pages(), jobs())
+	return slices.Concat(reads(), lists(), votes(), changes(), moderation(), pages(), assistants(), jobs())
 }
 
 func get(path, user string) call { return call{method: http.MethodGet, path: path, user: user} }
@@ -209,6 +209,27 @@ func pages() []request {
 		{name: "page: new prompt", call: get("/app/prompts/new", ann)},
 		{name: "page: vote", call: form("/app/prompts/{id}/vote", "Vera", "value=like"), status: http.StatusSeeOther, steps: 3, tables: 4, queues: 2, behind: 1},
 		{name: "page: create", call: form("/app/prompts", ann, written), status: http.StatusSeeOther, steps: 4, tables: 2 + indexRows, queues: 2, behind: 1},
+	}
+}
+
+// assistants are messages of the Model Context Protocol.
+func assistants() []request {
+	send := func(path, user, method, params string) call {
+		return call{
+			method: http.MethodPost, path: path, user: user, body: `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`,
+			header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}},
+		}
+	}
+	const mine = `{"name":"write-better-short-mystery-novels"}`
+	return []request{
+		{name: "mcp: initialize", call: send("/mcp", "Vera", "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`)},
+		{name: "mcp: list mine, 50", call: send("/mcp", ann, "prompts/list", "{}"), steps: 2, tables: 101},
+		{name: "mcp: list the best, 50", call: send("/mcp", "", "prompts/list", "{}"), steps: 2, tables: 101},
+		{name: "mcp: list a tag, 50", call: send("/mcp/t/text", "", "prompts/list", "{}"), steps: 2, tables: 101},
+		{name: "mcp: get mine by name", call: send("/mcp", ann, "prompts/get", mine), steps: 2, tables: 5},
+		{name: "mcp: get mine by name, with a label on an older version", setup: labelled, call: send("/mcp", ann, "prompts/get", mine), steps: 2, tables: 6},
+		{name: "mcp: get by id, author known", call: send("/mcp", "Vera", "prompts/get", `{"name":"{id}"}`), steps: 1, tables: 4},
+		{name: "mcp: complete an argument", call: send("/mcp", ann, "completion/complete", `{"ref":{"type":"ref/prompt","name":"write-better-short-mystery-novels"},"argument":{"name":"x","value":""}}`), steps: 2, tables: 5},
 	}
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,55 +14,15 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A Ref names a prompt, and which content of it, as people and scripts write it: NAME, NAME@LABEL,
-// NAME@VERSION, each also with @HANDLE/ before it for a prompt of another user.
-type Ref struct {
-	Owner   string // a handle, or "me"
-	Name    string // name, slug or id
-	Version int64  // 0: none is named
-	Label   string // "": none is named
-}
-
-// Production is the label of the content that programs are to have where they name none.
-const Production = "production"
-
-// ParseRef reads a Ref.
-func ParseRef(s string) (Ref, error) {
-	r := Ref{Owner: "me", Name: s}
-	if rest, ok := strings.CutPrefix(s, "@"); ok {
-		owner, name, both := strings.Cut(rest, "/")
-		if !both || owner == "" {
-			return r, fmt.Errorf("%q names nobody's prompt: write @HANDLE/NAME", s)
-		}
-		r.Owner, r.Name = owner, name
-	}
-	if i := strings.LastIndexByte(r.Name, '@'); i >= 0 {
-		which := r.Name[i+1:]
-		r.Name = r.Name[:i]
-		if n, err := strconv.ParseInt(which, 10, 64); err == nil && n > 0 {
-			r.Version = n
-		} else {
-			r.Label = which
-		}
-		if which == "" {
-			return r, fmt.Errorf("%q ends with @: write a label or a version behind it", s)
-		}
-	}
-	if r.Name == "" {
-		return r, fmt.Errorf("%q names no prompt", s)
-	}
-	return r, nil
-}
-
-func (r Ref) path() string {
+func path(r prompt.Ref) string {
 	if id, ok := prompt.ParseID(r.Name); ok {
 		return "/prompts/" + string(id)
 	}
-	return "/users/" + url.PathEscape(r.Owner) + "/prompts/" + url.PathEscape(r.Name)
+	return "/users/" + url.PathEscape(cmp.Or(r.Owner, "me")) + "/prompts/" + url.PathEscape(r.Name)
 }
 
 // which returns the query that names the content.
-func (r Ref) which() string {
+func which(r prompt.Ref) string {
 	switch {
 	case r.Version > 0:
 		return "?version=" + strconv.FormatInt(r.Version, 10)
@@ -121,9 +82,9 @@ func (f *Found) UnmarshalJSON(b []byte) error {
 
 // Get returns the prompt that r names, with the content that it names. Where it names none it is
 // that of the label production, if the prompt has one, else the latest.
-func (c *Client) Get(ctx context.Context, r Ref) (Found, error) {
+func (c *Client) Get(ctx context.Context, r prompt.Ref) (Found, error) {
 	if r.Version == 0 && r.Label == "" {
-		r.Label = Production
+		r.Label = prompt.Production
 		f, err := c.found(ctx, r)
 		if !isStatus(err, http.StatusNotFound) {
 			return f, err
@@ -133,8 +94,8 @@ func (c *Client) Get(ctx context.Context, r Ref) (Found, error) {
 	return c.found(ctx, r)
 }
 
-func (c *Client) found(ctx context.Context, r Ref) (f Found, err error) {
-	_, err = c.do(ctx, call{method: http.MethodGet, path: r.path() + r.which()}, &f)
+func (c *Client) found(ctx context.Context, r prompt.Ref) (f Found, err error) {
+	_, err = c.do(ctx, call{method: http.MethodGet, path: path(r) + which(r)}, &f)
 	return f, err
 }
 
@@ -186,7 +147,7 @@ type Saving struct {
 // Save makes the caller's prompt of a name have a content: a new prompt, a new version of the one
 // that there is, or neither where it has that content.
 func (c *Client) Save(ctx context.Context, s Saving) (Found, Outcome, error) {
-	was, err := c.found(ctx, Ref{Owner: "me", Name: s.Name})
+	was, err := c.found(ctx, prompt.Ref{Name: s.Name})
 	if isStatus(err, http.StatusNotFound) {
 		made, err := c.add(ctx, s)
 		return made, Created, err
@@ -249,7 +210,7 @@ type Version struct {
 }
 
 // Versions returns the versions of a prompt, the newest first, up to limit.
-func (c *Client) Versions(ctx context.Context, r Ref, limit int) ([]Version, error) {
+func (c *Client) Versions(ctx context.Context, r prompt.Ref, limit int) ([]Version, error) {
 	f, err := c.found(ctx, r)
 	if err != nil {
 		return nil, err
@@ -262,7 +223,7 @@ func (c *Client) Versions(ctx context.Context, r Ref, limit int) ([]Version, err
 }
 
 // Diff returns what differs between two contents of a prompt, as diff -u writes it.
-func (c *Client) Diff(ctx context.Context, a, b Ref) (string, error) {
+func (c *Client) Diff(ctx context.Context, a, b prompt.Ref) (string, error) {
 	was, err := c.found(ctx, a)
 	if err != nil {
 		return "", err
@@ -283,7 +244,7 @@ func (c *Client) Diff(ctx context.Context, a, b Ref) (string, error) {
 }
 
 // Label puts a label on the content that r names, or takes it from the prompt.
-func (c *Client) Label(ctx context.Context, r Ref, label string, remove bool) (Found, error) {
+func (c *Client) Label(ctx context.Context, r prompt.Ref, label string, remove bool) (Found, error) {
 	f, err := c.found(ctx, r)
 	if err != nil {
 		return f, err

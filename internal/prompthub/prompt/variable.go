@@ -1,9 +1,11 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -60,6 +62,26 @@ func (v Variable) same(w Variable) bool {
 
 // Needed reports whether a text cannot be rendered without a value.
 func (v Variable) Needed() bool { return v.Required && v.Default == nil }
+
+// Hint says in one line what a variable is for and which values it takes.
+func (v Variable) Hint() string {
+	parts := []string{cmp.Or(v.Description, v.Label)}
+	switch v.Type {
+	case Number:
+		parts = append(parts, "A number.")
+	case Boolean:
+		parts = append(parts, "True or false.")
+	case Date:
+		parts = append(parts, "A date, such as 2026-01-31.")
+	case Choice:
+		parts = append(parts, "One of "+quoted(v.Choices)+".")
+	case Line, Multiline:
+	}
+	if v.Default != nil {
+		parts = append(parts, "Default: "+strconv.Quote(Excerpt(*v.Default))+".")
+	}
+	return strings.TrimSpace(strings.Join(parts, " "))
+}
 
 // fallback returns what stands for a variable that is given no value.
 func (v Variable) fallback() string {

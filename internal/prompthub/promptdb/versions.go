@@ -119,6 +119,8 @@ type WantedVersion struct {
 	Number int64
 	Label  string
 	guess  int64 // which version probably has the label
+
+	orLatest bool // what the prompt holds, where no version that the viewer may see has the label
 }
 
 // GetVersion returns a prompt as it was in a version, with its exact tally and the viewer's vote.
@@ -150,7 +152,7 @@ func (db *DB) GetVersion(ctx context.Context, viewer string, id prompt.ID, want 
 	if err != nil {
 		return View{}, err
 	}
-	if has := labelled(rec.Prompt, c, want.Label); want.Number == 0 && has != n {
+	if has := want.in(rec.Prompt, c, viewer); want.Number == 0 && has != n {
 		if n, row = has, nil; n > 0 && n != rec.Version {
 			if row, err = db.versionAt(ctx, rec.AuthorID, id, n); err != nil {
 				return View{}, err

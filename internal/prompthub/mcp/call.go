@@ -1,0 +1,253 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A call is a request as methods see it, besides their parameters.
+type call struct {
+	auth.User
+	set     set
+	caller  string // for the limits
+	refused error  // why the caller may not do what it asked for: it is told by the status
+}
+
+// A set is the prompts that an endpoint lists: those under a tag, those of an author, or, of
+// neither, the caller's own.
+type set struct {
+	tag    prompt.Tag
+	handle string
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call) // serve has put it there
+	return c
+}
+
+// serve answers one message of the protocol.
+func (d *door) serve(w http.ResponseWriter, r *http.Request) error {
+	c, err := d.admit(w, r)
+	if err != nil {
+		return err
+	}
+	body, err := d.Admission.ReadBody(w, r, c.caller, d.bodyLimit())
+	if err == nil {
+		err = checkEnvelope(body)
+	}
+	if err != nil {
+		return err
+	}
+	leave, err := d.Admission.Enter(c.caller)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	r.Header = r.Header.Clone()
+	if name, ok := encodedName(r.Header.Get(nameHeader)); ok {
+		r.Header.Set(nameHeader, name)
+	}
+	a := &answer{header: w.Header(), status: http.StatusOK}
+	d.protocol.ServeHTTP(a, r)
+	if c.refused != nil {
+		return c.refused
+	}
+	a.send(w)
+	return nil
+}
+
+// admit returns who is calling, or why the call goes no further. A message is counted as a read;
+// what changes something is counted once more by its tool, as a write.
+func (d *door) admit(w http.ResponseWriter, r *http.Request) (*call, error) {
+	who, err := d.Identify(r)
+	if err == nil && !who.Known() && !d.PublicRead {
+		err = errSignIn()
+	}
+	if who.Known() {
+		httpjson.SetUser(r.Context(), prompt.AuthorKey(who.ID))
+	}
+	c := &call{User: who, caller: httpjson.Caller(r, who.ID)}
+	if limited := d.Admission.Admit(w.Header(), c.caller, false); limited != nil {
+		return nil, limited
+	}
+	if err == nil {
+		err = who.Needs(auth.ScopeRead)
+	}
+	if err == nil {
+		c.set, err = setOf(r)
+	}
+	return c, err
+}
+
+func errSignIn() error { return fault.New(fault.Unauthenticated, "sign in to use this") }
+
+func setOf(r *http.Request) (set, error) {
+	var s set
+	if text := r.PathValue("tag"); text != "" {
+		tag, err := prompt.ParseTag(text)
+		if err != nil {
+			return s, fault.New(fault.NotFound, "there is no such tag")
+		}
+		s.tag = tag
+	}
+	s.handle = r.PathValue("handle")
+	if s.handle != "" && !prompt.NamesUser(s.handle) {
+		return s, fault.New(fault.NotFound, "there is no such user")
+	}
+	return s, nil
+}
+
+const (
+	nameHeader  = "Mcp-Name"
+	maxID       = 256     // bytes of the id of a message, which is in its answer
+	maxNotation = 1 << 10 // bytes of the message of an error of the protocol, which may quote a request
+)
+
+// checkEnvelope refuses what the protocol of no version but 2025-03-26 has, several messages in one
+// body, as they would be one request to the limits; and an id that would make the answer long.
+func checkEnvelope(body []byte) error {
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
+		return fault.New(fault.Malformed, "send one message at a time: there are no batches")
+	}
+	var message struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(body, &message) == nil && len(message.ID) > maxID {
+		return fault.New(fault.Malformed, "the id of the message is too long")
+	}
+	return nil
+}
+
+// An answer keeps what the library answers until it is known whether the caller may have it.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the header.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader keeps the status.
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+// Write keeps a part of the body.
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// send sends the answer. The library quotes parameters that it cannot read in its errors, which
+// makes them as long as the request; they are cut.
+func (a *answer) send(w http.ResponseWriter) {
+	body := a.body.Bytes()
+	if begin := body[:min(len(body), 2*maxID)]; len(body) > maxNotation && (a.status >= http.StatusBadRequest || bytes.Contains(begin, []byte(`"error":{`))) {
+		body = shortened(body)
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(body) // who does not listen any more cannot be told
+}
+
+// shortened returns an error of the protocol with a short message, or the beginning of one that is
+// none.
+func shortened(body []byte) []byte {
+	var message struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id,omitempty"`
+		Error   *struct {
+			Code    int64  `json:"code"`
+			Message string `json:"message"`
+		} `json:"error,omitempty"`
+	}
+	if json.Unmarshal(body, &message) == nil && message.Error != nil {
+		message.Error.Message = cut(message.Error.Message)
+		if b, err := json.Marshal(message); err == nil {
+			return b
+		}
+	}
+	return []byte(cut(string(body)))
+}
+
+func cut(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxNotation)], "") }
+
+// receive is asked before every method of the protocol. Those that need a stream or a session there
+// are not.
+func (d *door) receive(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		switch p := req.GetParams().(type) {
+		case *sdk.ListPromptsParams:
+			return d.listPrompts(ctx, p)
+		case *sdk.GetPromptParams:
+			return d.getPrompt(ctx, p, func(ctx context.Context) (sdk.Result, error) { return next(ctx, method, req) })
+		}
+		switch method {
+		case "subscriptions/listen", "resources/subscribe", "resources/unsubscribe", "logging/setLevel":
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "there is no " + method + " here"}
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// keep says how long a client may keep a result, and whether it may show it to others.
+func keep(ctx context.Context, req sdk.Request, c *sdk.Cacheable) {
+	c.TTLMs, c.CacheScope = int(keepLists.Milliseconds()), "public"
+	switch req.GetParams().(type) {
+	case *sdk.ListToolsParams, *sdk.DiscoverParams, *sdk.ListResourceTemplatesParams:
+		c.TTLMs = int(keepStatic.Milliseconds())
+	}
+	if callOf(ctx).Known() {
+		c.CacheScope = "private"
+	}
+}
+
+// problem makes an error of a method one of the protocol. What the caller may not do is told by the
+// status, too.
+func (c *call) problem(ctx context.Context, err error) error {
+	if c.refuses(err) {
+		c.refused = err
+	}
+	code := int64(jsonrpc.CodeInvalidParams)
+	switch fault.Of(err) {
+	case fault.Internal, fault.Unavailable, fault.Limited:
+		code = jsonrpc.CodeInternalError
+	default:
+	}
+	return &jsonrpc.Error{Code: code, Message: sentence(ctx, err)}
+}
+
+// refuses reports whether an error says that the caller has not the right, or that nobody is
+// calling.
+func (c *call) refuses(err error) bool {
+	var missing *auth.MissingScope
+	return fault.Of(err) == fault.Unauthenticated || errors.As(err, &missing)
+}
+
+// sentence is an error as assistants read it: what is wrong, and where.
+func sentence(ctx context.Context, err error) string {
+	p := httpjson.Describe(ctx, err)
+	var b strings.Builder
+	b.WriteString(p.Detail)
+	for i, f := range p.Errors {
+		sep := "; "
+		if i == 0 {
+			sep = ": "
+		}
+		b.WriteString(sep + strings.TrimPrefix(f.Location, prompt.ValuesField+".") + " " + f.Message)
+	}
+	return b.String()
+}
+
+// refuse answers a request that goes no further.
+func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) { httpjson.Refuse(w, r, err) }

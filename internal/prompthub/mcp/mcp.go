@@ -1,0 +1,126 @@
+// Package mcp is the door for assistants: prompts, tools and skills over the Model Context
+// Protocol, and prompts as Agent Skills at well-known addresses. What they do is prompthub's; how a
+// skill looks is package skill's.
+//
+// There are no sessions. Each POST says who is calling and is answered by itself, whatever instance
+// it reaches, so one endpoint serves the protocol of 2026-07-28 and the versions before it.
+package mcp
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/telemetry"
+)
+
+// Prefix is the path of the endpoint for assistants.
+const Prefix = "/mcp"
+
+// Config is what the door needs. Every field is required but those that say what their zero means.
+type Config struct {
+	Service    *prompthub.Service
+	Identify   auth.Identify
+	PublicRead bool // whether nobody in particular may read public prompts
+	MaxText    int  // of a text; zero means prompt.DefaultMaxText
+	Admission  *httpjson.Admission
+	Origins    httpjson.Origins // of pages elsewhere that may use the endpoint; none is right where there are none
+	Log        *slog.Logger
+	Now        func() time.Time
+	Telemetry  *telemetry.Telemetry // nil collects nothing
+	Version    string               // of the binary
+}
+
+type door struct {
+	Config
+	protocol http.Handler
+	mux      *http.ServeMux
+	patterns []string // of the mux
+}
+
+// New returns a handler for everything that Serves says.
+func New(c Config) http.Handler {
+	d := build(c)
+	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
+	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.ETags(httpjson.Routes(d.mux)))))
+}
+
+// Patterns returns the routes of the door, as a ServeMux knows them.
+func Patterns() []string { return build(Config{}).patterns }
+
+// Beside gives the door the requests that are for it, and all others to next.
+func Beside(next, door http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if serves(r.URL.Path) {
+			door.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serves reports whether a path belongs to the door.
+func serves(path string) bool {
+	return path == Prefix || strings.HasPrefix(path, Prefix+"/")
+}
+
+func build(c Config) *door {
+	if c.MaxText == 0 {
+		c.MaxText = prompt.DefaultMaxText
+	}
+	d := &door{Config: c, mux: http.NewServeMux()}
+	server := d.server()
+	d.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
+		MaxRequestBodyBytes:        d.bodyLimit(),
+		DisableLocalhostProtection: true, // behind the Functions host every request comes from this machine; auth.Dev has its own
+	})
+	for _, set := range []string{"", "/t/{tag}", "/u/{handle}"} {
+		d.handle("POST "+Prefix+set, d.serve)
+	}
+	return d
+}
+
+func (d *door) handle(pattern string, h func(http.ResponseWriter, *http.Request) error) {
+	d.patterns = append(d.patterns, pattern)
+	d.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			d.refuse(w, r, err)
+		}
+	})
+}
+
+// maxEnvelope is what a body may have beside a text, of which every character may stand as an
+// escape of six bytes.
+const maxEnvelope = 256 << 10
+
+func (d *door) bodyLimit() int64 { return maxEnvelope + 6*int64(d.MaxText) }
+
+// How long clients may keep what is not asked for with every call.
+const (
+	keepLists  = time.Minute
+	keepStatic = 5 * time.Minute // what follows from the version of the program
+)
+
+const instructions = "A library of prompts. Your own prompts are listed; search_prompts finds the public ones, get_prompt reads one, and render_prompt fills one in. " +
+	"save_prompt keeps a new prompt that only its author sees."
+
+// server returns the one server of all callers. Who is calling is in the context of each request.
+func (d *door) server() *sdk.Server {
+	capabilities := &sdk.ServerCapabilities{
+		Prompts: &sdk.PromptCapabilities{}, Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
+	}
+	s := sdk.NewServer(&sdk.Implementation{Name: "prompthub", Title: "PromptHub", Version: d.Version}, &sdk.ServerOptions{
+		Instructions: instructions, Capabilities: capabilities, CompletionHandler: d.complete, SetCacheable: keep,
+	})
+	s.AddPrompt(&sdk.Prompt{Name: found}, d.renderFound)
+	s.AddReceivingMiddleware(d.receive)
+	return s
+}

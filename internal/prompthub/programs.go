@@ -1,0 +1,41 @@
+package prompthub
+
+import (
+	"context"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// Lookup returns the prompt that a reference names, in the version that it names, or else in that
+// with the label production, or else as it is. A name without an owner is of the caller, who may be
+// nobody.
+func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (View, error) {
+	want := WantedVersion{Number: ref.Version, Label: ref.Label}
+	if want == (WantedVersion{}) {
+		want = promptdb.ForPrograms
+	}
+	if id, ok := prompt.ParseID(ref.Name); ok {
+		return s.db.GetVersion(ctx, who.ID, id, want)
+	}
+	owner := who.ID
+	if ref.Owner != "" {
+		var err error
+		if owner, err = s.OwnerID(ctx, who, ref.Owner); err != nil {
+			return View{}, err
+		}
+	}
+	if owner == "" {
+		return View{}, fault.New(fault.NotFound, "there is no such prompt")
+	}
+	return s.db.GetByName(ctx, who.ID, owner, ref.Name, want)
+}
+
+// Contents returns the prompts of a page with their contents, each in the version with the label
+// production or else as it is. Those that the caller may not know of any more are left out.
+func (s *Service) Contents(ctx context.Context, who auth.User, p Page) (Page, error) {
+	items, err := s.db.ContentsForPrograms(ctx, who.ID, p.Items)
+	return Page{Items: items, Next: p.Next}, err
+}
