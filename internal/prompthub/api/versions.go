@@ -97,7 +97,7 @@ func encodeVersion(v prompt.Version) Version {
 	}
 	return Version{
 		Kind: kind, Messages: list, Config: config, Variables: declared,
-		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: v.By, CreatedAt: stamp(v.At), Hash: v.Hash, Labels: []string{},
+		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: prompt.AuthorKey(v.By), CreatedAt: stamp(v.At), Hash: v.Hash, Labels: []string{},
 	}
 }
 
@@ -184,7 +184,7 @@ func (a *api) compareVersions(ctx context.Context, c call, in *compareInput) (*c
 		return out, nil
 	}
 	d := Diff{From: one.Number, To: other.Number, Runs: []Run{}}
-	for _, r := range prompt.Words(one.Text, other.Text) {
+	for _, r := range prompt.Words(one.Transcript(), other.Transcript()) {
 		d.Runs = append(d.Runs, Run{Op: string(r.Op), Text: r.Text})
 	}
 	out.ContentType = jsonType

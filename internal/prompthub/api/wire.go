@@ -232,7 +232,7 @@ type Version struct {
 	Config    json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs; absent in lists" example:"{\"model\":\"small\"}"`
 	Variables []Variable      `json:"variables,omitempty" doc:"Declared variables; absent in lists" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	Message   string          `json:"message" doc:"Why it was made" example:"Names the language first"`
-	CreatedBy string          `json:"createdBy" doc:"The id of the user who made it" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	CreatedBy string          `json:"createdBy" doc:"Names the user who made it, as authorId of prompts" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	CreatedAt string          `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
 	Hash      string          `json:"hash" doc:"SHA-256 of the content, the same for the same content" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Labels    []string        `json:"labels" nullable:"false" doc:"On this version; latest is on the one that the prompt holds" example:"[\"latest\",\"production\"]"`
@@ -277,9 +277,9 @@ type LabelTarget struct {
 type Move struct {
 	From     int64  `json:"from,omitempty" doc:"The version it was on; absent for none" example:"2"`
 	To       int64  `json:"to,omitempty" doc:"The version it was put on; absent where it was taken away" example:"3"`
-	By       string `json:"by" doc:"The id of the user who did it" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	By       string `json:"by" doc:"Names the user who did it, as authorId of prompts" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	At       string `json:"at" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
-	UndoneBy string `json:"undoneBy,omitempty" doc:"The id of the user who took it back" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	UndoneBy string `json:"undoneBy,omitempty" doc:"Names the user who took it back, as authorId of prompts" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	UndoneAt string `json:"undoneAt,omitempty" format:"date-time" doc:"When it was taken back" example:"2026-03-05T00:00:00Z"`
 }
 

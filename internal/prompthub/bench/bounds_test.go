@@ -84,6 +84,11 @@ var bounds = map[string]bound{
 	"GET /app/tags":       {8, 1200, 512, 16 << 10}, // the address stands in the link of each tag
 	"GET /app/admin/tags": aForm, "POST /app/admin/tags": aForm,
 	"GET /app/prompts/{id}": aPage, "POST /app/prompts/{id}/fill": {8, 200, 512, 16 << 10},
+	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
+	"GET /app/prompts/{id}/compare":                     {8, 100, 8*2*9 + 64, 16 << 10}, // as aPage, of two texts
+	"POST /app/prompts/{id}/versions/{version}/restore": aChange, "POST /app/prompts/{id}/versions/{version}/delete": aChange,
+	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10}, // the page again, where it is wrong
+	"POST /app/prompts/{id}/labels/remove": aLabel, "POST /app/prompts/{id}/labels/undo": aLabel,
 	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aForm,
 	"POST /app/prompts": aChange, "POST /app/prompts/{id}/edit": aChange, "POST /app/prompts/{id}/visibility": aChange,
 	"POST /app/prompts/{id}/delete": aChange, "POST /app/prompts/{id}/restore": aChange,
@@ -173,7 +178,7 @@ func (s *search) findRoutes(t *testing.T) {
 	}
 	for _, pattern := range web.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done"}
+		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label"}
 	}
 	s.routes = append(s.routes, mcp.Patterns()...)
 	slices.Sort(s.routes)
@@ -221,7 +226,7 @@ func some(t *rapid.T, name string) string {
 		unit := rapid.SampledFrom([]string{"a", "é", "[", "{\"a\":", "../", "%2e", "a,", "a ", "-", "9", "\x00", "&", "{{a}}"}).Draw(t, name+" unit")
 		return strings.Repeat(unit, rapid.SampledFrom([]int{1, 9, 10, 20, 21, 200, 201, 2000, 2001, 3000, 3001, 30_000}).Draw(t, name+" times"))
 	case 4:
-		return rapid.SampledFrom([]string{"newest", "most-liked", "updated", "title", "public", "private", "like", "text", "text,data", "true", "source", "results", "1", "100", "common", "提示"}).Draw(t, name)
+		return rapid.SampledFrom([]string{"newest", "most-liked", "updated", "title", "public", "private", "like", "text", "text,data", "true", "source", "split", "results", "1", "2", "100", "common", "提示"}).Draw(t, name)
 	}
 	return rapid.String().Draw(t, name)
 }
@@ -307,7 +312,7 @@ func (s *search) body(t *rapid.T, method string, form bool) (io.Reader, string) 
 	}
 	values := map[string]any{}
 	fields := url.Values{}
-	for _, name := range []string{"title", "text", "value", "reason", "visibility", "displayName", "v0", "v1", "name", "back", "to", "revision", "key", "tag", "order"} {
+	for _, name := range []string{"title", "text", "value", "reason", "visibility", "displayName", "v0", "v1", "name", "back", "to", "revision", "key", "tag", "order", "label", "version"} {
 		if rapid.Bool().Draw(t, name+" sent") {
 			v := some(t, name)
 			values[name] = v

@@ -134,24 +134,27 @@ func write(p *tab, title string) string {
 		p.write("#title", title).sees("!document.querySelector('.over')")
 	}
 	p.shot("writing").click("form#write .primary").reads("The prompt is saved.").shot("prompt")
-	require.Equal(p.t, letter, eval[string](p, "document.getElementById('source').textContent"))
-	return eval[string](p, "location.pathname")
+	page := eval[string](p, "location.pathname")
+	p.goTo(page + "/versions/1")
+	require.Equal(p.t, letter, eval[string](p, "document.querySelector('#source pre').textContent"), "as it was written")
+	p.goTo(page)
+	return page
 }
 
 // read reads a prompt, fills it in and dislikes it.
 func read(p *tab) {
 	p.t.Helper()
-	p.sees("document.querySelector('#rendered h3').textContent === 'Dear {{name}}' && document.querySelector('#rendered strong')").reads("<rules>")
+	p.sees("document.querySelector('#rendered .text h3').textContent === 'Dear {{name}}' && document.querySelector('#rendered strong')").reads("<rules>")
 	p.write("#v0", "Bob & <Co>")
 	if !p.v.script {
 		p.click("#fill button")
 	}
 	const filled = "# Dear Bob & <Co>\n\nThank you for **the socks**.\n\n<rules>\nBe kind.\n</rules>\n"
-	p.sees(fmt.Sprintf("document.getElementById('filled').textContent === %q", filled)).shot("filled")
+	p.sees(fmt.Sprintf("document.querySelector('#source pre').textContent === %q", filled)).shot("filled")
+	p.sees("document.querySelector('#rendered .text h3').textContent === 'Dear Bob & <Co>'")
 	if p.v.script {
 		eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
-		p.click("[data-copy=source]").sees(fmt.Sprintf("window.copied === %q", letter))
-		p.click("[data-copy=filled]").sees(fmt.Sprintf("window.copied === %q", filled))
+		p.click("[data-copy]").sees(fmt.Sprintf("window.copied === %q", filled))
 	}
 	p.click("[data-view=source]").sees("!document.getElementById('source').hidden && document.getElementById('rendered').hidden")
 	p.click("[data-view=rendered]").sees("document.getElementById('source').hidden && !document.getElementById('rendered').hidden")
@@ -167,6 +170,20 @@ func twoTabs(p *tab, page string) {
 	p.write("#text", "From this tab: {{name}}, Dear").click("form#write .primary").reads("saved in another tab").reads("From the other tab").shot("conflict")
 	require.Equal(p.t, "From this tab: {{name}}, Dear", eval[string](p, "document.getElementById('text').value"), "nothing is lost")
 	p.click("form#write .primary").reads("Your changes are saved.").reads("From this tab")
+	versions(p, page)
+}
+
+// versions compares what the tabs saved, restores it, and moves a label.
+func versions(p *tab, page string) {
+	p.t.Helper()
+	p.click("a[href$='/versions']").reads("Version 3").shot("versions")
+	p.click(".compare button").sees("document.querySelector('del').textContent && document.querySelector('ins').textContent").shot("compared")
+	p.click(".choices a:nth-child(2)").sees("document.querySelector('.split del') && document.querySelector('.split ins')").shot("side by side")
+	p.goTo(page+"/versions/2").reads("From the other tab").write("#label", "production").click("form[action$='/labels'] button").reads("Put on version 2")
+	p.write("#version", "3").click(".put button").reads("Moved from version 2 to version 3").click("form[action$='/undo'] button").reads("undone").shot("labels")
+	p.goTo(page).reads("production · 2").goTo(page + "/versions/2").click("details summary").click("form[action$='/restore'] button")
+	p.reads("The prompt has the content of that version now").reads("From the other tab").goTo(page + "/versions/3").click("details summary")
+	p.click("form[action$='/restore'] button").reads("From this tab")
 }
 
 // moderate hides a prompt, which then only its author sees, and shows it again.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,13 +64,16 @@ func accessible(t *testing.T, b browser, base string) {
 	page := write(p, "Accessible ${name:x}")
 	hidden := write(p, "Hidden")
 	p.goTo(hidden).click(".manage:last-of-type summary").write("#reason", "A reason").click("form[action$='/hide'] button").reads("The prompt is hidden.")
+	edited := write(p, "Edited")
+	p.goTo(edited+"/edit").write("#text", strings.Replace(letter, "Thank you", "Many thanks", 1)+"\nYours").click("form#write .primary").reads("Your changes are saved.")
+	p.goTo(edited+"/versions/1").write("#label", "production").click("form[action$='/labels'] button").reads("Put on version 1")
 	gone := write(p, "Gone")
 	p.goTo(gone).click("details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.")
 	for _, v := range variants[:2] {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			p := b.visit(t, base, v).signIn("Root", true)
-			for _, s := range tour(page, hidden) {
+			for _, s := range tour(page, hidden, edited) {
 				look(p, s, source)
 			}
 		})
@@ -109,7 +113,7 @@ func check(p *tab, source, name string) {
 	require.JSONEq(p.t, "[]", string(found.Violations), "%s, %s", p.v.name, name)
 }
 
-func tour(page, hidden string) []stop {
+func tour(page, hidden, versions string) []stop {
 	return []stop{
 		{"catalog", "/app", nil},
 		{"all tags", "/app", func(p *tab) { p.click(".more-tags").sees("document.querySelector('#panel .tag')") }},
@@ -124,6 +128,14 @@ func tour(page, hidden string) []stop {
 			eval[int](p, "document.querySelectorAll('details').forEach(d => d.open = true), scrollTo(0, 9999), 1")
 		}},
 		{"hidden prompt", hidden, nil},
+		{"versions", versions + "/versions", nil},
+		{"a version", versions + "/versions/1", func(p *tab) {
+			eval[int](p, "document.querySelectorAll('details').forEach(d => d.open = true), 1")
+		}},
+		{"compared", versions + "/compare?from=1&to=2", nil},
+		{"side by side", versions + "/compare?from=1&to=2&view=split", nil},
+		{"labels", versions + "/labels?label=production", nil},
+		{"labelled", versions, nil},
 		{"new", "/app/prompts/new", nil},
 		{"invalid", "/app/prompts/new", func(p *tab) {
 			p.write("#text", "x")

@@ -72,6 +72,20 @@ func (c Content) Words() string {
 	return strings.TrimSuffix(b.String(), "\n\n")
 }
 
+// Transcript returns what people read of the content, with who says what in a chat.
+func (c Content) Transcript() string {
+	if c.Kind != KindChat {
+		return c.Text
+	}
+	parts := make([]string, len(c.Messages))
+	for i, m := range c.Messages {
+		if parts[i] = m.Role + ":\n" + m.Content; m.Placeholder != "" {
+			parts[i] = "[" + m.Placeholder + "]"
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
 // Versions says which contents a prompt has had.
 type Versions struct {
 	Version int64 // of the content that the prompt has now

@@ -28,7 +28,7 @@ const (
 // Unified returns what differs between two versions as diff -u writes it, "" where they are equal.
 func Unified(a, b Version) string {
 	name := func(v Version) string { return fmt.Sprintf("version %d", v.Number) }
-	return udiff.Unified(name(a), name(b), a.Text, b.Text)
+	return udiff.Unified(name(a), name(b), a.Transcript(), b.Transcript())
 }
 
 // Words returns what differs between two texts, word by word.

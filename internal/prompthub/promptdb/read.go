@@ -13,7 +13,9 @@ type View struct {
 	prompt.Prompt
 	Excerpt string // how the text begins, in lists, where the text itself is absent
 	MyVote  prompt.Vote
-	Of      prompt.Version // where one version was asked for: that whose content the prompt shows here
+	Of      prompt.Version   // where one version was asked for: that whose content the prompt shows here
+	Labels  map[string]int64 // that the viewer may see, where they were asked for
+	Latest  int64            // where one version was asked for: the one that the prompt holds
 }
 
 // Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may

@@ -118,6 +118,7 @@ func shows(p prompt.Prompt, viewer string, n int64) bool {
 type WantedVersion struct {
 	Number int64
 	Label  string
+	Labels bool  // whether View.Labels are wanted too; they are there where Label is set
 	guess  int64 // which version probably has the label
 
 	orLatest bool // what the prompt holds, where no version that the viewer may see has the label
@@ -141,7 +142,7 @@ func (db *DB) GetVersion(ctx context.Context, viewer string, id prompt.ID, want 
 				return err
 			})
 		}
-		if want.Number == 0 {
+		if want.Number == 0 || want.Labels {
 			g.Go(func() (err error) {
 				c, err = db.card(ctx, author, id)
 				return err
@@ -161,7 +162,10 @@ func (db *DB) GetVersion(ctx context.Context, viewer string, id prompt.ID, want 
 	}
 	p := rec.Prompt
 	p.Tally = o.tally
-	v := View{Prompt: p, MyVote: o.mine}
+	v := View{Prompt: p, MyVote: o.mine, Latest: p.Version}
+	if c != nil {
+		v.Labels = shownLabels(p, c, viewer)
+	}
 	return v.version(n, row, viewer)
 }
 

@@ -53,8 +53,8 @@ func TestHostilePages(t *testing.T) {
 			require.LessOrEqual(t, len(s.body), 8*len(tt.text)+64<<10, "%s, %d", tt.name, size)
 			require.Equal(t, tt.plain, !strings.Contains(s.body, `id="rendered"`), "%s, %d: rendered", tt.name, size)
 			require.Equal(t, tt.plain, strings.Contains(s.body, "Shown as plain text"), "%s, %d", tt.name, size)
-			require.Equal(t, strings.Contains(tt.text, "${") && !tt.noFill, strings.Contains(s.body, `id="filled"`), "%s, %d: filled in", tt.name, size)
-			s.has(`<pre id="source"`)
+			require.Equal(t, strings.Contains(tt.text, "${") && !tt.noFill, strings.Contains(s.body, `<mark data-v="0">`), "%s, %d: filled in", tt.name, size)
+			s.has(`<div id="source"`)
 		}
 	}
 }

@@ -3,11 +3,13 @@ package web
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/microcosm-cc/bluemonday"
@@ -19,6 +21,8 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"prompthub/internal/prompthub/prompt"
 )
 
 // A markdown shows the text of a prompt as its author meant it. Prompts are full of <context> and
@@ -78,21 +82,56 @@ func sanitizer() *bluemonday.Policy {
 	return p
 }
 
-// render returns a text as HTML of at most so many bytes. It reports false where there would be
-// more: nested quotes and lists, and references that are repeated, make much of little.
-func (m *markdown) render(s string, most int) (template.HTML, bool) {
-	if intricate(s) {
+// render returns a text, with what stands for its variables marked, as HTML of at most so many
+// bytes. It reports false where there would be more: nested quotes and lists, and references that
+// are repeated, make much of little.
+func (m *markdown) render(parts []prompt.Part, most int) (template.HTML, bool) {
+	text, ok := blanked(parts)
+	if !ok || intricate(text) {
 		return "", false
 	}
 	b := &bounded{left: most}
-	if err := m.convert.Convert([]byte(s), b); err != nil {
+	if err := m.convert.Convert([]byte(text), b); err != nil {
 		return "", false
 	}
-	clean := m.policy.SanitizeBytes(b.Bytes())
+	clean := m.policy.Sanitize(b.String())
 	if len(clean) > most { // it adds attributes to links
 		return "", false
 	}
-	return template.HTML(clean), true //nolint:gosec // this is the sanitizer
+	marked, ok := unblanked(clean, parts, most)
+	return template.HTML(marked), ok //nolint:gosec // that was the sanitizer, and what stands for variables is escaped
+}
+
+// blank finds what blanked left: in a text, and in the address of a link.
+var blank = regexp.MustCompile(opening + `(\d{1,6})` + closing + `|%EF%B7%90(\d{1,6})%EF%B7%91`)
+
+// unblanked puts what stands for variables into their places in HTML.
+func unblanked(html string, parts []prompt.Part, most int) (string, bool) {
+	var b strings.Builder
+	at := 0
+	for _, m := range blank.FindAllStringSubmatchIndex(html, -1) {
+		inText := m[2] >= 0
+		var i int
+		if inText {
+			i, _ = strconv.Atoi(html[m[2]:m[3]])
+		} else {
+			i, _ = strconv.Atoi(html[m[4]:m[5]])
+		}
+		if i >= len(parts) || parts[i].Variable < 0 {
+			continue // the text has it itself
+		}
+		b.WriteString(html[at:m[0]])
+		if at = m[1]; inText {
+			fmt.Fprintf(&b, `<mark data-v="%d">%s</mark>`, parts[i].Variable, exact(parts[i].Text))
+		} else {
+			b.WriteString(strings.ReplaceAll(url.QueryEscape(parts[i].Text), "+", "%20"))
+		}
+		if b.Len() > most {
+			return "", false
+		}
+	}
+	b.WriteString(html[at:])
+	return b.String(), b.Len() <= most
 }
 
 const (

@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"errors"
-	"html/template"
 	"net/http"
 
 	"prompthub/internal/auth"
@@ -46,13 +45,11 @@ type promptPage struct {
 	prompthub.View
 	Address string
 	Topics  []choice
+	Chips   []chip
 	Ballot  ballot
 	Fill    fill
-	Source  bool // whether the text is shown as it is, and not rendered
+	Reading reading
 	Mine    bool
-
-	Rendered template.HTML
-	TooLong  bool // whether it would be too long, rendered
 }
 
 // A page of a prompt has at most so many bytes for each of its text and so many for all else; what
@@ -78,13 +75,16 @@ func (b *budget) take(n int) bool {
 // prompt shows a prompt, with the values that a form sent for its variables. Nothing is kept of
 // them.
 func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	v, err := s.get(r, who)
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.Service.GetVersion(r.Context(), who, id, prompthub.WantedVersion{Label: prompt.Latest})
 	if err != nil {
 		return err
 	}
 	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Content(), r)}
-	p.Source = r.URL.Query().Get("view") == "source"
-	p.Ballot = ballotOf(who, v, p.Address)
+	p.Ballot, p.Chips = ballotOf(who, v, p.Address), chipsOf(p.Address, v.Labels)
 	for _, t := range v.Tags {
 		p.Topics = append(p.Topics, choice{Name: string(t), Link: view{path: Prefix}.with("tag", string(t))})
 	}
@@ -93,21 +93,25 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 		status = http.StatusUnprocessableEntity
 	}
 	s.fit(&p)
+	p.Reading.show(p.Address, r)
 	return s.render(w, r, who, status, "prompt", v.Title, p)
 }
 
-// fit leaves out of a page what it has no room for. The text as it is always has a place.
+// room returns how many bytes a page has for contents of so many bytes.
+func room(n int) budget { return budget(perByte*n + maxFrame - reserved) }
+
+// fit leaves out of a page what it has no room for. The text as it was written always has a place.
 func (s *web) fit(p *promptPage) {
-	left := budget(perByte*len(p.Text) + maxFrame - reserved)
-	left.take(len(exact(p.Text)))
-	html, ok := s.markdown.render(p.Text, int(left))
-	if p.Rendered, p.TooLong = html, !ok || !left.take(len(html)); p.TooLong {
-		p.Rendered, p.Source = "", true
-	}
+	c := p.Content()
+	left := room(len(c.Words()))
+	p.Reading = readingOf(c, p.Fill.Texts)
 	// What a form filled in was sent by its reader, who is answered with it.
-	if !p.Fill.given() && !left.take(p.Fill.size()) {
-		p.Fill.Text, p.Fill.Wrong = nil, "The defaults stand at too many places to show them here: give the variables values."
+	if !left.take(p.Reading.size()) && !p.Fill.given() {
+		p.Reading = readingOf(c, nil)
+		left.take(p.Reading.size())
+		p.Fill.Wrong = "The defaults stand at too many places to show them here: give the variables values."
 	}
+	p.Reading.render(s.markdown, &left)
 }
 
 // A ballot is the votes on a prompt, and the form to cast one.

@@ -57,6 +57,8 @@ var done = map[string]string{
 	"deleted": "The prompt is deleted. You can restore it here for 30 days.",
 	"public":  "The prompt is public now.", "private": "The prompt is private now: only you see it.",
 	"hidden": "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.",
+	"version":         "The prompt has the content of that version now, in a new one.",
+	"version-deleted": "The version is deleted.", "label": "The label is changed.",
 }
 
 // render answers with a page.

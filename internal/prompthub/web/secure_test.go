@@ -239,7 +239,7 @@ func TestSourceIsExact(t *testing.T) {
 	page := ann.send(r).to("/app/prompts/")
 	stored := strings.ReplaceAll(text, "\r\n", "\n")
 	s := ann.get(page)
-	_, after, ok := strings.Cut(s.body, `<pre id="source" class="text" dir="auto" hidden>`+"\n")
+	_, after, ok := strings.Cut(s.body, `<pre class="text" dir="auto">`+"\n")
 	require.True(t, ok)
 	shown, _, _ := strings.Cut(after, "</pre>")
 	require.NotContains(t, shown, "\r", "a parser would make a line feed of it")

@@ -28,7 +28,7 @@ func TestWriteAndRead(t *testing.T) {
 	bob.get("/app").is(200).has("Look at **this**", `href="/app?tag=code-review"`, "just now")
 	require.Equal(t, []string{"Review <my> code"}, bob.get("/app?q=rev&tag=development,code-review").titles())
 	bob.get("/app?q=nothing").is(200).has("No public prompt matches")
-	bob.get(page+"?view=source").has(`<div id="rendered" class="text" dir="auto" hidden>`, `<pre id="source" class="text" dir="auto">`)
+	bob.get(page+"?view=source").has(`<div id="rendered" class="reading" hidden>`, `<div id="source" class="reading">`)
 }
 
 func TestNobodyIsAskedToSignIn(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/prompt"
 )
 
 func TestMarkdown(t *testing.T) {
@@ -42,9 +44,28 @@ func TestMarkdown(t *testing.T) {
 
 func render(t testing.TB, m *markdown, text string) string {
 	t.Helper()
-	html, ok := m.render(text, 1<<20)
+	html, ok := m.render([]prompt.Part{{Text: text, Variable: -1}}, 1<<20)
 	require.True(t, ok || len(text) > 1000, text)
 	return string(html)
+}
+
+// What stands for a variable is marked wherever it is, is words and no Markdown or HTML, and cannot
+// change where a link leads.
+func TestMarkdownOfVariables(t *testing.T) {
+	t.Parallel()
+	show := func(before, value, after string) string {
+		html, ok := newMarkdown().render([]prompt.Part{{Text: before, Variable: -1}, {Text: value, Variable: 7}, {Text: after, Variable: -1}}, 1<<20)
+		require.True(t, ok)
+		return string(html)
+	}
+	require.Equal(t, "<p>Dear <strong><mark data-v=\"7\">*A* &lt;b&gt;</mark></strong>!</p>\n", show("Dear **", "*A* <b>", "**!"))
+	require.Equal(t, "<h3><mark data-v=\"7\">x</mark></h3>\n<pre><code>y\n</code></pre>\n", show("# ", "x", "\n```\ny\n```\n"))
+	require.Equal(t, "<p><a href=\"https://a.b/?q=%22%3E%20%2F\" rel=\"nofollow noreferrer\">a</a></p>\n", show("[a](https://a.b/?q=", "\"> /", ")"))
+	require.Equal(t, "<p>a</p>\n", show("[a](", "javascript:alert(1)", ")"), "an address that is all value is no link")
+	require.NotContains(t, show("[a](https://x", "/@evil.example/", ")"), "evil.example/\"")
+	require.Equal(t, "<p>%EF%B7%900%EF%B7%91 <mark data-v=\"7\">v</mark></p>\n", show("%EF%B7%900%EF%B7%91 ", "v", ""), "what the text has itself stays")
+	_, ok := newMarkdown().render([]prompt.Part{{Text: opening + "1" + closing, Variable: -1}, {Text: "v", Variable: 0}}, 1<<20)
+	require.False(t, ok)
 }
 
 // safeTag is all that a rendered text may hold of HTML.

@@ -12,28 +12,16 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A fill is a text with its variables, and with the values that a form sent for them.
+// A fill is the variables of a content with the values that a form sent for them.
 type fill struct {
 	Fields []field
-	Text   []prompt.Part
-	Wrong  string // why there is no text
+	Texts  [][]prompt.Part // of the content, filled in
+	Wrong  string          // why there are none
 }
 
 // given reports whether a reader gave a value.
 func (f fill) given() bool {
 	return slices.ContainsFunc(f.Fields, func(v field) bool { return v.Value != "" })
-}
-
-// markup is about what stands around a variable in HTML, in bytes.
-const markup = 32
-
-// size returns how many bytes the text takes on a page.
-func (f fill) size() int {
-	n := 0
-	for _, p := range f.Text {
-		n += len(exact(p.Text)) + markup
-	}
-	return n
 }
 
 // A field is where a reader gives a variable its value.
@@ -46,12 +34,24 @@ type field struct {
 // Title returns what to call the variable.
 func (f field) Title() string { return cmp.Or(f.Label, f.Name) }
 
-// Blank returns what stands for the variable while it has no value.
+// Described returns the ids of what stands beside the field of a number.
+func (f field) Described(i int) string {
+	var ids []string
+	if f.Description != "" {
+		ids = append(ids, "d"+strconv.Itoa(i))
+	}
+	if f.Wrong != "" {
+		ids = append(ids, "w"+strconv.Itoa(i))
+	}
+	return strings.Join(ids, " ")
+}
+
+// Blank returns what stands for the variable while it has neither a value nor a default.
 func (f field) Blank() string {
 	if f.Needed() {
 		return "{{" + f.Name + "}}"
 	}
-	return f.Hint()
+	return ""
 }
 
 // Hint returns the default.
@@ -86,16 +86,10 @@ func (s *web) fill(c prompt.Content, r *http.Request) fill {
 		f.Fields = append(f.Fields, field{Variable: v, Value: value})
 	}
 	filled, err := template.Fill(values, s.MaxText)
-	if err == nil {
-		for i, parts := range filled.Texts {
-			if i > 0 {
-				f.Text = append(f.Text, prompt.Part{Text: "\n\n", Variable: -1}) // between messages
-			}
-			f.Text = append(f.Text, parts...)
-		}
-		return f
+	if err != nil {
+		f.Wrong = f.explain(err)
 	}
-	f.Wrong = f.explain(err)
+	f.Texts = filled.Texts
 	return f
 }
 

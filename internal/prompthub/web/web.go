@@ -122,6 +122,7 @@ func build(c Config) *web {
 	s.register("GET "+Prefix+"/static/{file}", http.HandlerFunc(s.static.serve))
 	s.lists()
 	s.prompts()
+	s.versions()
 	s.writing()
 	s.signing()
 	s.admin()

@@ -236,10 +236,14 @@ function toast(text) {
 
 // A prompt
 
+// copied returns what is copied of an element: its text, or that of each message with who says it.
+const copied = (element) => [...element.querySelectorAll("pre")]
+  .map((pre) => (pre.dataset.role ? `${pre.dataset.role}:\n` : "") + pre.textContent).join("\n\n") || element.textContent;
+
 document.addEventListener("click", async (e) => {
   const button = e.target.closest("[data-copy]");
   if (!button) return;
-  const text = $(button.dataset.copy).textContent;
+  const text = copied($(button.dataset.copy));
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -266,7 +270,7 @@ document.addEventListener("click", (e) => {
 const blanks = new Map(); // what stands for a variable without a value, by the mark around it
 for (const mark of document.querySelectorAll("mark[data-v]")) {
   const field = $("v" + mark.dataset.v);
-  blanks.set(mark, field.value && field.tagName !== "SELECT" ? field.dataset.blank : mark.textContent);
+  blanks.set(mark, field?.value && field.tagName !== "SELECT" ? field.dataset.blank || field.placeholder : mark.textContent);
 }
 $("fill")?.addEventListener("input", (e) => {
   for (const mark of document.querySelectorAll(`mark[data-v="${e.target.name.slice(1)}"]`)) {

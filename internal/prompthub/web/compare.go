@@ -1,0 +1,252 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A comparePage is two versions of a prompt side by side, or one with what differs marked in it.
+type comparePage struct {
+	Address  string // of the prompt
+	From, To prompt.Version
+	Views    []choice
+	Swap     string // the address of the same the other way round
+	Sections []section
+	Same     bool
+}
+
+// A section is a part of two contents and how it differs. It has neither runs nor rows where they
+// have no room on a page.
+type section struct {
+	Name string
+	Runs []prompt.Run // word by word
+	Rows []diffRow    // line by line
+}
+
+func (s *web) compare(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	v := viewOf(r, "from", "to", "view")
+	from, to := versionNumber(v.get("from")), versionNumber(v.get("to"))
+	if from < 0 || to < 0 {
+		return errNoVersion()
+	}
+	a, b, err := s.Service.Compare(r.Context(), who, id, from, to)
+	if err != nil {
+		return err
+	}
+	p := comparePage{Address: addressOf(id), From: a, To: b}
+	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
+	p.Swap = address(v.path, url.Values{"from": {v.get("to")}, "to": {v.get("from")}})
+	p.Sections, p.Same = sections(a.Content, b.Content, v.get("view") == "split"), a.Content.Same(b.Content)
+	return s.render(w, r, who, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d", from, to), p)
+}
+
+// sections compares two contents: what people read of them, and what else differs.
+func sections(a, b prompt.Content, split bool) []section {
+	left := room(len(a.Words()) + len(b.Words()))
+	var all []section
+	for _, part := range [...]struct{ name, a, b string }{
+		{"Text", a.Transcript(), b.Transcript()},
+		{"Variables", declared(a.Variables), declared(b.Variables)},
+		{"Config", a.Config, b.Config},
+	} {
+		if part.a != part.b {
+			all = append(all, compared(part.name, prompt.Words(part.a, part.b), split, &left))
+		}
+	}
+	return all
+}
+
+// declared returns variables as a text to compare.
+func declared(list []prompt.Variable) string {
+	if len(list) == 0 {
+		return ""
+	}
+	b, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		panic(err) // unreachable: texts and truth values
+	}
+	return string(b)
+}
+
+// compared returns a section as it fits into what is left of a page.
+func compared(name string, runs []prompt.Run, split bool, left *budget) section {
+	if split {
+		if rows := rowsOf(runs); left.take(sizeOfRows(rows)) {
+			return section{Name: name, Rows: rows}
+		}
+	}
+	if left.take(sizeOf(runs)) {
+		return section{Name: name, Runs: runs}
+	}
+	return section{Name: name}
+}
+
+func sizeOf(runs []prompt.Run) int {
+	n := 0
+	for _, r := range runs {
+		n += len(exact(r.Text)) + aroundPart
+	}
+	return n
+}
+
+// A diffRow is a line of one text beside that of another, or stands for lines that are the same.
+type diffRow struct {
+	Left, Right diffLine
+	Same        int // how many lines are left out here, 0 for none
+}
+
+// A diffLine is a line of one of two texts. Number is 0 where the text has none beside that of the
+// other.
+type diffLine struct {
+	Number int
+	Runs   []prompt.Run
+}
+
+// Changed reports whether the two lines differ.
+func (r diffRow) Changed() bool {
+	return r.Left.changed() || r.Right.changed() || (r.Left.Number == 0) != (r.Right.Number == 0)
+}
+
+func (l diffLine) changed() bool {
+	for _, r := range l.Runs {
+		if r.Op != prompt.Equal {
+			return true
+		}
+	}
+	return false
+}
+
+// aroundRow is about what stands around a row in HTML, in bytes.
+const aroundRow = 128
+
+func sizeOfRows(rows []diffRow) int {
+	n := 0
+	for _, r := range rows {
+		n += aroundRow + sizeOf(r.Left.Runs) + sizeOf(r.Right.Runs)
+	}
+	return n
+}
+
+// rowsOf puts the lines of two texts beside one another. Where both have the same end of a line, a
+// row ends.
+func rowsOf(runs []prompt.Run) []diffRow {
+	var l lines
+	for _, run := range runs {
+		rest := run.Text
+		for {
+			text, after, ends := strings.Cut(rest, "\n")
+			if text != "" {
+				l.add(prompt.Run{Op: run.Op, Text: text})
+			}
+			if !ends {
+				break
+			}
+			rest = after
+			l.end(run.Op)
+		}
+	}
+	l.end(prompt.Equal)
+	return folded(l.rows)
+}
+
+// lines are those of two texts while they are read.
+type lines struct {
+	sides [2]struct {
+		line    diffLine   // that is read now
+		waiting []diffLine // for an end that both have
+		count   int
+	}
+	rows []diffRow
+}
+
+// of returns which texts have a run.
+func of(op prompt.RunOp) []int {
+	switch op {
+	case prompt.Delete:
+		return []int{0}
+	case prompt.Insert:
+		return []int{1}
+	case prompt.Equal:
+	}
+	return []int{0, 1}
+}
+
+func (l *lines) add(run prompt.Run) {
+	for _, i := range of(run.Op) {
+		l.sides[i].line.Runs = append(l.sides[i].line.Runs, run)
+	}
+}
+
+// end ends a line. Where both texts do, the lines before it are put beside one another: the first
+// beside the first if they begin alike, else the last beside the last, as these end alike.
+func (l *lines) end(op prompt.RunOp) {
+	for _, i := range of(op) {
+		side := &l.sides[i]
+		side.count++
+		side.line.Number = side.count
+		side.waiting = append(side.waiting, side.line)
+		side.line = diffLine{}
+	}
+	if op != prompt.Equal {
+		return
+	}
+	left, right := l.sides[0].waiting, l.sides[1].waiting
+	n := max(len(left), len(right))
+	if len(left) > 0 && len(right) > 0 && left[0].begins() && right[0].begins() {
+		left, right = padded(left, n), padded(right, n)
+	}
+	for i := range n {
+		var row diffRow
+		if at := i - n + len(left); at >= 0 {
+			row.Left = left[at]
+		}
+		if at := i - n + len(right); at >= 0 {
+			row.Right = right[at]
+		}
+		l.rows = append(l.rows, row)
+	}
+	l.sides[0].waiting, l.sides[1].waiting = nil, nil
+}
+
+// begins reports whether a line begins as the one beside it.
+func (l diffLine) begins() bool { return len(l.Runs) > 0 && l.Runs[0].Op == prompt.Equal }
+
+// padded returns n lines: those that there are, and none.
+func padded(list []diffLine, n int) []diffLine { return append(list, make([]diffLine, n-len(list))...) }
+
+// around is how many lines that are the same are shown before and after one that is not.
+const around = 3
+
+// folded leaves out lines that are the same, far from all that differ.
+func folded(rows []diffRow) []diffRow {
+	near := make([]bool, len(rows))
+	for i, r := range rows {
+		if r.Changed() {
+			for j := max(i-around, 0); j < min(i+around+1, len(rows)); j++ {
+				near[j] = true
+			}
+		}
+	}
+	var kept []diffRow
+	for i, r := range rows {
+		switch {
+		case near[i]:
+			kept = append(kept, r)
+		case len(kept) > 0 && kept[len(kept)-1].Same > 0:
+			kept[len(kept)-1].Same++
+		default:
+			kept = append(kept, diffRow{Same: 1})
+		}
+	}
+	return kept
+}

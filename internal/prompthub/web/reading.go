@@ -1,0 +1,123 @@
+package web
+
+import (
+	"cmp"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A reading is a content as a page shows it: rendered, and as it is.
+type reading struct {
+	Address  string    // of the page
+	Passages []passage // the text, or the messages of a chat
+	Source   bool      // whether they are shown as they are
+	Plain    bool      // whether they cannot be shown rendered
+}
+
+// A passage is a text, or a message.
+type passage struct {
+	Role        string // of a message
+	Placeholder string // the name of messages that are to be put here, which has nothing else
+	Parts       []prompt.Part
+	Rendered    template.HTML
+}
+
+// Heading returns what to call a message, "" for the text of a prompt that is no chat.
+func (p passage) Heading() string { return cmp.Or(p.Role, p.Placeholder) }
+
+// readingOf returns a content with texts in the places of its own; none: as they are.
+func readingOf(c prompt.Content, texts [][]prompt.Part) reading {
+	var r reading
+	add := func(p passage, text string) {
+		if i := len(r.Passages); i < len(texts) {
+			p.Parts = texts[i]
+		} else {
+			p.Parts = []prompt.Part{{Text: text, Variable: -1}}
+		}
+		r.Passages = append(r.Passages, p)
+	}
+	if c.Kind != prompt.KindChat {
+		add(passage{}, c.Text)
+	}
+	for _, m := range c.Messages {
+		add(passage{Role: m.Role, Placeholder: m.Placeholder}, m.Content)
+	}
+	return r
+}
+
+// show sets how a page at an address shows the passages first: as the request asks for.
+func (r *reading) show(address string, request *http.Request) {
+	r.Address = address
+	r.Source = r.Plain || request.URL.Query().Get("view") == "source"
+}
+
+// aroundPart and aroundPassage are about what stands around a variable and a message in HTML, in
+// bytes.
+const (
+	aroundPart    = 32
+	aroundPassage = 128
+)
+
+// size returns how many bytes the texts take on a page, as they are.
+func (r reading) size() int {
+	n := 0
+	for _, p := range r.Passages {
+		n += aroundPassage + len(p.Heading())
+		for _, part := range p.Parts {
+			n += len(exact(part.Text))
+			if part.Variable >= 0 {
+				n += aroundPart
+			}
+		}
+	}
+	return n
+}
+
+// render adds the passages rendered, as far as all of them fit into what is left of a page.
+func (r *reading) render(m *markdown, left *budget) {
+	for i := range r.Passages {
+		p := &r.Passages[i]
+		html, ok := m.render(p.Parts, int(*left))
+		if !ok || !left.take(len(html)+aroundPassage+len(p.Heading())) {
+			r.plain()
+			return
+		}
+		p.Rendered = html
+	}
+}
+
+// plain leaves the texts as they are.
+func (r *reading) plain() {
+	for i := range r.Passages {
+		r.Passages[i].Rendered = ""
+	}
+	r.Plain = true
+}
+
+// What stands for a variable while a text is rendered: its number between two characters that no
+// text means anything by.
+const (
+	opening = "\uFDD0"
+	closing = "\uFDD1"
+)
+
+// blanked returns a text with the numbers of parts in the places of variables, and false where it
+// cannot be told from them.
+func blanked(parts []prompt.Part) (string, bool) {
+	var b strings.Builder
+	for i, p := range parts {
+		switch {
+		case p.Variable >= 0:
+			b.WriteString(opening + strconv.Itoa(i) + closing)
+		case strings.Contains(p.Text, opening):
+			return "", false
+		default:
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String(), true
+}
