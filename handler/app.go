@@ -39,10 +39,15 @@ func newApp(s settings, st store, log *slog.Logger, t *telemetry.Telemetry) *app
 	return a
 }
 
+// service returns what users may do.
+func (a *app) service() *prompthub.Service {
+	return prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now)
+}
+
 // api returns the HTTP API.
 func (a *app) api(identify auth.Identify, admission *httpjson.Admission) http.Handler {
 	version, _ := built()
-	service := prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now)
+	service := a.service()
 	return api.New(api.Config{
 		Service:  service,
 		Identify: service.WithTokens(identify, a.settings.Dev()), Claimed: a.settings.Dev(), PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,

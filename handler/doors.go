@@ -7,34 +7,45 @@ import (
 
 	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/door"
+	"prompthub/internal/prompthub/langfuse"
 	"prompthub/internal/prompthub/mcp"
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/web"
 )
 
-// doors returns the pages, the API and what assistants see: the path says which one is asked. They
-// share what callers may ask.
+// doors returns the pages, the API, what assistants see and what stands in for other services: the
+// path says which one is asked. They share what callers may ask.
 func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
 	doors := web.Beside(a.api(identify, admission), a.pages(identify, sessions, admission))
-	return a.settings.Clients(mcp.Beside(doors, a.assistants(identify, admission)))
+	doors = mcp.Beside(doors, a.assistants(identify, admission))
+	doors = langfuse.Beside(doors, a.langfuse(identify, admission))
+	return a.settings.Clients(doors)
 }
 
 // assistants returns what assistants see.
 func (a *app) assistants(identify auth.Identify, admission *httpjson.Admission) http.Handler {
 	version, _ := built()
-	service := prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now)
+	service := a.service()
 	return mcp.New(mcp.Config{
 		Service: service, Identify: service.WithTokens(identify, a.settings.Dev()), PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
 		Admission: admission, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})
 }
 
+// langfuse returns what programs use that speak to Langfuse.
+func (a *app) langfuse(identify auth.Identify, admission *httpjson.Admission) http.Handler {
+	service := a.service()
+	return langfuse.New(langfuse.Config{
+		Service: service, Door: door.Door{Identify: service.WithTokens(identify, a.settings.Dev()), Admission: admission},
+		MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
+	})
+}
+
 // pages returns what people see in a browser.
 func (a *app) pages(identify auth.Identify, sessions *auth.Sessions, admission *httpjson.Admission) http.Handler {
 	return web.New(web.Config{
-		Service:  prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now),
+		Service:  a.service(),
 		Identify: identify, SignIn: a.settings.signIn(), Sessions: sessions, PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
 		Admission: admission, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	})

@@ -42,6 +42,9 @@ func RequestID(ctx context.Context) string { return recordOf(ctx).id }
 // for more than to see that two requests are from the same user.
 func SetUser(ctx context.Context, key string) { recordOf(ctx).user = key }
 
+// SetRoute tells the log which route a request takes, for a door that finds it without a mux.
+func SetRoute(ctx context.Context, pattern string) { recordOf(ctx).route = pattern }
+
 // note tells the log why a request failed.
 func note(ctx context.Context, cause error) { recordOf(ctx).cause = cause }
 
@@ -70,7 +73,8 @@ func (o Observer) Observe(next http.Handler) http.Handler {
 			traced.End(ctx, rec.route, seen.answered())
 			seen.log(o.Log, r, rec, o.Now().Sub(start))
 			if aborted {
-				// the server cuts the connection: the client must not take a half answer for a whole one
+				// the server cuts the connection: the client must not take a half answer for a
+				// whole one
 				panic(http.ErrAbortHandler)
 			}
 			done()

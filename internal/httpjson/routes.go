@@ -20,7 +20,7 @@ func Routes(mux *http.ServeMux) http.Handler {
 			return
 		}
 		if pattern != "" {
-			recordOf(r.Context()).route = pattern
+			SetRoute(r.Context(), pattern)
 			mux.ServeHTTP(w, r)
 			return
 		}

@@ -47,9 +47,13 @@ var allowed = map[string][]string{
 	"internal/prompthub": {
 		"internal/auth", "internal/cursor", "internal/fault", "internal/prompthub/prompt", "internal/prompthub/promptdb",
 	},
+	"internal/prompthub/door": {"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub/prompt"},
 	"internal/prompthub/api": {
-		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt",
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",
 		"internal/telemetry",
+	},
+	"internal/prompthub/langfuse": {
+		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt", "internal/telemetry",
 	},
 	"internal/prompthub/web": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
@@ -63,7 +67,8 @@ var allowed = map[string][]string{
 	"handler": {
 		"internal/auth", "internal/azure", "internal/devhost", "internal/embedded", "internal/fault", "internal/function",
 		"internal/function/queuetrigger", "internal/httpjson", "internal/prompthub", "internal/prompthub/api",
-		"internal/prompthub/client", "internal/prompthub/mcp", "internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
+		"internal/prompthub/client", "internal/prompthub/door", "internal/prompthub/langfuse", "internal/prompthub/mcp",
+		"internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
 		"internal/queue", "internal/table", "internal/telemetry",
 	},
 }

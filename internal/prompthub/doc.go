@@ -5,8 +5,9 @@
 //
 //   - prompt: the nouns and their rules, pure;
 //   - promptdb: the tables and queues; how index rows follow the truth;
-//   - api: the HTTP routes; web: the pages; mcp: what assistants see; worker: the queue and timer functions; client: import
-//     and export over the API;
+//   - api: the HTTP routes; web: the pages; mcp: what assistants see; langfuse: the routes of
+//     Langfuse, for its clients; door: what the doors for programs have in common; worker: the queue
+//     and timer functions; client: import and export over the API;
 //   - e2e: tests of the built program; bench: what requests cost, and a load program;
 //   - below, free of PromptHub: table and queue (the contracts), azure, embedded and memory
 //     (their implementations), function (the protocol of the Functions host) with queuetrigger

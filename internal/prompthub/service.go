@@ -148,9 +148,10 @@ func (s *Service) checkTags(ctx context.Context, tags, has []prompt.Tag) error {
 	return &fault.Error{Kind: fault.Invalid, Text: "the prompt has tags that the catalog does not offer", Fields: fields}
 }
 
-// SplitTags parts tags that a client wrote without knowing of the catalog: those that it offers, or that the prompt has
-// already, and tags of the author's own. A tag that is written otherwise than in the catalog is one of the latter, and
-// so are those beyond prompt.MaxTags: the client is to read what it wrote.
+// SplitTags parts tags that a client wrote without knowing of the catalog: those that it offers, or
+// that the prompt has already, and tags of the author's own. A tag that is written otherwise than
+// in the catalog is one of the latter, and so are those beyond prompt.MaxTags: the client is to
+// read what it wrote.
 func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag) (tags []prompt.Tag, own []string, err error) {
 	catalog, err := s.db.Tags(ctx)
 	if err != nil {
@@ -256,7 +257,7 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 		if err != nil {
 			return p, err
 		}
-		if d.Equal(p.Draft) && len(d.Labels) == 0 {
+		if d.Equal(p.Draft) && len(d.Labels) == 0 && !d.Anew {
 			return p, promptdb.ErrUnchanged
 		}
 		if err := publishes(who, p.Visibility == prompt.Public || d.Visibility == prompt.Public); err != nil {

@@ -90,13 +90,20 @@ func (s *Service) Labels(ctx context.Context, who auth.User, id prompt.ID) (labe
 
 // SetLabel puts a label on a version, or takes it away for 0.
 func (s *Service) SetLabel(ctx context.Context, who auth.User, id prompt.ID, label string, n int64) error {
+	return s.SetLabels(ctx, who, id, []string{label}, n)
+}
+
+// SetLabels is SetLabel for several labels at once.
+func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64) error {
 	if err := publishes(who, n == 0); err != nil { // taking one away may break who relies on it
 		return err
 	}
-	if err := prompt.CheckLabel(label); err != nil {
-		return s.unlessForbidden(ctx, who, id, err)
+	for _, label := range labels {
+		if err := prompt.CheckLabel(label); err != nil {
+			return s.unlessForbidden(ctx, who, id, err)
+		}
 	}
-	_, err := s.db.SetLabel(ctx, who.ID, id, label, n, who.ID, func(p prompt.Prompt) error {
+	_, err := s.db.SetLabels(ctx, who.ID, id, labels, n, who.ID, func(p prompt.Prompt) error {
 		return publishes(who, p.Visibility == prompt.Public)
 	})
 	return s.unlessForbidden(ctx, who, id, err)

@@ -16,17 +16,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/door"
 )
 
 const (
-	minBody   = 256 << 10 // of what a body may always have
 	jsonType  = "application/json"
 	mergeType = "application/merge-patch+json"
 )
-
-// bodyLimit returns how large a body may be where texts may be so long: every character may stand
-// as an escape of six bytes, and a config beside them.
-func bodyLimit(maxText int) int64 { return max(minBody, 6*int64(maxText)+minBody/2) }
 
 // readBody reads the body of a request whose operation takes one, and lets it pass only as JSON
 // that all readers understand alike: UTF-8 throughout, and no name twice in an object.
@@ -41,7 +37,7 @@ func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	c, _ := ctx.Context().Value(callKey{}).(call)
-	b, err := a.Admission.ReadBody(w, r, c.caller, bodyLimit(a.MaxText))
+	b, err := a.Admission.ReadBody(w, r, c.Key, door.BodyLimit(a.MaxText))
 	if err == nil {
 		err = strict(r.Context(), b)
 	}

@@ -11,9 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/internal/auth"
-	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/door"
 )
 
 // An access says who may use a route.
@@ -27,9 +26,8 @@ const (
 
 // A call is a request as an action sees it, besides its input.
 type call struct {
-	auth.User
-	url    url.URL
-	caller string // for the limits
+	door.Caller
+	url url.URL
 }
 
 type callKey struct{}
@@ -67,7 +65,7 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 		if who != open {
 			r, w := humago.Unwrap(ctx)
 			var err error
-			if c.User, c.caller, err = a.admit(w, r, who); err != nil {
+			if c.Caller, err = a.door().Admit(w, r, who == user, scope(who, r)); err != nil {
 				httpjson.Refuse(w, r, err)
 				return
 			}
@@ -76,30 +74,10 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// admit returns who is calling, or why the call goes no further. Those who are not identified share
-// what their address may ask for.
-func (a *api) admit(w http.ResponseWriter, r *http.Request, who access) (auth.User, string, error) {
-	u, err := a.Identify(r)
-	if err == nil && !u.Known() && (who == user || !a.PublicRead) {
-		err = fault.New(fault.Unauthenticated, "sign in to use this")
-	}
-	if u.Known() {
-		httpjson.SetUser(r.Context(), prompt.AuthorKey(u.ID))
-	}
-	caller := httpjson.Caller(r, u.ID)
-	if limited := a.Admission.Admit(w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
-		return u, caller, limited
-	}
-	if err == nil {
-		err = u.Needs(scope(who, r))
-	}
-	return u, caller, err
-}
-
 // enter waits for nothing: there is room for the call now, or it is refused.
 func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
 	c, _ := ctx.Context().Value(callKey{}).(call)
-	leave, err := a.Admission.Enter(c.caller)
+	leave, err := a.Admission.Enter(c.Key)
 	if err != nil {
 		r, w := humago.Unwrap(ctx)
 		httpjson.Refuse(w, r, err)
@@ -109,13 +87,16 @@ func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// scope returns what an access token must allow for a route. What others see of a change, the
-// Service asks about.
+func (a *api) door() door.Door {
+	return door.Door{Identify: a.Identify, PublicRead: a.PublicRead, Admission: a.Admission}
+}
+
+// scope returns what an access token must allow for a route.
 func scope(who access, r *http.Request) string {
-	if who == user && httpjson.IsWrite(r) {
-		return auth.ScopeWrite
+	if who == reader {
+		return auth.ScopeRead // whatever the method: to render is to read
 	}
-	return auth.ScopeRead
+	return door.Scope(r)
 }
 
 // conditional documents what httpjson.ETags does for every GET.

@@ -19,6 +19,7 @@ import (
 
 	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/langfuse"
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -44,7 +45,8 @@ var (
 	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10}
 	aLabel  = bound{20, 200, 64, 4 << 10}
 	aTag    = bound{6, 1200, 64, 8 << 10}
-	aToken  = bound{4, 60, 64, 4 << 10} // a user has at most 50
+	aToken  = bound{4, 60, 64, 4 << 10}   // a user has at most 50
+	aNamed  = bound{8, 100, 512, 8 << 10} // its config beside it
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 2 << 10}
 
@@ -95,6 +97,11 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
+	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
+	// 100 configs, of 1 MiB together; each item may have 1,000 numbers beside.
+	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aChange,
+	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aChange,
+	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {20 + 2*8, 300, 256, 8 << 10},
 
 	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
 }
@@ -181,6 +188,10 @@ func (s *search) findRoutes(t *testing.T) {
 		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label"}
 	}
 	s.routes = append(s.routes, mcp.Patterns()...)
+	for _, pattern := range langfuse.Patterns() {
+		s.routes = append(s.routes, pattern)
+		s.query[pattern] = []string{"name", "version", "label", "page", "limit", "fromUpdatedAt", "toUpdatedAt", "resolve"}
+	}
 	slices.Sort(s.routes)
 }
 
@@ -258,11 +269,12 @@ func (s *search) cursorOf(t *rapid.T, route string) string {
 func (s *search) request(t *rapid.T, route string) *http.Request {
 	method, path, _ := strings.Cut(route, " ")
 	isPage, isMessage := strings.HasPrefix(path, web.Prefix), slices.Contains(mcp.Patterns(), route)
+	isNamed := strings.HasPrefix(path, langfuse.Prefix)
 	id := string(rapid.SampledFrom(s.ids).Draw(t, "id"))
 	part := url.PathEscape(some(t, "path"))
 	number := rapid.SampledFrom([]string{"1", "2", "0", "-1", "9223372036854775807", part}).Draw(t, "number")
-	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{slug}", part, "{rest...}", part, "{version}", number, "{other}", number, "{label}", part, "{file}", part).Replace(path)
-	if !isPage && !isMessage {
+	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{slug}", part, "{rest...}", part, "{version}", number, "{other}", number, "{label}", part, "{file}", part, "{name}", url.PathEscape(nameOf(t))).Replace(path)
+	if !isPage && !isMessage && !isNamed {
 		path = api.Prefix + path
 	}
 	query := url.Values{}
@@ -279,12 +291,20 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		case "limit":
 			query.Set(name, rapid.SampledFrom([]string{"1", "20", "100", "101", "-1", "9999999999"}).Draw(t, name))
 			continue
+		case "name":
+			query.Set(name, nameOf(t))
+			continue
+		case "fromUpdatedAt", "toUpdatedAt":
+			query.Set(name, rapid.SampledFrom([]string{"1999-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "x"}).Draw(t, name))
+			continue
 		}
 		query.Set(name, some(t, name))
 	}
 	body, kind := s.body(t, method, isPage)
 	if isMessage && method == http.MethodPost {
 		body = strings.NewReader(s.message(t))
+	} else if isNamed && body != nil && rapid.Bool().Draw(t, "a version") {
+		body = strings.NewReader(version(t))
 	}
 	r := httptest.NewRequest(method, "http://localhost/", body)
 	r.URL.Path, _ = url.PathUnescape(path)
@@ -299,6 +319,25 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		r.Header.Set("X-Dev-Roles", rapid.SampledFrom([]string{"", "admin"}).Draw(t, "role"))
 	}
 	return r
+}
+
+// nameOf draws what programs may call a prompt.
+func nameOf(t *rapid.T) string {
+	if rapid.IntRange(0, 3).Draw(t, "any name") == 0 {
+		return some(t, "name")
+	}
+	return rapid.SampledFrom([]string{"private", "text-1", "made/here", "made there"}).Draw(t, "name")
+}
+
+// version draws what makes a version of a prompt of a name, or labels it.
+func version(t *rapid.T) string {
+	labels := rapid.SliceOfN(rapid.SampledFrom([]string{"production", "a", "b", "latest"}), 0, 60).Draw(t, "labels")
+	b, err := json.Marshal(map[string]any{
+		"name": nameOf(t), "prompt": rapid.SampledFrom(hostileTexts()).Draw(t, "prompt"), "labels": labels, "newLabels": labels,
+		"config": some(t, "config"), "tags": []string{"text", some(t, "tag")},
+	})
+	require.NoError(t, err)
+	return string(b)
 }
 
 // body draws what is sent: fields that mean something with values of all sizes, or what is no form

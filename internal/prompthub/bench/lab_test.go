@@ -22,6 +22,8 @@ import (
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/door"
+	"prompthub/internal/prompthub/langfuse"
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -43,7 +45,7 @@ type lab struct {
 	t      testing.TB
 	meter  *meter
 	db     *promptdb.DB
-	doors  http.Handler // the API, the pages, and that of assistants
+	doors  http.Handler // all of them: the API, the pages and others
 	jobs   map[string]function.Func
 	prompt prompt.ID    // by ann, public: three tags, a title of five words
 	behind atomic.Int64 // calls that were left to follow the answer
@@ -101,7 +103,10 @@ func (l *lab) restart() {
 	routes := api.New(api.Config{Service: hub, Identify: hub.WithTokens(auth.Dev(), true), Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
 	assistants := mcp.New(mcp.Config{Service: hub, Identify: hub.WithTokens(auth.Dev(), true), Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
-	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)
+	lf := langfuse.New(langfuse.Config{
+		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission}, Log: log, Now: time.Now,
+	})
+	l.doors = langfuse.Beside(mcp.Beside(web.Beside(routes, pages), assistants), lf)
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db) {
 		l.jobs[t.Name] = t.Run

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,7 +68,8 @@ func newClient(connections int) *http.Client {
 
 // whole reports whether the path is all of it: of a page, or of another program's API.
 func (c call) whole() bool {
-	return strings.HasPrefix(c.path, "/app") || strings.HasPrefix(c.path, "/api") || strings.HasPrefix(c.path, "/mcp")
+	other := func(prefix string) bool { return strings.HasPrefix(c.path, prefix) }
+	return slices.ContainsFunc([]string{"/api", "/app", "/lf/", "/mcp"}, other)
 }
 
 // request returns the call as a request to a program: to its API, or for a page.

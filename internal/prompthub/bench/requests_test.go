@@ -67,7 +67,7 @@ func (r request) make(l *lab) int {
 }
 
 func requests() []request {
-	return slices.Concat(reads(), lists(), votes(), changes(), moderation(), pages(), assistants(), jobs())
+	return slices.Concat(reads(), lists(), votes(), changes(), moderation(), pages(), assistants(), langfuses(), jobs())
 }
 
 func get(path, user string) call { return call{method: http.MethodGet, path: path, user: user} }
@@ -234,6 +234,27 @@ func assistants() []request {
 		{name: "mcp: get mine by name, with a label on an older version", setup: labelled, call: send("/mcp", ann, "prompts/get", mine), steps: 2, tables: 6},
 		{name: "mcp: get by id, author known", call: send("/mcp", "Vera", "prompts/get", `{"name":"{id}"}`), steps: 1, tables: 4},
 		{name: "mcp: complete an argument", call: send("/mcp", ann, "completion/complete", `{"ref":{"type":"ref/prompt","name":"write-better-short-mystery-novels"},"argument":{"name":"x","value":""}}`), steps: 2, tables: 5},
+	}
+}
+
+// langfuses are those of the clients of Langfuse.
+func langfuses() []request {
+	const prompts = "/lf/api/public/v2/prompts"
+	made := func(l *lab) {
+		l.makeToken()
+		l.ask(call{method: http.MethodPost, path: prompts, user: ann, body: `{"name":"a/b","prompt":"{{c}}","labels":["production"],"config":{"d":1}}`}, nil)
+		l.ask(call{method: http.MethodPost, path: prompts, user: ann, body: `{"name":"a/b","prompt":"{{d}}"}`}, nil)
+		l.settle()
+	}
+	sent := func(method, path, body string) call { return call{method: method, path: prompts + path, body: body} }
+	named := budget{2, 6}
+	return []request{
+		{name: "Langfuse: get by name and label", token: true, again: true, setup: made, call: sent("GET", "/a%2Fb", ""), steps: 2, tables: 6, budget: &named},
+		{name: "Langfuse: get by name and version", token: true, again: true, setup: made, call: sent("GET", "/a%2Fb?version=2", ""), steps: 2, tables: 6, budget: &named},
+		{name: "Langfuse: get a name that nobody has", token: true, setup: made, status: 404, call: sent("GET", "/x", ""), steps: 2, tables: 4, behind: 1},
+		{name: "Langfuse: list 10", token: true, setup: made, call: sent("GET", "", ""), steps: 3, tables: 14, behind: 1},
+		{name: "Langfuse: list one", token: true, setup: made, call: sent("GET", "?name=a/b", ""), steps: 3, tables: 5, behind: 1},
+		{name: "Langfuse: label a version", token: true, setup: made, call: sent("PATCH", "/a%2Fb/versions/2", `{"newLabels":["production"]}`), steps: 7, tables: 18, behind: 1},
 	}
 }
 

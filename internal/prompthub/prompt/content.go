@@ -115,11 +115,11 @@ func First(p Prompt) Prompt {
 	return p
 }
 
-// Next numbers what becomes of a prompt: another content is a new version, and publishing makes the
-// version of that moment the first that others see.
+// Next numbers what becomes of a prompt: another content, or one that is to count anew, is a new
+// version, and publishing makes the version of that moment the first that others see.
 func Next(was, now Prompt) Prompt {
 	now.Versions = was.Versions
-	if now.Content().Same(was.Content()) {
+	if now.Content().Same(was.Content()) && !now.Anew {
 		now.Message = was.Message
 	} else {
 		now.Last++
@@ -128,6 +128,7 @@ func Next(was, now Prompt) Prompt {
 	if now.Visibility == Public && was.Visibility != Public {
 		now.From = now.Version
 	}
+	now.Anew = false
 	return now
 }
 

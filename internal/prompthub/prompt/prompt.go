@@ -41,6 +41,7 @@ type Draft struct {
 	Description string   // "" stands for the first sentence
 	Message     string   // why the content is what it is, for people
 	Labels      []string // that the version of this content is to get; they are not kept here
+	Anew        bool     // whether it is a new version even where the content is the one that the prompt has; not kept either
 }
 
 // Content returns what versions keep of the draft.

@@ -234,20 +234,21 @@ func (c card) tooMany() error {
 	return fault.New(fault.Invalid, fmt.Sprintf("a prompt can have %d labels; remove one first", prompt.MaxLabels))
 }
 
-// SetLabel puts a label of an author's prompt on a version, or removes it for 0, and returns the
+// SetLabels puts labels of an author's prompt on a version, or removes them for 0, and returns the
 // labels then. The truth row is read and not written: a label is nothing that index rows show. May
 // is asked before anything is changed.
-func (db *DB) SetLabel(ctx context.Context, author string, id prompt.ID, label string, to int64, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
+func (db *DB) SetLabels(ctx context.Context, author string, id prompt.ID, list []string, to int64, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
 	return db.relabel(ctx, author, id, may, func(w *work, c card) (card, []table.Op, error) {
 		if to != 0 && !c.has(to) {
 			return c, nil, errNoVersion()
 		}
-		if to == 0 && c.labels[label] == 0 && !tried {
+		has := func(label string) bool { return c.labels[label] != 0 }
+		if to == 0 && !slices.ContainsFunc(list, has) && !tried {
 			return c, nil, fault.New(fault.NotFound, "the prompt has no such label")
 		}
 		tried = true
-		c, ops := w.moveOps(c, []string{label}, to, by)
+		c, ops := w.moveOps(c, list, to, by)
 		return c, ops, c.tooMany()
 	})
 }
@@ -296,8 +297,8 @@ func (db *DB) relabel(ctx context.Context, author string, id prompt.ID, may func
 		} else if !overtaken(err) && settled(err) {
 			return nil, unavailable(err)
 		}
-		// Overtaken, or of unknown outcome: then the next look finds the label moved, or moves it under a
-		// newer ETag.
+		// Overtaken, or of unknown outcome: then the next look finds the label moved, or moves it
+		// under a newer ETag.
 		if err := wait(ctx, time.Time{}); err != nil {
 			return nil, err
 		}

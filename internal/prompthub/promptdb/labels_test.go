@@ -30,7 +30,7 @@ func (w *world) write(p prompt.Prompt, text string, labels ...string) prompt.Pro
 
 func (w *world) label(p prompt.Prompt, label string, n int64) error {
 	w.clock.Advance(time.Millisecond)
-	_, err := w.SetLabel(w.t.Context(), "ann", p.ID, label, n, "ann", allow)
+	_, err := w.SetLabels(w.t.Context(), "ann", p.ID, []string{label}, n, "ann", allow)
 	return err
 }
 

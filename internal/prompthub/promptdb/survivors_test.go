@@ -227,7 +227,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 	})
 	for _, n := range []int64{1, 2, 3} {
 		w.clock.Advance(time.Millisecond)
-		_, err := w.SetLabel(t.Context(), p.AuthorID, p.ID, "production", n, "mover", allow)
+		_, err := w.SetLabels(t.Context(), p.AuthorID, p.ID, []string{"production"}, n, "mover", allow)
 		require.NoError(t, err)
 	}
 	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", "undoer", allow)

@@ -1,0 +1,63 @@
+// Package door holds what the doors for programs ask of every request before they call the service:
+// who sends it, whether he may send so many, what an access token allows, and how much is at work.
+// Each door says what came of it in its own protocol.
+package door
+
+import (
+	"net/http"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A Door lets requests in. All doors of an instance share one Admission.
+type Door struct {
+	Identify   auth.Identify
+	PublicRead bool // whether nobody in particular may read what is public
+	Admission  *httpjson.Admission
+}
+
+// A Caller is who sends a request.
+type Caller struct {
+	auth.User
+	Key string // names the caller for the limits
+}
+
+// Admit returns who sends a request, or why it goes no further. Where it is for users, it is for
+// nobody else; scope is what an access token must allow. Those who are not identified share what
+// their address may ask for.
+func (d Door) Admit(w http.ResponseWriter, r *http.Request, users bool, scope string) (Caller, error) {
+	u, err := d.Identify(r)
+	if err == nil && !u.Known() && (users || !d.PublicRead) {
+		err = fault.New(fault.Unauthenticated, "sign in to use this")
+	}
+	if u.Known() {
+		httpjson.SetUser(r.Context(), prompt.AuthorKey(u.ID))
+	}
+	c := Caller{User: u, Key: httpjson.Caller(r, u.ID)}
+	if limited := d.Admission.Admit(w.Header(), c.Key, httpjson.IsWrite(r)); limited != nil {
+		return c, limited
+	}
+	if err == nil {
+		err = u.Needs(scope)
+	}
+	return c, err
+}
+
+// Scope returns what an access token must allow for a request that does what its method says. What
+// others see of a change, the service asks about.
+func Scope(r *http.Request) string {
+	if httpjson.IsWrite(r) {
+		return auth.ScopeWrite
+	}
+	return auth.ScopeRead
+}
+
+// minBody is how large a body may always be, in bytes.
+const minBody = 256 << 10
+
+// BodyLimit returns how large a body may be, in bytes, where texts may be so long: every character
+// may stand as an escape of six bytes, and a config beside them.
+func BodyLimit(maxText int) int64 { return max(minBody, 6*int64(maxText)+minBody/2) }

@@ -1,0 +1,104 @@
+package langfuse_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+func TestGet(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	made := c.made(fields{"name": "p", "prompt": "prompt", "labels": []string{"production"}, "config": fields{"temperature": 0.1}})
+	p := c.got("p", "")
+	require.Equal(t, made, p)
+	key := prompt.AuthorKey("ann")
+	at := time.Date(2026, 3, 1, 12, 0, 0, 1e6, time.UTC)
+	require.Equal(t, promptObject{
+		ID: p.ID, ProjectID: key, CreatedBy: key, Name: "p", Type: "text", CreatedAt: at, UpdatedAt: at, Version: 1,
+		Prompt: "prompt", Config: map[string]any{"temperature": 0.1}, Labels: []string{"production", "latest"}, Tags: []string{}, IsActive: true,
+	}, p)
+}
+
+func TestGetOfTheOldRoute(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	c.made(fields{"name": "a/b c", "prompt": "one", "labels": []string{"production"}})
+	old := func(query string) answer { return c.do(http.MethodGet, "/lf/api/public/prompts"+query, "") }
+	require.Equal(t, c.got("a/b c", ""), old("?name=a/b%20c").is(200).prompt())
+	require.Equal(t, 1, old("?name=a%2Fb+c&version=1").is(200).prompt().Version)
+	require.Equal(t, "LangfuseNotFoundError", old("?name=x").says(404, "Prompt not found"))
+	old("").says(400, "Invalid request data")
+}
+
+// Names stand in the path as one segment, whatever they hold; where somebody decoded it on the way,
+// as several.
+func TestNamesInPaths(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	for _, name := range []string{
+		"promptName?!+ =@#;", "folder/sub folder/name", "a/versions/2", "percent%20encoded", "100%", "unicode-名前-тест-🚀", `back\slash`, "..", "a/..", "x;y=z",
+		"UPPER_lower.9", "multiple   spaces", "angled[brac]es]",
+	} {
+		require.Equal(t, name, c.made(fields{"name": name, "prompt": name, "labels": []string{"production"}}).Name)
+		require.Equal(t, name, c.got(name, "").Prompt)
+		require.Equal(t, []string{"a", "production", "latest"}, c.label(name, "1", "a").is(200).prompt().Labels)
+	}
+	require.Equal(t, "folder/sub folder/name", c.do(http.MethodGet, base+"/folder/sub%20folder/name", "").is(200).prompt().Prompt)
+	for _, name := range []string{"folder/sub folder/name", "a/versions/2", ".."} {
+		c.delete(name, "").is(204)
+		c.get(name, "").is(404)
+	}
+}
+
+func TestGetByVersion(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	made := c.made(fields{"name": "p", "prompt": "prompt"})
+	require.Equal(t, "LangfuseNotFoundError", c.get("p", "").says(404, "Prompt not found: 'p' with label 'production'"))
+	require.Equal(t, made, c.got("p", "?version=1"))
+	require.Equal(t, []string{"latest"}, made.Labels)
+	require.False(t, made.IsActive)
+	for query, text := range map[string]string{
+		"?version=2": "Prompt not found: 'p' with version 2", "?version=-1": "with version -1", "?version=9999999999": "with version 9999999999",
+		"?version=9223372036854775807": "with version", "?version=0": "with label 'production'", "?label=x": "with label 'x'",
+		"?label=" + "%20": "with label ' '",
+	} {
+		require.Equal(t, "LangfuseNotFoundError", c.get("p", query).says(404, text), query)
+	}
+	for _, query := range []string{"?version=x", "?version=1.5", "?version=99999999999999999999", "?version=1&label=latest", "?resolve=maybe"} {
+		c.get("p", query).is(400)
+	}
+}
+
+func TestGetByLabel(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	c.made(fields{"name": "p", "prompt": "dev", "labels": []string{"dev"}})
+	c.get("p", "").is(404)
+	require.Equal(t, "dev", c.got("p", "?label=dev").Prompt)
+	require.Equal(t, "dev", c.got("p", "?label=latest").Prompt)
+	c.made(fields{"name": "p", "prompt": "prod", "labels": []string{"production"}})
+	c.made(fields{"name": "p", "prompt": "three"})
+	require.Equal(t, "prod", c.got("p", "").Prompt)
+	require.Equal(t, "dev", c.got("p", "?label=dev").Prompt)
+	require.Equal(t, []string{"dev"}, c.got("p", "?label=dev").Labels)
+	require.Equal(t, []string{"latest"}, c.got("p", "?label=latest").Labels)
+	require.Equal(t, 3, c.got("p", "?label=latest").Version)
+	require.NotEqual(t, c.got("p", "?version=1").ID, c.got("p", "?version=2").ID)
+}
+
+// A slug is no name here, and a name that a prompt had is one.
+func TestNamesAndSlugs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.client("ann")
+	c.made(fields{"name": "My Prompt", "prompt": "x", "labels": []string{"production"}})
+	c.get("my-prompt", "").is(404)
+	c.delete("my-prompt", "").is(404)
+	require.Equal(t, "LangfuseConflictError", c.post(fields{"name": "my-prompt", "prompt": "x"}).says(409, `"My Prompt"`))
+}

@@ -1,0 +1,44 @@
+package langfuse_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/prompthub/langfuse"
+)
+
+// Who is not let in is told so in the shape of Langfuse.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.client("ann", auth.ScopeRead)
+	nobody := client{world: w}
+	require.Equal(t, "UnauthorizedError", nobody.do(http.MethodGet, base, "").says(401, "sign in"))
+	nobody.header = "Bearer 7a88fb47-b4e2-43b8-a06c-a5ce950dc53a"
+	nobody.do(http.MethodGet, base, "").is(401)
+	nobody.header = c.header + "x"
+	nobody.do(http.MethodGet, base, "").is(401)
+	require.Equal(t, "ForbiddenError", c.post(fields{"name": "p", "prompt": "x"}).says(403, "write"))
+	require.Empty(t, c.list("").Data)
+	require.Equal(t, "LangfuseNotFoundError", c.get("random_prompt", "").says(404, "random_prompt"))
+}
+
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	for _, path := range []string{"/lf", "/lf/", base + "/", "/lf/api/public/ingestion", "/lf/api/public/otel/v1/traces", "/lf/api/public/v2/prompt"} {
+		require.Equal(t, "LangfuseNotFoundError", c.do(http.MethodPost, path, "{}").says(404, "no such route"), path)
+		require.Equal(t, "LangfuseNotFoundError", c.do(http.MethodGet, path, "").says(404, "no such route"), path)
+	}
+	for path, method := range map[string]string{base: http.MethodDelete, base + "/p": http.MethodPost, base + "/p/versions/1": http.MethodPut, "/lf/api/public/prompts": http.MethodPost} {
+		require.Equal(t, "MethodNotAllowedError", c.do(method, path, "").says(405, "method"), path)
+	}
+	c.made(fields{"name": "p", "prompt": "x", "labels": []string{"production"}})
+	head := c.do(http.MethodHead, path("p", ""), "").is(200)
+	require.Empty(t, head.body)
+	require.Equal(t, "application/json", c.get("p", "").header.Get("Content-Type"))
+	require.Len(t, langfuse.Patterns(), 6)
+}

@@ -1,0 +1,231 @@
+package langfuse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// wanted returns which version the query of a request names; the label otherwise where it names
+// none.
+func wanted(r request, otherwise string) (prompthub.WantedVersion, error) {
+	n, err := number(r, "version", 0, math.MinInt64, math.MaxInt64)
+	label := r.query.Get("label")
+	switch {
+	case err != nil:
+		return prompthub.WantedVersion{}, err
+	case n != 0 && label != "":
+		return prompthub.WantedVersion{}, fault.New(fault.Invalid, "Cannot specify both version and label")
+	case n < 0:
+		return prompthub.WantedVersion{}, notFound(r.name, prompthub.WantedVersion{Number: n})
+	case n == 0 && label == "":
+		label = otherwise
+	}
+	return prompthub.WantedVersion{Number: n, Label: label}, nil
+}
+
+// notFound says what was looked for.
+func notFound(name string, want prompthub.WantedVersion) error {
+	what := fmt.Sprintf("Prompt not found: '%s'", name)
+	switch {
+	case want.Number != 0:
+		what += fmt.Sprintf(" with version %d", want.Number)
+	case want.Label != "":
+		what += fmt.Sprintf(" with label '%s'", want.Label)
+	}
+	return fault.New(fault.NotFound, what)
+}
+
+// find returns the caller's prompt of a name, or of a name that it had, in a version. A slug names
+// nothing here.
+func (s *server) find(ctx context.Context, r request, want prompthub.WantedVersion) (prompthub.View, error) {
+	if want != (prompthub.WantedVersion{}) {
+		want.Labels = true
+	}
+	v, err := s.Service.GetByName(ctx, r.User, r.User.ID, r.name, want)
+	if fault.Of(err) == fault.NotFound || err == nil && v.Name != r.name && !slices.Contains(v.OldNames, r.name) {
+		return v, notFound(r.name, want)
+	}
+	return v, err
+}
+
+func (s *server) get(ctx context.Context, r request) (int, any, error) {
+	want, err := wanted(r, prompt.Production)
+	if err != nil {
+		return 0, nil, err
+	}
+	switch r.query.Get("resolve") {
+	case "", "true", "false":
+	default:
+		return 0, nil, wrong("resolve", "must be true or false")
+	}
+	v, err := s.find(ctx, r, want)
+	if err != nil {
+		return 0, nil, err
+	}
+	return http.StatusOK, encode(v, labels(v)), nil
+}
+
+func (s *server) getOld(ctx context.Context, r request) (int, any, error) {
+	if r.name = r.query.Get("name"); r.name == "" {
+		return 0, nil, wrong("name", "name the prompt")
+	}
+	return s.get(ctx, r)
+}
+
+func (s *server) create(ctx context.Context, r request) (int, any, error) {
+	var p newPrompt
+	if err := decode(r.body, &p); err != nil {
+		return 0, nil, err
+	}
+	d, err := p.draft()
+	if err != nil {
+		return 0, nil, err
+	}
+	v, err := s.Service.SaveNamed(ctx, r.User, d)
+	if err != nil {
+		return 0, nil, err
+	}
+	return http.StatusCreated, encode(v, append(d.Labels, prompt.Latest)), nil
+}
+
+// newLabels is what is sent to label a version.
+type newLabels struct {
+	Labels []string `json:"newLabels"`
+}
+
+// label adds labels to a version and takes them from others.
+func (s *server) label(ctx context.Context, r request) (int, any, error) {
+	var in newLabels
+	if err := decode(r.body, &in); err != nil {
+		return 0, nil, err
+	}
+	switch {
+	case in.Labels == nil:
+		return 0, nil, wrong("newLabels", "send a list of labels")
+	case slices.Contains(in.Labels, prompt.Latest):
+		return 0, nil, wrong("newLabels", "the label latest is always that of the latest version")
+	case len(in.Labels) > prompt.MaxLabels:
+		return 0, nil, wrong("newLabels", fmt.Sprintf("name at most %d labels", prompt.MaxLabels))
+	}
+	n, err := strconv.ParseInt(r.version, 10, 64)
+	if err != nil {
+		return 0, nil, wrong("version", "must be a whole number")
+	}
+	want := prompthub.WantedVersion{Number: n}
+	if n < 1 {
+		return 0, nil, notFound(r.name, want)
+	}
+	v, err := s.find(ctx, r, want)
+	if err != nil || len(in.Labels) == 0 {
+		return http.StatusOK, encode(v, labels(v)), err
+	}
+	if err := s.Service.SetLabels(ctx, r.User, v.ID, slices.Compact(slices.Sorted(slices.Values(in.Labels))), n); err != nil {
+		return 0, nil, err
+	}
+	if v, err = s.find(ctx, r, want); err != nil {
+		return 0, nil, err
+	}
+	return http.StatusOK, encode(v, labels(v)), nil
+}
+
+// delete deletes a version, or the prompt, which its author can restore in the API or on its page.
+func (s *server) delete(ctx context.Context, r request) (int, any, error) {
+	want, err := wanted(r, "")
+	if err != nil {
+		return 0, nil, err
+	}
+	v, err := s.find(ctx, r, want)
+	if err != nil {
+		return 0, nil, err
+	}
+	if want == (prompthub.WantedVersion{}) {
+		return http.StatusNoContent, nil, s.Service.Delete(ctx, r.User, v.ID)
+	}
+	page, err := s.Service.Named(ctx, r.User, prompthub.NamedQuery{Name: v.Name, Page: 1, Limit: 1})
+	if err == nil && len(page.Items) == 1 && slices.Equal(page.Items[0].Numbers, []int64{v.Of.Number}) {
+		return http.StatusNoContent, nil, s.Service.Delete(ctx, r.User, v.ID) // the only version
+	}
+	return http.StatusNoContent, nil, s.Service.DeleteVersion(ctx, r.User, v.ID, v.Of.Number)
+}
+
+// A meta is a prompt in a list.
+type meta struct {
+	Name          string         `json:"name"`
+	Type          string         `json:"type"`
+	Versions      []int64        `json:"versions"`
+	Labels        []string       `json:"labels"`
+	Tags          []string       `json:"tags"`
+	LastUpdatedAt string         `json:"lastUpdatedAt"`
+	LastConfig    jsontext.Value `json:"lastConfig"`
+}
+
+// A place says where in a list a page is.
+type place struct {
+	Page       int `json:"page"`
+	Limit      int `json:"limit"`
+	TotalPages int `json:"totalPages"`
+	TotalItems int `json:"totalItems"`
+}
+
+type page struct {
+	Data []meta `json:"data"`
+	Meta place  `json:"meta"`
+	Old  place  `json:"pagination"` // the same, for old clients
+}
+
+const (
+	defaultLimit = 10
+	maxLimit     = 100
+)
+
+func (s *server) list(ctx context.Context, r request) (int, any, error) {
+	q, err := query(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	found, err := s.Service.Named(ctx, r.User, q)
+	if err != nil {
+		return 0, nil, err
+	}
+	at := place{Page: q.Page, Limit: q.Limit, TotalItems: found.Total, TotalPages: (found.Total + q.Limit - 1) / q.Limit}
+	p := page{Data: make([]meta, len(found.Items)), Meta: at, Old: at}
+	for i, n := range found.Items {
+		p.Data[i] = meta{
+			Name: n.Name, Type: kind(n.Kind), Versions: n.Numbers, Labels: slices.Concat([]string{}, n.Labels), Tags: n.Tags,
+			LastUpdatedAt: stamp(n.UpdatedAt), LastConfig: config(n.Config),
+		}
+	}
+	return http.StatusOK, p, nil
+}
+
+func query(r request) (prompthub.NamedQuery, error) {
+	q := prompthub.NamedQuery{Name: r.query.Get("name"), Tag: r.query.Get("tag"), Label: r.query.Get("label")}
+	var err error
+	if q.Version, err = number(r, "version", 0, 0, math.MaxInt64); err != nil {
+		return q, err
+	}
+	page, err := number(r, "page", 1, 1, math.MaxInt32)
+	if err != nil {
+		return q, err
+	}
+	limit, err := number(r, "limit", defaultLimit, 1, maxLimit)
+	if err != nil {
+		return q, err
+	}
+	q.Page, q.Limit = int(page), int(limit)
+	if q.From, err = moment(r, "fromUpdatedAt"); err != nil {
+		return q, err
+	}
+	q.To, err = moment(r, "toUpdatedAt")
+	return q, err
+}

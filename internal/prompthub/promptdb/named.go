@@ -1,0 +1,175 @@
+package promptdb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// A Named is a prompt as the row of its name tells of it: enough for a list of what programs can
+// ask for.
+type Named struct {
+	ID            prompt.ID
+	Name          string
+	Kind          prompt.Kind
+	Tags          []string // those of the catalog, then others
+	Version, Last int64
+	UpdatedAt     time.Time
+	card          card
+}
+
+// Has reports whether there is a version of a number.
+func (n Named) Has(v int64) bool { return n.card.has(v) }
+
+// Labelled returns the version that has a label, and 0 for none.
+func (n Named) Labelled(label string) int64 {
+	return labelled(prompt.Prompt{Versions: prompt.Versions{Version: n.Version}}, &n.card, label)
+}
+
+// Labels returns the labels of a version, in order, without latest.
+func (n Named) Labels(v int64) []string { return n.card.on(v) }
+
+// namedCard is what a list by name needs of a row.
+var namedCard = []string{"PromptId", "Name", "Kind", "Tags", "OwnTags", "Version", "LastVersion", "Labels", "Gaps", "UpdatedAt", "IsDeleted"}
+
+// Named returns an author's prompts that have names and are not deleted, by name; with a name, only
+// the one that has it.
+func (db *DB) Named(ctx context.Context, author, name string) ([]Named, error) {
+	if name != "" {
+		row, err := db.get(ctx, db.t.Prompts, nameKey(author, name))
+		if err != nil || row == nil {
+			return nil, err
+		}
+		return namedOf(author, []table.Row{*row}), nil
+	}
+	r := table.Prefix(authorPartition(author), namePrefix)
+	r.Select = namedCard
+	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, maxScan)
+	if err != nil {
+		return nil, err
+	}
+	if more {
+		return nil, fault.New(fault.Invalid, fmt.Sprintf("you have too many prompts for a list by name: their names and slugs are more than %d; ask for one by its name", maxScan))
+	}
+	return namedOf(author, rows), nil
+}
+
+// namedOf returns the prompts whose names, and not only whose slugs, are among rows.
+func namedOf(author string, rows []table.Row) []Named {
+	var list []Named
+	for _, row := range rows {
+		p := row.Props
+		name := p.Get("Name").Str()
+		c, err := parseCard(row)
+		if name == "" || nameKey(author, name).Row != row.Row || c.deleted || err != nil { // verify reports what cannot be read
+			continue
+		}
+		list = append(list, Named{
+			ID: prompt.ID(p.Get("PromptId").Str()), Name: name, Kind: prompt.Kind(p.Get("Kind").Str()), Tags: allTags(p),
+			Version: p.Get("Version").Int(), Last: p.Get("LastVersion").Int(), UpdatedAt: p.Get("UpdatedAt").Time(), card: c,
+		})
+	}
+	slices.SortFunc(list, func(a, b Named) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+func allTags(p table.Props) []string {
+	list := []string{}
+	for _, tag := range splitTags(p.Get("Tags").Str()) {
+		list = append(list, string(tag))
+	}
+	if own := p.Get("OwnTags").Str(); own != "" {
+		list = append(list, strings.Split(own, "\n")...)
+	}
+	return list
+}
+
+// A Numbered names a version of a prompt.
+type Numbered struct {
+	ID     prompt.ID
+	Number int64
+}
+
+// versionConfig is what a list by name shows of a version.
+var versionConfig = []string{"Version", "CreatedAt", "Config", "Config1", "Config2"}
+
+const (
+	atOnce       = 16      // reads of a request that are under way at a time
+	maxConfigs   = 1 << 20 // bytes of configs in one list
+	maxDated     = 100     // prompts whose versions are looked through for one list, and
+	maxDatedEach = 100     // versions of each of them
+)
+
+// Configs returns the times and configs of versions, each of which may be missing, in their order.
+// Texts are not read.
+func (db *DB) Configs(ctx context.Context, author string, list []Numbered) ([]prompt.Version, error) {
+	out := make([]prompt.Version, len(list))
+	var size atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, x := range list {
+		g.Go(func() error {
+			key := versionKey(author, x.ID, x.Number)
+			r := table.Range{Partition: key.Partition, From: key.Row, Select: versionConfig}
+			page, err := db.Store.List(ctx, db.t.Prompts, r, 1, "")
+			if err != nil {
+				return unavailable(err)
+			}
+			if len(page.Rows) == 0 || page.Rows[0].Key != key {
+				return nil
+			}
+			if out[i] = parseVersionRow(page.Rows[0]); size.Add(int64(len(out[i].Config))) > maxConfigs {
+				return fault.New(fault.Invalid, "the configs of these prompts are too long for one page; ask for fewer at a time")
+			}
+			return nil
+		})
+	}
+	return out, g.Wait()
+}
+
+// Times returns when versions of prompts were made, by number: all that were made at from or later.
+func (db *DB) Times(ctx context.Context, author string, list []Named, from time.Time) ([]map[int64]time.Time, error) {
+	if len(list) > maxDated {
+		return nil, fault.New(fault.Invalid, fmt.Sprintf("more than %d prompts may have versions of that time; ask for a later beginning, a tag or a name", maxDated))
+	}
+	out := make([]map[int64]time.Time, len(list))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, n := range list {
+		g.Go(func() (err error) {
+			out[i], err = db.timesOf(ctx, author, n, from)
+			return err
+		})
+	}
+	return out, g.Wait()
+}
+
+func (db *DB) timesOf(ctx context.Context, author string, n Named, from time.Time) (map[int64]time.Time, error) {
+	r := table.Prefix(authorPartition(author), versionsOf(n.ID))
+	r.Select = versionConfig[:2]
+	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, maxDatedEach)
+	if err != nil {
+		return nil, err
+	}
+	times := make(map[int64]time.Time, len(rows))
+	for _, row := range rows {
+		v := parseVersionRow(row)
+		if times[v.Number] = v.At; v.At.Before(from) {
+			return times, nil // those behind it are older
+		}
+	}
+	if more {
+		return nil, fault.New(fault.Invalid, fmt.Sprintf("%q has more than %d versions of that time; ask for a later beginning", n.Name, maxDatedEach))
+	}
+	return times, nil
+}
