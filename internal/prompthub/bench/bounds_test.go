@@ -40,7 +40,11 @@ var (
 	// eight times a text of three bytes a character, and 64 KiB
 	aPage = bound{8, 200, 8*9 + 64, 16 << 10}
 	aForm = bound{8, 1200, 256, 8 << 10}
-	aVote = bound{10, 60, 32, 4 << 10}
+	// The form of a prompt, with two hundred messages and thirty variables.
+	aDraft = bound{8, 1200, 384, 16 << 10}
+	// The same with all that a form can send, each character of which may be five in HTML.
+	aSaved = bound{2*prompt.MaxTokens + 60, 1300, 800, 32 << 10}
+	aVote  = bound{10, 60, 32, 4 << 10}
 	// the rows of the old title, and of the new
 	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10}
 	aLabel  = bound{20, 200, 64, 4 << 10}
@@ -91,8 +95,8 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/versions/{version}/restore": aChange, "POST /app/prompts/{id}/versions/{version}/delete": aChange,
 	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10}, // the page again, where it is wrong
 	"POST /app/prompts/{id}/labels/remove": aLabel, "POST /app/prompts/{id}/labels/undo": aLabel,
-	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aForm,
-	"POST /app/prompts": aChange, "POST /app/prompts/{id}/edit": aChange, "POST /app/prompts/{id}/visibility": aChange,
+	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aDraft,
+	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
 	"POST /app/prompts/{id}/delete": aChange, "POST /app/prompts/{id}/restore": aChange,
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
@@ -237,7 +241,7 @@ func some(t *rapid.T, name string) string {
 		unit := rapid.SampledFrom([]string{"a", "é", "[", "{\"a\":", "../", "%2e", "a,", "a ", "-", "9", "\x00", "&", "{{a}}"}).Draw(t, name+" unit")
 		return strings.Repeat(unit, rapid.SampledFrom([]int{1, 9, 10, 20, 21, 200, 201, 2000, 2001, 3000, 3001, 30_000}).Draw(t, name+" times"))
 	case 4:
-		return rapid.SampledFrom([]string{"newest", "most-liked", "updated", "title", "public", "private", "like", "text", "text,data", "true", "source", "split", "results", "1", "2", "100", "common", "提示"}).Draw(t, name)
+		return rapid.SampledFrom([]string{"newest", "most-liked", "updated", "title", "public", "private", "like", "text", "text,data", "true", "source", "split", "results", "chat", "add-variable", "1", "2", "100", "common", "提示"}).Draw(t, name)
 	}
 	return rapid.String().Draw(t, name)
 }
@@ -351,7 +355,10 @@ func (s *search) body(t *rapid.T, method string, form bool) (io.Reader, string) 
 	}
 	values := map[string]any{}
 	fields := url.Values{}
-	for _, name := range []string{"title", "text", "value", "reason", "visibility", "displayName", "v0", "v1", "name", "back", "to", "revision", "key", "tag", "order", "label", "version"} {
+	for _, name := range []string{
+		"title", "text", "value", "reason", "visibility", "displayName", "v0", "v1", "name", "back", "to", "revision", "key", "tag", "order", "label", "version",
+		"kind", "role", "content", "vname", "vtype", "vchoices", "description", "message", "do",
+	} {
 		if rapid.Bool().Draw(t, name+" sent") {
 			v := some(t, name)
 			values[name] = v

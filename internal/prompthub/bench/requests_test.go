@@ -212,7 +212,7 @@ func pages() []request {
 		{name: "page: my votes", call: get("/app/votes", "Vera"), steps: 2, tables: 22},
 		{name: "page: new prompt", call: get("/app/prompts/new", ann)},
 		{name: "page: vote", call: form("/app/prompts/{id}/vote", "Vera", "value=like"), status: http.StatusSeeOther, steps: 3, tables: 4, queues: 2, behind: 1},
-		{name: "page: create", call: form("/app/prompts", ann, written), status: http.StatusSeeOther, steps: 4, tables: 2 + indexRows, queues: 2, behind: 1},
+		{name: "page: create", call: form("/app/prompts/new", ann, written), status: http.StatusSeeOther, steps: 4, tables: 2 + indexRows, queues: 2, behind: 1},
 	}
 }
 

@@ -244,4 +244,17 @@ func offline(t *testing.T, b browser, base string) {
 	cut(false)
 	p.sees("document.getElementById('offline').hidden").click("#failed button").sees("document.getElementById('failed').hidden && new URL(location).searchParams.get('q') === 'act'")
 	p.click("[data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
+	lostSession(p)
+}
+
+// lostSession writes while the session ends: what was written is there after signing in again.
+func lostSession(p *tab) {
+	p.t.Helper()
+	p.goTo("/app/prompts/new").write("#title", "Written before").write("#text", "Say {{what}}").click("[value=chat]")
+	p.sees("document.querySelector('#content0').value === 'Say {{what}}'").click("[value=add-message]").write("#content1", "Said.")
+	call(p, network.ClearBrowserCookies, cdp.Empty{})
+	p.click("form#write .primary").reads("Sign in").write("#name", "Olga").click("main button").reads("What you wrote here before is back.").shot("draft is back")
+	p.sees("document.querySelector('#title').value === 'Written before' && document.querySelector('#content1').value === 'Said.'")
+	p.click("form#write .primary").reads("The prompt is saved.").goTo("/app/prompts/new")
+	p.sees("document.querySelector('#text').value === '' && !sessionStorage.length")
 }

@@ -113,6 +113,12 @@ func check(p *tab, source, name string) {
 	require.JSONEq(p.t, "[]", string(found.Violations), "%s, %s", p.v.name, name)
 }
 
+// discard lets the page forget what is written in its form, so that it can be left.
+func (p *tab) discard() {
+	p.t.Helper()
+	eval[int](p, "sessionStorage.clear(), document.querySelector('#write').dispatchEvent(new SubmitEvent('submit', {bubbles: true})), 1")
+}
+
 func tour(page, hidden, versions string) []stop {
 	return []stop{
 		{"catalog", "/app", nil},
@@ -139,13 +145,22 @@ func tour(page, hidden, versions string) []stop {
 		{"new", "/app/prompts/new", nil},
 		{"invalid", "/app/prompts/new", func(p *tab) {
 			p.write("#text", "x")
-			eval[int](p, "document.querySelector('#write').submit(), 1")
-			p.reads("Give the prompt a title.")
+			eval[int](p, "(f => { f.noValidate = true; f.requestSubmit(); return 1 })(document.querySelector('#write'))")
+			p.reads("Give the prompt a title.").discard()
+		}},
+		{"declaring", page + "/edit", func(p *tab) {
+			p.click(".declare summary").click("[value=find-variables]").sees("document.querySelector('#vname0')")
+			eval[int](p, "document.querySelector('.declare').scrollIntoView(), 1")
+			p.discard()
+		}},
+		{"writing a chat", "/app/prompts/new", func(p *tab) {
+			p.write("#text", "Review {{code}}").click("[value=chat]").sees("document.querySelector('#content0').value === 'Review {{code}}'")
+			p.click("[value=add-message]").sees("document.activeElement.id === 'content1'").discard()
 		}},
 		{"conflict", page + "/edit", func(p *tab) {
 			p.write("#title", "Changed "+p.v.name)
 			eval[int](p, "document.querySelector('[name=revision]').value = 0, document.querySelector('#write .primary').click(), 1")
-			p.reads("saved in another tab")
+			p.reads("saved in another tab").discard()
 		}},
 		{"mine", "/app/mine", nil},
 		{"deleted", "/app/mine?show=deleted", nil},

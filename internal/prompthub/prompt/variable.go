@@ -40,7 +40,10 @@ const (
 	Date      VariableType = "date"    // 2026-01-31
 )
 
-var variableTypes = []VariableType{Line, Multiline, Number, Boolean, Choice, Date}
+// VariableTypes returns all types of variables.
+func VariableTypes() []VariableType {
+	return []VariableType{Line, Multiline, Number, Boolean, Choice, Date}
+}
 
 // A Variable is a part of a text that whoever uses the prompt fills in: one that its author
 // declared, or one that was found in the text. The JSON is that of stored prompts.
@@ -198,7 +201,7 @@ func (c *checker) variables(list []Variable) []Variable {
 func (c *checker) variableType(location string, v Variable) bool {
 	before := len(c.fields)
 	switch {
-	case !slices.Contains(variableTypes, v.Type):
+	case !slices.Contains(VariableTypes(), v.Type):
 		c.broken(location+".type", string(v.Type), "set the type to text, multiline, number, boolean, choice or date")
 	case v.Type != Choice && len(v.Choices) > 0:
 		c.broken(location+".choices", "", "only a variable of the type choice has choices")

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -64,18 +63,6 @@ func sections(a, b prompt.Content, split bool) []section {
 		}
 	}
 	return all
-}
-
-// declared returns variables as a text to compare.
-func declared(list []prompt.Variable) string {
-	if len(list) == 0 {
-		return ""
-	}
-	b, err := json.MarshalIndent(list, "", "  ")
-	if err != nil {
-		panic(err) // unreachable: texts and truth values
-	}
-	return string(b)
 }
 
 // compared returns a section as it fits into what is left of a page.

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -88,10 +89,17 @@ func (s *web) write(w http.ResponseWriter, r *http.Request, status int, name, pa
 	return nil
 }
 
-// here returns the address of a page, to come back to; that of a form is the page it stands on.
+// here returns the address of a page, to come back to; that of a form is the page it stands on. A
+// form of which nobody knows who sent it was not read: then the browser says where it stands.
 func here(r *http.Request) string {
 	if r.Method == http.MethodPost {
-		return back(r.PostForm.Get("back"))
+		if address := r.PostForm.Get("back"); address != "" {
+			return back(address)
+		}
+		if page, err := url.Parse(r.Referer()); err == nil && page.Host == r.Host {
+			return back(page.RequestURI())
+		}
+		return Prefix
 	}
 	u := *r.URL
 	q := u.Query()

@@ -32,7 +32,7 @@ func everyPage(t *testing.T, w *world) map[string]shown {
 	return map[string]shown{
 		"catalog": ann.get("/app"), "empty": ann.get("/app?q=zzz"), "wrong": ann.get("/app?cursor=x"), "prompt": ann.get(page), "source": ann.get(page + "?view=source"),
 		"filled": ann.post(page+"/fill", "v0", "Bob"), "moderated": root.get(page), "hidden": ann.get(hidden),
-		"new": ann.get("/app/prompts/new"), "edit": ann.get(page + "/edit"), "invalid": ann.post("/app/prompts", "title", ""),
+		"new": ann.get("/app/prompts/new"), "edit": ann.get(page + "/edit"), "invalid": ann.post("/app/prompts/new", "title", ""),
 		"conflict": ann.post(page+"/edit", "title", "x", "text", "y", "visibility", "public", "revision", "0"),
 		"mine":     ann.get("/app/mine"), "deleted": ann.get("/app/mine?show=deleted"), "votes": ann.get("/app/votes"), "tags": ann.get("/app/tags"),
 		"admin tags": root.get("/app/admin/tags"), "admin hidden": root.get("/app/admin/hidden"),
@@ -199,8 +199,8 @@ func TestPagesAreCompressed(t *testing.T) {
 func TestLongForm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.as("Ann").post("/app/prompts", "text", strings.Repeat("x", 100<<10)).is(422).has("too long")
-	broken := httptest.NewRequest(http.MethodPost, "http://localhost/app/prompts", strings.NewReader("a=%zz"))
+	w.as("Ann").post("/app/prompts/new", "text", strings.Repeat("x", 100<<10)).is(422).has("too long")
+	broken := httptest.NewRequest(http.MethodPost, "http://localhost/app/prompts/new", strings.NewReader("a=%zz"))
 	broken.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w.as("Ann").send(broken).is(400)
 }
@@ -234,7 +234,7 @@ func TestSourceIsExact(t *testing.T) {
 	ann := w.as("Ann")
 	text := "\n\r\n a\rb \t</pre>&amp;\u2028\u00a0<!--"
 	// A browser's form cannot hold a carriage return alone; the API can.
-	r := httptest.NewRequest(http.MethodPost, "http://localhost/app/prompts", bytes.NewReader([]byte("title=t&visibility=private&text="+percent(text))))
+	r := httptest.NewRequest(http.MethodPost, "http://localhost/app/prompts/new", bytes.NewReader([]byte("title=t&visibility=private&text="+percent(text))))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	page := ann.send(r).to("/app/prompts/")
 	stored := strings.ReplaceAll(text, "\r\n", "\n")

@@ -133,9 +133,9 @@ func TestRulesAreToldAtTheirFields(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	s := ann.post("/app/prompts", "title", "  ", "text", strings.Repeat("é", 3001), "tag", "nosuch tag", "visibility", "all", "key", "k1").is(422)
+	s := ann.post("/app/prompts/new", "title", "  ", "text", strings.Repeat("é", 3001), "tag", "nosuch tag", "visibility", "all", "key", "k1").is(422)
 	s.has(`aria-invalid="true"`, "Give the prompt a title.", "at most 3000 characters, it has 3001", `id="tags-wrong"`, "Set the visibility", "3001</span> of 3000", `name="key" value="k1"`)
-	ann.post("/app/prompts", "title", "t", "text", "x", "tag", "unknown", "visibility", "private").is(422).has("Unknown: is not an active tag of the catalog; take one from the list of tags.").lacks("/api/v1")
+	ann.post("/app/prompts/new", "title", "t", "text", "x", "tag", "unknown", "visibility", "private").is(422).has("Unknown: is not an active tag of the catalog; take one from the list of tags.").lacks("/api/v1")
 	require.Empty(t, ann.get("/app/mine").titles())
 	page := ann.write("Good", "good", "private")
 	ann.post(page+"/edit", "title", "", "text", "bad", "visibility", "private", "revision", "1").is(422).has("bad</textarea>", `name="revision" value="1"`)
@@ -147,10 +147,10 @@ func TestFormSentTwice(t *testing.T) {
 	ann := w.as("Ann")
 	key := ann.get("/app/prompts/new").find(`name="key" value="([^"]*)"`)
 	draft := []string{"title", "Once", "text", "x", "visibility", "private", "key", key}
-	first := ann.post("/app/prompts", draft...).to("/app/prompts/")
-	require.Equal(t, first, ann.post("/app/prompts", draft...).to("/app/prompts/"))
+	first := ann.post("/app/prompts/new", draft...).to("/app/prompts/")
+	require.Equal(t, first, ann.post("/app/prompts/new", draft...).to("/app/prompts/"))
 	draft[1] = "Another, from the same form"
-	require.NotEqual(t, first, ann.post("/app/prompts", draft...).to("/app/prompts/"))
+	require.NotEqual(t, first, ann.post("/app/prompts/new", draft...).to("/app/prompts/"))
 	require.Len(t, ann.get("/app/mine").titles(), 2)
 }
 
@@ -278,5 +278,5 @@ func TestStorageAway(t *testing.T) {
 		require.NotEmpty(t, s.header.Get("Retry-After"))
 	}
 	w.clock.Advance(time.Hour)
-	ann.post("/app/prompts", "title", "t", "text", "x", "visibility", "private").is(503).has("Nothing was lost")
+	ann.post("/app/prompts/new", "title", "t", "text", "x", "visibility", "private").is(503).has("Nothing was lost")
 }

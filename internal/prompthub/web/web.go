@@ -237,7 +237,7 @@ func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User
 func (s *web) readForm(w http.ResponseWriter, r *http.Request, caller string, most int64) error {
 	_, err := s.Admission.ReadBody(w, r, caller, most)
 	if p := (*httpjson.Problem)(nil); errors.As(err, &p) && p.Status == http.StatusRequestEntityTooLarge {
-		return fault.New(fault.Invalid, "the form is too long; shorten the text")
+		return fault.New(fault.Invalid, "the form is too long; shorten the text, or send it by the API")
 	}
 	if err != nil {
 		return err

@@ -222,7 +222,7 @@ func (p person) write(title, text, visibility string, tags ...string) string {
 	for _, tag := range tags {
 		pairs = append(pairs, "tag", tag)
 	}
-	to := p.post("/app/prompts", pairs...).to("/app/prompts/")
+	to := p.post("/app/prompts/new", pairs...).to("/app/prompts/")
 	page, _, _ := strings.Cut(to, "?")
 	return page
 }

@@ -7,10 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf16"
 
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
@@ -20,108 +17,44 @@ import (
 
 func (s *web) writing() {
 	s.handle("GET "+Prefix+"/prompts/new", user, s.newForm)
-	s.handleText("POST "+Prefix+"/prompts", user, s.create)
+	s.handleText("POST "+Prefix+"/prompts/new", user, s.create)
 	s.handle("GET "+Prefix+"/prompts/{id}/edit", user, s.editForm)
 	s.handleText("POST "+Prefix+"/prompts/{id}/edit", user, s.edit)
 }
 
-// A draftForm is the form that a prompt is written in.
-type draftForm struct {
-	Address  string // where it is sent
-	Leave    string // where not sending it leads
-	New      bool
-	Title    string
-	Text     string
-	Public   bool
-	Tags     []tagChoice
-	Key      string // of a new prompt: sent twice it is one prompt
-	Revision int64  // of an edit: what it is based on
-	Wrong    string
-	Errors   map[string]string // by field
-	Theirs   *prompthub.View   // what was saved meanwhile
-	MaxTitle int
-	MaxText  int
-	MaxTags  int
-}
-
-// A tagChoice is a tag that a prompt may have.
-type tagChoice struct {
-	Tag     string
-	Name    string
-	Checked bool
-}
-
-// Units returns the length of a text as the limits count it.
-func (draftForm) Units(s string) int { return len(utf16.Encode([]rune(s))) }
-
-// Chosen returns how many tags are checked.
-func (f draftForm) Chosen() int {
-	n := 0
-	for _, t := range f.Tags {
-		if t.Checked {
-			n++
-		}
-	}
-	return n
-}
-
-// form returns a form that shows a draft.
-func (s *web) form(r *http.Request, who auth.User, d prompt.Draft, has []prompt.Tag) (draftForm, error) {
-	all, err := s.Service.Tags(r.Context(), who, false)
-	if err != nil {
-		return draftForm{}, err
-	}
-	f := draftForm{
-		Title: d.Title, Text: d.Text, Public: d.Visibility == prompt.Public,
-		MaxTitle: maxTitle, MaxText: s.MaxText, MaxTags: maxTags,
-	}
-	for _, t := range all {
-		f.Tags = append(f.Tags, tagChoice{string(t.Tag), t.DisplayName, slices.Contains(d.Tags, t.Tag)})
-	}
-	for _, t := range has { // which the catalog may not offer any more
-		if !slices.ContainsFunc(f.Tags, func(c tagChoice) bool { return c.Tag == string(t) }) {
-			f.Tags = append(f.Tags, tagChoice{string(t), string(t), slices.Contains(d.Tags, t)})
-		}
-	}
-	return f, nil
-}
-
-// draft reads what was written. Browsers send every end of a line as CR LF; a text is stored with
-// LF.
-func draft(r *http.Request) prompt.Draft {
-	d := prompt.Draft{
-		Title: r.PostForm.Get("title"), Text: strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n"),
-		Visibility: prompt.Visibility(r.PostForm.Get("visibility")),
-	}
-	for _, t := range r.PostForm["tag"] {
-		d.Tags = append(d.Tags, prompt.Tag(t))
-	}
-	return d
-}
-
 func (s *web) newForm(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	f, err := s.form(r, who, prompt.Draft{Visibility: prompt.Private}, nil)
+	return s.showNew(w, r, who, http.StatusOK, prompt.Draft{Visibility: prompt.Private}, nil)
+}
+
+// showNew shows the form of a new prompt with a draft, and what is wrong with it.
+func (s *web) showNew(w http.ResponseWriter, r *http.Request, who auth.User, status int, d prompt.Draft, wrong error) error {
+	focus := ""
+	if do := r.PostForm.Get("do"); do != "" {
+		d, focus = changed(d, do)
+	}
+	f, err := s.form(r, who, d, nil)
 	if err != nil {
 		return err
 	}
-	return s.showNew(w, r, who, http.StatusOK, f, rand.Text())
-}
-
-func (s *web) showNew(w http.ResponseWriter, r *http.Request, who auth.User, status int, f draftForm, key string) error {
-	f.Address, f.Leave, f.New, f.Key = Prefix+"/prompts", Prefix+"/mine", true, key
+	if wrong != nil {
+		f.explain(wrong)
+	}
+	f.Address, f.Leave, f.New, f.Focus = Prefix+"/prompts/new", Prefix+"/mine", true, focus
+	if f.Key = r.PostForm.Get("key"); f.Key == "" {
+		f.Key = rand.Text()
+	}
 	return s.render(w, r, who, status, "write", "New prompt", f)
 }
 
 func (s *web) create(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	d, key := draft(r), r.PostForm.Get("key")
-	v, _, err := s.Service.Create(r.Context(), who, d, onceOnly(key, d))
-	if fault.Of(err) == fault.Invalid {
-		f, formErr := s.form(r, who, d, nil)
-		if formErr != nil {
-			return formErr
-		}
-		f.explain(err)
-		return s.showNew(w, r, who, http.StatusUnprocessableEntity, f, key)
+	d := draft(r)
+	if r.PostForm.Get("do") != "" {
+		return s.showNew(w, r, who, http.StatusOK, d, nil)
+	}
+	d.Variables = named(d.Variables)
+	v, _, err := s.Service.Create(r.Context(), who, d, onceOnly(r.PostForm.Get("key"), d))
+	if correctable(err) {
+		return s.showNew(w, r, who, http.StatusUnprocessableEntity, d, err)
 	}
 	if err != nil {
 		return err
@@ -130,13 +63,22 @@ func (s *web) create(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	return nil
 }
 
+// correctable reports whether the form is to be shown again with what is wrong, a name that another
+// prompt has among it.
+func correctable(err error) bool {
+	kind := fault.Of(err)
+	return err != nil && (kind == fault.Invalid || kind == fault.Stale || kind == fault.Conflict)
+}
+
 // onceOnly returns the key under which a form that is sent again creates nothing new. Somebody who
 // goes back to the form and writes something else wants another prompt.
 func onceOnly(key string, d prompt.Draft) string {
 	if key == "" {
 		return ""
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{key, d.Title, d.Text, d.Tags, d.Visibility}))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{
+		key, d.Title, d.Name, d.Description, d.Content().Hash(), d.Tags, d.Visibility,
+	}))
 	return "page " + hex.EncodeToString(sum[:])
 }
 
@@ -154,16 +96,21 @@ func (s *web) editForm(w http.ResponseWriter, r *http.Request, who auth.User) er
 	if err != nil {
 		return err
 	}
-	f, err := s.form(r, who, v.Draft, v.Tags)
+	d := v.Draft
+	d.Message = ""
+	f, err := s.form(r, who, d, v.Tags)
 	if err != nil {
 		return err
 	}
 	f.Revision = v.Revision
-	return s.showEdit(w, r, who, http.StatusOK, f, v.ID)
+	return s.showEdit(w, r, who, http.StatusOK, f, v)
 }
 
-func (s *web) showEdit(w http.ResponseWriter, r *http.Request, who auth.User, status int, f draftForm, id prompt.ID) error {
-	f.Address, f.Leave = addressOf(id)+"/edit", addressOf(id)
+func (s *web) showEdit(w http.ResponseWriter, r *http.Request, who auth.User, status int, f draftForm, v prompthub.View) error {
+	f.Address, f.Leave = addressOf(v.ID)+"/edit", addressOf(v.ID)
+	if large(v.Variables) {
+		f.Kept, f.Variables = true, nil
+	}
 	return s.render(w, r, who, status, "write", "Edit prompt", f)
 }
 
@@ -173,18 +120,26 @@ func (s *web) edit(w http.ResponseWriter, r *http.Request, who auth.User) error 
 		return err
 	}
 	d := draft(r)
-	d.Tags = keepOrder(v.Tags, d.Tags)
-	if strings.ReplaceAll(v.Text, "\r\n", "\n") == d.Text {
-		d.Text = v.Text // the browser changed the ends of lines, not the author
-	}
+	keep(&d, v.Draft, large(v.Variables))
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
 		return fault.Wrap(fault.Malformed, "the form does not say what it is based on", err)
 	}
-	change := prompthub.Patch{Title: &d.Title, Text: &d.Text, Tags: &d.Tags, Visibility: &d.Visibility}
-	_, err = s.Service.Patch(r.Context(), who, v.ID, prompthub.Match{Revisions: []int64{revision}}, change)
-	switch fault.Of(err) {
-	case fault.Invalid, fault.Stale:
+	if do := r.PostForm.Get("do"); do != "" {
+		d, focus := changed(d, do)
+		f, err := s.form(r, who, d, v.Tags)
+		f.Revision, f.Focus = revision, focus
+		if err != nil {
+			return err
+		}
+		return s.showEdit(w, r, who, http.StatusOK, f, v)
+	}
+	d.Variables = named(d.Variables)
+	_, err = s.Service.Patch(r.Context(), who, v.ID, prompthub.Match{Revisions: []int64{revision}}, prompthub.Patch{
+		Name: &d.Name, Title: &d.Title, Description: &d.Description, Kind: &d.Kind, Text: &d.Text, Messages: &d.Messages,
+		Variables: &d.Variables, Tags: &d.Tags, Visibility: &d.Visibility, Message: d.Message,
+	})
+	if correctable(err) {
 		return s.editAgain(w, r, who, v, d, revision, err)
 	}
 	if err != nil {
@@ -212,7 +167,7 @@ func (s *web) editAgain(w http.ResponseWriter, r *http.Request, who auth.User, v
 		f.Revision = f.Theirs.Revision
 		f.Wrong = "This prompt was saved in another tab or window after you opened it here. Nothing is lost: compare, and save again to keep what stands in this form."
 	}
-	return s.showEdit(w, r, who, status, f, v.ID)
+	return s.showEdit(w, r, who, status, f, v)
 }
 
 // current returns the prompt that came with an error.
@@ -224,37 +179,4 @@ func current(err error) *prompthub.View {
 		}
 	}
 	return nil
-}
-
-// keepOrder puts chosen tags in the order that the author gave them before; new ones come last.
-func keepOrder(before, chosen []prompt.Tag) []prompt.Tag {
-	var tags []prompt.Tag
-	for _, t := range before {
-		if slices.Contains(chosen, t) {
-			tags = append(tags, t)
-		}
-	}
-	for _, t := range chosen {
-		if !slices.Contains(before, t) {
-			tags = append(tags, t)
-		}
-	}
-	return tags
-}
-
-// explain puts the broken rules beside their fields.
-func (f *draftForm) explain(err error) {
-	text, fields := describe(err)
-	f.Wrong, f.Errors = sentence(text), map[string]string{}
-	if len(fields) > 0 {
-		f.Wrong = "This is not saved yet. What has to change stands at its field."
-	}
-	for _, field := range fields {
-		name, _, _ := strings.Cut(field.Name, "[")
-		message := field.Message
-		if name == "tags" {
-			message = fmt.Sprintf("%v: %s", field.Value, message)
-		}
-		f.Errors[name] = sentence(message)
-	}
 }

@@ -9,6 +9,9 @@ function say(text) {
   setTimeout(() => { $("live").textContent = text; }, 50);
 }
 
+// draftOf names what is kept of a form that is sent to an address, for whoever is signed in.
+const draftOf = (address) => `draft ${document.querySelector(".name")?.textContent} ${address}`;
+
 const unreachable = () => (navigator.onLine ? "The server cannot be reached." : "You are offline.");
 
 // Being offline
@@ -21,6 +24,8 @@ showOffline();
 // What a form did is told once, and not again to those who are sent the address.
 if (new URL(location).searchParams.has("done")) {
   const url = new URL(location);
+  const saved = { created: "/app/prompts/new", saved: `${url.pathname}/edit` }[url.searchParams.get("done")];
+  if (saved) sessionStorage.removeItem(draftOf(saved));
   url.searchParams.delete("done");
   history.replaceState(history.state, "", url);
 }
@@ -281,7 +286,80 @@ $("fill")?.addEventListener("submit", (e) => e.preventDefault());
 
 // Writing
 
-for (const field of document.querySelectorAll("#write [data-limit]:not(fieldset)")) {
+// What is written stays in this tab until it is saved, whatever becomes of the session.
+const fieldsOf = (form, button) => new URLSearchParams(new FormData(form, button));
+let unsaved = false;
+
+function keep(form) {
+  unsaved = true;
+  try {
+    sessionStorage.setItem(draftOf(form.getAttribute("action")), fieldsOf(form));
+  } catch { /* a browser that keeps nothing still warns */ }
+}
+
+function forget(form) {
+  unsaved = false;
+  sessionStorage.removeItem(draftOf(form.getAttribute("action")));
+}
+
+// rewrite shows the form as the server writes it for some fields.
+async function rewrite(form, fields) {
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: fields }).catch(() => { throw new Error(unreachable()); });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const next = page.getElementById("write");
+    if (!next) throw new Error(page.querySelector("main p")?.textContent ?? "This did not work.");
+    form.replaceWith(document.adoptNode(next));
+    writing(next);
+    next.querySelector("[autofocus]")?.focus();
+    keep(next);
+    return next;
+  } catch (cause) {
+    toast(`The form could not be changed. ${cause.message}`);
+  }
+}
+
+// restore brings back what was written before the page was lost.
+async function restore(form) {
+  const kept = sessionStorage.getItem(draftOf(form.getAttribute("action")));
+  if (!kept) return;
+  const fields = new URLSearchParams(kept);
+  fields.set("do", "show");
+  const next = await rewrite(form, fields);
+  if (!next) return;
+  const note = Object.assign(document.createElement("p"), { className: "banner", textContent: "What you wrote here before is back. It is not saved yet. " });
+  const discard = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Discard it" });
+  discard.addEventListener("click", () => { forget(next); location.reload(); });
+  note.append(discard);
+  next.before(note);
+  say(note.textContent);
+}
+
+document.addEventListener("click", (e) => {
+  const button = e.target.closest("#write button[name=do]");
+  if (!button) return;
+  e.preventDefault();
+  rewrite(button.form, fieldsOf(button.form, button));
+});
+document.addEventListener("input", (e) => {
+  const form = e.target.closest("#write");
+  if (form) keep(form);
+});
+document.addEventListener("submit", (e) => {
+  if (e.target.id === "write") unsaved = false;
+  if (e.target.matches("[action$='/signout']")) sessionStorage.clear();
+});
+document.addEventListener("click", (e) => {
+  const link = e.target.closest("a");
+  if (link?.pathname === "/.auth/logout") sessionStorage.clear();
+  if (!link?.matches("#write .send a") || !plainClick(e)) return;
+  if (unsaved && !confirm("Leave without saving? What you wrote here is discarded.")) return e.preventDefault();
+  forget($("write"));
+});
+addEventListener("beforeunload", (e) => { if (unsaved) e.preventDefault(); });
+
+// counting shows how long a field is while one writes.
+function counting(field) {
   const count = document.querySelector(`[data-count="${field.id}"]`);
   const update = () => {
     const over = field.value.length - field.dataset.limit;
@@ -295,8 +373,8 @@ for (const field of document.querySelectorAll("#write [data-limit]:not(fieldset)
   update();
 }
 
-const picker = $("tagpicker");
-if (picker) {
+// picking lets find tags, and choose no more than there may be.
+function picking(picker) {
   const boxes = [...picker.querySelectorAll("[name=tag]")];
   const update = () => {
     const n = boxes.filter((box) => box.checked).length;
@@ -314,4 +392,15 @@ if (picker) {
     boxes.find((box) => !box.checked && !box.disabled && !box.closest("li").hidden)?.click();
   });
   update();
+}
+
+function writing(form) {
+  form.querySelectorAll("[data-limit]:not(fieldset)").forEach(counting);
+  picking($("tagpicker"));
+}
+
+if ($("write")) {
+  writing($("write"));
+  if ($("wrong")) keep($("write"));
+  else restore($("write"));
 }
