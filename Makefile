@@ -11,6 +11,8 @@ INFRA := internal/tools/infra
 INFRA_STAMP := $(INFRA)/node_modules/.package-lock.json
 OIDC := internal/tools/oidc
 OIDC_STAMP := $(OIDC)/node_modules/.package-lock.json
+CLIENTS := internal/tools/clients
+CLIENTS_STAMP := $(CLIENTS)/node_modules/.package-lock.json
 SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
@@ -27,7 +29,7 @@ ADDR ?= 127.0.0.1:7071
 DATA ?= .data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 
-.PHONY: help run install test quick race browser check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test quick race browser clients check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -42,7 +44,7 @@ install: ## build the program as prompthub, and put it into BINDIR, where go ins
 
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
 # of the built program are alone: beside others on two processors, an emulator of storage misses its deadlines.
-test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
+test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
 	go test -count=1 -timeout 20m -parallel 4 ./internal/prompthub/e2e
 	go test -count=1 -timeout 20m -p $(PROCESSORS) -parallel 8 ./internal/prompthub/promptdb $$(go list ./... | grep -v /e2e$$)
@@ -70,6 +72,9 @@ race: ## run the short tests of the packages that start goroutines with the race
 browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a browser, and keep pictures of them in .cache/pages
 	@rm -rf .cache/pages && mkdir -p .cache/pages
 	go test -count=1 -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages ./internal/prompthub/e2e
+
+clients: $(CLIENTS_STAMP) ## run clients of others, as they are published, against the built program
+	go test -count=1 -v -run '^TestClients$$' ./internal/prompthub/clients
 
 check: ## format, vet, lint, dead code, go.mod
 	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
@@ -150,6 +155,14 @@ $(OIDC_STAMP): $(OIDC)/package-lock.json
 		npm ci --prefix $(OIDC) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
 		echo "npm is not installed: sign-in with a provider is not tested. Install Node 22 to test it."; \
+	fi
+
+# The programs of others that must work with this one.
+$(CLIENTS_STAMP): $(CLIENTS)/package-lock.json
+	@if command -v npm >/dev/null; then \
+		npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund && touch $@; \
+	else \
+		echo "npm is not installed: clients of others are not tested. Install Node 20 or later to test them."; \
 	fi
 
 # What tests in a browser need besides the browser.

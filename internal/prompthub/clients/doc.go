@@ -1,0 +1,4 @@
+// Package clients holds tests only: programs of others, as their makers publish them, against the
+// built program. What they do stands in internal/tools/clients, a file for each client; here the
+// program is started, and each file gets a user of its own.
+package clients
