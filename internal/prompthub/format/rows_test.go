@@ -1,4 +1,4 @@
-package client_test
+package format_test
 
 import (
 	"encoding/json"
@@ -7,14 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/format"
 )
 
-func read(t *testing.T, file string) []client.Row {
+func read(t *testing.T, file string) []format.Row {
 	t.Helper()
-	var rows []client.Row
-	for row, err := range client.Rows([]byte(file), "") {
+	var rows []format.Row
+	for row, err := range format.Rows("", []byte(file), "") {
 		require.NoError(t, err)
+		row.Extra = format.Extra{}
 		rows = append(rows, row)
 	}
 	return rows
@@ -33,10 +34,10 @@ func TestCSV(t *testing.T) {
 		"Bad,\xff,,,bob\n"+
 		"Last, keeps its spaces ,true,Structured,bob")
 	require.Len(t, rows, 7)
-	require.Equal(t, client.Row{Number: 1, Line: 2, Contributor: "f", Draft: client.Draft{
+	require.Equal(t, format.Row{Number: 1, Line: 2, Contributor: "f", Document: format.Document{
 		Title: "Linux Terminal", Text: "Act as\n\"it\", please", Tags: []string{"development", "text"}, Visibility: "public",
 	}}, rows[0])
-	require.Equal(t, client.Row{Number: 2, Line: 4, Contributor: "bob", Draft: client.Draft{
+	require.Equal(t, format.Row{Number: 2, Line: 4, Contributor: "bob", Document: format.Document{
 		Title: "Image", Text: "A cat", Tags: []string{"image"}, Visibility: "public",
 	}}, rows[1])
 	require.Empty(t, rows[2].Tags)
@@ -52,7 +53,7 @@ func TestCSV(t *testing.T) {
 func TestCSVColumnsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rows := read(t, "type,extra,prompt,for_devs,act\nTEXT,y,x,TRUE,t\n")
-	require.Equal(t, client.Draft{Title: "t", Text: "x", Tags: []string{"development", "text"}, Visibility: "public"}, rows[0].Draft)
+	require.Equal(t, format.Document{Title: "t", Text: "x", Tags: []string{"development", "text"}, Visibility: "public"}, rows[0].Document)
 }
 
 func TestLines(t *testing.T) {
@@ -64,8 +65,8 @@ func TestLines(t *testing.T) {
 		`{"title":7}`+"\n"+
 		`[]`)
 	require.Len(t, rows, 6)
-	require.Equal(t, client.Row{Number: 1, Line: 2, Draft: client.Draft{Title: " t ", Text: "a\r\n<b>", Tags: []string{"text"}, Visibility: "public"}}, rows[0])
-	require.Equal(t, client.Row{Number: 2, Line: 4, Draft: client.Draft{Title: "u", Text: "x", Visibility: "private"}}, rows[1])
+	require.Equal(t, format.Row{Number: 1, Line: 2, Document: format.Document{Title: " t ", Text: "a\r\n<b>", Tags: []string{"text"}, Visibility: "public"}}, rows[0])
+	require.Equal(t, format.Row{Number: 2, Line: 4, Document: format.Document{Title: "u", Text: "x", Visibility: "private"}}, rows[1])
 	for _, row := range rows[2:] {
 		require.ErrorContains(t, row.Err, "not the JSON of a prompt")
 		require.Equal(t, row.Number+2, row.Line)
@@ -74,10 +75,10 @@ func TestLines(t *testing.T) {
 
 func TestExportedLineReadsBack(t *testing.T) {
 	t.Parallel()
-	d := client.Draft{Title: "t", Text: "a\r\nb\u2028\x01 <>&", Tags: []string{"text"}, Visibility: "private"}
-	line, err := json.Marshal(client.Prompt{ID: "1", Draft: d})
+	d := format.Document{Title: "t", Text: "a\r\nb\u2028\x01 <>&", Tags: []string{"text"}, Visibility: "private"}
+	line, err := json.Marshal(d)
 	require.NoError(t, err)
-	require.Equal(t, d, read(t, string(line))[0].Draft)
+	require.Equal(t, d, read(t, string(line))[0].Document)
 }
 
 func TestFilesThatCannotBeTrusted(t *testing.T) {
@@ -99,7 +100,7 @@ func TestFilesThatCannotBeTrusted(t *testing.T) {
 			t.Parallel()
 			n := 0
 			var last error
-			for _, err := range client.Rows([]byte(tt.file), "") {
+			for _, err := range format.Rows("", []byte(tt.file), "") {
 				require.NoError(t, last, "nothing follows an error")
 				if last = err; err == nil {
 					n++
@@ -117,20 +118,20 @@ func FuzzRows(f *testing.F) {
 	f.Add([]byte(header + "\"\xff\",,,,\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		n, line, failed := 0, 0, false
-		for row, err := range client.Rows(file, "") {
+		for row, err := range format.Rows("", file, "") {
 			require.False(t, failed, "nothing follows an error")
 			if failed = err != nil; failed {
 				continue
 			}
 			n++
 			require.Equal(t, n, row.Number)
-			require.Greater(t, row.Line, line)
+			require.GreaterOrEqual(t, row.Line, line)
 			line = row.Line
 			if row.Err == nil {
 				// What is sent is what was read.
-				b, err := json.Marshal(row.Draft)
+				b, err := json.Marshal(row.Document)
 				require.NoError(t, err)
-				var back client.Draft
+				var back format.Document
 				require.NoError(t, json.Unmarshal(b, &back))
 				require.Equal(t, row.Title, back.Title)
 				require.Equal(t, row.Text, back.Text)

@@ -1,0 +1,171 @@
+package format
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A File is one of a folder or an archive.
+type File struct {
+	Path  string // with slashes, from the root of the folder
+	Bytes []byte
+}
+
+// IsArchive reports whether a file is a ZIP archive.
+func IsArchive(b []byte) bool { return bytes.HasPrefix(b, []byte("PK\x03\x04")) }
+
+// Archive returns the files of a ZIP archive that hold prompts, by path, and the others that it
+// passed over.
+func Archive(b []byte) (files []File, skipped []string, err error) {
+	r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("the archive: %w", err)
+	}
+	var c collector
+	for _, f := range r.File {
+		if strings.HasSuffix(f.Name, "/") || f.FileInfo().IsDir() {
+			continue
+		}
+		if !fs.ValidPath(f.Name) {
+			return nil, nil, fmt.Errorf("the archive: %.100q is no path below its root", f.Name)
+		}
+		if err := c.add(f.Name, f.FileInfo().Mode(), func() (io.ReadCloser, error) { return f.Open() }); err != nil {
+			return nil, nil, fmt.Errorf("the archive: %w", err)
+		}
+	}
+	return c.result()
+}
+
+// Folder returns the files of a folder that hold prompts, by path, and the others that it passed
+// over.
+func Folder(root fs.FS) (files []File, skipped []string, err error) {
+	var c collector
+	err = fs.WalkDir(root, ".", func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			if hidden(file) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		return c.add(file, e.Type(), func() (io.ReadCloser, error) { return root.Open(file) })
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.result()
+}
+
+// hidden reports whether a folder holds nothing for people, such as .git.
+func hidden(dir string) bool {
+	base := path.Base(dir)
+	return base == "node_modules" || strings.HasPrefix(base, ".") && !slices.Contains([]string{".", ".claude", ".github", ".agents"}, base)
+}
+
+// A collector reads files within the limits.
+type collector struct {
+	files   []File
+	skipped []string
+	total   int
+}
+
+func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
+	if len(c.files)+len(c.skipped) >= MaxFiles {
+		return fmt.Errorf("there are more than %d files: take a part of them", MaxFiles)
+	}
+	if !mode.IsRegular() || !holdsPrompts(file) {
+		c.skipped = append(c.skipped, file)
+		return nil
+	}
+	r, err := open()
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(io.LimitReader(r, MaxFile+1)) // what an archive says of sizes may not be so
+	if c.total += len(b); err == nil && (len(b) > MaxFile || c.total > MaxTotal) {
+		err = fmt.Errorf("is too large: a file may have %d bytes, all together %d", MaxFile, MaxTotal)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	c.files = append(c.files, File{file, b})
+	return nil
+}
+
+// result returns what was collected, without the files that belong to a skill.
+func (c *collector) result() (files []File, skipped []string, err error) {
+	skills := make(map[string]bool)
+	for _, f := range c.files {
+		if isSkill(f.Path) {
+			skills[path.Dir(f.Path)] = true
+		}
+	}
+	for _, f := range c.files {
+		if !isSkill(f.Path) && below(f.Path, skills) {
+			c.skipped = append(c.skipped, f.Path)
+			continue
+		}
+		files = append(files, f)
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(c.skipped)
+	return files, c.skipped, nil
+}
+
+func isSkill(file string) bool { return strings.EqualFold(path.Base(file), "SKILL.md") }
+
+// below reports whether a file is in one of the folders, at any depth.
+func below(file string, dirs map[string]bool) bool {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if dirs[dir] {
+			return true
+		}
+		if dir == "." || dir == "/" {
+			return false
+		}
+	}
+}
+
+// aboutFolders are files that tell of the folder that they are in.
+var aboutFolders = []string{"readme", "license", "changelog", "contributing", "agents", "claude", "security", "code_of_conduct", "user"}
+
+// holdsPrompts reports whether a file may hold prompts, by its name.
+func holdsPrompts(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	for _, end := range []string{".prompt", ".prompty", ".prompt.yml", ".prompt.yaml", ".prompt.md", ".csv", ".tsv", ".jsonl", ".ndjson", ".json"} {
+		if strings.HasSuffix(base, end) {
+			return true
+		}
+	}
+	name, isMarkdown := strings.CutSuffix(base, ".md")
+	return isMarkdown && !slices.Contains(aboutFolders, name)
+}
+
+// RowsOf returns the rows of files, in their order. What is wrong with a file is told in a row.
+func RowsOf(files []File, key string) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		n := 0
+		for _, f := range files {
+			for row, err := range Rows(f.Path, f.Bytes, key) {
+				n++
+				row.Number, row.Path = n, f.Path
+				if err != nil {
+					row.Err = err
+				}
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}
+}

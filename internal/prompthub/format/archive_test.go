@@ -1,0 +1,173 @@
+package format_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/format"
+)
+
+func archive(t *testing.T, files map[string]io.Reader) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, content := range files {
+		f, err := w.Create(name)
+		require.NoError(t, err)
+		_, err = io.Copy(f, content)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func paths(files []format.File) (list []string) {
+	for _, f := range files {
+		list = append(list, f.Path)
+	}
+	return list
+}
+
+func TestFolderAndArchive(t *testing.T) {
+	t.Parallel()
+	tree := fstest.MapFS{}
+	files := map[string]io.Reader{}
+	for name := range samples(t) {
+		tree[name] = &fstest.MapFile{Data: sample(t, name)}
+		files[name] = bytes.NewReader(sample(t, name))
+	}
+	for _, name := range []string{"README.md", ".git/HEAD.md", "skills/code-review/references/more.md", "patterns/summarize/user.md", "a.png"} {
+		tree[name] = &fstest.MapFile{Data: []byte("x")}
+		files[name] = strings.NewReader("x")
+	}
+	tree["link.md"] = &fstest.MapFile{Data: []byte("x"), Mode: fs.ModeSymlink}
+	got, skipped, err := format.Folder(tree)
+	require.NoError(t, err)
+	require.Len(t, got, len(samples(t)))
+	require.Equal(t, []string{"README.md", "a.png", "link.md", "patterns/summarize/user.md", "skills/code-review/references/more.md"}, skipped)
+	delete(files, ".git/HEAD.md")
+	fromArchive, _, err := format.Archive(archive(t, files))
+	require.NoError(t, err)
+	require.Equal(t, paths(got), paths(fromArchive))
+	n := 0
+	for row, err := range format.RowsOf(got, "") {
+		n++
+		require.NoError(t, err)
+		require.NoError(t, row.Err, row.Path)
+		require.Equal(t, n, row.Number)
+	}
+	require.Equal(t, len(got), n)
+}
+
+// zeros is a reader of n bytes.
+func zeros(n int64) io.Reader { return io.LimitReader(zero{}, n) }
+
+type zero struct{}
+
+func (zero) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'a'
+	}
+	return len(b), nil
+}
+
+func TestArchivesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	many := map[string]io.Reader{}
+	for i := range 9 {
+		many[fmt.Sprintf("%d.md", i)] = zeros(format.MaxFile)
+	}
+	for name, tt := range map[string]struct {
+		files map[string]io.Reader
+		want  string
+	}{
+		"a bomb":       {map[string]io.Reader{"a.md": zeros(100 << 20)}, "a.md: is too large"},
+		"many bombs":   {many, "is too large"},
+		"a climber":    {map[string]io.Reader{"../../a.md": zeros(1)}, "is no path below its root"},
+		"from the top": {map[string]io.Reader{"/etc/a.md": zeros(1)}, "is no path below its root"},
+		"backslashes":  {map[string]io.Reader{`a\..\..\b/./c.md`: zeros(1)}, "is no path below its root"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := archive(t, tt.files)
+			require.True(t, format.IsArchive(b))
+			_, _, err := format.Archive(b)
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	_, _, err := format.Archive([]byte("PK\x03\x04rest"))
+	require.ErrorContains(t, err, "the archive")
+}
+
+func TestFilesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	bomb := "---\na: &a [x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c <= 'h'; c++ {
+		p := string(c - 1)
+		bomb += fmt.Sprintf("%c: &%c [*%s, *%s, *%s, *%s, *%s, *%s, *%s]\n", c, c, p, p, p, p, p, p, p)
+	}
+	long := "---\na: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n---\nx"
+	for name, tt := range map[string]struct{ file, want string }{
+		"a bomb of aliases":   {bomb + "---\nx", ""},
+		"long aliases":        {long, "aliases followed"},
+		"deep":                {"---\na: " + strings.Repeat("[", 60) + strings.Repeat("]", 60) + "\n---\nx", "nested more than 50 deep"},
+		"many parts":          {"---\na: [" + strings.Repeat("x,", 200_000) + "]\n---\nx", "more than 100000 parts"},
+		"a name twice":        {"---\ntitle: a\ntitle: b\n---\nx", ""},
+		"no end":              {"---\ntitle: a\n", "has no end"},
+		"a list":              {"---\n- a\n---\nx", "does not have members"},
+		"an alias of itself":  {"---\na: &a [*a]\n---\nx", ""},
+		"no number":           {"---\nn: .nan\n---\nx", ""},
+		"no UTF-8":            {"---\nn: 1\n---\n\xff", "not valid UTF-8"},
+		"merge":               {"---\na: &a {b: c}\nd:\n  <<: *a\n---\nx", "merge keys are not supported"},
+		"a hundred megabytes": {strings.Repeat("x", 100<<20), "more than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := format.Read(format.Markdown, "a.md", []byte(tt.file))
+			require.ErrorContains(t, err, tt.want)
+			for row, err := range format.Rows("a.md", []byte(tt.file), "") {
+				require.True(t, err != nil || row.Err != nil)
+			}
+		})
+	}
+}
+
+// FuzzRead: whatever a file holds, what was read of it is written and read back, and while nothing
+// changes its bytes stay.
+func FuzzRead(f *testing.F) {
+	for name, is := range samples(f) {
+		f.Add(string(is), name, sample(f, name))
+	}
+	f.Fuzz(func(t *testing.T, name, path string, file []byte) {
+		is, err := format.Parse(name)
+		if err != nil {
+			is = format.Detect(path, file)
+		}
+		d, err := format.Read(is, path, file)
+		if err != nil {
+			return
+		}
+		same, _, err := format.Rewrite(is, path, file, d)
+		require.NoError(t, err)
+		require.Equal(t, file, same)
+		for _, other := range format.Formats() {
+			written, loss, err := format.Write(other, d)
+			if err != nil {
+				continue
+			}
+			back, err := format.Read(other, other.Path(d), written)
+			require.NoError(t, err)
+			for _, field := range format.Differences(d.Titled(), back.Titled()) {
+				require.Contains(t, loss, field)
+			}
+		}
+	})
+}

@@ -1,0 +1,22 @@
+// Package format reads and writes prompts as files of other programs hold them.
+//
+// A file is read into Documents: what the library keeps of a prompt, and beside it, in Extra, what
+// only its own format knows. Nothing is dropped silently: Rewrite returns the bytes that were read
+// while a document is unchanged, and Write names what a format cannot hold. The text of a template
+// is never rewritten: a placeholder stays as it was written, whatever the format.
+//
+// Everything that comes in is bounded: see the limits.
+package format
+
+// Limits of what is read.
+const (
+	MaxFile  = 8 << 20  // bytes of a file with many prompts
+	MaxOne   = 1 << 20  // bytes of a file with one prompt
+	MaxFiles = 10_000   // files in a folder or an archive
+	MaxTotal = 64 << 20 // bytes of all files in a folder or an archive
+
+	maxDepth      = 50      // of what is nested in a file
+	maxAliases    = 200     // of YAML, in a file
+	maxStructural = 100_000 // bytes that may begin a node of YAML, in a file
+	maxExpanded   = 4 << 20 // bytes of YAML as JSON, its aliases followed
+)

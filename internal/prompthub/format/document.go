@@ -1,0 +1,331 @@
+package format
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A Document is what a file says of a prompt. Members that it does not say are empty. The JSON is a
+// line of an export, and what the API takes.
+type Document struct {
+	Name        string            `json:"name,omitempty"` // what programs call it
+	Title       string            `json:"title"`
+	Description string            `json:"description,omitempty"`
+	Kind        prompt.Kind       `json:"kind,omitempty"`
+	Text        string            `json:"text,omitempty"`
+	Messages    []prompt.Message  `json:"messages,omitempty"` // of a chat, instead of Text
+	Config      jsontext.Value    `json:"config,omitempty"`
+	Variables   []prompt.Variable `json:"variables,omitempty"` // those declared
+	Tags        []string          `json:"tags"`
+	OwnTags     []string          `json:"ownTags,omitempty"` // outside the catalog
+	Visibility  string            `json:"visibility,omitempty"`
+	Labels      []string          `json:"labels,omitempty"`  // of the version with this content
+	Message     string            `json:"message,omitempty"` // why the content is what it is
+
+	Extra Extra `json:"-"`
+}
+
+// Extra is what only one format knows: members of its files in their order.
+type Extra struct {
+	Format  Format
+	Members object
+}
+
+// draft returns the document as the library's rules see it.
+func (d Document) draft() prompt.Draft {
+	return prompt.Draft{
+		Name: d.Name, Title: d.Title, Description: d.Description, Kind: d.Kind, Text: d.Text, Messages: d.Messages,
+		Config: string(d.Config), Variables: d.Variables, Visibility: prompt.Visibility(d.Visibility),
+		Message: d.Message, Labels: d.Labels, OwnTags: d.OwnTags,
+	}
+}
+
+// Draft returns the document as rules check it: with a title, and private where it does not say.
+func (d Document) Draft() prompt.Draft {
+	draft := d.Titled().draft()
+	draft.Visibility = cmp.Or(draft.Visibility, prompt.Private)
+	for _, tag := range d.Tags {
+		draft.Tags = append(draft.Tags, prompt.Tag(tag))
+	}
+	return draft
+}
+
+// Titled returns the document with a title: its own, or else the last part of its name.
+func (d Document) Titled() Document {
+	if strings.TrimSpace(d.Title) == "" {
+		d.Title = d.Name[strings.LastIndexByte(d.Name, '/')+1:]
+	}
+	return d
+}
+
+// normal returns the document as equal ones look: without empty lists, with its config as compact
+// JSON, and with variables that say their type.
+func (d Document) normal() Document {
+	if d.Kind == "text" {
+		d.Kind = prompt.KindText
+	}
+	if len(d.Messages) == 0 {
+		d.Messages = nil
+	} else {
+		d.Kind = prompt.KindChat
+	}
+	if config := slices.Clone(d.Config); config.Canonicalize() == nil && config.Kind() != 'n' {
+		d.Config = config
+	} else {
+		d.Config = nil
+	}
+	variables := d.Variables
+	d.Variables = nil
+	for _, v := range variables {
+		v.Type = cmp.Or(v.Type, prompt.Line)
+		if len(v.Choices) == 0 {
+			v.Choices = nil
+		}
+		d.Variables = append(d.Variables, v)
+	}
+	for _, list := range []*[]string{&d.Tags, &d.OwnTags, &d.Labels} {
+		if len(*list) == 0 {
+			*list = nil
+		}
+	}
+	return d
+}
+
+// The members of a document, as reports name them.
+const (
+	fieldName        = "name"
+	fieldTitle       = "title"
+	fieldDescription = "description"
+	fieldKind        = "kind"
+	fieldText        = "text"
+	fieldMessages    = "messages"
+	fieldConfig      = "config"
+	fieldVariables   = "variables"
+	fieldTags        = "tags"
+	fieldOwnTags     = "ownTags"
+	fieldVisibility  = "visibility"
+	fieldLabels      = "labels"
+	fieldMessage     = "message"
+)
+
+// Differences returns the members that two documents do not have in common, "variables.type" where
+// only types of variables differ. What only a format knows is not compared.
+func Differences(a, b Document) []string {
+	a, b = a.normal(), b.normal()
+	var fields []string
+	add := func(differs bool, field string) {
+		if differs {
+			fields = append(fields, field)
+		}
+	}
+	add(a.Name != b.Name, fieldName)
+	add(a.Title != b.Title, fieldTitle)
+	add(a.Description != b.Description, fieldDescription)
+	add(a.Kind != b.Kind, fieldKind)
+	if a.Kind == b.Kind {
+		add(a.Text != b.Text, fieldText)
+		fields = append(fields, messageDifferences(a.Messages, b.Messages)...)
+	} else {
+		add(a.words() != b.words(), fieldText)
+	}
+	add(!bytes.Equal(a.Config, b.Config), fieldConfig)
+	fields = append(fields, variableDifferences(a.Variables, b.Variables)...)
+	add(!slices.Equal(a.Tags, b.Tags), fieldTags)
+	add(!slices.Equal(a.OwnTags, b.OwnTags), fieldOwnTags)
+	add(a.Visibility != b.Visibility, fieldVisibility)
+	add(!slices.Equal(a.Labels, b.Labels), fieldLabels)
+	add(a.Message != b.Message, fieldMessage)
+	return fields
+}
+
+// words returns what people read of a document.
+func (d Document) words() string { return d.draft().Content().Words() }
+
+// messageDifferences tells what is said from who says it, and from the places for others.
+func messageDifferences(a, b []prompt.Message) (fields []string) {
+	said, other := spoken(a), spoken(b)
+	if !slices.EqualFunc(said, other, func(m, n prompt.Message) bool { return m.Content == n.Content }) {
+		return []string{fieldMessages}
+	}
+	if !slices.Equal(said, other) {
+		fields = append(fields, fieldMessages+".role")
+	}
+	same := func(m, n prompt.Message) bool { return m.Placeholder == n.Placeholder }
+	if !slices.EqualFunc(a, b, same) {
+		fields = append(fields, fieldMessages+".placeholder")
+	}
+	return fields
+}
+
+// spoken returns the messages without places for others.
+func spoken(list []prompt.Message) []prompt.Message {
+	return slices.DeleteFunc(slices.Clone(list), func(m prompt.Message) bool { return m.Placeholder != "" })
+}
+
+func variableDifferences(a, b []prompt.Variable) []string {
+	if !slices.EqualFunc(a, b, func(v, w prompt.Variable) bool { return v.Name == w.Name }) {
+		return []string{fieldVariables}
+	}
+	var fields []string
+	for _, of := range []struct {
+		member string
+		same   func(v, w prompt.Variable) bool
+	}{
+		{"label", func(v, w prompt.Variable) bool { return v.Label == w.Label }},
+		{"description", func(v, w prompt.Variable) bool { return v.Description == w.Description }},
+		{"type", func(v, w prompt.Variable) bool { return v.Type == w.Type }},
+		{"required", func(v, w prompt.Variable) bool { return v.Required == w.Required }},
+		{"default", func(v, w prompt.Variable) bool {
+			return (v.Default == nil) == (w.Default == nil) && (v.Default == nil || *v.Default == *w.Default)
+		}},
+		{"choices", func(v, w prompt.Variable) bool { return slices.Equal(v.Choices, w.Choices) }},
+	} {
+		if !slices.EqualFunc(a, b, of.same) {
+			fields = append(fields, fieldVariables+"."+of.member)
+		}
+	}
+	return fields
+}
+
+// An object is a JSON object in the order of its file.
+type object []member
+
+type member struct {
+	name  string
+	value jsontext.Value
+}
+
+var (
+	errNoObject = errors.New("does not have members, such as name: value")
+	errMore     = errors.New("goes on behind its end")
+)
+
+// parseObject reads an object. A name that stands in it twice is an error.
+func parseObject(v []byte) (object, error) {
+	var o object
+	d := jsontext.NewDecoder(bytes.NewReader(v))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return nil, cmp.Or(err, errNoObject)
+	}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		m := member{name: name.String()}
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		m.value = slices.Clone(value)
+		if err := m.value.Compact(); err != nil {
+			return nil, err
+		}
+		o = append(o, m)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errMore
+	}
+	return o, nil
+}
+
+// has reports whether the object has a member.
+func (o object) has(name string) bool {
+	return slices.ContainsFunc(o, func(m member) bool { return m.name == name })
+}
+
+// take moves the value of a member into v, where it is of that type.
+func (o *object) take(name string, v any) bool {
+	i := slices.IndexFunc(*o, func(m member) bool { return m.name == name })
+	if i < 0 || (*o)[i].value.Kind() == 'n' || json.Unmarshal((*o)[i].value, v) != nil {
+		return false
+	}
+	*o = slices.Delete(slices.Clone(*o), i, i+1)
+	return true
+}
+
+// raw returns the value of a member.
+func (o object) raw(name string) (jsontext.Value, bool) {
+	for _, m := range o {
+		if m.name == name {
+			return m.value, true
+		}
+	}
+	return nil, false
+}
+
+// text takes a member that is a text.
+func (o *object) text(name string) (s string) {
+	o.take(name, &s)
+	return s
+}
+
+// drop takes members away whose value is known otherwise.
+func (o *object) drop(names ...string) {
+	*o = slices.DeleteFunc(slices.Clone(*o), func(m member) bool { return slices.Contains(names, m.name) })
+}
+
+// marshal writes JSON as encoding/json does: a default that is an empty text is not left out.
+func marshal(v any) ([]byte, error) {
+	return json.Marshal(v, json.Deterministic(true), jsonv1.OmitEmptyWithLegacySemantics(true))
+}
+
+// put adds a member, unless it says nothing.
+func (o *object) put(name string, v any) {
+	b, err := marshal(v)
+	if err != nil || slices.Contains([]string{`""`, `null`, `[]`, `{}`}, string(b)) {
+		return
+	}
+	*o = append(*o, member{name, b})
+}
+
+// add appends the members that the object does not have yet.
+func (o *object) add(more object) {
+	for _, m := range more {
+		if !o.has(m.name) {
+			*o = append(*o, m)
+		}
+	}
+}
+
+// value returns the object as JSON.
+func (o object) value() jsontext.Value {
+	b := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b, _ = jsontext.AppendQuote(b, m.name) // what is no UTF-8 was never read
+		b = append(b, ':')
+		b = append(b, m.value...)
+	}
+	return append(b, '}')
+}
+
+// MarshalJSON writes the members in their order.
+func (o object) MarshalJSON() ([]byte, error) { return o.value(), nil }
+
+// UnmarshalJSON reads an object.
+func (o *object) UnmarshalJSON(b []byte) (err error) {
+	*o, err = parseObject(b)
+	return err
+}
+
+// indented returns the object as a JSON file.
+func indented(v any) ([]byte, error) {
+	b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "), jsontext.EscapeForHTML(false))
+	return append(b, '\n'), err
+}

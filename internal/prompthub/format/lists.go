@@ -1,0 +1,74 @@
+package format
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// readOpenWebUI reads one prompt of a list that Open WebUI exports.
+func readOpenWebUI(_ string, file []byte) (Document, object, error) {
+	o, err := parseObject(file)
+	if err != nil {
+		return Document{}, nil, err
+	}
+	d := Document{Name: strings.TrimPrefix(o.text("command"), "/"), Title: o.text("title"), Text: o.text("content")}
+	if d.Title == "" {
+		d.Title = o.text("name")
+	}
+	return d, o, nil
+}
+
+func writeOpenWebUI(d Document, extra object) ([]byte, error) {
+	var o object
+	o.put("command", "/"+d.Name)
+	o.put("title", d.Titled().Title)
+	o.put("content", d.words())
+	o.add(extra)
+	return indented([]object{o})
+}
+
+// readPromptsChat reads one prompt of the list that prompts.chat serves.
+func readPromptsChat(_ string, file []byte) (Document, object, error) {
+	o, err := parseObject(file)
+	if err != nil {
+		return Document{}, nil, err
+	}
+	return Document{Name: o.text("slug"), Title: o.text("title"), Description: o.text("description"), Text: o.text("content")}, o, nil
+}
+
+func writePromptsChat(d Document, extra object) ([]byte, error) {
+	var o object
+	o.put("title", d.Titled().Title)
+	o.put("slug", d.Name)
+	o.put("description", d.Description)
+	o.put("content", d.words())
+	o.add(extra)
+	var list object
+	list.put("prompts", []object{o})
+	return indented(list)
+}
+
+// readLine reads a line of our own export. What the service numbers and counts is passed over.
+func readLine(_ string, file []byte) (d Document, extra object, err error) {
+	extra, err = parseObject(file)
+	if err != nil {
+		return d, nil, err
+	}
+	if err := json.Unmarshal(file, &d); err != nil {
+		return d, nil, err
+	}
+	documentOf(&extra)
+	extra.drop("id", "slug", "authorId", "authorName", "version", "revision", "createdAt", "updatedAt", "likes", "dislikes", "score", "myVote")
+	return d, extra, nil
+}
+
+func writeLine(d Document, extra object) ([]byte, error) {
+	b, err := marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	o, err := parseObject(b)
+	o.add(extra)
+	return append(o.value(), '\n'), err
+}

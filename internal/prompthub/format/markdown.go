@@ -1,0 +1,170 @@
+package format
+
+import (
+	"path"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// readMarkdown reads Markdown, which may have front matter with the members of a Document.
+func readMarkdown(_ string, file []byte) (Document, object, error) {
+	o, text, err := splitFrontMatter(file)
+	if err != nil {
+		return Document{}, nil, err
+	}
+	d := documentOf(&o)
+	if len(d.Messages) == 0 {
+		d.Text = text
+	}
+	return d, o, nil
+}
+
+// documentOf takes the members of a Document.
+func documentOf(o *object) (d Document) {
+	d.Name, d.Title, d.Description = o.text(fieldName), o.text(fieldTitle), o.text(fieldDescription)
+	d.Text, d.Visibility, d.Message = o.text(fieldText), o.text(fieldVisibility), o.text(fieldMessage)
+	o.take(fieldKind, &d.Kind)
+	o.take(fieldMessages, &d.Messages)
+	o.take(fieldConfig, &d.Config)
+	o.take(fieldVariables, &d.Variables)
+	o.take(fieldTags, &d.Tags)
+	o.take(fieldOwnTags, &d.OwnTags)
+	o.take(fieldLabels, &d.Labels)
+	return d
+}
+
+// members is the other way.
+func members(d Document) (o object) {
+	o.put(fieldName, d.Name)
+	o.put(fieldTitle, d.Title)
+	o.put(fieldDescription, d.Description)
+	o.put(fieldText, d.Text)
+	o.put(fieldMessages, d.Messages)
+	if d.Config != nil {
+		o = append(o, member{fieldConfig, d.Config})
+	}
+	o.put(fieldVariables, d.Variables)
+	o.put(fieldTags, d.Tags)
+	o.put(fieldOwnTags, d.OwnTags)
+	o.put(fieldVisibility, d.Visibility)
+	o.put(fieldLabels, d.Labels)
+	o.put(fieldMessage, d.Message)
+	return o
+}
+
+func writeMarkdown(d Document, extra object) ([]byte, error) {
+	text := d.Text
+	d.Text = ""
+	o := members(d)
+	o.add(extra)
+	return joinFrontMatter(o, text)
+}
+
+// readSkill reads the SKILL.md of a folder.
+func readSkill(file string, b []byte) (Document, object, error) {
+	o, text, err := splitFrontMatter(b)
+	if err != nil {
+		return Document{}, nil, err
+	}
+	d := Document{Name: o.text("name"), Description: o.text("description"), Text: text}
+	if d.Name == "" {
+		d.Name = folder(file)
+	}
+	return d.undescribed(), o, nil
+}
+
+// undescribed returns the document without a description that its text gives anyway.
+func (d Document) undescribed() Document {
+	about := d.Description
+	if d.Description = ""; d.draft().About() != about {
+		d.Description = about
+	}
+	return d
+}
+
+// writeSkill writes what agents need: a name that a folder can have, and a description.
+func writeSkill(d Document, extra object) ([]byte, error) {
+	var o object
+	name := d.Name
+	if !prompt.ValidSlug(name) {
+		name = prompt.Slug(d.Name)
+	}
+	o.put("name", name)
+	o.put("description", d.draft().About())
+	o.add(extra)
+	return joinFrontMatter(o, d.words())
+}
+
+// readVSCode reads a prompt file of VS Code.
+func readVSCode(file string, b []byte) (Document, object, error) {
+	o, text, err := splitFrontMatter(b)
+	if err != nil {
+		return Document{}, nil, err
+	}
+	d := Document{Name: o.text("name"), Description: o.text("description"), Text: text}
+	return d.withModel(&o), o, nil
+}
+
+// withModel takes the model of a file into the config.
+func (d Document) withModel(o *object) Document {
+	if model := o.text("model"); model != "" {
+		var config object
+		config.put("model", model)
+		d.Config = config.value()
+	}
+	return d
+}
+
+func writeVSCode(d Document, extra object) ([]byte, error) {
+	var o object
+	o.put("name", d.Name)
+	o.put("description", d.Description)
+	model, _ := modelOf(d.Config)
+	o.put("model", model)
+	o.add(extra)
+	if len(o) == 0 && !frontMatter.MatchString(d.words()) {
+		return []byte(ended(d.words())), nil
+	}
+	return joinFrontMatter(o, d.words())
+}
+
+// modelOf returns the model that a config names, and what else it says.
+func modelOf(config []byte) (model string, rest object) {
+	rest, err := parseObject(config)
+	if err != nil {
+		return "", nil
+	}
+	return rest.text("model"), rest
+}
+
+// readCommand reads a command of Claude Code. Its name is its path below the folder of commands.
+func readCommand(file string, b []byte) (Document, object, error) {
+	d, o, err := readVSCode(file, b)
+	if err != nil {
+		return d, o, err
+	}
+	if _, below, ok := strings.Cut("/"+file, "/commands/"); ok && d.Name == "" {
+		d.Name = strings.TrimSuffix(below, ".md")
+	}
+	return d, o, nil
+}
+
+func writeCommand(d Document, extra object) ([]byte, error) {
+	return writeVSCode(d, extra)
+}
+
+// readFabric reads the system.md of a pattern, which is all text.
+func readFabric(file string, b []byte) (Document, object, error) {
+	return Document{Name: folder(file), Text: trimLineEnd(strings.TrimPrefix(string(b), "\ufeff"))}, nil, nil
+}
+
+func writeFabric(d Document, _ object) ([]byte, error) { return []byte(ended(d.words())), nil }
+
+// folder returns the name of the folder that a file is in, "" for none.
+func folder(file string) string {
+	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
+		return dir
+	}
+	return ""
+}

@@ -1,0 +1,213 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
+)
+
+// parseYAML reads the members of a YAML document, as JSON. Empty YAML has none.
+func parseYAML(file []byte) (object, error) {
+	n := 0
+	for _, c := range file {
+		if strings.IndexByte(",[{:-?", c) >= 0 {
+			n++
+		}
+	}
+	if len(file) > MaxOne || n > maxStructural {
+		return nil, fmt.Errorf("the YAML is larger than %d bytes, or has more than %d parts", MaxOne, maxStructural)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(file, &doc); err != nil {
+		return nil, err
+	}
+	if doc.Kind == 0 || doc.Content[0].Tag == "!!null" {
+		return nil, nil
+	}
+	if doc.Content[0].Kind != yaml.MappingNode {
+		return nil, errNoObject
+	}
+	var r yamlReader
+	v, err := r.value(nil, doc.Content[0], 0)
+	if err != nil {
+		return nil, err
+	}
+	return parseObject(v)
+}
+
+// A yamlReader makes JSON of nodes.
+type yamlReader struct {
+	aliases int
+}
+
+// value appends a node to b.
+func (r *yamlReader) value(b []byte, n *yaml.Node, depth int) ([]byte, error) {
+	if depth > maxDepth {
+		return b, fmt.Errorf("line %d: is nested more than %d deep", n.Line, maxDepth)
+	}
+	if len(b) > maxExpanded {
+		return b, fmt.Errorf("line %d: the YAML has more than %d bytes with its aliases followed", n.Line, maxExpanded)
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		if r.aliases++; r.aliases > maxAliases {
+			return b, fmt.Errorf("line %d: there are more than %d aliases", n.Line, maxAliases)
+		}
+		return r.value(b, n.Alias, depth+1)
+	case yaml.MappingNode:
+		return r.mapping(b, n, depth)
+	case yaml.SequenceNode:
+		b = append(b, '[')
+		for i, item := range n.Content {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			var err error
+			if b, err = r.value(b, item, depth+1); err != nil {
+				return b, err
+			}
+		}
+		return append(b, ']'), nil
+	}
+	return scalar(b, n)
+}
+
+func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) {
+	seen := make(map[string]bool, len(n.Content)/2)
+	b = append(b, '{')
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" {
+			return b, fmt.Errorf("line %d: a name must be a text; merge keys are not supported", key.Line)
+		}
+		if seen[key.Value] {
+			return b, fmt.Errorf("line %d: %.40q stands there twice", key.Line, key.Value)
+		}
+		seen[key.Value] = true
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = jsontext.AppendQuote(b, key.Value); err != nil {
+			return b, fmt.Errorf("line %d: %w", key.Line, err)
+		}
+		b = append(b, ':')
+		if b, err = r.value(b, n.Content[i+1], depth+1); err != nil {
+			return b, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
+
+// scalar appends a scalar: a number as it is written where JSON writes it so, else its value.
+func scalar(b []byte, n *yaml.Node) ([]byte, error) {
+	switch n.Tag {
+	case "!!null":
+		return append(b, "null"...), nil
+	case "!!bool":
+		var v bool
+		if err := n.Decode(&v); err != nil {
+			return b, err
+		}
+		return fmt.Append(b, v), nil
+	case "!!int", "!!float":
+		if jsonNumber.MatchString(n.Value) {
+			return append(b, n.Value...), nil
+		}
+		var v float64
+		if err := n.Decode(&v); err != nil {
+			return b, err
+		}
+		number, err := json.Marshal(v) // refuses what is no number
+		return append(b, number...), err
+	}
+	quoted, err := jsontext.AppendQuote(b, n.Value)
+	if err != nil {
+		return b, fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	return quoted, nil
+}
+
+// writeYAML returns an object as YAML, which reads back as the same.
+func writeYAML(o object) ([]byte, error) {
+	if len(o) == 0 {
+		return nil, nil
+	}
+	n, err := yamlNode(jsontext.NewDecoder(bytes.NewReader(o.value())))
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	err = errors.Join(e.Encode(n), e.Close())
+	return b.Bytes(), err
+}
+
+// yamlNode makes a node of the next JSON value.
+func yamlNode(d *jsontext.Decoder) (*yaml.Node, error) {
+	t, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	n := &yaml.Node{Kind: yaml.ScalarNode}
+	switch t.Kind() {
+	case '{', '[':
+		n.Kind = yaml.SequenceNode
+		end := jsontext.Kind(']')
+		if t.Kind() == '{' {
+			n.Kind, end = yaml.MappingNode, '}'
+		}
+		for d.PeekKind() != end {
+			item, err := yamlNode(d)
+			if err != nil {
+				return nil, err
+			}
+			n.Content = append(n.Content, item)
+		}
+		if len(n.Content) == 0 {
+			n.Style = yaml.FlowStyle
+		}
+		_, err = d.ReadToken()
+	case '"':
+		n.Tag, n.Value, n.Style = "!!str", t.String(), stringStyle(t.String())
+	case '0':
+		n.Tag, n.Value = "!!float", t.String()
+		if !strings.ContainsAny(n.Value, ".eE") {
+			n.Tag = "!!int"
+		}
+	case 't', 'f':
+		n.Tag, n.Value = "!!bool", t.String()
+	default:
+		n.Tag, n.Value = "!!null", "null"
+	}
+	return n, err
+}
+
+// stringStyle returns the style in which a text is sure to be read back: a block where it has
+// several lines that a block can hold, else what the emitter finds.
+func stringStyle(s string) yaml.Style {
+	if !strings.Contains(s, "\n") {
+		if strings.TrimSpace(s) != s || strings.ContainsFunc(s, unsafeInYAML) {
+			return yaml.DoubleQuotedStyle
+		}
+		return 0
+	}
+	if strings.TrimLeft(s, " \t\n") != s || strings.ContainsFunc(s, unsafeInYAML) || strings.Contains(s, " \n") || strings.Contains(s, "\t") {
+		return yaml.DoubleQuotedStyle
+	}
+	return yaml.LiteralStyle
+}
+
+// unsafeInYAML reports whether a parser may take r for something else than itself.
+func unsafeInYAML(r rune) bool {
+	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r <= 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xfff0
+}
