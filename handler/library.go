@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -76,13 +77,17 @@ type asked = func(context.Context, streams, *client.Client, []string) error
 func getCommand() command {
 	return asking(command{
 		name: "get", args: []string{"NAME"}, short: "print the text of a prompt, filled in with --var",
-		long: "Prints the text of a prompt and nothing else, byte for byte. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once." + refHelp,
+		long: "Prints the text of a prompt and nothing else, byte for byte. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold." + refHelp,
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		vars := values{}
 		flags.Var(vars, "var", "`NAME=VALUE` of a variable; once for each")
 		fill := flags.Bool("fill", false, "fill in the defaults, without a --var too")
+		as := formatFlag(flags)
 		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
 			f, err := get(ctx, remote, args[0])
+			if err == nil && as.Format != "" {
+				return writeAs(std, as.Format, f)
+			}
 			text := f.Words()
 			if err == nil && (len(vars) > 0 || *fill) {
 				text, err = remote.Render(ctx, f, vars)
@@ -149,7 +154,7 @@ func saveCommand() command {
 		name: "save", args: []string{"FILE"}, short: "make a file the text of a prompt: a new one, or a new version of one",
 		long: "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
-		var s client.Saving
+		var s format.Document
 		flags.StringVar(&s.Name, "name", "", "`name` of the prompt")
 		flags.StringVar(&s.Title, "title", "", "`title`; of a new prompt without one, the name")
 		flags.StringVar(&s.Message, "message", "", "`why` the text is as it is")

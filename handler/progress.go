@@ -98,7 +98,7 @@ func (r *report) rejected(res client.Result) {
 	}
 	if r.reasons[reason] <= shownRows {
 		r.progress.clear()
-		fmt.Fprintf(r.out, "row %d (line %d) %.60q rejected: %v\n", res.Row.Number, res.Row.Line, res.Row.Title, res.Err)
+		fmt.Fprintf(r.out, "row %d (%s) %.60q rejected: %v\n", res.Row.Number, res.Row.Place(), res.Row.Title, res.Err)
 	}
 }
 

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -55,13 +60,14 @@ type importing struct {
 
 func importCommand() command {
 	return command{
-		name: "import", args: []string{"FILE"}, short: "create prompts out of a CSV or JSON Lines file, by the API",
-		long: `Creates a prompt out of each row of FILE ("-" is standard input), through the HTTP API.
+		name: "import", args: []string{"FILE"}, short: "create prompts out of files of many programs, a folder or a ZIP, by the API",
+		long: `Creates a prompt out of each row of FILE ("-" is standard input), through the HTTP API. FILE is a file, a folder or a
+ZIP archive. The name of a file says what it is, or else what is in it: SKILL.md, *.prompt.yml, *.prompt, *.prompty,
+*.prompt.md, Markdown, JSON of Langfuse, LangChain, Open WebUI or prompts.chat, CSV, or JSON Lines as export writes them.
 
 CSV has the columns act (title), prompt (text) and, if there, for_devs (TRUE: tag development), type (a tag),
-contributor; its prompts become public. JSON Lines, as export writes them, have the members title, text, tags,
-visibility; others are ignored, so the prompts are new ones of the caller. Line ends inside CSV texts
-become single line feeds. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
+contributor, name; its prompts become public, others private where their file does not say. Line ends inside CSV texts
+become single line feeds. Tags of other files that are not in the catalog become the prompt's own. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
 
 Rows that break a rule are left out and printed with their number and reason, ten of each reason. The same file can be
 imported again: what was created from it before is unchanged.`,
@@ -77,23 +83,25 @@ imported again: what was created from it before is unchanged.`,
 }
 
 func (c *importing) run(ctx context.Context, std streams, args []string) error {
-	file, err := readFile(std.in, args[0])
+	rows, err := c.rows(std, args[0])
 	if err != nil {
 		return err
 	}
 	// Twice: a file that is broken further down creates nothing, and the total is known.
 	total := 0
-	for _, err := range client.Rows(file, c.key) {
+	for _, err := range rows {
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 		total++
 	}
-	do, err := c.maker(ctx)
+	do, catalog, err := c.maker(ctx)
 	if err != nil {
 		return err
 	}
-	rows := client.Rows(file, c.key)
+	if !c.dryRun {
+		rows = client.WithOwnTags(rows, catalog)
+	}
 	if c.asContributor {
 		rows = client.ByContributor(rows)
 	}
@@ -109,30 +117,59 @@ func (c *importing) run(ctx context.Context, std streams, args []string) error {
 	return nil
 }
 
-// maker returns what makes a prompt of a row. It asks the service once who is calling, so that a
+// rows returns the rows of a file, a folder or an archive.
+func (c *importing) rows(std streams, name string) (iter.Seq2[format.Row, error], error) {
+	var files []format.File
+	var skipped []string
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		files, skipped, err = format.Folder(os.DirFS(name))
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		file, err := readFile(std.in, name)
+		if err != nil {
+			return nil, err
+		}
+		if !format.IsArchive(file) {
+			return format.Rows(filepath.ToSlash(name), file, c.key), nil
+		}
+		files, skipped, err = format.Archive(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if len(skipped) > 0 {
+		fmt.Fprintf(std.err, "%d files hold no prompts, such as %s\n", len(skipped), skipped[0])
+	}
+	return format.RowsOf(files, c.key), nil
+}
+
+// maker returns what makes a prompt of a row, and the tags of the catalog. It asks the service once who is calling, so that a
 // service that is away or does not know the caller is told before the first row.
-func (c *importing) maker(ctx context.Context) (client.Maker, error) {
+func (c *importing) maker(ctx context.Context) (client.Maker, []string, error) {
 	if c.dryRun {
 		s, err := readSettings()
-		return client.DryRun(prompt.Rules{MaxText: s.MaxText}), err
+		return client.DryRun(prompt.Rules{MaxText: s.MaxText}), nil, err
 	}
 	remote, err := c.caller.client()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.asContributor && c.update {
-		return nil, usageError("--as-contributor and --update exclude each other: names are those of one caller")
+		return nil, nil, usageError("--as-contributor and --update exclude each other: names are those of one caller")
 	}
 	if c.asContributor && c.caller.token != "" {
-		return nil, usageError("--as-contributor and --token exclude each other: a token says who is calling")
+		return nil, nil, usageError("--as-contributor and --token exclude each other: a token says who is calling")
 	}
 	if _, err := remote.Me(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	catalog, err := remote.Catalog(ctx)
 	if c.update {
-		return remote.Updater(), nil
+		return remote.Updater(), catalog, err
 	}
-	return remote.Maker(c.asContributor), nil
+	return remote.Maker(c.asContributor), catalog, err
 }
 
 func readFile(in io.Reader, name string) ([]byte, error) {
@@ -144,27 +181,59 @@ func readFile(in io.Reader, name string) ([]byte, error) {
 
 func exportCommand() command {
 	return command{
-		name: "export", short: "write the caller's own prompts as JSON Lines, by the API",
-		long: "Writes the caller's own prompts, newest first, one JSON object on a line. import reads them as new prompts.",
+		name: "export", short: "write the caller's own prompts as JSON Lines, or as files of another program, by the API",
+		long: `Writes the caller's own prompts, newest first, one JSON object on a line. import reads them as new prompts. With --format
+and --to it writes a file for each prompt instead, and says on standard error what such files cannot hold; files that are
+there already are not overwritten.`,
 		setup: func(flags *flag.FlagSet) action {
 			c := callerFlags(flags)
-			return func(ctx context.Context, std streams, _ []string) error { return export(ctx, std, c) }
+			as := formatFlag(flags)
+			to := flags.String("to", "", "`folder` to write files into, with --format")
+			return func(ctx context.Context, std streams, _ []string) error {
+				if (as.Format == "") != (*to == "") {
+					return usageError("export: --format and --to go together")
+				}
+				return export(ctx, std, c, as.Format, *to)
+			}
 		},
 	}
 }
 
-func export(ctx context.Context, std streams, c *caller) error {
+// A formatName is the flag --format.
+type formatName struct{ format.Format }
+
+func formatFlag(flags *flag.FlagSet) *formatName {
+	var f formatName
+	flags.Var(&f, "format", "`name` of a format: "+format.Names())
+	return &f
+}
+
+func (f *formatName) String() string { return string(f.Format) }
+
+// Set reads a name.
+func (f *formatName) Set(s string) (err error) {
+	f.Format, err = format.Parse(s)
+	return err
+}
+
+func export(ctx context.Context, std streams, c *caller, as format.Format, to string) error {
 	remote, err := c.client()
 	if err != nil {
 		return err
 	}
-	lines := json.NewEncoder(std.out)
-	lines.SetEscapeHTML(false)
+	write := func(mine client.Prompt) error {
+		lines := json.NewEncoder(std.out)
+		lines.SetEscapeHTML(false)
+		return lines.Encode(mine)
+	}
+	if to != "" {
+		write = func(mine client.Prompt) error { return saveAs(std, as, to, mine) }
+	}
 	p := newProgress(std.err, "prompts", 0)
 	n := 0
 	for mine, err := range remote.Mine(ctx) {
 		if err == nil {
-			err = lines.Encode(mine)
+			err = write(mine)
 		}
 		if err != nil {
 			return errors.Join(err, errors.New("the export is not complete"))
@@ -174,4 +243,47 @@ func export(ctx context.Context, std streams, c *caller) error {
 	}
 	p.done(n)
 	return nil
+}
+
+// saveAs writes one prompt into a folder, by its slug.
+func saveAs(std streams, as format.Format, to string, mine client.Prompt) error {
+	named := mine.Document
+	named.Name = cmp.Or(mine.Slug, mine.Name)
+	name := filepath.Join(to, filepath.FromSlash(as.Path(named)))
+	b, err := encode(std, as, mine.Document, mine.Title)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}
+
+// writeAs prints a prompt in a format.
+func writeAs(std streams, as format.Format, f client.Found) error {
+	d, err := f.Document()
+	if err != nil {
+		return err
+	}
+	b, err := encode(std, as, d, f.Name)
+	if err != nil {
+		return err
+	}
+	_, err = std.out.Write(b)
+	return err
+}
+
+// encode returns a document in a format and tells what is lost.
+func encode(std streams, as format.Format, d format.Document, name string) ([]byte, error) {
+	b, loss, err := format.Write(as, d)
+	if len(loss) > 0 {
+		fmt.Fprintf(std.err, "%.60s: %s cannot hold %s\n", name, as, strings.Join(loss, ", "))
+	}
+	return b, err
 }

@@ -43,6 +43,7 @@ var allowed = map[string][]string{
 
 	// PromptHub, and its doors, which do not know one another.
 	"internal/prompthub/prompt":   {"internal/fault"},
+	"internal/prompthub/format":   {"internal/prompthub/prompt"},
 	"internal/prompthub/promptdb": {"internal/fault", "internal/table", "internal/queue", "internal/prompthub/prompt"},
 	"internal/prompthub": {
 		"internal/auth", "internal/cursor", "internal/fault", "internal/prompthub/prompt", "internal/prompthub/promptdb",
@@ -62,12 +63,12 @@ var allowed = map[string][]string{
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
 	},
 	"internal/prompthub/worker": {"internal/function", "internal/prompthub/promptdb"},
-	"internal/prompthub/client": {"internal/fault", "internal/prompthub/prompt"},
+	"internal/prompthub/client": {"internal/fault", "internal/prompthub/format", "internal/prompthub/prompt"},
 
 	"handler": {
 		"internal/auth", "internal/azure", "internal/devhost", "internal/embedded", "internal/fault", "internal/function",
 		"internal/function/queuetrigger", "internal/httpjson", "internal/prompthub", "internal/prompthub/api",
-		"internal/prompthub/client", "internal/prompthub/door", "internal/prompthub/langfuse", "internal/prompthub/mcp",
+		"internal/prompthub/client", "internal/prompthub/door", "internal/prompthub/format", "internal/prompthub/langfuse", "internal/prompthub/mcp",
 		"internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
 		"internal/queue", "internal/table", "internal/telemetry",
 	},

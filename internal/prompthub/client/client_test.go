@@ -13,9 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/format"
 )
 
-var draft = client.Draft{Title: "T", Text: "<a> & ü\r\n", Tags: []string{"text"}, Visibility: "public"}
+var draft = format.Document{Title: "T", Text: "<a> & ü\r\n", Tags: []string{"text"}, Visibility: "public"}
 
 func TestNewRefusesAddresses(t *testing.T) {
 	t.Parallel()
@@ -55,12 +56,12 @@ func TestKeyNamesTheContent(t *testing.T) {
 		seen[r.Header.Get("Idempotency-Key")] = true
 		return reply(http.StatusCreated, `{}`)
 	})
-	other := []func(*client.Draft){
-		func(*client.Draft) {},
-		func(d *client.Draft) { d.Title = "U" },
-		func(d *client.Draft) { d.Text += " " },
-		func(d *client.Draft) { d.Tags = nil },
-		func(d *client.Draft) { d.Visibility = "private" },
+	other := []func(*format.Document){
+		func(*format.Document) {},
+		func(d *format.Document) { d.Title = "U" },
+		func(d *format.Document) { d.Text += " " },
+		func(d *format.Document) { d.Tags = nil },
+		func(d *format.Document) { d.Visibility = "private" },
 	}
 	for _, change := range other {
 		for _, user := range []string{"ann", "bob"} {

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 
 	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -28,7 +29,7 @@ func ExampleClient_Create() {
 	if err != nil {
 		panic(err)
 	}
-	draft := client.Draft{Title: "Linux terminal", Text: "Act as a terminal.", Visibility: string(prompt.Private)}
+	draft := format.Document{Title: "Linux terminal", Text: "Act as a terminal.", Visibility: string(prompt.Private)}
 	for range 2 {
 		isNew, err := c.Create(context.Background(), "ann", draft)
 		fmt.Println(isNew, err)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"unicode"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -32,24 +34,24 @@ func (o Outcome) String() string {
 
 // A Result is a row and what became of it.
 type Result struct {
-	Row     Row
+	Row     format.Row
 	Outcome Outcome
 	Err     error // why, where it was rejected
 }
 
 // A Maker makes a prompt of a row. An error with Rejected is about this row; any other is the end
 // of the import.
-type Maker func(context.Context, Row) (Outcome, error)
+type Maker func(context.Context, format.Row) (Outcome, error)
 
 // Maker returns the one that asks the service, as the caller or, in dev mode, as the first
 // contributor of each row.
 func (c *Client) Maker(asContributor bool) Maker {
-	return func(ctx context.Context, row Row) (Outcome, error) {
+	return func(ctx context.Context, row format.Row) (Outcome, error) {
 		user := c.user
 		if asContributor {
 			user = row.Contributor
 		}
-		isNew, err := c.Create(ctx, user, row.Draft)
+		isNew, err := c.Create(ctx, user, row.Document)
 		switch {
 		case refused(err, asContributor):
 			return Rejected, err
@@ -63,15 +65,12 @@ func (c *Client) Maker(asContributor bool) Maker {
 // Updater returns a Maker that gives each row's prompt of the caller's, which is named as the row
 // says, the content of the row: as a new version, or as a new prompt where there is none.
 func (c *Client) Updater() Maker {
-	return func(ctx context.Context, row Row) (Outcome, error) {
-		name := row.Name
-		if name == "" {
-			name = prompt.Slug(row.Title)
-		}
-		if name == "" {
+	return func(ctx context.Context, row format.Row) (Outcome, error) {
+		row.Name = cmp.Or(row.Name, prompt.Slug(row.Title))
+		if row.Name == "" {
 			return Rejected, errNameless
 		}
-		_, outcome, err := c.Save(ctx, Saving{Name: name, Title: row.Title, Text: row.Text, Tags: row.Tags, OwnTags: row.OwnTags, Visibility: row.Visibility})
+		_, outcome, err := c.Save(ctx, row.Document)
 		if refused(err, false) {
 			return Rejected, err
 		}
@@ -100,12 +99,8 @@ func refused(err error, ownUser bool) bool {
 
 // DryRun returns a Maker that holds rows against the rules and makes nothing.
 func DryRun(rules prompt.Rules) Maker {
-	return func(_ context.Context, row Row) (Outcome, error) {
-		d := prompt.Draft{Title: row.Title, Text: row.Text, OwnTags: row.OwnTags, Visibility: prompt.Visibility(row.Visibility)}
-		for _, tag := range row.Tags {
-			d.Tags = append(d.Tags, prompt.Tag(tag))
-		}
-		_, err := rules.Check(d)
+	return func(_ context.Context, row format.Row) (Outcome, error) {
+		_, err := rules.Check(row.Draft())
 		var broken *fault.Error
 		if !errors.As(err, &broken) {
 			return Created, err
@@ -122,8 +117,8 @@ func DryRun(rules prompt.Rules) Maker {
 var errNobody = errors.New("contributor: names nobody")
 
 // ByContributor marks the rows that cannot be created as their contributor.
-func ByContributor(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
+func ByContributor(rows iter.Seq2[format.Row, error]) iter.Seq2[format.Row, error] {
+	return func(yield func(format.Row, error) bool) {
 		for row, err := range rows {
 			if row.Err == nil && (row.Contributor == "" || strings.ContainsFunc(row.Contributor, unicode.IsControl)) {
 				row.Err = errNobody
@@ -135,9 +130,24 @@ func ByContributor(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
 	}
 }
 
+// WithOwnTags gives rows whose tags are anybody's words those outside the catalog as their own. Rows
+// of CSV and of an export say which tags are meant for the catalog.
+func WithOwnTags(rows iter.Seq2[format.Row, error], catalog []string) iter.Seq2[format.Row, error] {
+	return func(yield func(format.Row, error) bool) {
+		for row, err := range rows {
+			if f := row.Extra.Format; f != format.CSV && f != format.JSONLines {
+				row.Document = row.Sorted(catalog)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
 // Import makes prompts of rows, several at once, and tells of each in the order of the file. It
 // goes on past rows that are rejected and ends with the first other error.
-func Import(ctx context.Context, rows iter.Seq2[Row, error], do Maker, tell func(Result)) error {
+func Import(ctx context.Context, rows iter.Seq2[format.Row, error], do Maker, tell func(Result)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// Results to come, in the order of the file: one is waited for, the others wait here.
@@ -175,7 +185,7 @@ func Import(ctx context.Context, rows iter.Seq2[Row, error], do Maker, tell func
 }
 
 // one makes a prompt of one row. Its error is the end of the import.
-func one(ctx context.Context, row Row, do Maker) (Result, error) {
+func one(ctx context.Context, row format.Row, do Maker) (Result, error) {
 	if row.Err != nil {
 		return Result{row, Rejected, row.Err}, nil //nolint:nilerr // the result carries it
 	}

@@ -14,8 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
+
+const header = "act,prompt,for_devs,type,contributor\n"
 
 // file returns a CSV file of rows with the titles 1 to n.
 func file(n int) []byte {
@@ -31,7 +34,7 @@ func TestImportTellsInTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var running, most atomic.Int32
-		do := func(_ context.Context, row client.Row) (client.Outcome, error) {
+		do := func(_ context.Context, row format.Row) (client.Outcome, error) {
 			n := running.Add(1)
 			defer running.Add(-1)
 			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
@@ -46,7 +49,7 @@ func TestImportTellsInTheOrderOfTheFile(t *testing.T) {
 			return client.Unchanged, nil
 		}
 		n := 0
-		err := client.Import(t.Context(), client.Rows(file(50), ""), do, func(r client.Result) {
+		err := client.Import(t.Context(), format.Rows("", file(50), ""), do, func(r client.Result) {
 			n++
 			require.Equal(t, n, r.Row.Number)
 			require.Equal(t, []client.Outcome{client.Rejected, client.Created, client.Unchanged}[n%3], r.Outcome)
@@ -63,7 +66,7 @@ func TestImportEndsWithTheFirstTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("service is away")
 		var begun atomic.Int32
-		do := func(ctx context.Context, row client.Row) (client.Outcome, error) {
+		do := func(ctx context.Context, row format.Row) (client.Outcome, error) {
 			begun.Add(1)
 			if row.Number == 20 {
 				return client.Created, broken
@@ -75,7 +78,7 @@ func TestImportEndsWithTheFirstTrouble(t *testing.T) {
 			return client.Created, nil
 		}
 		var told []int
-		err := client.Import(t.Context(), client.Rows(file(1000), ""), do, func(r client.Result) { told = append(told, r.Row.Number) })
+		err := client.Import(t.Context(), format.Rows("", file(1000), ""), do, func(r client.Result) { told = append(told, r.Row.Number) })
 		require.ErrorIs(t, err, broken)
 		require.ErrorContains(t, err, "row 20: ")
 		require.Len(t, told, 19, "every row that was made is told, no other")
@@ -87,8 +90,8 @@ func TestImportEndsWithTheFile(t *testing.T) {
 	t.Parallel()
 	broken := append(file(3), "x,\"y\nz"...)
 	made := 0
-	err := client.Import(t.Context(), client.Rows(broken, ""),
-		func(context.Context, client.Row) (client.Outcome, error) { return client.Created, nil },
+	err := client.Import(t.Context(), format.Rows("", broken, ""),
+		func(context.Context, format.Row) (client.Outcome, error) { return client.Created, nil },
 		func(client.Result) { made++ })
 	require.ErrorContains(t, err, "line 6")
 	require.LessOrEqual(t, made, 3)
@@ -97,13 +100,13 @@ func TestImportEndsWithTheFile(t *testing.T) {
 func TestImportIsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	do := func(ctx context.Context, row client.Row) (client.Outcome, error) {
+	do := func(ctx context.Context, row format.Row) (client.Outcome, error) {
 		if row.Number == 5 {
 			cancel()
 		}
 		return client.Created, ctx.Err()
 	}
-	require.ErrorIs(t, client.Import(ctx, client.Rows(file(1000), ""), do, func(client.Result) {}), context.Canceled)
+	require.ErrorIs(t, client.Import(ctx, format.Rows("", file(1000), ""), do, func(client.Result) {}), context.Canceled)
 }
 
 func TestMakerAsContributor(t *testing.T) {
@@ -116,7 +119,7 @@ func TestMakerAsContributor(t *testing.T) {
 	rows := append(file(2), "3,text,,,\n4,text,,,\"a\tb\"\n5,text,,,\"zoe, f\"\n"...)
 	var results []client.Result
 	tell := func(r client.Result) { results = append(results, r) }
-	require.NoError(t, client.Import(t.Context(), client.ByContributor(client.Rows(rows, "")), c.Maker(true), tell))
+	require.NoError(t, client.Import(t.Context(), client.ByContributor(format.Rows("", rows, "")), c.Maker(true), tell))
 	require.ElementsMatch(t, []string{"user0", "user1", "zoe"}, users.all())
 	require.Len(t, results, 5)
 	for i, r := range results {
@@ -128,7 +131,7 @@ func TestMakerAsContributor(t *testing.T) {
 	}
 
 	users = log{}
-	require.NoError(t, client.Import(t.Context(), client.Rows(file(2), ""), c.Maker(false), tell))
+	require.NoError(t, client.Import(t.Context(), format.Rows("", file(2), ""), c.Maker(false), tell))
 	require.Equal(t, []string{"ann", "ann"}, users.all())
 }
 
@@ -150,7 +153,7 @@ func TestMakerTellsRejectionsFromTroubles(t *testing.T) {
 		{500, false, false},
 	} {
 		c := newClient(t, func(*http.Request, string) (*http.Response, error) { return reply(tt.status, `{"title":"no"}`) })
-		outcome, err := c.Maker(tt.asContributor)(t.Context(), client.Row{Contributor: "bob"})
+		outcome, err := c.Maker(tt.asContributor)(t.Context(), format.Row{Contributor: "bob"})
 		require.ErrorContains(t, err, "no (status")
 		require.Equal(t, tt.rejected, outcome == client.Rejected, tt.status)
 	}
@@ -159,10 +162,10 @@ func TestMakerTellsRejectionsFromTroubles(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	check := client.DryRun(prompt.Rules{MaxText: 4})
-	outcome, err := check(t.Context(), client.Row{Draft: client.Draft{Title: "t", Text: "text", Visibility: "public"}})
+	outcome, err := check(t.Context(), format.Row{Document: format.Document{Title: "t", Text: "text", Visibility: "public"}})
 	require.NoError(t, err)
 	require.Equal(t, client.Created, outcome)
-	outcome, err = check(t.Context(), client.Row{Draft: client.Draft{Text: "texts", Tags: []string{"a", "b c"}, Visibility: "public"}})
+	outcome, err = check(t.Context(), format.Row{Document: format.Document{Text: "texts", Tags: []string{"a", "b c"}, Visibility: "public"}})
 	require.Equal(t, client.Rejected, outcome)
 	require.ErrorContains(t, err, "title: give the prompt a title; text: shorten the text to at most 4 characters, it has 5; tags[1]: ")
 }

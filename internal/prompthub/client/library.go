@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -133,29 +134,26 @@ func (c *Client) Search(ctx context.Context, words string, mine bool, limit int)
 	return list.Items, err
 }
 
-// A Saving is what is to become of a prompt, by its name. Empty members leave what it has.
-type Saving struct {
-	Name       string
-	Title      string
-	Text       string
-	Message    string
-	Tags       []string
-	OwnTags    []string
-	Visibility string
+// Document returns what was found as a document.
+func (f Found) Document() (d format.Document, err error) {
+	if err := json.Unmarshal(f.Raw, &d); err != nil {
+		return d, fmt.Errorf("the answer is not PromptHub's: %w", err)
+	}
+	return d.Authored(), nil
 }
 
-// Save makes the caller's prompt of a name have a content: a new prompt, a new version of the one
-// that there is, or neither where it has that content.
-func (c *Client) Save(ctx context.Context, s Saving) (Found, Outcome, error) {
-	was, err := c.found(ctx, prompt.Ref{Name: s.Name})
+// Save makes the caller's prompt of a name be what a document says, but for what that does not say:
+// a new prompt, a new version of the one that there is, or neither where it has that content.
+func (c *Client) Save(ctx context.Context, d format.Document) (Found, Outcome, error) {
+	was, err := c.found(ctx, prompt.Ref{Name: d.Name})
 	if isStatus(err, http.StatusNotFound) {
-		made, err := c.add(ctx, s)
+		made, err := c.add(ctx, d)
 		return made, Created, err
 	}
 	if err != nil {
 		return was, Rejected, err
 	}
-	body, err := json.Marshal(s.change())
+	body, err := json.Marshal(change(d))
 	if err != nil {
 		return was, Rejected, err
 	}
@@ -170,30 +168,35 @@ func (c *Client) Save(ctx context.Context, s Saving) (Found, Outcome, error) {
 	return now, Updated, nil
 }
 
-// change is a merge patch.
-func (s Saving) change() map[string]any {
-	m := map[string]any{"text": s.Text}
-	for name, value := range map[string]string{"title": s.Title, "message": s.Message, "visibility": s.Visibility} {
+// change is a merge patch of all that a document says.
+func change(d format.Document) map[string]any {
+	m := map[string]any{"kind": "text", "text": d.Text, "messages": nil}
+	if len(d.Messages) > 0 {
+		m = map[string]any{"kind": "chat", "text": "", "messages": d.Messages}
+	}
+	for name, value := range map[string]string{
+		"title": d.Title, "description": d.Description, "message": d.Message, "visibility": d.Visibility,
+	} {
 		if value != "" {
 			m[name] = value
 		}
 	}
-	if len(s.Tags) > 0 {
-		m["tags"] = s.Tags
+	for name, list := range map[string][]string{"tags": d.Tags, "ownTags": d.OwnTags, "labels": d.Labels} {
+		if len(list) > 0 {
+			m[name] = list
+		}
 	}
-	if len(s.OwnTags) > 0 {
-		m["ownTags"] = s.OwnTags
+	if len(d.Variables) > 0 {
+		m["variables"] = d.Variables
+	}
+	if d.Config != nil {
+		m["config"] = d.Config
 	}
 	return m
 }
 
-func (c *Client) add(ctx context.Context, s Saving) (made Found, err error) {
-	m := s.change()
-	m["name"] = s.Name
-	if s.Title == "" {
-		m["title"] = s.Name
-	}
-	body, err := json.Marshal(m)
+func (c *Client) add(ctx context.Context, d format.Document) (made Found, err error) {
+	body, err := json.Marshal(d.Titled())
 	if err != nil {
 		return made, err
 	}

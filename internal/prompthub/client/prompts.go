@@ -11,21 +11,15 @@ import (
 	"net/url"
 
 	"golang.org/x/sync/errgroup"
-)
 
-// A Draft is what makes a prompt.
-type Draft struct {
-	Title      string   `json:"title"`
-	Text       string   `json:"text"`
-	Tags       []string `json:"tags"`
-	OwnTags    []string `json:"ownTags,omitempty"`
-	Visibility string   `json:"visibility"`
-}
+	"prompthub/internal/prompthub/format"
+)
 
 // A Prompt is one of the caller's prompts, and a line of an export.
 type Prompt struct {
-	ID string `json:"id"`
-	Draft
+	ID   string `json:"id"`
+	Slug string `json:"slug,omitempty"`
+	format.Document
 	CreatedAt string `json:"createdAt"`
 	UpdatedAt string `json:"updatedAt"`
 	Likes     int    `json:"likes"`
@@ -43,7 +37,8 @@ func (c *Client) Me(ctx context.Context) (string, error) {
 
 // Create makes a prompt of the caller's, or of user where that is not empty and the service is
 // in dev mode. It reports false where the same call made it before.
-func (c *Client) Create(ctx context.Context, user string, d Draft) (bool, error) {
+func (c *Client) Create(ctx context.Context, user string, d format.Document) (bool, error) {
+	d = d.Titled()
 	if d.Tags == nil {
 		d.Tags = []string{}
 	}
@@ -57,7 +52,7 @@ func (c *Client) Create(ctx context.Context, user string, d Draft) (bool, error)
 }
 
 // key names the content: the same again creates nothing.
-func key(user string, d Draft) string {
+func key(user string, d format.Document) string {
 	// Neither type can fail.
 	b, _ := json.Marshal([]any{user, d})
 	return keyOf(b)
@@ -121,5 +116,21 @@ func (c *Client) get(ctx context.Context, id string) (Prompt, error) {
 	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
 		return Prompt{}, nil
 	}
+	p.Document = p.Authored()
 	return p, err
+}
+
+// Catalog returns the tags that prompts may have in public lists.
+func (c *Client) Catalog(ctx context.Context) ([]string, error) {
+	var list struct {
+		Items []struct {
+			Tag string `json:"tag"`
+		} `json:"items"`
+	}
+	_, err := c.do(ctx, call{method: http.MethodGet, path: "/tags"}, &list)
+	var tags []string
+	for _, t := range list.Items {
+		tags = append(tags, t.Tag)
+	}
+	return tags, err
 }

@@ -79,7 +79,7 @@ func (d Document) normal() Document {
 	} else {
 		d.Kind = prompt.KindChat
 	}
-	if config := slices.Clone(d.Config); config.Canonicalize() == nil && config.Kind() != 'n' {
+	if config := slices.Clone(d.Config); config.Compact() == nil && config.Kind() != 'n' {
 		d.Config = config
 	} else {
 		d.Config = nil
@@ -138,15 +138,39 @@ func Differences(a, b Document) []string {
 	} else {
 		add(a.words() != b.words(), fieldText)
 	}
-	add(!bytes.Equal(a.Config, b.Config), fieldConfig)
+	add(!sameJSON(a.Config, b.Config), fieldConfig)
 	fields = append(fields, variableDifferences(a.Variables, b.Variables)...)
-	add(!slices.Equal(a.Tags, b.Tags), fieldTags)
+	add(!slices.Equal(slices.Concat(a.Tags, a.OwnTags), slices.Concat(b.Tags, b.OwnTags)), fieldTags)
 	add(!slices.Equal(a.OwnTags, b.OwnTags), fieldOwnTags)
 	add(a.Visibility != b.Visibility, fieldVisibility)
 	add(!slices.Equal(a.Labels, b.Labels), fieldLabels)
 	add(a.Message != b.Message, fieldMessage)
 	return fields
 }
+
+// Sorted returns the document with its tags where they belong: those of the catalog, and its own.
+func (d Document) Sorted(catalog []string) Document {
+	tags := d.Tags
+	d.Tags, d.OwnTags = nil, slices.Clone(d.OwnTags)
+	for _, tag := range tags {
+		if slices.Contains(catalog, strings.ToLower(tag)) {
+			d.Tags = append(d.Tags, tag)
+		} else if !slices.Contains(d.OwnTags, tag) {
+			d.OwnTags = append(d.OwnTags, tag)
+		}
+	}
+	return d
+}
+
+// sameJSON reports whether two values are equal, whatever the order of their members.
+func sameJSON(a, b jsontext.Value) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	return bytes.Equal(a, b) || a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
+}
+
+// Authored returns the document as its author wrote it, where it is what a service answered: without
+// a description that follows from the text.
+func (d Document) Authored() Document { return d.undescribed().normal() }
 
 // words returns what people read of a document.
 func (d Document) words() string { return d.draft().Content().Words() }

@@ -15,6 +15,9 @@ import (
 // roleMark begins a message of Dotprompt, or is the place of earlier ones.
 var roleMark = regexp.MustCompile(`\{\{\s*(?:role\s+["']([a-z]+)["']|(history))\s*\}\}`)
 
+// dotpromptRole is a role that a mark can name.
+var dotpromptRole = regexp.MustCompile(`^[a-z]+$`)
+
 const (
 	dotpromptHistory   = "history"
 	dotpromptAssistant = "model"
@@ -76,14 +79,17 @@ func writeDotprompt(d Document, extra object) ([]byte, error) {
 	o.add(extra)
 	text := d.Text
 	for _, m := range d.Messages {
+		role := m.Role
 		switch {
 		case m.Placeholder != "":
 			text += "{{history}}"
-		case m.Role == "assistant":
-			text += `{{role "model"}}` + m.Content
-		default:
-			text += `{{role "` + m.Role + `"}}` + m.Content
+			continue
+		case role == "assistant":
+			role = dotpromptAssistant
+		case !dotpromptRole.MatchString(role):
+			role = "user"
 		}
+		text += `{{role "` + role + `"}}` + m.Content
 	}
 	if len(o) == 0 {
 		o = object{{"config", jsontext.Value("{}")}} // without front matter a parser keeps all white space

@@ -50,6 +50,7 @@ type codec struct {
 var codecs = map[Format]codec{
 	Markdown: {".md", readMarkdown, writeMarkdown, nil},
 	Skill: {"/SKILL.md", readSkill, writeSkill, []string{
+		fieldName, // that no folder can have
 		fieldTitle, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
 	}},
 	VSCode: {".prompt.md", readVSCode, writeVSCode, []string{
@@ -59,6 +60,7 @@ var codecs = map[Format]codec{
 		fieldTitle, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
 	}},
 	Fabric: {"/system.md", readFabric, writeFabric, []string{
+		fieldName, // that no folder can have
 		fieldTitle, fieldDescription, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels,
 		fieldMessage,
 	}},
@@ -96,16 +98,21 @@ var codecs = map[Format]codec{
 // Formats returns all formats, by name.
 func Formats() []Format { return slices.Sorted(maps.Keys(codecs)) }
 
-// Parse returns the format of a name.
-func Parse(s string) (Format, error) {
-	if _, ok := codecs[Format(s)]; ok {
-		return Format(s), nil
-	}
+// Names returns the names of all formats, for people.
+func Names() string {
 	var names []string
 	for _, f := range Formats() {
 		names = append(names, string(f))
 	}
-	return "", fmt.Errorf("%.40q is no format: use %s", s, strings.Join(names, ", "))
+	return strings.Join(names, ", ")
+}
+
+// Parse returns the format of a name.
+func Parse(s string) (Format, error) {
+	if _, ok := codecs[Format(s)]; !ok {
+		return "", fmt.Errorf("%.40q is no format: use %s", s, Names())
+	}
+	return Format(s), nil
 }
 
 // Loses returns the members of a document that a format cannot hold.

@@ -2,6 +2,7 @@ package format
 
 import (
 	"errors"
+	"slices"
 
 	"prompthub/internal/prompthub/prompt"
 )
@@ -75,7 +76,7 @@ func writeLangfuse(d Document, extra object) ([]byte, error) {
 	if d.Config != nil {
 		o = append(o, member{"config", d.Config})
 	}
-	o.put("tags", d.Tags)
+	o.put("tags", slices.Concat(d.Tags, d.OwnTags))
 	o.put("labels", d.Labels)
 	o.put("commitMessage", d.Message)
 	o.add(extra)

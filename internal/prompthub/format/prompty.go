@@ -139,7 +139,11 @@ func writePrompty(d Document, extra object) ([]byte, error) {
 		if i > 0 {
 			text = ended(text) + "\n"
 		}
-		text += m.Role + ":\n" + m.Content
+		role := m.Role
+		if !promptyMark.MatchString(role + ":") {
+			role = "user"
+		}
+		text += role + ":\n" + m.Content
 	}
 	return joinFrontMatter(o, text)
 }

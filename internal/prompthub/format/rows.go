@@ -17,9 +17,9 @@ import (
 
 // A Row is one prompt of a file.
 type Row struct {
-	Number int // from 1; the header of a CSV file is not counted
-	Line   int // of the file, where the row begins; 0 where it is one file of many
-	Path   string
+	Number int    // from 1; the header of a CSV file is not counted
+	Line   int    // of the file, where the row begins
+	Path   string // of the file, where it is one of many
 	Document
 	Contributor string // the first one, "" where none is named
 	Err         error  // why the row is no prompt
@@ -27,6 +27,14 @@ type Row struct {
 
 // Units returns how long the text is, as limits count.
 func (r Row) Units() int { return len(utf16.Encode([]rune(r.words()))) }
+
+// Place says where the row is.
+func (r Row) Place() string {
+	if r.Path != "" {
+		return fmt.Sprintf("%s, line %d", r.Path, r.Line)
+	}
+	return fmt.Sprintf("line %d", r.Line)
+}
 
 // Rows returns the rows of a file, which its name or else what is in it says the format of. A row
 // that cannot be read has its Err set and others follow; where the rest of the file cannot be
@@ -48,7 +56,7 @@ func Rows(path string, file []byte, key string) iter.Seq2[Row, error] {
 		return rowsOfJSON(path, bytes.TrimPrefix(file, bom), key)
 	default:
 		d, err := Read(f, path, file)
-		row := Row{Number: 1, Line: 1, Path: path, Document: d, Err: err}
+		row := Row{Number: 1, Line: 1, Document: d, Err: err}
 		return func(yield func(Row, error) bool) { yield(row, nil) }
 	}
 }
@@ -70,7 +78,7 @@ func rowsOfJSON(path string, file []byte, key string) iter.Seq2[Row, error] {
 		}
 	}
 	return func(yield func(Row, error) bool) {
-		row := Row{Path: path}
+		row := Row{}
 		for line := range bytes.Lines(file) {
 			row.Line++
 			if len(bytes.TrimSpace(line)) == 0 {
@@ -88,7 +96,7 @@ func rowsOfJSON(path string, file []byte, key string) iter.Seq2[Row, error] {
 func rowsOfList(path string, list []value, key string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for i, v := range list {
-			row := Row{Number: i + 1, Line: v.line, Path: path}
+			row := Row{Number: i + 1, Line: v.line}
 			row.Document, row.Err = readValue(path, v.json, key)
 			if !yield(row, nil) {
 				return

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tree writes files into a folder.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	return dir
+}
+
+const (
+	skill = "---\nname: review\ndescription: Reviews a change\nlicense: MIT\n---\n\nReview {{what:it}}.\n"
+	chat  = `{"name":"chats/critic","type":"chat","prompt":[{"role":"system","content":"Be {{mood}}"},{"type":"placeholder","name":"history"}],"tags":["text","my own"],"labels":["production"],"config":{"model":"m"}}`
+)
+
+// TestFormatsStory takes files of other programs in, as a folder and as an archive, and writes them
+// again.
+func TestFormatsStory(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	files := map[string]string{
+		"skills/review/SKILL.md": skill, "langfuse.json": chat, "broken.prompt": "---\na: [\n---\n", "README.md": "About it",
+		"rows.csv": "Act;Prompt\nA row;Its text\n",
+	}
+	code, out, errs := handler(t, "import", tree(t, files), "--user", "ann")
+	require.Equal(t, exitRejected, code, errs)
+	require.Contains(t, out, "broken.prompt, line 1")
+	require.Contains(t, out, "created 3, unchanged 0, rejected 1\n")
+	require.Contains(t, errs, "1 files hold no prompts, such as README.md\n")
+
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, text := range files {
+		f, err := w.Create(name)
+		require.NoError(t, err)
+		_, err = f.Write([]byte(text))
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	code, out, _ = withInput(t, b.String(), "import", "-", "--user", "bob")
+	require.Equal(t, exitRejected, code)
+	require.Contains(t, out, "created 3, ")
+
+	code, out, errs = handler(t, "get", "chats/critic", "--format", "langfuse", "--user", "ann")
+	require.Equal(t, exitOK, code, errs)
+	require.JSONEq(t, `{"name":"chats/critic","type":"chat","prompt":[{"role":"system","content":"Be {{mood}}"},{"type":"placeholder","name":"history"}],"tags":["text","my own"],"config":{"model":"m"}}`, out)
+	require.Contains(t, errs, "langfuse cannot hold ownTags, visibility")
+	code, _, errs = handler(t, "get", "review", "--format", "nosuch", "--user", "ann")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "is no format: use command, csv, dotprompt, ")
+
+	to := filepath.Join(t.TempDir(), "out")
+	code, _, errs = handler(t, "export", "--format", "skill", "--to", to, "--user", "ann")
+	require.Equal(t, exitOK, code, errs)
+	written, err := os.ReadFile(filepath.Join(to, "review", "SKILL.md"))
+	require.NoError(t, err)
+	require.Equal(t, "---\nname: review\ndescription: Reviews a change\n---\n\nReview {{what:it}}.\n", string(written))
+	code, _, errs = handler(t, "export", "--format", "skill", "--to", to, "--user", "ann")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "exists")
+	code, _, _ = handler(t, "export", "--format", "skill")
+	require.Equal(t, exitUsage, code)
+
+	// The same again changes nothing, by names.
+	code, out, _ = handler(t, "import", to, "--update", "--user", "ann")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, "created 0")
+}
