@@ -27,8 +27,9 @@ func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handle
 func (a *app) assistants(identify auth.Identify, admission *httpjson.Admission) http.Handler {
 	version, _ := built()
 	service := a.service()
+	issuers, scopes := a.settings.Issued()
 	return mcp.New(mcp.Config{
-		Service: service, Identify: service.WithTokens(identify, a.settings.Dev()), PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
+		Issuers: issuers, Scopes: scopes, Public: a.settings.Public, Service: service, Identify: service.WithTokens(identify, a.settings.Dev()), PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
 		Admission: admission, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})
 }

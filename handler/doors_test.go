@@ -22,6 +22,10 @@ func TestDoors(t *testing.T) {
 		{"/app/prompts/x", "", "text/html; charset=utf-8", 401},
 		{"/application", "", "application/problem+json", 404},
 		{"/api/v1/health", "", "application/json", 200},
+		{"/mcp", "", "application/problem+json", 405},
+		{"/.well-known/agent-skills/index.json", "", "application/problem+json", 401},
+		{"/u/ann/.well-known/agent-skills/index.json", "", "application/problem+json", 401},
+		{"/.well-known/oauth-protected-resource", "", "application/problem+json", 404},
 	}
 	for _, tt := range tests {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+tt.path, nil)

@@ -113,6 +113,7 @@ var wholeRoutes = map[string][]string{
 	strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}":      {"get", "head", "post", "delete"},
 	strings.TrimPrefix(web.Prefix, "/") + "/{*path}":      {"get", "head", "post"},
 	"{ignored:maxlength(0)?}":                             {"get", "head"},
+	".well-known/{*path}":                                 {"get", "head"}, "u/{handle}/.well-known/{*path}": {"get", "head"}, "t/{tag}/.well-known/{*path}": {"get", "head"},
 }
 
 func TestEveryRouteHasAFunctionAndNoOther(t *testing.T) {

@@ -60,8 +60,10 @@ var allowed = map[string][]string{
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
 	},
 	"internal/prompthub/mcp": {
-		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt",
+		"internal/prompthub/skill", "internal/telemetry",
 	},
+	"internal/prompthub/skill":  {"internal/prompthub/prompt"},
 	"internal/prompthub/worker": {"internal/function", "internal/prompthub/promptdb"},
 	"internal/prompthub/client": {"internal/fault", "internal/prompthub/format", "internal/prompthub/prompt"},
 

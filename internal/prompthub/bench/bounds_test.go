@@ -58,6 +58,7 @@ var (
 	// times 1 KiB of description, 4 KiB of hints and 100 names of 64 characters. The same route
 	// takes changes.
 	aMessage = bound{2*prompt.MaxTokens + 60, 5600, 2 << 10, 64 << 10}
+	anIndex  = bound{2 * (12 + 150), 11_000, 512, 64 << 10} // two such pages
 )
 
 // bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages
@@ -106,6 +107,12 @@ var bounds = map[string]bound{
 	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aChange,
 	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aChange,
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {20 + 2*8, 300, 256, 8 << 10},
+	"GET /.well-known/agent-skills/index.json":                  anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
+	"GET /u/{handle}/.well-known/agent-skills/index.json":    anIndex,
+	"GET /.well-known/agent-skills/{skill}/SKILL.md":         aPrompt,
+	"GET /t/{tag}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt, "GET /u/{handle}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt,
+	"GET /.well-known/oauth-protected-resource": nothing, "GET /.well-known/oauth-protected-resource/mcp": nothing,
+	"GET /.well-known/oauth-protected-resource/mcp/{rest...}": nothing,
 
 	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
 }
@@ -145,6 +152,7 @@ func newSearch(t *testing.T) *search {
 		time.Sleep(time.Duration(i*i) * 30 * 24 * time.Hour) // and months without prompts
 	}
 	s.make(prompt.Draft{Title: "Private", Text: "text", Visibility: prompt.Private})
+	s.ask(put("/me/profile", ann, `{"handle":"anna"}`), nil)
 	for range 30 { // votes on what is gone
 		s.create("Gone", `"text"`)
 		s.lab.vote("Vera", prompt.Like)
@@ -276,8 +284,12 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	isNamed := strings.HasPrefix(path, langfuse.Prefix)
 	id := string(rapid.SampledFrom(s.ids).Draw(t, "id"))
 	part := url.PathEscape(some(t, "path"))
+	skill := rapid.SampledFrom([]string{id, part}).Draw(t, "skill")
+	if isMessage {
+		path = strings.NewReplacer("{tag}", rapid.SampledFrom([]string{"text", part}).Draw(t, "tag"), "{handle}", rapid.SampledFrom([]string{"anna", part}).Draw(t, "handle")).Replace(path)
+	}
 	number := rapid.SampledFrom([]string{"1", "2", "0", "-1", "9223372036854775807", part}).Draw(t, "number")
-	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{slug}", part, "{rest...}", part, "{version}", number, "{other}", number, "{label}", part, "{file}", part, "{name}", url.PathEscape(nameOf(t))).Replace(path)
+	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{slug}", part, "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", number, "{label}", part, "{file}", part, "{name}", url.PathEscape(nameOf(t))).Replace(path)
 	if !isPage && !isMessage && !isNamed {
 		path = api.Prefix + path
 	}
@@ -385,7 +397,19 @@ func (s *search) body(t *rapid.T, method string, form bool) (io.Reader, string) 
 func (s *search) message(t *rapid.T) string {
 	name := rapid.SampledFrom([]string{string(s.ids[0]), "@" + some(t, "owner") + "/x", some(t, "a name")}).Draw(t, "named")
 	params := map[string]any{"name": name, "cursor": some(t, "cursor"), "uri": some(t, "uri"), "arguments": map[string]any{some(t, "argument"): some(t, "argument value")}}
-	switch rapid.IntRange(0, 5).Draw(t, "params are") {
+	switch rapid.IntRange(0, 7).Draw(t, "params are") {
+	case 4, 5:
+		params["name"] = rapid.SampledFrom([]string{"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "update_prompt", "vote_prompt"}).Draw(t, "tool")
+		params["arguments"] = map[string]any{
+			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"), "values": map[string]any{"a": some(t, "value")},
+		}
+		for _, other := range []string{"title", "content", "query", "values"} { // a tool takes no others than its own
+			if rapid.Bool().Draw(t, other+" left out") {
+				delete(params["arguments"].(map[string]any), other)
+			}
+		}
+	case 6:
+		params["uri"] = "skill://" + strings.ToLower(name) + "/" + some(t, "slug") + "/SKILL.md"
 	case 0:
 		delete(params, "cursor")
 		delete(params, "arguments")
@@ -397,7 +421,7 @@ func (s *search) message(t *rapid.T) string {
 	case 3:
 		return rapid.SampledFrom([]string{"[", "{\"id\":", "[[", "{}", "\"", "\x00"}).Draw(t, "no JSON") + strings.Repeat(some(t, "junk"), 20)
 	}
-	method := rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", some(t, "method")}).Draw(t, "method")
+	method := rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get", "resources/list", some(t, "method")}).Draw(t, "method")
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": rapid.SampledFrom([]any{1, "x", some(t, "id")}).Draw(t, "id is"), "method": method, "params": params})
 	require.NoError(t, err)
 	return string(b)

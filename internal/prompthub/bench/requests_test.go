@@ -233,6 +233,13 @@ func assistants() []request {
 		{name: "mcp: get mine by name", call: send("/mcp", ann, "prompts/get", mine), steps: 2, tables: 5},
 		{name: "mcp: get mine by name, with a label on an older version", setup: labelled, call: send("/mcp", ann, "prompts/get", mine), steps: 2, tables: 6},
 		{name: "mcp: get by id, author known", call: send("/mcp", "Vera", "prompts/get", `{"name":"{id}"}`), steps: 1, tables: 4},
+		{name: "mcp: list my skills, 50", call: send("/mcp", ann, "skills/list", "{}"), steps: 2, tables: 101},
+		{name: "mcp: read a skill, author known", call: send("/mcp", "", "resources/read", `{"uri":"skill://{id}/write-better-short-mystery-novels/SKILL.md"}`), steps: 1, tables: 3},
+		{name: "mcp: search by a tool", call: send("/mcp", "Vera", "tools/call", `{"name":"search_prompts","arguments":{"query":"words"}}`), steps: 2, tables: 2},
+		{name: "mcp: save by a tool", call: send("/mcp", ann, "tools/call", `{"name":"save_prompt","arguments":{"title":"Better write short mystery novels","content":"Text.","tags":["text"]}}`), steps: 4, tables: 3, queues: 2, behind: 1},
+		{name: "skills of the site, 50", call: get("/.well-known/agent-skills/index.json", ""), steps: 2, tables: 101},
+		{name: "skills of an author, 100", setup: withHandle, call: get("/u/ann-lee/.well-known/agent-skills/index.json", ""), steps: 6, tables: 126},
+		{name: "a skill, author known", call: get("/.well-known/agent-skills/{id}/SKILL.md", ""), steps: 1, tables: 3},
 		{name: "mcp: complete an argument", call: send("/mcp", ann, "completion/complete", `{"ref":{"type":"ref/prompt","name":"write-better-short-mystery-novels"},"argument":{"name":"x","value":""}}`), steps: 2, tables: 5},
 	}
 }

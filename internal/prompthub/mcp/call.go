@@ -189,6 +189,8 @@ func (d *door) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		switch p := req.GetParams().(type) {
 		case *sdk.ListPromptsParams:
 			return d.listPrompts(ctx, p)
+		case *sdk.ListResourcesParams:
+			return d.listResources(ctx, p)
 		case *sdk.GetPromptParams:
 			return d.getPrompt(ctx, p, func(ctx context.Context) (sdk.Result, error) { return next(ctx, method, req) })
 		}
@@ -248,6 +250,3 @@ func sentence(ctx context.Context, err error) string {
 	}
 	return b.String()
 }
-
-// refuse answers a request that goes no further.
-func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) { httpjson.Refuse(w, r, err) }

@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/skill"
 	"prompthub/internal/telemetry"
 )
 
@@ -28,8 +29,11 @@ const Prefix = "/mcp"
 type Config struct {
 	Service    *prompthub.Service
 	Identify   auth.Identify
-	PublicRead bool // whether nobody in particular may read public prompts
-	MaxText    int  // of a text; zero means prompt.DefaultMaxText
+	PublicRead bool     // whether nobody in particular may read public prompts
+	MaxText    int      // of a text; zero means prompt.DefaultMaxText
+	Issuers    []string // who signs the tokens that count here; none where nobody does
+	Scopes     []string // what clients ask an issuer for; none where it does not matter
+	Public     string   // the URL of this service; "" for the one that a request names
 	Admission  *httpjson.Admission
 	Origins    httpjson.Origins // of pages elsewhere that may use the endpoint; none is right where there are none
 	Log        *slog.Logger
@@ -68,7 +72,8 @@ func Beside(next, door http.Handler) http.Handler {
 
 // serves reports whether a path belongs to the door.
 func serves(path string) bool {
-	return path == Prefix || strings.HasPrefix(path, Prefix+"/")
+	return path == Prefix || strings.HasPrefix(path, Prefix+"/") || strings.HasPrefix(path, wellKnown) ||
+		(strings.HasPrefix(path, "/u/") || strings.HasPrefix(path, "/t/")) && strings.Contains(path, wellKnown)
 }
 
 func build(c Config) *door {
@@ -84,6 +89,11 @@ func build(c Config) *door {
 	})
 	for _, set := range []string{"", "/t/{tag}", "/u/{handle}"} {
 		d.handle("POST "+Prefix+set, d.serve)
+		d.handle("GET "+set+agentSkills+"/index.json", d.index)
+		d.handle("GET "+set+agentSkills+"/{skill}/"+skill.FileName, d.file)
+	}
+	for _, path := range []string{"", Prefix, Prefix + "/{rest...}"} {
+		d.handle("GET "+resourceMetadata+path, d.metadata)
 	}
 	return d
 }
@@ -117,10 +127,13 @@ func (d *door) server() *sdk.Server {
 	capabilities := &sdk.ServerCapabilities{
 		Prompts: &sdk.PromptCapabilities{}, Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 	}
+	capabilities.AddExtension(skillsExtension, nil)
 	s := sdk.NewServer(&sdk.Implementation{Name: "prompthub", Title: "PromptHub", Version: d.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: capabilities, CompletionHandler: d.complete, SetCacheable: keep,
 	})
 	s.AddPrompt(&sdk.Prompt{Name: found}, d.renderFound)
+	d.tools(s)
+	d.skills(s)
 	s.AddReceivingMiddleware(d.receive)
 	return s
 }

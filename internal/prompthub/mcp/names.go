@@ -11,14 +11,13 @@ import (
 // plain are names that every client takes as the name of a command.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// name returns what a list calls a prompt: where all are of one owner, its name or slug; elsewhere,
-// its slug and its id. lookup understands either, in whichever list.
-func (c *call) name(v prompthub.View) string {
-	ownersOnly := c.set.handle != "" || c.set.tag == "" && c.Known()
+// name returns what a client calls a prompt: among prompts of one owner, its name or slug;
+// elsewhere, its slug and its id. lookup understands either, in whichever list.
+func name(v prompthub.View, ofOneOwner bool) string {
 	switch {
-	case ownersOnly && plain.MatchString(v.Name):
+	case ofOneOwner && plain.MatchString(v.Name):
 		return v.Name
-	case ownersOnly && v.Slug != "":
+	case ofOneOwner && v.Slug != "":
 		return v.Slug
 	}
 	id := strings.ToLower(string(v.ID))

@@ -80,9 +80,10 @@ func (d *door) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sdk.R
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}
+	ofOneOwner := c.set.handle != "" || c.set == (set{}) && c.Known()
 	res := &sdk.ListPromptsResult{Prompts: []*sdk.Prompt{}, NextCursor: page.Next}
 	for _, v := range page.Items {
-		res.Prompts = append(res.Prompts, &sdk.Prompt{Name: c.name(v), Description: about(v), Arguments: arguments(v)})
+		res.Prompts = append(res.Prompts, &sdk.Prompt{Name: name(v, ofOneOwner), Description: about(v), Arguments: arguments(v)})
 	}
 	keep(ctx, &sdk.ListPromptsRequest{Params: p}, &res.Cacheable)
 	return res, nil
@@ -146,7 +147,11 @@ func (d *door) getPrompt(ctx context.Context, p *sdk.GetPromptParams, next func(
 // renderFound answers with the prompt that getPrompt has found.
 func (d *door) renderFound(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	v, _ := ctx.Value(foundKey{}).(prompthub.View)
-	filled, err := d.Service.Fill(v, req.Params.Arguments)
+	given := values(req.Params)
+	if form := ask(req, v, given); form != nil {
+		return &sdk.GetPromptResult{InputRequests: form}, nil
+	}
+	filled, err := d.Service.Fill(v, given)
 	if err != nil {
 		return nil, callOf(ctx).problem(ctx, err)
 	}

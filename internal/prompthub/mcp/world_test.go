@@ -129,11 +129,17 @@ func (c caller) call(method string, params any) answer {
 }
 
 // new sends one message of the protocol of 2026-07-28.
-func (c caller) new(method, name string, params map[string]any) answer {
+func (c caller) new(method, name string, params object) answer {
+	c.w.t.Helper()
+	return c.newAs(object{}, method, name, params)
+}
+
+// newAs is new by a client that has capabilities.
+func (c caller) newAs(capabilities object, method, name string, params object) answer {
 	c.w.t.Helper()
 	const version = "2026-07-28"
-	params["_meta"] = map[string]any{
-		"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": map[string]any{},
+	params["_meta"] = object{
+		"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": capabilities,
 	}
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	require.NoError(c.w.t, err)

@@ -1,0 +1,218 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/skill"
+)
+
+const (
+	wellKnown        = "/.well-known/"
+	agentSkills      = wellKnown + "agent-skills"
+	resourceMetadata = wellKnown + "oauth-protected-resource"
+
+	indexSchema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+	maxIndexed  = 100
+)
+
+// An index lists skills for installers.
+type index struct {
+	Schema string    `json:"$schema"`
+	Skills []indexed `json:"skills"`
+}
+
+type indexed struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Description string `json:"description"`
+	URL         string `json:"url"` // relative to the index
+	Digest      string `json:"digest"`
+}
+
+// index answers with the public prompts of the site, a tag or an author as skills. Of two with one
+// name the first counts: an installer would put one over the other.
+func (d *door) index(w http.ResponseWriter, r *http.Request) error {
+	c, err := d.admit(w, r)
+	if err != nil {
+		return err
+	}
+	leave, err := d.Admission.Enter(c.caller)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	c.User = auth.User{} // what everybody sees
+	if c.set.handle == prompthub.Me {
+		return fault.New(fault.NotFound, "there is no such user")
+	}
+	all := index{Schema: indexSchema, Skills: []indexed{}}
+	names := map[string]bool{}
+	cursor := ""
+	for range maxIndexed / perPage {
+		page, err := d.page(r.Context(), c, cursor)
+		if err != nil {
+			return err
+		}
+		for _, v := range page.Items {
+			if s, ok := skill.Of(v.Prompt); ok && !names[s.Name] {
+				names[s.Name] = true
+				all.Skills = append(all.Skills, indexedOf(v, s))
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	return publicJSON(w, all)
+}
+
+func indexedOf(v prompthub.View, s skill.Skill) indexed {
+	return indexed{
+		Name: s.Name, Type: "skill-md", Description: s.Description,
+		URL: strings.ToLower(string(v.ID)) + "/" + skill.FileName, Digest: skill.Digest(s.File()),
+	}
+}
+
+// file answers with a public prompt as a skill. Installers ask for all files of an index at once,
+// so a request waits for a place where the others have taken all of the caller's.
+func (d *door) file(w http.ResponseWriter, r *http.Request) error {
+	c, err := d.admit(w, r)
+	if err != nil {
+		return err
+	}
+	leave, err := d.enter(r.Context(), c.caller)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	c.User = auth.User{}
+	v, s, err := d.skill(r.Context(), c, prompt.Ref{Owner: c.set.handle, Name: r.PathValue("skill")})
+	if err != nil {
+		return err
+	}
+	if c.set.handle != "" {
+		if owner, err := d.Service.OwnerID(r.Context(), c.User, c.set.handle); err != nil || owner != v.AuthorID {
+			return errNoSkill()
+		}
+	}
+	public(w, markdown+"; charset=utf-8")
+	_, _ = w.Write(s.File()) // who does not listen any more cannot be told
+	return nil
+}
+
+const (
+	patience = 5 * time.Second
+	again    = 20 * time.Millisecond
+)
+
+// enter takes a place at work as soon as the caller may have one.
+func (d *door) enter(ctx context.Context, caller string) (leave func(), err error) {
+	for end := time.Now().Add(patience); ; {
+		leave, err = d.Admission.Enter(caller)
+		if err == nil || time.Now().After(end) {
+			return leave, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(again):
+		}
+	}
+}
+
+// public says that everybody may keep an answer for a minute.
+func public(w http.ResponseWriter, contentType string) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "public, max-age=60")
+}
+
+func publicJSON(w http.ResponseWriter, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	public(w, "application/json")
+	_, _ = w.Write(b) // who does not listen any more cannot be told
+	return nil
+}
+
+// A resource is what RFC 9728 says of an endpoint that takes tokens.
+type resource struct {
+	Resource string   `json:"resource"`
+	Name     string   `json:"resource_name"`
+	Servers  []string `json:"authorization_servers"`
+	Scopes   []string `json:"scopes_supported,omitempty"`
+	Methods  []string `json:"bearer_methods_supported"`
+}
+
+// metadata answers whose tokens an endpoint takes. Where nobody signs any, there is nothing to
+// tell.
+func (d *door) metadata(w http.ResponseWriter, r *http.Request) error {
+	if len(d.Issuers) == 0 {
+		return fault.New(fault.NotFound, "nobody signs tokens for this service; use an access token of your own")
+	}
+	path := cmp.Or(strings.TrimPrefix(r.URL.Path, resourceMetadata), Prefix)
+	return publicJSON(w, resource{
+		Resource: d.origin(r) + path, Name: "PromptHub", Servers: d.Issuers, Scopes: d.Scopes, Methods: []string{"header"},
+	})
+}
+
+// origin returns the URL of this service, without a path.
+func (d *door) origin(r *http.Request) string {
+	scheme := "http://"
+	if httpjson.Encrypted(r) {
+		scheme = "https://"
+	}
+	return cmp.Or(d.Public, scheme+r.Host)
+}
+
+// refuse answers a request that goes no further. Who is not known, or has too small a token, is
+// told where to get one.
+func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	var missing *auth.MissingScope
+	var parts []string
+	switch {
+	case errors.As(err, &missing):
+		parts = append(parts, `error="insufficient_scope"`, `scope="`+needed(missing.Scope)+`"`)
+	case fault.Of(err) != fault.Unauthenticated:
+		httpjson.Refuse(w, r, err)
+		return
+	case r.Header.Get("Authorization") != "":
+		parts = append(parts, `error="invalid_token"`)
+	}
+	if len(d.Issuers) > 0 {
+		path := r.URL.EscapedPath()
+		if !strings.HasPrefix(path, Prefix) {
+			path = Prefix
+		}
+		parts = append(parts, `resource_metadata="`+d.origin(r)+resourceMetadata+path+`"`)
+		if missing == nil && len(d.Scopes) > 0 {
+			parts = append(parts, `scope="`+strings.Join(d.Scopes, " ")+`"`)
+		}
+	}
+	p := httpjson.Describe(r.Context(), err)
+	p.SetHeader("WWW-Authenticate", strings.TrimSpace("Bearer "+strings.Join(parts, ", ")))
+	httpjson.Refuse(w, r, p)
+}
+
+// needed returns the scopes of an operation that needs one: each comes with those before it.
+func needed(scope string) string {
+	var list []string
+	for _, s := range auth.Scopes() {
+		if list = append(list, s); s == scope {
+			break
+		}
+	}
+	return strings.Join(list, " ")
+}

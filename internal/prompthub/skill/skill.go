@@ -1,0 +1,115 @@
+// Package skill owns what a prompt looks like as an Agent Skill, https://agentskills.io: one file,
+// SKILL.md, with a head of YAML. The same prompt always gives the same bytes, so that its digest
+// can be told in one answer and the file be read with another. It is pure.
+package skill
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// FileName is what the file of a skill is called.
+const FileName = "SKILL.md"
+
+// A Skill is a prompt as a skill.
+type Skill struct {
+	FrontMatter
+	body string
+}
+
+// FrontMatter is the head of the file. Its JSON says the same as the YAML that File writes.
+type FrontMatter struct {
+	Name        string   `json:"name"`        // the slug of the prompt
+	Description string   `json:"description"` // never empty
+	Metadata    Metadata `json:"metadata"`
+}
+
+// Metadata says which prompt a skill was made of.
+type Metadata struct {
+	ID      string `json:"prompthub-id"`
+	Version string `json:"prompthub-version"`
+}
+
+// Of returns a prompt as a skill. It is false for one that has no slug or no content.
+func Of(p prompt.Prompt) (Skill, bool) {
+	body := body(p.Content())
+	if !prompt.ValidSlug(p.Slug) || strings.TrimSpace(body) == "" {
+		return Skill{}, false
+	}
+	return Skill{body: body, FrontMatter: FrontMatter{
+		Name: p.Slug, Description: cmp.Or(printable(p.About()), printable(p.Title), p.Slug),
+		Metadata: Metadata{string(p.ID), strconv.FormatInt(max(p.Version, 1), 10)},
+	}}, true
+}
+
+// File returns the bytes of SKILL.md.
+func (s Skill) File() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\nname: %s\ndescription: %s\nmetadata:\n", quote(s.Name), quote(s.Description))
+	fmt.Fprintf(&b, "  prompthub-id: %s\n  prompthub-version: %s\n---\n\n", quote(s.Metadata.ID), quote(s.Metadata.Version))
+	b.WriteString(s.body)
+	return []byte(b.String())
+}
+
+// Digest returns the name of bytes that indexes of skills use.
+func Digest(file []byte) string {
+	sum := sha256.Sum256(file)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// body returns what follows the head: the text, or the messages under the names of their roles, and
+// the variables.
+func body(c prompt.Content) string {
+	var b strings.Builder
+	if c.Kind != prompt.KindChat {
+		b.WriteString(c.Text)
+	}
+	for _, m := range c.Messages {
+		if m.Placeholder != "" {
+			fmt.Fprintf(&b, "## Messages called %s\n\n", m.Placeholder)
+			continue
+		}
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n", m.Role, m.Content)
+	}
+	text := strings.TrimRight(b.String(), "\n") + "\n"
+	if variables := c.Template().Variables; len(variables) > 0 {
+		text += "\n## Values\n\nPut these values in the places of `{{name}}` or `${name}` above. Ask for those that are missing.\n\n"
+		for _, v := range variables {
+			text += "- `" + v.Name + "`" + about(v) + "\n"
+		}
+	}
+	return text
+}
+
+// about says in one line what a variable takes.
+func about(v prompt.Variable) string {
+	if hint := v.Hint(); hint != "" {
+		return ": " + hint
+	}
+	return ""
+}
+
+// printable returns s in one line without what YAML cannot hold.
+func printable(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.Is(unicode.Noncharacter_Code_Point, r) || r == '\ufeff':
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s))
+}
+
+// quote writes a printable text as a YAML scalar in double quotes.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
