@@ -2,9 +2,12 @@ package prompthub
 
 import (
 	"context"
+	"errors"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // A Rendering is a prompt with values in the places of its variables.
@@ -27,14 +30,53 @@ func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want 
 	if err != nil {
 		return Rendering{}, err
 	}
-	return s.Fill(v, values)
+	return s.Fill(ctx, who, v, values)
 }
 
 // Fill is Render for a prompt that was read.
-func (s *Service) Fill(v View, values map[string]string) (Rendering, error) {
-	filled, err := v.Content().Render(values, s.rules.TextLimit())
+func (s *Service) Fill(ctx context.Context, who auth.User, v View, values map[string]string) (Rendering, error) {
+	whole, err := s.Resolve(ctx, who, v)
+	if err != nil {
+		return Rendering{}, err
+	}
+	filled, err := whole.Render(values, s.rules.TextLimit())
 	if err != nil {
 		return Rendering{}, err
 	}
 	return Rendering{Content: filled, Version: max(v.Version, 1)}, nil
+}
+
+// A Resolution is a content with what it includes in its places, and what includes what.
+type Resolution = promptdb.Resolution
+
+// Resolve puts what a prompt includes into its places: other prompts of its author, as far as the
+// caller may read each of them. Where one is missing, or they lead in a circle, or are too many,
+// too deep or too long, the error is a Conflict.
+func (s *Service) Resolve(ctx context.Context, who auth.User, v View) (Resolution, error) {
+	return s.db.Resolve(ctx, who.ID, v, s.rules.TextLimit())
+}
+
+// checkIncludes reports what keeps a content from being resolved now.
+func (s *Service) checkIncludes(ctx context.Context, p prompt.Prompt) error {
+	if len(p.Content().Includes()) == 0 {
+		return nil
+	}
+	_, err := s.db.Resolve(ctx, p.AuthorID, View{Prompt: p}, s.rules.TextLimit())
+	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind == fault.Conflict {
+		return &fault.Error{Kind: fault.Invalid, Text: f.Text, Fields: []fault.Field{{Name: prompt.IncludesField(p.Content()), Message: f.Text}}}
+	}
+	return err
+}
+
+// UsedBy returns which prompts of its author's include a prompt, and whether there are more. Its
+// author may know.
+func (s *Service) UsedBy(ctx context.Context, who auth.User, id prompt.ID) (uses []promptdb.Use, more bool, err error) {
+	v, err := s.db.Get(ctx, who.ID, id)
+	if err != nil {
+		return nil, false, err
+	}
+	if v.AuthorID != who.ID {
+		return nil, false, fault.New(fault.Forbidden, "only its author may see which prompts include a prompt")
+	}
+	return s.db.UsedBy(ctx, v.Prompt)
 }

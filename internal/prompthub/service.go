@@ -67,6 +67,9 @@ func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key
 		return View{}, false, err
 	}
 	p := prompt.Prompt{ID: id, AuthorID: who.ID, AuthorName: who.Name, Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+	if err := s.checkIncludes(ctx, p); err != nil {
+		return s.repeated(ctx, who, idem, err)
+	}
 	made, isNew, err := s.db.Add(ctx, p, idem)
 	if err == nil {
 		s.db.Known(ctx, who.ID)
@@ -269,7 +272,13 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 		if err := s.checkTags(ctx, d.Tags, p.Tags); err != nil {
 			return p, err
 		}
+		was := p.Content()
 		p.Draft = d
+		if !d.Content().Same(was) {
+			if err := s.checkIncludes(ctx, p); err != nil {
+				return p, err
+			}
+		}
 		p.Revision++
 		p.UpdatedAt = s.now().UTC().Truncate(time.Millisecond)
 		return p, nil
@@ -311,8 +320,8 @@ func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, er
 	return err
 }
 
-// Delete takes a prompt away from everybody. Its author can restore it for prompt.RestoreDays.
-// Deleting it again does nothing.
+// Delete takes a prompt away from everybody. Its author can restore it for prompt.RestoreDays. One
+// that others include is a Conflict. Deleting it again does nothing.
 func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error {
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return err
@@ -320,6 +329,9 @@ func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error
 	_, err := s.db.Change(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
 			return p, promptdb.ErrUnchanged
+		}
+		if err := s.db.Unused(ctx, p); err != nil {
+			return p, err
 		}
 		p.DeletedAt = s.now().UTC().Truncate(time.Millisecond)
 		return p, nil

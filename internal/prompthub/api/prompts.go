@@ -46,7 +46,7 @@ func (a *api) prompts() {
 	}, a.patch)
 	route(a, user, huma.Operation{
 		OperationID: "delete-prompt", Method: http.MethodDelete, Path: "/prompts/{id}", Tags: []string{"prompts"},
-		Summary: "Delete a prompt, again as often as you like; its author may, and can restore it for 30 days", Errors: []int{403, 404},
+		Summary: "Delete a prompt, again as often as you like; its author may, and can restore it for 30 days. One that others include is not deleted: the answer names them", Errors: []int{403, 404, 409},
 	}, a.delete)
 	route(a, user, huma.Operation{
 		OperationID: "restore-prompt", Method: http.MethodPost, Path: "/prompts/{id}/restore", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,

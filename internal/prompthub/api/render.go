@@ -23,11 +23,11 @@ const (
 func (a *api) rendering() {
 	route(a, reader, huma.Operation{
 		OperationID: "render-prompt", Method: http.MethodPost, Path: "/prompts/{id}/render", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
-		Summary: "The text of a prompt, filled in. Every value that is missing or wrong is named at once", Errors: fails(badBody, http.StatusNotFound),
+		Summary: "The text of a prompt, filled in. Every value that is missing or wrong is named at once. What it includes stands in its place", Errors: fails(badBody, 404, 409),
 	}, a.renderPrompt)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt-text", Method: http.MethodGet, Path: "/prompts/{id}/text", Tags: []string{"prompts"},
-		Summary: "The text of a prompt, filled in, and nothing else: for a shell", Errors: fails(badQuery, http.StatusNotFound),
+		Summary: "The text of a prompt, filled in, and nothing else: for a shell", Errors: fails(badQuery, 404, 409),
 		Parameters: []*huma.Param{{
 			Name: valueQuery + "NAME", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Example: "Ann",
 			Description: "The value of the variable NAME; one parameter for each. As in POST /prompts/{id}/render",

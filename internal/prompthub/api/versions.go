@@ -24,6 +24,10 @@ func (a *api) versions() {
 		Summary: "A version of a prompt", Errors: []int{404, 422},
 	}, a.getVersion)
 	route(a, user, huma.Operation{
+		OperationID: "list-uses", Method: http.MethodGet, Path: "/prompts/{id}/used-by", Tags: tags,
+		Summary: "Which of my prompts include one of mine", Errors: []int{403, 404},
+	}, a.listUses)
+	route(a, user, huma.Operation{
 		OperationID: "delete-version", Method: http.MethodDelete, Path: "/prompts/{id}/versions/{version}", Tags: tags,
 		Summary: "Delete a version and take its labels away; its number is used for good; its author may", Errors: []int{403, 404, 409, 422},
 	}, a.deleteVersion)
@@ -135,6 +139,29 @@ func (a *api) getVersion(ctx context.Context, c call, in *AVersion) (*versionOut
 	body := encodeVersion(v)
 	body.Labels = labelsOn(labels, v.Number, latest)
 	return &versionOutput{body}, nil
+}
+
+type usesOutput struct {
+	Body UseList
+}
+
+func (a *api) listUses(ctx context.Context, c call, in *ByID) (*usesOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	uses, more, err := a.Service.UsedBy(ctx, c.User, id)
+	if err != nil {
+		return nil, err
+	}
+	out := &usesOutput{UseList{Items: make([]Use, len(uses)), More: more}}
+	for i, u := range uses {
+		out.Body.Items[i] = Use{ID: string(u.ID), Name: u.Name, Title: u.Title, Version: u.Version}
+		for _, include := range u.Includes {
+			out.Body.Items[i].Includes = append(out.Body.Items[i].Includes, Included{Version: include.Version, Label: include.Label})
+		}
+	}
+	return out, nil
 }
 
 func (a *api) deleteVersion(ctx context.Context, c call, in *AVersion) (*struct{}, error) {

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,6 +72,52 @@ func TestLibraryStory(t *testing.T) {
 		f := ann.do("POST", prompts, `{"name":"`+name+`","title":"T","text":"x"}`).problem(422).Errors[0]
 		require.Equal(t, []string{"body.name", message}, []string{f.Location, f.Message})
 	}
+
 	require.Equal(t, "path.label", ann.do("PUT", one+"/labels/latest", `{"version":1}`).problem(422).Errors[0].Location)
 	require.Equal(t, "body.labels[0]", ann.do("POST", prompts, `{"title":"T","text":"x","labels":["Bad Label"]}`).problem(422).Errors[0].Location)
+}
+
+// TestIncludes: a prompt stands in another one where that names it, is known by it, and does not go
+// before it.
+func TestIncludes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	add := func(name, text string) string {
+		body, err := json.Marshal(map[string]any{"name": name, "title": "T", "text": text, "visibility": "public"})
+		require.NoError(t, err)
+		return prompts + "/" + ann.do("POST", prompts, string(body)).is(201).prompt().ID
+	}
+	rules := add("rules", "Be polite to {{who}}.")
+	review := add("review", "Review. @@@langfusePrompt:name=rules|version=1@@@")
+	require.Equal(t, "Review. Be polite to Bob.", bob.get(review+"/text?var.who=Bob").is(200).body)
+	require.Equal(t, "Review. Be polite to Bob.", bob.do("POST", review+"/render", `{"values":{"who":"Bob"}}`).is(200).prompt().Text)
+	require.Contains(t, bob.get(review).is(200).prompt().Text, "@@@langfusePrompt:name=rules")
+
+	var uses api.UseList
+	ann.get(rules + "/used-by").is(200).into(&uses)
+	require.Equal(t, []api.Use{{ID: review[len(prompts)+1:], Name: "review", Title: "T", Version: 1, Includes: []api.Included{{Version: 1}}}}, uses.Items)
+	bob.get(rules + "/used-by").problem(403)
+	refusal := ann.do("DELETE", rules, "").problem(409)
+	require.Equal(t, `this prompt is included by "review" in version 1; change or delete those first`, refusal.Detail)
+	change := func(at, text string) answer {
+		return ann.do("PATCH", at, `{"text":"`+text+`"}`, "If-Match", "*")
+	}
+	change(rules, "Be strict.").is(200)
+	require.Equal(t, `version 1 of this prompt is included by "review" in version 1; change or delete those first`, ann.do("DELETE", rules+"/versions/1", "").problem(409).Detail)
+
+	// What would lead in a circle, or nowhere, is not saved; what became so is told.
+	for text, detail := range map[string]string{
+		"@@@langfusePrompt:name=review|label=latest@@@": `the prompt includes itself: "rules" > "review" > "rules"`,
+		"@@@langfusePrompt:name=nobody|label=latest@@@": `the prompt includes "nobody" with the label latest, which does not exist, or which you may not read`,
+	} {
+		f := change(rules, text).problem(422).Errors[0]
+		require.Equal(t, []string{"body.text", detail}, []string{f.Location, f.Message})
+	}
+	ann.do("PATCH", rules, `{"visibility":"private"}`, "If-Match", "*").is(200)
+	require.Equal(t, "Review. Be polite to Bob.", ann.get(review+"/text?var.who=Bob").is(200).body)
+	require.Contains(t, bob.get(review+"/text?var.who=Bob").problem(409).Detail, "which you may not read")
+	ann.do("PATCH", review, `{"title":"New"}`, "If-Match", "*").is(200)
+	ann.do("DELETE", review, "").is(204)
+	ann.do("DELETE", rules, "").is(204)
 }

@@ -244,6 +244,27 @@ type VersionList struct {
 	NextCursor string    `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
 }
 
+// A Use is a prompt that includes another.
+type Use struct {
+	ID       string     `json:"id" doc:"Of the prompt that includes the other" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	Name     string     `json:"name" doc:"Its name" example:"reviews/code"`
+	Title    string     `json:"title" doc:"Its title" example:"Act as a code reviewer"`
+	Version  int64      `json:"version" doc:"The highest of its versions that includes the other" example:"3"`
+	Includes []Included `json:"includes" nullable:"false" doc:"What that version includes of the other"`
+}
+
+// An Included says what of a prompt another one includes.
+type Included struct {
+	Version int64  `json:"version,omitempty" doc:"A version of it" example:"2"`
+	Label   string `json:"label,omitempty" doc:"The version of it with this label" example:"production"`
+}
+
+// A UseList is the prompts that include another.
+type UseList struct {
+	Items []Use `json:"items" nullable:"false" doc:"The newest prompt first, at most 100; deleted ones are not among them"`
+	More  bool  `json:"more,omitempty" doc:"There are more than were looked through" example:"false"`
+}
+
 // A Diff is what differs between two versions.
 type Diff struct {
 	From int64 `json:"from" doc:"The first version" example:"3"`

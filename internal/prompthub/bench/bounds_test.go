@@ -38,15 +38,18 @@ var (
 	looked  = bound{12 + 101, 5300, 1 << 10, 64 << 10} // each prompt of a page by itself
 	aPrompt = bound{8, 100, 128, 4 << 10}
 	// eight times a text of three bytes a character, and 64 KiB
-	aPage = bound{8, 200, 8*9 + 64, 16 << 10}
+	aPage = bound{8 + 4*50, 400, 8*9 + 64, 16 << 10}
 	aForm = bound{8, 1200, 256, 8 << 10}
 	// The form of a prompt, with two hundred messages and thirty variables.
 	aDraft = bound{8, 1200, 384, 16 << 10}
 	// The same with all that a form can send, each character of which may be five in HTML.
-	aSaved = bound{2*prompt.MaxTokens + 60, 1300, 800, 32 << 10}
+	aSaved = bound{2*prompt.MaxTokens + 60 + 4*50, 1500, 800, 32 << 10}
 	aVote  = bound{10, 60, 32, 4 << 10}
 	// the rows of the old title, and of the new
 	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10}
+	aDelete = bound{aChange.operations + 120, 5300, 256, 32 << 10}  // and who includes the prompt
+	aSave   = bound{aChange.operations + 4*50, 1500, 256, 32 << 10} // and what it includes: 50 at most
+	aWhole  = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10}  // a prompt with what it includes
 	aLabel  = bound{20, 200, 64, 4 << 10}
 	aTag    = bound{6, 1200, 64, 8 << 10}
 	aToken  = bound{4, 60, 64, 4 << 10}   // a user has at most 50
@@ -71,18 +74,19 @@ var bounds = map[string]bound{
 
 	"GET /prompts": aList, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked,
 
-	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/text": aPrompt, "POST /prompts/{id}/render": aPrompt,
-	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
+	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/text": aWhole, "POST /prompts/{id}/render": aWhole,
+	"GET /prompts/{id}/used-by": {124, 4200, 512, 32 << 10},
+	"GET /me/tokens":            aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
 	"GET /me/profile": aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": aList,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
 	"GET /prompts/{id}/versions/{version}/diff/{other}": {8, 100, 256, 8 << 10},
-	"DELETE /prompts/{id}/versions/{version}":           aChange, "POST /prompts/{id}/versions/{version}/restore": aChange,
+	"DELETE /prompts/{id}/versions/{version}":           aDelete, "POST /prompts/{id}/versions/{version}/restore": aSave,
 	"GET /prompts/{id}/labels": aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
 	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aLabel, "POST /prompts/{id}/labels/{label}/undo": aLabel,
 
-	"POST /prompts": aChange, "PUT /prompts/{id}": aChange, "PATCH /prompts/{id}": aChange, "DELETE /prompts/{id}": aChange,
+	"POST /prompts": aSave, "PUT /prompts/{id}": aSave, "PATCH /prompts/{id}": aSave, "DELETE /prompts/{id}": aDelete,
 	"POST /prompts/{id}/restore": aChange, "PUT /prompts/{id}/hidden": aChange, "DELETE /prompts/{id}/hidden": aChange,
 
 	"GET /prompts/{id}/vote": aVote, "PUT /prompts/{id}/vote": aVote, "DELETE /prompts/{id}/vote": aVote,
@@ -93,12 +97,12 @@ var bounds = map[string]bound{
 	"GET /app/prompts/{id}": aPage, "POST /app/prompts/{id}/fill": {8, 200, 512, 16 << 10},
 	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
 	"GET /app/prompts/{id}/compare":                     {8, 100, 8*2*9 + 64, 16 << 10}, // as aPage, of two texts
-	"POST /app/prompts/{id}/versions/{version}/restore": aChange, "POST /app/prompts/{id}/versions/{version}/delete": aChange,
+	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
 	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10}, // the page again, where it is wrong
 	"POST /app/prompts/{id}/labels/remove": aLabel, "POST /app/prompts/{id}/labels/undo": aLabel,
 	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aDraft,
 	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
-	"POST /app/prompts/{id}/delete": aChange, "POST /app/prompts/{id}/restore": aChange,
+	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,

@@ -55,10 +55,10 @@ func changes() []request {
 		{name: "take a label away", setup: labelled, call: call{method: http.MethodDelete, path: one + "/labels/production", user: ann}, steps: 2, tables: 3},
 		{name: "undo a label", setup: labelled, call: call{method: http.MethodPost, path: one + "/labels/production/undo", user: ann}, steps: 3, tables: 4},
 		{name: "restore a version", setup: labelled, call: call{method: http.MethodPost, path: one + "/versions/1/restore", user: ann}, steps: 5, tables: 4 + edited + indexRows, queues: 2, behind: 1},
-		{name: "delete a version", setup: labelled, call: call{method: http.MethodDelete, path: one + "/versions/1", user: ann}, steps: 4, tables: 4 + indexRows, queues: 2, behind: 1},
+		{name: "delete a version", setup: labelled, call: call{method: http.MethodDelete, path: one + "/versions/1", user: ann}, steps: 5, tables: 6 + indexRows, queues: 2, behind: 1},
 		{name: "un-publish", call: unpublish, steps: 4, tables: edited + indexRows, queues: 2, behind: 1},
 		{name: "publish", setup: do(unpublish), call: publish, steps: 4, tables: edited + indexRows, queues: 2, behind: 1},
-		{name: "delete", call: remove, steps: 4, tables: 4 + indexRows + 1, queues: 2, behind: 1},
+		{name: "delete", call: remove, steps: 5, tables: 4 + indexRows + 2, queues: 2, behind: 1},
 		{name: "delete again", setup: do(remove), call: remove, steps: 2, tables: 3, queues: 2, behind: 1},
 		{name: "restore", setup: do(remove), call: restore, steps: 5, tables: edited + indexRows + 2, queues: 2, behind: 1},
 	}

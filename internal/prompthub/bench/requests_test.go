@@ -97,6 +97,8 @@ func reads() []request {
 		{name: "diff, author known", setup: labelled, call: get("/prompts/{id}/versions/1/diff/2", ann), steps: 1, tables: 3, budget: &budget{2, 3}},
 		{name: "labels, author known", call: get("/prompts/{id}/labels", "Vera"), steps: 1, tables: 2, budget: &budget{1, 2}},
 		{name: "history of a label", setup: labelled, call: get("/prompts/{id}/labels/production/history", ann), steps: 2, tables: 2},
+		{name: "who includes a prompt of mine", setup: included, call: get("/prompts/{id}/used-by", ann), steps: 3, tables: 5},
+		{name: "text with another that it includes, author known", setup: including, call: get("/prompts/{id}/text", "Vera"), steps: 3, tables: 6},
 		{name: "get mine by name", call: get("/users/me/prompts/write-better-short-mystery-novels", ann), steps: 2, tables: 4, budget: &budget{2, 4}},
 		{name: "get my vote", call: get("/prompts/{id}/vote", "Vera"), steps: 1, tables: 2},
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 1},
@@ -126,6 +128,24 @@ func labelled(l *lab) {
 	l.ask(c, nil)
 	l.ask(put(l.path("/prompts/{id}/labels/production"), ann, `{"version":1}`), nil)
 	l.settle()
+}
+
+// including has a prompt asked for that includes the typical one.
+func including(l *lab) {
+	var made struct{ ID prompt.ID }
+	l.ask(call{
+		method: http.MethodPost, path: "/prompts", user: ann,
+		body: `{"title":"Including","text":"@@@langfusePrompt:name=write-better-short-mystery-novels|version=1@@@","visibility":"public"}`,
+	}, &made)
+	l.prompt = made.ID
+	l.settle()
+}
+
+// included has one that includes the typical one stand beside it.
+func included(l *lab) {
+	typical := l.prompt
+	including(l)
+	l.prompt = typical
 }
 
 // withHandle gives the author a handle.

@@ -151,7 +151,7 @@ func (d *door) renderFound(ctx context.Context, req *sdk.GetPromptRequest) (*sdk
 	if form := ask(req, v, given); form != nil {
 		return &sdk.GetPromptResult{InputRequests: form}, nil
 	}
-	filled, err := d.Service.Fill(v, given)
+	filled, err := d.Service.Fill(ctx, callOf(ctx).User, v, given)
 	if err != nil {
 		return nil, callOf(ctx).problem(ctx, err)
 	}

@@ -210,7 +210,7 @@ func (d *door) renderPrompt(ctx context.Context, c *call, in renderInput) (rende
 	if err != nil {
 		return renderOutput{}, err
 	}
-	r, err := d.Service.Fill(v, in.Values)
+	r, err := d.Service.Fill(ctx, c.User, v, in.Values)
 	if err != nil {
 		return renderOutput{}, err
 	}

@@ -1,16 +1,7 @@
 package prompt
 
 // Template returns the texts of the content, one or those of its messages, with their variables.
-func (c Content) Template() Template {
-	if c.Kind != KindChat {
-		return ParseTemplate(c.Variables, c.Text)
-	}
-	texts := make([]string, len(c.Messages))
-	for i, m := range c.Messages {
-		texts[i] = m.Content
-	}
-	return ParseTemplate(c.Variables, texts...)
-}
+func (c Content) Template() Template { return ParseTemplate(c.Variables, c.texts()...) }
 
 // Render returns the content with values in the places of its variables; see Template.Render.
 func (c Content) Render(values map[string]string, maxText int) (Content, error) {
@@ -19,15 +10,5 @@ func (c Content) Render(values map[string]string, maxText int) (Content, error) 
 		return Content{}, err
 	}
 	c.Variables = nil
-	if c.Kind != KindChat {
-		c.Text = texts[0]
-		return c, nil
-	}
-	filled := make([]Message, len(c.Messages))
-	for i, m := range c.Messages {
-		m.Content = texts[i]
-		filled[i] = m
-	}
-	c.Messages = filled
-	return c, nil
+	return c.withTexts(texts), nil
 }

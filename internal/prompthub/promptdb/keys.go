@@ -19,31 +19,6 @@ import (
 // encoded by enc, so that no input can leave its partition; parts that bear order are ASCII
 // digits of fixed width and ULIDs.
 //
-//	table                        partition key             row key
-//	Prompts                      u|{AuthorId}              {PromptId}
-//	                                                       !mine|{TicksDesc}|{PromptId}
-//	                                                       !idem|{hash}
-//	                                                       !name|{Name or Slug}
-//	                                                       !labels|{PromptId}
-//	                                                       !ver|{PromptId}|{VersionDesc}
-//	                                                       !moves|{PromptId}|{TicksDesc}|{Label}
-//	PromptVotes                  p|{PromptId}              u|{VoterId}
-//	                                                       !tally|{0..7}
-//	                                                       !prompt
-//	PromptVotesByVoter           u|{VoterId}               {TicksDesc}|{PromptId}
-//	TagIndex                     t|{Tag}                   {TicksDesc}|{PromptId}
-//	TitleSearchIndex             q|{Token}                 {TicksDesc}|{PromptId}
-//	PublicPromptsNewestIndex     pub|newest|{yyyyMM}       {TicksDesc}|{PromptId}
-//	PublicPromptsMostLikedIndex  pub|liked|{BucketDesc}    {ScoreDesc}|{TicksDesc}|{PromptId}
-//	DeletedPromptsIndex          deleted|{yyyyMMdd}        {PromptId}
-//	HiddenPromptsIndex           hidden                    {TicksDesc}|{PromptId}
-//	TagCatalog                   tagcatalog                {Tag}
-//	SystemState                  sweep                     {table}
-//	AccessTokens                 t|{TokenId}               t
-//	                             u|{OwnerId}               {TokenId}
-//	Users                        u|{UserId}                profile
-//	                             k|{AuthorKey}             r
-//	                             h|{Handle}                r
 
 const (
 	minePrefix   = "!mine|"
@@ -52,6 +27,7 @@ const (
 	labelsPrefix = "!labels|"
 	verPrefix    = "!ver|"
 	movesPrefix  = "!moves|"
+	usesPrefix   = "!uses|"
 	votePrefix   = "u|"
 	tallyPrefix  = "!tally|"
 	locatorRow   = "!prompt"
@@ -316,6 +292,27 @@ func parseMove(row string) (id prompt.ID, ok bool) {
 	}
 	text, _, _ := strings.Cut(rest, "|")
 	return parseID(text)
+}
+
+// usesKey is where a version of a prompt says that it includes the prompt of a name. All who
+// include that stand together.
+func usesKey(author, name string, id prompt.ID, n int64) table.Key {
+	return table.Key{Partition: authorPartition(author), Row: usesOf(name) + string(id) + "|" + fmt.Sprintf("%010d", n)}
+}
+
+func usesOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return usesPrefix + hex.EncodeToString(sum[:16]) + "|"
+}
+
+// parseUses returns who includes in a row key made by usesKey.
+func parseUses(row string) (id prompt.ID, n int64, ok bool) {
+	rest, ok := strings.CutPrefix(row, usesPrefix)
+	_, rest, both := strings.Cut(rest, "|")
+	text, digits, _ := strings.Cut(rest, "|")
+	id, okID := parseID(text)
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return id, n, ok && both && okID && err == nil && n > 0 && digits == fmt.Sprintf("%010d", n)
 }
 
 // parseVote returns the voter in a row key made by voteKey.

@@ -101,7 +101,7 @@ func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func
 		} else if n == rec.Version && hash != rec.Content().Hash() {
 			differ(db.t.Prompts, row.Key, "is the latest version, and the prompt has another content")
 		}
-		return true, nil
+		return true, db.checkUses(ctx, rec, v, row, differ)
 	})
 	if err == nil {
 		missing(0)
@@ -129,6 +129,11 @@ func (db *DB) checkLibraryRow(ctx context.Context, row table.Row) ([]Difference,
 	default:
 		d.What = "should not be there"
 	}
+	if strings.HasPrefix(row.Row, usesPrefix) && rec != nil {
+		if want, err := db.usesRow(ctx, author, row.Key); err != nil || want != nil {
+			return nil, err // what differs in it is found with the version
+		}
+	}
 	return []Difference{d}, nil
 }
 
@@ -146,7 +151,8 @@ func libraryKey(row string, id prompt.ID) bool {
 	labels, okLabels := parseLabels(row)
 	version, _, okVersion := parseVersion(row)
 	move, okMove := parseMove(row)
-	return okLabels && labels == id || okVersion && version == id || okMove && move == id
+	user, _, okUses := parseUses(row)
+	return okLabels && labels == id || okVersion && version == id || okMove && move == id || okUses && user == id
 }
 
 // hasLibraryRow reports whether a prompt may have such a row.
@@ -192,10 +198,19 @@ func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 	if d.stray != nil && !slices.ContainsFunc(ops, func(op table.Op) bool { return op.Row.Key == d.Key }) {
 		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}})
 	}
+	if strings.HasPrefix(d.Key.Row, usesPrefix) && d.stray == nil {
+		row, err := db.usesRow(ctx, d.author, d.Key)
+		if err != nil || row == nil {
+			return err
+		}
+		ops = append(ops, table.Op{Kind: table.Upsert, Row: *row})
+	}
 	if _, n, ok := parseVersion(d.Key.Row); ok && d.stray == nil && c.gaps.have(n) {
 		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: table.Any}})
 	} else if ok && d.stray == nil && n == rec.Version {
-		ops = append(ops, table.Op{Kind: table.Upsert, Row: versionRow(d.author, d.id, rec.Current())})
+		for _, row := range append(usesRows(d.author, d.id, n, rec.Content().Includes()), versionRow(d.author, d.id, rec.Current())) {
+			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
+		}
 	}
 	err = db.write(ctx, db.t.Prompts, ops)
 	if err != nil && !overtaken(err) { // who was faster wrote what is right
@@ -230,10 +245,11 @@ func (db *DB) purgeLibrary(ctx context.Context, rec record) error {
 		return err
 	}
 	partition := promptKey(rec.AuthorID, rec.ID).Partition
-	for _, rows := range []string{versionsOf(rec.ID), movesOf(rec.ID)} {
-		if err := db.removeAll(ctx, table.Prefix(partition, rows)); err != nil {
-			return err
-		}
+	if err := db.purgeVersions(ctx, rec.AuthorID, rec.ID); err != nil {
+		return err
+	}
+	if err := db.removeAll(ctx, table.Prefix(partition, movesOf(rec.ID)), func([]table.Row) error { return nil }); err != nil {
+		return err
 	}
 	for _, name := range slices.Concat(ownNames(rec.Prompt), rec.OldNames) {
 		key := nameKey(rec.AuthorID, name)
@@ -253,11 +269,15 @@ func (db *DB) purgeLibrary(ctx context.Context, rec record) error {
 	return nil
 }
 
-// removeAll deletes the rows of a range of a partition of the truth table, batch by batch.
-func (db *DB) removeAll(ctx context.Context, r table.Range) error {
+// removeAll deletes the rows of a range of a partition of the truth table, batch by batch, and does
+// something before each.
+func (db *DB) removeAll(ctx context.Context, r table.Range, before func([]table.Row) error) error {
 	for {
 		rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, table.MaxBatch)
 		if err != nil || len(rows) == 0 {
+			return err
+		}
+		if err := before(rows); err != nil {
 			return err
 		}
 		ops := make([]table.Op, len(rows))

@@ -171,10 +171,15 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 	if !ok || id != l.Prompt || l.Version < 1 || l.Version >= maxVersion {
 		return fmt.Errorf("version %d of prompt %q", l.Version, l.Prompt)
 	}
-	return re.add(ctx, re.db.t.Prompts, versionRow(l.Author, id, prompt.Version{
-		Number: l.Version, Content: l.with(l.Text), Message: l.Message,
-		Change: prompt.Change{By: l.By, At: l.At},
-	}))
+	content := l.with(l.Text)
+	rows := usesRows(l.Author, id, l.Version, content.Includes())
+	rows = append(rows, versionRow(l.Author, id, prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}))
+	for _, row := range rows {
+		if err := re.add(ctx, re.db.t.Prompts, row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // move puts what became of a label into the batch.

@@ -197,6 +197,9 @@ func (w *work) versionOps(was *record, now record) []table.Op {
 	var ops []table.Op
 	insert := func(v prompt.Version) {
 		ops = append(ops, table.Op{Kind: table.Insert, Row: versionRow(w.author, w.id, v)})
+		for _, row := range usesRows(w.author, w.id, v.Number, v.Includes()) {
+			ops = append(ops, table.Op{Kind: table.Upsert, Row: row}) // the number is taken by the other
+		}
 	}
 	if was != nil && !was.Named() {
 		insert(was.Current()) // stored before there were versions

@@ -228,12 +228,19 @@ func TestVerifyFindsWhatDiffersInTheLibrary(t *testing.T) {
 		"a version of the future":  {moved("!ver|{id}|9999999990", "{id}"), "!ver|", true},
 		"a name of no prompt":      {moved("!name|stray", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), "!name|", true},
 		"a name that it never had": {moved("!name|stray", "{id}"), "!name|", true},
+		"an include is gone":       {remove, "!uses|", true},
+		"another include":          {replaced("Includes", table.String("name=a|version=7")), "!uses|", true},
+		"an include of no version": {moved("!uses|86f7e437faa5a7fce15d1ddcb9eaeaea|{id}|0000000007", "{id}"), "!uses|", true},
+		"an include of no text":    {moved("!uses|86f7e437faa5a7fce15d1ddcb9eaeaea|{id}|0000000001", "{id}"), "!uses|", true},
 		"a row of a later version": {moved("!later|{id}", "{id}"), "!name|", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			p := w.add("ann", draft("T"))
-			_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.Text = "two"; return p, nil })
+			_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+				p.Text = "two" + include("a|version=1")
+				return p, nil
+			})
 			require.NoError(t, err)
 			w.run()
 			w.check()

@@ -44,22 +44,32 @@ func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error
 
 // GetByName is Get for the prompt that a name, an old name or a slug of an owner leads to.
 func (db *DB) GetByName(ctx context.Context, viewer, owner, name string, want WantedVersion) (View, error) {
-	row, err := db.get(ctx, db.t.Prompts, nameKey(owner, name))
-	if err != nil {
+	id, want, err := db.lead(ctx, owner, name, want)
+	switch {
+	case err != nil:
 		return View{}, err
-	}
-	if row == nil {
-		return View{}, errUnknown()
-	}
-	id := prompt.ID(row.Props.Get("PromptId").Str())
-	if want == (WantedVersion{}) {
+	case want == (WantedVersion{}):
 		return db.view(ctx, viewer, owner, id)
 	}
-	if c, err := parseCard(*row); err == nil { // its copy says most times what the labels row does
+	return db.GetVersion(ctx, viewer, id, want)
+}
+
+// lead returns which prompt a name of an owner leads to, and which of its versions probably is the
+// one that is wanted.
+func (db *DB) lead(ctx context.Context, owner, name string, want WantedVersion) (prompt.ID, WantedVersion, error) {
+	row, err := db.get(ctx, db.t.Prompts, nameKey(owner, name))
+	if err != nil {
+		return "", want, err
+	}
+	if row == nil {
+		return "", want, errUnknown()
+	}
+	if c, err := parseCard(*row); err == nil && want.Label != "" { // its copy says most times what the labels row does
 		want.guess = c.labels[want.Label]
 	}
+	id := prompt.ID(row.Props.Get("PromptId").Str())
 	db.authors.put(id, owner)
-	return db.GetVersion(ctx, viewer, id, want)
+	return id, want, nil
 }
 
 // view reads everything at once, where the author is known.

@@ -216,7 +216,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 	for _, name := range []string{"first-name", "second-name"} {
 		w.edit(p.AuthorID, p.ID, func(p *prompt.Prompt) {
 			p.Name, p.Description, p.Message = name, "About "+name, "for "+name
-			p.Text += name
+			p.Text += name + include("other|label=latest")
 		})
 	}
 	w.edit(p.AuthorID, p.ID, func(p *prompt.Prompt) {

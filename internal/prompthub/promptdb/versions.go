@@ -57,7 +57,7 @@ func parseContent(row table.Row) (prompt.Content, error) {
 
 // versionRow returns the row of a version. Inserting it takes its number.
 func versionRow(author string, id prompt.ID, v prompt.Version) table.Row {
-	return table.Row{Key: versionKey(author, id, v.Number), Props: slices.Concat(table.Props{
+	return table.Row{Key: versionKey(author, id, v.Number), Props: slices.Concat(includesProps(v.Includes()), table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Version", Value: table.Int64(v.Number)},
 		{Name: "Message", Value: table.String(v.Message)},
@@ -127,15 +127,30 @@ type WantedVersion struct {
 // GetVersion returns a prompt as it was in a version, with its exact tally and the viewer's vote.
 func (db *DB) GetVersion(ctx context.Context, viewer string, id prompt.ID, want WantedVersion) (View, error) {
 	var o tallyAndVote
+	v, err := db.versionView(ctx, viewer, id, want, func(ctx context.Context) (err error) {
+		o, _, err = db.tallyAndVote(ctx, viewer, id)
+		return err
+	})
+	if err != nil {
+		return View{}, err
+	}
+	v.Tally, v.MyVote = o.tally, o.mine
+	return v, nil
+}
+
+// versionView returns a prompt as it was in a version, and does what else is to be read beside
+// it.
+func (db *DB) versionView(
+	ctx context.Context, viewer string, id prompt.ID, want WantedVersion, beside func(context.Context) error,
+) (View, error) {
 	var row *table.Row
 	var c *card
 	n := max(want.Number, want.guess)
 	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) error {
 		g, ctx := errgroup.WithContext(ctx)
-		g.Go(func() (err error) {
-			o, _, err = db.tallyAndVote(ctx, viewer, id)
-			return err
-		})
+		if beside != nil {
+			g.Go(func() error { return beside(ctx) })
+		}
 		if n > 0 {
 			g.Go(func() (err error) {
 				row, err = db.versionAt(ctx, author, id, n)
@@ -160,11 +175,9 @@ func (db *DB) GetVersion(ctx context.Context, viewer string, id prompt.ID, want 
 			}
 		}
 	}
-	p := rec.Prompt
-	p.Tally = o.tally
-	v := View{Prompt: p, MyVote: o.mine, Latest: p.Version}
+	v := View{Prompt: rec.Prompt, Latest: rec.Version}
 	if c != nil {
-		v.Labels = shownLabels(p, c, viewer)
+		v.Labels = shownLabels(rec.Prompt, c, viewer)
 	}
 	return v.version(n, row, viewer)
 }
@@ -351,6 +364,10 @@ func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.
 	case len(c.gaps.String()) > maxGaps:
 		return record{}, nil, fault.New(fault.Conflict, "too many versions of this prompt were deleted")
 	}
+	uses, err := w.forgetUses(ctx, now.Prompt, c, n)
+	if err != nil {
+		return record{}, nil, err
+	}
 	if n == now.Version {
 		row, err := w.db.versionAt(ctx, w.author, w.id, left)
 		if err != nil {
@@ -368,7 +385,7 @@ func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.
 	c, ops := w.moveOps(c, c.on(n), 0, w.author)
 	ops = append(ops, c.of(now.Prompt).op(w.author, w.id))
 	ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: versionKey(w.author, w.id, n), ETag: table.Any}})
-	return now, append(ops, w.nameOps(&was, now, c)...), nil
+	return now, slices.Concat(ops, uses, w.nameOps(&was, now, c)), nil
 }
 
 // highest returns the highest version there is, 0 for none.

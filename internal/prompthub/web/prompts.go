@@ -83,7 +83,17 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if err != nil {
 		return err
 	}
+	whole, err := s.Service.Resolve(r.Context(), who, v)
+	switch {
+	case err == nil:
+		v.Draft = v.With(whole.Content)
+	case fault.Of(err) != fault.Conflict:
+		return err
+	}
 	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Content(), r)}
+	if err != nil { // the text is shown as it is written
+		p.Fill.Wrong = p.Fill.explain(err)
+	}
 	p.Ballot, p.Chips = ballotOf(who, v, p.Address), chipsOf(p.Address, v.Labels)
 	for _, t := range v.Tags {
 		p.Topics = append(p.Topics, choice{Name: string(t), Link: view{path: Prefix}.with("tag", string(t))})

@@ -97,7 +97,7 @@ func (s *web) fill(c prompt.Content, r *http.Request) fill {
 func (f *fill) explain(err error) string {
 	var wrong *fault.Error
 	if !errors.As(err, &wrong) {
-		return err.Error() // unreachable: Fill returns no other
+		return err.Error() // unreachable: neither Fill nor Resolve returns another
 	}
 	text := wrong.Text
 	for _, w := range wrong.Fields {

@@ -1,0 +1,159 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of includes.
+const (
+	MaxIncludes  = 20 // different ones, of one content
+	IncludeDepth = 5  // how far below a prompt others may be included
+
+	includeOpens  = "@@@langfusePrompt:"
+	includeCloses = "@@@"
+	maxInclude    = 4*maxName + 64 // bytes between the two
+)
+
+// An Include stands in a text for the text of another prompt of the same owner:
+//
+// The form is that of Langfuse, whose clients write it. What is not exactly so is text.
+type Include struct {
+	Name    string
+	Version int64  // or
+	Label   string // which may be Latest
+}
+
+// String returns the include as stored prompts have it, without what opens and closes it.
+func (i Include) String() string {
+	if i.Version > 0 {
+		return fmt.Sprintf("name=%s|version=%d", i.Name, i.Version)
+	}
+	return fmt.Sprintf("name=%s|label=%s", i.Name, i.Label)
+}
+
+// ParseInclude reads what String returns.
+func ParseInclude(s string) (Include, bool) {
+	first, which, _ := strings.Cut(s, "|")
+	name, ok := strings.CutPrefix(first, "name=")
+	if !ok || name == "" || name != strings.TrimSpace(name) || units(name) > maxName || strings.ContainsFunc(name, breaksLine) {
+		return Include{}, false
+	}
+	if label, ok := strings.CutPrefix(which, "label="); ok {
+		return Include{Name: name, Label: label}, labels.MatchString(label)
+	}
+	digits, ok := strings.CutPrefix(which, "version=")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	i := Include{Name: name, Version: n}
+	return i, ok && err == nil && n > 0 && i.String() == s
+}
+
+// parseIncludes cuts a text at its includes: the texts around them are one more.
+func parseIncludes(text string) (around []string, includes []Include) {
+	begin := 0 // of what is around
+	for at := 0; ; {
+		i := strings.Index(text[at:], includeOpens)
+		if i < 0 {
+			return append(around, text[begin:]), includes
+		}
+		opens := at + i
+		at = opens + len(includeOpens)
+		inside, _, ok := strings.Cut(text[at:min(len(text), at+maxInclude)], includeCloses)
+		if !ok {
+			continue
+		}
+		if include, ok := ParseInclude(inside); ok {
+			around, includes = append(around, text[begin:opens]), append(includes, include)
+			begin = at + len(inside) + len(includeCloses)
+			at = begin
+		}
+	}
+}
+
+// texts returns what of the content people read: one text, or those of the messages.
+func (c Content) texts() []string {
+	if c.Kind != KindChat {
+		return []string{c.Text}
+	}
+	texts := make([]string, len(c.Messages))
+	for i, m := range c.Messages {
+		texts[i] = m.Content
+	}
+	return texts
+}
+
+// withTexts is the way back.
+func (c Content) withTexts(texts []string) Content {
+	if c.Kind != KindChat {
+		c.Text = texts[0]
+		return c
+	}
+	c.Messages = slices.Clone(c.Messages)
+	for i, text := range texts {
+		c.Messages[i].Content = text
+	}
+	return c
+}
+
+// Includes returns what the content includes, each once.
+func (c Content) Includes() []Include {
+	var all []Include
+	for _, text := range c.texts() {
+		_, includes := parseIncludes(text)
+		for _, i := range includes {
+			if !slices.Contains(all, i) {
+				all = append(all, i)
+			}
+		}
+	}
+	return all
+}
+
+// IncludesField names the field that has the includes of a content.
+func IncludesField(c Content) string {
+	if c.Kind == KindChat {
+		return "messages"
+	}
+	return "text"
+}
+
+// Splice returns the content with texts in the places of what it includes, and false where it would
+// become longer than a text may be, in UTF-16 code units, or than it is, if that is more.
+func (c Content) Splice(of map[Include]string, maxText int) (Content, bool) {
+	lengths := map[Include]int{}
+	for i, text := range of {
+		lengths[i] = units(text)
+	}
+	was, now := 0, 0
+	texts := c.texts()
+	for _, text := range texts {
+		around, includes := parseIncludes(text)
+		was += units(text)
+		for _, s := range around {
+			now += units(s)
+		}
+		for _, i := range includes {
+			now += lengths[i]
+		}
+	}
+	if now > max(maxText, was) {
+		return Content{}, false
+	}
+	for n, text := range texts {
+		texts[n] = splice(text, of)
+	}
+	return c.withTexts(texts), true
+}
+
+func splice(text string, of map[Include]string) string {
+	var b strings.Builder
+	around, includes := parseIncludes(text)
+	for n, i := range includes {
+		b.WriteString(around[n])
+		b.WriteString(of[i])
+	}
+	b.WriteString(around[len(includes)])
+	return b.String()
+}

@@ -1,0 +1,85 @@
+package prompt_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+func including(refs ...string) string {
+	var b strings.Builder
+	for _, ref := range refs {
+		b.WriteString("[@@@langfusePrompt:" + ref + "@@@]")
+	}
+	return b.String()
+}
+
+func TestIncludes(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("🚀", 127) + "x"
+	for text, want := range map[string][]prompt.Include{
+		"":                            nil,
+		"no @@@":                      nil,
+		including("name=a|version=3"): {{Name: "a", Version: 3}},
+		including("name=folder/a b=c|label=production"):                  {{Name: "folder/a b=c", Label: "production"}},
+		including("name=a|label=latest", "name=b|version=1"):             {{Name: "a", Label: "latest"}, {Name: "b", Version: 1}},
+		including("name=a|version=1", "name=a|version=1"):                {{Name: "a", Version: 1}},
+		including("name=" + long + "|version=9999999998"):                {{Name: long, Version: 9999999998}},
+		including("@@@langfusePrompt:name=a|version=1"):                  {{Name: "a", Version: 1}},
+		including("name=" + long + "x|version=1"):                        nil,
+		including("version=3|name=a"):                                    nil,
+		including("name=a"):                                              nil,
+		including("name=a|version=3|label=x"):                            nil,
+		including("name=a|version=0", "name=a|version=-1"):               nil,
+		including("name=a|version=03", "name=a|version=x"):               nil,
+		including("name=|version=3", "name= a|version=3"):                nil,
+		including("name=a|label=", "name=a|label=Bad"):                   nil,
+		including("name=a\nb|version=1"):                                 nil,
+		"@@@langfusePrompt:name=a|version=1":                             nil,
+		"@@@langfusePrompt:name=a|version=1@@":                           nil,
+		strings.Repeat("@@@langfusePrompt:", 7281):                       nil,
+		strings.Repeat("@@@langfusePrompt:", 99) + "name=a|version=1@@@": {{Name: "a", Version: 1}},
+	} {
+		require.Equal(t, want, prompt.Content{Text: text}.Includes(), "%.80q", text)
+	}
+	chat := prompt.Content{Kind: prompt.KindChat, Messages: []prompt.Message{
+		{Role: "system", Content: including("name=a|version=1")}, {Placeholder: "p"}, {Role: "user", Content: including("name=a|version=1", "name=b|label=x")},
+	}}
+	require.Equal(t, []prompt.Include{{Name: "a", Version: 1}, {Name: "b", Label: "x"}}, chat.Includes())
+	whole, ok := chat.Splice(map[prompt.Include]string{{Name: "a", Version: 1}: "A", {Name: "b", Label: "x"}: including("name=c|version=1")}, 3000)
+	require.True(t, ok)
+	require.Equal(t, []prompt.Message{{Role: "system", Content: "[A]"}, {Placeholder: "p"}, {Role: "user", Content: "[A][[@@@langfusePrompt:name=c|version=1@@@]]"}}, whole.Messages,
+		"what is put in is not looked into")
+	require.Equal(t, including("name=a|version=1"), chat.Messages[0].Content, "the content that was is as it was")
+}
+
+// TestSpliceKeepsToTheLimit: lengths are of UTF-16 code units, and what is longer already may stay
+// so long.
+func TestSpliceKeepsToTheLimit(t *testing.T) {
+	t.Parallel()
+	a := prompt.Include{Name: "a", Version: 1}
+	c := prompt.Content{Text: including(a.String())}
+	for length, fits := range map[int]bool{98: true, 99: false} {
+		_, ok := c.Splice(map[prompt.Include]string{a: strings.Repeat("é", length)}, 100)
+		require.Equal(t, fits, ok, length)
+	}
+	_, ok := c.Splice(map[prompt.Include]string{a: "short"}, 3)
+	require.True(t, ok)
+}
+
+func TestCheckCountsIncludes(t *testing.T) {
+	t.Parallel()
+	var refs []string
+	for i := range 20 {
+		refs = append(refs, fmt.Sprintf("name=a|version=%d", i+1), "name=a|version=1")
+	}
+	_, err := prompt.Rules{}.Check(texted(including(refs...)))
+	require.NoError(t, err, "20 different ones")
+	fields := refused(t, prompt.Rules{}, texted(including(append(refs, "name=a|label=latest")...)))
+	require.Equal(t, "text", fields[0].Name)
+	require.Contains(t, fields[0].Message, "at most 20")
+}
