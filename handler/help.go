@@ -38,7 +38,7 @@ Exit codes:
   0  done
   1  failed, or verify found differences
   2  the command line or its flags are wrong
-  3  import went through, and some rows were rejected
+  3  import, pull or push went through and left something alone; diff of a folder found differences
 
 Commands that call a service take its address and a token from --url and --token, from PROMPTHUB_URL and PROMPTHUB_TOKEN, or
 from the file that PROMPTHUB_CONFIG names; see "get -h".

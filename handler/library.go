@@ -226,10 +226,16 @@ func versionsCommand() command {
 
 func diffCommand() command {
 	return asking(command{
-		name: "diff", args: []string{"NAME@FROM", "TO"}, short: "print what differs between two versions, as diff -u does",
-		long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest." + refHelp,
+		name: "diff", args: []string{"NAME@FROM", "[TO]"}, short: "print what differs between two versions, or a folder and the library, as diff -u does",
+		long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest.\nWith the path of a folder instead (./NAME), it prints what differs between its files and your prompts; see pull." + refHelp,
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+			if len(args) == 1 {
+				return diffFolder(ctx, std, remote, args[0])
+			}
+			if len(args) != 2 {
+				return usageError("diff: want NAME@FROM TO, or a folder")
+			}
 			from, err := ref(args[0])
 			if err != nil {
 				return err

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"prompthub/internal/prompthub/folder"
 )
 
 // The exit codes.
@@ -39,7 +41,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		localCommand(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
-		importCommand(), exportCommand(),
+		importCommand(), exportCommand(), pullCommand(), pushCommand(),
 		backupCommand(), restoreCommand(), verifyCommand(), reindexCommand(), redriveCommand(), healthCommand(), versionCommand(),
 	}
 }
@@ -48,6 +50,9 @@ func commands() []command {
 type usageError string
 
 func (e usageError) Error() string { return string(e) }
+
+// errDiffers ends a diff of a folder that found differences.
+var errDiffers = errors.New("they differ")
 
 // errRejected ends an import that went through and left rows out.
 var errRejected = errors.New("some rows were rejected")
@@ -59,7 +64,7 @@ func run(ctx context.Context, args []string, std streams) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errRejected):
+	case errors.Is(err, errRejected), errors.Is(err, folder.ErrConflicts), errors.Is(err, errDiffers):
 		return exitRejected
 	case errors.As(err, &usage):
 		fmt.Fprintf(std.err, "%s: %s\n\nRun \"%[1]s help\" for the commands.\n", self(), usage)

@@ -44,6 +44,7 @@ var allowed = map[string][]string{
 	// PromptHub, and its doors, which do not know one another.
 	"internal/prompthub/prompt":   {"internal/fault"},
 	"internal/prompthub/format":   {"internal/prompthub/prompt"},
+	"internal/prompthub/folder":   {"internal/prompthub/client", "internal/prompthub/format", "internal/prompthub/prompt"},
 	"internal/prompthub/promptdb": {"internal/fault", "internal/table", "internal/queue", "internal/prompthub/prompt"},
 	"internal/prompthub": {
 		"internal/auth", "internal/cursor", "internal/fault", "internal/prompthub/prompt", "internal/prompthub/promptdb",
@@ -70,7 +71,7 @@ var allowed = map[string][]string{
 	"handler": {
 		"internal/auth", "internal/azure", "internal/devhost", "internal/embedded", "internal/fault", "internal/function",
 		"internal/function/queuetrigger", "internal/httpjson", "internal/prompthub", "internal/prompthub/api",
-		"internal/prompthub/client", "internal/prompthub/door", "internal/prompthub/format", "internal/prompthub/langfuse", "internal/prompthub/mcp",
+		"internal/prompthub/client", "internal/prompthub/door", "internal/prompthub/folder", "internal/prompthub/format", "internal/prompthub/langfuse", "internal/prompthub/mcp",
 		"internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
 		"internal/queue", "internal/table", "internal/telemetry",
 	},

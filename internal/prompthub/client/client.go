@@ -56,6 +56,9 @@ func New(c Config) (*Client, error) {
 	return &Client{base: strings.TrimRight(c.URL, "/") + root, token: c.Token, user: c.User, http: c.HTTP}, nil
 }
 
+// URL returns the address of the deployment.
+func (c *Client) URL() string { return strings.TrimSuffix(c.base, root) }
+
 func newHTTP() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = Parallel

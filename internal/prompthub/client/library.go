@@ -147,7 +147,7 @@ func (f Found) Document() (d format.Document, err error) {
 func (c *Client) Save(ctx context.Context, d format.Document) (Found, Outcome, error) {
 	was, err := c.found(ctx, prompt.Ref{Name: d.Name})
 	if isStatus(err, http.StatusNotFound) {
-		made, err := c.add(ctx, d)
+		made, err := c.Add(ctx, d)
 		return made, Created, err
 	}
 	if err != nil {
@@ -195,7 +195,42 @@ func change(d format.Document) map[string]any {
 	return m
 }
 
-func (c *Client) add(ctx context.Context, d format.Document) (made Found, err error) {
+// Change makes a prompt be what a document says, if it still has the revision that is known of it.
+// What the document does not say stays, but for members that it had said before.
+func (c *Client) Change(ctx context.Context, was Prompt, d, before format.Document) (now Found, err error) {
+	m := change(d)
+	for name, said := range map[string]bool{
+		"description": d.Description == "" && before.Description != "",
+		"tags":        len(d.Tags) == 0 && len(before.Tags) > 0,
+		"ownTags":     len(d.OwnTags) == 0 && len(before.Tags)+len(before.OwnTags) > 0,
+		"variables":   len(d.Variables) == 0 && len(before.Variables) > 0,
+		"config":      d.Config == nil && before.Config != nil,
+	} {
+		if said {
+			m[name] = map[bool]any{true: "", false: nil}[name == "description"]
+		}
+	}
+	if d.Name != "" && before.Name != d.Name {
+		m["name"] = d.Name
+	}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return now, err
+	}
+	_, err = c.do(ctx, call{
+		method: http.MethodPatch, path: "/prompts/" + url.PathEscape(was.ID), body: body, match: fmt.Sprintf(`"%d"`, was.Revision),
+	}, &now)
+	return now, err
+}
+
+// Delete deletes a prompt.
+func (c *Client) Delete(ctx context.Context, id string) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/prompts/" + url.PathEscape(id)}, nil)
+	return err
+}
+
+// Add makes a prompt of a document.
+func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err error) {
 	body, err := json.Marshal(d.Titled())
 	if err != nil {
 		return made, err

@@ -24,6 +24,7 @@ type Prompt struct {
 	UpdatedAt string `json:"updatedAt"`
 	Likes     int    `json:"likes"`
 	Dislikes  int    `json:"dislikes"`
+	Revision  int64  `json:"revision,omitempty"`
 }
 
 // Me returns the id that the service knows the caller by, or why it knows none.

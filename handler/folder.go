@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/folder"
+	"prompthub/internal/prompthub/format"
+)
+
+const folderHelp = `
+
+A file that is a prompt of yours is known by the lock file prompthub.lock in the folder, which belongs under version control,
+or else by its name. What was changed on one side only is taken over. What was changed on both is left alone and told, and the
+exit code is 3. Formats of files are those that import takes; what a file cannot hold stays on the server.` + callerHelp
+
+func pullCommand() command {
+	return folderCommand(command{
+		name: "pull", args: []string{"DIR"}, short: "make the files of a folder what your prompts are",
+		long: "Makes the files in DIR what your prompts are. A prompt without a file gets one.",
+	}, "theirs", "in a conflict, take what is on the server", "remove files whose prompts were deleted", (*folder.Folder).Pull)
+}
+
+func pushCommand() command {
+	return folderCommand(command{
+		name: "push", args: []string{"DIR"}, short: "make your prompts what the files of a folder are",
+		long: "Makes your prompts what the files in DIR are. A file without a prompt makes one, which is private unless the file says otherwise.",
+	}, "mine", "in a conflict, take what is in the folder", "delete prompts whose files were removed", (*folder.Folder).Push)
+}
+
+func folderCommand(c command, force, why, remove string, do func(*folder.Folder, context.Context) error) command {
+	c.long += folderHelp
+	c.setup = func(flags *flag.FlagSet) action {
+		who := callerFlags(flags)
+		var f folder.Folder
+		flags.BoolVar(&f.Force, force, false, why)
+		flags.BoolVar(&f.Delete, "delete", false, remove)
+		flags.BoolVar(&f.DryRun, "dry-run", false, "tell what would be done, and do nothing")
+		as := formatFlag(flags)
+		return func(ctx context.Context, std streams, args []string) (err error) {
+			if f.Client, err = who.client(); err != nil {
+				return err
+			}
+			if f.As = as.Format; f.As == "" {
+				f.As = format.Markdown
+			}
+			if f.Root, err = os.OpenRoot(args[0]); err != nil {
+				return err
+			}
+			defer f.Root.Close()
+			f.Tell = func(i folder.Item, done string) { tellItem(std, i, done, f.DryRun) }
+			return do(&f, ctx)
+		}
+	}
+	return c
+}
+
+// tellItem tells what was done with an item, or why nothing was.
+func tellItem(std streams, i folder.Item, done string, dryRun bool) {
+	switch {
+	case i.Err != nil:
+		fmt.Fprintf(std.out, "left alone %s: %v\n", i.Path, i.Err)
+	case done == "":
+		fmt.Fprintf(std.out, "left alone %s: %s\n", i.Path, i.State)
+	case dryRun:
+		fmt.Fprintf(std.out, "%s %s (not done)\n", done, i.Path)
+	default:
+		fmt.Fprintf(std.out, "%s %s\n", done, i.Path)
+	}
+	if done == "pulled" && len(i.Loss) > 0 {
+		fmt.Fprintf(std.err, "%s: the file does not hold %s\n", i.Path, strings.Join(i.Loss, ", "))
+	}
+}
+
+// diffFolder prints what differs between a folder and the library: - is on the server, + is here.
+func diffFolder(ctx context.Context, std streams, remote *client.Client, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f := folder.Folder{Root: root, Client: remote, As: format.Markdown}
+	items, _, err := f.Items(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range items {
+		if i.State == folder.Same {
+			continue
+		}
+		err = errDiffers
+		if i.Err != nil {
+			fmt.Fprintf(std.out, "%s: %v\n", i.Path, i.Err)
+			continue
+		}
+		fmt.Fprintf(std.out, "%s: %s\n", i.Path, i.State)
+		fmt.Fprint(std.out, udiff.Unified("server/"+i.Path, i.Path, string(i.Theirs), string(i.File)))
+	}
+	return err
+}

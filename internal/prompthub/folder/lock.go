@@ -1,0 +1,73 @@
+package folder
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// LockName is what the lock file is called. It belongs under version control.
+const LockName = "prompthub.lock"
+
+// A Lock says what files and prompts were when they were last the same.
+type Lock struct {
+	URL     string           `json:"url"` // of the service
+	Prompts map[string]Entry `json:"prompts"`
+}
+
+// An Entry is a file and its prompt.
+type Entry struct {
+	ID       string `json:"id"`
+	Revision int64  `json:"revision"`
+	SHA256   string `json:"sha256"` // of the file
+}
+
+// ReadLock returns the lock of a folder, an empty one where it has none. One of another service is
+// an error.
+func ReadLock(root *os.Root, url string) (Lock, error) {
+	l := Lock{URL: url, Prompts: make(map[string]Entry)}
+	b, err := root.ReadFile(LockName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return l, err
+	}
+	if err := json.Unmarshal(b, &l); err != nil {
+		return l, fmt.Errorf("%s: %w", LockName, err)
+	}
+	if l.URL != url {
+		return l, fmt.Errorf("%s is of %s, not of %s: use another folder, or remove the file to begin anew", LockName, l.URL, url)
+	}
+	if l.Prompts == nil {
+		l.Prompts = make(map[string]Entry)
+	}
+	return l, nil
+}
+
+// write replaces the lock file.
+func (l Lock) write(root *os.Root) error {
+	b, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replace(root, LockName, append(b, '\n'))
+}
+
+// replace writes a file whole or not at all.
+func replace(root *os.Root, name string, b []byte) error {
+	next := name + ".new"
+	if err := root.WriteFile(next, b, 0o666); err != nil {
+		return err
+	}
+	return root.Rename(next, name)
+}
+
+func sum(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}

@@ -1,0 +1,184 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+
+	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/format"
+)
+
+// A Folder is a folder and the library of a user.
+type Folder struct {
+	Root   *os.Root
+	Client *client.Client
+	As     format.Format             // of files that Pull makes
+	Force  bool                      // in a conflict, Pull takes what is there and Push what is here
+	Delete bool                      // what was deleted on the one side is deleted on the other
+	DryRun bool                      // nothing is written, here or there
+	Tell   func(i Item, done string) // of what was done, or "" of what was left alone
+}
+
+// ErrConflicts ends a run that went through and left something alone.
+var ErrConflicts = errors.New("some prompts were left alone")
+
+// Items compares the folder with the library.
+func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
+	lock, err := ReadLock(f.Root, f.Client.URL())
+	if err != nil {
+		return nil, lock, err
+	}
+	files, _, err := format.Folder(f.Root.FS())
+	if err != nil {
+		return nil, lock, err
+	}
+	var prompts []client.Prompt
+	for p, err := range f.Client.Mine(ctx) {
+		if err != nil {
+			return nil, lock, err
+		}
+		prompts = append(prompts, p)
+	}
+	return Compare(files, lock, prompts, f.As), lock, nil
+}
+
+// Pull changes files as their prompts have changed.
+func (f *Folder) Pull(ctx context.Context) error {
+	return f.each(ctx, func(_ context.Context, i Item, lock Lock) (string, error) {
+		switch {
+		case i.State == Same:
+			lock.Prompts[i.Path] = Entry{i.Prompt.ID, i.Prompt.Revision, sum(i.File)}
+		case i.State == There, i.State == NewThere, i.State == Conflict && f.Force && i.Prompt != nil:
+			return "pulled", f.save(i, lock)
+		case i.State == Deleted && f.Delete, i.State == Conflict && f.Force:
+			return "removed", f.remove(i, lock)
+		case i.State == Gone && i.Prompt == nil:
+			delete(lock.Prompts, i.Path)
+		case slices.Contains([]State{Conflict, Deleted, Broken}, i.State):
+			return "", ErrConflicts
+		}
+		return "", nil
+	})
+}
+
+// Push changes prompts as their files have changed.
+func (f *Folder) Push(ctx context.Context) error {
+	catalog, err := f.Client.Catalog(ctx)
+	if err != nil {
+		return err
+	}
+	return f.each(ctx, func(ctx context.Context, i Item, lock Lock) (string, error) {
+		i.document = i.document.Sorted(catalog)
+		switch {
+		case i.State == Same:
+			lock.Prompts[i.Path] = Entry{i.Prompt.ID, i.Prompt.Revision, sum(i.File)}
+		case i.State == New, i.State == Conflict && f.Force && i.Prompt == nil:
+			return "created", f.create(ctx, i, lock)
+		case i.State == Here, i.State == Conflict && f.Force:
+			return "pushed", f.change(ctx, i, lock)
+		case i.State == Gone && i.Prompt == nil:
+			delete(lock.Prompts, i.Path)
+		case i.State == Gone && f.Delete:
+			return "deleted", f.deletePrompt(ctx, i, lock)
+		case slices.Contains([]State{Conflict, Gone, Deleted, Broken}, i.State):
+			return "", ErrConflicts
+		}
+		return "", nil
+	})
+}
+
+// each does something with every item and then writes the lock, also of a run that failed: what
+// was done is done. An error that is a service's answer to one item leaves the others.
+func (f *Folder) each(ctx context.Context, do func(context.Context, Item, Lock) (string, error)) (err error) {
+	items, lock, err := f.Items(ctx)
+	if err != nil {
+		return err
+	}
+	if !f.DryRun {
+		defer func() { err = errors.Join(err, lock.write(f.Root)) }()
+	}
+	var left error
+	for _, i := range items {
+		done, err := do(ctx, i, lock)
+		var refused *client.Problem
+		switch {
+		case errors.Is(err, ErrConflicts):
+			left = ErrConflicts
+			f.Tell(i, "")
+		case errors.As(err, &refused):
+			left = ErrConflicts
+			i.Err = refused
+			f.Tell(i, "")
+		case err != nil:
+			return fmt.Errorf("%s: %w", i.Path, err)
+		case done != "":
+			f.Tell(i, done)
+		}
+	}
+	return left
+}
+
+// save makes a file what its prompt is.
+func (f *Folder) save(i Item, lock Lock) error {
+	if f.DryRun {
+		return nil
+	}
+	if err := f.Root.MkdirAll(path.Dir(i.Path), 0o777); err != nil {
+		return err
+	}
+	if err := replace(f.Root, i.Path, i.Theirs); err != nil {
+		return err
+	}
+	lock.Prompts[i.Path] = Entry{i.Prompt.ID, i.Prompt.Revision, sum(i.Theirs)}
+	return nil
+}
+
+func (f *Folder) remove(i Item, lock Lock) error {
+	if f.DryRun {
+		return nil
+	}
+	delete(lock.Prompts, i.Path)
+	return f.Root.Remove(i.Path)
+}
+
+func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
+	if f.DryRun {
+		return nil
+	}
+	made, err := f.Client.Add(ctx, i.document)
+	if err == nil {
+		lock.Prompts[i.Path] = Entry{made.ID, made.Revision, sum(i.File)}
+	}
+	return err
+}
+
+// change makes a prompt what its file is, if it is still as it was compared.
+func (f *Folder) change(ctx context.Context, i Item, lock Lock) error {
+	if f.DryRun {
+		return nil
+	}
+	there, err := format.Read(i.Format, i.Path, i.Theirs)
+	if err != nil {
+		return err
+	}
+	now, err := f.Client.Change(ctx, *i.Prompt, i.document, there)
+	if err == nil {
+		lock.Prompts[i.Path] = Entry{now.ID, now.Revision, sum(i.File)}
+	}
+	return err
+}
+
+func (f *Folder) deletePrompt(ctx context.Context, i Item, lock Lock) error {
+	if f.DryRun {
+		return nil
+	}
+	err := f.Client.Delete(ctx, i.Prompt.ID)
+	if err == nil {
+		delete(lock.Prompts, i.Path)
+	}
+	return err
+}
