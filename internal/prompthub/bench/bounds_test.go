@@ -104,6 +104,9 @@ var bounds = map[string]bound{
 	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
 	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
+	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
+	"GET /app/me":         aUser, "POST /app/me": {8, 8, 512, 4 << 10}, // with all that was sent, where it is wrong
+	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
 	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
@@ -293,7 +296,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		path = strings.NewReplacer("{tag}", rapid.SampledFrom([]string{"text", part}).Draw(t, "tag"), "{handle}", rapid.SampledFrom([]string{"anna", part}).Draw(t, "handle")).Replace(path)
 	}
 	number := rapid.SampledFrom([]string{"1", "2", "0", "-1", "9223372036854775807", part}).Draw(t, "number")
-	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{slug}", part, "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", number, "{label}", part, "{file}", part, "{name}", url.PathEscape(nameOf(t))).Replace(path)
+	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{token}", part, "{slug}", part, "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", number, "{label}", part, "{file}", part, "{name}", url.PathEscape(nameOf(t))).Replace(path)
 	if !isPage && !isMessage && !isNamed {
 		path = api.Prefix + path
 	}
@@ -373,7 +376,7 @@ func (s *search) body(t *rapid.T, method string, form bool) (io.Reader, string) 
 	fields := url.Values{}
 	for _, name := range []string{
 		"title", "text", "value", "reason", "visibility", "displayName", "v0", "v1", "name", "back", "to", "revision", "key", "tag", "order", "label", "version",
-		"kind", "role", "content", "vname", "vtype", "vchoices", "description", "message", "do",
+		"kind", "role", "content", "handle", "about", "scope", "days", "vname", "vtype", "vchoices", "description", "message", "do",
 	} {
 		if rapid.Bool().Draw(t, name+" sent") {
 			v := some(t, name)

@@ -165,6 +165,13 @@ func tour(page, hidden, versions string) []stop {
 		{"mine", "/app/mine", nil},
 		{"deleted", "/app/mine?show=deleted", nil},
 		{"votes", "/app/votes", nil},
+		{"author", "/app", func(p *tab) {
+			p.click(".card .author").sees("location.pathname.startsWith('/app/u/') && document.querySelector('.card')")
+		}},
+		{"profile", "/app/me", nil},
+		{"new token", "/app/me/tokens", func(p *tab) {
+			p.write("#name", "My editor").click("main .stack .primary").reads("Your new token").reads("not used yet")
+		}},
 		{"tag catalog", "/app/admin/tags", nil},
 		{"moderation", "/app/admin/hidden", nil},
 		{"not found", "/app/nosuch", nil},

@@ -81,7 +81,7 @@ func (s *web) hiddenPrompts(w http.ResponseWriter, r *http.Request, who auth.Use
 		return err
 	}
 	l.cards(who, v, p, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
-	return s.list(w, r, who, "admin-hidden", "Hidden prompts", &l)
+	return s.list(w, r, who, "admin-hidden", "Hidden prompts", l.Wrong, &l)
 }
 
 func (s *web) hide(w http.ResponseWriter, r *http.Request, who auth.User) error {

@@ -137,15 +137,15 @@ func (l *listing) filters(v view, tags []prompt.Tag) {
 }
 
 // list answers with a list: the whole page, or only what changes with its state.
-func (s *web) list(w http.ResponseWriter, r *http.Request, who auth.User, name, title string, l *listing) error {
+func (s *web) list(w http.ResponseWriter, r *http.Request, who auth.User, name, title, wrong string, body any) error {
 	status := http.StatusOK
-	if l.Wrong != "" {
+	if wrong != "" {
 		status = http.StatusBadRequest
 	}
 	if r.URL.Query().Get("part") == "results" {
-		return s.write(w, r, status, name, "results", page{User: who, Body: l})
+		return s.write(w, r, status, name, "results", page{User: who, Body: body})
 	}
-	return s.render(w, r, who, status, name, title, l)
+	return s.render(w, r, who, status, name, title, body)
 }
 
 // wrong reports whether an error is about what the address of a list says. Then the list says so in

@@ -35,7 +35,7 @@ func (s *web) catalog(w http.ResponseWriter, r *http.Request, who auth.User) err
 	if len(v.values) > 0 {
 		l.Empty = "No public prompt matches. Search for fewer words or take a tag away."
 	}
-	return s.list(w, r, who, "catalog", "Prompts", &l)
+	return s.list(w, r, who, "catalog", "Prompts", l.Wrong, &l)
 }
 
 // search reads what an address asks for.
@@ -143,7 +143,7 @@ func (s *web) mine(w http.ResponseWriter, r *http.Request, who auth.User) error 
 		return err
 	}
 	l.cards(who, v, p, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
-	return s.list(w, r, who, "mine", "My prompts", &l)
+	return s.list(w, r, who, "mine", "My prompts", l.Wrong, &l)
 }
 
 func (s *web) findMine(r *http.Request, who auth.User, v view, q prompthub.MineQuery) (prompthub.Page, error) {
@@ -165,5 +165,5 @@ func (s *web) myVotes(w http.ResponseWriter, r *http.Request, who auth.User) err
 		return err
 	}
 	l.cards(who, v, p, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
-	return s.list(w, r, who, "votes", "My votes", &l)
+	return s.list(w, r, who, "votes", "My votes", l.Wrong, &l)
 }

@@ -37,7 +37,7 @@ func (s *web) parse() map[string]*template.Template {
 	functions := template.FuncMap{
 		"asset": s.static.address, "exact": exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
-		"number": number, "prefix": func() string { return Prefix },
+		"number": number, "author": authorAddress, "prefix": func() string { return Prefix },
 	}
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/shared/*.html"))
 	pages, err := fs.Glob(templateFiles, "templates/*.html")
@@ -60,6 +60,7 @@ var done = map[string]string{
 	"hidden": "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.",
 	"version":         "The prompt has the content of that version now, in a new one.",
 	"version-deleted": "The version is deleted.", "label": "The label is changed.",
+	"profile": "Your profile is saved.", "revoked": "The token is revoked. Within ten seconds it lets nobody in.",
 }
 
 // render answers with a page.

@@ -124,6 +124,7 @@ func build(c Config) *web {
 	s.prompts()
 	s.versions()
 	s.writing()
+	s.account()
 	s.signing()
 	s.admin()
 	s.handle("GET "+Prefix+"/{rest...}", anyone, s.lost)

@@ -1,0 +1,202 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+const accountPath = Prefix + "/me"
+
+func (s *web) account() {
+	s.handle("GET "+Prefix+"/u/{handle}", reader, s.author)
+	s.handle("GET "+accountPath, user, s.profile)
+	s.handle("POST "+accountPath, user, s.putProfile)
+	s.handle("GET "+accountPath+"/tokens", user, s.tokens)
+	s.handle("POST "+accountPath+"/tokens", user, s.createToken)
+	s.handle("POST "+accountPath+"/tokens/{token}/revoke", user, s.revokeToken)
+}
+
+// authorAddress returns the page of the author of a prompt.
+func authorAddress(id string) string { return Prefix + "/u/" + prompt.AuthorKey(id) }
+
+// An authorPage is a user as everyone may see him, above his public prompts.
+type authorPage struct {
+	listing
+	prompthub.User
+	Mine bool
+}
+
+// author shows a user and the prompts that he shares.
+func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	handle := r.PathValue("handle")
+	if handle == prompthub.Me {
+		goOn(w, r, accountPath)
+		return nil
+	}
+	u, err := s.Service.UserByHandle(r.Context(), who, handle)
+	if err != nil {
+		return err
+	}
+	v := viewOf(r, "cursor")
+	p := authorPage{listing: listing{Path: v.path, Empty: "There is no public prompt here."}, User: u}
+	p.Mine = who.Known() && u.Key == prompt.AuthorKey(who.ID)
+	page, err := s.Service.ByAuthor(r.Context(), who, handle, perPage, v.get("cursor"))
+	if err != nil && !p.wrong(err, v) {
+		return err
+	}
+	p.cards(who, v, page, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
+	if p.Name == "" && len(page.Items) > 0 {
+		p.Name = page.Items[0].AuthorName // as he was called when he wrote the newest
+	}
+	title := p.Name
+	if title == "" {
+		title = "An author"
+	}
+	return s.list(w, r, who, "author", title, p.Wrong, &p)
+}
+
+// A profilePage is the form of what others see of the caller.
+type profilePage struct {
+	prompt.Profile
+	Address string // of the page that others see
+	Chosen  bool   // whether there is a handle, which stays
+	Wrong   string
+	Errors  map[string]string
+}
+
+func (s *web) profile(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	u, err := s.Service.Profile(r.Context(), who)
+	if err != nil {
+		return err
+	}
+	return s.showProfile(w, r, who, http.StatusOK, u, nil)
+}
+
+func (s *web) showProfile(w http.ResponseWriter, r *http.Request, who auth.User, status int, u prompthub.User, wrong error) error {
+	p := profilePage{Profile: u.Profile, Address: authorAddress(who.ID), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
+	if p.Chosen {
+		p.Address = Prefix + "/u/" + u.Handle
+	}
+	if wrong != nil {
+		text, fields := describe(wrong)
+		p.Wrong = sentence(text)
+		for _, f := range fields {
+			p.Errors[f.Name] = sentence(f.Message)
+		}
+	}
+	return s.render(w, r, who, status, "profile", "Your profile", p)
+}
+
+func (s *web) putProfile(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	sent := prompt.Profile{Handle: r.PostForm.Get("handle"), Name: r.PostForm.Get("name"), About: lf(r.PostForm.Get("about"))}
+	_, err := s.Service.PutProfile(r.Context(), who, sent)
+	if fault.Of(err) == fault.Invalid {
+		return s.showProfile(w, r, who, http.StatusUnprocessableEntity, prompthub.User{Profile: sent}, err)
+	}
+	if err != nil {
+		return err
+	}
+	goOn(w, r, accountPath+"?done=profile")
+	return nil
+}
+
+// A tokensPage is the access tokens of the caller, the form of a new one, and one that was just made.
+type tokensPage struct {
+	Tokens []tokenRow
+	New    string // the token that was just made: it is shown once
+	Name   string
+	Scopes []scope
+	Days   []lifetime
+	Wrong  string
+	Errors map[string]string
+}
+
+// A tokenRow is a token in the list of all.
+type tokenRow struct {
+	prompthub.Token
+	Expired bool
+}
+
+// A scope is something that a token may do.
+type scope struct {
+	Name, Says string
+	Checked    bool
+}
+
+// A lifetime is for how many days a token counts.
+type lifetime struct {
+	Days    int
+	Checked bool
+}
+
+func (s *web) tokens(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	return s.showTokens(w, r, who, http.StatusOK, tokensPage{}, nil)
+}
+
+// showTokens shows the tokens, with what was sent of a new one and is wrong with it.
+func (s *web) showTokens(w http.ResponseWriter, r *http.Request, who auth.User, status int, p tokensPage, wrong error) error {
+	list, err := s.Service.Tokens(r.Context(), who, "")
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
+		p.Tokens = append(p.Tokens, tokenRow{t, !s.Now().Before(t.ExpiresAt)})
+	}
+	chosen, days := []string{auth.ScopeRead}, "90"
+	if p.Errors = map[string]string{}; wrong != nil {
+		text, fields := describe(wrong)
+		p.Wrong = sentence(text)
+		for _, f := range fields {
+			name, _, _ := item(f.Name)
+			p.Errors[name] = sentence(f.Message)
+		}
+		p.Name, chosen, days = r.PostForm.Get("name"), r.PostForm["scope"], r.PostForm.Get("days")
+	}
+	for _, sc := range []scope{
+		{Name: auth.ScopeRead, Says: "read what you may read"},
+		{Name: auth.ScopeWrite, Says: "write your private prompts, and vote"},
+		{Name: auth.ScopePublish, Says: "change what others see, and delete"},
+	} {
+		sc.Checked = slices.Contains(chosen, sc.Name)
+		p.Scopes = append(p.Scopes, sc)
+	}
+	for _, n := range []int{7, 30, 90, 365} {
+		p.Days = append(p.Days, lifetime{n, strconv.Itoa(n) == days})
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return s.render(w, r, who, status, "tokens", "Access tokens", p)
+}
+
+// createToken makes a token and shows it: it is nowhere to be seen again.
+func (s *web) createToken(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	days, err := strconv.Atoi(r.PostForm.Get("days"))
+	if err != nil {
+		days = 0 // which the rules refuse
+	}
+	_, text, err := s.Service.CreateToken(r.Context(), who, prompthub.TokenDraft{
+		Name: r.PostForm.Get("name"), Scopes: r.PostForm["scope"], ExpiresAt: s.Now().Add(time.Duration(days) * 24 * time.Hour),
+		Claimed: s.SignIn == Dev,
+	})
+	if correctable(err) {
+		return s.showTokens(w, r, who, http.StatusUnprocessableEntity, tokensPage{}, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.showTokens(w, r, who, http.StatusOK, tokensPage{New: text}, nil)
+}
+
+func (s *web) revokeToken(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	if err := s.Service.RevokeToken(r.Context(), who, r.PathValue("token")); err != nil {
+		return err
+	}
+	goOn(w, r, accountPath+"/tokens?done=revoked")
+	return nil
+}
