@@ -58,7 +58,7 @@ var mutants = []mutant{
 	},
 	{
 		"a projection does not look for votes that came meanwhile", "repair.go",
-		"		if after != tally {", "		if false && after != tally {",
+		"	if after != rec.Tally {", "	if false && after != rec.Tally {",
 	},
 	{
 		"a job that waits for a lease is dropped for a copy that comes sooner", "repair.go",
@@ -78,7 +78,7 @@ var mutants = []mutant{
 	},
 	{
 		"a job succeeds although Pending was not cleared", "repair.go",
-		"		if !db.clear(ctx, committed) {", "		if !db.clear(ctx, committed) && false {",
+		"	if !db.clear(ctx, rec) {", "	if !db.clear(ctx, rec) && false {",
 	},
 	{
 		"deleting answers although public rows are left", "change.go",

@@ -122,15 +122,15 @@ func truthKey(key table.Key) (string, prompt.ID, error) {
 func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray entries) error {
 	for range maxTries {
 		w := db.work(author, id)
-		until, err := db.reconcile(ctx, w, rewrite, stray)
+		o, err := db.reconcile(ctx, w, rewrite, stray)
 		if err != nil {
 			return err
 		}
-		if until.IsZero() {
+		if o.isDone() {
 			w.done()
 			return nil
 		}
-		if err := db.Sleep(ctx, min(until.Sub(db.Now()), leaseFor)+time.Second); err != nil {
+		if err := db.Sleep(ctx, min(o.retryAt.Sub(db.Now()), leaseFor)+time.Second); err != nil {
 			return err
 		}
 	}

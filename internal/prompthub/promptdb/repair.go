@@ -61,11 +61,11 @@ func (db *DB) Repair(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	until, err := db.reconcile(ctx, m.work(db), upToDate, entries{})
-	if err != nil || until.IsZero() {
+	o, err := db.reconcile(ctx, m.work(db), upToDate, entries{})
+	if err != nil || o.isDone() {
 		return err
 	}
-	return db.requeue(ctx, QueueRepairs, text, until)
+	return db.requeue(ctx, QueueRepairs, text, o.retryAt)
 }
 
 // Move is the job of a message on QueueMoves, put there by a vote: it makes the voter's index
@@ -78,7 +78,7 @@ func (db *DB) Move(ctx context.Context, text string) error {
 	if m.Voter == "" {
 		return errors.New("message names no voter")
 	}
-	var until time.Time
+	var o outcome
 	var unclear error
 	var g errgroup.Group // the one neither needs nor stops the other
 	g.Go(func() error {
@@ -90,7 +90,7 @@ func (db *DB) Move(ctx context.Context, text string) error {
 		return err
 	})
 	g.Go(func() (err error) {
-		until, err = db.reconcile(ctx, m.work(db), counts, entries{})
+		o, err = db.reconcile(ctx, m.work(db), counts, entries{})
 		return err
 	})
 	err = g.Wait()
@@ -98,9 +98,10 @@ func (db *DB) Move(ctx context.Context, text string) error {
 		// It may land for 30 s yet, after all that a second try could see.
 		return db.requeue(ctx, QueueMoves, text, db.Now().Add(db.times.lease))
 	}
-	if err != nil || until.IsZero() {
+	if err != nil || o.isDone() {
 		return err
 	}
+	until := o.retryAt
 	if now := db.Now(); until.Sub(now) <= minProjectionInterval && db.requeued.between(m.Prompt, now, until) {
 		// the copy that another vote's message left comes later, and counts this vote too; what waits for
 		// a lease it does not wait for
@@ -113,7 +114,7 @@ func (db *DB) Move(ctx context.Context, text string) error {
 	return nil
 }
 
-// due remembers for which prompts this instance has put a message back, and for when. A storm of
+// A requeued remembers for which prompts this instance has put a message back, and for when. A storm of
 // votes on one prompt leaves one message, not one for each vote.
 type requeued struct {
 	mu sync.Mutex
@@ -136,7 +137,7 @@ func (d *requeued) put(id prompt.ID, at time.Time) {
 	d.m[id] = at
 }
 
-// again puts a copy of a message back for later. Being busy is no failure.
+// requeue puts a copy of a message back for later. Being busy is no failure.
 func (db *DB) requeue(ctx context.Context, name, text string, until time.Time) error {
 	delay := max(until.Sub(db.Now()), 0) + db.jitter(time.Second)
 	_, err := db.send(ctx, name, text, delay)
@@ -157,70 +158,99 @@ func (m message) work(db *DB) *work {
 	return &work{db: db, author: m.Author, id: m.Prompt, holding: true}
 }
 
-// reconcile makes the index rows of a prompt agree with its truth row, and that with the tally. A
-// time that is not zero says when to try again: somebody else is at work, or was a moment ago.
+// An outcome says what became of a reconciliation that did not fail: it is done, or to be tried
+// again at a time, because somebody else is at work or was a moment ago.
+type outcome struct{ retryAt time.Time }
+
+var reconciled outcome
+
+func retryAt(t time.Time) outcome { return outcome{retryAt: t} }
+
+func (o outcome) isDone() bool { return o == reconciled }
+
+// reconcile makes the index rows of a prompt agree with its truth row, and that with the tally.
 // Entries beyond those of the prompt are deleted with it.
-func (db *DB) reconcile(ctx context.Context, w *work, why reason, stray entries) (time.Time, error) {
+func (db *DB) reconcile(ctx context.Context, w *work, why reason, stray entries) (outcome, error) {
 	for range maxTries {
-		rec, tally, err := db.load(ctx, w)
-		if err != nil || rec == nil || rec.purging {
-			return time.Time{}, err
+		o, err := db.reconcileOnce(ctx, w, why, stray)
+		if !errors.Is(err, errConflict) {
+			return o, err
 		}
-		if rec.lease.held(db.Now()) {
-			return db.next(why, rec.lease.Until), nil
-		}
-		if next := rec.projectedAt.Add(minProjectionInterval); why == counts && rec.lease == nil && db.Now().Before(next) {
-			return next, nil
-		}
-		if why != rewrite && rec.lease == nil && tally == rec.Tally {
-			if w.unknown > 0 {
-				return db.Now().Add(db.times.lease), nil // a commit of this job may still land
-			}
-			return time.Time{}, nil
-		}
-		now := *rec
-		now.Tally, now.projectedAt = tally, db.Now()
-		if err := w.wake(ctx); err != nil {
-			return time.Time{}, err
-		}
-		was := *rec
-		was.lease = was.lease.alsoStale(stray)
-		committed, err := w.commit(ctx, &was, now)
-		if errors.Is(err, errConflict) {
-			continue
-		}
-		if err != nil && w.unknown > 0 && w.holding {
-			// likewise: the host would let the message come again too soon
-			return db.Now().Add(db.times.lease), nil
-		}
-		if err != nil {
-			return time.Time{}, err
-		}
-		var after prompt.Tally
-		var g errgroup.Group
-		g.Go(func() error { return db.project(ctx, committed) })
-		g.Go(func() (err error) {
-			after, err = db.tally(ctx, w.id)
-			return err
-		})
-		if err := g.Wait(); err != nil {
-			return time.Time{}, err
-		}
-		if rec.lease != nil {
-			db.Count(ctx, "repairs", 1)
-		}
-		if !db.clear(ctx, committed) {
-			// Its message is what would clear it: it must come again.
-			return db.next(why, committed.lease.Until), nil
-		}
-		if after != tally {
-			// Votes came between the first look at the tally and the commit. Their jobs may have found
-			// nothing to do, or have projected a newer tally, which this one has just replaced.
-			return db.Now().Add(minProjectionInterval), nil
-		}
-		return time.Time{}, nil
 	}
-	return time.Time{}, fmt.Errorf("prompt %s: changed by others %d times", w.id, maxTries)
+	return reconciled, fmt.Errorf("prompt %s: changed by others %d times", w.id, maxTries)
+}
+
+// reconcileOnce does it with one look at the truth, and fails with errConflict where somebody
+// changed that meanwhile.
+func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entries) (outcome, error) {
+	rec, tally, err := db.load(ctx, w)
+	if err != nil || rec == nil || rec.purging {
+		return reconciled, err
+	}
+	now := db.Now()
+	if rec.lease.held(now) {
+		return retryAt(db.next(why, rec.lease.Until)), nil
+	}
+	if next := rec.projectedAt.Add(minProjectionInterval); why == counts && rec.lease == nil && now.Before(next) {
+		return retryAt(next), nil
+	}
+	if why != rewrite && rec.lease == nil && tally == rec.Tally {
+		return db.afterCommits(w), nil
+	}
+	if err := w.wake(ctx); err != nil {
+		return reconciled, err
+	}
+	was, to := *rec, *rec
+	was.lease = was.lease.alsoStale(stray)
+	to.Tally, to.projectedAt = tally, db.Now()
+	committed, err := w.commit(ctx, &was, to)
+	switch {
+	case errors.Is(err, errConflict):
+		return reconciled, err
+	case err != nil && w.holding && w.unknown > 0:
+		// the host would let the message come again too soon
+		return db.afterCommits(w), nil
+	case err != nil:
+		return reconciled, err
+	}
+	if rec.lease != nil {
+		db.Count(ctx, "repairs", 1)
+	}
+	return db.projected(ctx, committed, why)
+}
+
+// afterCommits is the outcome of a job that has nothing to write: it waits for commits of its own
+// that may still land.
+func (db *DB) afterCommits(w *work) outcome {
+	if w.unknown > 0 {
+		return retryAt(db.Now().Add(db.times.lease))
+	}
+	return reconciled
+}
+
+// projected writes the index rows of a record that was just committed, and looks whether votes came
+// meanwhile.
+func (db *DB) projected(ctx context.Context, rec record, why reason) (outcome, error) {
+	var after prompt.Tally
+	var g errgroup.Group
+	g.Go(func() error { return db.project(ctx, rec) })
+	g.Go(func() (err error) {
+		after, err = db.tally(ctx, rec.ID)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return reconciled, err
+	}
+	if !db.clear(ctx, rec) {
+		// Its message is what would clear it: it must come again.
+		return retryAt(db.next(why, rec.lease.Until)), nil
+	}
+	if after != rec.Tally {
+		// Votes came between the first look at the tally and the commit. Their jobs may have found
+		// nothing to do, or have projected a newer tally, which this one has just replaced.
+		return retryAt(db.Now().Add(minProjectionInterval)), nil
+	}
+	return reconciled, nil
 }
 
 // load reads the truth row and the tally of a prompt at once. Either may be the older one:
