@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,12 +19,12 @@ import (
 
 // A guarded watchdog, and requests that end when they are told to, of which an empty address
 // panics.
-func guarded(t *testing.T) (d *watchdog, ask func() (end func()), stuck *time.Time) {
+func guarded(t *testing.T) (d *watchdog, ask func() (end func()), stuck *atomic.Pointer[time.Time]) {
 	t.Helper()
-	d, stuck = new(watchdog), new(time.Time)
+	d, stuck = new(watchdog), new(atomic.Pointer[time.Time])
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	go d.guard(ctx, func() { *stuck = time.Now() })
+	go d.guard(ctx, func() { now := time.Now(); stuck.Store(&now) })
 	ask = func() func() {
 		done := make(chan struct{})
 		h := d.watch(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -45,16 +46,16 @@ func TestWatchdogEndsWhatHangs(t *testing.T) {
 		_, ask, stuck := guarded(t)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		require.Zero(t, *stuck, "nothing is asked, so nothing hangs")
+		require.Nil(t, stuck.Load(), "nothing is asked, so nothing hangs")
 		began := time.Now()
 		defer ask()()
 		defer ask()()
 		time.Sleep(stuckAfter - time.Second)
 		synctest.Wait()
-		require.Zero(t, *stuck)
+		require.Nil(t, stuck.Load())
 		time.Sleep(2 * lookEvery)
 		synctest.Wait()
-		require.WithinRange(t, *stuck, began.Add(stuckAfter), began.Add(stuckAfter+lookEvery))
+		require.WithinRange(t, *stuck.Load(), began.Add(stuckAfter), began.Add(stuckAfter+lookEvery))
 	})
 }
 
@@ -69,7 +70,7 @@ func TestWatchdogLetsWorkGoOn(t *testing.T) {
 			end()
 		}
 		synctest.Wait()
-		require.Zero(t, *stuck, "others were finished")
+		require.Nil(t, stuck.Load(), "others were finished")
 	})
 }
 

@@ -123,20 +123,3 @@ func FuzzDecodeMessage(f *testing.F) {
 		require.Equal(t, m, again)
 	})
 }
-
-func TestDecodeAllocates(t *testing.T) {
-	stored := testNames.encode(table.Props{
-		{Name: "Title", Value: table.String("a title")},
-		{Name: "Text", Value: table.String("a text")},
-		{Name: "Likes", Value: table.Int32(5)},
-		{Name: "At", Value: table.FromTicks(1 << 60)},
-	})
-	seal(stored, 42)
-	key := rowKey("p|1", "row")
-	allocs := testing.AllocsPerRun(100, func() {
-		if _, err := testNames.decode(key, stored); err != nil {
-			t.Fatal(err)
-		}
-	})
-	require.LessOrEqual(t, allocs, 2.0, "one for the text, one for the properties")
-}
