@@ -1,0 +1,29 @@
+//go:build !race
+
+package embedded
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/table"
+)
+
+// The race detector allocates too, so this counts without it.
+func TestDecodeAllocates(t *testing.T) {
+	stored := testNames.encode(table.Props{
+		{Name: "Title", Value: table.String("a title")},
+		{Name: "Text", Value: table.String("a text")},
+		{Name: "Likes", Value: table.Int32(5)},
+		{Name: "At", Value: table.FromTicks(1 << 60)},
+	})
+	seal(stored, 42)
+	key := rowKey("p|1", "row")
+	allocs := testing.AllocsPerRun(100, func() {
+		if _, err := testNames.decode(key, stored); err != nil {
+			t.Fatal(err)
+		}
+	})
+	require.LessOrEqual(t, allocs, 2.0, "one for the text, one for the properties")
+}
