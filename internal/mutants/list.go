@@ -230,3 +230,20 @@ var mutants = []mutant{
 		"	if f.listed && !p.Listed() {", "	if false {",
 	},
 }
+
+// unbounded are faults by which a request costs more than its route may: the search of TestBounds
+// must find them by itself.
+var unbounded = []mutant{
+	{
+		"a filled text is as long as its values make it", "../prompt/template.go",
+		"n > most && len(fields) == 0", "n > most && false",
+	},
+	{
+		"a page has room for whatever a text becomes", "../web/prompts.go",
+		"budget(perByte*len(p.Text) + maxFrame - reserved)", "budget(1 << 40)",
+	},
+	{
+		"a title has a row for each of its tokens", "../prompt/term.go",
+		"	left := MaxTokens\n", "	left := 100 * MaxTokens\n",
+	},
+}

@@ -8,12 +8,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,7 +35,7 @@ func run(only []string) int {
 		return 2
 	}
 	tried, survived := 0, 0
-	for _, m := range mutants {
+	for _, m := range slices.Concat(mutants, unbounded) {
 		if len(only) > 0 && !strings.Contains(m.name, strings.Join(only, " ")) {
 			continue
 		}
@@ -82,7 +84,11 @@ func (m mutant) try(ctx context.Context, dir string) string {
 		return err.Error()
 	}
 	defer os.WriteFile(path, good, 0o600) //nolint:errcheck // a copy that is thrown away
-	out, ok := test(ctx, dir, filepath.Dir(filepath.Join(promptdb, m.file)))
+	pkg, more := filepath.Dir(filepath.Join(promptdb, m.file)), []string(nil)
+	if slices.Contains(unbounded, m) {
+		pkg, more = "internal/prompthub/bench", []string{"-run=^TestBounds$"}
+	}
+	out, ok := test(ctx, dir, pkg, more...)
 	switch {
 	case strings.Contains(out, "[build failed]"):
 		return "DOES NOT COMPILE\n" + out
@@ -107,9 +113,9 @@ func failed(out string) string {
 }
 
 // test runs the tests of a package; of another than promptdb those that need nothing but the copy.
-func test(ctx context.Context, dir, pkg string) (string, bool) {
-	args := []string{"test", "-timeout=300s", "./" + pkg}
-	if pkg != promptdb {
+func test(ctx context.Context, dir, pkg string, more ...string) (string, bool) {
+	args := append([]string{"test", "-timeout=300s", "./" + pkg}, more...)
+	if pkg != promptdb && more == nil {
 		args = append(args, "-short", "-skip=^TestTables$|^TestQueues$|Emulator|Kill")
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
@@ -124,9 +130,16 @@ func copyTree(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, part := range []string{"internal/fault", "internal/table", "internal/queue", "internal/memory", "internal/embedded", "internal/chaos", "internal/auth", "internal/azure", "internal/azurite", "internal/cursor", "internal/prompthub"} {
+	parts, err := filepath.Glob("internal/*")
+	if err != nil || len(parts) == 0 {
+		return dir, fmt.Errorf("run it from the root of the repository: %w", cmp.Or(err, os.ErrNotExist))
+	}
+	for _, part := range parts {
+		if part == "internal/tools" { // modules of their own
+			continue
+		}
 		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(part)); err != nil {
-			return dir, fmt.Errorf("run it from the root of the repository: %w", err)
+			return dir, err
 		}
 	}
 	cmd := exec.CommandContext(ctx, "cp", "go.mod", "go.sum", dir)

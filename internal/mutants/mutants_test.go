@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,7 +16,7 @@ func TestMutantsFitTheCode(t *testing.T) {
 	t.Parallel()
 	require.NotEmpty(t, mutants)
 	names := make(map[string]bool)
-	for _, m := range mutants {
+	for _, m := range slices.Concat(mutants, unbounded) {
 		_, err := m.apply(filepath.Join("..", "..", promptdb))
 		assert.NoError(t, err, m.name) // all of them, not the first
 		require.False(t, names[m.name], "two are called %q", m.name)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -139,18 +140,19 @@ func (b bound) most(c bound) bound {
 // A search looks for requests that cost more than their route may.
 type search struct {
 	*lab
-	routes []string
-	query  map[string][]string // parameters by route
-	ids    []prompt.ID
-	bounds map[string]bound
-	tried  map[string]int
-	found  map[string]bound // the most
-	ok     int              // requests that were answered with success
+	routes    []string
+	query     map[string][]string // parameters by route
+	ids       []prompt.ID
+	bounds    map[string]bound
+	tried     map[string]int
+	found     map[string]bound // the most
+	ok        int              // requests that were answered with success
+	positions map[string]int   // those with a cursor, by route
 }
 
 // newSearch fills a library with what costs most, and finds all routes.
 func newSearch(t *testing.T) *search {
-	s := &search{lab: newLab(t), query: map[string][]string{}, bounds: bounds, tried: map[string]int{}, found: map[string]bound{}}
+	s := &search{lab: newLab(t), query: map[string][]string{}, bounds: bounds, tried: map[string]int{}, positions: map[string]int{}, found: map[string]bound{}}
 	for _, title := range hostileTitles {
 		s.make(prompt.Draft{Title: title, Text: "text", Tags: []prompt.Tag{"text"}, Visibility: prompt.Public})
 	}
@@ -261,8 +263,8 @@ func some(t *rapid.T, name string) string {
 	return rapid.String().Draw(t, name)
 }
 
-// cursorOf draws a position that no page gave out, in a list of the route.
-func (s *search) cursorOf(t *rapid.T, route string) string {
+// forge draws a query with a cursor that no page gave out, at a position in a list of the route.
+func (s *search) forge(t *rapid.T, route string) url.Values {
 	at := rapid.SampledFrom([]time.Time{
 		time.UnixMilli(0), time.Date(1970, 2, 1, 0, 0, 0, 0, time.UTC), time.Now(), time.Now().AddDate(0, -7, 0),
 		time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
@@ -270,18 +272,31 @@ func (s *search) cursorOf(t *rapid.T, route string) string {
 	id, err := prompt.NewID(at, strings.NewReader("0123456789"))
 	require.NoError(t, err)
 	age := promptdb.Position(id)
+	own := "!mine|" + age // the key of a row in the author's own list
 	score := fmt.Sprintf("%010d", rapid.SampledFrom([]int64{0, 2147483647, 2147483640, 4294967294}).Draw(t, "score"))
-	forged := map[string][2]string{ // what Service calls these lists, and a position
-		"GET /prompts":           {`prompts newest [] ""`, age},
-		"GET /app":               {`prompts most-liked [] ""`, score + "|" + age},
-		"GET /me/votes":          {fmt.Sprintf("votes %q none", ann), age},
-		"GET /app/votes":         {fmt.Sprintf("votes %q none", ann), age},
-		"GET /moderation/hidden": {"hidden", age},
+	title := strings.Repeat(rapid.SampledFrom([]string{"", "a", "一", "\xff"}).Draw(t, "title"), 40)
+	type list struct {
+		sort, scope, at string // scope is what Service calls the list
 	}
-	if f, ok := forged[route]; ok {
-		return cursor.Seal(f[0], f[1])
+	mine := func(sort promptdb.Sort) string { return fmt.Sprintf(`mine %q "" %s false  [] ""`, ann, sort) }
+	prompts := []list{{"newest", `prompts newest [] ""`, age}, {"most-liked", `prompts most-liked [] ""`, score + "|" + age}}
+	lists := map[string][]list{
+		"GET /prompts": prompts, "GET /app": prompts,
+		"GET /me/prompts":        {{"newest", mine(promptdb.ByNewest), own}, {"title", mine(promptdb.ByTitle), title + "\x00" + own}},
+		"GET /app/mine":          {{"", mine(promptdb.ByNewest), own}},
+		"GET /me/votes":          {{"", fmt.Sprintf("votes %q none", ann), age}},
+		"GET /app/votes":         {{"", fmt.Sprintf("votes %q none", ann), age}},
+		"GET /moderation/hidden": {{"", "hidden", age}},
+	}[route]
+	if lists == nil {
+		lists = []list{{"", "mine", age}}
 	}
-	return cursor.Seal("mine", age)
+	l := rapid.SampledFrom(lists).Draw(t, "list")
+	query := url.Values{"cursor": {cursor.Seal(l.scope, l.at)}}
+	if l.sort != "" {
+		query.Set("sort", l.sort)
+	}
+	return query
 }
 
 // request draws a request of a route.
@@ -306,11 +321,6 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 			continue
 		}
 		switch name {
-		case "cursor":
-			if rapid.Bool().Draw(t, "forged") {
-				query = url.Values{"cursor": {s.cursorOf(t, route)}, "sort": query["sort"]}
-				continue
-			}
 		case "limit":
 			query.Set(name, rapid.SampledFrom([]string{"1", "20", "100", "101", "-1", "9999999999"}).Draw(t, name))
 			continue
@@ -323,11 +333,22 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		}
 		query.Set(name, some(t, name))
 	}
+	if slices.Contains(s.query[route], "cursor") && rapid.Bool().Draw(t, "forged") {
+		query = s.forge(t, route)
+	}
 	body, kind := s.body(t, method, isPage)
 	if isMessage && method == http.MethodPost {
 		body = strings.NewReader(s.message(t))
 	} else if isNamed && body != nil && rapid.Bool().Draw(t, "a version") {
 		body = strings.NewReader(version(t))
+	}
+	if body != nil {
+		switch rapid.IntRange(0, 7).Draw(t, "sent") {
+		case 0:
+			body = iotest.TimeoutReader(iotest.HalfReader(body)) // cut
+		case 1:
+			body = slowly{body}
+		}
 	}
 	r := httptest.NewRequest(method, "http://localhost/", body)
 	r.URL.Path, _ = url.PathUnescape(path)
@@ -380,6 +401,9 @@ func (s *search) body(t *rapid.T, method string, form bool) (io.Reader, string) 
 	} {
 		if rapid.Bool().Draw(t, name+" sent") {
 			v := some(t, name)
+			if name == "v0" || name == "v1" { // of variables
+				v = strings.Repeat("入", rapid.SampledFrom([]int{0, 1, 1999, 2000, 2001}).Draw(t, "characters"))
+			}
 			values[name] = v
 			fields.Set(name, v)
 		}
@@ -434,6 +458,14 @@ func (s *search) message(t *rapid.T) string {
 	return string(b)
 }
 
+// slowly sends a body that takes its time.
+type slowly struct{ io.Reader }
+
+func (s slowly) Read(p []byte) (int, error) {
+	time.Sleep(time.Second)
+	return s.Reader.Read(p[:min(len(p), 256)])
+}
+
 // try makes a request, and reports what it cost beyond its bound.
 func (s *search) try(route string, r *http.Request) error {
 	b, ok := s.bounds[route]
@@ -458,6 +490,9 @@ func (s *search) try(route string, r *http.Request) error {
 	s.found[route] = s.found[route].most(cost)
 	if w.Code/100 == 2 {
 		s.ok++
+		if r.URL.Query().Has("cursor") {
+			s.positions[route]++
+		}
 	}
 	if err := b.within(cost); err != nil {
 		// what is shrunk finds another state of the library
@@ -497,6 +532,9 @@ func TestBounds(t *testing.T) {
 			}
 		}
 		require.Positive(t, s.ok)
+		for _, route := range []string{"GET /prompts", "GET /app", "GET /me/prompts", "GET /app/mine", "GET /me/votes", "GET /app/votes", "GET /moderation/hidden"} {
+			require.Positive(t, s.positions[route], "%s: no cursor that was forged was read", route)
+		}
 		if testing.Verbose() {
 			s.print()
 		}
