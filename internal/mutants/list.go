@@ -240,7 +240,7 @@ var unbounded = []mutant{
 	},
 	{
 		"a page has room for whatever a text becomes", "../web/prompts.go",
-		"budget(perByte*len(p.Text) + maxFrame - reserved)", "budget(1 << 40)",
+		"budget(perByte*n + maxFrame - reserved)", "budget(1 << 40)",
 	},
 	{
 		"a title has a row for each of its tokens", "../prompt/term.go",
