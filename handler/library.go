@@ -284,3 +284,62 @@ func labelCommand() command {
 		}
 	})
 }
+
+func forkCommand() command {
+	return asking(command{
+		name: "fork", args: []string{"NAME"}, short: "make a private copy of a prompt that knows where it comes from",
+		long: "Makes a private copy of a prompt of yours or another user's, which can follow what is changed there: see upstream. The same\nfork again is the one that was made." + refHelp,
+	}, func(_ *flag.FlagSet, asJSON *bool) asked {
+		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+			r, err := ref(args[0])
+			if err != nil {
+				return err
+			}
+			f, err := remote.Fork(ctx, r)
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(std.out, f.Raw)
+			}
+			_, err = fmt.Fprintf(std.out, "%s@%d forked from %s (%s)\n", f.Name, f.Version, args[0], f.ID)
+			return err
+		}
+	})
+}
+
+func upstreamCommand() command {
+	return asking(command{
+		name: "upstream", args: []string{"NAME"}, short: "print or merge what was changed in the prompt that a fork comes from",
+		long: "Prints what was changed in the prompt that a fork of yours comes from, as diff -u does, and nothing where nothing was.\nWith --merge it becomes a new version of the fork, line by line. Where both changed the same that is refused, and told: change\nyours and run it with --take mine, or take theirs.",
+	}, func(flags *flag.FlagSet, asJSON *bool) asked {
+		merge := flags.Bool("merge", false, "merge it")
+		take := flags.String("take", "", "`side` to take, mine or theirs, instead of merging line by line")
+		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+			r, err := ref(args[0])
+			if err != nil {
+				return err
+			}
+			if *merge || *take != "" {
+				f, err := remote.MergeUpstream(ctx, r, *take)
+				if err != nil {
+					return err
+				}
+				if *asJSON {
+					return printJSON(std.out, f.Raw)
+				}
+				_, err = fmt.Fprintf(std.out, "%s@%d\n", f.Name, f.Version)
+				return err
+			}
+			text, err := remote.Upstream(ctx, r)
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(std.out, map[string]string{"diff": text})
+			}
+			_, err = io.WriteString(std.out, text)
+			return err
+		}
+	})
+}

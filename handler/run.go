@@ -41,7 +41,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		localCommand(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
-		importCommand(), exportCommand(), pullCommand(), pushCommand(),
+		forkCommand(), upstreamCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
 		backupCommand(), restoreCommand(), verifyCommand(), reindexCommand(), redriveCommand(), healthCommand(), versionCommand(),
 	}
 }

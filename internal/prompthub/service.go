@@ -51,6 +51,10 @@ func (m Match) replays(revision int64) bool { return slices.Contains(m.Revisions
 // Create stores a new prompt. With a key, the same call again answers the same prompt and false;
 // another draft under the same key is Invalid.
 func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key string) (View, bool, error) {
+	return s.create(ctx, who, d, prompt.Origin{}, key)
+}
+
+func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.Origin, key string) (View, bool, error) {
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
 		return View{}, false, err
 	}
@@ -58,7 +62,7 @@ func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key
 	if err != nil {
 		return View{}, false, err
 	}
-	idem := idempotency(key, d)
+	idem := idempotency(key, d, origin)
 	if err := s.checkTags(ctx, d.Tags, nil); err != nil {
 		return s.repeated(ctx, who, idem, err)
 	}
@@ -66,7 +70,9 @@ func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key
 	if err != nil {
 		return View{}, false, err
 	}
-	p := prompt.Prompt{ID: id, AuthorID: who.ID, AuthorName: who.Name, Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+	p := prompt.Prompt{
+		ID: id, AuthorID: who.ID, AuthorName: who.Name, Draft: d, Origin: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+	}
 	if err := s.checkIncludes(ctx, p); err != nil {
 		return s.repeated(ctx, who, idem, err)
 	}
@@ -100,13 +106,16 @@ func (s *Service) repeated(ctx context.Context, who auth.User, idem *promptdb.Id
 }
 
 // idempotency identifies a key and what was sent with it.
-func idempotency(key string, d prompt.Draft) *promptdb.Idempotency {
+func idempotency(key string, d prompt.Draft, origin prompt.Origin) *promptdb.Idempotency {
 	if key == "" {
 		return nil
 	}
 	body := fmt.Sprintf("%q", []any{d.Title, d.Text, d.Tags, d.Visibility})
 	if c := d.Content(); c.Kind == prompt.KindChat || c.Config != "" || len(c.Variables) > 0 {
 		body += " content " + c.Hash()
+	}
+	if origin.ID != "" {
+		body += fmt.Sprintf(" origin %s %d", origin.ID, origin.Version)
 	}
 	if len(d.OwnTags) > 0 {
 		body += fmt.Sprintf(" own %q", d.OwnTags)
@@ -246,9 +255,17 @@ func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Matc
 	return s.edit(ctx, who, id, m, func(d prompt.Draft) (prompt.Draft, error) { return s.rules.Check(change.apply(d)) })
 }
 
-// edit makes a new revision out of the current draft. A caller who knows the revision before, and
-// wants what is there now, sent the same request before and is answered as then.
+// edit makes a new revision out of the current draft.
 func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Draft) (prompt.Draft, error)) (View, error) {
+	return s.revise(ctx, who, id, m, func(p prompt.Prompt) (_ prompt.Prompt, err error) {
+		p.Draft, err = next(p.Draft)
+		return p, err
+	})
+}
+
+// revise makes a new revision of a prompt. A caller who knows the revision before, and wants what
+// is there now, sent the same request before and is answered as then.
+func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (View, error) {
 	v, err := s.db.ChangeAndGet(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
 			return p, fault.New(fault.NotFound, "there is no such prompt")
@@ -256,32 +273,30 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 		if !m.holds(p.Revision) && !m.replays(p.Revision) {
 			return p, stale()
 		}
-		d, err := next(p.Draft)
+		now, err := next(p)
 		if err != nil {
 			return p, err
 		}
-		if d.Equal(p.Draft) && len(d.Labels) == 0 && !d.Anew {
+		if now.Equal(p.Draft) && now.Origin == p.Origin && len(now.Labels) == 0 && !now.Anew {
 			return p, promptdb.ErrUnchanged
 		}
-		if err := publishes(who, p.Visibility == prompt.Public || d.Visibility == prompt.Public); err != nil {
+		if err := publishes(who, p.Visibility == prompt.Public || now.Visibility == prompt.Public); err != nil {
 			return p, err
 		}
 		if !m.holds(p.Revision) {
 			return p, stale()
 		}
-		if err := s.checkTags(ctx, d.Tags, p.Tags); err != nil {
+		if err := s.checkTags(ctx, now.Tags, p.Tags); err != nil {
 			return p, err
 		}
-		was := p.Content()
-		p.Draft = d
-		if !d.Content().Same(was) {
-			if err := s.checkIncludes(ctx, p); err != nil {
+		if !now.Content().Same(p.Content()) {
+			if err := s.checkIncludes(ctx, now); err != nil {
 				return p, err
 			}
 		}
-		p.Revision++
-		p.UpdatedAt = s.now().UTC().Truncate(time.Millisecond)
-		return p, nil
+		now.Revision++
+		now.UpdatedAt = s.now().UTC().Truncate(time.Millisecond)
+		return now, nil
 	})
 	if err != nil {
 		return View{}, s.explain(ctx, who, id, err)

@@ -77,6 +77,7 @@ func build(c Config) (*api, http.Handler) {
 	a.byName()
 	a.versions()
 	a.labels()
+	a.forks()
 	a.votes()
 	a.mine()
 	a.tokens()

@@ -26,6 +26,9 @@ func encode(v prompthub.View) Prompt {
 	if c := v.Content(); c.Words() != "" { // in lists it is absent
 		p.Kind, p.Messages, p.Config, p.Variables = encodeContent(c)
 	}
+	if v.Origin.ID != "" {
+		p.Origin = &Origin{ID: string(v.Origin.ID), Version: v.Origin.Version}
+	}
 	if v.Deleted() {
 		p.DeletedAt, p.PurgeAt = stamp(v.DeletedAt), stamp(prompthub.PurgeAt(v.Prompt))
 	}

@@ -91,11 +91,15 @@ func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutpu
 	if err != nil {
 		return nil, err
 	}
+	return created(v, isNew), nil
+}
+
+func created(v prompthub.View, isNew bool) *createOutput {
 	status := http.StatusCreated
 	if !isNew {
 		status = http.StatusOK
 	}
-	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: etag(v), Body: encode(v)}, nil
+	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: etag(v), Body: encode(v)}
 }
 
 func (d PromptDraft) draft() prompt.Draft {

@@ -100,7 +100,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"GET /users/{handle}/prompts/{slug}", "GET /prompts/{id}/versions", "GET /prompts/{id}/versions/{version}",
 		"DELETE /prompts/{id}/versions/{version}", "POST /prompts/{id}/versions/{version}/restore",
 		"GET /prompts/{id}/versions/{version}/diff/{other}", "GET /prompts/{id}/labels", "PUT /prompts/{id}/labels/{label}",
-		"GET /prompts/{id}/used-by",
+		"GET /prompts/{id}/used-by", "POST /prompts/{id}/fork", "GET /prompts/{id}/upstream", "POST /prompts/{id}/upstream/merge",
 		"DELETE /prompts/{id}/labels/{label}", "GET /prompts/{id}/labels/{label}/history", "POST /prompts/{id}/labels/{label}/undo",
 	} {
 		require.Contains(t, routes, route)

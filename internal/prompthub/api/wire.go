@@ -42,6 +42,7 @@ type Prompt struct {
 	Dislikes    int32           `json:"dislikes" doc:"Like likes" example:"2"`
 	Score       int32           `json:"score" doc:"likes - dislikes" example:"10"`
 	Revision    int64           `json:"revision,omitempty" doc:"One more with every edit; absent in lists of other authors' prompts" example:"3"`
+	Origin      *Origin         `json:"origin,omitempty" doc:"What a fork comes from; absent in lists"`
 	MyVote      string          `json:"myVote" enum:"like,dislike,none" doc:"The caller's vote" example:"like"`
 	DeletedAt   string          `json:"deletedAt,omitempty" format:"date-time" doc:"In lists of deleted prompts" example:"2026-03-05T00:00:00.000Z"`
 	PurgeAt     string          `json:"purgeAt,omitempty" format:"date-time" doc:"Until when a deleted prompt can be restored" example:"2026-04-04T00:00:00.000Z"`
@@ -270,6 +271,24 @@ type Diff struct {
 	From int64 `json:"from" doc:"The first version" example:"3"`
 	To   int64 `json:"to" doc:"The second version" example:"4"`
 	Runs []Run `json:"runs" nullable:"false" doc:"The pieces of both texts, in order: those that are not insert make the first, those that are not delete the second"`
+}
+
+// An Origin is the version of another prompt that a fork was made of, or that was merged into it.
+type Origin struct {
+	ID      string `json:"id" doc:"Of the other prompt" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	Version int64  `json:"version" doc:"The version of it" example:"3"`
+}
+
+// An Upstream is what became of what a fork comes from.
+type Upstream struct {
+	ID         string `json:"id" doc:"Of the prompt that it was forked from" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	Version    int64  `json:"version" doc:"The version of it that was forked, or merged last" example:"3"`
+	Latest     int64  `json:"latest,omitempty" doc:"The version that it holds now; absent where it does not exist any more, or the caller may not read it" example:"4"`
+	Title      string `json:"title,omitempty" doc:"Its title now" example:"Act as a code reviewer"`
+	AuthorID   string `json:"authorId,omitempty" doc:"Names its author" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
+	AuthorName string `json:"authorName,omitempty" doc:"Display name of its author" example:"Ann"`
+	Changed    bool   `json:"changed" doc:"Whether there is something to merge" example:"true"`
+	Runs       []Run  `json:"runs" nullable:"false" doc:"What was changed since, as in a Diff; none where nothing was, or where the version before cannot be read any more"`
 }
 
 // A Run is a piece of text.

@@ -76,8 +76,10 @@ var bounds = map[string]bound{
 	"GET /prompts": aList, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked,
 
 	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/text": aWhole, "POST /prompts/{id}/render": aWhole,
-	"GET /prompts/{id}/used-by": {124, 4200, 512, 32 << 10},
-	"GET /me/tokens":            aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
+	"GET /prompts/{id}/used-by":  {124, 4200, 512, 32 << 10},
+	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
+	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aSave,
+	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
 	"GET /me/profile": aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": aList,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 

@@ -55,6 +55,8 @@ func changes() []request {
 		{name: "take a label away", setup: labelled, call: call{method: http.MethodDelete, path: one + "/labels/production", user: ann}, steps: 2, tables: 3},
 		{name: "undo a label", setup: labelled, call: call{method: http.MethodPost, path: one + "/labels/production/undo", user: ann}, steps: 3, tables: 4},
 		{name: "restore a version", setup: labelled, call: call{method: http.MethodPost, path: one + "/versions/1/restore", user: ann}, steps: 5, tables: 4 + edited + indexRows, queues: 2, behind: 1},
+		{name: "fork", call: call{method: http.MethodPost, path: one + "/fork", user: "Vera"}, steps: 5, tables: 9, queues: 2, behind: 2},
+		{name: "merge what a fork comes from", setup: forked, call: call{method: http.MethodPost, path: one + "/upstream/merge", user: "Vera"}, steps: 7, tables: 15, queues: 2, behind: 1},
 		{name: "delete a version", setup: labelled, call: call{method: http.MethodDelete, path: one + "/versions/1", user: ann}, steps: 5, tables: 6 + indexRows, queues: 2, behind: 1},
 		{name: "un-publish", call: unpublish, steps: 4, tables: edited + indexRows, queues: 2, behind: 1},
 		{name: "publish", setup: do(unpublish), call: publish, steps: 4, tables: edited + indexRows, queues: 2, behind: 1},

@@ -99,6 +99,7 @@ func reads() []request {
 		{name: "history of a label", setup: labelled, call: get("/prompts/{id}/labels/production/history", ann), steps: 2, tables: 2},
 		{name: "who includes a prompt of mine", setup: included, call: get("/prompts/{id}/used-by", ann), steps: 3, tables: 5},
 		{name: "text with another that it includes, author known", setup: including, call: get("/prompts/{id}/text", "Vera"), steps: 3, tables: 6},
+		{name: "what a fork comes from, author known", setup: forked, call: get("/prompts/{id}/upstream", "Vera"), steps: 4, tables: 11},
 		{name: "get mine by name", call: get("/users/me/prompts/write-better-short-mystery-novels", ann), steps: 2, tables: 4, budget: &budget{2, 4}},
 		{name: "get my vote", call: get("/prompts/{id}/vote", "Vera"), steps: 1, tables: 2},
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 1},
@@ -146,6 +147,15 @@ func included(l *lab) {
 	typical := l.prompt
 	including(l)
 	l.prompt = typical
+}
+
+// forked has a fork of the typical prompt asked for, which was changed since.
+func forked(l *lab) {
+	var made struct{ ID prompt.ID }
+	l.ask(call{method: http.MethodPost, path: l.path("/prompts/{id}/fork"), user: "Vera"}, &made)
+	labelled(l)
+	l.prompt = made.ID
+	l.settle()
 }
 
 // withHandle gives the author a handle.

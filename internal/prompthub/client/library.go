@@ -239,6 +239,43 @@ func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err er
 	return made, err
 }
 
+// Fork makes a private copy of what r names, which knows where it comes from. The same version is
+// forked once.
+func (c *Client) Fork(ctx context.Context, r prompt.Ref) (made Found, err error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return f, err
+	}
+	which := fmt.Sprintf("/prompts/%s/fork?version=%d", f.ID, f.Version)
+	k := call{method: http.MethodPost, path: which, key: keyOf([]byte(which))}
+	_, err = c.do(ctx, k, &made)
+	return made, err
+}
+
+// Upstream returns what was changed in the prompt that a fork comes from, as diff -u writes it.
+func (c *Client) Upstream(ctx context.Context, r prompt.Ref) (string, error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return c.text(ctx, "/prompts/"+f.ID+"/upstream")
+}
+
+// MergeUpstream makes a new version of a fork with what was changed there, or with the content of
+// one side: "mine" or "theirs".
+func (c *Client) MergeUpstream(ctx context.Context, r prompt.Ref, take string) (now Found, err error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return f, err
+	}
+	path := "/prompts/" + f.ID + "/upstream/merge"
+	if take != "" {
+		path += "?take=" + url.QueryEscape(take)
+	}
+	_, err = c.do(ctx, call{method: http.MethodPost, path: path}, &now)
+	return now, err
+}
+
 // A Version is one of a prompt's contents.
 type Version struct {
 	Version   int64    `json:"version"`
@@ -270,7 +307,11 @@ func (c *Client) Diff(ctx context.Context, a, b prompt.Ref) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := fmt.Sprintf("/prompts/%s/versions/%d/diff/%d", was.ID, was.Version, now.Version)
+	return c.text(ctx, fmt.Sprintf("/prompts/%s/versions/%d/diff/%d", was.ID, was.Version, now.Version))
+}
+
+// text returns what a path answers as plain text.
+func (c *Client) text(ctx context.Context, path string) (string, error) {
 	answered, err := c.patiently(ctx, call{method: http.MethodGet, path: path, accept: "text/plain"})
 	if err != nil {
 		return "", fmt.Errorf("GET %s: %w", c.base+path, err)

@@ -44,7 +44,7 @@ func (c *checker) content(d Draft, limit int) Draft {
 		c.broken("kind", string(d.Kind), "set the kind to text or chat")
 	}
 	if n := len(d.Content().Includes()); n > MaxIncludes {
-		c.broken(IncludesField(d.Content()), fmt.Sprintf("%d includes", n), "include at most %d other prompts", MaxIncludes)
+		c.broken(TextsField(d.Content()), fmt.Sprintf("%d includes", n), "include at most %d other prompts", MaxIncludes)
 	}
 	d.Config = c.config(d.Config)
 	if d.Variables = c.variables(d.Variables); len(d.Variables) == 0 {

@@ -111,8 +111,8 @@ func (c Content) Includes() []Include {
 	return all
 }
 
-// IncludesField names the field that has the includes of a content.
-func IncludesField(c Content) string {
+// TextsField names the field that has the texts of a content.
+func TextsField(c Content) string {
 	if c.Kind == KindChat {
 		return "messages"
 	}

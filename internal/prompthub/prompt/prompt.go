@@ -82,7 +82,15 @@ type Prompt struct {
 	// the name as a URL can hold it; a prompt without one was stored before there were names
 	Slug     string
 	OldNames []string // that still lead to it, the oldest first
+	Origin   Origin   // of a fork
 	Versions
+}
+
+// An Origin is the version of another prompt that a fork was made of, or that was merged into it
+// last. The zero Origin is that of a prompt that is no fork.
+type Origin struct {
+	ID      ID
+	Version int64
 }
 
 // Named reports whether the prompt has a name, a slug and rows of its versions.

@@ -68,7 +68,14 @@ type libraryLine struct {
 	Deleted     string           `json:"deletedVersions,omitempty"` // such as 2,5-9
 	Labels      map[string]int64 `json:"labels,omitempty"`
 	Message     string           `json:"message,omitempty"`
+	Origin      *originLine      `json:"origin,omitempty"`
 	contentParts
+}
+
+// An originLine is where a fork comes from.
+type originLine struct {
+	Prompt  prompt.ID `json:"prompt"`
+	Version int64     `json:"version"`
 }
 
 // maxBackupTries is how often a prompt is read anew that changes while its versions are read.
@@ -111,6 +118,9 @@ func (b *backup) libraryLine(ctx context.Context, rec record, c card) (*libraryL
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
 		Deleted: c.gaps.String(), Labels: c.labels, contentParts: partsOf(rec.Content()),
+	}
+	if rec.Origin.ID != "" {
+		l.Origin = &originLine{rec.Origin.ID, rec.Origin.Version}
 	}
 	names := rec.OldNames // a living prompt has its name and slug
 	if rec.Deleted() {
@@ -162,6 +172,9 @@ func (l *libraryLine) into(p *prompt.Prompt) {
 	}
 	p.Name, p.Slug, p.OldNames, p.Description, p.OwnTags, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.OwnTags, l.Message
 	p.Draft = p.With(l.with(p.Text))
+	if l.Origin != nil {
+		p.Origin = prompt.Origin{ID: l.Origin.Prompt, Version: l.Origin.Version}
+	}
 	p.Versions = prompt.Versions{Version: l.Version, Last: l.LastVersion, From: l.PublicFrom}
 }
 

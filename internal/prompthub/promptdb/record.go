@@ -80,12 +80,18 @@ func library(p prompt.Prompt) table.Props {
 	if !p.Named() {
 		return nil
 	}
-	return table.Props{
+	props := table.Props{
 		{Name: "OldNames", Value: table.String(strings.Join(p.OldNames, "|"))}, // no name has a |
 		{Name: "LastVersion", Value: table.Int64(p.Last)},
 		{Name: "PublicFrom", Value: table.Int64(p.From)},
 		{Name: "Message", Value: table.String(p.Message)},
 	}
+	if p.Origin.ID != "" {
+		props = append(props,
+			table.Prop{Name: "OriginId", Value: table.String(string(p.Origin.ID))},
+			table.Prop{Name: "OriginVersion", Value: table.Int64(p.Origin.Version)})
+	}
+	return props
 }
 
 // authorSummary is the summary that the author's own list shows.
@@ -170,6 +176,9 @@ func parseRecord(row table.Row) (record, error) {
 	}
 	if names := row.Props.Get("OldNames").Str(); names != "" {
 		p.OldNames = strings.Split(names, "|")
+	}
+	p.Origin = prompt.Origin{
+		ID: prompt.ID(row.Props.Get("OriginId").Str()), Version: row.Props.Get("OriginVersion").Int(),
 	}
 	r := record{
 		Prompt:      p,

@@ -1,0 +1,136 @@
+package prompthub
+
+import (
+	"context"
+	"fmt"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// Fork stores a private copy of a prompt that the caller may read, or of a version of it, as a
+// prompt of the caller's that knows where it comes from. With a key, the same call again answers
+// the same prompt and false.
+func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion, key string) (View, bool, error) {
+	if want == (WantedVersion{}) {
+		want.Label = prompt.Latest
+	}
+	v, err := s.db.GetVersion(ctx, who.ID, id, want)
+	if err != nil {
+		return View{}, false, err
+	}
+	d := prompt.Draft{Title: v.Title, Description: v.Description, Visibility: prompt.Private}.With(v.Of.Content)
+	d.Message = fmt.Sprintf("Forked from version %d of %q", v.Version, v.Title)
+	// A tag that was retired since stays with those that have it.
+	if d.Tags, _, err = s.SplitTags(ctx, tagTexts(v.Tags), nil); err != nil {
+		return View{}, false, err
+	}
+	return s.create(ctx, who, d, prompt.Origin{ID: v.ID, Version: v.Version}, key)
+}
+
+func tagTexts(tags []prompt.Tag) []string {
+	list := make([]string, len(tags))
+	for i, t := range tags {
+		list[i] = string(t)
+	}
+	return list
+}
+
+// An Upstream is what a fork comes from.
+type Upstream struct {
+	Origin prompt.Origin  // that of the fork
+	Base   prompt.Version // the version that it names; without a number where the caller cannot read it any more
+	Now    View           // what the prompt there is now; without an id where the caller cannot read it any more
+}
+
+// Changed reports whether there is something to merge.
+func (u Upstream) Changed() bool {
+	return u.Base.Number > 0 && u.Now.ID != "" && !u.Base.Content.Same(u.Now.Content())
+}
+
+// Upstream returns what became of what a prompt of the caller's was forked from.
+func (s *Service) Upstream(ctx context.Context, who auth.User, id prompt.ID) (Upstream, error) {
+	v, err := s.db.Get(ctx, who.ID, id)
+	switch {
+	case err != nil:
+		return Upstream{}, err
+	case v.AuthorID != who.ID:
+		return Upstream{}, fault.New(fault.Forbidden, "only its author may see what a fork comes from")
+	}
+	return s.upstream(ctx, who, v.Origin)
+}
+
+func (s *Service) upstream(ctx context.Context, who auth.User, o prompt.Origin) (Upstream, error) {
+	u := Upstream{Origin: o}
+	if o.ID == "" {
+		return u, fault.New(fault.Conflict, "this prompt is no fork")
+	}
+	now, err := s.db.GetVersion(ctx, who.ID, o.ID, WantedVersion{Label: prompt.Latest})
+	if fault.Of(err) == fault.NotFound {
+		return u, nil
+	}
+	if err != nil {
+		return u, err
+	}
+	u.Now = now
+	base, _, err := s.db.Contents(ctx, who.ID, o.ID, o.Version, o.Version)
+	if fault.Of(err) == fault.NotFound {
+		return u, nil
+	}
+	u.Base = base
+	return u, err
+}
+
+// A Side is one of those whose changes clash.
+type Side string
+
+// The sides.
+const (
+	Mine   Side = "mine"
+	Theirs Side = "theirs"
+)
+
+// MergeUpstream makes a new version of the caller's fork with what was changed since in the prompt
+// that it comes from. What both changed, and not in the same way, is a Conflict that says where,
+// unless take says whose content it is to be.
+func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID, take Side) (View, error) {
+	return s.revise(ctx, who, id, Match{Any: true}, func(p prompt.Prompt) (prompt.Prompt, error) {
+		u, err := s.upstream(ctx, who, p.Origin)
+		if err != nil {
+			return p, err
+		}
+		content, err := u.into(p.Content(), take)
+		if err != nil {
+			return p, err
+		}
+		d := p.With(content)
+		d.Message = fmt.Sprintf("Merges version %d of %q", u.Now.Version, u.Now.Title)
+		p.Origin.Version = u.Now.Version
+		p.Draft, err = s.rules.Check(d)
+		return p, err
+	})
+}
+
+// into returns what becomes of the content of a fork.
+func (u Upstream) into(mine prompt.Content, take Side) (prompt.Content, error) {
+	switch {
+	case u.Now.ID == "":
+		return mine, fault.New(fault.Conflict, "the prompt that this one was forked from does not exist any more, or you may not read it")
+	case take == Mine:
+		return mine, nil
+	case take == Theirs:
+		return u.Now.Content(), nil
+	case u.Base.Number == 0:
+		return mine, fault.New(fault.Conflict, fmt.Sprintf("version %d, which both come from, does not exist any more: choose mine or theirs", u.Origin.Version))
+	}
+	merged, clashes := prompt.Merge(u.Base.Content, mine, u.Now.Content())
+	if len(clashes) == 0 {
+		return merged, nil
+	}
+	f := &fault.Error{Kind: fault.Conflict, Text: "both changed the same: change yours as you want it and choose mine, or choose theirs"}
+	for _, c := range clashes {
+		f.Fields = append(f.Fields, fault.Field{Name: c.Field, Message: c.String()})
+	}
+	return mine, f
+}
