@@ -13,6 +13,8 @@ OIDC := internal/tools/oidc
 OIDC_STAMP := $(OIDC)/node_modules/.package-lock.json
 CLIENTS := internal/tools/clients
 CLIENTS_STAMP := $(CLIENTS)/node_modules/.package-lock.json
+ASSISTANTS := internal/tools/clients/mcp
+ASSISTANTS_STAMP := $(ASSISTANTS)/node_modules/.package-lock.json
 SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
@@ -44,7 +46,7 @@ install: ## build the program as prompthub, and put it into BINDIR, where go ins
 
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
 # of the built program are alone: beside others on two processors, an emulator of storage misses its deadlines.
-test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
+test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
 	go test -count=1 -timeout 20m -parallel 4 ./internal/prompthub/e2e
 	go test -count=1 -timeout 20m -p $(PROCESSORS) -parallel 8 ./internal/prompthub/promptdb $$(go list ./... | grep -v /e2e$$)
@@ -73,8 +75,8 @@ browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a brow
 	@rm -rf .cache/pages && mkdir -p .cache/pages
 	go test -count=1 -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages ./internal/prompthub/e2e
 
-clients: $(CLIENTS_STAMP) ## run clients of others, as they are published, against the built program
-	go test -count=1 -v -run '^TestClients$$' ./internal/prompthub/clients
+clients: $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## run clients of others, as they are published, against the built program
+	go test -count=1 -v -timeout 20m ./internal/prompthub/clients
 
 check: ## format, vet, lint, dead code, go.mod
 	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
@@ -163,6 +165,14 @@ $(CLIENTS_STAMP): $(CLIENTS)/package-lock.json
 		npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
 		echo "npm is not installed: clients of others are not tested. Install Node 20 or later to test them."; \
+	fi
+
+# Those of assistants bring a newer Node with them.
+$(ASSISTANTS_STAMP): $(ASSISTANTS)/package-lock.json
+	@if command -v npm >/dev/null; then \
+		npm ci --prefix $(ASSISTANTS) --ignore-scripts --no-audit --no-fund && touch $@; \
+	else \
+		echo "npm is not installed: clients of the Model Context Protocol are not tested. Install Node 20 or later to test them."; \
 	fi
 
 # What tests in a browser need besides the browser.

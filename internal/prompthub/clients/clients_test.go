@@ -3,10 +3,8 @@ package clients
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/auth"
 	"prompthub/internal/inputs"
 )
 
@@ -26,20 +25,29 @@ const (
 	tools = "internal/tools/clients"
 )
 
+// dir is where the program is built.
+var dir string
+
 func TestMain(m *testing.M) {
 	if flag.Parse(); testing.Short() {
 		fmt.Println("skipped: builds the program, and waits for clients of it")
 		return
 	}
-	m.Run()
+	var err error
+	if dir, err = os.MkdirTemp("", "clients"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 // TestClients runs the scripts of all clients beside one another on one program.
 func TestClients(t *testing.T) {
-	needed(t)
+	needed(t, tools+"/node_modules/.package-lock.json")
 	inputs.Packages(t, "./handler")
 	inputs.Files(t, tools)
-	url := start(t)
+	p := start(t)
 	scripts, err := filepath.Glob(filepath.Join(root, tools, "*.test.mjs"))
 	require.NoError(t, err)
 	require.NotEmpty(t, scripts)
@@ -47,76 +55,18 @@ func TestClients(t *testing.T) {
 		name := filepath.Base(script)
 		t.Run(strings.TrimSuffix(name, ".test.mjs"), func(t *testing.T) {
 			t.Parallel()
-			run(t, name, environment(t, url, strings.TrimSuffix(name, ".test.mjs")))
+			run(t, name, environment(t, p, strings.TrimSuffix(name, ".test.mjs")))
 		})
 	}
 }
 
-// needed skips the test where the clients are not installed; in CI they must be.
-func needed(t *testing.T) {
-	t.Helper()
-	_, err := exec.LookPath("node")
-	if err == nil {
-		_, err = os.Stat(filepath.Join(root, tools, "node_modules", ".package-lock.json"))
-	}
-	if err == nil {
-		return
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("run \"make clients\", which installs the clients: %v", err)
-	}
-	t.Skipf("run \"make clients\", which installs the clients: %v", err)
-}
-
-// start builds the program, starts it on an embedded store, and returns its address.
-func start(t *testing.T) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "handler")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./handler")
-	build.Dir = root
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := l.Addr().String()
-	require.NoError(t, l.Close())
-	var log bytes.Buffer
-	cmd := exec.CommandContext(context.Background(), binary, "local", "--addr", addr, "--data", t.TempDir())
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "AzureWebJobsStorage=", "AUTH_MODE=dev", "MAX_TEXT=32768"), &log, &log
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // gone already is as good
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Logf("the last of what the program printed:\n%s", log.Bytes()[max(0, log.Len()-4000):])
-		}
-	})
-	url := "http://" + addr
-	require.Eventually(t, func() bool {
-		r, err := http.Get(url + "/api/v1/ready") //nolint:noctx // the loop ends by time
-		if err != nil {
-			return false
-		}
-		defer r.Body.Close()
-		return r.StatusCode == http.StatusOK
-	}, 30*time.Second, 50*time.Millisecond)
-	return url
-}
-
 // environment makes an access token of a user, and returns what clients read of it.
-func environment(t *testing.T, url, user string) []string {
+func environment(t *testing.T, p *program, user string) []string {
 	t.Helper()
-	body := strings.NewReader(`{"name":"clients","scopes":["read","write","publish"]}`)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/v1/me/tokens", body)
-	require.NoError(t, err)
-	r.Header.Set("X-Dev-User", user)
-	r.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	defer resp.Body.Close()
 	var made struct{ ID, Token string }
-	require.NoError(t, json.NewDecoder(resp.Body).Decode(&made))
+	p.ask(t, user, http.MethodPost, "/me/tokens", map[string]any{"name": "clients", "scopes": auth.Scopes()}, &made)
 	require.NotEmpty(t, made.Token)
+	url := p.url()
 	secret := made.Token[strings.LastIndex(made.Token, "_")+1:]
 	return append(os.Environ(),
 		"LANGFUSE_BASE_URL="+url+"/lf", "LANGFUSE_BASEURL="+url+"/lf", "LANGFUSE_HOST="+url+"/lf",
