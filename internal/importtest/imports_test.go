@@ -51,8 +51,8 @@ var allowed = map[string][]string{
 	},
 	"internal/prompthub/door": {"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub/prompt"},
 	"internal/prompthub/api": {
-		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",
-		"internal/telemetry",
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/format",
+		"internal/prompthub/prompt", "internal/telemetry",
 	},
 	"internal/prompthub/langfuse": {
 		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt", "internal/telemetry",

@@ -74,6 +74,7 @@ func build(c Config) (*api, http.Handler) {
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.prompts()
 	a.rendering()
+	a.exports()
 	a.byName()
 	a.versions()
 	a.labels()

@@ -85,7 +85,7 @@ func (a *api) complete(op *huma.Operation) {
 			r.Headers["ETag"] = header(true, "Changes with the answer; send it in If-None-Match", `"3-12-2-l"`)
 		}
 		for name, h := range r.Headers {
-			h.Required = name != "Link" // of the last page
+			h.Required = name != "Link" && name != lossHeader // the last page, and all is held
 		}
 		maps.Copy(r.Headers, common())
 		if len(op.Security) > 0 {

@@ -51,6 +51,7 @@ var permissions = map[string]rule{
 	"create-prompt":       {"201", "201", "201"},
 	"get-me":              {"200", "200", "200"},
 	"list-my-prompts":     {"200", "200", "200"},
+	"export-prompt":       {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"list-versions":       {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"get-version":         {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"compare-versions":    {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
@@ -84,7 +85,7 @@ var permissions = map[string]rule{
 // where reading is public.
 var (
 	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs"}
-	read   = []string{"list-prompts", "get-prompt", "list-tags", "render-prompt", "get-prompt-text", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
+	read   = []string{"list-prompts", "get-prompt", "list-tags", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
 )
 
 // A caller is somebody, or claims to be.
@@ -243,6 +244,9 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 	p := m.prompt(target)
 	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug, "{version}", "1", "{other}", "2",
 		"{label}", "production", "{token}", "mfrggzdfmztwq2lk").Replace(o.path)
+	if strings.HasSuffix(path, "/export") {
+		path += "?format=skill"
+	}
 	v, _ := m.contract.at(o.pointer)
 	op := v.(map[string]any)
 	header := append([]string{}, who.header...)

@@ -118,24 +118,27 @@ type getInput struct {
 }
 
 func (a *api) get(ctx context.Context, c call, in *getInput) (*promptOutput, error) {
-	id, err := in.prompt()
-	if err != nil {
-		return nil, err
-	}
-	want, one, err := in.wanted()
-	if err != nil {
-		return nil, err
-	}
-	var v prompthub.View
-	if one {
-		v, err = a.Service.GetVersion(ctx, c.User, id, want)
-	} else {
-		v, err = a.Service.Get(ctx, c.User, id)
-	}
+	v, err := a.read(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
 	return output(v), nil
+}
+
+// read returns a prompt, as it is or in the version that is asked for.
+func (a *api) read(ctx context.Context, c call, in *getInput) (prompthub.View, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return prompthub.View{}, err
+	}
+	want, one, err := in.wanted()
+	switch {
+	case err != nil:
+		return prompthub.View{}, err
+	case one:
+		return a.Service.GetVersion(ctx, c.User, id, want)
+	}
+	return a.Service.Get(ctx, c.User, id)
 }
 
 type replaceInput struct {

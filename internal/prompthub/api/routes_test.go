@@ -91,7 +91,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	}
 	for _, route := range []string{
 		"POST /prompts", "GET /prompts", "GET /prompts/{id}", "PUT /prompts/{id}", "PATCH /prompts/{id}", "DELETE /prompts/{id}",
-		"POST /prompts/{id}/render", "GET /prompts/{id}/text",
+		"POST /prompts/{id}/render", "GET /prompts/{id}/text", "GET /prompts/{id}/export",
 		"POST /prompts/{id}/restore", "PUT /prompts/{id}/vote", "GET /prompts/{id}/vote", "DELETE /prompts/{id}/vote",
 		"PUT /prompts/{id}/hidden", "DELETE /prompts/{id}/hidden", "GET /moderation/hidden", "GET /me", "GET /me/prompts", "GET /me/votes",
 		"GET /me/tokens", "POST /me/tokens", "DELETE /me/tokens/{token}",
@@ -226,7 +226,7 @@ func TestIdentity(t *testing.T) {
 	public := newWorld(t)
 	isOpen := map[string]bool{"/health": true, "/ready": true, "/openapi.json": true, "/docs": true}
 	isRead := map[string]bool{
-		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "post /prompts/{id}/render": true, "get /tags": true,
+		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "get /prompts/{id}/export": true, "post /prompts/{id}/render": true, "get /tags": true,
 		"get /prompts/{id}/versions": true, "get /prompts/{id}/versions/{version}": true, "get /prompts/{id}/versions/{version}/diff/{other}": true,
 		"get /prompts/{id}/labels": true, "get /prompts/{id}/labels/{label}/history": true,
 		"get /users/{handle}/prompts/{slug}": true, "get /users/{handle}": true, "get /users/{handle}/prompts": true,

@@ -80,7 +80,10 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
 	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aSave,
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
-	"GET /me/profile": aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": aList,
+	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each behind
+	// a hundred spaces, and as many nodes of YAML.
+	"GET /prompts/{id}/export": {8, 100, 1 << 10, 64 << 10},
+	"GET /me/profile":          aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": aList,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,

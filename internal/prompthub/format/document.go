@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -48,6 +49,19 @@ func (d Document) draft() prompt.Draft {
 		Config: string(d.Config), Variables: d.Variables, Visibility: prompt.Visibility(d.Visibility),
 		Message: d.Message, Labels: d.Labels, OwnTags: d.OwnTags,
 	}
+}
+
+// Of returns a stored draft as a document.
+func Of(d prompt.Draft) Document {
+	made := Document{
+		Name: d.Name, Title: d.Title, Description: d.Description, Kind: d.Kind, Text: d.Text, Messages: d.Messages,
+		Config: jsontext.Value(d.Config), Variables: d.Variables, OwnTags: d.OwnTags, Visibility: string(d.Visibility),
+		Labels: d.Labels, Message: d.Message,
+	}
+	for _, tag := range d.Tags {
+		made.Tags = append(made.Tags, string(tag))
+	}
+	return made.normal()
 }
 
 // Draft returns the document as rules check it: with a title, and private where it does not say.
@@ -348,8 +362,33 @@ func (o *object) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// indented returns the object as a JSON file.
+// indented returns a value as a JSON file.
 func indented(v any) ([]byte, error) {
-	b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "), jsontext.EscapeForHTML(false))
-	return append(b, '\n'), err
+	b, err := marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	if err := shallow(b); err != nil {
+		return nil, err
+	}
+	file := jsontext.Value(b)
+	err = file.Indent(jsontext.WithIndent("  "))
+	return append(file, '\n'), err
+}
+
+var errDeep = fmt.Errorf("is nested more than %d deep", maxDepth)
+
+// shallow reports whether a value is nested so little that lines of it begin with few spaces.
+func shallow(v jsontext.Value) error {
+	d := jsontext.NewDecoder(bytes.NewReader(v))
+	for {
+		if _, err := d.ReadToken(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if d.StackDepth() > maxDepth {
+			return errDeep
+		}
+	}
 }

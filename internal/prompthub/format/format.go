@@ -115,6 +115,23 @@ func Parse(s string) (Format, error) {
 	return Format(s), nil
 }
 
+// MediaType returns the type of files of the format.
+func (f Format) MediaType() string {
+	switch path.Ext(codecs[f].ext) {
+	case ".md":
+		return "text/markdown; charset=utf-8"
+	case ".json":
+		return "application/json"
+	case ".yml":
+		return "application/yaml"
+	case ".csv":
+		return "text/csv; charset=utf-8"
+	case ".jsonl":
+		return "application/jsonl"
+	}
+	return "text/plain; charset=utf-8"
+}
+
 // Loses returns the members of a document that a format cannot hold.
 func (f Format) Loses() []string { return slices.Clone(codecs[f].loses) }
 

@@ -141,7 +141,11 @@ func writeYAML(o object) ([]byte, error) {
 	if len(o) == 0 {
 		return nil, nil
 	}
-	n, err := yamlNode(jsontext.NewDecoder(bytes.NewReader(o.value())))
+	v := o.value()
+	if err := shallow(v); err != nil {
+		return nil, err
+	}
+	n, err := yamlNode(jsontext.NewDecoder(bytes.NewReader(v)))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/prompthub/format"
+)
+
+func (a *api) exports() {
+	route(a, reader, huma.Operation{
+		OperationID: "export-prompt", Method: http.MethodGet, Path: "/prompts/{id}/export", Tags: []string{"prompts"},
+		Summary: "A prompt as a file of another program", Errors: []int{404, 422},
+		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: files()}},
+	}, a.exportPrompt)
+}
+
+const lossHeader = "X-PromptHub-Loss"
+
+// files returns what a file can be.
+func files() map[string]*huma.MediaType {
+	types := make(map[string]*huma.MediaType)
+	for _, f := range format.Formats() {
+		name, _, _ := strings.Cut(f.MediaType(), ";")
+		types[name] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}, Example: "Write to {{name}}."}
+	}
+	types[jsonType] = &huma.MediaType{Schema: &huma.Schema{}, Example: map[string]any{"name": "letter", "prompt": "Write to {{name}}."}}
+	return types
+}
+
+type exportInput struct {
+	ByID
+	Which
+	Format string `query:"format" required:"true" enum:"command,csv,dotprompt,fabric,github-models,jsonl,langchain,langfuse,markdown,open-webui,prompts.chat,prompty,skill,vscode" doc:"Which program's" example:"skill"`
+}
+
+type exportOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Disposition string `header:"Content-Disposition" doc:"What to call the file" example:"attachment; filename=SKILL.md"`
+	Loss        string `header:"X-PromptHub-Loss" doc:"What of the prompt such a file cannot hold, separated by commas; absent for nothing" example:"tags, visibility"`
+	Body        []byte
+}
+
+func (a *api) exportPrompt(ctx context.Context, c call, in *exportInput) (*exportOutput, error) {
+	v, err := a.read(ctx, c, &getInput{in.ByID, in.Which})
+	if err != nil {
+		return nil, err
+	}
+	f := format.Format(in.Format)
+	d := format.Of(v.Draft)
+	file, loss, err := format.Write(f, d)
+	if err != nil {
+		return nil, invalid("query.format", err.Error(), in.Format)
+	}
+	return &exportOutput{
+		ContentType: f.MediaType(), Loss: strings.Join(loss, ", "), Body: file,
+		Disposition: mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(f.Path(d))}),
+	}, nil
+}
