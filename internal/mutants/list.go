@@ -229,6 +229,10 @@ var mutants = []mutant{
 		"the prompts of an author are listed to others, private ones too", "mine.go",
 		"	if f.listed && !p.Listed() {", "	if false {",
 	},
+	{
+		"the lock of a message is renewed when it ends", "../../function/queuetrigger/delivery.go",
+		"time.NewTicker(d.Settings.Lock / 2)", "time.NewTicker(d.Settings.Lock)",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds

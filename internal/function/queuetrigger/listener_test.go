@@ -221,6 +221,29 @@ func TestRunningMessageStaysHidden(t *testing.T) {
 	})
 }
 
+// slow is a queue that renewals take long to reach.
+type slow struct{ queue.Queues }
+
+func (s slow) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
+	time.Sleep(20 * time.Second)
+	return s.Queues.Hide(ctx, name, r, delay)
+}
+
+func TestLockIsRenewedLongBeforeItEnds(t *testing.T) {
+	work := func(context.Context, queue.Message) error {
+		time.Sleep(time.Hour)
+		return nil
+	}
+	run(t, work, func(t *testing.T, w *world) {
+		w.Queues = slow{w.queues}
+		w.send("a")
+		w.start()
+		w.later(61 * time.Minute)
+		require.Len(t, w.seen(), 1)
+		require.Zero(t, w.len("jobs"))
+	})
+}
+
 func TestPausesGrow(t *testing.T) {
 	run(t, succeed, func(t *testing.T, w *world) {
 		w.Settings.MaxPoll = 10 * time.Second
