@@ -235,7 +235,7 @@ func TestLockIsRenewedLongBeforeItEnds(t *testing.T) {
 		return nil
 	}
 	run(t, work, func(t *testing.T, w *world) {
-		w.Queues = slow{w.queues}
+		w.Queues, w.Settings.MaxPoll = slow{w.queues}, time.Second
 		w.send("a")
 		w.start()
 		w.later(61 * time.Minute)
