@@ -374,7 +374,7 @@ func (e *explorer) wait() bool {
 	for _, c := range e.Pending() {
 		sooner(c.Wake)
 		sooner(c.Sent)
-		sooner(c.Sent.Add(promptdb.CallWithin))
+		sooner(c.Sent.Add(e.times().Call))
 	}
 	e.tick(next.Sub(e.Now()))
 	return left > 0
@@ -429,7 +429,7 @@ func (e *explorer) ready() []*chaos.Call {
 // expire answers calls that have waited for longer than their sender does.
 func (e *explorer) expire() {
 	for _, c := range e.Pending() {
-		if c.Wake.IsZero() && e.Now().Sub(c.Sent) >= promptdb.CallWithin {
+		if c.Wake.IsZero() && e.Now().Sub(c.Sent) >= e.times().Call {
 			e.lose(c)
 		}
 	}
@@ -525,7 +525,7 @@ func (e *explorer) crash(c *chaos.Call) {
 	e.say("%s: %s: CRASH %d", c.Process.Name, c.Label, n)
 	p := c.Process
 	if n == 2 && c.Write {
-		d := e.upTo(c.Sent.Add(promptdb.CallWithin + promptdb.WriteEnd).Sub(e.Now()))
+		d := e.upTo(c.Sent.Add(e.times().Call + promptdb.WriteEnd).Sub(e.Now()))
 		e.late = append(e.late, landing{e.Now().Add(d), c.Delay(chaos.ErrKilled)})
 		p.Kill()
 		return

@@ -28,6 +28,7 @@ func TestConstantsMatter(t *testing.T) {
 		{"index writes that are sent for longer", promptdb.Times{Send: longer(is.Send)}, (*explorer).slow},
 		{"a wake-up that comes sooner", promptdb.Times{Wake: shorter(is.Wake)}, (*explorer).fast},
 		{"a wake-up that counts as fresh for longer", promptdb.Times{Fresh: longer(is.Fresh)}, (*explorer).fast},
+		{"a call that is under way for longer", promptdb.Times{Call: longer(is.Call)}, (*explorer).slow},
 		{"a vote's wake-up that comes sooner", promptdb.Times{Vote: shorter(is.Vote)}, (*explorer).voter},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -93,23 +93,23 @@ func PromptKey(author string, id prompt.ID) table.Key { return promptKey(author,
 // What the protocol assumes of processes, storage and clocks.
 const (
 	PauseWithin = pauseWithin
-	CallWithin  = callWithin
 	WriteEnd    = writeEnd
 	ClockSkew   = clockSkew
 )
 
 // Times are constants of the protocol, each as it is where it is zero.
-type Times struct{ Lease, Send, Fresh, Wake, Vote time.Duration }
+type Times struct{ Lease, Send, Fresh, Wake, Vote, Call time.Duration }
 
 // OrElse returns t with the constants of the protocol where it is zero.
 func (t Times) OrElse() Times {
 	return Times{
 		Lease: cmp.Or(t.Lease, leaseFor), Send: cmp.Or(t.Send, sendWithin), Fresh: cmp.Or(t.Fresh, wakeFresh),
-		Wake: cmp.Or(t.Wake, wakeAfter), Vote: cmp.Or(t.Vote, voteWake),
+		Wake: cmp.Or(t.Wake, wakeAfter), Vote: cmp.Or(t.Vote, voteWake), Call: cmp.Or(t.Call, callWithin),
 	}
 }
 
-// Bend makes a DB go by other constants.
+// Bend makes a DB go by other constants, but for Call: how long calls are under way is up to who
+// schedules them.
 func (db *DB) Bend(t Times) {
 	t = t.OrElse()
 	db.times = times{lease: t.Lease, send: t.Send, fresh: t.Fresh, wake: t.Wake, vote: t.Vote}
