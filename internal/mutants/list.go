@@ -230,6 +230,10 @@ var mutants = []mutant{
 		"	if f.listed && !p.Listed() {", "	if false {",
 	},
 	{
+		"anti-entropy forgets its place inside a prompt", "sweep.go",
+		"p.votes != nil && text != \"\" &&", "p.votes != nil && text == \"never\" &&",
+	},
+	{
 		"the lock of a message is renewed when it ends", "../../function/queuetrigger/delivery.go",
 		"time.NewTicker(d.Settings.Lock / 2)", "time.NewTicker(d.Settings.Lock)",
 	},
