@@ -29,8 +29,9 @@ func (a *app) assistants(identify auth.Identify, admission *httpjson.Admission) 
 	service := a.service()
 	issuers, scopes := a.settings.Issued()
 	return mcp.New(mcp.Config{
-		Issuers: issuers, Scopes: scopes, Public: a.settings.Public, Service: service, Identify: service.WithTokens(identify, a.settings.Dev()), PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
-		Admission: admission, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
+		Service: service, MaxText: a.settings.MaxText, Issuers: issuers, Scopes: scopes, Public: a.settings.Public,
+		Door:    door.Door{Identify: service.WithTokens(identify, a.settings.Dev()), PublicRead: a.settings.PublicRead, Admission: admission},
+		Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})
 }
 

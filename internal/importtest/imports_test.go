@@ -61,7 +61,7 @@ var allowed = map[string][]string{
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
 	},
 	"internal/prompthub/mcp": {
-		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt",
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",
 		"internal/prompthub/skill", "internal/telemetry",
 	},
 	"internal/prompthub/skill":  {"internal/prompthub/prompt"},

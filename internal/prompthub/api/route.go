@@ -65,7 +65,7 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 		if who != open {
 			r, w := humago.Unwrap(ctx)
 			var err error
-			if c.Caller, err = a.door().Admit(w, r, who == user, scope(who, r)); err != nil {
+			if c.Caller, err = a.door().Admit(w, r, door.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)}); err != nil {
 				httpjson.Refuse(w, r, err)
 				return
 			}

@@ -102,7 +102,9 @@ func (l *lab) restart() {
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	routes := api.New(api.Config{Service: hub, Identify: hub.WithTokens(auth.Dev(), true), Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
-	assistants := mcp.New(mcp.Config{Service: hub, Identify: hub.WithTokens(auth.Dev(), true), Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
+	assistants := mcp.New(mcp.Config{
+		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
+	})
 	lf := langfuse.New(langfuse.Config{
 		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission}, Log: log, Now: time.Now,
 	})

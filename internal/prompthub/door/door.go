@@ -25,23 +25,29 @@ type Caller struct {
 	Key string // names the caller for the limits
 }
 
-// Admit returns who sends a request, or why it goes no further. Where it is for users, it is for
-// nobody else; scope is what an access token must allow. Those who are not identified share what
-// their address may ask for.
-func (d Door) Admit(w http.ResponseWriter, r *http.Request, users bool, scope string) (Caller, error) {
+// A Need is what a request needs of who sends it.
+type Need struct {
+	Users bool   // to be somebody in particular
+	Write bool   // room among the writes that a caller may send, not among the reads
+	Scope string // what an access token must allow
+}
+
+// Admit returns who sends a request, or why it goes no further. Those who are not identified share
+// what their address may ask for.
+func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, error) {
 	u, err := d.Identify(r)
-	if err == nil && !u.Known() && (users || !d.PublicRead) {
+	if err == nil && !u.Known() && (n.Users || !d.PublicRead) {
 		err = fault.New(fault.Unauthenticated, "sign in to use this")
 	}
 	if u.Known() {
 		httpjson.SetUser(r.Context(), prompt.AuthorKey(u.ID))
 	}
 	c := Caller{User: u, Key: httpjson.Caller(r, u.ID)}
-	if limited := d.Admission.Admit(w.Header(), c.Key, httpjson.IsWrite(r)); limited != nil {
+	if limited := d.Admission.Admit(w.Header(), c.Key, n.Write); limited != nil {
 		return c, limited
 	}
 	if err == nil {
-		err = u.Needs(scope)
+		err = u.Needs(n.Scope)
 	}
 	return c, err
 }

@@ -137,7 +137,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	httpjson.SetRoute(r.Context(), method+" "+path)
-	caller, err := s.Door.Admit(w, r, true, door.Scope(r))
+	caller, err := s.Door.Admit(w, r, door.Need{Users: true, Write: httpjson.IsWrite(r), Scope: door.Scope(r)})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -14,15 +14,15 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/prompt"
 )
 
 // A call is a request as methods see it, besides their parameters.
 type call struct {
-	auth.User
+	door.Caller
 	set     set
-	caller  string // for the limits
-	refused error  // why the caller may not do what it asked for: it is told by the status
+	refused error // why the caller may not do what it asked for: it is told by the status
 }
 
 // A set is the prompts that an endpoint lists: those under a tag, those of an author, or, of
@@ -40,19 +40,19 @@ func callOf(ctx context.Context) *call {
 }
 
 // serve answers one message of the protocol.
-func (d *door) serve(w http.ResponseWriter, r *http.Request) error {
+func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 	c, err := d.admit(w, r)
 	if err != nil {
 		return err
 	}
-	body, err := d.Admission.ReadBody(w, r, c.caller, d.bodyLimit())
+	body, err := d.Door.Admission.ReadBody(w, r, c.Key, door.BodyLimit(d.MaxText))
 	if err == nil {
 		err = checkEnvelope(body)
 	}
 	if err != nil {
 		return err
 	}
-	leave, err := d.Admission.Enter(c.caller)
+	leave, err := d.Door.Admission.Enter(c.Key)
 	if err != nil {
 		return err
 	}
@@ -71,23 +71,11 @@ func (d *door) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// admit returns who is calling, or why the call goes no further. A message is counted as a read;
-// what changes something is counted once more by its tool, as a write.
-func (d *door) admit(w http.ResponseWriter, r *http.Request) (*call, error) {
-	who, err := d.Identify(r)
-	if err == nil && !who.Known() && !d.PublicRead {
-		err = errSignIn()
-	}
-	if who.Known() {
-		httpjson.SetUser(r.Context(), prompt.AuthorKey(who.ID))
-	}
-	c := &call{User: who, caller: httpjson.Caller(r, who.ID)}
-	if limited := d.Admission.Admit(w.Header(), c.caller, false); limited != nil {
-		return nil, limited
-	}
-	if err == nil {
-		err = who.Needs(auth.ScopeRead)
-	}
+// admit returns who is calling, or why the call goes no further. A message is counted as a read; what
+// changes something is counted once more by its tool, as a write.
+func (d *handler) admit(w http.ResponseWriter, r *http.Request) (*call, error) {
+	who, err := d.Door.Admit(w, r, door.Need{Scope: auth.ScopeRead})
+	c := &call{Caller: who}
 	if err == nil {
 		c.set, err = setOf(r)
 	}
@@ -184,7 +172,7 @@ func cut(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxNotatio
 
 // receive is asked before every method of the protocol. Those that need a stream or a session there
 // are not.
-func (d *door) receive(next sdk.MethodHandler) sdk.MethodHandler {
+func (d *handler) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch p := req.GetParams().(type) {
 		case *sdk.ListPromptsParams:

@@ -14,9 +14,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/skill"
 	"prompthub/internal/telemetry"
@@ -27,22 +27,20 @@ const Prefix = "/mcp"
 
 // Config is what the door needs. Every field is required but those that say what their zero means.
 type Config struct {
-	Service    *prompthub.Service
-	Identify   auth.Identify
-	PublicRead bool     // whether nobody in particular may read public prompts
-	MaxText    int      // of a text; zero means prompt.DefaultMaxText
-	Issuers    []string // who signs the tokens that count here; none where nobody does
-	Scopes     []string // what clients ask an issuer for; none where it does not matter
-	Public     string   // the URL of this service; "" for the one that a request names
-	Admission  *httpjson.Admission
-	Origins    httpjson.Origins // of pages elsewhere that may use the endpoint; none is right where there are none
-	Log        *slog.Logger
-	Now        func() time.Time
-	Telemetry  *telemetry.Telemetry // nil collects nothing
-	Version    string               // of the binary
+	Service   *prompthub.Service
+	Door      door.Door
+	MaxText   int              // of a text; zero means prompt.DefaultMaxText
+	Issuers   []string         // who signs the tokens that count here; none where nobody does
+	Scopes    []string         // what clients ask an issuer for; none where it does not matter
+	Public    string           // the URL of this service; "" for the one that a request names
+	Origins   httpjson.Origins // of pages elsewhere that may use the endpoint; none is right where there are none
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+	Version   string               // of the binary
 }
 
-type door struct {
+type handler struct {
 	Config
 	protocol http.Handler
 	mux      *http.ServeMux
@@ -76,15 +74,15 @@ func serves(path string) bool {
 		(strings.HasPrefix(path, "/u/") || strings.HasPrefix(path, "/t/")) && strings.Contains(path, wellKnown)
 }
 
-func build(c Config) *door {
+func build(c Config) *handler {
 	if c.MaxText == 0 {
 		c.MaxText = prompt.DefaultMaxText
 	}
-	d := &door{Config: c, mux: http.NewServeMux()}
+	d := &handler{Config: c, mux: http.NewServeMux()}
 	server := d.server()
 	d.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
-		MaxRequestBodyBytes:        d.bodyLimit(),
+		MaxRequestBodyBytes:        door.BodyLimit(d.MaxText),
 		DisableLocalhostProtection: true, // behind the Functions host every request comes from this machine; auth.Dev has its own
 	})
 	for _, set := range []string{"", "/t/{tag}", "/u/{handle}"} {
@@ -98,7 +96,7 @@ func build(c Config) *door {
 	return d
 }
 
-func (d *door) handle(pattern string, h func(http.ResponseWriter, *http.Request) error) {
+func (d *handler) handle(pattern string, h func(http.ResponseWriter, *http.Request) error) {
 	d.patterns = append(d.patterns, pattern)
 	d.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
@@ -106,12 +104,6 @@ func (d *door) handle(pattern string, h func(http.ResponseWriter, *http.Request)
 		}
 	})
 }
-
-// maxEnvelope is what a body may have beside a text, of which every character may stand as an
-// escape of six bytes.
-const maxEnvelope = 256 << 10
-
-func (d *door) bodyLimit() int64 { return maxEnvelope + 6*int64(d.MaxText) }
 
 // How long clients may keep what is not asked for with every call.
 const (
@@ -123,7 +115,7 @@ const instructions = "A library of prompts. Your own prompts are listed; search_
 	"save_prompt keeps a new prompt that only its author sees."
 
 // server returns the one server of all callers. Who is calling is in the context of each request.
-func (d *door) server() *sdk.Server {
+func (d *handler) server() *sdk.Server {
 	capabilities := &sdk.ServerCapabilities{
 		Prompts: &sdk.PromptCapabilities{}, Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 	}

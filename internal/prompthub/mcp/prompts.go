@@ -23,7 +23,7 @@ const (
 )
 
 // page returns a page of the prompts that an endpoint lists, with their contents.
-func (d *door) page(ctx context.Context, c *call, cursor string) (prompthub.Page, error) {
+func (d *handler) page(ctx context.Context, c *call, cursor string) (prompthub.Page, error) {
 	before, cursor, err := splitCursor(cursor)
 	if err != nil {
 		return prompthub.Page{}, err
@@ -57,7 +57,7 @@ func splitCursor(s string) (int, string, error) {
 }
 
 // summaries returns what the lists of the service hold, without votes.
-func (d *door) summaries(ctx context.Context, c *call, cursor string, limit int) (prompthub.Page, error) {
+func (d *handler) summaries(ctx context.Context, c *call, cursor string, limit int) (prompthub.Page, error) {
 	nobody := auth.User{}
 	switch {
 	case c.set.handle != "":
@@ -70,7 +70,7 @@ func (d *door) summaries(ctx context.Context, c *call, cursor string, limit int)
 	return d.Service.Search(ctx, nobody, prompthub.Search{Order: prompthub.MostLiked, Limit: limit, Cursor: cursor})
 }
 
-func (d *door) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sdk.Result, error) {
+func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sdk.Result, error) {
 	c := callOf(ctx)
 	cursor := ""
 	if p != nil {
@@ -134,7 +134,7 @@ type foundKey struct{}
 
 // getPrompt looks a prompt up and has next render it, under the name of the one prompt that the
 // library of the protocol knows: it completes results of its own prompts alone.
-func (d *door) getPrompt(ctx context.Context, p *sdk.GetPromptParams, next func(context.Context) (sdk.Result, error)) (sdk.Result, error) {
+func (d *handler) getPrompt(ctx context.Context, p *sdk.GetPromptParams, next func(context.Context) (sdk.Result, error)) (sdk.Result, error) {
 	c := callOf(ctx)
 	v, err := d.lookup(ctx, c, p.Name)
 	if err != nil {
@@ -145,7 +145,7 @@ func (d *door) getPrompt(ctx context.Context, p *sdk.GetPromptParams, next func(
 }
 
 // renderFound answers with the prompt that getPrompt has found.
-func (d *door) renderFound(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+func (d *handler) renderFound(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	v, _ := ctx.Value(foundKey{}).(prompthub.View)
 	given := values(req.Params)
 	if form := ask(req, v, given); form != nil {
@@ -181,7 +181,7 @@ func message(role, text string) *sdk.PromptMessage {
 }
 
 // complete offers the choices of a variable that begin with what was typed.
-func (d *door) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+func (d *handler) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	res := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}
 	if req.Params.Ref.Type != "ref/prompt" {
 		return res, nil
@@ -207,7 +207,7 @@ func (d *door) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.Com
 }
 
 // lookup returns the prompt that a client names, as lists name it or as people do.
-func (d *door) lookup(ctx context.Context, c *call, name string) (prompthub.View, error) {
+func (d *handler) lookup(ctx context.Context, c *call, name string) (prompthub.View, error) {
 	ref, err := prompt.ParseRef(name)
 	if err != nil {
 		return prompthub.View{}, fault.New(fault.Invalid, fmt.Sprintf("name a prompt: %v", err))

@@ -241,7 +241,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 
 func TestNobody(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *mcp.Config) { c.PublicRead = false })
+	w := newWorld(t, func(c *mcp.Config) { c.Door.PublicRead = false })
 	require.Equal(t, http.StatusUnauthorized, w.as("").call("prompts/list", object{}).status)
 	require.Equal(t, http.StatusUnauthorized, w.as("ann", "Authorization", "Bearer ph_x").call("prompts/list", object{}).status)
 	require.Equal(t, http.StatusOK, w.as("ann").call("prompts/list", object{}).status)

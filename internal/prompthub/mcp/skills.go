@@ -21,7 +21,7 @@ const (
 )
 
 // skills adds the methods of the extension.
-func (d *door) skills(s *sdk.Server) {
+func (d *handler) skills(s *sdk.Server) {
 	s.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "skill", URITemplate: skillScheme + "{id}/{name}/" + skill.FileName, MIMEType: markdown,
 		Description: "A prompt as an Agent Skill, by its id and its slug",
@@ -92,7 +92,7 @@ func entry(v prompthub.View, s skill.Skill) skillEntry {
 }
 
 // listSkills answers skills/list with the prompts that prompts/list has.
-func (d *door) listSkills(ctx context.Context, _ *sdk.ServerSession, p *listSkillsParams) (*listSkillsResult, error) {
+func (d *handler) listSkills(ctx context.Context, _ *sdk.ServerSession, p *listSkillsParams) (*listSkillsResult, error) {
 	c := callOf(ctx)
 	cursor := ""
 	if p != nil {
@@ -113,7 +113,7 @@ func (d *door) listSkills(ctx context.Context, _ *sdk.ServerSession, p *listSkil
 
 // listResources answers resources/list with the files of the same skills, for clients that know no
 // skills and no prompts.
-func (d *door) listResources(ctx context.Context, p *sdk.ListResourcesParams) (sdk.Result, error) {
+func (d *handler) listResources(ctx context.Context, p *sdk.ListResourcesParams) (sdk.Result, error) {
 	skills := &listSkillsParams{}
 	if p != nil {
 		skills.Cursor = p.Cursor
@@ -133,7 +133,7 @@ func (d *door) listResources(ctx context.Context, p *sdk.ListResourcesParams) (s
 }
 
 // getSkill answers skills/get, for every prompt that the caller may read.
-func (d *door) getSkill(ctx context.Context, _ *sdk.ServerSession, p *getSkillParams) (*getSkillResult, error) {
+func (d *handler) getSkill(ctx context.Context, _ *sdk.ServerSession, p *getSkillParams) (*getSkillResult, error) {
 	c := callOf(ctx)
 	if p == nil {
 		p = &getSkillParams{}
@@ -146,7 +146,7 @@ func (d *door) getSkill(ctx context.Context, _ *sdk.ServerSession, p *getSkillPa
 }
 
 // readSkill answers resources/read.
-func (d *door) readSkill(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+func (d *handler) readSkill(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	c := callOf(ctx)
 	_, s, err := d.skillAt(ctx, c, req.Params.URI)
 	if err != nil {
@@ -158,7 +158,7 @@ func (d *door) readSkill(ctx context.Context, req *sdk.ReadResourceRequest) (*sd
 }
 
 // skillAt returns the prompt that the address of a skill names.
-func (d *door) skillAt(ctx context.Context, c *call, uri string) (v prompthub.View, s skill.Skill, err error) {
+func (d *handler) skillAt(ctx context.Context, c *call, uri string) (v prompthub.View, s skill.Skill, err error) {
 	path, ok := strings.CutPrefix(uri, skillScheme)
 	path, isFile := strings.CutSuffix(path, "/"+skill.FileName)
 	text, name, _ := strings.Cut(path, "/")
@@ -174,7 +174,7 @@ func (d *door) skillAt(ctx context.Context, c *call, uri string) (v prompthub.Vi
 }
 
 // skill returns a prompt as a skill.
-func (d *door) skill(ctx context.Context, c *call, ref prompt.Ref) (prompthub.View, skill.Skill, error) {
+func (d *handler) skill(ctx context.Context, c *call, ref prompt.Ref) (prompthub.View, skill.Skill, error) {
 	v, err := d.Service.Lookup(ctx, c.User, ref)
 	if fault.Of(err) == fault.NotFound {
 		err = errNoSkill()

@@ -130,7 +130,7 @@ func TestIndexOfSkills(t *testing.T) {
 // Installers ask for all files at once, more than a caller may have at work.
 func TestManyFilesAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *mcp.Config) { c.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 8}, c.Now) })
+	w := newWorld(t, func(c *mcp.Config) { c.Door.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 8}, c.Now) })
 	for i := range 60 {
 		w.public(fmt.Sprint("p", i), "Text.")
 	}
@@ -153,7 +153,7 @@ func TestManyFilesAtOnce(t *testing.T) {
 func TestResourceMetadata(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *mcp.Config) {
-		c.PublicRead = false
+		c.Door.PublicRead = false
 		c.Issuers, c.Scopes = []string{"https://id.example.com"}, []string{"api://prompts/.default"}
 	})
 	for path, endpoint := range map[string]string{"": "/mcp", "/mcp": "/mcp", "/mcp/t/writing": "/mcp/t/writing"} {

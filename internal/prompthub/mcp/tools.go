@@ -21,7 +21,7 @@ const (
 
 // tools adds what assistants may do. The names and those of their arguments are those of
 // prompts.chat where it has the same.
-func (d *door) tools(s *sdk.Server) {
+func (d *handler) tools(s *sdk.Server) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
@@ -75,7 +75,7 @@ func tool[In, Out any](s *sdk.Server, t *sdk.Tool, do task[In, Out]) {
 }
 
 // writing is a task for those who are known, and counts as a change.
-func writing[In, Out any](d *door, do task[In, Out]) task[In, Out] {
+func writing[In, Out any](d *handler, do task[In, Out]) task[In, Out] {
 	return func(ctx context.Context, c *call, in In) (out Out, err error) {
 		if !c.Known() {
 			return out, errSignIn()
@@ -83,7 +83,7 @@ func writing[In, Out any](d *door, do task[In, Out]) task[In, Out] {
 		if err := c.Needs(auth.ScopeWrite); err != nil {
 			return out, err
 		}
-		if err := d.Admission.Admit(http.Header{}, c.caller, true); err != nil {
+		if err := d.Door.Admission.Admit(http.Header{}, c.Key, true); err != nil {
 			return out, err
 		}
 		return do(ctx, c, in)
@@ -132,7 +132,7 @@ type searchOutput struct {
 	NextCursor string   `json:"nextCursor,omitempty" jsonschema:"Absent at the end"`
 }
 
-func (d *door) searchPrompts(ctx context.Context, c *call, in searchInput) (searchOutput, error) {
+func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (searchOutput, error) {
 	out := searchOutput{Prompts: []Prompt{}}
 	tags, err := parseTags(append(in.Tags, in.Tag))
 	if err != nil {
@@ -156,7 +156,7 @@ func (d *door) searchPrompts(ctx context.Context, c *call, in searchInput) (sear
 	return out, err
 }
 
-func (d *door) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, words prompt.Query) (prompthub.Page, error) {
+func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, words prompt.Query) (prompthub.Page, error) {
 	if !in.Mine {
 		return d.Service.Search(ctx, c.User, prompthub.Search{Order: prompthub.MostLiked, Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
 	}
@@ -186,7 +186,7 @@ func parseTags(list []string) ([]prompt.Tag, error) {
 	return tags, nil
 }
 
-func (d *door) readPrompt(ctx context.Context, c *call, in Named) (Prompt, error) {
+func (d *handler) readPrompt(ctx context.Context, c *call, in Named) (Prompt, error) {
 	v, err := d.lookup(ctx, c, in.ID)
 	if err != nil {
 		return Prompt{}, err
@@ -205,7 +205,7 @@ type renderOutput struct {
 	Version  int64     `json:"version"`
 }
 
-func (d *door) renderPrompt(ctx context.Context, c *call, in renderInput) (renderOutput, error) {
+func (d *handler) renderPrompt(ctx context.Context, c *call, in renderInput) (renderOutput, error) {
 	v, err := d.lookup(ctx, c, in.ID)
 	if err != nil {
 		return renderOutput{}, err
@@ -227,7 +227,7 @@ type Tag struct {
 	Name string `json:"name" jsonschema:"For people"`
 }
 
-func (d *door) listTags(ctx context.Context, c *call, _ struct{}) (tagsOutput, error) {
+func (d *handler) listTags(ctx context.Context, c *call, _ struct{}) (tagsOutput, error) {
 	all, err := d.Service.Tags(ctx, c.User, false)
 	out := tagsOutput{Tags: []Tag{}}
 	for _, t := range all {
@@ -244,7 +244,7 @@ type saveInput struct {
 	Tags        []string `json:"tags,omitempty"`
 }
 
-func (d *door) savePrompt(ctx context.Context, c *call, in saveInput) (Prompt, error) {
+func (d *handler) savePrompt(ctx context.Context, c *call, in saveInput) (Prompt, error) {
 	tags, err := parseTags(in.Tags)
 	if err != nil {
 		return Prompt{}, err
@@ -269,7 +269,7 @@ type updateInput struct {
 	Revision    int64     `json:"revision,omitempty" jsonschema:"The revision that the change is based on: it fails where there is a later one"`
 }
 
-func (d *door) updatePrompt(ctx context.Context, c *call, in updateInput) (Prompt, error) {
+func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Prompt, error) {
 	change := prompthub.Patch{Title: in.Title, Text: in.Content, Description: in.Description, Message: in.Message}
 	if in.Tags != nil {
 		tags, err := parseTags(*in.Tags)
@@ -305,7 +305,7 @@ type voteOutput struct {
 	Dislikes int32  `json:"dislikes"`
 }
 
-func (d *door) votePrompt(ctx context.Context, c *call, in voteInput) (voteOutput, error) {
+func (d *handler) votePrompt(ctx context.Context, c *call, in voteInput) (voteOutput, error) {
 	value, ok := prompt.ParseVote(in.Vote)
 	if !ok {
 		return voteOutput{}, fault.New(fault.Invalid, "vote must be like, dislike or none")

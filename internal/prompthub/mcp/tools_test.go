@@ -193,7 +193,7 @@ func TestScopes(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *mcp.Config) {
-		c.Admission = httpjson.NewAdmission(httpjson.Limits{Writes: 1, WriteBurst: 2, Reads: 10, ReadBurst: 6}, c.Now)
+		c.Door.Admission = httpjson.NewAdmission(httpjson.Limits{Writes: 1, WriteBurst: 2, Reads: 10, ReadBurst: 6}, c.Now)
 	})
 	ann := w.as("ann")
 	for range 2 {

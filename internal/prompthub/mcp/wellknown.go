@@ -42,12 +42,12 @@ type indexed struct {
 
 // index answers with the public prompts of the site, a tag or an author as skills. Of two with one
 // name the first counts: an installer would put one over the other.
-func (d *door) index(w http.ResponseWriter, r *http.Request) error {
+func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 	c, err := d.admit(w, r)
 	if err != nil {
 		return err
 	}
-	leave, err := d.Admission.Enter(c.caller)
+	leave, err := d.Door.Admission.Enter(c.Key)
 	if err != nil {
 		return err
 	}
@@ -86,12 +86,12 @@ func indexedOf(v prompthub.View, s skill.Skill) indexed {
 
 // file answers with a public prompt as a skill. Installers ask for all files of an index at once,
 // so a request waits for a place where the others have taken all of the caller's.
-func (d *door) file(w http.ResponseWriter, r *http.Request) error {
+func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 	c, err := d.admit(w, r)
 	if err != nil {
 		return err
 	}
-	leave, err := d.enter(r.Context(), c.caller)
+	leave, err := d.enter(r.Context(), c.Key)
 	if err != nil {
 		return err
 	}
@@ -117,9 +117,9 @@ const (
 )
 
 // enter takes a place at work as soon as the caller may have one.
-func (d *door) enter(ctx context.Context, caller string) (leave func(), err error) {
+func (d *handler) enter(ctx context.Context, caller string) (leave func(), err error) {
 	for end := time.Now().Add(patience); ; {
-		leave, err = d.Admission.Enter(caller)
+		leave, err = d.Door.Admission.Enter(caller)
 		if err == nil || time.Now().After(end) {
 			return leave, err
 		}
@@ -158,7 +158,7 @@ type resource struct {
 
 // metadata answers whose tokens an endpoint takes. Where nobody signs any, there is nothing to
 // tell.
-func (d *door) metadata(w http.ResponseWriter, r *http.Request) error {
+func (d *handler) metadata(w http.ResponseWriter, r *http.Request) error {
 	if len(d.Issuers) == 0 {
 		return fault.New(fault.NotFound, "nobody signs tokens for this service; use an access token of your own")
 	}
@@ -169,7 +169,7 @@ func (d *door) metadata(w http.ResponseWriter, r *http.Request) error {
 }
 
 // origin returns the URL of this service, without a path.
-func (d *door) origin(r *http.Request) string {
+func (d *handler) origin(r *http.Request) string {
 	scheme := "http://"
 	if httpjson.Encrypted(r) {
 		scheme = "https://"
@@ -179,7 +179,7 @@ func (d *door) origin(r *http.Request) string {
 
 // refuse answers a request that goes no further. Who is not known, or has too small a token, is
 // told where to get one.
-func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (d *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var missing *auth.MissingScope
 	var parts []string
 	switch {

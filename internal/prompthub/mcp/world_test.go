@@ -17,6 +17,7 @@ import (
 	"prompthub/internal/httpjson"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -41,7 +42,9 @@ func newWorld(t testing.TB, change ...func(*mcp.Config)) *world {
 	require.NoError(t, w.db.Create(t.Context()))
 	w.hub = prompthub.New(w.db, prompt.Rules{}, clock)
 	c := mcp.Config{
-		Service: w.hub, Identify: w.hub.WithTokens(auth.Dev(), true), PublicRead: true, Admission: httpjson.NewAdmission(httpjson.Limits{}, clock),
+		Service: w.hub, Door: door.Door{
+			Identify: w.hub.WithTokens(auth.Dev(), true), PublicRead: true, Admission: httpjson.NewAdmission(httpjson.Limits{}, clock),
+		},
 		Log: slog.New(slog.DiscardHandler), Now: clock, Version: "test",
 	}
 	for _, f := range change {
