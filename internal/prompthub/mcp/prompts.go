@@ -136,7 +136,7 @@ type foundKey struct{}
 // library of the protocol knows: it completes results of its own prompts alone.
 func (d *handler) getPrompt(ctx context.Context, p *sdk.GetPromptParams, next func(context.Context) (sdk.Result, error)) (sdk.Result, error) {
 	c := callOf(ctx)
-	v, err := d.lookup(ctx, c, p.Name)
+	v, err := d.resolved(ctx, c, p.Name)
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}
@@ -187,7 +187,7 @@ func (d *handler) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.
 		return res, nil
 	}
 	c := callOf(ctx)
-	v, err := d.lookup(ctx, c, req.Params.Ref.Name)
+	v, err := d.resolved(ctx, c, req.Params.Ref.Name)
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}
@@ -221,4 +221,15 @@ func (d *handler) lookup(ctx context.Context, c *call, name string) (prompthub.V
 		ref.Owner = c.set.handle
 	}
 	return d.Service.Lookup(ctx, c.User, ref)
+}
+
+// resolved is lookup for who needs to know all variables: those of prompts that it includes too.
+func (d *handler) resolved(ctx context.Context, c *call, name string) (prompthub.View, error) {
+	v, err := d.lookup(ctx, c, name)
+	if err != nil {
+		return v, err
+	}
+	whole, err := d.Service.Resolve(ctx, c.User, v)
+	v.Draft = v.With(whole.Content)
+	return v, err
 }

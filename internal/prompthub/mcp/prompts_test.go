@@ -246,3 +246,19 @@ func TestNobody(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, w.as("ann", "Authorization", "Bearer ph_x").call("prompts/list", object{}).status)
 	require.Equal(t, http.StatusOK, w.as("ann").call("prompts/list", object{}).status)
 }
+
+// What a prompt includes is in its places, and is asked for values as it is.
+func TestIncludes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.public("part", "the {{tone:plain|formal}} part of {{name}}")
+	w.public("whole", "This is @@@langfusePrompt:name=part|label=latest@@@.")
+	require.Equal(t, "This is the plain part of Ann.", w.as("ann").get("whole", object{"name": "Ann"}).text())
+	require.Contains(t, w.as("ann").get("whole", nil).fails(invalidParams), "name is required")
+	var c struct{ Completion struct{ Values []string } }
+	w.as("ann").call("completion/complete", object{"ref": object{"type": "ref/prompt", "name": "whole"}, "argument": object{"name": "tone", "value": ""}}).into(&c)
+	require.Equal(t, []string{"plain", "formal"}, c.Completion.Values)
+	var g struct{ Text string }
+	w.as("ann").tool("render_prompt", object{"id": "whole", "values": object{"name": "Bob"}}).gives(&g)
+	require.Equal(t, "This is the plain part of Bob.", g.Text)
+}

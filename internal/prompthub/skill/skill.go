@@ -37,10 +37,11 @@ type Metadata struct {
 	Version string `json:"prompthub-version"`
 }
 
-// Of returns a prompt as a skill. It is false for one that has no slug or no content.
+// Of returns a prompt as a skill. It is false for one that has no slug or no content, or includes
+// other prompts: the file would change with each of them.
 func Of(p prompt.Prompt) (Skill, bool) {
 	body := body(p.Content())
-	if !prompt.ValidSlug(p.Slug) || strings.TrimSpace(body) == "" {
+	if !prompt.ValidSlug(p.Slug) || strings.TrimSpace(body) == "" || len(p.Content().Includes()) > 0 {
 		return Skill{}, false
 	}
 	return Skill{body: body, FrontMatter: FrontMatter{

@@ -62,6 +62,7 @@ func TestWhatIsNoSkill(t *testing.T) {
 		{Slug: "a--b", Draft: prompt.Draft{Text: "x"}},
 		{Slug: "a"},
 		{Slug: "a", Draft: prompt.Draft{Text: " \n"}},
+		{Slug: "a", Draft: prompt.Draft{Text: "@@@langfusePrompt:name=other|label=production@@@"}},
 	} {
 		_, ok := skill.Of(p)
 		require.False(t, ok)
