@@ -15,7 +15,7 @@ import (
 func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (View, error) {
 	want := WantedVersion{Number: ref.Version, Label: ref.Label}
 	if want == (WantedVersion{}) {
-		want = promptdb.ForPrograms
+		want = ForPrograms
 	}
 	if id, ok := prompt.ParseID(ref.Name); ok {
 		return s.db.GetVersion(ctx, who.ID, id, want)
@@ -37,5 +37,19 @@ func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (Vi
 // production or else as it is. Those that the caller may not know of any more are left out.
 func (s *Service) Contents(ctx context.Context, who auth.User, p Page) (Page, error) {
 	items, err := s.db.ContentsForPrograms(ctx, who.ID, p.Items)
+	return Page{Items: items, Next: p.Next}, err
+}
+
+// ForPrograms asks for what programs get where they name nothing: the version with the label
+// production, or else what the prompt holds.
+var ForPrograms = promptdb.ForPrograms
+
+// MaxTexts is how many prompts WithTexts takes.
+const MaxTexts = 20
+
+// WithTexts returns the prompts of a page with what each holds now. Those that the caller may not
+// know of any more are left out.
+func (s *Service) WithTexts(ctx context.Context, who auth.User, p Page) (Page, error) {
+	items, err := s.db.WithTexts(ctx, who.ID, p.Items)
 	return Page{Items: items, Next: p.Next}, err
 }

@@ -184,9 +184,9 @@ func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag)
 	return tags, own, nil
 }
 
-// Get returns a prompt. Who may be nobody.
+// Get returns a prompt with its labels. Who may be nobody.
 func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
-	return s.db.Get(ctx, who.ID, id)
+	return s.db.GetWithLabels(ctx, who.ID, id)
 }
 
 // GetByName returns the prompt that a name, an old name or a slug of an owner leads to, as it is or
@@ -357,25 +357,30 @@ func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error
 	return nil
 }
 
-// Restore undoes Delete.
-func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
+// Restore undoes Delete. A prompt whose name another one has taken meanwhile gets a free one: then
+// its former name is returned too.
+func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (v View, former string, err error) {
 	if err := who.Needs(auth.ScopePublish); err != nil {
-		return View{}, err
+		return View{}, "", err
 	}
-	v, err := s.db.ChangeAndGet(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+	v, err = s.db.ChangeAndGet(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if !p.Deleted() {
 			return p, promptdb.ErrUnchanged
 		}
 		if !s.now().Before(PurgeAt(p)) {
 			return p, fault.New(fault.NotFound, "there is no such prompt")
 		}
+		former = p.Name
 		p.DeletedAt = time.Time{}
 		return p, nil
 	})
 	if err != nil {
-		return View{}, s.explain(ctx, who, id, err)
+		return View{}, "", s.explain(ctx, who, id, err)
 	}
-	return v, nil
+	if v.Name == former {
+		former = ""
+	}
+	return v, former, nil
 }
 
 // PurgeAt returns from when on a deleted prompt cannot be restored.

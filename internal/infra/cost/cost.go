@@ -23,7 +23,7 @@ func Requests() []Operations {
 	return []Operations{
 		{Name: "list", Tables: 2},
 		{Name: "search", Tables: 4},
-		{Name: "get", Tables: 3},
+		{Name: "get", Tables: 4},
 		{Name: "mine", Tables: 2},
 		{Name: "create", Tables: 2 + indexRows, Queue: 2},
 		{Name: "edit", Tables: 6 + indexRows, Queue: 2},

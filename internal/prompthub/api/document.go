@@ -188,7 +188,7 @@ func (a *api) exemplify(content map[string]*huma.MediaType) {
 }
 
 // rare are members that only few prompts have.
-var rare = []string{"deletedAt", "purgeAt", "hidden", "messages"}
+var rare = []string{"formerName", "deletedAt", "purgeAt", "hidden", "messages"}
 
 func (a *api) example(s *huma.Schema) any {
 	if s.Ref != "" {

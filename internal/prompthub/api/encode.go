@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -23,9 +24,8 @@ func encode(v prompthub.View) Prompt {
 		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
 		Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(), Revision: v.Revision, MyVote: v.MyVote.String(),
 	}
-	if c := v.Content(); c.Words() != "" { // in lists it is absent
-		p.Kind, p.Messages, p.Config, p.Variables = encodeContent(c)
-	}
+	p.Kind, p.Messages, p.Config, p.Variables = encodeContent(v.Content())
+	p.Production = v.Labels[prompt.Production]
 	if v.Origin.ID != "" {
 		p.Origin = &Origin{ID: string(v.Origin.ID), Version: v.Origin.Version}
 	}
@@ -72,11 +72,15 @@ func etag(v prompthub.View) string {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %d", v.Of.Hash, v.Revision, v.Likes, v.Dislikes, v.MyVote, v.HiddenAt.UnixMilli()))
 		return fmt.Sprintf(`"v%d-%x"`, v.Of.Number, sum[:8])
 	}
+	production := ""
+	if n := v.Labels[prompt.Production]; n > 0 {
+		production = fmt.Sprintf("-p%d", n)
+	}
 	hidden := ""
 	if v.Hidden() {
 		hidden = "-h" + strconv.FormatInt(v.HiddenAt.UnixMilli(), 36)
 	}
-	return fmt.Sprintf(`"%d-%d-%d-%c%s"`, v.Revision, v.Likes, v.Dislikes, v.MyVote.String()[0], hidden)
+	return fmt.Sprintf(`"%d-%d-%d-%c%s%s"`, v.Revision, v.Likes, v.Dislikes, v.MyVote.String()[0], production, hidden)
 }
 
 // match reads If-Match. Only the revision in a tag counts, so that a vote never breaks an edit; a
@@ -91,6 +95,17 @@ func match(header string) prompthub.Match {
 		}
 	}
 	return m
+}
+
+// page answers with a page, and with texts where they are wanted.
+func (a *api) page(ctx context.Context, c call, in Fields, p prompthub.Page) (*listOutput, error) {
+	if in.Fields != "" {
+		var err error
+		if p, err = a.Service.WithTexts(ctx, c.User, p); err != nil {
+			return nil, err
+		}
+	}
+	return list(c, p), nil
 }
 
 // list answers with a page, and a link to the next one.

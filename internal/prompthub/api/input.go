@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -19,6 +20,10 @@ type (
 	Paging struct {
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Most prompts in a page"`
 		Cursor string `query:"cursor" doc:"The nextCursor of the page before; the other parameters must be the same"`
+	}
+	// Fields says what else the prompts of a list have.
+	Fields struct {
+		Fields string `query:"fields" enum:"text" doc:"text: what each prompt holds now too, its text or messages, config and variables; then limit is at most 20"`
 	}
 	// Filter chooses prompts.
 	Filter struct {
@@ -78,6 +83,14 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 func (in Matching) required() error {
 	if in.IfMatch == "" {
 		return fault.New(fault.PreconditionRequired, "send the ETag of the prompt that your change is based on in If-Match")
+	}
+	return nil
+}
+
+// check reports a page that is too large for what it is to have.
+func (in Fields) check(p Paging) error {
+	if in.Fields != "" && p.Limit > prompthub.MaxTexts {
+		return invalid("query.limit", fmt.Sprintf("ask for at most %d prompts where you want their texts", prompthub.MaxTexts), p.Limit)
 	}
 	return nil
 }

@@ -63,6 +63,6 @@ func TestLogOfMainJob(t *testing.T) {
 	}
 	require.Contains(t, w.logs.String(), `"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"`)
 	require.Regexp(t, `get \w+: the storage is away`, w.logs.String())
-	require.InDelta(t, 3, operations["GET /api/v1/prompts/{id} 200"], 0, "as designed")
+	require.InDelta(t, 4, operations["GET /api/v1/prompts/{id} 200"], 0, "as designed")
 	require.InDelta(t, 0, operations["POST /api/v1/prompts 400"], 0)
 }

@@ -43,12 +43,16 @@ type mineInput struct {
 	Name       string `query:"name" doc:"Only the prompt with this name or slug, or that had this name"`
 	Deleted    bool   `query:"deleted" doc:"The deleted prompts, instead of the others"`
 	Filter
+	Fields
 	Paging
 }
 
 func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput, error) {
 	tags, words, err := in.wanted()
 	if err != nil {
+		return nil, err
+	}
+	if err := in.check(in.Paging); err != nil {
 		return nil, err
 	}
 	page, err := a.Service.Mine(ctx, c.User, prompthub.MineQuery{
@@ -58,7 +62,7 @@ func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput
 	if err != nil {
 		return nil, err
 	}
-	return list(c, page), nil
+	return a.page(ctx, c, in.Fields, page)
 }
 
 type votesInput struct {

@@ -50,13 +50,14 @@ func (a *api) prompts() {
 	}, a.delete)
 	route(a, user, huma.Operation{
 		OperationID: "restore-prompt", Method: http.MethodPost, Path: "/prompts/{id}/restore", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
-		Summary: "Undo the deletion of a prompt; its author may", Errors: []int{403, 404},
+		Summary: "Undo the deletion of a prompt; its author may. One whose name was taken meanwhile gets another", Errors: []int{403, 404},
 	}, a.restore)
 }
 
 type searchInput struct {
 	Sort string `query:"sort" enum:"newest,most-liked" default:"newest" doc:"The order; among equals, newer first"`
 	Filter
+	Fields
 	Paging
 }
 
@@ -65,13 +66,16 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*listOutput,
 	if err != nil {
 		return nil, err
 	}
+	if err := in.check(in.Paging); err != nil {
+		return nil, err
+	}
 	page, err := a.Service.Search(ctx, c.User, prompthub.Search{
 		Order: prompthub.Order(in.Sort), Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return list(c, page), nil
+	return a.page(ctx, c, in.Fields, page)
 }
 
 type createInput struct {
@@ -232,9 +236,11 @@ func (a *api) restore(ctx context.Context, c call, in *ByID) (*promptOutput, err
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.Restore(ctx, c.User, id)
+	v, former, err := a.Service.Restore(ctx, c.User, id)
 	if err != nil {
 		return nil, err
 	}
-	return output(v), nil
+	out := output(v)
+	out.Body.FormerName = former
+	return out, nil
 }

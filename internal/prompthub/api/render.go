@@ -27,7 +27,7 @@ func (a *api) rendering() {
 	}, a.renderPrompt)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt-text", Method: http.MethodGet, Path: "/prompts/{id}/text", Tags: []string{"prompts"},
-		Summary: "The text of a prompt, filled in, and nothing else: for a shell", Errors: fails(badQuery, 404, 409),
+		Summary: "The text of a prompt, filled in, and nothing else: for a shell. Without version or label, that with the label production, or else the latest", Errors: fails(badQuery, 404, 409),
 		Parameters: []*huma.Param{{
 			Name: valueQuery + "NAME", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Example: "Ann",
 			Description: "The value of the variable NAME; one parameter for each. As in POST /prompts/{id}/render",
@@ -118,6 +118,9 @@ func (a *api) promptText(ctx context.Context, c call, in *textInput) (*rawOutput
 	want, err := in.rendered("query.label")
 	if err != nil {
 		return nil, err
+	}
+	if want == nil {
+		want = &prompthub.ForPrograms
 	}
 	r, err := a.Service.Render(ctx, c.User, id, want, values)
 	if err != nil {

@@ -62,13 +62,17 @@ func (a *api) user(ctx context.Context, c call, in *ByHandle) (*profileOutput, e
 
 type userPromptsInput struct {
 	ByHandle
+	Fields
 	Paging
 }
 
 func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*listOutput, error) {
+	if err := in.check(in.Paging); err != nil {
+		return nil, err
+	}
 	page, err := a.Service.ByAuthor(ctx, c.User, in.Handle, in.Limit, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	return list(c, page), nil
+	return a.page(ctx, c, in.Fields, page)
 }

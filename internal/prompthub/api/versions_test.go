@@ -121,3 +121,96 @@ func TestIncludes(t *testing.T) {
 	ann.do("DELETE", review, "").is(204)
 	ann.do("DELETE", rules, "").is(204)
 }
+
+// TestWhichContent: a prompt read as it is names the version in production, which programs get.
+func TestWhichContent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	p := ann.do("POST", prompts, `{"title":"T","text":"one","visibility":"public"}`).is(201).prompt()
+	one, byName := prompts+"/"+p.ID, "/api/v1/users/me/prompts/t"
+	write := func(text string) { ann.do("PATCH", one, `{"text":"`+text+`"}`, "If-Match", "*").is(200) }
+	label := func(n string) { ann.do("PUT", one+"/labels/production", `{"version":`+n+`}`).is(200) }
+	write("two")
+	require.Equal(t, "two", ann.get(one+"/text").is(200).body)
+	before := ann.get(one).is(200)
+	require.Zero(t, before.prompt().Production)
+	label("1")
+	after := ann.get(one, "If-None-Match", before.header.Get("ETag")).is(200)
+	for _, a := range []answer{after, ann.get(byName).is(200)} {
+		require.Equal(t, []any{"two", int64(2), int64(1)}, []any{a.prompt().Text, a.prompt().Version, a.prompt().Production})
+	}
+	ann.do("PATCH", one, `{"title":"New"}`, "If-Match", after.header.Get("ETag")).is(200)
+	require.Equal(t, "one", ann.get(one+"/text").is(200).body)
+	require.Equal(t, "two", ann.get(one+"/text?label=latest").is(200).body)
+	require.Equal(t, "two", ann.get(one+"/text?version=2").is(200).body)
+	// What is in production below what is public is not for others.
+	ann.do("PATCH", one, `{"visibility":"private"}`, "If-Match", "*").is(200)
+	ann.do("PATCH", one, `{"visibility":"public"}`, "If-Match", "*").is(200)
+	bob := w.as("Bob")
+	require.Zero(t, bob.get(one).is(200).prompt().Production)
+	require.Equal(t, "two", bob.get(one+"/text").is(200).body)
+}
+
+// TestListsWithTexts: a page has what each prompt holds where that is asked for, and its kind
+// always.
+func TestListsWithTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	p := ann.do("POST", prompts, `{"title":"Text","text":"one {{x}}","config":{"a":1},"variables":[{"name":"x"}],"visibility":"public"}`).is(201).prompt()
+	w.clock.Advance(1e6)
+	ann.do("POST", prompts, `{"title":"Chat","messages":[{"role":"user","content":"hi"}],"visibility":"public"}`).is(201)
+	for _, list := range []string{prompts + "?", prompts + "?sort=most-liked&", prompts + "?q=te&", "/api/v1/me/prompts?", "/api/v1/me/prompts?name=text&", "/api/v1/users/" + p.AuthorID + "/prompts?"} {
+		for _, it := range ann.get(list).is(200).list().Items {
+			require.Equal(t, map[string]string{"Text": "text", "Chat": "chat"}[it.Title], it.Kind, list)
+			require.Empty(t, []any{it.Text, it.Messages, it.Config, it.Variables}[0], list)
+		}
+		items := ann.get(list + "fields=text&limit=20").is(200).list().Items
+		require.NotEmpty(t, items, list)
+		for _, it := range items {
+			if it.Kind == "chat" {
+				require.Equal(t, []api.Message{{Role: "user", Content: "hi"}}, it.Messages, list)
+				continue
+			}
+			require.Equal(t, []any{"one {{x}}", `{"a":1}`, "one {{x}}", 1}, []any{it.Text, string(it.Config), it.Excerpt, len(it.Variables)}, list)
+		}
+		require.Equal(t, []string{"query.limit"}, ann.get(list+"fields=text&limit=21").problem(422).locations(), list)
+	}
+}
+
+// TestOwnVoteIsCounted: before any job has run, a list counts the vote of who looks at it.
+func TestOwnVoteIsCounted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	p := ann.create("T", "text")
+	bob.do("PUT", prompts+"/"+p.ID+"/vote", `{"value":"like"}`).is(200)
+	for _, list := range []string{prompts, prompts + "?tag=text", "/api/v1/me/votes"} {
+		it := bob.get(list).is(200).list().Items[0]
+		require.Equal(t, []any{"like", int32(1), int32(1)}, []any{it.MyVote, it.Likes, it.Score}, list)
+	}
+	require.Zero(t, ann.get(prompts).is(200).list().Items[0].Likes, "others see it later")
+	w.clock.Advance(11e9)
+	require.Zero(t, bob.get(prompts).is(200).list().Items[0].Likes, "no job has run, which takes seconds")
+}
+
+// TestRestoreTellsANewName: a deleted prompt whose name was taken comes back under another, and
+// says so.
+func TestRestoreTellsANewName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	add := func() string {
+		return prompts + "/" + ann.do("POST", prompts, `{"name":"folder/a","title":"T","text":"x"}`).is(201).prompt().ID
+	}
+	first := add()
+	ann.do("DELETE", first, "").is(204)
+	require.Empty(t, ann.do("POST", first+"/restore", "").is(200).prompt().FormerName)
+	ann.do("DELETE", first, "").is(204)
+	add()
+	back := ann.do("POST", first+"/restore", "").is(200).prompt()
+	require.Equal(t, "folder/a", back.FormerName)
+	require.NotEqual(t, "folder/a", back.Name)
+	require.Equal(t, first, prompts+"/"+ann.get("/api/v1/users/me/prompts/"+back.Name).is(200).prompt().ID)
+}

@@ -26,10 +26,12 @@ type Prompt struct {
 	Title       string          `json:"title" doc:"Trimmed" example:"Act as a code reviewer"`
 	Description string          `json:"description" doc:"What the prompt is for; the first sentence of the text where its author wrote nothing" example:"Reviews code for defects."`
 	Version     int64           `json:"version" doc:"The number of the content: 1, 2, … without reuse; it grows when the content changes" example:"3"`
+	Production  int64           `json:"production,omitempty" doc:"The version with the label production, which programs get; where a prompt is read as it is" example:"2"`
+	FormerName  string          `json:"formerName,omitempty" doc:"In the answer to restore alone: the name that it had, which another prompt has taken" example:"reviews/code"`
 	Message     string          `json:"message,omitempty" doc:"Why the content was changed; absent in lists" example:"Names the language first"`
 	Excerpt     string          `json:"excerpt,omitempty" doc:"How the text begins, in one line; in lists" example:"I want you to act as a code reviewer."`
 	Text        string          `json:"text,omitempty" doc:"The prompt itself, byte for byte as its author sent it; absent in lists" example:"I want you to act as a code reviewer."`
-	Kind        string          `json:"kind,omitempty" enum:"text,chat" doc:"Whether it has a text or messages; absent in lists" example:"text"`
+	Kind        string          `json:"kind,omitempty" enum:"text,chat" doc:"Whether it has a text or messages" example:"text"`
 	Messages    []Message       `json:"messages,omitempty" doc:"Of a chat; absent in lists" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
 	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs; absent in lists" example:"{\"model\":\"small\"}"`
 	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables; absent in lists" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`

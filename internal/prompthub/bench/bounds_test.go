@@ -35,8 +35,8 @@ type bound struct{ operations, rows, answer, allocated int64 }
 // The costs that routes share. A text has at most 3,000 characters here.
 var (
 	nothing = bound{0, 0, 512, 8 << 10}
-	aList   = bound{12, 5200, 1 << 10, 64 << 10}
-	looked  = bound{12 + 101, 5300, 1 << 10, 64 << 10} // each prompt of a page by itself
+	aList   = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}  // the texts of twenty, and what twenty votes of a moment ago became
+	looked  = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
 	aPrompt = bound{8, 100, 128, 4 << 10}
 	// eight times a text of three bytes a character, and 64 KiB
 	aPage = bound{8 + 4*50, 400, 8*9 + 64, 16 << 10}

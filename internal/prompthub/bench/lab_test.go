@@ -76,6 +76,7 @@ func newLab(t testing.TB) *lab {
 	}
 	l.create(typicalTitle, typicalTags)
 	l.settle()
+	time.Sleep(10 * time.Second) // lists count votes of a moment ago again
 	return l
 }
 
@@ -171,6 +172,9 @@ func (l *lab) vote(who string, v prompt.Vote) {
 func (l *lab) path(path string) string {
 	return strings.NewReplacer("{id}", string(l.prompt), "{cursor}", l.cursor, "{token}", cmp.Or(l.token.ID, "none")).Replace(path)
 }
+
+// voteOnce is a vote of Vera's on the prompt.
+func (l *lab) voteOnce() { l.vote("Vera", prompt.Like) }
 
 // likes makes so many strangers like the prompt, and leaves the jobs of that undone.
 func (l *lab) likes(n int) {

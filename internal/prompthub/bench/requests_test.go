@@ -83,12 +83,12 @@ func by(role string, c call) call {
 
 func reads() []request {
 	return []request{
-		{name: "get, author known", call: get("/prompts/{id}", "Vera"), steps: 1, tables: 3, budget: &budget{1, 3}},
-		{name: "get, author not known", cold: true, call: get("/prompts/{id}", "Vera"), steps: 2, tables: 3, budget: &budget{2, 4}},
-		{name: "get without identity, author known", call: get("/prompts/{id}", ""), steps: 1, tables: 2, budget: &budget{1, 3}},
-		{name: "get an unknown id", status: http.StatusNotFound, call: get("/prompts/01BX5ZZKBKACTAV9WEVGEMMVRZ", "Vera"), steps: 2, tables: 3},
-		{name: "text, author known", call: get("/prompts/{id}/text", "Vera"), steps: 1, tables: 3, budget: &budget{1, 3}},
-		{name: "export, author known", call: get("/prompts/{id}/export?format=skill", "Vera"), steps: 1, tables: 3, budget: &budget{1, 3}},
+		{name: "get, author known", call: get("/prompts/{id}", "Vera"), steps: 1, tables: 4, budget: &budget{1, 4}},
+		{name: "get, author not known", cold: true, call: get("/prompts/{id}", "Vera"), steps: 2, tables: 4, budget: &budget{2, 5}},
+		{name: "get without identity, author known", call: get("/prompts/{id}", ""), steps: 1, tables: 3, budget: &budget{1, 4}},
+		{name: "get an unknown id", status: http.StatusNotFound, call: get("/prompts/01BX5ZZKBKACTAV9WEVGEMMVRZ", "Vera"), steps: 2, tables: 4},
+		{name: "text, author known", call: get("/prompts/{id}/text", "Vera"), steps: 1, tables: 4, budget: &budget{1, 4}},
+		{name: "export, author known", call: get("/prompts/{id}/export?format=skill", "Vera"), steps: 1, tables: 4, budget: &budget{1, 4}},
 		{name: "render, author known", call: call{method: http.MethodPost, path: "/prompts/{id}/render", user: "Vera", body: `{"values":{}}`}, steps: 1, tables: 3, budget: &budget{1, 3}},
 		{name: "get a version, author known", call: get("/prompts/{id}?version=1", "Vera"), steps: 1, tables: 4, budget: &budget{2, 4}},
 		{name: "get by label, author known", call: get("/prompts/{id}?label=latest", "Vera"), steps: 1, tables: 4, budget: &budget{2, 5}},
@@ -99,9 +99,9 @@ func reads() []request {
 		{name: "labels, author known", call: get("/prompts/{id}/labels", "Vera"), steps: 1, tables: 2, budget: &budget{1, 2}},
 		{name: "history of a label", setup: labelled, call: get("/prompts/{id}/labels/production/history", ann), steps: 2, tables: 2},
 		{name: "who includes a prompt of mine", setup: included, call: get("/prompts/{id}/used-by", ann), steps: 3, tables: 5},
-		{name: "text with another that it includes, author known", setup: including, call: get("/prompts/{id}/text", "Vera"), steps: 3, tables: 6},
+		{name: "text with another that it includes, author known", setup: including, call: get("/prompts/{id}/text", "Vera"), steps: 3, tables: 7},
 		{name: "what a fork comes from, author known", setup: forked, call: get("/prompts/{id}/upstream", "Vera"), steps: 4, tables: 11},
-		{name: "get mine by name", call: get("/users/me/prompts/write-better-short-mystery-novels", ann), steps: 2, tables: 4, budget: &budget{2, 4}},
+		{name: "get mine by name", call: get("/users/me/prompts/write-better-short-mystery-novels", ann), steps: 2, tables: 5, budget: &budget{2, 5}},
 		{name: "get my vote", call: get("/prompts/{id}/vote", "Vera"), steps: 1, tables: 2},
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 1},
 		{name: "tags", call: get("/tags", "Vera")},
@@ -115,7 +115,7 @@ func reads() []request {
 		{name: "choose a handle", call: put("/me/profile", ann, `{"handle":"ann-lee"}`), steps: 5, tables: 5},
 		{name: "a user", setup: withHandle, call: get("/users/ann-lee", "Vera"), steps: 2, tables: 2},
 		{name: "prompts of a user", setup: withHandle, call: get("/users/ann-lee/prompts?limit=20", "Vera"), steps: 3, tables: 3},
-		{name: "get another's by name", setup: withHandle, call: get("/users/ann-lee/prompts/write-better-short-mystery-novels", "Vera"), steps: 3, tables: 5},
+		{name: "get another's by name", setup: withHandle, call: get("/users/ann-lee/prompts/write-better-short-mystery-novels", "Vera"), steps: 3, tables: 6},
 		{name: "health", call: get("/health", "")},
 		{name: "ready", call: get("/ready", ""), steps: 1, tables: 1},
 		{name: "the OpenAPI document", call: get("/openapi.json", "")},
@@ -179,6 +179,8 @@ func lists() []request {
 	page := budget{2, 2}
 	return []request{
 		{name: "list newest", call: get(newest, "Vera"), steps: 2, tables: 2, budget: &page},
+		{name: "list newest, after a vote of a moment ago", setup: (*lab).voteOnce, call: get(newest, "Vera"), steps: 3, tables: 3},
+		{name: "list newest with texts", call: get(newest+"&fields=text", "Vera"), steps: 3, tables: 22},
 		{name: "list newest, again within a second", again: true, call: get(newest, "Vera"), steps: 1, tables: 1, budget: &page},
 		{name: "list newest without identity, again within a second", again: true, call: get(newest, ""), budget: &budget{1, 1}},
 		{name: "list newest, second page", setup: first(newest), call: get(newest+deeper, "Vera"), steps: 2, tables: 2, budget: &page},

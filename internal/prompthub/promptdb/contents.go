@@ -42,6 +42,35 @@ func (db *DB) ContentsForPrograms(ctx context.Context, viewer string, items []Vi
 	return whole, nil
 }
 
+// WithTexts returns the prompts of a list with the content that each holds now, all read at once.
+// Those that the viewer may not know of any more are left out.
+func (db *DB) WithTexts(ctx context.Context, viewer string, items []View) ([]View, error) {
+	recs := make([]*record, len(items))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(maxContents)
+	for i, it := range items {
+		g.Go(func() (err error) {
+			recs[i], err = db.read(gctx, it.AuthorID, it.ID)
+			if errors.Is(err, errUnreadable) { // verify reports it
+				return nil
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	whole := make([]View, 0, len(items))
+	for i, rec := range recs {
+		if rec != nil && !rec.purging && (locatorOf(rec.Prompt).visibleTo(viewer) || rec.Deleted() && rec.AuthorID == viewer) {
+			v := items[i]
+			v.Draft, v.Version, v.Revision, v.UpdatedAt = rec.Draft, rec.Version, rec.Revision, rec.UpdatedAt
+			whole = append(whole, v)
+		}
+	}
+	return whole, nil
+}
+
 // forPrograms reads one prompt of a list. It is nil where there is nothing to see, or nothing that
 // can be read, which verify reports.
 func (db *DB) forPrograms(ctx context.Context, viewer string, it View) (*View, error) {

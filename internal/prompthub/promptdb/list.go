@@ -164,17 +164,48 @@ func (db *DB) MarkVotes(ctx context.Context, viewer string, items []View) error 
 	if err != nil {
 		return err
 	}
-	votes := make(map[string]prompt.Vote, len(rows))
+	votes := make(map[string]table.Row, len(rows))
 	for _, row := range rows {
-		votes[row.Row] = prompt.Vote(row.Props.Get("VoteValue").Int())
+		votes[row.Row] = row
 	}
+	var recent []*View
 	for i, key := range keys {
-		items[i].MyVote = votes[key]
+		row := votes[key]
+		items[i].MyVote = prompt.Vote(row.Props.Get("VoteValue").Int())
+		recent = db.alsoRecent(recent, &items[i], row)
 	}
-	if !more {
-		return nil
+	if err := db.countAgain(ctx, recent); err != nil || !more {
+		return err
 	}
 	return db.markOneByOne(ctx, viewer, items, keys, rows[len(rows)-1].Row)
+}
+
+// Counts in lists lag behind votes: by at most voteLag while jobs run. A viewer who voted since
+// sees his own vote counted, in so many prompts of a page.
+const (
+	voteLag   = 10 * time.Second
+	maxRecent = 20
+)
+
+// alsoRecent adds an item whose vote in a row is younger than the counts of lists may be.
+func (db *DB) alsoRecent(recent []*View, it *View, vote table.Row) []*View {
+	if at := vote.Props.Get("UpdatedAt").Time(); at.IsZero() || db.Now().Sub(at) >= voteLag || len(recent) == maxRecent {
+		return recent
+	}
+	return append(recent, it)
+}
+
+// countAgain sets the tallies of items to what they are now.
+func (db *DB) countAgain(ctx context.Context, items []*View) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(maxParallel)
+	for _, it := range items {
+		g.Go(func() (err error) {
+			it.Tally, err = db.tally(ctx, it.ID)
+			return err
+		})
+	}
+	return g.Wait()
 }
 
 // markOneByOne sets MyVote of the items whose key lies behind the last one read.
@@ -258,14 +289,16 @@ func (db *DB) voted(ctx context.Context, voter string, rows []table.Row) ([]View
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	var items []View
+	items := make([]View, 0, len(found)) // none moves while others are pointed at
+	var recent []*View
 	for i, row := range found {
 		if row == nil {
 			continue
 		}
 		if p := parseSummary(*row); !p.Deleted() {
 			items = append(items, View{Prompt: p, Excerpt: excerptOf(*row), MyVote: prompt.Vote(rows[i].Props.Get("VoteValue").Int())})
+			recent = db.alsoRecent(recent, &items[len(items)-1], rows[i])
 		}
 	}
-	return items, nil
+	return items, db.countAgain(ctx, recent)
 }

@@ -21,8 +21,17 @@ type View struct {
 // Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may
 // not know of it.
 func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error) {
+	return db.lookUp(ctx, viewer, id, false)
+}
+
+// GetWithLabels is Get, and tells the labels too.
+func (db *DB) GetWithLabels(ctx context.Context, viewer string, id prompt.ID) (View, error) {
+	return db.lookUp(ctx, viewer, id, true)
+}
+
+func (db *DB) lookUp(ctx context.Context, viewer string, id prompt.ID, labels bool) (View, error) {
 	if author, ok := db.authors.get(id); ok {
-		v, err := db.view(ctx, viewer, author, id)
+		v, err := db.view(ctx, viewer, author, id, labels)
 		if fault.Of(err) == fault.NotFound {
 			_, _ = db.read(ctx, viewer, id) // as for an id that nobody has: the time tells nothing
 		}
@@ -35,11 +44,27 @@ func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error
 	if author == "" {
 		author = viewer // not projected yet: only the author can know of it
 	}
-	rec, err := db.read(ctx, author, id)
+	rec, c, err := db.readWithCard(ctx, author, id, labels)
 	if err != nil {
 		return View{}, err
 	}
-	return v.of(db, rec, viewer)
+	return v.of(db, rec, c, viewer)
+}
+
+// readWithCard reads a truth row and, if it is wanted, the labels row beside it.
+func (db *DB) readWithCard(ctx context.Context, author string, id prompt.ID, labels bool) (rec *record, c *card, err error) {
+	if !labels {
+		rec, err = db.read(ctx, author, id)
+		return rec, nil, err
+	}
+	err = both(ctx, func(ctx context.Context) (err error) {
+		c, err = db.card(ctx, author, id)
+		return err
+	}, func(ctx context.Context) (err error) {
+		rec, err = db.read(ctx, author, id)
+		return err
+	})
+	return rec, c, err
 }
 
 // GetByName is Get for the prompt that a name, an old name or a slug of an owner leads to.
@@ -49,7 +74,7 @@ func (db *DB) GetByName(ctx context.Context, viewer, owner, name string, want Wa
 	case err != nil:
 		return View{}, err
 	case want == (WantedVersion{}):
-		return db.view(ctx, viewer, owner, id)
+		return db.view(ctx, viewer, owner, id, true)
 	}
 	return db.GetVersion(ctx, viewer, id, want)
 }
@@ -73,11 +98,12 @@ func (db *DB) lead(ctx context.Context, owner, name string, want WantedVersion) 
 }
 
 // view reads everything at once, where the author is known.
-func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID) (View, error) {
+func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID, labels bool) (View, error) {
 	var v tallyAndVote
 	var rec *record
+	var c *card
 	err := both(ctx, func(ctx context.Context) (err error) {
-		rec, err = db.read(ctx, author, id)
+		rec, c, err = db.readWithCard(ctx, author, id, labels)
 		return err
 	}, func(ctx context.Context) (err error) {
 		v, _, err = db.tallyAndVote(ctx, viewer, id)
@@ -86,7 +112,7 @@ func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID) (Vi
 	if err != nil {
 		return View{}, err
 	}
-	return v.of(db, rec, viewer)
+	return v.of(db, rec, c, viewer)
 }
 
 // A tallyAndVote is what voters say of a prompt, and the viewer among them.
@@ -117,7 +143,7 @@ func authorIn(rows []table.Row, id prompt.ID) string {
 	return ""
 }
 
-func (o tallyAndVote) of(db *DB, rec *record, viewer string) (View, error) {
+func (o tallyAndVote) of(db *DB, rec *record, c *card, viewer string) (View, error) {
 	if rec == nil || rec.purging {
 		return View{}, errUnknown()
 	}
@@ -127,5 +153,9 @@ func (o tallyAndVote) of(db *DB, rec *record, viewer string) (View, error) {
 		return View{}, errUnknown()
 	}
 	p.Tally = o.tally
-	return View{Prompt: p, MyVote: o.mine}, nil
+	v := View{Prompt: p, MyVote: o.mine}
+	if c != nil {
+		v.Labels = shownLabels(p, c, viewer)
+	}
+	return v, nil
 }

@@ -68,11 +68,18 @@ func summary(p prompt.Prompt) table.Props {
 	if !p.Named() {
 		return props // as they are in a store that no version with names has written to
 	}
+	if p.Kind != prompt.KindText {
+		props = append(props, kindProp(p.Kind))
+	}
 	return append(props,
 		table.Prop{Name: "Name", Value: table.String(p.Name)},
 		table.Prop{Name: "Slug", Value: table.String(p.Slug)},
 		table.Prop{Name: "Description", Value: table.String(p.About())},
 		table.Prop{Name: "Version", Value: table.Int64(p.Version)})
+}
+
+func kindProp(k prompt.Kind) table.Prop {
+	return table.Prop{Name: "Kind", Value: table.String(string(k))}
 }
 
 // library returns what a truth row holds of names and versions beyond a summary.
@@ -118,7 +125,8 @@ func marks(p prompt.Prompt) table.Props {
 
 // row returns the truth row.
 func (r record) row() (table.Row, error) {
-	props := slices.Concat(authorSummary(r.Prompt), library(r.Prompt), contentProps(r.Content()), table.Props{
+	summary := slices.DeleteFunc(authorSummary(r.Prompt), func(p table.Prop) bool { return p.Name == "Kind" }) // the content has it
+	props := slices.Concat(summary, library(r.Prompt), contentProps(r.Content()), table.Props{
 		{Name: "RowsVersion", Value: table.Int32(r.rowsVersion)},
 	})
 	for i, p := range props {
@@ -223,6 +231,8 @@ func parseSummary(row table.Row) prompt.Prompt {
 			p.Description = v.Str()
 		case "Version":
 			p.Version = v.Int()
+		case "Kind":
+			p.Kind = prompt.Kind(v.Str())
 		case "Tags":
 			p.Tags = splitTags(v.Str())
 		case "OwnTags":

@@ -19,7 +19,7 @@ import (
 func contentProps(c prompt.Content) table.Props {
 	props := parts("PromptText", c.Text)
 	if c.Kind == prompt.KindChat {
-		props = append(props, table.Prop{Name: "Kind", Value: table.String(string(c.Kind))})
+		props = append(props, kindProp(c.Kind))
 		props = append(props, parts("Messages", jsonOf(c.Messages))...)
 	}
 	if c.Config != "" {

@@ -199,10 +199,15 @@ func (s *web) restore(w http.ResponseWriter, r *http.Request, who auth.User) err
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.Restore(r.Context(), who, id); err != nil {
+	_, former, err := s.Service.Restore(r.Context(), who, id)
+	if err != nil {
 		return err
 	}
-	goOn(w, r, addressOf(id)+"?done=restored")
+	what := "restored"
+	if former != "" {
+		what = "renamed"
+	}
+	goOn(w, r, addressOf(id)+"?done="+what)
 	return nil
 }
 

@@ -55,6 +55,7 @@ func (s *web) parse() map[string]*template.Template {
 // done says what a form did that led to a page, by the word in its address.
 var done = map[string]string{
 	"created": "The prompt is saved.", "saved": "Your changes are saved.", "restored": "The prompt is restored.",
+	"renamed": "The prompt is restored under another name: another prompt of yours has taken the one it had.",
 	"deleted": "The prompt is deleted. You can restore it here for 30 days.",
 	"public":  "The prompt is public now.", "private": "The prompt is private now: only you see it.",
 	"hidden": "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.",
