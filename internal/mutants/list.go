@@ -234,6 +234,10 @@ var mutants = []mutant{
 		"p.votes != nil && text != \"\" &&", "p.votes != nil && text == \"never\" &&",
 	},
 	{
+		"index rows are compared while they are written", "check.go",
+		"rec.lease.held(db.Now()) || rec.purging && name", "rec.purging && name",
+	},
+	{
 		"the lock of a message is renewed when it ends", "../../function/queuetrigger/delivery.go",
 		"time.NewTicker(d.Settings.Lock / 2)", "time.NewTicker(d.Settings.Lock)",
 	},

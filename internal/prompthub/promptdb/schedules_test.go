@@ -43,6 +43,35 @@ func startPurge(r *ring) *task {
 	return r.start("purge", func(ctx context.Context, db *promptdb.DB) error { _, err := db.Purge(ctx); return err })
 }
 
+// TestRowsUnderWayAreNoDifference: what an edit has committed and not yet written is no finding of
+// verify or of anti-entropy, which would alert.
+func TestRowsUnderWayAreNoDifference(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(1)
+		tk := r.start("edit", func(ctx context.Context, db *promptdb.DB) error {
+			_, err := db.Change(ctx, "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+				p.Title, p.Tags = "New words", nil
+				return p, nil
+			})
+			return err
+		})
+		upTo(r, "write Prompts ").Pass()
+		upTo(r, "write ")
+		under := r.differences()
+		_, differences, err := r.truth.Sweep(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, finishAll(r, tk))
+		for _, c := range r.Pending() {
+			c.Pass()
+		}
+		synctest.Wait()
+		require.Zero(t, differences)
+		require.Empty(t, under)
+		require.Empty(t, r.differences())
+	})
+}
+
 // TestGivenUpEditKeepsItsWakeUp: an edit that gave up while its commit may still land leaves its
 // wake-up.
 func TestGivenUpEditKeepsItsWakeUp(t *testing.T) {
