@@ -9,6 +9,7 @@ import (
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/langfuse"
+	"prompthub/internal/prompthub/langsmith"
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/web"
 )
@@ -20,6 +21,7 @@ func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handle
 	doors := web.Beside(a.api(identify, admission), a.pages(identify, sessions, admission))
 	doors = mcp.Beside(doors, a.assistants(identify, admission))
 	doors = langfuse.Beside(doors, a.langfuse(identify, admission))
+	doors = langsmith.Beside(doors, a.langsmith(identify, admission))
 	return a.settings.Clients(doors)
 }
 
@@ -39,6 +41,15 @@ func (a *app) assistants(identify auth.Identify, admission *httpjson.Admission) 
 func (a *app) langfuse(identify auth.Identify, admission *httpjson.Admission) http.Handler {
 	service := a.service()
 	return langfuse.New(langfuse.Config{
+		Service: service, Door: door.Door{Identify: service.WithTokens(identify, a.settings.Dev()), Admission: admission},
+		MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
+	})
+}
+
+// langsmith returns what programs use that keep prompts in the hub of LangSmith.
+func (a *app) langsmith(identify auth.Identify, admission *httpjson.Admission) http.Handler {
+	service := a.service()
+	return langsmith.New(langsmith.Config{
 		Service: service, Door: door.Door{Identify: service.WithTokens(identify, a.settings.Dev()), Admission: admission},
 		MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	})

@@ -21,6 +21,7 @@ import (
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/langfuse"
+	"prompthub/internal/prompthub/langsmith"
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/web"
@@ -109,11 +110,12 @@ func documented(t *testing.T) []string {
 // which leads to them; of assistants, and of what stands in for other services, whose other methods
 // the program refuses itself.
 var wholeRoutes = map[string][]string{
-	strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}": {"get", "head", "post", "patch", "delete"},
-	strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}":      {"get", "head", "post", "delete"},
-	strings.TrimPrefix(web.Prefix, "/") + "/{*path}":      {"get", "head", "post"},
-	"{ignored:maxlength(0)?}":                             {"get", "head"},
-	".well-known/{*path}":                                 {"get", "head"}, "u/{handle}/.well-known/{*path}": {"get", "head"}, "t/{tag}/.well-known/{*path}": {"get", "head"},
+	strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}":  {"get", "head", "post", "patch", "delete"},
+	strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}": {"get", "head", "post", "patch", "delete"},
+	strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}":       {"get", "head", "post", "delete"},
+	strings.TrimPrefix(web.Prefix, "/") + "/{*path}":       {"get", "head", "post"},
+	"{ignored:maxlength(0)?}":                              {"get", "head"},
+	".well-known/{*path}":                                  {"get", "head"}, "u/{handle}/.well-known/{*path}": {"get", "head"}, "t/{tag}/.well-known/{*path}": {"get", "head"},
 }
 
 func TestEveryRouteHasAFunctionAndNoOther(t *testing.T) {

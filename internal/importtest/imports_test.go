@@ -57,6 +57,9 @@ var allowed = map[string][]string{
 	"internal/prompthub/langfuse": {
 		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt", "internal/telemetry",
 	},
+	"internal/prompthub/langsmith": {
+		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt", "internal/telemetry",
+	},
 	"internal/prompthub/web": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
 	},
@@ -71,7 +74,8 @@ var allowed = map[string][]string{
 	"handler": {
 		"internal/auth", "internal/azure", "internal/devhost", "internal/embedded", "internal/fault", "internal/function",
 		"internal/function/queuetrigger", "internal/httpjson", "internal/prompthub", "internal/prompthub/api",
-		"internal/prompthub/client", "internal/prompthub/door", "internal/prompthub/folder", "internal/prompthub/format", "internal/prompthub/langfuse", "internal/prompthub/mcp",
+		"internal/prompthub/client", "internal/prompthub/door", "internal/prompthub/folder", "internal/prompthub/format", "internal/prompthub/langfuse",
+		"internal/prompthub/langsmith", "internal/prompthub/mcp",
 		"internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
 		"internal/queue", "internal/table", "internal/telemetry",
 	},

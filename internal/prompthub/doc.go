@@ -5,8 +5,8 @@
 //
 //   - prompt: the nouns and their rules, pure;
 //   - promptdb: the tables and queues; how index rows follow the truth;
-//   - api: the HTTP routes; web: the pages; mcp: what assistants see, with skill; langfuse: the routes of
-//     Langfuse, for its clients; door: what the doors for programs have in common; worker: the queue
+//   - api: the HTTP routes; web: the pages; mcp: what assistants see, with skill; langfuse, langsmith: the
+//     routes of Langfuse and of LangSmith's hub, for their clients; door: what the doors for programs have in common; worker: the queue
 //     and timer functions; client: import and export over the API;
 //   - e2e: tests of the built program; bench: what requests cost, and a load program;
 //   - below, free of PromptHub: table and queue (the contracts), azure, embedded and memory

@@ -100,6 +100,9 @@ type Filter = promptdb.Filter
 // A Sort is an order of an author's own prompts.
 type Sort = promptdb.Sort
 
+// ByUpdated orders those first that were edited last.
+const ByUpdated = promptdb.ByUpdated
+
 // ByNewest is the order of an author's own prompts that costs the same at any number of them.
 const ByNewest = promptdb.ByNewest
 

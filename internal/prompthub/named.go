@@ -177,7 +177,7 @@ func (s *Service) saveNamed(ctx context.Context, who auth.User, d NamedDraft) (V
 		return is
 	}
 	if isNew {
-		v, _, err := s.Create(ctx, who, next(prompt.Draft{Name: d.Name, Title: title(d.Name), Visibility: prompt.Private}), "")
+		v, _, err := s.Create(ctx, who, next(prompt.Draft{Name: d.Name, Title: TitleOf(d.Name), Visibility: prompt.Private}), "")
 		return v, err
 	}
 	return s.edit(ctx, who, was.ID, Match{Any: true}, func(is prompt.Draft) (prompt.Draft, error) {
@@ -188,8 +188,8 @@ func (s *Service) saveNamed(ctx context.Context, who auth.User, d NamedDraft) (V
 	})
 }
 
-// title returns a name as a title can be.
-func title(name string) string {
+// TitleOf returns a name as a title can be.
+func TitleOf(name string) string {
 	const most = 100 // characters, of which each may count twice
 	r := []rune(name)
 	return string(r[:min(len(r), most)])

@@ -21,6 +21,7 @@ import (
 	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/langfuse"
+	"prompthub/internal/prompthub/langsmith"
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -60,8 +61,8 @@ var (
 
 	// A page of 50 prompts, each with its labels and perhaps another version, is read whole: 50
 	// times 1 KiB of description, 4 KiB of hints and 100 names of 64 characters. The same route
-	// takes changes of a prompt that was looked up by name.
-	aMessage = bound{aSave.operations + 20, 5600, 2 << 10, 64 << 10}
+	// takes changes.
+	aMessage = bound{2*prompt.MaxTokens + 60, 5600, 2 << 10, 64 << 10}
 	anIndex  = bound{2 * (12 + 150), 11_000, 512, 64 << 10} // two such pages
 )
 
@@ -115,6 +116,12 @@ var bounds = map[string]bound{
 	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
+	// Lists read all of a user's prompts, at most 2,000, or a thousand versions of one.
+	"GET /ls/settings": aUser, "GET /ls/repos": {12, 5200, 2 << 10, 64 << 10}, "POST /ls/repos/{$}": aChange,
+	"GET /ls/repos/{owner}/{repo}": aNamed, "PATCH /ls/repos/{owner}/{repo}": aChange, "DELETE /ls/repos/{owner}/{repo}": aChange,
+	"POST /ls/repos/{owner}/{repo}/tags": {20 + 8, 300, 64, 8 << 10}, "POST /ls/likes/{owner}/{repo}": {10 + 8, 160, 64, 8 << 10},
+	"GET /ls/commits/{owner}/{repo}/{$}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8, 200, 1 << 10, 16 << 10},
+	"POST /ls/commits/{owner}/{repo}": aChange,
 	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
 	// 100 configs, of 1 MiB together; each item may have 1,000 numbers beside.
 	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aChange,
@@ -214,6 +221,10 @@ func (s *search) findRoutes(t *testing.T) {
 		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label"}
 	}
 	s.routes = append(s.routes, mcp.Patterns()...)
+	for _, pattern := range langsmith.Patterns() {
+		s.routes = append(s.routes, pattern)
+		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived"}
+	}
 	for _, pattern := range langfuse.Patterns() {
 		s.routes = append(s.routes, pattern)
 		s.query[pattern] = []string{"name", "version", "label", "page", "limit", "fromUpdatedAt", "toUpdatedAt", "resolve"}
@@ -308,7 +319,7 @@ func (s *search) forge(t *rapid.T, route string) url.Values {
 func (s *search) request(t *rapid.T, route string) *http.Request {
 	method, path, _ := strings.Cut(route, " ")
 	isPage, isMessage := strings.HasPrefix(path, web.Prefix), slices.Contains(mcp.Patterns(), route)
-	isNamed := strings.HasPrefix(path, langfuse.Prefix)
+	isNamed := strings.HasPrefix(path, langfuse.Prefix) || strings.HasPrefix(path, langsmith.Prefix+"/")
 	id := string(rapid.SampledFrom(s.ids).Draw(t, "id"))
 	part := url.PathEscape(some(t, "path"))
 	skill := rapid.SampledFrom([]string{id, part}).Draw(t, "skill")
@@ -316,7 +327,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		path = strings.NewReplacer("{tag}", rapid.SampledFrom([]string{"text", part}).Draw(t, "tag"), "{handle}", rapid.SampledFrom([]string{"anna", part}).Draw(t, "handle")).Replace(path)
 	}
 	number := rapid.SampledFrom([]string{"1", "2", "0", "-1", "9223372036854775807", part}).Draw(t, "number")
-	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{token}", part, "{slug}", part, "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", number, "{label}", part, "{file}", part, "{name}", url.PathEscape(nameOf(t))).Replace(path)
+	path = strings.NewReplacer("{id}", id, "{tag}", part, "{handle}", part, "{token}", part, "{slug}", part, "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", number, "{label}", part, "{file}", part, "{name}", url.PathEscape(nameOf(t)),
+		"{owner}", rapid.SampledFrom([]string{"-", "me", part}).Draw(t, "owner"), "{repo}", url.PathEscape(nameOf(t)), "{commit}", part, "{$}", "").Replace(path)
 	if !isPage && !isMessage && !isNamed {
 		path = api.Prefix + path
 	}
@@ -383,7 +395,11 @@ func version(t *rapid.T) string {
 	labels := rapid.SliceOfN(rapid.SampledFrom([]string{"production", "a", "b", "latest"}), 0, 60).Draw(t, "labels")
 	b, err := json.Marshal(map[string]any{
 		"name": nameOf(t), "prompt": rapid.SampledFrom(hostileTexts()).Draw(t, "prompt"), "labels": labels, "newLabels": labels,
-		"config": some(t, "config"), "tags": []string{"text", some(t, "tag")},
+		"config": some(t, "config"), "like": true, "tag_name": "production", "commit_id": "latest", "repo_handle": nameOf(t), "is_public": true,
+		"manifest": map[string]any{"lc": 1, "type": "constructor", "id": []string{"langchain_core", "prompts", "prompt", "PromptTemplate"}, "kwargs": map[string]any{
+			"template_format": rapid.SampledFrom([]string{"f-string", "mustache"}).Draw(t, "syntax"), "template": rapid.SampledFrom(hostileTexts()).Draw(t, "template"),
+		}},
+		"tags": []string{"text", some(t, "tag")},
 	})
 	require.NoError(t, err)
 	return string(b)

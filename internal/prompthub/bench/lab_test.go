@@ -24,6 +24,7 @@ import (
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/langfuse"
+	"prompthub/internal/prompthub/langsmith"
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -109,7 +110,10 @@ func (l *lab) restart() {
 	lf := langfuse.New(langfuse.Config{
 		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission}, Log: log, Now: time.Now,
 	})
-	l.doors = langfuse.Beside(mcp.Beside(web.Beside(routes, pages), assistants), lf)
+	ls := langsmith.New(langsmith.Config{
+		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission}, Log: log, Now: time.Now,
+	})
+	l.doors = langsmith.Beside(langfuse.Beside(mcp.Beside(web.Beside(routes, pages), assistants), lf), ls)
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db) {
 		l.jobs[t.Name] = t.Run

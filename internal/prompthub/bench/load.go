@@ -69,7 +69,7 @@ func newClient(connections int) *http.Client {
 // whole reports whether the path is all of it: of a page, or of another program's API.
 func (c call) whole() bool {
 	other := func(prefix string) bool { return strings.HasPrefix(c.path, prefix) }
-	return slices.ContainsFunc([]string{"/api", "/app", "/lf/", "/mcp", "/u/", "/.well-known"}, other)
+	return slices.ContainsFunc([]string{"/api", "/app", "/lf/", "/ls/", "/mcp", "/u/", "/.well-known"}, other)
 }
 
 // request returns the call as a request to a program: to its API, or for a page.

@@ -53,26 +53,35 @@ func TestClients(t *testing.T) {
 	require.NotEmpty(t, scripts)
 	for _, script := range scripts {
 		name := filepath.Base(script)
-		t.Run(strings.TrimSuffix(name, ".test.mjs"), func(t *testing.T) {
+		user := strings.TrimSuffix(name, ".test.mjs")
+		t.Run(user, func(t *testing.T) {
 			t.Parallel()
-			run(t, name, environment(t, p, strings.TrimSuffix(name, ".test.mjs")))
+			_, token := makeToken(t, p, user+" other")
+			run(t, name, append(environment(t, p, user), "OTHER_TOKEN="+token))
 		})
 	}
 }
 
-// environment makes an access token of a user, and returns what clients read of it.
+// environment returns what clients read of where they are, and of who they are: a user with a token.
 func environment(t *testing.T, p *program, user string) []string {
+	t.Helper()
+	id, token := makeToken(t, p, user)
+	url, secret := p.url(), token[strings.LastIndex(token, "_")+1:]
+	return append(os.Environ(),
+		"LANGFUSE_BASE_URL="+url+"/lf", "LANGFUSE_BASEURL="+url+"/lf", "LANGFUSE_HOST="+url+"/lf",
+		"LANGFUSE_PUBLIC_KEY="+id, "LANGFUSE_SECRET_KEY="+secret,
+		"LANGSMITH_ENDPOINT="+url+"/ls", "LANGSMITH_API_KEY="+token,
+		"PROMPTHUB_URL="+url, "PROMPTHUB_TOKEN="+token,
+	)
+}
+
+// makeToken makes an access token of a user that may do everything.
+func makeToken(t *testing.T, p *program, user string) (id, token string) {
 	t.Helper()
 	var made struct{ ID, Token string }
 	p.ask(t, user, http.MethodPost, "/me/tokens", map[string]any{"name": "clients", "scopes": auth.Scopes()}, &made)
 	require.NotEmpty(t, made.Token)
-	url := p.url()
-	secret := made.Token[strings.LastIndex(made.Token, "_")+1:]
-	return append(os.Environ(),
-		"LANGFUSE_BASE_URL="+url+"/lf", "LANGFUSE_BASEURL="+url+"/lf", "LANGFUSE_HOST="+url+"/lf",
-		"LANGFUSE_PUBLIC_KEY="+made.ID, "LANGFUSE_SECRET_KEY="+secret,
-		"PROMPTHUB_URL="+url, "PROMPTHUB_TOKEN="+made.Token, "PROMPTHUB_USER="+user,
-	)
+	return made.ID, made.Token
 }
 
 // run runs a script to its end.

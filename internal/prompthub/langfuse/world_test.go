@@ -75,6 +75,7 @@ func (w *world) wait(d time.Duration) { w.at(w.clock().Add(d)) }
 type client struct {
 	*world
 	user   auth.User
+	id     string // of its token
 	header string
 }
 
@@ -87,8 +88,13 @@ func (w *world) client(user string, scopes ...string) client {
 	who := auth.User{ID: user, Name: user}
 	token, text, err := w.service.CreateToken(w.t.Context(), who, prompthub.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
 	require.NoError(w.t, err)
+	return w.with(who, token.ID, text)
+}
+
+// with returns a program with a token.
+func (w *world) with(who auth.User, id, text string) client {
 	_, secret, _ := strings.Cut(strings.TrimPrefix(text, "ph_"), "_")
-	return client{w, who, "Basic " + base64.StdEncoding.EncodeToString([]byte(token.ID+":"+secret))}
+	return client{w, who, id, "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))}
 }
 
 // An answer is what came back.

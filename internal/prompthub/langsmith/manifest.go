@@ -1,0 +1,481 @@
+package langsmith
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// An object is one that LangChain has serialized.
+type object struct {
+	LC     int      `json:"lc"`
+	Type   string   `json:"type"`
+	ID     []string `json:"id"`
+	Kwargs kwargs   `json:"kwargs"`
+}
+
+// kwargs are the members of the objects that are read and written here.
+type kwargs struct {
+	Input     []string          `json:"input_variables,omitzero"`
+	Partial   map[string]string `json:"partial_variables,omitempty"`
+	Format    string            `json:"template_format,omitempty"`
+	Template  *string           `json:"template,omitzero"`
+	Messages  []object          `json:"messages,omitempty"`
+	Prompt    jsontext.Value    `json:"prompt,omitzero"`
+	Role      string            `json:"role,omitempty"`
+	Name      string            `json:"variable_name,omitempty"`
+	Content   jsontext.Value    `json:"content,omitzero"`
+	Example   *object           `json:"example_prompt,omitzero"`
+	Examples  []map[string]any  `json:"examples,omitzero"`
+	Prefix    string            `json:"prefix,omitempty"`
+	Suffix    string            `json:"suffix,omitempty"`
+	Separator *string           `json:"example_separator,omitzero"`
+}
+
+func (o object) class() string {
+	if len(o.ID) == 0 {
+		return ""
+	}
+	return o.ID[len(o.ID)-1]
+}
+
+const fString = "f-string"
+
+// roles are the classes of messages, by role.
+var roles = map[string]string{"system": "System", "user": "Human", "assistant": "AI"}
+
+// classes are those that a manifest may hold: templates and messages, which do nothing when they are
+// loaded. Models, tools and secrets are not among them.
+var classes = func() []string {
+	all := []string{
+		"PromptTemplate", "ChatPromptTemplate", "StructuredPrompt", "FewShotPromptTemplate", "FewShotChatMessagePromptTemplate",
+		"MessagesPlaceholder", "ChatMessagePromptTemplate", "ChatMessage",
+	}
+	for _, class := range roles {
+		all = append(all, class+"MessagePromptTemplate", class+"Message")
+	}
+	return all
+}()
+
+func newObject(class string, k kwargs, path ...string) object {
+	return object{1, "constructor", slices.Concat([]string{"langchain_core", "prompts"}, path, []string{class}), k}
+}
+
+// manifestOf returns what LangChain makes of a content: what was pushed, if the content is still
+// that, else templates whose literal braces are doubled and whose defaults are partial variables.
+func manifestOf(c prompt.Content) (jsontext.Value, error) {
+	if kept := keptOf(c.Config); kept.Manifest != nil && kept.Of == words(c) {
+		return kept.Manifest, nil
+	}
+	return generated(c)
+}
+
+func generated(c prompt.Content) (jsontext.Value, error) {
+	f, err := c.Template().Fill(nil, prompt.LimitMaxText)
+	if err != nil {
+		return nil, errLong()
+	}
+	w := writer{variables: c.Template().Variables}
+	if c.Kind != prompt.KindChat {
+		o := w.template(f.Texts[0])
+		o.Kwargs.Partial = w.partial
+		return canonical(o)
+	}
+	root := kwargs{Input: []string{}}
+	for i, m := range c.Messages {
+		if m.Placeholder != "" {
+			root.Messages = append(root.Messages, newObject("MessagesPlaceholder", kwargs{Name: m.Placeholder}, "chat"))
+			w.input = append(w.input, m.Placeholder)
+			continue
+		}
+		b, err := json.Marshal(w.template(f.Texts[i]))
+		if err != nil {
+			return nil, err
+		}
+		class, k := roles[m.Role]+"MessagePromptTemplate", kwargs{Prompt: b}
+		if roles[m.Role] == "" {
+			class, k.Role = "ChatMessagePromptTemplate", m.Role
+		}
+		root.Messages = append(root.Messages, newObject(class, k, "chat"))
+	}
+	for _, name := range w.input {
+		if !slices.Contains(root.Input, name) {
+			root.Input = append(root.Input, name)
+		}
+	}
+	root.Partial = w.partial
+	return canonical(newObject("ChatPromptTemplate", root, "chat"))
+}
+
+// A writer makes templates, and notes their variables.
+type writer struct {
+	variables []prompt.Variable
+	input     []string          // those without a default
+	partial   map[string]string // the others, with what stands for them
+}
+
+var doubled = strings.NewReplacer("{", "{{", "}", "}}")
+
+// template returns a text as a template of LangChain.
+func (w *writer) template(parts []prompt.Part) object {
+	var b strings.Builder
+	input := []string{}
+	for _, p := range parts {
+		if p.Variable < 0 {
+			b.WriteString(doubled.Replace(p.Text))
+			continue
+		}
+		v := w.variables[p.Variable]
+		b.WriteString("{" + v.Name + "}")
+		switch {
+		case slices.Contains(input, v.Name):
+		case !v.Needed():
+			if w.partial == nil {
+				w.partial = map[string]string{}
+			}
+			w.partial[v.Name] = p.Text
+		default:
+			input = append(input, v.Name)
+		}
+	}
+	text := b.String()
+	w.input = append(w.input, input...)
+	return newObject("PromptTemplate", kwargs{Input: input, Format: fString, Template: &text}, "prompt")
+}
+
+func canonical(o object) (jsontext.Value, error) {
+	b, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	v := jsontext.Value(b)
+	return v, v.Canonicalize()
+}
+
+// A kept is a manifest that says more than the prompt does, in the prompt's config.
+type kept struct {
+	Manifest jsontext.Value `json:"manifest,omitzero"`
+	Of       string         `json:"of"` // names the content that it says
+}
+
+// keptName is the member of a config that holds a kept.
+const keptName = "langchain"
+
+func keptOf(config string) (k kept) {
+	var members map[string]jsontext.Value
+	if json.Unmarshal([]byte(config), &members) == nil && members[keptName] != nil {
+		_ = json.Unmarshal(members[keptName], &k) // what is none keeps nothing
+	}
+	return k
+}
+
+// words names a content without its config.
+func words(c prompt.Content) string {
+	c.Config, c.Variables = "", nil
+	return c.Hash()
+}
+
+// contentOf returns a manifest as a content. The config is that of before, with the manifest where
+// the prompt cannot say the same.
+func contentOf(manifest jsontext.Value, config string) (prompt.Content, error) {
+	c, err := read(manifest)
+	if err != nil {
+		return c, err
+	}
+	members := map[string]jsontext.Value{}
+	if config != "" && json.Unmarshal([]byte(config), &members) != nil {
+		members = map[string]jsontext.Value{"config": jsontext.Value(config)}
+	}
+	delete(members, keptName)
+	same, err := generated(c)
+	if err != nil {
+		return c, err
+	}
+	manifest = manifest.Clone()
+	if err := manifest.Canonicalize(); err != nil {
+		return c, fault.Wrap(fault.Malformed, "the manifest is no JSON", err)
+	}
+	if !bytes.Equal(same, manifest) {
+		if members[keptName], err = json.Marshal(kept{manifest, words(c)}); err != nil {
+			return c, err
+		}
+	}
+	if len(members) > 0 {
+		b, err := json.Marshal(members, json.Deterministic(true))
+		if err != nil {
+			return c, err
+		}
+		c.Config = string(b)
+	}
+	return c, nil
+}
+
+func unread(format string, args ...any) error {
+	return fault.New(fault.Invalid, "the manifest cannot be kept: "+fmt.Sprintf(format, args...))
+}
+
+// read returns what a manifest says to a model.
+func read(manifest jsontext.Value) (c prompt.Content, err error) {
+	if err := harmless(manifest, 0); err != nil {
+		return c, err
+	}
+	var o object
+	if err := json.Unmarshal(manifest, &o); err != nil {
+		return c, unread("it is no template of LangChain")
+	}
+	switch o.class() {
+	case "PromptTemplate":
+		c.Text, err = o.text(nil)
+	case "FewShotPromptTemplate":
+		c.Text, err = o.fewShot()
+	case "ChatPromptTemplate", "StructuredPrompt":
+		c.Kind = prompt.KindChat
+		c.Messages, err = chat(o.Kwargs.Messages, nil)
+	case "FewShotChatMessagePromptTemplate":
+		c.Kind = prompt.KindChat
+		c.Messages, err = o.messages(nil)
+	default:
+		err = unread("it is a %q; push a prompt alone, without a model", o.class())
+	}
+	return c, err
+}
+
+// maxDepth is how deep the objects of a manifest may be nested.
+const maxDepth = 50
+
+// harmless refuses a manifest with an object of another class, wherever in it.
+func harmless(v jsontext.Value, depth int) error {
+	if depth > maxDepth {
+		return unread("it is nested too deep")
+	}
+	switch v.Kind() {
+	case '[':
+		var list []jsontext.Value
+		if err := json.Unmarshal(v, &list); err != nil {
+			return unread("it is no JSON")
+		}
+		for _, x := range list {
+			if err := harmless(x, depth+1); err != nil {
+				return err
+			}
+		}
+	case '{':
+		var members map[string]jsontext.Value
+		if err := json.Unmarshal(v, &members); err != nil {
+			return unread("it is no JSON")
+		}
+		if members["lc"] != nil {
+			if err := known(v); err != nil {
+				return err
+			}
+		}
+		for _, x := range members {
+			if err := harmless(x, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func known(v jsontext.Value) error {
+	var o struct {
+		Type string   `json:"type"`
+		ID   []string `json:"id"`
+	}
+	ok := json.Unmarshal(v, &o) == nil && o.Type == "constructor" && len(o.ID) > 1 && slices.Contains([]string{"langchain", "langchain_core"}, o.ID[0])
+	if !ok || !slices.Contains(classes, o.ID[len(o.ID)-1]) {
+		return unread("it holds %q, which is no template and no message; push a prompt alone, without a model", strings.Join(o.ID, "."))
+	}
+	return nil
+}
+
+// text returns a template as a text of ours, with values in the places of variables that have some.
+func (o object) text(values map[string]any) (string, error) {
+	if o.Kwargs.Template == nil {
+		return "", unread("a PromptTemplate has no template that is a text")
+	}
+	return fill(*o.Kwargs.Template, o.Kwargs.Format, o.Kwargs.Partial, values)
+}
+
+// examples returns the examples of a few, and how each is to be said.
+func (o object) examples() (object, []map[string]any, error) {
+	if o.Kwargs.Example == nil || len(o.Kwargs.Examples) > prompt.MaxMessages {
+		return object{}, nil, unread("a few-shot template needs an example_prompt, and at most %d examples", prompt.MaxMessages)
+	}
+	return *o.Kwargs.Example, o.Kwargs.Examples, nil
+}
+
+// fewShot returns the text around examples and the examples themselves.
+func (o object) fewShot() (string, error) {
+	template, examples, err := o.examples()
+	if err != nil {
+		return "", err
+	}
+	separator := "\n\n"
+	if o.Kwargs.Separator != nil {
+		separator = *o.Kwargs.Separator
+	}
+	var parts []string
+	size := 0
+	add := func(s string, err error) error {
+		if s != "" {
+			parts = append(parts, s)
+		}
+		if size += len(s) + len(separator); size > maxFilled && err == nil {
+			err = errLong()
+		}
+		return err
+	}
+	err = add(fill(o.Kwargs.Prefix, o.Kwargs.Format, nil, nil))
+	for _, values := range examples {
+		if err == nil {
+			err = add(template.text(values))
+		}
+	}
+	if err == nil {
+		err = add(fill(o.Kwargs.Suffix, o.Kwargs.Format, nil, nil))
+	}
+	return strings.Join(parts, separator), err
+}
+
+// chat returns the messages of templates; of an example, those with its values.
+func chat(list []object, example map[string]any) ([]prompt.Message, error) {
+	var all []prompt.Message
+	size := 0
+	for _, o := range list {
+		made, err := o.messages(example)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, made...)
+		for _, m := range made {
+			size += len(m.Content)
+		}
+		if len(all) > prompt.MaxMessages || size > maxFilled {
+			return nil, errLong()
+		}
+	}
+	return all, nil
+}
+
+// messages returns the messages of one template.
+func (o object) messages(example map[string]any) ([]prompt.Message, error) {
+	switch o.class() {
+	case "MessagesPlaceholder":
+		return []prompt.Message{{Placeholder: o.Kwargs.Name}}, nil
+	case "FewShotChatMessagePromptTemplate":
+		return o.fewMessages(example)
+	}
+	m, err := o.message(example)
+	return []prompt.Message{m}, err
+}
+
+func (o object) fewMessages(example map[string]any) ([]prompt.Message, error) {
+	template, examples, err := o.examples()
+	if err == nil && example != nil {
+		err = unread("examples within examples")
+	}
+	if err != nil {
+		return nil, err
+	}
+	list := []object{template}
+	if template.class() == "ChatPromptTemplate" {
+		list = template.Kwargs.Messages
+	}
+	var all []prompt.Message
+	for _, values := range examples {
+		if values == nil {
+			values = map[string]any{}
+		}
+		made, err := chat(list, values)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, made...); len(all) > prompt.MaxMessages {
+			return nil, errLong()
+		}
+	}
+	return all, nil
+}
+
+func (o object) message(values map[string]any) (m prompt.Message, err error) {
+	kind := strings.TrimSuffix(strings.TrimSuffix(o.class(), "PromptTemplate"), "Message")
+	m.Role = o.Kwargs.Role
+	for role, class := range roles {
+		if class == kind {
+			m.Role = role
+		}
+	}
+	if m.Role == "" {
+		return m, unread("%q is no message with a role", o.class())
+	}
+	if strings.HasSuffix(o.class(), "Message") {
+		if o.Kwargs.Content.Kind() != '"' {
+			return m, unread("only contents that are texts can be kept")
+		}
+		return m, json.Unmarshal(o.Kwargs.Content, &m.Content)
+	}
+	var template object
+	if json.Unmarshal(o.Kwargs.Prompt, &template) != nil {
+		return m, unread("only messages of one text can be kept")
+	}
+	m.Content, err = template.text(values)
+	return m, err
+}
+
+// maxFilled is how long a text may become, in bytes: longer than any that can be kept.
+const maxFilled = 4 * prompt.LimitMaxText
+
+func errLong() error { return unread("it says too much") }
+
+// fill returns a template as a text of ours. In an f-string a brace that is doubled stands for one.
+// A template of another syntax is one of Mustache, whose variables are written as ours are.
+func fill(template, format string, partial map[string]string, values map[string]any) (string, error) {
+	if format != fString && format != "" {
+		if len(values) > 0 {
+			return "", unread("examples are filled in where the template_format is f-string")
+		}
+		return template, nil
+	}
+	var b strings.Builder
+	for i := 0; i < len(template) && b.Len() <= maxFilled; i++ {
+		c := template[i]
+		end := strings.IndexByte(template[i:min(i+maxVariable, len(template))], '}')
+		switch {
+		case (c == '{' || c == '}') && strings.HasPrefix(template[i+1:], string(c)):
+			b.WriteByte(c)
+			i++
+		case c == '{' && end > 0:
+			b.WriteString(ours(template[i+1:i+end], partial, values))
+			i += end
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if b.Len() > maxFilled {
+		return "", errLong()
+	}
+	return b.String(), nil
+}
+
+// maxVariable is how far the end of a variable is looked for.
+const maxVariable = 256
+
+// ours returns what stands for a variable of a template here.
+func ours(name string, partial map[string]string, values map[string]any) string {
+	if v, ok := values[name]; ok {
+		return fmt.Sprint(v)
+	}
+	if v, ok := partial[name]; ok && !strings.ContainsAny(v, "{}|") {
+		return "{{" + name + ":" + v + "}}"
+	}
+	return "{{" + name + "}}"
+}

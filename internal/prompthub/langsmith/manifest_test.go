@@ -1,0 +1,142 @@
+package langsmith
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+)
+
+type m map[string]any
+
+func lc(class string, kwargs m) m {
+	return m{"lc": 1, "type": "constructor", "id": []string{"langchain_core", "prompts", class}, "kwargs": kwargs}
+}
+
+func textOf(template string) m {
+	return lc("PromptTemplate", m{"template": template, "template_format": "f-string", "input_variables": []string{}})
+}
+
+func human(template string) m {
+	return lc("HumanMessagePromptTemplate", m{"prompt": textOf(template)})
+}
+
+func value(t *testing.T, v any) jsontext.Value {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return b
+}
+
+// What a text says stays what it says on the way to LangChain and back.
+func TestTextsThereAndBack(t *testing.T) {
+	t.Parallel()
+	for text, template := range map[string]string{
+		"Hi {{name}}": "Hi {name}", "a {b} {{c}} d}": "a {{b}} {c} d}}", "{}": "{{}}", "no variables": "no variables", "{{a}}{{b}}{{a}}": "{a}{b}{a}",
+		`{"a": {"b": [1]}}`: `{{"a": {{"b": [1]}}}}`, "${x}": "{x}", "名 {{名}} 🚀": "名 {名} 🚀",
+	} {
+		c := prompt.Content{Text: text}
+		manifest, err := manifestOf(c)
+		require.NoError(t, err)
+		var o struct{ Kwargs struct{ Template string } }
+		require.NoError(t, json.Unmarshal(manifest, &o))
+		require.Equal(t, template, o.Kwargs.Template, text)
+		back, err := contentOf(manifest, "")
+		require.NoError(t, err)
+		require.Equal(t, strings.ReplaceAll(text, "${x}", "{{x}}"), back.Text)
+		require.Empty(t, back.Config, "%s needs no manifest beside it", text)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	manifest, err := manifestOf(prompt.Content{Text: "{{a:x}} {{b|c}} {{d:e|f}} {{g}}"})
+	require.NoError(t, err)
+	var o struct {
+		Kwargs struct {
+			Input   []string          `json:"input_variables"`
+			Partial map[string]string `json:"partial_variables"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(manifest, &o))
+	require.Equal(t, "x", o.Kwargs.Partial["a"])
+	require.Contains(t, o.Kwargs.Input, "g")
+}
+
+func TestFewShot(t *testing.T) {
+	t.Parallel()
+	manifest := value(t, lc("FewShotPromptTemplate", m{
+		"prefix": "Add {what}.", "suffix": "{q} ->", "example_prompt": textOf("{q} -> {a}"), "examples": []m{{"q": "1+1", "a": 2}, {"q": "2+2", "a": "4"}},
+		"input_variables": []string{"what", "q"}, "template_format": "f-string",
+	}))
+	c, err := contentOf(manifest, `{"model":"x"}`)
+	require.NoError(t, err)
+	require.Equal(t, "Add {{what}}.\n\n1+1 -> 2\n\n2+2 -> 4\n\n{{q}} ->", c.Text)
+	back, err := manifestOf(c)
+	require.NoError(t, err)
+	require.JSONEq(t, string(manifest), string(back))
+	require.Contains(t, c.Config, `"model":"x"`)
+	c.Text += "!"
+	changed, err := manifestOf(c)
+	require.NoError(t, err)
+	require.Contains(t, string(changed), "PromptTemplate")
+	require.NotContains(t, string(changed), "FewShot", "what was pushed counts while the content is that")
+	again, err := contentOf(changed, c.Config)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"model":"x"}`, again.Config)
+}
+
+func TestManifestsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	chat := func(messages ...any) m { return lc("ChatPromptTemplate", m{"messages": messages}) }
+	deep := any(textOf("x"))
+	for range 60 {
+		deep = []any{deep}
+	}
+	examples := make([]m, 201)
+	for name, manifest := range map[string]any{
+		"nothing":              nil,
+		"a text":               "Hi",
+		"no class":             m{"lc": 1, "type": "constructor", "id": []string{}, "kwargs": m{}},
+		"a model":              m{"lc": 1, "type": "constructor", "id": []string{"langchain", "chat_models", "ChatOpenAI"}, "kwargs": m{}},
+		"a chain":              m{"lc": 1, "type": "constructor", "id": []string{"langchain_core", "runnables", "RunnableSequence"}, "kwargs": m{"first": textOf("x")}},
+		"a secret within":      lc("PromptTemplate", m{"template": "x", "metadata": m{"lc": 1, "type": "secret", "id": []string{"KEY"}}}),
+		"another package":      m{"lc": 1, "type": "constructor", "id": []string{"evil", "PromptTemplate"}, "kwargs": m{"template": "x"}},
+		"what JS cannot write": m{"lc": 1, "type": "not_implemented", "id": []string{"langchain_core", "prompts", "FewShotPromptTemplate"}},
+		"no template":          lc("PromptTemplate", m{}),
+		"an image":             chat(lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("x"), lc("PromptTemplate", m{})}})),
+		"a message of parts":   chat(lc("HumanMessage", m{"content": []m{{"type": "text", "text": "x"}}})),
+		"no role":              chat(lc("ChatMessagePromptTemplate", m{"prompt": textOf("x")})),
+		"nested too deep":      lc("PromptTemplate", m{"template": "x", "metadata": deep}),
+		"no example_prompt":    lc("FewShotPromptTemplate", m{"examples": []m{{}}}),
+		"too many examples":    lc("FewShotPromptTemplate", m{"example_prompt": textOf("x"), "examples": examples}),
+		"examples of examples": lc("FewShotChatMessagePromptTemplate", m{"examples": []m{{}}, "example_prompt": chat(lc("FewShotChatMessagePromptTemplate", m{"examples": []m{{}}, "example_prompt": human("x")}))}),
+		"much out of little":   lc("FewShotPromptTemplate", m{"example_prompt": textOf(strings.Repeat("{a}", 1000)), "examples": []m{{"a": strings.Repeat("x", 1000)}}}),
+		"many long messages":   lc("FewShotChatMessagePromptTemplate", m{"example_prompt": human(strings.Repeat("x", 10_000)), "examples": examples[:100]}),
+		"many messages":        lc("FewShotChatMessagePromptTemplate", m{"example_prompt": chat(human("x"), human("y")), "examples": examples[:150]}),
+		"examples of Mustache": lc("FewShotPromptTemplate", m{"example_prompt": lc("PromptTemplate", m{"template": "x", "template_format": "mustache"}), "examples": []m{{"a": 1}}}),
+	} {
+		_, err := contentOf(value(t, manifest), "")
+		require.Equal(t, fault.Invalid, fault.Of(err), "%s: %v", name, err)
+		require.ErrorContains(t, err, "manifest", name)
+	}
+	_, err := contentOf(nil, "")
+	require.Error(t, err)
+}
+
+func TestCommitHashes(t *testing.T) {
+	t.Parallel()
+	hash := commitHash("01ARZ3NDEKTSV4RRFFQ69G5FAV", 26, "abc")
+	require.Len(t, hash, hashDigits)
+	require.EqualValues(t, 26, numbered(hash))
+	require.EqualValues(t, 26, numbered(hash[:8]))
+	for _, s := range []string{"", "production", hash[:7], hash + "0", "-0000001", fmt.Sprintf("%040d", 0), "latest.one"} {
+		require.Zero(t, numbered(s), s)
+	}
+}

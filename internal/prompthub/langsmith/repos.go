@@ -1,0 +1,305 @@
+package langsmith
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// mine names the caller's own prompts in a path.
+const mine = "-"
+
+type settings struct {
+	ID     string  `json:"id"`
+	Name   string  `json:"display_name"`
+	Handle *string `json:"tenant_handle"`
+}
+
+func (s *server) settings(ctx context.Context, r request) (any, error) {
+	u, err := s.Service.Profile(ctx, r.User)
+	if err != nil {
+		return nil, err
+	}
+	return settings{ID: u.Key, Name: u.Name, Handle: &[]string{cmp.Or(u.Handle, u.Key)}[0]}, nil
+}
+
+// A repo is a prompt.
+type repo struct {
+	ID          string   `json:"id"`
+	Handle      string   `json:"repo_handle"`
+	Owner       string   `json:"owner"`
+	FullName    string   `json:"full_name"`
+	TenantID    string   `json:"tenant_id"`
+	Description string   `json:"description"`
+	Readme      string   `json:"readme"`
+	Tags        []string `json:"tags"`
+	IsPublic    bool     `json:"is_public"`
+	IsArchived  bool     `json:"is_archived"`
+	CreatedAt   string   `json:"created_at"`
+	UpdatedAt   string   `json:"updated_at"`
+	Likes       int64    `json:"num_likes"`
+	Views       int64    `json:"num_views"`
+	Downloads   int64    `json:"num_downloads"`
+	Commits     int64    `json:"num_commits"`
+	LikedByMe   bool     `json:"liked_by_auth_user"`
+	LastCommit  *string  `json:"last_commit_hash"`
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// encode returns a prompt as a repository. A name that no identifier of LangSmith can hold shows as
+// the slug.
+func encode(v prompthub.View, owner string) repo {
+	handle := v.Name
+	if strings.ContainsAny(handle, "/:") || handle == "" {
+		handle = cmp.Or(v.Slug, string(v.ID))
+	}
+	key := prompt.AuthorKey(v.AuthorID)
+	owner = cmp.Or(owner, key)
+	p := repo{
+		ID: string(v.ID), Handle: handle, Owner: owner, FullName: owner + "/" + handle, TenantID: key, Description: v.About(), Tags: []string{},
+		IsPublic: v.Visibility == prompt.Public, CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+		Likes: int64(v.Likes), Commits: max(v.Version, 1), LikedByMe: v.MyVote == prompt.Like,
+	}
+	for _, t := range v.Tags {
+		p.Tags = append(p.Tags, string(t))
+	}
+	p.Tags = append(p.Tags, v.OwnTags...)
+	return p
+}
+
+// find returns the prompt of a path, in a version.
+func (s *server) find(ctx context.Context, r request, want prompthub.WantedVersion) (prompthub.View, error) {
+	owner := r.owner
+	if owner == mine {
+		owner = prompthub.Me
+	}
+	id, err := s.Service.OwnerID(ctx, r.User, owner)
+	if err != nil {
+		return prompthub.View{}, errNoRepo()
+	}
+	v, err := s.Service.GetByName(ctx, r.User, id, r.repo, want)
+	if fault.Of(err) == fault.NotFound && want == (prompthub.WantedVersion{}) {
+		return v, errNoRepo()
+	}
+	return v, err
+}
+
+func errNoRepo() error { return fault.New(fault.NotFound, "there is no such prompt") }
+
+// own returns the caller's prompt of a path.
+func (s *server) own(ctx context.Context, r request) (prompthub.View, error) {
+	v, err := s.find(ctx, r, prompthub.WantedVersion{})
+	if err == nil && v.AuthorID != r.User.ID {
+		return v, fault.New(fault.Forbidden, "only its author may change a prompt")
+	}
+	return v, err
+}
+
+// one answers with a repository.
+type one struct {
+	Repo repo `json:"repo"`
+}
+
+func (s *server) getRepo(ctx context.Context, r request) (any, error) {
+	v, err := s.find(ctx, r, prompthub.WantedVersion{})
+	if err != nil {
+		return nil, err
+	}
+	return s.one(v, r), nil
+}
+
+func (s *server) one(v prompthub.View, r request) one {
+	owner := r.owner
+	if owner == mine {
+		owner = ""
+	}
+	out := one{encode(v, owner)}
+	if !unpushed(v.Message) {
+		hash := commitHash(v.ID, max(v.Version, 1), v.Content().Hash())
+		out.Repo.LastCommit = &hash
+	}
+	return out
+}
+
+type newRepo struct {
+	Handle      string   `json:"repo_handle"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	IsPublic    bool     `json:"is_public"`
+}
+
+// There is no prompt without content, and a repository is made before its first commit. So it has a
+// version that says so, which is no commit.
+const (
+	unpushedText    = "Nothing was pushed yet."
+	unpushedMessage = "Made by a client of LangSmith, before its first commit"
+)
+
+func unpushed(message string) bool { return message == unpushedMessage }
+
+func (s *server) createRepo(ctx context.Context, r request) (any, error) {
+	var in newRepo
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(in.Handle) == "" {
+		return nil, fault.New(fault.Invalid, "give the prompt a repo_handle")
+	}
+	tags, own, err := s.Service.SplitTags(ctx, in.Tags, nil)
+	if err != nil {
+		return nil, err
+	}
+	visibility := prompt.Private
+	if in.IsPublic {
+		visibility = prompt.Public
+	}
+	v, _, err := s.Service.Create(ctx, r.User, prompt.Draft{
+		Name: in.Handle, Title: prompthub.TitleOf(in.Handle), Text: unpushedText, Message: unpushedMessage,
+		Description: in.Description, Tags: tags, OwnTags: own, Visibility: visibility,
+	}, "")
+	if err != nil {
+		return nil, err
+	}
+	return one{encode(v, "")}, nil
+}
+
+// A repoPatch says what to change of a prompt; absent members leave it as it is.
+type repoPatch struct {
+	Description *string   `json:"description"`
+	Tags        *[]string `json:"tags"`
+	IsPublic    *bool     `json:"is_public"`
+	IsArchived  *bool     `json:"is_archived"`
+}
+
+func (s *server) updateRepo(ctx context.Context, r request) (any, error) {
+	var in repoPatch
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if in.IsArchived != nil && *in.IsArchived {
+		return nil, fault.New(fault.Invalid, "there is no archive here; delete the prompt, which can be undone for 30 days")
+	}
+	v, err := s.own(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	change := prompthub.Patch{Description: in.Description, Message: v.Message}
+	if in.Tags != nil {
+		tags, own, err := s.Service.SplitTags(ctx, *in.Tags, v.Tags)
+		if err != nil {
+			return nil, err
+		}
+		change.Tags, change.OwnTags = &tags, &own
+	}
+	if in.IsPublic != nil {
+		visibility := prompt.Private
+		if *in.IsPublic {
+			visibility = prompt.Public
+		}
+		change.Visibility = &visibility
+	}
+	if v, err = s.Service.Patch(ctx, r.User, v.ID, prompthub.Match{Any: true}, change); err != nil {
+		return nil, err
+	}
+	return s.one(v, r), nil
+}
+
+func (s *server) deleteRepo(ctx context.Context, r request) (any, error) {
+	v, err := s.own(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.Service.Delete(ctx, r.User, v.ID)
+}
+
+type like struct {
+	Like bool `json:"like"`
+}
+
+type likes struct {
+	Likes int64 `json:"likes"`
+}
+
+func (s *server) like(ctx context.Context, r request) (any, error) {
+	var in like
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	v, err := s.find(ctx, r, prompthub.WantedVersion{})
+	if err != nil {
+		return nil, err
+	}
+	vote := prompt.None
+	if in.Like {
+		vote = prompt.Like
+	}
+	ballot, err := s.Service.Vote(ctx, r.User, v.ID, vote)
+	return likes{int64(ballot.Likes)}, err
+}
+
+type repos struct {
+	Repos []repo `json:"repos"`
+	Total int    `json:"total"`
+}
+
+// maxRepos is how many of a user's prompts a list can show.
+const maxRepos = 2000
+
+// listRepos lists the caller's own prompts, those that were changed last first.
+func (s *server) listRepos(ctx context.Context, r request) (any, error) {
+	offset, limit, err := r.paging()
+	if err != nil {
+		return nil, err
+	}
+	q := prompthub.MineQuery{Sort: prompthub.ByUpdated, Limit: maxRepos}
+	switch r.query.Get("is_public") {
+	case "true":
+		q.Visibility = prompt.Public
+	case "false":
+		q.Visibility = prompt.Private
+	}
+	out := repos{Repos: []repo{}}
+	if r.query.Get("is_archived") == "true" {
+		return out, nil
+	}
+	page, err := s.Service.Mine(ctx, r.User, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range page.Items {
+		if !v.Named() || !matches(v, r.query.Get("query")) {
+			continue
+		}
+		if out.Total >= offset && len(out.Repos) < limit {
+			out.Repos = append(out.Repos, encode(v, ""))
+		}
+		out.Total++
+	}
+	return out, nil
+}
+
+func matches(v prompthub.View, text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(strings.ToLower(v.Name+"\n"+v.Title+"\n"+v.About()), text)
+}
+
+// paging reads which part of a list is wanted.
+func (r request) paging() (offset, limit int, err error) {
+	read := func(name string, otherwise, most int) int {
+		n, wrong := strconv.Atoi(cmp.Or(r.query.Get(name), strconv.Itoa(otherwise)))
+		if wrong != nil || n < 0 || n > most {
+			err = fault.New(fault.Invalid, fmt.Sprintf("%s must be a whole number of at most %d", name, most))
+		}
+		return n
+	}
+	offset, limit = read("offset", 0, 1<<30), read("limit", 20, 100)
+	return offset, limit, err
+}
