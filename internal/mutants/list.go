@@ -190,6 +190,30 @@ var mutants = []mutant{
 		"	if restored { // others may have taken what it was called", "	if restored && false {",
 	},
 	{
+		"what a version includes does not know of it", "names.go",
+		"			ops = append(ops, table.Op{Kind: table.Upsert, Row: row}) // the number is taken by the other\n", "			_ = row\n",
+	},
+	{
+		"a prompt that others include is deleted", "uses.go",
+		"	if err != nil || len(uses) == 0 {", "	if true {",
+	},
+	{
+		"what is included is read with the rights of its owner", "resolve.go",
+		"r.db.named(ctx, r.viewer, r.owner, i)", "r.db.named(ctx, r.owner, r.owner, i)",
+	},
+	{
+		"prompts include others without end", "resolve.go",
+		"	if depth > prompt.IncludeDepth {", "	if false {",
+	},
+	{
+		"a merge takes one of two changes of a line", "../prompt/merge.go",
+		"		if x != y && (x.Start == y.Start || x.Start < y.End && y.Start < x.End) {", "		if false {",
+	},
+	{
+		"a fork forgets what was merged into it", "../forks.go",
+		"		p.Origin.Version = u.Now.Version\n", "",
+	},
+	{
 		"an access token is compared without its end", "../tokens.go",
 		"	if !s.now().Before(t.ExpiresAt) {", "	if false {",
 	},

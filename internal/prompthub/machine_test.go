@@ -20,8 +20,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// A machine runs what an author may do with names, versions and labels, in any order, and a model of
-// it beside, which says in a few lines what the documentation promises.
+// A machine runs what an author may do with names, versions and labels, in any order, and a model
+// of it beside, which says in a few lines what the documentation promises.
 type machine struct {
 	t   *rapid.T
 	s   *prompthub.Service

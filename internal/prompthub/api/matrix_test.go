@@ -7,8 +7,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,8 +34,6 @@ var targets = []string{"public", "private", "deleted", "hidden", "unknown"}
 type rule struct{ other, author, admin string }
 
 // permissions are the rules by operation.
-//
-//	public private deleted hidden unknown
 var permissions = map[string]rule{
 	"get-prompt":          {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"replace-prompt":      {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
@@ -296,4 +296,60 @@ func (m matrix) prompt(target string) prompt.Prompt {
 	}
 	require.NoError(m.t, err)
 	return v.Prompt
+}
+
+// What an access token of the author must allow, beyond read for what answers alone and write for
+// what changes something: publish, on public prompts or on all.
+var (
+	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "put-profile"}
+	publishesPublic = []string{"patch-prompt", "restore-version", "set-label"}
+	answersAlone    = []string{"render-prompt"}
+	neverByToken    = []string{"list-tokens", "create-token", "revoke-token"}
+)
+
+// needed returns the scopes that an operation needs on a public prompt or a private one.
+func needed(o operation, id, target string) []string {
+	if o.method == http.MethodGet || contains(answersAlone, id) {
+		return []string{auth.ScopeRead}
+	}
+	if contains(publishesAll, id) || contains(publishesPublic, id) && target == "public" {
+		return []string{auth.ScopeWrite, auth.ScopePublish}
+	}
+	return []string{auth.ScopeWrite}
+}
+
+// TestScopes: every operation of the document with access tokens of the author that have all
+// scopes, or all but one: nothing is done without each scope that it needs.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withTokens)
+	c := newContract(t, w.api)
+	m := matrix{w, c, true}
+	token := func(scopes ...string) caller {
+		_, text, err := w.config.Service.CreateToken(t.Context(), auth.User{ID: "ann", Name: "ann"}, prompthub.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
+		require.NoError(t, err)
+		return caller{name: fmt.Sprint("a token for ", scopes), header: []string{"Authorization", "Bearer " + text}}
+	}
+	tokens := map[string]caller{"": token(auth.Scopes()...)}
+	for i, without := range auth.Scopes() {
+		rest := append([]string{}, auth.Scopes()[:i]...)
+		tokens[without] = token(append(rest, auth.Scopes()[i+1:]...)...)
+	}
+	for _, o := range c.operations() {
+		v, _ := c.at(o.pointer)
+		id := v.(map[string]any)["operationId"].(string)
+		if contains(opened, id) {
+			continue
+		}
+		for i, target := range targets[:2] {
+			allowed := believed(func(r rule) string { return r.author })(id, i, true)
+			for without, who := range tokens {
+				want := allowed
+				if slices.Contains(needed(o, id, target), without) || contains(neverByToken, id) {
+					want = "403"
+				}
+				m.cell(o, who, target, want)
+			}
+		}
+	}
 }

@@ -187,10 +187,32 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 	content := l.with(l.Text)
 	rows := usesRows(l.Author, id, l.Version, content.Includes())
 	rows = append(rows, versionRow(l.Author, id, prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}))
+	if id != re.of {
+		re.of, re.versions = id, map[int64][]table.Key{}
+	}
 	for _, row := range rows {
+		re.versions[l.Version] = append(re.versions[l.Version], row.Key)
 		if err := re.add(ctx, re.db.t.Prompts, row); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// forget removes the rows of a version that was deleted while its prompt was backed up.
+func (re *restore) forget(ctx context.Context, id prompt.ID, n int64) error {
+	if id != re.of || len(re.versions[n]) == 0 {
+		return nil
+	}
+	if err := re.flush(ctx); err != nil {
+		return err
+	}
+	var ops []table.Op
+	for _, key := range re.versions[n] {
+		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
+	}
+	if err := re.db.write(ctx, re.db.t.Prompts, ops); err != nil {
+		return unavailable(err)
 	}
 	return nil
 }
@@ -214,6 +236,11 @@ func (re *restore) library(ctx context.Context, rec record, l *libraryLine) erro
 	deleted, err := parseGaps(l.Deleted)
 	if err != nil {
 		return err
+	}
+	for _, n := range deleted {
+		if err := re.forget(ctx, rec.ID, n); err != nil {
+			return err
+		}
 	}
 	c := card{labels: l.Labels, gaps: deleted}.of(rec.Prompt)
 	errs := []error{re.add(ctx, re.db.t.Prompts, c.row(rec.AuthorID, rec.ID))}

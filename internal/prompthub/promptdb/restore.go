@@ -72,6 +72,8 @@ type restore struct {
 	tallies  map[int]prompt.Tally // of the prompt whose votes are being read
 	voted    prompt.ID
 	prompts  map[prompt.ID]bool // that are in the backup
+	of       prompt.ID          // whose versions are being read
+	versions map[int64][]table.Key
 }
 
 // lines reads the whole backup. A line's number is part of every error.
