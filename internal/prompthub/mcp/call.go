@@ -14,6 +14,7 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -94,7 +95,7 @@ func setOf(r *http.Request) (set, error) {
 		s.tag = tag
 	}
 	s.handle = r.PathValue("handle")
-	if s.handle != "" && !prompt.NamesUser(s.handle) {
+	if s.handle == prompthub.Me || s.handle != "" && !prompt.NamesUser(s.handle) {
 		return s, fault.New(fault.NotFound, "there is no such user")
 	}
 	return s, nil

@@ -53,7 +53,9 @@ func TestListedPrompts(t *testing.T) {
 	require.Equal(t, []string{best.Prompts[0].Name}, w.as("ann").at("/mcp/t/writing").list(object{}).names())
 	require.Empty(t, w.as("bob").list(object{}).Prompts, "he has none")
 	w.as("").at("/mcp/u/nobody").call("prompts/list", object{}).fails(invalidParams)
-	require.Equal(t, http.StatusNotFound, w.as("").at("/mcp/t/%20").call("prompts/list", object{}).status)
+	for _, path := range []string{"/mcp/t/%20", "/mcp/u/me", "/mcp/u/No One", "/mcp/x"} { // /mcp is one's own
+		require.Equal(t, http.StatusNotFound, w.as("ann").at(path).call("prompts/list", object{}).status)
+	}
 
 	for _, p := range append(best.Prompts, mine.Prompts...) { // what is listed can be got
 		values := object{}
