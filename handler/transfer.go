@@ -55,6 +55,7 @@ type importing struct {
 	asContributor bool
 	dryRun        bool
 	update        bool
+	account       bool
 	key           string
 }
 
@@ -75,6 +76,7 @@ imported again: what was created from it before is unchanged.`,
 			c := &importing{caller: callerFlags(flags)}
 			flags.BoolVar(&c.asContributor, "as-contributor", false, "call as the first contributor of each row, for services in dev mode")
 			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
+			flags.BoolVar(&c.account, "account", false, "FILE is what export --account wrote: make its prompts with all their versions and labels")
 			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title")
 			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules (with the limit in MAX_TEXT) and send nothing; tags are not looked up")
 			return c.run
@@ -83,6 +85,9 @@ imported again: what was created from it before is unchanged.`,
 }
 
 func (c *importing) run(ctx context.Context, std streams, args []string) error {
+	if c.account {
+		return c.importAccount(ctx, std, args[0])
+	}
 	rows, err := c.rows(std, args[0])
 	if err != nil {
 		return err
@@ -184,14 +189,20 @@ func exportCommand() command {
 		name: "export", short: "write the caller's own prompts as JSON Lines, or as files of another program, by the API",
 		long: `Writes the caller's own prompts, newest first, one JSON object on a line. import reads them as new prompts. With --format
 and --to it writes a file for each prompt instead, and says on standard error what such files cannot hold; files that are
-there already are not overwritten.`,
+there already are not overwritten. With --account it writes the profile and each prompt with all its versions and labels,
+which import --account takes in, on another service too: the export there has the same bytes. Numbers of versions stay;
+times, ids and votes are each service's own.`,
 		setup: func(flags *flag.FlagSet) action {
 			c := callerFlags(flags)
 			as := formatFlag(flags)
 			to := flags.String("to", "", "`folder` to write files into, with --format")
+			account := flags.Bool("account", false, "the whole account: profile, and prompts with their versions and labels")
 			return func(ctx context.Context, std streams, _ []string) error {
 				if (as.Format == "") != (*to == "") {
 					return usageError("export: --format and --to go together")
+				}
+				if *account {
+					return c.exportAccount(ctx, std, *to)
 				}
 				return export(ctx, std, c, as.Format, *to)
 			}

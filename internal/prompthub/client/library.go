@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -229,13 +230,14 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// Add makes a prompt of a document.
+// Add makes a prompt of a document. Unlike Create it does so again where the same was made before:
+// only the tries of one call have one key.
 func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err error) {
 	body, err := json.Marshal(d.Titled())
 	if err != nil {
 		return made, err
 	}
-	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts", key: keyOf(body), body: body}, &made)
+	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts", key: rand.Text(), body: body}, &made)
 	return made, err
 }
 

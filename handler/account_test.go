@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAccountMovesHouse takes an account from one service to another: the export there has the same
+// bytes, and whoever reads there sees the latest version alone.
+func TestAccountMovesHouse(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, here := startLocal(t, t.TempDir())
+	_, there := startLocal(t, t.TempDir())
+	do := func(code int, args ...string) string {
+		t.Helper()
+		got, out, errs := handler(t, append(args, "--user", "ann")...)
+		require.Equal(t, code, got, out+errs)
+		return out
+	}
+	for _, text := range []string{"One {{a}}", "Two", "Three", "Four"} {
+		do(exitOK, "save", file(t, "x.md", text), "--name", "my/prompt", "--title", "Mine", "--message", "Because "+text, "--url", here, "--public")
+	}
+	do(exitOK, "label", "my/prompt@2", "production", "--url", here)
+	do(exitOK, "import", file(t, "chat.json", chat), "--url", here)
+	do(exitOK, "save", file(t, "y.md", "A text without a config"), "--name", "chats/critic", "--url", here)
+	var listed struct{ Items []struct{ ID, Name string } }
+	status, body := send(t, http.MethodGet, here+"/api/v1/me/prompts?name=my%2Fprompt", "")
+	require.Equal(t, http.StatusOK, status, body)
+	require.NoError(t, json.Unmarshal([]byte(body), &listed))
+	id := listed.Items[0].ID
+	status, _ = send(t, http.MethodDelete, here+"/api/v1/prompts/"+id+"/versions/3", "")
+	require.Equal(t, http.StatusNoContent, status)
+	status, body = send(t, http.MethodPut, here+"/api/v1/me/profile", `{"handle":"ann-lee","name":"Ann","about":"Cooks"}`)
+	require.Equal(t, http.StatusOK, status, body)
+
+	exported := do(exitOK, "export", "--account", "--url", here)
+	require.Contains(t, exported, `{"profile":{"handle":"ann-lee","name":"Ann","about":"Cooks"}}`+"\n")
+	require.Contains(t, exported, `"versions":[{"version":1,"text":"One {{a}}","message":"Because One {{a}}"},{"version":2,"text":"Two","message":"Because Two"},{"version":4,`)
+	require.Equal(t, "created 2\n", do(exitOK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
+	require.Equal(t, exported, do(exitOK, "export", "--account", "--url", there))
+	require.Equal(t, "Two", do(exitOK, "get", "my/prompt", "--url", there))
+
+	code, out, _ := handler(t, "get", "@ann-lee/my-prompt@latest", "--user", "bob", "--url", there)
+	require.Equal(t, exitOK, code)
+	require.Equal(t, "Four", out)
+	code, _, _ = handler(t, "get", "@ann-lee/my-prompt@1", "--user", "bob", "--url", there)
+	require.Equal(t, exitFailed, code)
+
+	// Names are taken now.
+	out = do(exitRejected, "import", "--account", file(t, "account.jsonl", exported), "--url", there)
+	require.Contains(t, out, `line 2 "chats/critic" rejected: `)
+	require.Contains(t, out, "created 0\n")
+	do(exitUsage, "import", "--account", "--update", file(t, "account.jsonl", exported), "--url", there)
+	do(exitFailed, "import", "--account", file(t, "broken.jsonl", "{\n"), "--url", there)
+}
