@@ -144,7 +144,8 @@ func Differences(a, b Document) []string {
 	}
 	add(a.Name != b.Name, fieldName)
 	add(a.Title != b.Title, fieldTitle)
-	add(a.Description != b.Description, fieldDescription)
+	// One that is the first sentence of the text says as much as none.
+	add(a.Description != b.Description && a.draft().About() != b.draft().About(), fieldDescription)
 	add(a.Kind != b.Kind, fieldKind)
 	if a.Kind == b.Kind {
 		add(a.Text != b.Text, fieldText)

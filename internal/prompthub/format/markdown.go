@@ -97,7 +97,7 @@ func writeSkill(d Document, extra object) ([]byte, error) {
 }
 
 // readVSCode reads a prompt file of VS Code.
-func readVSCode(file string, b []byte) (Document, object, error) {
+func readVSCode(_ string, b []byte) (Document, object, error) {
 	o, text, err := splitFrontMatter(b)
 	if err != nil {
 		return Document{}, nil, err
