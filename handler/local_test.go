@@ -27,9 +27,14 @@ import (
 // send makes a request as ann and returns the status and the body.
 func send(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
+	return sendAs(t, "ann", method, url, body)
+}
+
+func sendAs(t *testing.T, user, method, url, body string) (int, string) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	require.NoError(t, err)
-	r.Header.Set("X-Dev-User", "ann")
+	r.Header.Set("X-Dev-User", user)
 	r.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)
@@ -49,7 +54,8 @@ type list struct {
 
 func prompts(t *testing.T, url, query string) list {
 	t.Helper()
-	status, body := send(t, "GET", url+"/api/v1/prompts?"+query, "")
+	// Whoever has voted sees that at once; another sees what lists hold.
+	status, body := sendAs(t, "zoe", "GET", url+"/api/v1/prompts?"+query, "")
 	require.Equal(t, 200, status, body)
 	var l list
 	require.NoError(t, json.Unmarshal([]byte(body), &l))
