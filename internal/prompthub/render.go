@@ -49,6 +49,9 @@ func (s *Service) Fill(ctx context.Context, who auth.User, v View, values map[st
 // A Resolution is a content with what it includes in its places, and what includes what.
 type Resolution = promptdb.Resolution
 
+// A Node is a version of a prompt that includes others, or that others include.
+type Node = promptdb.Node
+
 // Resolve puts what a prompt includes into its places: other prompts of its author, as far as the
 // caller may read each of them. Where one is missing, or they lead in a circle, or are too many,
 // too deep or too long, the error is a Conflict.

@@ -54,8 +54,8 @@ var (
 	aWhole  = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10}  // a prompt with what it includes
 	aLabel  = bound{20, 200, 64, 4 << 10}
 	aTag    = bound{6, 1200, 64, 8 << 10}
-	aToken  = bound{4, 60, 64, 4 << 10}   // a user has at most 50
-	aNamed  = bound{8, 100, 512, 8 << 10} // its config beside it
+	aToken  = bound{4, 60, 64, 4 << 10}           // a user has at most 50
+	aNamed  = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 2 << 10}
 
@@ -118,14 +118,14 @@ var bounds = map[string]bound{
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
 	// Lists read all of a user's prompts, at most 2,000, or a thousand versions of one.
 	"GET /ls/settings": aUser, "GET /ls/repos": {12, 5200, 2 << 10, 64 << 10}, "POST /ls/repos/{$}": aChange,
-	"GET /ls/repos/{owner}/{repo}": aNamed, "PATCH /ls/repos/{owner}/{repo}": aChange, "DELETE /ls/repos/{owner}/{repo}": aChange,
+	"GET /ls/repos/{owner}/{repo}": aNamed, "PATCH /ls/repos/{owner}/{repo}": aChange, "DELETE /ls/repos/{owner}/{repo}": aDelete,
 	"POST /ls/repos/{owner}/{repo}/tags": {20 + 8, 300, 64, 8 << 10}, "POST /ls/likes/{owner}/{repo}": {10 + 8, 160, 64, 8 << 10},
-	"GET /ls/commits/{owner}/{repo}/{$}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8, 200, 1 << 10, 16 << 10},
-	"POST /ls/commits/{owner}/{repo}": aChange,
+	"GET /ls/commits/{owner}/{repo}/{$}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},
+	"POST /ls/commits/{owner}/{repo}": aSave,
 	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
 	// 100 configs, of 1 MiB together; each item may have 1,000 numbers beside.
-	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aChange,
-	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aChange,
+	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aSave,
+	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aDelete,
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {20 + 2*8, 300, 256, 8 << 10},
 	"GET /.well-known/agent-skills/index.json":                  anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
 	"GET /u/{handle}/.well-known/agent-skills/index.json":    anIndex,

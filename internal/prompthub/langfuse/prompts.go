@@ -2,6 +2,7 @@ package langfuse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -63,16 +64,22 @@ func (s *server) get(ctx context.Context, r request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	switch r.query.Get("resolve") {
-	case "", "true", "false":
-	default:
+	resolve := r.query.Get("resolve")
+	if resolve != "" && resolve != "true" && resolve != "false" {
 		return 0, nil, wrong("resolve", "must be true or false")
 	}
 	v, err := s.find(ctx, r, want)
+	if err != nil || resolve == "false" {
+		return http.StatusOK, encode(v, labels(v)), err
+	}
+	whole, err := s.Service.Resolve(ctx, r.User, v)
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusOK, encode(v, labels(v)), nil
+	v.Draft = v.With(whole.Content)
+	p := encode(v, labels(v))
+	p.Graph = graphOf(whole)
+	return http.StatusOK, p, nil
 }
 
 func (s *server) getOld(ctx context.Context, r request) (int, any, error) {
@@ -149,13 +156,22 @@ func (s *server) delete(ctx context.Context, r request) (int, any, error) {
 		return 0, nil, err
 	}
 	if want == (prompthub.WantedVersion{}) {
-		return http.StatusNoContent, nil, s.Service.Delete(ctx, r.User, v.ID)
+		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID))
 	}
 	page, err := s.Service.Named(ctx, r.User, prompthub.NamedQuery{Name: v.Name, Page: 1, Limit: 1})
 	if err == nil && len(page.Items) == 1 && slices.Equal(page.Items[0].Numbers, []int64{v.Of.Number}) {
-		return http.StatusNoContent, nil, s.Service.Delete(ctx, r.User, v.ID) // the only version
+		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID)) // the only version
 	}
-	return http.StatusNoContent, nil, s.Service.DeleteVersion(ctx, r.User, v.ID, v.Of.Number)
+	return http.StatusNoContent, nil, needed(s.Service.DeleteVersion(ctx, r.User, v.ID, v.Of.Number))
+}
+
+// needed makes of a conflict, which says what others need of a prompt, an invalid request: so it is
+// there.
+func needed(err error) error {
+	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind == fault.Conflict {
+		return fault.New(fault.Invalid, f.Text)
+	}
+	return err
 }
 
 // A meta is a prompt in a list.

@@ -33,7 +33,35 @@ type wirePrompt struct {
 	Tags          []string       `json:"tags"`
 	CommitMessage *string        `json:"commitMessage"`
 	IsActive      bool           `json:"isActive"`
-	Graph         any            `json:"resolutionGraph"`
+	Graph         *graph         `json:"resolutionGraph"`
+}
+
+// A graph says what was put into the places of includes.
+type graph struct {
+	Root         node              `json:"root"`
+	Dependencies map[string][]node `json:"dependencies"` // by the id of what includes them
+}
+
+type node struct {
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
+	ID      string `json:"id"`
+}
+
+// graphOf returns nil where nothing is included.
+func graphOf(r prompthub.Resolution) *graph {
+	if len(r.Graph) == 0 {
+		return nil
+	}
+	named := func(n prompthub.Node) node { return node{n.Name, n.Version, versionID(n.ID, n.Version)} }
+	g := &graph{Root: named(r.Root), Dependencies: map[string][]node{}}
+	for parent, children := range r.Graph {
+		for _, child := range children {
+			id := versionID(parent.ID, parent.Version)
+			g.Dependencies[id] = append(g.Dependencies[id], named(child))
+		}
+	}
+	return g
 }
 
 // A wireMessage is one of a chat, or a place for others.

@@ -71,7 +71,11 @@ func (s *server) pull(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := manifestOf(v.Of.Content)
+	whole, err := s.Service.Resolve(ctx, r.User, v)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := manifestOf(whole.Content)
 	return pulled{commitHash(v.ID, v.Of.Number, v.Of.Hash), manifest, []struct{}{}}, err
 }
 

@@ -59,6 +59,14 @@ test('pull a chat, whose name no identifier can hold, by its slug', async () => 
   assert.deepEqual(plain(history.messages)[1], ['human', 'before']);
 });
 
+test('what a prompt includes is pulled with it', async () => {
+  await own('POST', '/prompts', { title: 'Part', name: 'part', text: 'as {{role}}', labels: ['production'] });
+  const { id } = await own('POST', '/prompts', { title: 'Whole', name: 'whole', text: 'Speak @@@langfusePrompt:name=part|label=production@@@ {to} {{whom}}' });
+  const values = { role: 'a cat', whom: 'Bob' };
+  assert.equal((await (await hub.pull('whole')).invoke(values)).value, 'Speak as a cat {to} Bob');
+  assert.equal(await rendered(id, values), 'Speak as a cat {to} Bob');
+});
+
 const pairs = ChatPromptTemplate.fromMessages([['human', '{q}'], ['ai', '{a}']]);
 const five = {
   'a-text': [PromptTemplate.fromTemplate('Say {x} as {{json}}'), { x: '1' }, 'Say {{x}} as {json}'],

@@ -144,6 +144,19 @@ test('names of all kinds', async () => {
   }
 });
 
+test('includes', async () => {
+  await prompt.create({ name: 'parts/child', prompt: 'child {{x}}', labels: ['production'] });
+  const raw = 'parent of @@@langfusePrompt:name=parts/child|label=production@@@';
+  const made = await prompt.create({ name: 'parts/parent', prompt: raw, labels: ['production'] });
+  assert.equal((await prompt.get('parts/parent')).compile({ x: 1 }), 'parent of child 1');
+  const resolved = await api.prompts.get('parts/parent');
+  assert.deepEqual(resolved.resolutionGraph.root, { name: 'parts/parent', version: 1, id: (await api.prompts.get('parts/parent')).id });
+  const unresolved = await api.prompts.get('parts/parent', { resolve: false });
+  assert.deepEqual([unresolved.prompt, unresolved.resolutionGraph, made.prompt], [raw, null, raw]);
+  await assert.rejects(prompt.delete('parts/child'), status(400));
+  await assert.rejects(prompt.create({ name: 'parts/child', prompt: raw.replace('child', 'parent') }), status(400));
+});
+
 test('list', async () => {
   const all = [];
   for (let page = 1, pages = 1; page <= pages; page++) {
