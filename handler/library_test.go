@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +49,7 @@ func TestLibraryStory(t *testing.T) {
 	ok(`greeting +0 +A greeting\n$`, "search", "a", "greet", "--user", "bob")
 	ok(`^$`, "search", "nothing", "--user", "bob")
 	var got struct {
+		ID      string
 		Text    string
 		Version int
 	}
@@ -63,6 +66,21 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^Hello Ann!$`, "get", "greeting@latest", "--var", "name=Ann", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@2", "--var", "name=Ann", "--user", "ann")
 	fails(exitFailed, "no such version", "get", "greeting@3", "--user", "ann")
+	// a fork, and what becomes of what it comes from
+	ok(`^a-greeting@1 forked from \w{26} \(\w{26}\)\n$`, "fork", got.ID, "--user", "bob")
+	ok(`^$`, "upstream", "a-greeting", "--user", "bob")
+	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}, again!"), 0o600))
+	ok(`^greeting@3 updated`, "save", greeting, "--user", "ann")
+	ok(`(?s)^--- .*\n\+Hello \{\{name\}\}, again!`, "upstream", "a-greeting", "--user", "bob")
+	ok(`^a-greeting@2\n$`, "upstream", "a-greeting", "--merge", "--user", "bob")
+	ok(`^Hello \{\{name\}\}, again!$`, "get", "a-greeting", "--user", "bob")
+	require.NoError(t, os.WriteFile(greeting, []byte("Mine"), 0o600))
+	ok(`^a-greeting@3 updated`, "save", greeting, "--name", "a-greeting", "--user", "bob")
+	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}!"), 0o600))
+	ok(`^greeting@4 updated`, "save", greeting, "--user", "ann")
+	fails(exitFailed, "yours is \"Mine\", theirs is", "upstream", "a-greeting", "--merge", "--user", "bob")
+	ok(`^a-greeting@3\n$`, "upstream", "a-greeting", "--take", "mine", "--user", "bob")
+	fails(exitFailed, "this prompt is no fork", "upstream", "greeting", "--user", "ann")
 	ok(`^greeting: no production any more\n$`, "label", "greeting", "production", "--remove", "--user", "ann")
 
 	status, body := send(t, "POST", url+"/api/v1/me/tokens", `{"name":"CI","scopes":["read"]}`)
@@ -80,6 +98,52 @@ func TestLibraryStory(t *testing.T) {
 	fails(exitFailed, "there is no such", "get", "greeting") // the token goes nowhere else
 	require.NoError(t, os.Chmod(config, 0o644))
 	fails(exitFailed, "chmod 600", "get", "greeting")
+}
+
+// TestExportCarriesVersions: what is exported and imported elsewhere has the same versions, labels,
+// names, variables and tags, and imported again is unchanged, where it came from too.
+func TestExportCarriesVersions(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	run := func(args ...string) string {
+		t.Helper()
+		code, out, stderr := handler(t, args...)
+		require.Equal(t, exitOK, code, "%v: %s%s", args, stderr, out)
+		return out
+	}
+	for i, text := range []string{"one", "two {{x}}", "one"} {
+		run("save", file(t, "p.md", text), "--name", "folder/p", "--user", "ann", "--public", "--message", fmt.Sprint("why ", i))
+	}
+	run("label", "folder/p@2", "production", "--user", "ann")
+	status, body := send(t, "POST", url+"/api/v1/prompts", `{"name":"chat","title":"Chat","messages":[{"role":"user","content":"hi"}],"config":{"a":1},"variables":[{"name":"x"}],"ownTags":["my own"],"labels":["staging"]}`)
+	require.Equal(t, 201, status, body)
+	exported := run("export", "--user", "ann")
+	imported := func(user string) string {
+		code, out, stderr := withInput(t, exported, "import", "-", "--user", user)
+		require.Equal(t, exitOK, code, stderr+out)
+		return out
+	}
+	require.Contains(t, imported("ann"), "created 0, unchanged 2, rejected 0\n")
+	require.Contains(t, imported("bob"), "created 2, unchanged 0, rejected 0\n")
+	require.Contains(t, imported("bob"), "created 0, unchanged 2, rejected 0\n")
+	same := regexp.MustCompile(`"(id|createdAt|updatedAt|revision)":("[^"]*"|\d+),?`)
+	lines := func(s string) []string {
+		list := strings.Split(strings.TrimSpace(same.ReplaceAllString(s, "")), "\n")
+		slices.Sort(list)
+		return list
+	}
+	require.Equal(t, lines(exported), lines(run("export", "--user", "bob")))
+	require.Equal(t, "two {{x}}", run("get", "folder/p", "--user", "bob"))
+	// What is there is not overwritten, unless that is asked for.
+	run("save", file(t, "p.md", "three"), "--name", "folder/p", "--user", "bob")
+	code, out, _ := withInput(t, exported, "import", "-", "--user", "bob")
+	require.Equal(t, exitRejected, code)
+	require.Contains(t, out, "a prompt of yours has this name and other versions")
+	code, out, _ = withInput(t, exported, "import", "-", "--update", "--user", "bob")
+	require.Equal(t, exitOK, code, out)
+	require.Equal(t, "one", run("get", "folder/p@latest", "--user", "bob"))
 }
 
 func TestVersionFlag(t *testing.T) {

@@ -70,6 +70,10 @@ CSV has the columns act (title), prompt (text) and, if there, for_devs (TRUE: ta
 contributor, name; its prompts become public, others private where their file does not say. Line ends inside CSV texts
 become single line feeds. Tags of other files that are not in the catalog become the prompt's own. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
 
+JSON Lines that export wrote have all versions with their labels. A prompt of such a name that has the same is unchanged, one
+that has others is rejected, but with --update. What a text includes must be there: a row that came too early is rejected, and
+created when the file is imported again.
+
 Rows that break a rule are left out and printed with their number and reason, ten of each reason. The same file can be
 imported again: what was created from it before is unchanged.`,
 		setup: func(flags *flag.FlagSet) action {
@@ -150,8 +154,9 @@ func (c *importing) rows(std streams, name string) (iter.Seq2[format.Row, error]
 	return format.RowsOf(files, c.key), nil
 }
 
-// maker returns what makes a prompt of a row, and the tags of the catalog. It asks the service once who is calling, so that a
-// service that is away or does not know the caller is told before the first row.
+// maker returns what makes a prompt of a row, and the tags of the catalog. It asks the service once
+// who is calling, so that a service that is away or does not know the caller is told before the
+// first row.
 func (c *importing) maker(ctx context.Context) (client.Maker, []string, error) {
 	if c.dryRun {
 		s, err := readSettings()
@@ -187,7 +192,7 @@ func readFile(in io.Reader, name string) ([]byte, error) {
 func exportCommand() command {
 	return command{
 		name: "export", short: "write the caller's own prompts as JSON Lines, or as files of another program, by the API",
-		long: `Writes the caller's own prompts, newest first, one JSON object on a line. import reads them as new prompts. With --format
+		long: `Writes the caller's own prompts, newest first, one JSON object on a line, with all versions and labels. import reads them. With --format
 and --to it writes a file for each prompt instead, and says on standard error what such files cannot hold; files that are
 there already are not overwritten. With --account it writes the profile and each prompt with all its versions and labels,
 which import --account takes in, on another service too: the export there has the same bytes. Numbers of versions stay;
@@ -233,6 +238,10 @@ func export(ctx context.Context, std streams, c *caller, as format.Format, to st
 		return err
 	}
 	write := func(mine client.Prompt) error {
+		mine, err := remote.WithVersions(ctx, mine)
+		if err != nil {
+			return err
+		}
 		lines := json.NewEncoder(std.out)
 		lines.SetEscapeHTML(false)
 		return lines.Encode(mine)

@@ -51,6 +51,13 @@ func (c *Client) Maker(asContributor bool) Maker {
 		if asContributor {
 			user = row.Contributor
 		}
+		if row.Name != "" && len(row.Versions) > 0 {
+			outcome, err := c.Recreate(ctx, user, row.Document)
+			if errors.Is(err, errOther) || refused(err, asContributor) {
+				return Rejected, err
+			}
+			return outcome, err
+		}
 		isNew, err := c.Create(ctx, user, row.Document)
 		switch {
 		case refused(err, asContributor):
@@ -69,6 +76,12 @@ func (c *Client) Updater() Maker {
 		row.Name = cmp.Or(row.Name, prompt.Slug(row.Title))
 		if row.Name == "" {
 			return Rejected, errNameless
+		}
+		if len(row.Versions) > 0 {
+			outcome, err := c.Recreate(ctx, c.user, row.Document)
+			if !errors.Is(err, errOther) {
+				return outcome, err
+			}
 		}
 		_, outcome, err := c.Save(ctx, row.Document)
 		if refused(err, false) {
@@ -130,8 +143,8 @@ func ByContributor(rows iter.Seq2[format.Row, error]) iter.Seq2[format.Row, erro
 	}
 }
 
-// WithOwnTags gives rows whose tags are anybody's words those outside the catalog as their own. Rows
-// of CSV and of an export say which tags are meant for the catalog.
+// WithOwnTags gives rows whose tags are anybody's words those outside the catalog as their own.
+// Rows of CSV and of an export say which tags are meant for the catalog.
 func WithOwnTags(rows iter.Seq2[format.Row, error], catalog []string) iter.Seq2[format.Row, error] {
 	return func(yield func(format.Row, error) bool) {
 		for row, err := range rows {

@@ -32,9 +32,34 @@ type Document struct {
 	Visibility  string            `json:"visibility,omitempty"`
 	Labels      []string          `json:"labels,omitempty"`  // of the version with this content
 	Message     string            `json:"message,omitempty"` // why the content is what it is
+	// The contents that the prompt had and has, the oldest first. Only our own export has them.
+	Versions []Version `json:"versions,omitempty"`
 
 	Extra Extra `json:"-"`
 }
+
+// A Version is a content of a prompt.
+type Version struct {
+	Version   int64             `json:"version"`
+	Kind      prompt.Kind       `json:"kind,omitempty"`
+	Text      string            `json:"text,omitempty"`
+	Messages  []prompt.Message  `json:"messages,omitempty"`
+	Config    jsontext.Value    `json:"config,omitempty"`
+	Variables []prompt.Variable `json:"variables,omitempty"`
+	Labels    []string          `json:"labels,omitempty"`
+	Message   string            `json:"message,omitempty"`
+	CreatedAt string            `json:"createdAt,omitempty"`
+}
+
+// In returns a document with the content of the version.
+func (v Version) In(d Document) Document {
+	d.Kind, d.Text, d.Messages, d.Config, d.Variables = v.Kind, v.Text, v.Messages, v.Config, v.Variables
+	d.Labels, d.Message = v.Labels, v.Message
+	return d.normal()
+}
+
+// Hash names the content, as the library does.
+func (v Version) Hash() string { return v.In(Document{}).draft().Content().Hash() }
 
 // Extra is what only one format knows: members of its files in their order.
 type Extra struct {
@@ -183,8 +208,8 @@ func sameJSON(a, b jsontext.Value) bool {
 	return bytes.Equal(a, b) || a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
 }
 
-// Authored returns the document as its author wrote it, where it is what a service answered: without
-// a description that follows from the text.
+// Authored returns the document as its author wrote it, where it is what a service answered:
+// without a description that follows from the text.
 func (d Document) Authored() Document { return d.undescribed().normal() }
 
 // words returns what people read of a document.

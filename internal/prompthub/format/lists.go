@@ -59,7 +59,7 @@ func readLine(_ string, file []byte) (d Document, extra object, err error) {
 		return d, nil, err
 	}
 	documentOf(&extra)
-	extra.drop("id", "slug", "authorId", "authorName", "version", "revision", "createdAt", "updatedAt", "likes", "dislikes", "score", "myVote")
+	extra.drop("id", "slug", "authorId", "authorName", "version", "revision", "createdAt", "updatedAt", "likes", "dislikes", "score", "myVote", "versions")
 	return d, extra, nil
 }
 
