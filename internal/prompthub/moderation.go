@@ -115,13 +115,22 @@ func (s *Service) PutTag(ctx context.Context, who auth.User, tag prompt.TagInfo)
 	if err := adminOnly(who); err != nil {
 		return tag, err
 	}
+	tag, err := CheckTag(tag)
+	if err != nil {
+		return tag, err
+	}
+	return tag, s.db.PutTag(ctx, tag)
+}
+
+// CheckTag returns a tag normalised, or an error of the kind Invalid.
+func CheckTag(tag prompt.TagInfo) (prompt.TagInfo, error) {
 	tag.DisplayName = strings.TrimSpace(tag.DisplayName)
 	if n := len([]rune(tag.DisplayName)); n == 0 || n > MaxDisplayName || strings.ContainsFunc(tag.DisplayName, unicode.IsControl) {
 		return tag, &fault.Error{Kind: fault.Invalid, Text: "the tag breaks the rules named here", Fields: []fault.Field{
 			{Name: "displayName", Message: fmt.Sprintf("must be 1 to %d characters, without control characters", MaxDisplayName)},
 		}}
 	}
-	return tag, s.db.PutTag(ctx, tag)
+	return tag, nil
 }
 
 // RetireTag makes a tag inactive: prompts that have it keep it, others cannot take it.

@@ -100,8 +100,8 @@ var bounds = map[string]bound{
 
 	"GET /app": aList, "GET /app/mine": aList, "GET /app/votes": looked, "GET /app/admin/hidden": aList,
 	"GET /app/tags":       {8, 1200, 512, 16 << 10}, // the address stands in the link of each tag
-	"GET /app/admin/tags": aForm, "POST /app/admin/tags": aForm,
-	"GET /app/prompts/{id}": aPage, "POST /app/prompts/{id}/fill": {8, 200, 512, 16 << 10},
+	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10}, // fifty changed tags
+	"GET /app/prompts/{id}": aPage, "POST /app/prompts/{id}/fill": {8, 1400, 512, 16 << 10},
 	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
 	"GET /app/prompts/{id}/compare":                     {8, 100, 8*2*9 + 64, 16 << 10}, // as aPage, of two texts
 	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,

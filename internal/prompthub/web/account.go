@@ -51,7 +51,11 @@ func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if err != nil && !p.wrong(err, v) {
 		return err
 	}
-	p.cards(who, v, page, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
+	called, err := s.names(r, who)
+	if err != nil {
+		return err
+	}
+	p.cards(who, v, page, called, byTag)
 	if p.Name == "" && len(page.Items) > 0 {
 		p.Name = page.Items[0].AuthorName // as he was called when he wrote the newest
 	}
@@ -107,7 +111,8 @@ func (s *web) putProfile(w http.ResponseWriter, r *http.Request, who auth.User) 
 	return nil
 }
 
-// A tokensPage is the access tokens of the caller, the form of a new one, and one that was just made.
+// A tokensPage is the access tokens of the caller, the form of a new one, and one that was just
+// made.
 type tokensPage struct {
 	Tokens []tokenRow
 	New    string // the token that was just made: it is shown once

@@ -2,10 +2,13 @@ package web
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -30,9 +33,11 @@ func (s *web) tagCatalog(w http.ResponseWriter, r *http.Request, who auth.User) 
 }
 
 func (s *web) showTags(w http.ResponseWriter, r *http.Request, who auth.User, status int, p catalogPage) error {
-	var err error
-	if p.Tags, err = s.Service.Tags(r.Context(), who, true); err != nil {
-		return err
+	if p.Tags == nil {
+		var err error
+		if p.Tags, err = s.Service.Tags(r.Context(), who, true); err != nil {
+			return err
+		}
 	}
 	for _, t := range p.Tags {
 		p.Next = max(p.Next, t.SortOrder)
@@ -41,12 +46,17 @@ func (s *web) showTags(w http.ResponseWriter, r *http.Request, who auth.User, st
 	return s.render(w, r, who, status, "admin-tags", "Tag catalog", p)
 }
 
-// putTag creates a tag or changes one.
+// putTag creates a tag or changes one; or, where the form has the whole catalog, those that differ.
 func (s *web) putTag(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	sent := prompt.TagInfo{
-		Tag: prompt.Tag(r.PostForm.Get("tag")), DisplayName: r.PostForm.Get("name"), Active: r.PostForm.Get("active") != "",
+	if r.PostForm.Get("do") == "all" {
+		return s.putTags(w, r, who)
 	}
-	err := s.saveTag(r, who, sent)
+	form := r.PostForm
+	sent, err := tagOf(form.Get("tag"), form.Get("name"), form.Get("order"))
+	sent.Active = true
+	if err == nil {
+		_, err = s.Service.PutTag(r.Context(), who, sent)
+	}
 	if fault.Of(err) == fault.Invalid {
 		return s.showTags(w, r, who, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Return: sent})
 	}
@@ -57,19 +67,73 @@ func (s *web) putTag(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	return nil
 }
 
-func (s *web) saveTag(r *http.Request, who auth.User, t prompt.TagInfo) error {
+// tagOf reads a tag out of a form.
+func tagOf(tag, name, order string) (prompt.TagInfo, error) {
+	const most = 1_000_000
+	t := prompt.TagInfo{Tag: prompt.Tag(tag), DisplayName: name}
 	var err error
-	if t.Tag, err = prompt.ParseTag(string(t.Tag)); err != nil {
+	if t.Tag, err = prompt.ParseTag(tag); err != nil {
+		t.Tag = prompt.Tag(tag)
+		return t, err
+	}
+	n, err := strconv.ParseInt(order, 10, 32)
+	if err != nil || n < 0 || n > most {
+		return t, fault.New(fault.Invalid, "the place of a tag is a number from 0 to 1,000,000")
+	}
+	t.SortOrder = int32(n)
+	return t, nil
+}
+
+// maxPutTags is how many tags one form changes.
+const maxPutTags = 50
+
+// putTags changes the tags of the catalog that a form has otherwise. Where one of them is wrong,
+// none is.
+func (s *web) putTags(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	all, err := s.Service.Tags(r.Context(), who, true)
+	if err != nil {
 		return err
 	}
-	const most = 1_000_000
-	order, err := strconv.ParseInt(r.PostForm.Get("order"), 10, 32)
-	if err != nil || order < 0 || order > most {
-		return fault.New(fault.Invalid, "the place of a tag is a number from 0 to 1,000,000")
+	changed, sent, err := differing(all, r.PostForm)
+	for i := 0; i < len(changed) && err == nil; i++ {
+		_, err = s.Service.PutTag(r.Context(), who, changed[i])
 	}
-	t.SortOrder = int32(order)
-	_, err = s.Service.PutTag(r.Context(), who, t)
-	return err
+	if fault.Of(err) == fault.Invalid {
+		return s.showTags(w, r, who, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Tags: sent})
+	}
+	if err != nil {
+		return err
+	}
+	goOn(w, r, Prefix+"/admin/tags?done=tags")
+	return nil
+}
+
+// differing returns the tags that a form has otherwise than the catalog, and the catalog as the
+// form has it.
+func differing(all []prompt.TagInfo, form url.Values) (changed, sent []prompt.TagInfo, err error) {
+	var wrong error
+	sent = slices.Clone(all)
+	for i, tag := range form["tag"] {
+		at := slices.IndexFunc(all, func(t prompt.TagInfo) bool { return string(t.Tag) == tag })
+		if at < 0 {
+			continue
+		}
+		t, err := tagOf(tag, textAt(form["name"], i), textAt(form["order"], i))
+		if err == nil {
+			t, err = prompthub.CheckTag(t)
+		}
+		if err != nil && wrong == nil {
+			wrong = fault.New(fault.Invalid, tag+": "+reason(err))
+		}
+		t.Active = slices.Contains(form["active"], tag)
+		if sent[at] = t; t != all[at] {
+			changed = append(changed, t)
+		}
+	}
+	if len(changed) > maxPutTags && wrong == nil {
+		wrong = fault.New(fault.Invalid, "save at most 50 changed tags at once")
+	}
+	return changed, sent, wrong
 }
 
 // hiddenPrompts shows what moderators have hidden.
@@ -80,7 +144,11 @@ func (s *web) hiddenPrompts(w http.ResponseWriter, r *http.Request, who auth.Use
 	if err != nil && !l.wrong(err, v) {
 		return err
 	}
-	l.cards(who, v, p, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
+	called, err := s.names(r, who)
+	if err != nil {
+		return err
+	}
+	l.cards(who, v, p, called, byTag)
 	return s.list(w, r, who, "admin-hidden", "Hidden prompts", l.Wrong, &l)
 }
 

@@ -166,8 +166,8 @@ func draft(r *http.Request) prompt.Draft {
 	return d
 }
 
-// at returns the text of a number among those of one name, "" beyond the last.
-func at(list []string, i int) string {
+// textAt returns the text of a number among those of one name, "" beyond the last.
+func textAt(list []string, i int) string {
 	if i < len(list) {
 		return list[i]
 	}
@@ -179,7 +179,7 @@ func draftMessages(r *http.Request) []prompt.Message {
 	var list []prompt.Message
 	texts := r.PostForm["content"]
 	for i, role := range r.PostForm["role"][:min(len(r.PostForm["role"]), prompt.MaxMessages+1)] {
-		m := prompt.Message{Role: role, Content: lf(at(texts, i))}
+		m := prompt.Message{Role: role, Content: lf(textAt(texts, i))}
 		if role == slot {
 			m = prompt.Message{Placeholder: strings.TrimSpace(m.Content)}
 		}
@@ -194,13 +194,13 @@ func draftVariables(r *http.Request) []prompt.Variable {
 	form := r.PostForm
 	for i, name := range form["vname"][:min(len(form["vname"]), prompt.MaxVariables+1)] {
 		v := prompt.Variable{
-			Name: strings.TrimSpace(name), Label: strings.TrimSpace(at(form["vlabel"], i)), Description: strings.TrimSpace(at(form["vabout"], i)),
-			Type: prompt.VariableType(at(form["vtype"], i)), Required: slices.Contains(form["vrequired"], strconv.Itoa(i)),
+			Name: strings.TrimSpace(name), Label: strings.TrimSpace(textAt(form["vlabel"], i)), Description: strings.TrimSpace(textAt(form["vabout"], i)),
+			Type: prompt.VariableType(textAt(form["vtype"], i)), Required: slices.Contains(form["vrequired"], strconv.Itoa(i)),
 		}
-		if def := lf(at(form["vdefault"], i)); def != "" {
+		if def := lf(textAt(form["vdefault"], i)); def != "" {
 			v.Default = &def
 		}
-		for line := range strings.Lines(at(form["vchoices"], i)) {
+		for line := range strings.Lines(textAt(form["vchoices"], i)) {
 			if line = strings.TrimSpace(line); line != "" {
 				v.Choices = append(v.Choices, line)
 			}

@@ -81,6 +81,7 @@ type listing struct {
 	Start   string // address of the first page, "" there
 	Wrong   string // why nothing was searched for
 	Empty   string // what is said where there is nothing
+	Instead choice // where one may go then; no link: nowhere
 	Manage  bool   // whether cards show what their author wants to know
 }
 
@@ -92,12 +93,45 @@ type card struct {
 	Manage bool
 }
 
+// About returns what a list says of a prompt: what its author does, or how it begins.
+func (c card) About() string {
+	if strings.HasPrefix(c.Excerpt, strings.TrimSuffix(c.Description, "…")) { // it has no other
+		return words(c.Excerpt)
+	}
+	return c.Description
+}
+
+// names are what people call tags.
+type names map[prompt.Tag]string
+
+// of returns what people call a tag; one that the catalog does not offer any more is called as it
+// is.
+func (n names) of(t prompt.Tag) string {
+	if name, ok := n[t]; ok {
+		return name
+	}
+	return string(t)
+}
+
+// names returns what the catalog calls tags.
+func (s *web) names(r *http.Request, who auth.User) (names, error) {
+	all, err := s.Service.Tags(r.Context(), who, false)
+	n := make(names, len(all))
+	for _, t := range all {
+		n[t.Tag] = t.DisplayName
+	}
+	return n, err
+}
+
+// byTag returns the address of the public prompts with a tag.
+func byTag(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) }
+
 // cards fits a page of prompts into a listing.
-func (l *listing) cards(who auth.User, v view, p prompthub.Page, tag func(prompt.Tag) string) {
+func (l *listing) cards(who auth.User, v view, p prompthub.Page, called names, tag func(prompt.Tag) string) {
 	for _, item := range p.Items {
 		c := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage}
 		for _, t := range item.Tags {
-			c.Topics = append(c.Topics, choice{Name: string(t), Link: tag(t)})
+			c.Topics = append(c.Topics, choice{Name: called.of(t), Link: tag(t)})
 		}
 		l.Cards = append(l.Cards, c)
 	}
@@ -117,9 +151,9 @@ func (l *listing) cards(who auth.User, v view, p prompthub.Page, tag func(prompt
 const maxOffered = 8
 
 // filters offers what narrows a list down, out of the list itself: that costs no read.
-func (l *listing) filters(v view, tags []prompt.Tag) {
+func (l *listing) filters(v view, tags []prompt.Tag, called names) {
 	for _, t := range tags {
-		l.Filters = append(l.Filters, choice{string(t), v.with("tag", minus(tags, t)), true})
+		l.Filters = append(l.Filters, choice{called.of(t), v.with("tag", minus(tags, t)), true})
 	}
 	count := make(map[prompt.Tag]int)
 	var seen []prompt.Tag
@@ -132,7 +166,7 @@ func (l *listing) filters(v view, tags []prompt.Tag) {
 	}
 	slices.SortStableFunc(seen, func(a, b prompt.Tag) int { return count[b] - count[a] })
 	for _, t := range seen[:min(len(seen), maxOffered)] {
-		l.Offered = append(l.Offered, choice{string(t), v.with("tag", plus(tags, t)), false})
+		l.Offered = append(l.Offered, choice{called.of(t), v.with("tag", plus(tags, t)), false})
 	}
 }
 

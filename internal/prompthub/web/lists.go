@@ -29,13 +29,34 @@ func (s *web) catalog(w http.ResponseWriter, r *http.Request, who auth.User) err
 	if err != nil && !l.wrong(err, v) {
 		return err
 	}
-	l.cards(who, v, p, func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) })
-	l.filters(v, tags)
-	l.Empty = "Nobody has shared a prompt yet. Write the first one."
-	if len(v.values) > 0 {
-		l.Empty = "No public prompt matches. Search for fewer words or take a tag away."
+	called, err := s.names(r, who)
+	if err != nil {
+		return err
 	}
+	l.cards(who, v, p, called, func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) })
+	l.filters(v, tags, called)
+	l.nothing(who, len(tags) > 0)
 	return s.list(w, r, who, "catalog", "Prompts", l.Wrong, &l)
+}
+
+// newPrompt is where those go who find nothing and may write.
+var newPrompt = choice{Name: "New prompt", Link: Prefix + "/prompts/new"}
+
+// nothing says of the catalog what to do where it has nothing to show.
+func (l *listing) nothing(who auth.User, tagged bool) {
+	switch {
+	case tagged && l.Query != "":
+		l.Empty = "No public prompt matches. Search for fewer words or take a tag away."
+	case tagged:
+		l.Empty = "No public prompt has all of these tags. Take one away."
+	case l.Query != "":
+		l.Empty = "No public prompt has these words in its title. Search for fewer or shorter ones."
+	default:
+		l.Empty = "Nobody has shared a prompt yet."
+		if who.Known() {
+			l.Instead = newPrompt
+		}
+	}
 }
 
 // search reads what an address asks for.
@@ -128,8 +149,11 @@ func (s *web) mine(w http.ResponseWriter, r *http.Request, who auth.User) error 
 		"": "You have written no prompt yet.", "public": "You have shared no prompt yet.",
 		"private": "You have no private prompts.", "deleted": "Nothing is deleted. What you delete can be restored here for 30 days.",
 	}[v.get("show")]
-	if l.Query != "" {
+	switch {
+	case l.Query != "":
 		l.Empty = "None of your prompts matches."
+	case v.get("show") != "deleted":
+		l.Instead = newPrompt
 	}
 	q := prompthub.MineQuery{Sort: "newest", Limit: perPage, Cursor: v.get("cursor")}
 	switch show := v.get("show"); show {
@@ -142,7 +166,11 @@ func (s *web) mine(w http.ResponseWriter, r *http.Request, who auth.User) error 
 	if err != nil && !l.wrong(err, v) {
 		return err
 	}
-	l.cards(who, v, p, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
+	called, err := s.names(r, who)
+	if err != nil {
+		return err
+	}
+	l.cards(who, v, p, called, byTag)
 	return s.list(w, r, who, "mine", "My prompts", l.Wrong, &l)
 }
 
@@ -157,13 +185,17 @@ func (s *web) findMine(r *http.Request, who auth.User, v view, q prompthub.MineQ
 // myVotes shows what the caller voted on.
 func (s *web) myVotes(w http.ResponseWriter, r *http.Request, who auth.User) error {
 	v := viewOf(r, "value", "cursor")
-	l := listing{Path: v.path, Empty: "You have not voted yet."}
+	l := listing{Path: v.path, Empty: "You have not voted yet.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
 	l.Choices = v.choices("value", [2]string{"", "All"}, [2]string{"like", "Liked"}, [2]string{"dislike", "Disliked"})
 	value, _ := prompt.ParseVote(v.get("value")) // anything else is all
 	p, err := s.Service.MyVotes(r.Context(), who, value, perPage, v.get("cursor"))
 	if err != nil && !l.wrong(err, v) {
 		return err
 	}
-	l.cards(who, v, p, func(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) })
+	called, err := s.names(r, who)
+	if err != nil {
+		return err
+	}
+	l.cards(who, v, p, called, byTag)
 	return s.list(w, r, who, "votes", "My votes", l.Wrong, &l)
 }

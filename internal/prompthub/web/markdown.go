@@ -87,7 +87,7 @@ func sanitizer() *bluemonday.Policy {
 // are repeated, make much of little.
 func (m *markdown) render(parts []prompt.Part, most int) (template.HTML, bool) {
 	text, ok := blanked(parts)
-	if !ok || intricate(text) {
+	if text = fenced(text); !ok || intricate(text) {
 		return "", false
 	}
 	b := &bounded{left: most}

@@ -95,8 +95,12 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 		p.Fill.Wrong = p.Fill.explain(err)
 	}
 	p.Ballot, p.Chips = ballotOf(who, v, p.Address), chipsOf(p.Address, v.Labels)
+	called, err := s.names(r, who)
+	if err != nil {
+		return err
+	}
 	for _, t := range v.Tags {
-		p.Topics = append(p.Topics, choice{Name: string(t), Link: view{path: Prefix}.with("tag", string(t))})
+		p.Topics = append(p.Topics, choice{Name: called.of(t), Link: byTag(t)})
 	}
 	status := http.StatusOK
 	if p.Fill.Wrong != "" && r.Method == http.MethodPost {
@@ -137,10 +141,13 @@ type ballot struct {
 
 func ballotOf(who auth.User, v prompthub.View, back string) ballot {
 	return ballot{
-		Address: addressOf(v.ID) + "/vote", Back: back, MayVote: who.Known() && !v.Deleted(),
+		Address: addressOf(v.ID) + "/vote", Back: back, MayVote: who.Known() && !v.Deleted() && v.Visibility == prompt.Public,
 		Value: v.MyVote.String(), Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(),
 	}
 }
+
+// Shown reports whether there is something to see or to do.
+func (b ballot) Shown() bool { return b.MayVote || b.Likes+b.Dislikes > 0 }
 
 // vote sets the caller's vote. A script is answered with the votes that there are now.
 func (s *web) vote(w http.ResponseWriter, r *http.Request, who auth.User) error {

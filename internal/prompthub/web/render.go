@@ -58,7 +58,7 @@ var done = map[string]string{
 	"renamed": "The prompt is restored under another name: another prompt of yours has taken the one it had.",
 	"deleted": "The prompt is deleted. You can restore it here for 30 days.",
 	"public":  "The prompt is public now.", "private": "The prompt is private now: only you see it.",
-	"hidden": "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.",
+	"hidden": "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.", "tags": "The tags are saved.",
 	"version":         "The prompt has the content of that version now, in a new one.",
 	"version-deleted": "The version is deleted.", "label": "The label is changed.",
 	"profile": "Your profile is saved.", "revoked": "The token is revoked. Within ten seconds it lets nobody in.",

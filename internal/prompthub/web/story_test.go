@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -25,9 +26,12 @@ func TestWriteAndRead(t *testing.T) {
 	ann.get(page+"?done=created").is(200).has("The prompt is saved.", "Review &lt;my&gt; code", "<strong>this</strong>",
 		"Look at\n**this** &amp; `that`.\n</pre>", "Make private", "Delete this prompt", ">Edit<")
 	bob.get(page).is(200).has("Review &lt;my&gt; code", ">Ann<").lacks("Make private", "Delete", "Edit")
-	bob.get("/app").is(200).has("Look at **this**", `href="/app?tag=code-review"`, "just now")
+	bob.get("/app").is(200).has("Look at this &amp; that.", `href="/app?tag=code-review"`, "just now")
 	require.Equal(t, []string{"Review <my> code"}, bob.get("/app?q=rev&tag=development,code-review").titles())
-	bob.get("/app?q=nothing").is(200).has("No public prompt matches")
+	bob.get("/app?q=nothing").is(200).has("No public prompt has these words").lacks("New prompt</a></p>")
+	bob.get("/app?tag=data").has("No public prompt has all of these tags")
+	bob.get("/app?tag=data&q=nothing").has("take a tag away")
+	bob.get("/app/votes").has("Browse prompts</a>").lacks("New prompt</a></p>")
 	bob.get(page+"?view=source").has(`<div id="rendered" class="reading" hidden>`, `<div id="source" class="reading">`)
 }
 
@@ -43,7 +47,11 @@ func TestNobodyIsAskedToSignIn(t *testing.T) {
 	open := newWorld(t, func(c *web.Config) { c.PublicRead = true })
 	page = open.as("Ann").write("Hers", "text", "public")
 	open.nobody().get("/app").is(200).has("Hers", "Sign in").lacks("data-vote", "My prompts")
-	open.nobody().get(page).is(200).has("Hers").lacks("data-vote")
+	open.nobody().get(page).is(200).has("Hers").lacks("data-vote", `class="score"`)
+	open.as("Bob").post(page+"/vote", "value", "like").to("/app")
+	open.nobody().get(page).has("<b>1</b> <span>score</span>")
+	private := open.as("Ann").write("Private", "text", "private")
+	open.as("Ann").get(private).lacks("data-vote", `class="score"`)
 	open.nobody().get("/app/mine").is(401)
 	open.nobody().post(page+"/vote", "value", "like").is(401)
 }
@@ -201,10 +209,25 @@ func TestAdmin(t *testing.T) {
 	root.get("/app/admin/hidden").has("No prompt is hidden.")
 
 	root.post("/app/admin/tags", "tag", "Poems", "name", "Poems & songs", "order", "5", "active", "1").to("/app/admin/tags")
-	root.get("/app/admin/tags").has(`value="Poems &amp; songs"`, `aria-label="Save poems"`)
+	form := root.get("/app/admin/tags").has(`value="Poems &amp; songs"`, `aria-label="Name of poems"`)
 	ann.get("/app/tags").has(`href="/app?tag=poems"`)
-	root.post("/app/admin/tags", "tag", "poems", "name", "Poems", "order", "5").to("/app/admin/tags")
-	ann.get("/app/tags").lacks(">Poems<")
+	require.Equal(t, 1, strings.Count(form.body, ">Save changes<"))
+	all := []string{"do", "all"}
+	for _, m := range regexp.MustCompile(`name="tag" value="([^"]*)">\s*<p[^>]*>.*\s*<p><input name="name" value="([^"]*)".*\s*<p><input name="order" type="number" min="0" max="1000000" value="([^"]*)"`).FindAllStringSubmatch(form.body, -1) {
+		all = append(all, "tag", m[1], "name", html.UnescapeString(m[2]), "order", m[3])
+		if m[1] != "poems" {
+			all = append(all, "active", m[1])
+		}
+	}
+	require.Len(t, all, 2+33*6+32*2, "32 tags and the new one")
+	before := w.store.calls.Load()
+	root.post("/app/admin/tags", all...).to("/app/admin/tags?done=tags")
+	require.LessOrEqual(t, w.store.calls.Load()-before, int64(4), "only what differs is written")
+	ann.get("/app/tags").lacks(">Poems")
+	ann.get("/app").lacks(">Poems")
+	all[5] = " "
+	root.post("/app/admin/tags", append(all, "active", "poems")...).is(422).has("Poems: Must be 1 to 60", `value="poems" checked`)
+	ann.get("/app/tags").lacks(">Poems")
 	for _, bad := range [][]string{{"tag", "two words", "name", "x", "order", "1"}, {"tag", "x", "name", "", "order", "1"}, {"tag", "x", "name", "x", "order", "-1"}, {"tag", "x", "name", "x", "order", "many"}} {
 		root.post("/app/admin/tags", bad...).is(422).has(`role="alert"`)
 	}

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"html/template"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -66,6 +68,57 @@ func TestMarkdownOfVariables(t *testing.T) {
 	require.Equal(t, "<p>%EF%B7%900%EF%B7%91 <mark data-v=\"7\">v</mark></p>\n", show("%EF%B7%900%EF%B7%91 ", "v", ""), "what the text has itself stays")
 	_, ok := newMarkdown().render([]prompt.Part{{Text: opening + "1" + closing, Variable: -1}, {Text: "v", Variable: 0}}, 1<<20)
 	require.False(t, ok)
+}
+
+// What is code is shown with each of its spaces, though nobody put fences around it.
+func TestCodeIsUnharmed(t *testing.T) {
+	t.Parallel()
+	m := newMarkdown()
+	for _, text := range []string{
+		"{\n  \"a\": [1,\n    2],\n  \"b\": \"{{name}}\"\n}", "[\n  {\"a\": 1},\n  {\"b\": 2}\n]", `{"a": {"b": "# c"}}`, `["a", "b"]`,
+		"model: small\nsteps:\n  - name: one\n    run: two\n  # so\n  - name: three", "<root>\n  <a x=\"1\">b</a>\n</root>",
+		"{\n  \"code\": \"```js\"\n}",
+	} {
+		require.Equal(t, "<pre><code>"+template.HTMLEscapeString(text)+"\n</code></pre>\n", render(t, m, text), text)
+	}
+	for text, want := range map[string]string{
+		"---\nname: x\nabout:\n  - y\n---\n# Title":      "<pre><code>---\nname: x\nabout:\n  - y\n---\n</code></pre>\n<h3>Title</h3>\n",
+		"Answer so:\n{\n  \"a\": 1\n}\nand **no** more.": "<p>Answer so:</p>\n<pre><code>{\n  &#34;a&#34;: 1\n}\n</code></pre>\n<p>and <strong>no</strong> more.</p>\n",
+		"---\n\ntext":                    "<hr>\n<p>text</p>\n",
+		"Task: do it\nInput: that":       "<p>Task: do it<br>\nInput: that</p>\n",
+		"{{name}} and {{other}}":         "<p>{{name}} and {{other}}</p>\n",
+		"[Role] an expert [end]":         "<p>[Role] an expert [end]</p>\n",
+		"<context>\n# Title\n</context>": "<p>&lt;context&gt;</p>\n<h3>Title</h3>\n<p>&lt;/context&gt;</p>\n",
+		"```\n{\n\"a\": 1\n}\n```":       "<pre><code>{\n&#34;a&#34;: 1\n}\n</code></pre>\n",
+		"{\nopen":                        "<p>{<br>\nopen</p>\n", "---": "<hr>\n", "---\na: b": "<hr>\n<p>a: b</p>\n",
+	} {
+		require.Equal(t, want, render(t, m, text), text)
+	}
+}
+
+func TestCodeTakesLinearTime(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"{\n", "[\n", "```\n~~~\n", "---\na: b\n", "a:\n  b: c\n", "<a>\n <a>\n", "`", " {\n{\n"} {
+		text := strings.Repeat(unit, prompt.LimitMaxText/len(unit))
+		require.LessOrEqual(t, len(fenced(text)), 4*len(text)+100, unit)
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for excerpt, want := range map[string]string{
+		"# Title ## Part **Bold** and *soft* `code` text": "Title Part Bold and soft code text",
+		"> quote - a dash 2 * 3 [link](https://x.y/z)":    "quote - a dash 2 * 3 link",
+		"--- name: x about: y --- # Do it":                "Do it",
+		"--- Act as --- x":                                "Act as x",
+		"1. first *** rest":                               "first rest",
+		"snake_case_name and __init__ C# 5 > 3":           "snake_case_name and __init__ C# 5 > 3",
+		`{ "a": "**b**" }`:                                `{ "a": "**b**" }`,
+		"***":                                             "***",
+		"":                                                "",
+	} {
+		require.Equal(t, want, words(excerpt))
+	}
 }
 
 // safeTag is all that a rendered text may hold of HTML.

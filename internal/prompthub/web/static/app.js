@@ -86,26 +86,40 @@ function refocus(results, name) {
   (links.find((a) => a.textContent.trim() === name) ?? links.find((a) => a.ariaCurrent) ?? links[0])?.focus();
 }
 
-// more appends the next page of the list.
+// more appends the next page of the list. The address stays, and the history keeps how many pages there are.
 function more(link) {
   return load(async (signal) => {
-    const next = await fetchPart(link.href, "results", signal);
-    const items = [...next.querySelectorAll(".cards > li")].filter((li) => !$(li.id));
-    let list = document.querySelector("#results .cards");
-    if (!list) {
-      list = document.createElement("ul");
-      list.className = "cards";
-      link.parentElement.before(list);
-    }
-    list.append(...items);
-    const rest = next.querySelector(".next");
-    if (rest) link.parentElement.replaceWith(rest);
-    else link.parentElement.remove();
-    history.replaceState(null, "", link.href);
+    const next = await append(link, signal);
+    history.replaceState({ pages: (history.state?.pages ?? 1) + 1 }, "");
     say(next.dataset.say);
-    (items[0]?.querySelector("h2 a") ?? rest?.firstElementChild)?.focus({ preventScroll: true });
+    (next.items[0]?.querySelector("h2 a") ?? document.querySelector("#results .next a"))?.focus({ preventScroll: true });
   });
 }
+
+// append shows the page of the list that a link leads to below those that are shown.
+async function append(link, signal) {
+  const next = await fetchPart(link.href, "results", signal);
+  next.items = [...next.querySelectorAll(".cards > li")].filter((li) => !$(li.id));
+  let list = document.querySelector("#results .cards");
+  if (!list) {
+    list = document.createElement("ul");
+    list.className = "cards";
+    link.parentElement.before(list);
+  }
+  list.append(...next.items);
+  const rest = next.querySelector(".next");
+  if (rest) link.parentElement.replaceWith(rest);
+  else link.parentElement.remove();
+  return next;
+}
+
+// again shows as many pages of the list as were shown when somebody left it or loaded it anew.
+function again(pages) {
+  return load(async (signal) => {
+    for (let link; --pages > 0 && (link = document.querySelector("#results .next a"));) await append(link, signal);
+  });
+}
+if ($("results") && history.state?.pages > 1) again(Math.min(history.state.pages, 20));
 
 // panel shows all tags beside the list, and hides them again.
 function panel(link) {
@@ -165,7 +179,8 @@ if ($("search")) {
 addEventListener("popstate", () => {
   if (!$("results")) return;
   if ($("q")) $("q").value = new URL(location).searchParams.get("q") ?? "";
-  show(location.href, null);
+  const pages = history.state?.pages;
+  show(location.href, null).then(() => pages > 1 && again(Math.min(pages, 20)));
 });
 
 // Votes
