@@ -139,9 +139,15 @@ func mayListen(s settings, addr string) error {
 }
 
 func greet(w io.Writer, s settings, url, where string) {
-	who := ""
-	if s.Dev() {
-		who = `-H "X-Dev-User: ann" `
+	who, browser := `-H "X-Dev-User: ann" `, fmt.Sprintf("Open %s/app in a browser.", url)
+	if !s.Dev() {
+		who = `-H "Authorization: Bearer $TOKEN" `
+	}
+	switch s.Mode {
+	case "jwt":
+		browser = "TOKEN is from your identity provider; browsers cannot sign in here."
+	case "oidc":
+		browser += fmt.Sprintf(" TOKEN is an access token, which you make at %s/app/me/tokens.", url)
 	}
 	fmt.Fprintf(w, `PromptHub listens on %[1]s
 Data is in %[3]s. Press Ctrl+C to stop.
@@ -149,7 +155,7 @@ Data is in %[3]s. Press Ctrl+C to stop.
 Try:
   curl %[2]s-H "Content-Type: application/json" -d '{"title":"Hello","text":"Say hello.","tags":["text"],"visibility":"public"}' %[1]s/api/v1/prompts
   curl %[2]s"%[1]s/api/v1/prompts?sort=newest&limit=5"
-Open %[1]s/app in a browser. The API is described at %[1]s/api/v1/docs
+%[4]s The API is described at %[1]s/api/v1/docs
 
-`, url, who, where)
+`, url, who, where, browser)
 }

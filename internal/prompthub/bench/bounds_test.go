@@ -40,7 +40,7 @@ var (
 	looked  = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
 	aPrompt = bound{8, 100, 128, 4 << 10}
 	// eight times a text of three bytes a character, and 64 KiB
-	aPage = bound{8 + 4*50, 400, 8*9 + 64, 16 << 10}
+	aPage = bound{8 + 4*50, 1600, 8*9 + 64, 16 << 10}
 	aForm = bound{8, 1200, 256, 8 << 10}
 	// The form of a prompt, with two hundred messages and thirty variables.
 	aDraft = bound{8, 1200, 384, 16 << 10}
@@ -99,7 +99,7 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/vote": aVote, "PUT /prompts/{id}/vote": aVote, "DELETE /prompts/{id}/vote": aVote,
 
 	"GET /app": aList, "GET /app/mine": aList, "GET /app/votes": looked, "GET /app/admin/hidden": aList,
-	"GET /app/tags":       {8, 1200, 512, 16 << 10}, // the address stands in the link of each tag
+	"GET /app/tags":       {8, 1200, 512, 16 << 10},                                       // the address stands in the link of each tag
 	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10}, // fifty changed tags
 	"GET /app/prompts/{id}": aPage, "POST /app/prompts/{id}/fill": {8, 1400, 512, 16 << 10},
 	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
