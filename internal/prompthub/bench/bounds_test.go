@@ -107,6 +107,8 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
 	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10}, // the page again, where it is wrong
 	"POST /app/prompts/{id}/labels/remove": aLabel, "POST /app/prompts/{id}/labels/undo": aLabel,
+	"POST /app/prompts/{id}/fork":    aSave,
+	"GET /app/prompts/{id}/upstream": {24, 400, 8*2*9 + 64, 16 << 10}, "POST /app/prompts/{id}/upstream": aSave,
 	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aDraft,
 	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
 	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,

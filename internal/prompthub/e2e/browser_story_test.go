@@ -77,6 +77,7 @@ func pages(t *testing.T, b browser, base string, v variant) {
 	read(bob)
 
 	twoTabs(ann, page)
+	fork(bob, ann, page)
 	moderate(b.visit(t, base, v).signIn("Root", true), ann, bob, page)
 	takeBack(ann, bob, page)
 	for _, p := range []*tab{ann, bob} {
@@ -186,6 +187,16 @@ func versions(p *tab, page string) {
 	p.goTo(page).reads("production · 2").goTo(page + "/versions/2").click("details summary").click("form[action$='/restore'] button")
 	p.reads("The prompt has the content of that version now").reads("From the other tab").goTo(page + "/versions/3").click("details summary")
 	p.click("form[action$='/restore'] button").reads("From this tab")
+}
+
+// fork makes a copy of a prompt, and merges what its author changes meanwhile.
+func fork(bob, ann *tab, page string) {
+	bob.t.Helper()
+	bob.goTo(page).click("form[action$='/fork'] button").reads("This is your copy now.").reads("Forked from version")
+	copied := eval[string](bob, "location.pathname")
+	ann.goTo(page+"/edit").write("#text", "From this tab: {{name}}, Dear friend").click("form#write .primary").reads("Your changes are saved.")
+	bob.goTo(copied).reads("Changed upstream since").shot("changed upstream").click("a[href$='/upstream']").sees("document.querySelector('ins')").shot("upstream")
+	bob.click("form[action$='/upstream'] button").reads("The changes are merged").reads("Dear friend")
 }
 
 // moderate hides a prompt, which then only its author sees, and shows it again.

@@ -65,6 +65,8 @@ func accessible(t *testing.T, b browser, base string) {
 	hidden := write(p, "Hidden")
 	p.goTo(hidden).click(".manage:last-of-type summary").write("#reason", "A reason").click("form[action$='/hide'] button").reads("The prompt is hidden.")
 	edited := write(p, "Edited")
+	p.click("form[action$='/fork'] button").reads("This is your copy now.")
+	forked := eval[string](p, "location.pathname")
 	p.goTo(edited+"/edit").write("#text", strings.Replace(letter, "Thank you", "Many thanks", 1)+"\nYours").click("form#write .primary").reads("Your changes are saved.")
 	p.goTo(edited+"/versions/1").write("#label", "production").click("form[action$='/labels'] button").reads("Put on version 1")
 	gone := write(p, "Gone")
@@ -73,7 +75,7 @@ func accessible(t *testing.T, b browser, base string) {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			p := b.visit(t, base, v).signIn("Root", true)
-			for _, s := range tour(page, hidden, edited) {
+			for _, s := range tour(page, hidden, edited, forked) {
 				look(p, s, source)
 			}
 		})
@@ -119,7 +121,7 @@ func (p *tab) discard() {
 	eval[int](p, "sessionStorage.clear(), document.querySelector('#write').dispatchEvent(new SubmitEvent('submit', {bubbles: true})), 1")
 }
 
-func tour(page, hidden, versions string) []stop {
+func tour(page, hidden, versions, forked string) []stop {
 	return []stop{
 		{"catalog", "/app", nil},
 		{"all tags", "/app", func(p *tab) { p.click(".more-tags").sees("document.querySelector('#panel .tag')") }},
@@ -142,6 +144,8 @@ func tour(page, hidden, versions string) []stop {
 		{"side by side", versions + "/compare?from=1&to=2&view=split", nil},
 		{"labels", versions + "/labels?label=production", nil},
 		{"labelled", versions, nil},
+		{"a fork", forked, nil},
+		{"upstream", forked + "/upstream", nil},
 		{"new", "/app/prompts/new", nil},
 		{"invalid", "/app/prompts/new", func(p *tab) {
 			p.write("#text", "x")

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// fenced returns a text with fences of Markdown around what is code though nobody said so: a text that
-// is JSON, YAML or XML as a whole, the front matter at its beginning, and JSON between its lines.
-// Markdown would take the spaces that such lines begin with, and read front matter as a heading.
+// fenced returns a text with fences of Markdown around what is code though nobody said so: a text
+// that is JSON, YAML or XML as a whole, the front matter at its beginning, and JSON between its
+// lines. Markdown would take the spaces that such lines begin with, and read front matter as a
+// heading.
 func fenced(text string) string {
 	head, body := frontMatter(text)
 	switch kind := codeOf(strings.TrimSpace(body)); {
@@ -72,8 +73,8 @@ func codeOf(text string) string {
 	return ""
 }
 
-// isJSON reports whether a text looks like JSON: it begins and ends like an object or a list of some.
-// It may hold placeholders, and mistakes that nobody minds.
+// isJSON reports whether a text looks like JSON: it begins and ends like an object or a list of
+// some. It may hold placeholders, and mistakes that nobody minds.
 func isJSON(text string) bool {
 	if len(text) < 2 {
 		return false
@@ -94,8 +95,8 @@ func isXML(text string) bool {
 	return m != nil && strings.HasSuffix(text, "</"+m[1]+">") && xmlLine.MatchString(text)
 }
 
-// isYAML reports whether each line of a text is one of YAML, and some of them say by spaces what they
-// belong to.
+// isYAML reports whether each line of a text is one of YAML, and some of them say by spaces what
+// they belong to.
 func isYAML(text string) bool {
 	nested := false
 	for i, line := range strings.Split(text, "\n") {
@@ -149,8 +150,8 @@ func closed(lines []string, at int) int {
 // maxLooks is how many lines of a text are looked at for the ends of blocks.
 const maxLooks = 20_000
 
-// ended returns the line behind the JSON that begins at a line, 0 where there is none: the first line
-// that is a closing brace and stands as far to the right.
+// ended returns the line behind the JSON that begins at a line, 0 where there is none: the first
+// line that is a closing brace and stands as far to the right.
 func ended(lines []string, at int, looks *int) int {
 	closing := map[string][]string{"{": {"}", "},"}, "[": {"]", "],"}}[strings.TrimSpace(lines[at])]
 	indent := indentOf(lines[at])
@@ -178,8 +179,8 @@ var (
 	emphasis = regexp.MustCompile(`(^|[\s(])[*_]([^\s*_](?:[^*_]*[^\s*_])?)[*_]($|[\s).,:;!?])`)
 )
 
-// words returns how a text begins, as a list shows it, without the marks of Markdown and without front
-// matter.
+// words returns how a text begins, as a list shows it, without the marks of Markdown and without
+// front matter.
 func words(excerpt string) string {
 	if rest, ok := strings.CutPrefix(excerpt, "--- "); ok && key.MatchString(rest) {
 		if _, body, ok := strings.Cut(rest, " --- "); ok {

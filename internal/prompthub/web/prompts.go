@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -50,6 +51,9 @@ type promptPage struct {
 	Fill    fill
 	Reading reading
 	Mine    bool
+	From    *origin // of a fork
+	MayFork bool
+	Key     string // of a fork: asked for twice it is one
 }
 
 // A page of a prompt has at most so many bytes for each of its text and so many for all else; what
@@ -102,6 +106,10 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	for _, t := range v.Tags {
 		p.Topics = append(p.Topics, choice{Name: called.of(t), Link: byTag(t)})
 	}
+	if p.From, err = s.originOf(r, who, v); err != nil {
+		return err
+	}
+	p.MayFork, p.Key = who.Known() && !v.Deleted(), rand.Text()
 	status := http.StatusOK
 	if p.Fill.Wrong != "" && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity

@@ -61,6 +61,7 @@ var done = map[string]string{
 	"hidden": "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.", "tags": "The tags are saved.",
 	"version":         "The prompt has the content of that version now, in a new one.",
 	"version-deleted": "The version is deleted.", "label": "The label is changed.",
+	"forked": "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",
 	"profile": "Your profile is saved.", "revoked": "The token is revoked. Within ten seconds it lets nobody in.",
 }
 

@@ -123,6 +123,7 @@ func build(c Config) *web {
 	s.lists()
 	s.prompts()
 	s.versions()
+	s.forks()
 	s.writing()
 	s.account()
 	s.signing()

@@ -1,0 +1,49 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestForkAndMerge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	page := ann.write("Review", "First.\nSecond.\nThird.", "public", "data")
+	key := bob.get(page).has("Make it yours").find(`name="key" value="([^"]*)"`)
+	to := bob.post(page+"/fork", "key", key).to("/app/prompts/")
+	require.Equal(t, to, bob.post(page+"/fork", "key", key).to("/app/prompts/"), "sent twice it is one fork")
+	fork := to[:len(page)]
+	bob.get(to).is(200).has("This is your copy now.", "Second.", `Forked from version 1 of <a href="`+page+`"`, "private", ">Data</a>", "What changed there").lacks("Changed upstream")
+	bob.get(fork + "/upstream").is(200).has("Nothing changed there since.")
+	ann.get(fork).is(404)
+
+	ann.edit(page, "First!\nSecond.\nThird.", "public")
+	bob.get(fork).has("Changed upstream since")
+	bob.get(fork+"/upstream").has("First<del>.</del><ins>!</ins>", "It is at version 2 now.", ">Merge<")
+	bob.get(fork + "/upstream?view=split").has(`<td dir="auto">First<del>.</del></td>`)
+	bob.edit(fork, "First.\nSecond.\nThird?", "private")
+	bob.post(fork + "/upstream").to(fork + "?done=merged")
+	bob.get(fork).has("First!\nSecond.\nThird?", "Forked from version 2").lacks("Changed upstream")
+
+	ann.edit(page, "First!\nSecond.\nThe third.", "public")
+	bob.post(fork+"/upstream").is(409).has("Both changed the same", "line 3: yours is", "Keep mine", "Take theirs")
+	bob.post(fork+"/upstream", "take", "ours").is(422)
+	bob.post(fork+"/upstream", "take", "theirs").to(fork)
+	bob.get(fork).has("The third.")
+
+	ann.post(page+"/visibility", "to", "private").to(page)
+	bob.get(fork).is(200).has("Forked from version 3").lacks("Changed upstream")
+	bob.get(fork+"/upstream").is(200).has("does not exist any more, or you may not read it").lacks("Review", "Merge<")
+	bob.post(fork + "/upstream").is(409)
+	bob.post(page+"/fork", "key", "x").is(404)
+	bob.get(page + "/upstream").is(404)
+	ann.get(page + "/upstream").is(409).has("This prompt is no fork.")
+
+	bob.post(fork+"/visibility", "to", "public").to(fork)
+	ann.get(fork).is(200).has("Forked from version 3").lacks("/upstream")
+	ann.get(fork + "/upstream").is(403)
+	ann.post(fork + "/upstream").is(403)
+	w.nobody().post(page + "/fork").is(401)
+}
