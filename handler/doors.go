@@ -59,7 +59,8 @@ func (a *app) langsmith(identify auth.Identify, admission *httpjson.Admission) h
 func (a *app) pages(identify auth.Identify, sessions *auth.Sessions, admission *httpjson.Admission) http.Handler {
 	return web.New(web.Config{
 		Service:  a.service(),
-		Identify: identify, SignIn: a.settings.signIn(), Sessions: sessions, PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
+		Identify: identify, SignIn: a.settings.signIn(), Sessions: sessions,
+		PublicRead: a.settings.PublicRead, Public: a.settings.Public, MaxText: a.settings.MaxText,
 		Admission: admission, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	})
 }

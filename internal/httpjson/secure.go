@@ -1,6 +1,9 @@
 package httpjson
 
-import "net/http"
+import (
+	"cmp"
+	"net/http"
+)
 
 // Secure sets the headers that are right for every answer of an API: nothing guesses its type,
 // shows it in a frame or runs anything in it, and nothing keeps it without asking again. A handler
@@ -28,4 +31,14 @@ func StrictTransport(h http.Header, r *http.Request) {
 // Encrypted reports whether the client uses https, to us or to the front end before us.
 func Encrypted(r *http.Request) bool {
 	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
+// Origin returns the URL of this service, without a path: the public one, or where there is none the
+// one that a request names.
+func Origin(r *http.Request, public string) string {
+	scheme := "http://"
+	if Encrypted(r) {
+		scheme = "https://"
+	}
+	return cmp.Or(public, scheme+r.Host)
 }

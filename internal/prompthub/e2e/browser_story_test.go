@@ -237,7 +237,25 @@ func keyboard(t *testing.T, b browser, base string) {
 	p.goTo("/app").sees("document.querySelector('[data-vote=like][aria-pressed=true]')")
 	eval[bool](p, "document.querySelector('.more-tags').focus(), true")
 	p.press(kb.Enter).sees("document.activeElement.closest('#panel')").press(kb.Enter).sees("document.querySelector('.tag.on') && document.activeElement.closest('#results')")
+	shortKeys(p)
 	p.calm()
+}
+
+// shortKeys goes through a list by single keys, copies from it, and switches them off.
+func shortKeys(p *tab) {
+	p.t.Helper()
+	at := func(n int) string {
+		return fmt.Sprintf("document.activeElement === document.querySelectorAll('.cards h2 a')[%d]", n)
+	}
+	p.goTo("/app").press("j").sees(at(0)).press("j").sees(at(1)).press("k").sees(at(0))
+	eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
+	p.press("c").sees("window.copied && document.getElementById('live').textContent === 'Copied'")
+	copied := eval[string](p, "window.copied")
+	p.press(kb.Enter).sees("document.querySelector('#source pre')")
+	require.Equal(p.t, copied, eval[string](p, "document.querySelector('#source pre').textContent"))
+	p.goTo("/app").press("/").sees("document.activeElement.id === 'q'").press("j").sees("document.querySelector('#q').value === 'j'")
+	p.goTo("/app").press("?").sees("document.querySelector('#keys').open").shot("keys").click("#keys-on").click("#keys .primary")
+	p.press("j").sees("!document.activeElement.closest('.cards')").press("?").sees("document.querySelector('#keys').open").click("#keys-on").press(kb.Escape)
 }
 
 // offline loses the connection: votes roll back, lists say so, and all goes on when it is back.

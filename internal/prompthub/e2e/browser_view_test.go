@@ -128,6 +128,7 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"tags", "/app/tags", nil},
 		{"filtered", "/app?tag=text&q=act", nil},
 		{"empty", "/app?q=zzzzzz", nil},
+		{"keys", "/app", func(p *tab) { p.click("#keys-show").sees("document.querySelector('#keys').open") }},
 		{"wrong", "/app?cursor=x", nil},
 		{"voted", "/app", func(p *tab) { p.click("[data-vote=like]").sees("document.getElementById('live').textContent !== ''") }},
 		{"prompt", page, nil},

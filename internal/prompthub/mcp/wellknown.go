@@ -161,17 +161,8 @@ func (d *handler) metadata(w http.ResponseWriter, r *http.Request) error {
 	}
 	path := cmp.Or(strings.TrimPrefix(r.URL.Path, resourceMetadata), Prefix)
 	return publicJSON(w, resource{
-		Resource: d.origin(r) + path, Name: "PromptHub", Servers: d.Issuers, Scopes: d.Scopes, Methods: []string{"header"},
+		Resource: httpjson.Origin(r, d.Public) + path, Name: "PromptHub", Servers: d.Issuers, Scopes: d.Scopes, Methods: []string{"header"},
 	})
-}
-
-// origin returns the URL of this service, without a path.
-func (d *handler) origin(r *http.Request) string {
-	scheme := "http://"
-	if httpjson.Encrypted(r) {
-		scheme = "https://"
-	}
-	return cmp.Or(d.Public, scheme+r.Host)
 }
 
 // refuse answers a request that goes no further. Who is not known, or has too small a token, is
@@ -193,7 +184,7 @@ func (d *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		if !strings.HasPrefix(path, Prefix) {
 			path = Prefix
 		}
-		parts = append(parts, `resource_metadata="`+d.origin(r)+resourceMetadata+path+`"`)
+		parts = append(parts, `resource_metadata="`+httpjson.Origin(r, d.Public)+resourceMetadata+path+`"`)
 		if missing == nil && len(d.Scopes) > 0 {
 			parts = append(parts, `scope="`+strings.Join(d.Scopes, " ")+`"`)
 		}

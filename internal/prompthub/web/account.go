@@ -45,7 +45,7 @@ func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) erro
 		return err
 	}
 	v := viewOf(r, "cursor")
-	p := authorPage{listing: listing{Path: v.path, Empty: "There is no public prompt here."}, User: u}
+	p := authorPage{listing: listing{Path: v.path, Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
 	p.Mine = who.Known() && u.Key == prompt.AuthorKey(who.ID)
 	page, err := s.Service.ByAuthor(r.Context(), who, handle, perPage, v.get("cursor"))
 	if err != nil && !p.wrong(err, v) {

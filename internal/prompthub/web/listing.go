@@ -83,7 +83,10 @@ type listing struct {
 	Empty   string // what is said where there is nothing
 	Instead choice // where one may go then; no link: nowhere
 	Manage  bool   // whether cards show what their author wants to know
+	Feeds   []feedLink
 }
+
+func (l *listing) head(string) head { return head{Feeds: l.Feeds} }
 
 // A card is a prompt in a list.
 type card struct {

@@ -36,6 +36,7 @@ func (s *web) catalog(w http.ResponseWriter, r *http.Request, who auth.User) err
 	l.cards(who, v, p, called, func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) })
 	l.filters(v, tags, called)
 	l.nothing(who, len(tags) > 0)
+	l.Feeds = feedsOf(Prefix, tags)
 	return s.list(w, r, who, "catalog", "Prompts", l.Wrong, &l)
 }
 

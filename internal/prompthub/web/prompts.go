@@ -54,6 +54,14 @@ type promptPage struct {
 	From    *origin // of a fork
 	MayFork bool
 	Key     string // of a fork: asked for twice it is one
+	Shared  bool   // whether it is there for everyone, without signing in
+}
+
+func (p promptPage) head(origin string) head {
+	if !p.Shared {
+		return head{}
+	}
+	return head{Title: p.Title, Description: words(p.About()), URL: origin + p.Address}
 }
 
 // A page of a prompt has at most so many bytes for each of its text and so many for all else; what
@@ -109,6 +117,7 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if p.From, err = s.originOf(r, who, v); err != nil {
 		return err
 	}
+	p.Shared = s.PublicRead && v.Listed()
 	p.MayFork, p.Key = who.Known() && !v.Deleted(), rand.Text()
 	status := http.StatusOK
 	if p.Fill.Wrong != "" && r.Method == http.MethodPost {

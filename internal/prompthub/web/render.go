@@ -29,7 +29,26 @@ type page struct {
 	SignIn string // how: "platform", "dev", "provider" or ""
 	Here   string // where signing in leads back to
 	Done   string // what the form that led here did
+	Head   head
 	Body   any
+}
+
+// A head is what a page says of itself to programs: to readers of feeds, and to those that show
+// where a link leads. The zero head says nothing.
+type head struct {
+	Feeds       []feedLink
+	Title       string // of a prompt that everyone may read
+	Description string
+	URL         string
+}
+
+// A feedLink is a feed of the prompts of a page.
+type feedLink struct{ Type, Link string }
+
+// A headed is the body of a page that has something to say in its head.
+type headed interface {
+	// head returns what to say, with URLs of a service at an origin.
+	head(origin string) head
 }
 
 // parse reads the templates: a set for each page, with the frame and the parts that pages share.
@@ -68,6 +87,9 @@ var done = map[string]string{
 // render answers with a page.
 func (s *web) render(w http.ResponseWriter, r *http.Request, who auth.User, status int, name, title string, body any) error {
 	p := page{Name: name, Title: title, User: who, Here: here(r), Done: done[r.URL.Query().Get("done")], Body: body}
+	if h, ok := body.(headed); ok && status == http.StatusOK {
+		p.Head = h.head(httpjson.Origin(r, s.Public))
+	}
 	switch s.SignIn {
 	case Platform:
 		p.SignIn = "platform"

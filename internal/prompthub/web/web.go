@@ -65,6 +65,7 @@ type Config struct {
 	SignIn     SignIn
 	Sessions   *auth.Sessions // with SignIn Provider, and nil with the others
 	PublicRead bool           // whether nobody in particular may read public prompts
+	Public     string         // the URL of this service; "" for the one that a request names
 	MaxText    int            // characters of a text; zero means prompt.DefaultMaxText
 	Admission  *httpjson.Admission
 	Log        *slog.Logger
@@ -126,6 +127,7 @@ func build(c Config) *web {
 	s.forks()
 	s.writing()
 	s.account()
+	s.feeds()
 	s.signing()
 	s.admin()
 	s.handle("GET "+Prefix+"/{rest...}", anyone, s.lost)

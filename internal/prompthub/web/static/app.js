@@ -44,7 +44,7 @@ async function fetchPart(address, id, signal) {
     throw cause.name === "AbortError" ? cause : new Error(unreachable());
   }
   const part = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(id);
-  if (!part) throw new Error(answer.status === 401 ? "You are signed out. Load the page again to sign in." : "The list cannot be loaded now.");
+  if (!part) throw new Error(answer.status === 401 ? "You are signed out. Load the page again to sign in." : "This cannot be loaded now.");
   return document.adoptNode(part);
 }
 
@@ -260,10 +260,7 @@ function toast(text) {
 const copied = (element) => [...element.querySelectorAll("pre")]
   .map((pre) => (pre.dataset.role ? `${pre.dataset.role}:\n` : "") + pre.textContent).join("\n\n") || element.textContent;
 
-document.addEventListener("click", async (e) => {
-  const button = e.target.closest("[data-copy]");
-  if (!button) return;
-  const text = copied($(button.dataset.copy));
+async function copy(button, text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -273,6 +270,23 @@ document.addEventListener("click", async (e) => {
   button.textContent = "Copied";
   say("Copied");
   setTimeout(() => { button.textContent = button.dataset.name; }, 2000);
+}
+
+document.addEventListener("click", async (e) => {
+  const button = e.target.closest("[data-copy]");
+  if (button) copy(button, copied($(button.dataset.copy)));
+});
+
+// In a list, the text is that of the page of the prompt.
+document.addEventListener("click", async (e) => {
+  const button = e.target.closest("[data-copy-of]");
+  if (!button) return;
+  try {
+    const source = await fetchPart(button.dataset.copyOf, "source");
+    await copy(button, copied(source));
+  } catch (cause) {
+    toast(`The text was not copied. ${cause.message}`);
+  }
 });
 
 document.addEventListener("click", (e) => {
@@ -419,3 +433,35 @@ if ($("write")) {
   if ($("wrong")) keep($("write"));
   else restore($("write"));
 }
+
+// Keys
+
+const keys = $("keys");
+const keysOn = () => localStorage.getItem("keys") !== "off";
+$("keys-on").checked = keysOn();
+$("keys-on").addEventListener("change", (e) => localStorage.setItem("keys", e.target.checked ? "on" : "off"));
+
+// step moves the focus to the next prompt of a list, or to the one before.
+function step(by) {
+  const titles = [...document.querySelectorAll(".cards h2 a")];
+  const at = titles.indexOf(document.activeElement?.closest(".cards > li")?.querySelector("h2 a"));
+  const next = titles[at < 0 ? (by > 0 ? 0 : titles.length - 1) : at + by];
+  if (next) next.focus();
+  else if (by > 0) document.querySelector("#results .next a")?.click();
+}
+
+const byKey = {
+  "/": () => ($("q") ? ($("q").focus(), $("q").select()) : location.assign("/app")),
+  j: () => step(1),
+  k: () => step(-1),
+  c: () => (document.activeElement.closest(".cards > li")?.querySelector("[data-copy-of]") ?? document.querySelector("main [data-copy]"))?.click(),
+  n: () => document.querySelector("header a[href$='/prompts/new']")?.click(),
+  "?": () => keys.showModal(),
+};
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, dialog") || !Object.hasOwn(byKey, e.key)) return;
+  if (e.key !== "?" && !keysOn()) return;
+  e.preventDefault();
+  byKey[e.key]();
+});
+$("keys-show").addEventListener("click", () => keys.showModal());
