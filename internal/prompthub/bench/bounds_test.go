@@ -113,7 +113,8 @@ var bounds = map[string]bound{
 	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
 	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
-	"GET /app/feed.atom": aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
+	"GET /app/sitemap.xml": {10 * 12, 10 * 5200, 1 << 10, 64 << 10}, // ten pages of a list
+	"GET /app/feed.atom":   aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
 	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
 	"GET /app/me":         aUser, "POST /app/me": {8, 8, 512, 4 << 10}, // with all that was sent, where it is wrong
 	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
@@ -22,6 +23,7 @@ const (
 )
 
 func (s *web) feeds() {
+	s.handle("GET "+Prefix+"/sitemap.xml", anyone, s.siteMap)
 	for file, write := range map[string]func(http.ResponseWriter, *http.Request, feed) error{atomFile: writeAtom, jsonFile: writeJSONFeed} {
 		s.handle("GET "+Prefix+file, reader, func(w http.ResponseWriter, r *http.Request, who auth.User) error {
 			f, err := s.newestFeed(r, who)
@@ -38,6 +40,43 @@ func (s *web) feeds() {
 			return write(w, r, f)
 		})
 	}
+}
+
+// maxSite is how many prompts a site map has, and sitePage how many are read at once.
+const (
+	maxSite  = 1000
+	sitePage = 100
+)
+
+// siteMap lists the newest public prompts for search engines, where everyone may read them.
+func (s *web) siteMap(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+	if !s.PublicRead {
+		return fault.New(fault.NotFound, "there is no such page")
+	}
+	type location struct {
+		URL     string `xml:"loc"`
+		Changed string `xml:"lastmod,omitempty"`
+	}
+	var site struct {
+		XMLName   xml.Name   `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
+		Locations []location `xml:"url"`
+	}
+	origin := httpjson.Origin(r, s.Public)
+	site.Locations = []location{{URL: origin + Prefix}}
+	search := prompthub.Search{Order: prompthub.Newest, Limit: sitePage}
+	for range maxSite / sitePage {
+		p, err := s.Service.Search(r.Context(), auth.User{}, search)
+		if err != nil {
+			return err
+		}
+		for _, v := range p.Items {
+			site.Locations = append(site.Locations, location{origin + addressOf(v.ID), stamp(v.UpdatedAt)})
+		}
+		if search.Cursor = p.Next; p.Next == "" {
+			break
+		}
+	}
+	return writeXML(w, r, "application/xml; charset=utf-8", site)
 }
 
 // A feed is the newest prompts of a list, for programs that look for new ones.
@@ -156,11 +195,15 @@ func writeAtom(w http.ResponseWriter, r *http.Request, f feed) error {
 		}
 		doc.Entries = append(doc.Entries, entry)
 	}
+	return writeXML(w, r, "application/atom+xml; charset=utf-8", doc)
+}
+
+func writeXML(w http.ResponseWriter, r *http.Request, kind string, doc any) error {
 	b, err := xml.Marshal(doc)
 	if err != nil {
 		return err
 	}
-	return writeFile(w, r, "application/atom+xml; charset=utf-8", append([]byte(xml.Header), b...))
+	return writeFile(w, r, kind, append([]byte(xml.Header), b...))
 }
 
 type jsonFeed struct {

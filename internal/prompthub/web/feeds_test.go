@@ -3,6 +3,8 @@ package web_test
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,4 +73,20 @@ func TestFeeds(t *testing.T) {
 	closed.nobody().get("/app/feed.atom").is(401)
 	open := newWorld(t, func(c *web.Config) { c.PublicRead = true })
 	open.as("Ann").get(open.as("Ann").write("Hers", "text", "private")).is(200).lacks("og:", "canonical")
+}
+
+func TestSiteMap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })
+	ann := w.as("Ann")
+	private := ann.write("Private", "text", "private")
+	for i := range 120 {
+		ann.write(fmt.Sprint("Public ", i), "text", "public")
+	}
+	s := ann.get("/app/sitemap.xml").is(200).lacks(private)
+	require.Equal(t, 121, strings.Count(s.body, "<loc>http://localhost:7071/app"))
+	require.NoError(t, xml.Unmarshal([]byte(s.body), new(struct {
+		XMLName xml.Name `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
+	})))
+	newWorld(t).as("Ann").get("/app/sitemap.xml").is(404)
 }
