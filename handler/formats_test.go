@@ -76,6 +76,13 @@ func TestFormatsStory(t *testing.T) {
 	code, _, _ = handler(t, "export", "--format", "skill")
 	require.Equal(t, exitUsage, code)
 
+	joke := file(t, "joke.json", `{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],
+		"kwargs":{"template":"A joke of {topic}","template_format":"f-string"}}`)
+	code, _, errs = handler(t, "import", joke, "--mustache", "--user", "ann")
+	require.Equal(t, exitOK, code, errs)
+	_, out, _ = handler(t, "get", "joke", "--var", "topic=cats", "--user", "ann")
+	require.Equal(t, "A joke of cats", out)
+
 	// The same again changes nothing, by names.
 	code, out, _ = handler(t, "import", to, "--update", "--user", "ann")
 	require.Equal(t, exitOK, code)

@@ -56,6 +56,7 @@ type importing struct {
 	dryRun        bool
 	update        bool
 	account       bool
+	mustache      bool
 	key           string
 }
 
@@ -80,6 +81,7 @@ imported again: what was created from it before is unchanged.`,
 			c := &importing{caller: callerFlags(flags)}
 			flags.BoolVar(&c.asContributor, "as-contributor", false, "call as the first contributor of each row, for services in dev mode")
 			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
+			flags.BoolVar(&c.mustache, "mustache", false, "make {x} in an f-string of LangChain {{x}}, which is filled in here; else texts stay as they are")
 			flags.BoolVar(&c.account, "account", false, "FILE is what export --account wrote: make its prompts with all their versions and labels")
 			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title")
 			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules (with the limit in MAX_TEXT) and send nothing; tags are not looked up")
@@ -95,6 +97,9 @@ func (c *importing) run(ctx context.Context, std streams, args []string) error {
 	rows, err := c.rows(std, args[0])
 	if err != nil {
 		return err
+	}
+	if c.mustache {
+		rows = client.Mustache(rows)
 	}
 	// Twice: a file that is broken further down creates nothing, and the total is known.
 	total := 0

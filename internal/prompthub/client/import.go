@@ -158,6 +158,20 @@ func WithOwnTags(rows iter.Seq2[format.Row, error], catalog []string) iter.Seq2[
 	}
 }
 
+// Mustache gives rows placeholders that the library fills in; see format.Document.Mustache.
+func Mustache(rows iter.Seq2[format.Row, error]) iter.Seq2[format.Row, error] {
+	return func(yield func(format.Row, error) bool) {
+		for row, err := range rows {
+			if row.Err == nil {
+				row.Document, row.Err = row.Mustache()
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
 // Import makes prompts of rows, several at once, and tells of each in the order of the file. It
 // goes on past rows that are rejected and ends with the first other error.
 func Import(ctx context.Context, rows iter.Seq2[format.Row, error], do Maker, tell func(Result)) error {
