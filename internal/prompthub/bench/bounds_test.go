@@ -57,7 +57,7 @@ var (
 	aToken  = bound{4, 60, 64, 4 << 10}           // a user has at most 50
 	aNamed  = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
 	// with two names that lead to him, each looked for and then written
-	aUser = bound{8, 8, 32, 2 << 10}
+	aUser = bound{8, 8, 32, 4 << 10}
 
 	// A page of 50 prompts, each with its labels and perhaps another version, is read whole: 50
 	// times 1 KiB of description, 4 KiB of hints and 100 names of 64 characters. The same route
