@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -31,6 +32,7 @@ type authorPage struct {
 	listing
 	prompthub.User
 	Mine bool
+	Uses uses
 }
 
 // author shows a user and the prompts that he shares.
@@ -47,6 +49,7 @@ func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	v := viewOf(r, "cursor")
 	p := authorPage{listing: listing{Path: v.path, Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
 	p.Mine = who.Known() && u.Key == prompt.AuthorKey(who.ID)
+	p.Uses = s.usesOfAuthor(r, cmp.Or(u.Handle, u.Key))
 	page, err := s.Service.ByAuthor(r.Context(), who, handle, perPage, v.get("cursor"))
 	if err != nil && !p.wrong(err, v) {
 		return err

@@ -55,6 +55,7 @@ type promptPage struct {
 	MayFork bool
 	Key     string // of a fork: asked for twice it is one
 	Shared  bool   // whether it is there for everyone, without signing in
+	Uses    uses
 }
 
 func (p promptPage) head(origin string) head {
@@ -119,6 +120,7 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	}
 	p.Shared = s.PublicRead && v.Listed()
 	p.MayFork, p.Key = who.Known() && !v.Deleted(), rand.Text()
+	p.Uses = s.usesOfPrompt(r, who, v)
 	status := http.StatusOK
 	if p.Fill.Wrong != "" && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity

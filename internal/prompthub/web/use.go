@@ -1,0 +1,94 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"net/url"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A use is how a program of others uses a prompt or an author's prompts: what to run or to write into
+// its settings.
+type use struct {
+	ID   string // of the element with the text
+	Name string
+	Text string
+	Hint string
+}
+
+// uses are what the panel shows.
+type uses struct {
+	Install template.URL // a link by which VS Code adds the service
+	Token   bool         // whether the texts need one
+	Items   []use
+}
+
+// token is what stands for an access token in a text to copy.
+const token = "ph_…"
+
+// usesOf returns how programs use the prompts at an endpoint for assistants. Where everybody may
+// read them no token is asked for.
+func (s *web) usesOf(r *http.Request, endpoint string, open bool) uses {
+	address := httpjson.Origin(r, s.Public) + endpoint
+	header, settings := "", ""
+	if !open {
+		header = ` --header "Authorization: Bearer ` + token + `"`
+		settings = `, "headers": {"Authorization": "Bearer ` + token + `"}`
+	}
+	link := `{"name":"prompthub","type":"http","url":"` + address + `"}`
+	return uses{
+		Token:   !open,
+		Install: template.URL("vscode:mcp/install?" + url.QueryEscape(link)), //nolint:gosec // our own address, escaped
+		Items: []use{
+			{ID: "use-claude", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub and choose."},
+			{ID: "use-vscode", Name: "VS Code, in .vscode/mcp.json", Text: `{"servers": {"prompthub": {"type": "http", "url": "` + address + `"` + settings + `}}}`},
+			{ID: "use-cursor", Name: "Cursor, in ~/.cursor/mcp.json", Text: `{"mcpServers": {"prompthub": {"url": "` + address + `"` + settings + `}}}`},
+		},
+	}
+}
+
+// usesOfPrompt returns how programs use one prompt. One without a slug was stored before there were
+// names: none can ask for it yet.
+func (s *web) usesOfPrompt(r *http.Request, who auth.User, v prompthub.View) uses {
+	if v.Slug == "" {
+		return uses{}
+	}
+	open, mine := v.Listed() && s.PublicRead, v.AuthorID == who.ID
+	endpoint, header := "/mcp", ""
+	if !mine {
+		endpoint = "/mcp/u/" + prompt.AuthorKey(v.AuthorID)
+	}
+	if !open {
+		header = `-H "Authorization: Bearer ` + token + `" `
+	}
+	u := s.usesOf(r, endpoint, open && !mine)
+	origin := httpjson.Origin(r, s.Public)
+	u.Items = append(u.Items, use{ID: "use-curl", Name: "Shell", Text: "curl " + header + origin + "/api/v1/prompts/" + string(v.ID) + "/text", Hint: "With ?var.NAME=… for each variable."})
+	if open {
+		u.Items = append(u.Items, skillUse(origin, prompt.AuthorKey(v.AuthorID), " --skill "+v.Slug))
+	}
+	if mine {
+		u.Items = append(u.Items, use{
+			ID: "use-sdk", Name: "Python, with the SDK of Langfuse", Hint: "The id and the secret of an access token are the keys.",
+			Text: `Langfuse(host="` + origin + `/lf", public_key="…", secret_key="…").get_prompt("` + v.Slug + `").compile()`,
+		})
+	}
+	return u
+}
+
+// usesOfAuthor returns how programs use the public prompts of an author.
+func (s *web) usesOfAuthor(r *http.Request, handle string) uses {
+	u := s.usesOf(r, "/mcp/u/"+handle, s.PublicRead)
+	if s.PublicRead {
+		u.Items = append(u.Items, skillUse(httpjson.Origin(r, s.Public), handle, ""))
+	}
+	return u
+}
+
+func skillUse(origin, author, which string) use {
+	return use{ID: "use-skill", Name: "As an Agent Skill, for dozens of assistants", Text: "npx skills add " + origin + "/u/" + author + which}
+}
