@@ -31,7 +31,7 @@ ADDR ?= 127.0.0.1:7071
 DATA ?= .data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 
-.PHONY: help run install test quick race browser clients check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test quick race browser clients promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -77,6 +77,11 @@ browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a brow
 
 clients: $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## run clients of others, as they are published, against the built program
 	go test -count=1 -v -timeout 20m ./internal/prompthub/clients
+
+# npm ci wants packages of other machines in the lock file, which the newest npm leaves out.
+promptfoo: ## install promptfoo with the Node that it needs (half a gigabyte), and have it evaluate prompts of the built program
+	npm install --prefix internal/tools/promptfoo --no-save --ignore-scripts --omit=optional --no-audit --no-fund
+	go test -count=1 -v -run '^TestPromptfoo$$' ./internal/prompthub/clients
 
 check: ## format, vet, lint, dead code, go.mod
 	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
