@@ -203,7 +203,7 @@ var mutants = []mutant{
 	},
 	{
 		"prompts include others without end", "resolve.go",
-		"	if depth > prompt.IncludeDepth {", "	if false {",
+		"	if depth > prompt.IncludeDepth {", "	if depth > 100 {",
 	},
 	{
 		"a merge takes one of two changes of a line", "../prompt/merge.go",

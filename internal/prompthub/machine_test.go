@@ -117,13 +117,23 @@ func when(wrong bool, kind fault.Kind) fault.Kind {
 	return fault.Internal
 }
 
+// maxPrompts is how many there are: few, so that the same meets several commands.
+const maxPrompts = 4
+
 func (m *machine) create(t *rapid.T) {
+	m.few(t)
 	name, public := one(t, someNames, "name"), rapid.Bool().Draw(t, "public")
 	d := prompt.Draft{Name: name, Title: "T", Text: one(t, someTexts, "text"), Visibility: visibility(public)}
 	free := m.free(name, nil)
 	v, _, err := m.s.Create(context.Background(), author, d, "")
 	if m.answers(when(!free, fault.Conflict), err) {
 		m.add(v, d.Text, public)
+	}
+}
+
+func (m *machine) few(t *rapid.T) {
+	if len(m.prompts) == maxPrompts {
+		t.Skip("enough prompts")
 	}
 }
 
@@ -221,7 +231,7 @@ func (m *machine) undo(t *rapid.T) {
 
 func (m *machine) deleteVersion(t *rapid.T) {
 	p := m.living()
-	n := rapid.Int64Range(1, p.last+1).Draw(t, "version")
+	n := rapid.OneOf(rapid.Just(p.current), rapid.Int64Range(1, p.last+1)).Draw(t, "version")
 	_, exists := p.versions[n]
 	left := int64(0)
 	for v := range p.versions {
@@ -297,7 +307,8 @@ func (m *machine) purge(*rapid.T) {
 	m.prompts = slices.DeleteFunc(m.prompts, gone)
 }
 
-func (m *machine) fork(*rapid.T) {
+func (m *machine) fork(t *rapid.T) {
+	m.few(t)
 	p := m.living()
 	v, isNew, err := m.s.Fork(context.Background(), author, p.id, prompthub.WantedVersion{}, "")
 	require.NoError(m.t, err)
@@ -306,20 +317,40 @@ func (m *machine) fork(*rapid.T) {
 	fork.origin = prompt.Origin{ID: p.id, Version: p.current}
 }
 
-// merge takes what the prompt has that a fork comes from.
-func (m *machine) merge(*rapid.T) {
-	p := m.living()
-	var up *modelled
-	for _, q := range m.prompts {
-		if q.id == p.origin.ID && q.deleted.IsZero() {
-			up = q
+// merge takes what the prompt has that a fork comes from, and that was perhaps changed a moment ago.
+func (m *machine) merge(t *rapid.T) {
+	var forks []*modelled
+	for _, p := range m.prompts {
+		if p.origin.ID != "" && p.deleted.IsZero() {
+			forks = append(forks, p)
 		}
+	}
+	if len(forks) == 0 {
+		t.Skip("no fork")
+	}
+	p := rapid.SampledFrom(forks).Draw(t, "fork")
+	up := m.upstream(p)
+	if up != nil && rapid.Bool().Draw(t, "changed") {
+		text := one(t, someTexts, "text")
+		_, err := m.s.Patch(context.Background(), author, up.id, prompthub.Match{Any: true}, prompthub.Patch{Text: &text})
+		require.NoError(t, err)
+		m.holds(up, text)
 	}
 	_, err := m.s.MergeUpstream(context.Background(), author, p.id, prompthub.Theirs)
 	if m.answers(when(up == nil, fault.Conflict), err) {
 		m.holds(p, up.versions[up.current])
 		p.origin.Version = up.current
 	}
+}
+
+// upstream returns what a fork comes from, nil where it is gone.
+func (m *machine) upstream(p *modelled) *modelled {
+	for _, q := range m.prompts {
+		if q.id == p.origin.ID && q.deleted.IsZero() {
+			return q
+		}
+	}
+	return nil
 }
 
 // check reads all that can be read, as its author and as another, and holds it against the model.
