@@ -44,7 +44,7 @@ func TestVersions(t *testing.T) {
 		`<tr><td dir="auto" class="none"></td><td dir="auto"></td></tr>`)
 	ann.get(page + "/compare?from=3&to=3").has("one and the same version")
 
-	t.Run("what was private stays so", func(t *testing.T) {
+	t.Run("what was private stays so", func(*testing.T) {
 		bob.get(page+"/versions").is(200).has("Version 3").lacks("Version 2<", "Version 1<", "Compare</button>")
 		bob.get(page+"/versions/3").is(200).lacks("Restore", "Delete", "Put on this version")
 		for _, path := range []string{"/versions/1", "/versions/2", "/versions/9", "/versions/0", "/versions/x", "/versions/99999999999999999999", "/compare?from=2&to=3", "/compare?from=3", "/compare?from=3&to=-1"} {
@@ -55,7 +55,7 @@ func TestVersions(t *testing.T) {
 		}
 		bob.post(page + "/versions/1/restore").is(404).lacks("Secret")
 	})
-	t.Run("restore and delete", func(t *testing.T) {
+	t.Run("restore and delete", func(*testing.T) {
 		ann.get(ann.post(page+"/versions/2/restore").to(page+"?done=version")).has("<em>two</em>", ">Version 4</a>", "The prompt has the content of that version now")
 		ann.get(page + "/versions/4").has("Restores version 2")
 		ann.post(page + "/versions/1/delete").to(page + "/versions?done=version-deleted")
