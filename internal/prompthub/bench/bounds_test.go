@@ -20,6 +20,7 @@ import (
 
 	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/langfuse"
 	"prompthub/internal/prompthub/langsmith"
 	"prompthub/internal/prompthub/mcp"
@@ -347,6 +348,9 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 			continue
 		case "name":
 			query.Set(name, nameOf(t))
+			continue
+		case "format":
+			query.Set(name, string(rapid.SampledFrom(format.Formats()).Draw(t, name)))
 			continue
 		case "fromUpdatedAt", "toUpdatedAt":
 			query.Set(name, rapid.SampledFrom([]string{"1999-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "x"}).Draw(t, name))
