@@ -62,8 +62,8 @@ var (
 
 	// A page of 50 prompts, each with its labels and perhaps another version, is read whole: 50
 	// times 1 KiB of description, 4 KiB of hints and 100 names of 64 characters. The same route
-	// takes changes.
-	aMessage = bound{2*prompt.MaxTokens + 60, 5600, 2 << 10, 64 << 10}
+	// takes changes of a prompt that was looked up by name.
+	aMessage = bound{aSave.operations + 20, 5600, 2 << 10, 64 << 10}
 	anIndex  = bound{2 * (12 + 150), 11_000, 512, 64 << 10} // two such pages
 )
 

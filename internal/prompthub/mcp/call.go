@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -172,9 +174,14 @@ func shortened(body []byte) []byte {
 func cut(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxNotation)], "") }
 
 // receive is asked before every method of the protocol. Those that need a stream or a session there
-// are not.
+// are not. The library calls it on a goroutine of its own, where a panic would end the process.
 func (d *handler) receive(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				res, err = nil, callOf(ctx).problem(ctx, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+			}
+		}()
 		switch p := req.GetParams().(type) {
 		case *sdk.ListPromptsParams:
 			return d.listPrompts(ctx, p)
@@ -184,11 +191,26 @@ func (d *handler) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			return d.getPrompt(ctx, p, func(ctx context.Context) (sdk.Result, error) { return next(ctx, method, req) })
 		}
 		switch method {
+		case "tools/call":
+			res, err := next(ctx, method, req)
+			return shortRefusal(res), err
 		case "subscriptions/listen", "resources/subscribe", "resources/unsubscribe", "logging/setLevel":
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "there is no " + method + " here"}
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// shortRefusal cuts what a tool says is wrong: a schema quotes what does not fit it.
+func shortRefusal(res sdk.Result) sdk.Result {
+	if r, ok := res.(*sdk.CallToolResult); ok && r != nil && r.IsError {
+		for _, c := range r.Content {
+			if t, ok := c.(*sdk.TextContent); ok {
+				t.Text = cut(t.Text)
+			}
+		}
+	}
+	return res
 }
 
 // keep says how long a client may keep a result, and whether it may show it to others.

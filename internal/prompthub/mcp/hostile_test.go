@@ -1,0 +1,66 @@
+package mcp_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/mcp"
+)
+
+// Whatever is sent, the answer is short and the door goes on.
+func TestHostileMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.public("greeting", "Greet {{name}}.")
+	long := strings.Repeat("x", 200_000)
+	nested := any("x")
+	for range 500 {
+		nested = []any{object{"a": nested}}
+	}
+	values := []any{long, nested, nil, 1e300, -1, true, []any{}, object{}, []string{long}, object{long: long}, "\x00", "\u202e", "../../etc/passwd", strings.Repeat("@", 1000), strings.Repeat("_", 1000)}
+	methods := map[string][]string{
+		"prompts/list": {"cursor"}, "prompts/get": {"name", "arguments"}, "skills/list": {"cursor"}, "skills/get": {"uri"}, "resources/read": {"uri"},
+		"resources/list": {"cursor"}, "resources/templates/list": {"cursor"}, "tools/list": {"cursor"}, "completion/complete": {"ref", "argument", "context"},
+		"tools/call": {"name", "arguments"}, "initialize": {"protocolVersion", "capabilities", "clientInfo"}, "server/discover": {"x"}, "none": {"x"},
+	}
+	arguments := map[string][]string{
+		"search_prompts": {"query", "tag", "tags", "mine", "limit", "cursor"}, "get_prompt": {"id"}, "render_prompt": {"id", "values"},
+		"list_tags": {"x"}, "save_prompt": {"title", "content", "name", "description", "tags"}, "vote_prompt": {"id", "vote"},
+		"update_prompt": {"id", "title", "content", "description", "tags", "visibility", "message", "revision"},
+	}
+	sent := 0
+	check := func(a answer) {
+		sent++
+		require.Less(t, a.status, 500, a.body[:min(len(a.body), 500)])
+		require.Less(t, len(a.body), 16<<10, a.body[:min(len(a.body), 500)])
+	}
+	for i, value := range values {
+		for method, params := range methods {
+			for _, p := range params {
+				check(w.as("ann").call(method, object{"name": "greeting", "uri": "skill://x", p: value}))
+				check(w.as("ann").new(method, "greeting", object{"name": "greeting", "uri": "skill://x", p: value}))
+			}
+			check(w.as("ann").call(method, value))
+		}
+		for tool, names := range arguments {
+			for _, n := range names {
+				check(w.as("bob").tool(tool, object{"id": "@anna/greeting", n: value}))
+			}
+		}
+		check(w.as("ann", "Mcp-Name", "=?base64?"+fmt.Sprint(i)+"?=").call("prompts/get", object{"name": "greeting"}))
+	}
+	require.Greater(t, sent, 500)
+	require.Equal(t, "Greet Ann.", w.as("ann").get("greeting", object{"name": "Ann"}).text())
+}
+
+// A defect is an error of one call, and no end of the process.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *mcp.Config) { c.Service = nil })
+	const internal = -32603
+	require.Contains(t, w.as("ann").call("prompts/list", object{}).fails(internal), "something went wrong")
+	require.Contains(t, w.as("ann").tool("get_prompt", object{"id": "x"}).fails(internal), "something went wrong")
+}
