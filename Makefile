@@ -161,7 +161,7 @@ $(OIDC_STAMP): $(OIDC)/package-lock.json
 	@if command -v npm >/dev/null; then \
 		npm ci --prefix $(OIDC) --ignore-scripts --no-audit --no-fund && touch $@; \
 	else \
-		echo "npm is not installed: sign-in with a provider is not tested. Install Node 22 to test it."; \
+		echo "npm is not installed: sign-in with a provider is not tested. Install Node.js to test it."; \
 	fi
 
 # The programs of others that must work with this one.

@@ -84,6 +84,8 @@ func TestAddressesInDevMode(t *testing.T) {
 		}
 		err = mayListen(settings{Config: auth.Config{Mode: "easyauth", Local: true}}, addr)
 		require.Equal(t, ok, err == nil, "%s: no platform stands before it", addr)
-		require.NoError(t, mayListen(settings{Config: auth.Config{Mode: "jwt", Local: true}}, addr), "others prove who they are")
+		for _, mode := range []string{"jwt", "oidc"} {
+			require.NoError(t, mayListen(settings{Config: auth.Config{Mode: mode, Local: true}}, addr), "in mode %s others prove who they are", mode)
+		}
 	}
 }

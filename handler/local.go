@@ -128,7 +128,7 @@ func mayListen(s settings, addr string) error {
 		return usageError(fmt.Sprintf("local: --addr: %v", err))
 	}
 	ip := net.ParseIP(host)
-	if s.Mode == "jwt" || host == "localhost" || ip != nil && ip.IsLoopback() {
+	if s.Mode == "jwt" || s.Mode == "oidc" || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
 	mode := s.Mode

@@ -57,8 +57,8 @@ param queuePrefix string = 'prompthub-'
 param moreSettings object = {}
 
 @allowed(['Standard_LRS', 'Standard_ZRS', 'Standard_GRS', 'Standard_GZRS', 'Standard_RAGRS', 'Standard_RAGZRS'])
-@description('Copies of the data. Zone-redundant survives the loss of a datacenter.')
-param storageSku string = 'Standard_ZRS'
+@description('Copies of the data. Zone-redundant survives the loss of a datacenter, and is not offered in every region.')
+param storageSku string = 'Standard_LRS'
 
 @allowed([512, 2048, 4096])
 @description('Memory of an instance in MB. The handler needs a tenth of the smallest; more memory is more CPU too.')

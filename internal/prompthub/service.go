@@ -169,17 +169,25 @@ func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag)
 	if err != nil {
 		return nil, nil, err
 	}
+	known, seen := make(map[prompt.Tag]bool), make(map[string]bool)
+	for _, t := range catalog {
+		known[t.Tag] = t.Active
+	}
+	for _, tag := range has {
+		known[tag] = true
+	}
 	for _, text := range all {
 		text = strings.TrimSpace(text)
 		tag := prompt.Tag(text)
-		known := slices.Contains(has, tag) || slices.ContainsFunc(catalog, func(t prompt.TagInfo) bool { return t.Active && t.Tag == tag })
 		switch {
-		case slices.Contains(tags, tag) || slices.Contains(own, text):
-		case known && len(tags) < prompt.MaxTags:
+		case seen[text]:
+			continue
+		case known[tag] && len(tags) < prompt.MaxTags:
 			tags = append(tags, tag)
 		default:
 			own = append(own, text)
 		}
+		seen[text] = true
 	}
 	return tags, own, nil
 }

@@ -53,7 +53,7 @@ func Start(t testing.TB, o Options) *Provider {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		}
-		t.Skip(`there is no OpenID provider to test with: install Node 22, then run "make test": `, err)
+		t.Skip(`there is no OpenID provider to test with: install Node.js, then run "make test": `, err)
 	}
 	text, err := json.Marshal(o)
 	if err != nil {

@@ -24,6 +24,11 @@ func (h hook) check() error {
 			problem("%s holds a quote, a backslash or a line break: azd puts it into JSON as it is", name)
 		}
 	}
+	switch required := h.getenv("ENTRA_ASSIGNMENT_REQUIRED"); required {
+	case "", "true", "false":
+	default:
+		problem("ENTRA_ASSIGNMENT_REQUIRED must be true or false, not %q", required)
+	}
 	if amount, _ := strconv.Atoi(h.getenv("BUDGET_AMOUNT")); amount > 0 {
 		if !firstOfMonth.MatchString(h.getenv("BUDGET_START")) {
 			problem("BUDGET_START must be the first of a month, such as 2026-12-01, where BUDGET_AMOUNT is set")

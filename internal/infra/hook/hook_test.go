@@ -227,6 +227,14 @@ func TestCallback(t *testing.T) {
 	credential := c.objects[app+"/federatedIdentityCredentials(name='prompthub')"]
 	require.Equal(t, "i-1", credential["subject"])
 	require.Equal(t, "https://login.example/t1/v2.0", credential["issuer"])
+
+	principal := c.objects["servicePrincipals(id)"]
+	require.NotContains(t, principal, "appRoleAssignmentRequired", "what was set by hand stays")
+	for _, required := range []bool{true, false} {
+		c.env["ENTRA_ASSIGNMENT_REQUIRED"] = fmt.Sprint(required)
+		require.NoError(t, c.do("postprovision"))
+		require.Equal(t, required, principal["appRoleAssignmentRequired"])
+	}
 }
 
 func TestNothingToDo(t *testing.T) {
@@ -255,6 +263,7 @@ func TestCheck(t *testing.T) {
 		{"MORE_SETTINGS", `{"LIMIT_WRITES":50}`, "no JSON object of strings"},
 		{"MORE_SETTINGS", `LIMIT_WRITES=50`, "no JSON object of strings"},
 		{"PROMPTHUB_TAGS", `a:"A"`, "holds a quote"},
+		{"ENTRA_ASSIGNMENT_REQUIRED", "yes", "must be true or false"},
 		{"BUDGET_AMOUNT", "0", ""},
 		{"BUDGET_AMOUNT", "20", "BUDGET_START must be the first of a month"},
 		{"BUDGET_AMOUNT", "20", "ALERT_EMAIL must say whom"},

@@ -134,11 +134,27 @@ func (h hook) callback(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.retry(ctx, "let the application prove itself", func() error {
+	err = h.retry(ctx, "let the application prove itself", func() error {
 		return h.upsert(ctx, app+"/federatedIdentityCredentials(name='prompthub')", map[string]any{
 			"name": "prompthub", "issuer": values["ENTRA_ISSUER"], "subject": values["IDENTITY_PRINCIPAL_ID"],
 			"audiences": []string{"api://AzureADTokenExchange"},
 		})
+	})
+	if err != nil {
+		return err
+	}
+	return h.assignment(ctx, values["ENTRA_CLIENT_ID"])
+}
+
+// assignment says whether only those who are assigned to the application are let in. Where nothing
+// is asked for, what somebody set by hand stays.
+func (h hook) assignment(ctx context.Context, id string) error {
+	required := h.getenv("ENTRA_ASSIGNMENT_REQUIRED")
+	if required == "" {
+		return nil
+	}
+	return h.retry(ctx, "say who is let in", func() error {
+		return h.send(ctx, "PATCH", "servicePrincipals(appId='"+id+"')", map[string]any{"appRoleAssignmentRequired": required == "true"})
 	})
 }
 

@@ -2,6 +2,8 @@ package langfuse_test
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,4 +103,33 @@ func TestNamesAndSlugs(t *testing.T) {
 	c.get("my-prompt", "").is(404)
 	c.delete("my-prompt", "").is(404)
 	require.Equal(t, "LangfuseConflictError", c.post(fields{"name": "my-prompt", "prompt": "x"}).says(409, `"My Prompt"`))
+}
+
+// An address can hold what is no text; it is refused, and no answer repeats it or a long name.
+func TestNamesThatAreNoText(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	c.made(fields{"name": "p", "prompt": "x"})
+	for _, path := range []string{base + "/%ff", base + "/p?label=%ff", "/lf/api/public/prompts?name=%ff", base + "?tag=%ff"} {
+		c.do(http.MethodGet, path, "").says(400, "Invalid request data")
+	}
+	c.do(http.MethodPatch, base+"/%ff/versions/1", `{"newLabels":["a"]}`).says(400, "Invalid request data")
+	c.do(http.MethodDelete, base+"/%ff", "").says(400, "Invalid request data")
+	require.Less(t, len(c.do(http.MethodGet, base+"/"+strings.Repeat("x", 30_000), "").is(404).body), 1000)
+}
+
+// A list that is sent is read in a time that grows with its length.
+func TestManyLabelsAndTags(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	many := make([]string, 30_000)
+	for i := range many {
+		many[i] = strconv.FormatInt(int64(i), 36)
+	}
+	c.post(fields{"name": "p", "prompt": "x", "labels": many}).is(400)
+	c.post(fields{"name": "p", "prompt": "x", "tags": many}).is(400)
+	twice := []string{"a", "b", "a", "b"}
+	made := c.made(fields{"name": "p", "prompt": "x", "labels": twice, "tags": twice})
+	require.Equal(t, []string{"a", "b", "latest"}, made.Labels)
+	require.Equal(t, []string{"a", "b"}, made.Tags)
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
@@ -143,6 +144,10 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req := request{Caller: caller, name: name, version: version, query: r.URL.Query()}
+	if err := req.readable(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
 	if method == http.MethodPost || method == http.MethodPatch {
 		if req.body, err = s.Door.Admission.ReadBody(w, r, caller.Key, door.BodyLimit(s.MaxText)); err != nil {
 			s.fail(w, r, err)
@@ -161,6 +166,21 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write(w, status, body)
+}
+
+// readable reports an address whose name or query is no text.
+func (r request) readable() error {
+	if !utf8.ValidString(r.name) {
+		return wrong("name", "Name must be valid UTF-8")
+	}
+	for name, values := range r.query {
+		for _, value := range values {
+			if !utf8.ValidString(value) {
+				return wrong(strings.ToValidUTF8(name, "?"), "must be valid UTF-8")
+			}
+		}
+	}
+	return nil
 }
 
 // missing says that there is no such route, or none of this method.

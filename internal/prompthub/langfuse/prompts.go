@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -36,12 +37,12 @@ func wanted(r request, otherwise string) (prompthub.WantedVersion, error) {
 
 // notFound says what was looked for.
 func notFound(name string, want prompthub.WantedVersion) error {
-	what := fmt.Sprintf("Prompt not found: '%s'", name)
+	what := fmt.Sprintf("Prompt not found: '%v'", httpjson.Short(name))
 	switch {
 	case want.Number != 0:
 		what += fmt.Sprintf(" with version %d", want.Number)
 	case want.Label != "":
-		what += fmt.Sprintf(" with label '%s'", want.Label)
+		what += fmt.Sprintf(" with label '%v'", httpjson.Short(want.Label))
 	}
 	return fault.New(fault.NotFound, what)
 }

@@ -184,8 +184,10 @@ func (p newPrompt) draft() (prompthub.NamedDraft, error) {
 	if strings.TrimSpace(p.Name) == "" {
 		return d, wrong("name", "give the prompt a name")
 	}
+	given := map[string]bool{prompt.Latest: true} // each new version is the latest anyway
 	for _, label := range p.Labels {
-		if label != prompt.Latest && !slices.Contains(d.Labels, label) { // each new version is the latest anyway
+		if !given[label] {
+			given[label] = true
 			d.Labels = append(d.Labels, label)
 		}
 	}

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -15,6 +16,9 @@ const (
 	MaxMessages = 200
 	// MaxConfig is how long a config can be, as JSON without white space, in UTF-16 code units.
 	MaxConfig = 65536
+	// MaxConfigDepth is how deep objects and lists of a config can be nested: readers of JSON in other
+	// languages stop at a thousand, and a list of configs stands in an answer of its own.
+	MaxConfigDepth = 100
 
 	maxStored    = 5 * 32768 // UTF-16 code units of messages as they are stored
 	maxVariables = 3 * 32768 // UTF-16 code units of declared variables as they are stored
@@ -105,8 +109,24 @@ func (c *checker) config(s string) string {
 		c.broken("config", s, "send the config as JSON")
 		return ""
 	}
+	if deeper(v, MaxConfigDepth) {
+		c.broken("config", "", "nest objects and lists of the config at most %d deep", MaxConfigDepth)
+	}
 	if n := units(string(v)); n > MaxConfig {
 		c.broken("config", fmt.Sprintf("%d characters", n), "shorten the config to at most %d characters, it has %d", MaxConfig, n)
 	}
 	return string(v)
+}
+
+// deeper reports whether JSON is nested deeper than it may be.
+func deeper(v jsontext.Value, most int) bool {
+	d := jsontext.NewDecoder(bytes.NewReader(v))
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return false // its end, as it is valid
+		}
+		if d.StackDepth() > most {
+			return true
+		}
+	}
 }

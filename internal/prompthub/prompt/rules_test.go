@@ -215,3 +215,17 @@ func TestCheckLeavesItsArgumentAlone(t *testing.T) {
 	require.Equal(t, []prompt.Tag{"Text", "Image"}, d.Tags)
 	require.Equal(t, []prompt.Tag{"text", "image"}, got.Tags)
 }
+
+func TestConfigIsNotNestedForEver(t *testing.T) {
+	t.Parallel()
+	nested := func(n int) prompt.Draft {
+		return prompt.Draft{Title: "t", Text: "x", Visibility: prompt.Private, Config: strings.Repeat("[", n) + strings.Repeat("]", n)}
+	}
+	rules := prompt.Rules{MaxText: 100}
+	_, err := rules.Check(nested(prompt.MaxConfigDepth))
+	require.NoError(t, err)
+	fields := refused(t, rules, nested(prompt.MaxConfigDepth+1))
+	require.Len(t, fields, 1)
+	require.Equal(t, "config", fields[0].Name)
+	require.Contains(t, fields[0].Message, "at most 100 deep")
+}

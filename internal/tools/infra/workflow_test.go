@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,10 +22,12 @@ type workflow struct {
 }
 
 type job struct {
-	RunsOn  string `yaml:"runs-on"`
-	Timeout int    `yaml:"timeout-minutes"`
-	Env     map[string]string
-	Steps   []step
+	RunsOn string `yaml:"runs-on"`
+	// with reviewers and branches that are set in the repository
+	Environment string
+	Timeout     int `yaml:"timeout-minutes"`
+	Env         map[string]string
+	Steps       []step
 }
 
 type step struct {
@@ -72,6 +75,8 @@ func TestWorkflowsMayLittle(t *testing.T) {
 		require.Equal(t, want, w.Permissions, name)
 		for id, j := range w.Jobs {
 			require.Positive(t, j.Timeout, "%s %s", name, id)
+			require.Equal(t, w.Permissions["id-token"] == "write", j.Environment != "",
+				"%s: who signs in to Azure does it from a protected environment", name)
 			for _, s := range j.Steps {
 				require.NotContains(t, s.Run, "${{", "%s: an expression in a script is an injection waiting for its input", name)
 			}
@@ -109,5 +114,38 @@ func TestDeploymentPassesAllVariables(t *testing.T) {
 		if !strings.HasPrefix(name, "AZURE_") { // these azd copies of itself
 			require.Contains(t, p.Pipeline.Variables, name)
 		}
+	}
+}
+
+// What is pinned and not watched grows old.
+func TestEveryPinIsWatched(t *testing.T) {
+	t.Parallel()
+	var config struct {
+		Updates []struct {
+			Ecosystem   string `yaml:"package-ecosystem"`
+			Directories []string
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(content(t, ".github/dependabot.yml"), &config))
+	watched := make(map[string][]string)
+	for _, u := range config.Updates {
+		watched[u.Ecosystem] = append(watched[u.Ecosystem], u.Directories...)
+	}
+	for ecosystem, file := range map[string]string{"gomod": "go.mod", "npm": "package.json"} {
+		var have []string
+		require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() != "." && d.Name() != ".." && strings.HasPrefix(d.Name(), ".")):
+				return filepath.SkipDir
+			case d.Name() != file:
+				return nil
+			}
+			dir, err := filepath.Rel(root, filepath.Dir(path))
+			have = append(have, filepath.ToSlash(filepath.Join("/", dir)))
+			return err
+		}))
+		require.ElementsMatch(t, have, watched[ecosystem], ecosystem)
 	}
 }
