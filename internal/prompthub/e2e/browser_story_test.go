@@ -215,7 +215,7 @@ func takeBack(ann, bob *tab, page string) {
 	ann.t.Helper()
 	ann.goTo(page).click("[name=to][value=private]").reads("The prompt is private now")
 	bob.goTo(page).reads("Not found")
-	ann.click("details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.").shot("deleted")
+	ann.click(".manage details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.").shot("deleted")
 	ann.click("form[action='" + page + "/restore'] button").reads("The prompt is restored.")
 }
 

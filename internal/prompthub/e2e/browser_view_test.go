@@ -70,7 +70,7 @@ func accessible(t *testing.T, b browser, base string) {
 	p.goTo(edited+"/edit").write("#text", strings.Replace(letter, "Thank you", "Many thanks", 1)+"\nYours").click("form#write .primary").reads("Your changes are saved.")
 	p.goTo(edited+"/versions/1").write("#label", "production").click("form[action$='/labels'] button").reads("Put on version 1")
 	gone := write(p, "Gone")
-	p.goTo(gone).click("details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.")
+	p.goTo(gone).click(".manage details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.")
 	for _, v := range variants[:2] {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
