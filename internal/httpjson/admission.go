@@ -23,19 +23,24 @@ import (
 type Admission struct {
 	limiter      *Limiter
 	work, bodies *gate
+	memory       *gate // of bodies on their way, in bytes
 }
 
 const (
 	receiving  = 4 // bodies may be on their way for each request that may be at work
 	oneOf      = 8 // the part of the places that one caller may have: one of so many
 	bodyWithin = 20 * time.Second
+
+	// bodyMemory is how many bytes the bodies may have together that are on their way, as far as they
+	// say how long they are. The smallest instance has eight times as many.
+	bodyMemory = 64 << 20
 )
 
 // NewAdmission returns an Admission for limits that are complete but for AtWork: a rate of zero
 // limits nothing.
 func NewAdmission(l Limits, now func() time.Time) *Admission {
 	n := l.Complete(true).AtWork
-	return &Admission{limiter: NewLimiter(l, now), work: newGate(n), bodies: newGate(receiving * n)}
+	return &Admission{limiter: NewLimiter(l, now), work: newGate(n), bodies: newGate(receiving * n), memory: newGate(bodyMemory)}
 }
 
 // Caller names who sends a request, for the limits: a user, or for those who are not identified
@@ -53,18 +58,27 @@ func (a *Admission) Admit(h http.Header, caller string, write bool) error {
 }
 
 // Enter takes a place at work, which leave gives back.
-func (a *Admission) Enter(caller string) (leave func(), err error) { return a.work.enter(caller) }
+func (a *Admission) Enter(caller string) (leave func(), err error) { return a.work.enter(caller, 1) }
 
 // ReadBody reads the body of a request, of at most so many bytes, and gives the client 20 s to send
-// it. The error is a *Problem. Where there is no connection to set a deadline on, as in tests,
-// there is none.
+// it. The error is a *Problem. A body that does not say how long it is counts as the largest. Where
+// there is no connection to set a deadline on, as in tests, there is none.
 func (a *Admission) ReadBody(w http.ResponseWriter, r *http.Request, caller string, most int64) ([]byte, error) {
-	leave, err := a.bodies.enter(caller)
-	if err != nil {
-		HangUp(w, r)
-		return nil, Describe(r.Context(), err)
+	size := int(most)
+	if n := r.ContentLength; n >= 0 && n < most {
+		size = int(n)
 	}
-	defer leave()
+	for _, g := range []struct {
+		*gate
+		n int
+	}{{a.bodies, 1}, {a.memory, size}} {
+		leave, err := g.enter(caller, g.n)
+		if err != nil {
+			HangUp(w, r)
+			return nil, Describe(r.Context(), err)
+		}
+		defer leave()
+	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
@@ -118,26 +132,26 @@ func newGate(n int) *gate {
 	return &gate{places: n, share: max(n/oneOf, 1), by: make(map[string]int)}
 }
 
-// enter takes a place, which leave gives back. Where there is none the error is Unavailable, where
-// the caller has enough of them Limited.
-func (g *gate) enter(caller string) (leave func(), err error) {
+// enter takes n places, which leave gives back. Where there are not so many the error is
+// Unavailable, where the caller has enough of them Limited.
+func (g *gate) enter(caller string, n int) (leave func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.by[caller] >= g.share:
+	case g.by[caller]+n > g.share:
 		return nil, &fault.Error{
 			Kind: fault.Limited, Text: "too many requests of yours are at work here at once; wait for some to end", RetryAfter: time.Second,
 		}
-	case g.taken >= g.places:
+	case g.taken+n > g.places:
 		return nil, &fault.Error{Kind: fault.Unavailable, Text: "too many requests are at work here; try again", RetryAfter: time.Second}
 	}
-	g.taken++
-	g.by[caller]++
+	g.taken += n
+	g.by[caller] += n
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.taken--
-		if g.by[caller]--; g.by[caller] == 0 {
+		g.taken -= n
+		if g.by[caller] -= n; g.by[caller] == 0 {
 			delete(g.by, caller)
 		}
 	}, nil

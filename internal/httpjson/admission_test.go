@@ -1,9 +1,12 @@
 package httpjson_test
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +42,49 @@ func TestPlaces(t *testing.T) {
 		l()
 	}
 	require.Zero(t, enter("a"))
+}
+
+// An arriving body says when it is waited for, and ends when it is told to.
+type arriving struct{ waited, end chan struct{} }
+
+func (b arriving) Read([]byte) (int, error) {
+	b.waited <- struct{}{}
+	<-b.end
+	return 0, io.EOF
+}
+
+func (arriving) Close() error { return nil }
+
+// TestBodiesShareMemory holds that bodies on their way have a bounded size together, however long
+// each may be, and that one caller does not fill it.
+func TestBodiesShareMemory(t *testing.T) {
+	t.Parallel()
+	a := httpjson.NewAdmission(httpjson.Limits{AtWork: 1024}, fixed)
+	const size = 1 << 20
+	b := arriving{make(chan struct{}), make(chan struct{})}
+	var sent sync.WaitGroup
+	begin := func(caller string, length int64, body io.ReadCloser) error {
+		r := httptest.NewRequest(http.MethodPost, "/", body)
+		r.ContentLength = length
+		_, err := a.ReadBody(httptest.NewRecorder(), r, caller, size)
+		return err
+	}
+	for caller := range 8 {
+		for range 8 {
+			sent.Go(func() { _ = begin(fmt.Sprint(caller), -1, b) })
+			<-b.waited
+		}
+		var p *httpjson.Problem
+		require.ErrorAs(t, begin(fmt.Sprint(caller), 1, http.NoBody), &p)
+		require.Equal(t, http.StatusTooManyRequests, p.Status, "one caller has an eighth")
+	}
+	var p *httpjson.Problem
+	require.ErrorAs(t, begin("another", 1, http.NoBody), &p)
+	require.Equal(t, http.StatusServiceUnavailable, p.Status)
+	require.NoError(t, begin("another", 0, http.NoBody))
+	close(b.end)
+	sent.Wait()
+	require.NoError(t, begin("another", 1, io.NopCloser(strings.NewReader("x"))))
 }
 
 // TestWholeFreesPlacesFirst holds that an answer goes out when its handler has returned, with what
