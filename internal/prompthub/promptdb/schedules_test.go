@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/chaos"
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
@@ -69,6 +70,28 @@ func TestRowsUnderWayAreNoDifference(t *testing.T) {
 		require.Zero(t, differences)
 		require.Empty(t, under)
 		require.Empty(t, r.differences())
+	})
+}
+
+// TestLabelOfWhatIsBeingDeleted: a label is not moved once the prompt is deleted, though the move
+// began before.
+func TestLabelOfWhatIsBeingDeleted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(1)
+		_, err := r.truth.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, "ann", allow)
+		require.NoError(t, err)
+		tk := r.start("label", func(ctx context.Context, db *promptdb.DB) error {
+			_, err := db.SetLabels(ctx, "ann", p.ID, []string{"production"}, 1, "ann", allow)
+			return err
+		})
+		upTo(r, "write Prompts ")
+		_, err = r.truth.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+			p.DeletedAt = r.Now()
+			return p, nil
+		})
+		require.NoError(t, err)
+		require.Equal(t, fault.NotFound, fault.Of(finishAll(r, tk)))
 	})
 }
 
