@@ -15,6 +15,9 @@ var redirect = reflect.TypeOf(http.RedirectHandler("/", http.StatusTemporaryRedi
 func Routes(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
+		if pattern == "" || reflect.TypeOf(h) == redirect {
+			HangUp(w, r) // nobody reads a body
+		}
 		if reflect.TypeOf(h) == redirect {
 			WriteProblem(w, notFound(r.Context()))
 			return

@@ -96,10 +96,11 @@ const inert = `(() => {
 		for (const a of e.attributes) if (/^on|^style$|^srcdoc$/i.test(a.name)) found.push(e.outerHTML.slice(0, 200));
 		if (/^(iframe|object|embed|img|base|style|video|audio|math|frame)$/i.test(e.localName)) found.push(e.outerHTML.slice(0, 200));
 		if (e.localName === 'script' && !/^\/app\/static\//.test(e.getAttribute('src')) || e.localName === 'meta' && e.httpEquiv) found.push(e.outerHTML);
-		if (e.localName === 'form' && !/^\/app/.test(e.getAttribute('action'))) found.push(e.outerHTML.slice(0, 200));
+		if (e.localName === 'form' && !/^\/app/.test(e.getAttribute('action')) && !e.closest('dialog#keys')) found.push(e.outerHTML.slice(0, 200));
 		if (e.localName === 'svg' && !e.closest('.ballot')) found.push(e.outerHTML.slice(0, 200));
 	}
 	for (const a of document.links) {
+		if (a.closest('details.use') && a.href.startsWith('vscode:mcp/install?%7B')) continue;
 		if (!/^(https?|mailto):$/.test(a.protocol)) found.push(a.outerHTML);
 		if (a.host !== location.host && a.rel !== 'nofollow noreferrer') found.push(a.outerHTML);
 	}
@@ -154,7 +155,7 @@ func hostilePages(p *tab, h attack, n int) {
 	author.do(201, "POST", "/prompts", map[string]any{"title": h.title, "text": h.text, "tags": []string{"text"}, "visibility": "public"}, &made)
 	p.as(h.author)
 	looks(p, "/app/prompts/"+made.ID)
-	require.Equal(p.t, []string{h.title, h.text, h.author}, eval[[]string](p, "['h1', '#source', '.author'].map(s => document.querySelector(s).textContent)"))
+	require.Equal(p.t, []string{h.title, h.text, h.author}, eval[[]string](p, "['h1', '#source .text', '.author'].map(s => document.querySelector(s).textContent)"))
 	switch n % len(shapes) {
 	case 0: // the form shows a text the same in every shape
 		looks(p, "/app/prompts/"+made.ID+"/edit")

@@ -162,8 +162,10 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	l := startLocal(t, "embedded")
 	rest := "Content-Length: 1000\r\n\r\n{"
 	for request, want := range map[string]int{
-		"POST /app/prompts HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n":                       403,
-		"POST /app/prompts HTTP/1.1\r\nHost: localhost\r\n":                                                       401,
+		"POST /app/prompts/new HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n":                   403,
+		"POST /app/prompts/new HTTP/1.1\r\nHost: localhost\r\n":                                                   401,
+		"POST /app/prompts HTTP/1.1\r\nHost: localhost\r\n":                                                       405,
+		"POST /nothing HTTP/1.1\r\nHost: localhost\r\n":                                                           404,
 		"POST /api/v1/prompts HTTP/1.1\r\nHost: localhost\r\nX-Dev-User: ann\r\nOrigin: https://evil.example\r\n": 403,
 		"POST /api/v1/prompts HTTP/1.1\r\nHost: localhost\r\n":                                                    401,
 		"POST /api/v1/prompts HTTP/1.1\r\nHost: localhost\r\nX-Dev-User: ann\r\nContent-Type: text/plain\r\n":     415,

@@ -31,7 +31,7 @@ func TestManySlowConnections(t *testing.T) {
 	}
 	l := startLocal(t, "embedded")
 	begin := func(i int) string {
-		head := "POST /app/prompts HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+		head := "POST /app/prompts/new HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 		if i%4 > 0 { // more than there are places at work
 			head = "POST /api/v1/prompts HTTP/1.1\r\nHost: localhost\r\nX-Dev-User: eve\r\nContent-Type: application/json\r\n"
 		}
