@@ -137,3 +137,21 @@ func TestModeOfSignIn(t *testing.T) {
 	require.Contains(t, fs["main.bicep"], "filter(objectKeys(moreSettings), name => startsWith(toLower(name), 'website_'))", "WEBSITE_AUTH_ENABLED is the platform's to set")
 	require.Contains(t, fs["main.bicep"], "moreSettings: empty(platformSettings) ? moreSettings : fail(")
 }
+
+// A name of one's own needs no Front Door where the site takes certificates, which it can only be
+// told when it is created. Before a domain is looked at the first time it has no token yet.
+func TestNamesOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	fs := infrastructure(t)
+	fs.has(t, "modules/app.bicep", "resource site '", "siteScopedCertificatesEnabled: true")
+	require.Contains(t, fs["modules/domain.bicep"], "output validationToken string = domain.properties.?validationProperties.?validationToken ?? ''\n")
+}
+
+// What the platform takes: one instance is enough, and paths that are left out of sign-in have no
+// effect where anybody may come in without.
+func TestStaleLimits(t *testing.T) {
+	t.Parallel()
+	fs := infrastructure(t)
+	require.Regexp(t, `@minValue\(1\)\n@maxValue\(1000\)\n@description\([^\n]*\)\nparam maximumInstanceCount int = 40`, fs["main.bicep"])
+	require.NotContains(t, fs["modules/app.bicep"], "excludedPaths")
+}
