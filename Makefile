@@ -48,7 +48,7 @@ install: ## build the program as prompthub, and put it into BINDIR, where go ins
 # of the built program are alone: beside others on two processors, an emulator of storage misses its deadlines.
 test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
-	go test -count=1 -timeout 20m -parallel 8 ./internal/prompthub/e2e
+	go test -count=1 -timeout 20m -parallel 4 ./internal/prompthub/e2e
 	go test -count=1 -timeout 20m -p $(PROCESSORS) -parallel 8 ./internal/prompthub/promptdb $$(go list ./... | grep -v /e2e$$)
 	cd $(INFRA) && go vet . && go test -count=1 .
 
