@@ -46,7 +46,7 @@ func (h hook) register(ctx context.Context) error {
 			}
 			return err
 		}},
-		{"expose the API", func() error { return h.send(ctx, "PATCH", byID(id), exposed(id)) }},
+		{"expose the API", func() error { return h.patch(ctx, byID(id), exposed(id)) }},
 		{"create the service principal", func() error {
 			return h.upsert(ctx, "servicePrincipals(appId='"+id+"')", map[string]any{"appId": id})
 		}},
@@ -129,7 +129,7 @@ func (h hook) callback(ctx context.Context) error {
 	}
 	app := byID(values["ENTRA_CLIENT_ID"])
 	err := h.retry(ctx, "allow sign-in with a browser", func() error {
-		return h.send(ctx, "PATCH", app, map[string]any{"web": map[string]any{"redirectUris": urls}})
+		return h.patch(ctx, app, map[string]any{"web": map[string]any{"redirectUris": urls}})
 	})
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (h hook) assignment(ctx context.Context, id string) error {
 		return nil
 	}
 	return h.retry(ctx, "say who is let in", func() error {
-		return h.send(ctx, "PATCH", "servicePrincipals(appId='"+id+"')", map[string]any{"appRoleAssignmentRequired": required == "true"})
+		return h.patch(ctx, "servicePrincipals(appId='"+id+"')", map[string]any{"appRoleAssignmentRequired": required == "true"})
 	})
 }
 
@@ -198,11 +198,11 @@ func byID(id string) string { return "applications(appId='" + id + "')" }
 
 // upsert creates what a path names, or updates it where it exists.
 func (h hook) upsert(ctx context.Context, path string, body any) error {
-	return h.send(ctx, "PATCH", path, body, "--headers", "Prefer=create-if-missing")
+	return h.patch(ctx, path, body, "--headers", "Prefer=create-if-missing")
 }
 
-// send sends a request to Microsoft Graph.
-func (h hook) send(ctx context.Context, method, path string, body any, more ...string) error {
+// patch changes an object of Microsoft Graph.
+func (h hook) patch(ctx context.Context, path string, body any, more ...string) error {
 	// By a file, as every shell has its own idea of quotes.
 	f, err := os.CreateTemp("", "graph-*.json")
 	if err != nil {
@@ -215,7 +215,7 @@ func (h hook) send(ctx context.Context, method, path string, body any, more ...s
 	if err := f.Close(); err != nil {
 		return err
 	}
-	args := []string{"rest", "--method", method, "--url", graph + path, "--body", "@" + f.Name()}
+	args := []string{"rest", "--method", "PATCH", "--url", graph + path, "--body", "@" + f.Name()}
 	_, err = h.run(ctx, "az", append(args, more...)...)
 	return err
 }
