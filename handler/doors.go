@@ -20,8 +20,8 @@ func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handle
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
 	doors := web.Beside(a.api(identify, admission), a.pages(identify, sessions, admission))
 	doors = mcp.Beside(doors, a.assistants(identify, admission))
-	doors = langfuse.Beside(doors, a.langfuse(identify, admission))
-	doors = langsmith.Beside(doors, a.langsmith(identify, admission))
+	doors = door.Beside(langfuse.Prefix, doors, a.langfuse(identify, admission))
+	doors = door.Beside(langsmith.Prefix, doors, a.langsmith(identify, admission))
 	return a.settings.Clients(doors)
 }
 

@@ -113,7 +113,8 @@ func (l *lab) restart() {
 	ls := langsmith.New(langsmith.Config{
 		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission}, Log: log, Now: time.Now,
 	})
-	l.doors = langsmith.Beside(langfuse.Beside(mcp.Beside(web.Beside(routes, pages), assistants), lf), ls)
+	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)
+	l.doors = door.Beside(langsmith.Prefix, door.Beside(langfuse.Prefix, l.doors, lf), ls)
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db) {
 		l.jobs[t.Name] = t.Run

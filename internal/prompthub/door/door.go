@@ -5,6 +5,7 @@ package door
 
 import (
 	"net/http"
+	"strings"
 
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
@@ -67,3 +68,15 @@ const minBody = 256 << 10
 // BodyLimit returns how large a body may be, in bytes, where texts may be so long: every character
 // may stand as an escape of six bytes, and a config beside them.
 func BodyLimit(maxText int) int64 { return max(minBody, 6*int64(maxText)+minBody/2) }
+
+// Beside gives a door the requests for its prefix and for what is under it, with their paths as they
+// are, and all others to others.
+func Beside(prefix string, others, own http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {
+			own.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}

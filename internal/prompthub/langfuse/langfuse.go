@@ -60,17 +60,6 @@ func New(c Config) http.Handler {
 	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, h)))
 }
 
-// Beside gives own, which New returned, the requests under Prefix, and all others to others.
-func Beside(others, own http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == Prefix || strings.HasPrefix(r.URL.Path, Prefix+"/") {
-			own.ServeHTTP(w, r)
-			return
-		}
-		others.ServeHTTP(w, r)
-	})
-}
-
 // A request is one that was let in.
 type request struct {
 	door.Caller

@@ -54,17 +54,6 @@ func New(c Config) http.Handler {
 // Patterns returns the routes as a ServeMux knows them.
 func Patterns() []string { return build(Config{}).patterns }
 
-// Beside gives own, which New returned, the requests under Prefix, and all others to others.
-func Beside(others, own http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == Prefix || strings.HasPrefix(r.URL.Path, Prefix+"/") {
-			own.ServeHTTP(w, r)
-			return
-		}
-		others.ServeHTTP(w, r)
-	})
-}
-
 func build(c Config) *server {
 	if c.MaxText == 0 {
 		c.MaxText = prompt.DefaultMaxText
