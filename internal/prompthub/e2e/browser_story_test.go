@@ -254,7 +254,7 @@ func shortKeys(p *tab) {
 	p.press(kb.Enter).sees("document.querySelector('#source pre')")
 	require.Equal(p.t, copied, eval[string](p, "document.querySelector('#source pre').textContent"))
 	p.goTo("/app").press("/").sees("document.activeElement.id === 'q'").press("j").sees("document.querySelector('#q').value.endsWith('j')")
-	p.goTo("/app").press("?").sees("document.querySelector('#keys').open").shot("keys").click("#keys-on").click("#keys .primary")
+	p.goTo("/app").press("?").sees("document.querySelector('#keys').open").shot("keys").click("#keys-on").click("#keys .primary").sees("!document.querySelector('#keys').open")
 	p.press("j").sees("!document.activeElement.closest('.cards')").press("?").sees("document.querySelector('#keys').open").click("#keys-on").press(kb.Escape)
 }
 

@@ -158,8 +158,10 @@ func (p *tab) goTo(path string) *tab {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
+	eval[bool](p, "window.left = true")
 	require.NoError(p.t, chromedp.Do(ctx, chromedp.Navigate(p.base+path)), path)
-	return p
+	// The event that Navigate waits for may be the last one of the page that was left.
+	return p.sees("!window.left && document.readyState === 'complete'")
 }
 
 // eval returns what an expression is on the page.
