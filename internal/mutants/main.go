@@ -30,18 +30,18 @@ func run(only []string) int {
 		return 2
 	}
 	defer os.RemoveAll(dir)
-	if out, ok := test(ctx, dir, promptdb); !ok {
-		fmt.Fprintln(os.Stderr, "mutants: the tests fail without a mutant:\n"+out)
-		return 2
-	}
-	tried, survived := 0, 0
+	t, tried, survived := tree{dir: dir, usual: make(map[string]time.Duration)}, 0, 0
 	for _, m := range slices.Concat(mutants, unbounded) {
 		if len(only) > 0 && !strings.Contains(m.name, strings.Join(only, " ")) {
 			continue
 		}
 		tried++
 		start := time.Now()
-		verdict := m.try(ctx, dir)
+		verdict, err := t.try(ctx, m)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "mutants:", err)
+			return 2
+		}
 		fmt.Printf("%-70s %s (%.0f s)\n", m.name, verdict, time.Since(start).Seconds())
 		if !strings.HasPrefix(verdict, "caught") {
 			survived++
@@ -69,53 +69,94 @@ func (m mutant) apply(dir string) ([]byte, error) {
 	return bytes.Replace(good, []byte(m.from), []byte(m.to), 1), nil
 }
 
-// try puts a mutant into the copy, runs the tests and takes it out.
-func (m mutant) try(ctx context.Context, dir string) string {
-	bad, err := m.apply(filepath.Join(dir, promptdb))
-	if err != nil {
-		return "DOES NOT FIT: " + err.Error()
-	}
-	path := filepath.Join(dir, promptdb, m.file)
-	good, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	if err := os.WriteFile(path, bad, 0o600); err != nil {
-		return err.Error()
-	}
-	defer os.WriteFile(path, good, 0o600) //nolint:errcheck // a copy that is thrown away
-	pkg, more := filepath.Dir(filepath.Join(promptdb, m.file)), []string(nil)
-	if slices.Contains(unbounded, m) {
-		pkg, more = "internal/prompthub/bench", []string{"-run=^TestBounds$"}
-	}
-	out, ok := test(ctx, dir, pkg, more...)
-	switch {
-	case strings.Contains(out, "[build failed]"):
-		return "DOES NOT COMPILE\n" + out
-	case ok:
-		return "SURVIVED"
-	}
-	return "caught by " + failed(out)
+// A tree is a copy of the source that mutants are put into, and how long the tests of a package
+// take there without one.
+type tree struct {
+	dir   string
+	usual map[string]time.Duration
 }
 
-// failed names the tests that failed.
+// try puts a mutant into the copy, runs the tests and takes it out. It fails where the tests fail
+// without it.
+func (t tree) try(ctx context.Context, m mutant) (string, error) {
+	bad, err := m.apply(filepath.Join(t.dir, promptdb))
+	if err != nil {
+		return "DOES NOT FIT: " + err.Error(), nil
+	}
+	path := filepath.Join(t.dir, promptdb, m.file)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	usual, err := t.without(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, bad, 0o600); err != nil {
+		return "", err
+	}
+	defer os.WriteFile(path, good, 0o600) //nolint:errcheck // a copy that is thrown away
+	out, ok := test(ctx, t.dir, m, hangs(usual))
+	switch {
+	case strings.Contains(out, "[build failed]"):
+		return "DOES NOT COMPILE\n" + out, nil
+	case ok:
+		return "SURVIVED", nil
+	}
+	return "caught by " + failed(out), nil
+}
+
+// without says how long the tests that m is for take without it, which they must pass.
+func (t tree) without(ctx context.Context, m mutant) (time.Duration, error) {
+	pkg := m.pkg()
+	if _, known := t.usual[pkg]; !known {
+		start := time.Now()
+		if out, ok := test(ctx, t.dir, m, 20*time.Minute); !ok {
+			return 0, fmt.Errorf("the tests of %s fail without a mutant:\n%s", pkg, out)
+		}
+		t.usual[pkg] = time.Since(start)
+	}
+	return t.usual[pkg], nil
+}
+
+// hangs is when a test that goes on counts as one that never ends: far beyond what a busy machine
+// adds.
+func hangs(usual time.Duration) time.Duration { return 10*usual + time.Minute }
+
+// pkg is the package whose tests must notice the mutant.
+func (m mutant) pkg() string {
+	if slices.Contains(unbounded, m) {
+		return "internal/prompthub/bench"
+	}
+	return filepath.Dir(filepath.Join(promptdb, m.file))
+}
+
+// failed names the tests that failed, or that hung.
 func failed(out string) string {
 	var names []string
+	hung := false
 	for line := range strings.Lines(out) {
+		hung = hung || strings.HasPrefix(line, "panic: test timed out")
 		if name, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
 			names = append(names, strings.Fields(name)[0])
+		} else if name, ok := strings.CutPrefix(line, "\tTest"); ok && hung {
+			names = append(names, "Test"+strings.Fields(name)[0]+" (hangs)")
 		}
 	}
 	if len(names) == 0 {
-		return "a panic or a time-out"
+		return "a panic"
 	}
 	return strings.Join(names, ", ")
 }
 
-// test runs the tests of a package; of another than promptdb those that need nothing but the copy.
-func test(ctx context.Context, dir, pkg string, more ...string) (string, bool) {
-	args := append([]string{"test", "-timeout=300s", "./" + pkg}, more...)
-	if pkg != promptdb && more == nil {
+// test runs the tests that m is for; of another package than promptdb those that need nothing but
+// the copy.
+func test(ctx context.Context, dir string, m mutant, limit time.Duration) (string, bool) {
+	args := []string{"test", "-count=1", "-timeout=" + limit.String(), "./" + m.pkg()}
+	switch {
+	case slices.Contains(unbounded, m):
+		args = append(args, "-run=^TestBounds$")
+	case m.pkg() != promptdb:
 		args = append(args, "-short", "-skip=^TestTables$|^TestQueues$|Emulator|Kill")
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
