@@ -32,6 +32,8 @@ var badJSON = []bad{
 	{name: "invalid UTF-8", body: "{\"title\":\"\xff\"}", status: 400, location: "body.title"},
 	{name: "lone surrogate", body: `{"tags":["\ud800"]}`, status: 400, location: "body.tags[0]"},
 	{name: "swapped surrogates", body: `{"title":"\udc00\ud800"}`, status: 400, location: "body.title"},
+	{name: "broken deep down", body: strings.Repeat(`{"é":`, 8000) + "\xff", status: 400, location: "body" + strings.Repeat(".é", 65) + ".…"},
+	{name: "broken under a long name", body: `{"` + strings.Repeat("x", 100_000) + `":`, status: 400, location: "body." + strings.Repeat("x", 195) + "…"},
 	{name: "too large", body: `{"title":"` + strings.Repeat("x", 300<<10) + `"}`, status: 413},
 	{name: "too large of nothing", body: strings.Repeat(" ", 256<<10+1), status: 413},
 	{name: "wrong type of body", body: `{}`, header: []string{"Content-Type", "text/plain"}, status: 415},

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"reflect"
@@ -13,7 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/door"
@@ -55,12 +53,12 @@ func strict(ctx context.Context, b []byte) error {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return httpjson.NewProblem(ctx, http.StatusBadRequest, "the body is empty; send a JSON object")
 	}
-	err := check(b)
+	err := httpjson.CheckJSON(b)
 	if err == nil {
 		return nil
 	}
 	p := httpjson.NewProblem(ctx, http.StatusBadRequest, "the body is not valid JSON")
-	p.Errors = []httpjson.Field{broken(err)}
+	p.Errors = []httpjson.Field{httpjson.BrokenJSON(err)}
 	return p
 }
 
@@ -74,56 +72,14 @@ func accepted(contentType string, types map[string]*huma.MediaType) bool {
 	return err == nil && types[name] != nil && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
-// check reports what keeps b from being one JSON value in UTF-8 without a name twice.
-func check(b []byte) error {
-	d := jsontext.NewDecoder(bytes.NewReader(b))
-	if _, err := d.ReadValue(); err != nil {
-		return err
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the JSON value")
-	}
-	return nil
-}
-
-// broken says where JSON is broken, and how.
-func broken(err error) httpjson.Field {
-	f := httpjson.Field{Location: "body", Message: err.Error()}
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
-		f.Location, f.Message = location(syntax.JSONPointer), syntax.Err.Error()
-	}
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		f.Message = "the JSON ends early"
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		f.Message = "the object has this name twice"
-	}
-	return f
-}
-
-// location writes a JSON pointer as the locations of problems are written.
-func location(p jsontext.Pointer) string {
-	var b strings.Builder
-	b.WriteString("body")
-	for token := range p.Tokens() {
-		if strings.Trim(token, "0123456789") == "" && token != "" {
-			b.WriteString("[" + token + "]")
-		} else {
-			b.WriteString("." + token)
-		}
-	}
-	return b.String()
-}
-
-// unmarshal decodes a body that check has let pass, for huma: once as it is, once into the type of
+// unmarshal decodes a body that strict has let pass, for huma: once as it is, once into the type of
 // the operation. Only a number can be of the wrong type in the second place: one with a fraction or
 // exponent, or too large.
 func unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	var wrong *json.SemanticError
 	if errors.As(err, &wrong) {
-		return errors.New("expected a plain integer at " + location(wrong.JSONPointer))
+		return errors.New("expected a plain integer at " + httpjson.Location(wrong.JSONPointer))
 	}
 	return err
 }

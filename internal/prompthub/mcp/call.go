@@ -3,13 +3,14 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -49,11 +50,11 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	body, err := d.Door.Admission.ReadBody(w, r, c.Key, door.BodyLimit(d.MaxText))
-	if err == nil {
-		err = checkEnvelope(body)
-	}
 	if err != nil {
 		return err
+	}
+	if e := checkEnvelope(body); e != nil {
+		return failure{Version: "2.0", Error: e}.send(w)
 	}
 	leave, err := d.Door.Admission.Enter(c.Key)
 	if err != nil {
@@ -109,18 +110,47 @@ const (
 	maxNotation = 1 << 10 // bytes of the message of an error of the protocol, which may quote a request
 )
 
-// checkEnvelope refuses what the protocol of no version but 2025-03-26 has, several messages in one
-// body, as they would be one request to the limits; and an id that would make the answer long.
-func checkEnvelope(body []byte) error {
-	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		return fault.New(fault.Malformed, "send one message at a time: there are no batches")
+// checkEnvelope refuses what is no JSON that all readers understand alike; what the protocol of no
+// version but 2025-03-26 has, several messages in one body, as they would be one request to the
+// limits; and an id that would make the answer long. It tells names that differ in case apart, as
+// the library does.
+func checkEnvelope(body []byte) *jsonrpc.Error {
+	if err := httpjson.CheckJSON(body); err != nil {
+		f := httpjson.BrokenJSON(err)
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the body is not valid JSON: " + f.Location + ": " + f.Message}
 	}
 	var message struct {
-		ID json.RawMessage `json:"id"`
+		ID jsontext.Value `json:"id"`
 	}
-	if json.Unmarshal(body, &message) == nil && len(message.ID) > maxID {
-		return fault.New(fault.Malformed, "the id of the message is too long")
+	err := json.Unmarshal(body, &message)
+	switch {
+	case jsontext.Value(body).Kind() == '[':
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "send one message at a time: there are no batches"}
+	case err != nil:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is no JSON object"}
+	case len(message.ID) > maxID:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the id of the message is too long"}
 	}
+	return nil
+}
+
+// A failure is a message of the protocol that reports an error. That of a message that nobody reads
+// has no id.
+type failure struct {
+	Version string         `json:"jsonrpc"`
+	ID      jsontext.Value `json:"id,omitzero"`
+	Error   *jsonrpc.Error `json:"error"`
+}
+
+// send answers with the failure alone.
+func (f failure) send(w http.ResponseWriter) error {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = w.Write(b) // who does not listen any more cannot be told
 	return nil
 }
 
@@ -154,17 +184,10 @@ func (a *answer) send(w http.ResponseWriter) {
 // shortened returns an error of the protocol with a short message, or the beginning of one that is
 // none.
 func shortened(body []byte) []byte {
-	var message struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id,omitempty"`
-		Error   *struct {
-			Code    int64  `json:"code"`
-			Message string `json:"message"`
-		} `json:"error,omitempty"`
-	}
-	if json.Unmarshal(body, &message) == nil && message.Error != nil {
-		message.Error.Message = cut(message.Error.Message)
-		if b, err := json.Marshal(message); err == nil {
+	var f failure
+	if json.Unmarshal(body, &f) == nil && f.Error != nil {
+		f.Error.Message, f.Error.Data = cut(f.Error.Message), nil
+		if b, err := json.Marshal(f); err == nil {
 			return b
 		}
 	}

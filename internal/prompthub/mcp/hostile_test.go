@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -63,4 +64,29 @@ func TestPanic(t *testing.T) {
 	const internal = -32603
 	require.Contains(t, w.as("ann").call("prompts/list", object{}).fails(internal), "something went wrong")
 	require.Contains(t, w.as("ann").tool("get_prompt", object{"id": "x"}).fails(internal), "something went wrong")
+}
+
+// What no reader understands, or not all of them alike, goes no further and is not quoted.
+func TestMessagesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const parse, invalid = -32700, -32600
+	const list = `{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`
+	long := `"` + strings.Repeat("x", 200_000) + `"`
+	for body, code := range map[string]int{
+		"": parse, "{": parse, list + list: parse, list + "x": parse, strings.Replace(list, "list", "li\xff", 1): parse,
+		`{"jsonrpc":"2.0","id":1,"id":2,"method":"prompts/list"}`:                        parse,
+		`{"jsonrpc":"2.0","method":"prompts/list","id":` + long + `}`:                    invalid,
+		`{"jsonrpc":"2.0","method":"prompts/list","id":` + long + `,"ID":1}`:             invalid,
+		`{"jsonrpc":"2.0","method":"prompts/list","iD":1,"id":` + long + `}`:             invalid,
+		strings.Repeat(`{"`+long[1:100]+`":`, 1000) + "\xff" + strings.Repeat("}", 1000): parse,
+		"[" + list + "," + list + "]":                                                    invalid, " \n[" + list + "]": invalid, `"x"`: invalid, "1": invalid,
+	} {
+		a := w.as("ann").send(http.MethodPost, mcp.Prefix, body)
+		require.Equal(t, http.StatusBadRequest, a.status, body[:min(len(body), 100)])
+		require.Equal(t, "application/json", a.header.Get("Content-Type"))
+		require.NotEmpty(t, a.fails(code))
+		require.Less(t, len(a.body), 500)
+		require.NotContains(t, a.body, `"id"`)
+	}
 }
