@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"runtime/pprof"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -67,6 +68,9 @@ func local(ctx context.Context, std streams, addr, data, profile string) (err er
 		return err
 	}
 	l, err := net.Listen("tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("--addr %s: another program listens there, perhaps a PromptHub: end it, or name another port, or 0 for any that is free (%w)", addr, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -255,7 +255,7 @@ func TestLocalOnAPortInUse(t *testing.T) {
 	_, url := startLocal(t, t.TempDir())
 	code, _, errs := handler(t, "local", "--addr", strings.TrimPrefix(url, "http://"), "--data", t.TempDir())
 	require.Equal(t, exitFailed, code)
-	require.Contains(t, errs, "address already in use")
+	require.Contains(t, errs, "another program listens there, perhaps a PromptHub: end it, or name another port")
 }
 
 func TestLocalInterruptedBeforeItBegan(t *testing.T) {
@@ -305,6 +305,28 @@ func TestCommandsOnNoStore(t *testing.T) {
 	code, _, errs := handler(t, "restore", filepath.Join(t.TempDir(), "missing"), "--data", t.TempDir())
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, errs, "no such file")
+}
+
+func TestBackupReplacesNothingUnasked(t *testing.T) {
+	clean(t)
+	data := t.TempDir()
+	p, _ := startLocal(t, data)
+	p.stop()
+	path := file(t, "backup", "old")
+	code, _, errs := handler(t, "backup", path, "--data", data)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, path+" is there already: name another file, or replace it with --overwrite")
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(b))
+	code, _, _ = handler(t, "backup", "--overwrite", path, "--data", data)
+	require.Equal(t, exitOK, code)
+	b, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.NotEqual(t, "old", string(b))
+	code, out, _ := handler(t, "backup", "-", "--data", data)
+	require.Equal(t, exitOK, code)
+	require.Equal(t, string(b), out)
 }
 
 func TestBackupThatFailsLeavesTheOldOne(t *testing.T) {

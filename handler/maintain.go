@@ -19,10 +19,14 @@ func backupCommand() command {
 	return command{
 		name: "backup", args: []string{"FILE"}, short: "write the whole store as JSON Lines",
 		long: "Writes every prompt, vote and tag to FILE (\"-\" is standard output). Index rows follow from them and are left out.\n" +
-			"FILE appears when it is complete." + onTheStore,
+			"FILE appears when it is complete. One that is there stays, but with --overwrite." + onTheStore,
 		setup: func(flags *flag.FlagSet) action {
 			data := dataFlag(flags)
+			overwrite := flags.Bool("overwrite", false, "replace FILE, where it is there, once the new one is complete")
 			return func(ctx context.Context, std streams, args []string) error {
+				if _, err := os.Lstat(args[0]); err == nil && !*overwrite && args[0] != "-" {
+					return fmt.Errorf("backup: %s is there already: name another file, or replace it with --overwrite", args[0])
+				}
 				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
 			}
 		},

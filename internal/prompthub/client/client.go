@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -48,12 +49,21 @@ type Client struct {
 func New(c Config) (*Client, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is not an http or https address", c.URL)
+		return nil, fmt.Errorf("%q is not an http or https address, such as %s", c.URL, example(c.URL))
 	}
 	if c.HTTP == nil {
 		c.HTTP = newHTTP()
 	}
-	return &Client{base: strings.TrimRight(c.URL, "/") + root, token: c.Token, user: c.User, http: c.HTTP}, nil
+	service := strings.TrimSuffix(strings.TrimRight(c.URL, "/"), root) // the path is known, and may be given
+	return &Client{base: service + root, token: c.Token, user: c.User, http: c.HTTP}, nil
+}
+
+// example returns what somebody may have meant who left out the scheme.
+func example(address string) string {
+	if u, err := url.Parse("http://" + address); err == nil && u.Hostname() != "" && !strings.Contains(address, "://") {
+		return "http://" + address
+	}
+	return "https://prompts.example.com"
 }
 
 // URL returns the address of the deployment.
@@ -93,8 +103,13 @@ type answer struct {
 // service refused.
 func (c *Client) do(ctx context.Context, k call, v any) (status int, err error) {
 	a, err := c.patiently(ctx, k)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return 0, fmt.Errorf("nothing listens at %s: is the service running there? (%w)", c.URL(), err)
+	case err != nil:
 		return 0, fmt.Errorf("%s %s: %w", k.method, c.base+k.path, err)
+	case a.isElsewhere():
+		return a.status, &Problem{Status: a.status, Detail: "there is no PromptHub at " + c.URL() + ": give the address of the service alone, without a page's path"}
 	}
 	if a.status < 200 || a.status > 299 {
 		return a.status, a.problem()

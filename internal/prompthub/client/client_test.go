@@ -24,6 +24,19 @@ func TestNewRefusesAddresses(t *testing.T) {
 		_, err := client.New(client.Config{URL: url})
 		require.ErrorContains(t, err, "is not an http or https address", url)
 	}
+	_, err := client.New(client.Config{URL: "127.0.0.1:7071"})
+	require.ErrorContains(t, err, "such as http://127.0.0.1:7071")
+	_, err = client.New(client.Config{URL: "ftp://host"})
+	require.ErrorContains(t, err, "such as https://")
+}
+
+func TestAddressMayHaveThePathOfTheAPI(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"http://x", "http://x/", "http://x/api/v1", "http://x/api/v1/"} {
+		c, err := client.New(client.Config{URL: url})
+		require.NoError(t, err)
+		require.Equal(t, "http://x", c.URL())
+	}
 }
 
 func TestCreate(t *testing.T) {
@@ -202,6 +215,9 @@ func TestRefusals(t *testing.T) {
 		{"not a problem", 500, `<html>`, nil, "Internal Server Error (status 500)"},
 		{"nothing", 418, ``, nil, "I'm a teapot (status 418)"},
 		{"unknown status", 499, ``, nil, "refused (status 499)"},
+		{"another service", 404, "not here", nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
+		{"a path too many", 404, `{"title":"Not Found","detail":"there is no such route"}`, nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
+		{"no such prompt", 404, `{"title":"Not Found","detail":"there is no such prompt"}`, nil, "there is no such prompt (status 404)"},
 		{"redirect", 301, ``, []string{"Location", "https://elsewhere.example"}, "the service is elsewhere: https://elsewhere.example (status 301)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -59,6 +59,16 @@ func (a answer) problem() error {
 	return p
 }
 
+// isElsewhere reports whether what answered has no API at this address: it is not the service, or
+// the address has a path too many.
+func (a answer) isElsewhere() bool {
+	var p Problem
+	return a.status == http.StatusNotFound && (json.Unmarshal(a.body, &p) != nil || p.Title == "" || p.Detail == noRoute)
+}
+
+// noRoute is what the service says of an address that it does not have.
+const noRoute = "there is no such route"
+
 // counted is a number in a reason that differs from row to row.
 var counted = regexp.MustCompile(`, it has [0-9]+`)
 

@@ -155,7 +155,7 @@ func Read(f Format, file string, b []byte) (Document, error) {
 	}
 	d, extra, err := codecs[f].read(file, b)
 	if err != nil {
-		return Document{}, err
+		return Document{}, mistyped(err)
 	}
 	if d.Name == "" && f != CSV && f != JSONLines {
 		d.Name = nameOf(file)

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"reflect"
 	"strings"
 	"unicode/utf16"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/prompthub/prompt"
@@ -44,6 +46,9 @@ func Rows(path string, file []byte, key string) iter.Seq2[Row, error] {
 	key = cmp.Or(key, fieldName)
 	if len(file) > MaxFile {
 		return broken(fmt.Errorf("the file has more than %d bytes: split it", MaxFile))
+	}
+	if bytes.HasPrefix(file, []byte("\xff\xfe")) || bytes.HasPrefix(file, []byte("\xfe\xff")) {
+		return broken(errors.New("the file is in UTF-16: save it as UTF-8"))
 	}
 	switch f := Detect(path, file); f {
 	case CSV:
@@ -181,7 +186,7 @@ func readValue(path string, v jsontext.Value, key string) (Document, error) {
 	}
 	d, extra, err := codecs[f].read(path, v)
 	if err != nil {
-		return Document{}, fmt.Errorf("not the JSON of a prompt: %w", err)
+		return Document{}, fmt.Errorf("not the JSON of a prompt: %w", mistyped(err))
 	}
 	if key != fieldName {
 		d.Name = extra.text(key)
@@ -191,6 +196,26 @@ func readValue(path string, v jsontext.Value, key string) (Document, error) {
 	}
 	d.Extra = Extra{f, extra}
 	return d.normal(), nil
+}
+
+// mistyped says which member is of the wrong type, and of which, where err is about that.
+func mistyped(err error) error {
+	var wrong *json.SemanticError
+	if !errors.As(err, &wrong) || wrong.JSONKind == 0 {
+		return err
+	}
+	want := "something else"
+	if wrong.GoType != nil {
+		want = cmp.Or(kinds[wrong.GoType.Kind()], want)
+	}
+	is := cmp.Or(map[jsontext.Kind]string{'[': "an array", '{': "an object", '0': "a number", '"': "a string"}[wrong.JSONKind], wrong.JSONKind.String())
+	return fmt.Errorf("%s is %s: want %s", cmp.Or(string(wrong.JSONPointer), "it"), is, want)
+}
+
+// kinds says what JSON a member is that is read into a kind of Go's types.
+var kinds = map[reflect.Kind]string{
+	reflect.String: "a string", reflect.Bool: "true or false", reflect.Int64: "a number", reflect.Float64: "a number",
+	reflect.Slice: "an array", reflect.Struct: "an object", reflect.Map: "an object",
 }
 
 // formatOf returns the format of an object by its members.

@@ -92,6 +92,7 @@ func TestFilesThatCannotBeTrusted(t *testing.T) {
 		{"only a mark", "\ufeff", 0, "the file is empty"},
 		{"no header", "Linux Terminal,Act as it\n", 0, `the first line is "Linux Terminal,Act as it": want the columns act and prompt, and optionally for_devs, type, contributor`},
 		{"half a header", "act,text\n", 0, "want the columns act and prompt"},
+		{"UTF-16", "\xff\xfea\x00c\x00t\x00", 0, "the file is in UTF-16: save it as UTF-8"},
 		{"quote never closed", header + "a,b,,,\nc,\"d,,,\ne,f,,,\n", 1, `line 4, column 8: extraneous or missing " in quoted-field, in the row that begins on line 3`},
 		{"quote in a bare field", header + "a,b\"c,,,\nd,e,,,\n", 0, `line 2, column 4: bare " in non-quoted-field, in the row that begins on line 2`},
 		{"text after a quote", header + "a,\"b\" c,,,\n", 0, "line 2"},
@@ -109,6 +110,20 @@ func TestFilesThatCannotBeTrusted(t *testing.T) {
 			require.ErrorContains(t, last, tt.want)
 			require.Equal(t, tt.rows, n)
 		})
+	}
+}
+
+func TestMembersOfTheWrongType(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		`{"title":1,"text":"x"}`:                "/title is a number: want a string",
+		`[{"title":"t","text":["x"]}]`:          "/text is an array: want a string",
+		`{"title":"t","tags":"a"}`:              "/tags is a string: want an array",
+		`{"title":"t","messages":[{"role":2}]}`: "/messages/0/role is a number: want a string",
+	} {
+		rows := read(t, file)
+		require.Len(t, rows, 1, file)
+		require.EqualError(t, rows[0].Err, "not the JSON of a prompt: "+want, file)
 	}
 }
 
