@@ -14,7 +14,7 @@
 //     (receiving as the host does), devhost (the host in one process), auth, httpjson (what every
 //     HTTP door needs), telemetry, cursor, fault;
 //   - for tests and developers: table/tabletest and queue/queuetest (the suites of the contracts),
-//     function/functiontest (a host to test under), chaos (schedules storage calls), azurite,
+//     functiontest (a host to test under), chaos (schedules storage calls), azurite,
 //     mutants (breaks the code on purpose), importtest (who may import whom), infra (checks of
 //     infra/ and azure.yaml), stage (what a deployment contains).
 //

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/function/functiontest"
+	"prompthub/internal/functiontest"
 )
 
 // The pages of "handler local", on all real prompts.

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/azure"
-	"prompthub/internal/function/functiontest"
+	"prompthub/internal/functiontest"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"

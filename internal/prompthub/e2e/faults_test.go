@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/azurite"
-	"prompthub/internal/function/functiontest"
+	"prompthub/internal/functiontest"
 )
 
 // A fault decides what becomes of a request to the storage. It calls pass at most once to let it

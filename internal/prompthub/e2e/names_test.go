@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/function/functiontest"
+	"prompthub/internal/functiontest"
 )
 
 // Names with / and other characters stand in the paths of Langfuse as one segment. They come

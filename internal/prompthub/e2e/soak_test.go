@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/azurite"
-	"prompthub/internal/function/functiontest"
+	"prompthub/internal/functiontest"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
 )

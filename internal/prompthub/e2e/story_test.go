@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/function/functiontest"
+	"prompthub/internal/functiontest"
 )
 
 // A size is how much of everything a story does: Azurite is a hundred times slower than the

@@ -105,10 +105,8 @@ func constraint(s string) (func(string) bool, error) {
 	return nil, fmt.Errorf("constraint %q is not modelled", s)
 }
 
-// match reads the parameters out of a decoded path; ok is false where the path is another's.
-// A parameter that is missing and has no default is absent.
-func (r *route) match(path string) (params map[string]string, ok bool) {
-	params = make(map[string]string)
+// match reports whether a decoded path is one of the route's.
+func (r *route) match(path string) bool {
 	rest := strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/")
 	more := rest != ""
 	for _, seg := range r.segments {
@@ -118,22 +116,22 @@ func (r *route) match(path string) (params map[string]string, ok bool) {
 			value, more = rest, false
 		case !more:
 			if !seg.optional && seg.value == nil {
-				return nil, false
+				return false
 			}
 		default:
 			value, rest, more = strings.Cut(rest, "/")
 			if value == "" { // as in a//b
-				return nil, false
+				return false
 			}
 		}
-		if !seg.take(value, params) {
-			return nil, false
+		if !seg.takes(value) {
+			return false
 		}
 	}
-	return params, !more
+	return !more
 }
 
-func (s *segment) take(value string, params map[string]string) bool {
+func (s *segment) takes(value string) bool {
 	if s.name == "" {
 		return strings.EqualFold(value, s.literal)
 	}
@@ -148,21 +146,20 @@ func (s *segment) take(value string, params map[string]string) bool {
 			return false
 		}
 	}
-	params[s.name] = value
 	return true
 }
 
 // route finds the function for a request: the first by name whose route and methods match. A
 // method that no function takes is not told from a path that no function has.
-func (a *app) route(method, path string) (*function, map[string]string) {
+func (a *app) route(method, path string) *function {
 	for _, f := range a.functions {
 		if f.route == nil {
 			continue
 		}
 		takes := len(f.trigger.Methods) == 0 || slices.ContainsFunc(f.trigger.Methods, func(m string) bool { return strings.EqualFold(m, method) })
-		if params, ok := f.route.match(path); ok && takes {
-			return f, params
+		if takes && f.route.match(path) {
+			return f
 		}
 	}
-	return nil, nil
+	return nil
 }

@@ -11,7 +11,7 @@ import (
 func TestReadApp(t *testing.T) {
 	t.Parallel()
 	app := application(files{
-		"host.json":                  hostJSON(true, `"http":{"routePrefix":"v1"},"queues":{"batchSize":4,"newBatchThreshold":0,"maxDequeueCount":3,"visibilityTimeout":"1.02:03:04.5"}`),
+		"host.json":                  hostJSON(`"http":{"routePrefix":"v1"},"queues":{"batchSize":4,"newBatchThreshold":0,"maxDequeueCount":3,"visibilityTimeout":"1.02:03:04.5"}`),
 		"jobs/function.json":         strings.Replace(jobs, `"jobs"`, `"%QUEUE%-Jobs"`, 1),
 		"notes/readme.txt":           "no function",
 		"zz_rest/deep/function.json": "not looked at",
@@ -44,7 +44,6 @@ func TestReadAppDefaults(t *testing.T) {
 	a, err := readApp(files{"host.json": `{"version":"2.0","customHandler":{"description":{"defaultExecutablePath":"x"}}}`, "tick/function.json": tick}.write(t), []string{})
 	require.NoError(t, err)
 	require.Equal(t, "api", a.prefix)
-	require.False(t, a.forward)
 	require.Equal(t, 16, a.queues.BatchSize)
 	require.Equal(t, 8, a.queues.NewBatchThreshold)
 	require.Equal(t, 5, a.queues.MaxDequeue)
@@ -56,7 +55,7 @@ func TestReadAppDefaults(t *testing.T) {
 func TestReadAppRefuses(t *testing.T) {
 	t.Parallel()
 	host := func(old, new string) files {
-		return files{"host.json": strings.Replace(hostJSON(true, queues), old, new, 1)}
+		return files{"host.json": strings.Replace(hostJSON(queues), old, new, 1)}
 	}
 	rests := func(old, new string) files { return files{"zz_rest/function.json": strings.Replace(rest, old, new, 1)} }
 	tests := []struct {
@@ -69,6 +68,8 @@ func TestReadAppRefuses(t *testing.T) {
 		{"old version", host(`"version":"2.0"`, `"version":"1.0"`), "version"},
 		{"no executable", host("defaultExecutablePath", "executable"), "defaultExecutablePath"},
 		{"proxying", host("enableForwardingHttpRequest", "enableProxyingHttpRequest"), "proxying"},
+		{"requests in envelopes", host("enableForwardingHttpRequest", "forwarding"), "enableForwardingHttpRequest"},
+		{"no output", rests(`,{"type":"http","direction":"out","name":"res"}`, ""), "http output"},
 		{"no bundle for queues", host("extensionBundle", "bundle"), "extensionBundle"},
 		{"batch too large", host(`"batchSize":16`, `"batchSize":33`), "batchsize"},
 		{"batch no number", host(`"batchSize":16`, `"batchSize":"many"`), "batchsize"},

@@ -21,7 +21,7 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		passFrontEnd(r)
 	}
 	path := received(r.URL.EscapedPath())
-	f, params := h.app.route(r.Method, path)
+	f := h.app.route(r.Method, path)
 	switch {
 	case isHosts(path):
 		w.WriteHeader(http.StatusNotFound)
@@ -30,7 +30,7 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f == nil || f.disabled:
 		w.WriteHeader(http.StatusNotFound)
 	default:
-		h.serve(w, r, f, path, params)
+		h.serve(w, r, f, path)
 	}
 }
 
@@ -50,14 +50,10 @@ func (h *Host) home(w http.ResponseWriter) {
 }
 
 // serve runs an HTTP function. Whatever goes wrong is a 500 without a body.
-func (h *Host) serve(w http.ResponseWriter, r *http.Request, f *function, path string, params map[string]string) {
+func (h *Host) serve(w http.ResponseWriter, r *http.Request, f *function, path string) {
 	body, err := readBody(r)
 	if err == nil {
-		if h.app.forward && f.pure() {
-			err = h.forward(w, r, f, path, body)
-		} else {
-			err = h.invokeHTTP(w, r, f, path, params, body)
-		}
+		err = h.forward(w, r, f, path, body)
 	}
 	switch {
 	case errors.Is(err, errStopped):

@@ -16,17 +16,13 @@ var errHang = errors.New("the answer has no JSON object: the host would wait for
 
 // A reply is what the handler answers in JSON mode. encoding/json matches the keys without
 // regard to case, as the host does.
-type reply struct {
-	Outputs     map[string]json.RawMessage
-	Logs        []string
-	ReturnValue json.RawMessage
-}
+type reply struct{ Logs []string }
 
 // invoke posts an envelope to the handler and judges the answer.
-func (h *Host) invoke(ctx context.Context, f *function, in Invocation, e envelope) (out reply, err error) {
+func (h *Host) invoke(ctx context.Context, f *function, in Invocation, e envelope) error {
 	body, err := e.encode()
 	if err != nil {
-		return reply{}, err
+		return err
 	}
 	in.Function = f.name
 	record := h.records.begin(in)
@@ -39,6 +35,7 @@ func (h *Host) invoke(ctx context.Context, f *function, in Invocation, e envelop
 		mark(req, record.ID)
 		return req, nil
 	})
+	var out reply
 	if err == nil {
 		out, err = a.judge()
 	}
@@ -50,7 +47,7 @@ func (h *Host) invoke(ctx context.Context, f *function, in Invocation, e envelop
 		h.logs.add(slog.LevelInfo, line)
 	}
 	h.records.end(record, a.status, hang, err)
-	return out, err
+	return err
 }
 
 // judge reads an answer as strictly as the host does.

@@ -89,7 +89,9 @@ func fakeRoutes(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(must(strconv.Atoi(r.URL.Query().Get("status"))))
 		fmt.Fprint(w, "answered")
 		w.Header().Set("X-Trailer", "late")
-	case r.URL.Path == "/jobs" || r.URL.Path == "/tick" || r.URL.Path == "/inner":
+	case r.URL.Path == "/api/sleep":
+		time.Sleep(time.Hour)
+	case r.URL.Path == "/jobs" || r.URL.Path == "/tick":
 		fakeTrigger(w, body)
 	default:
 		w.Header().Set("Content-Type", "application/json")
@@ -120,8 +122,6 @@ func fakeTrigger(w http.ResponseWriter, body string) {
 		fmt.Fprint(w, "{}")
 	case asks("sleep"):
 		time.Sleep(time.Hour)
-	case asks("set a status"):
-		fmt.Fprint(w, `{"outputs":{"res":{"statusCode":"201","headers":{"X-A":"b"},"body":"made"}}}`)
 	default:
 		_ = json.NewEncoder(w).Encode(map[string]any{"Outputs": map[string]any{}, "Logs": []string{body}, "ReturnValue": nil})
 	}
@@ -144,20 +144,19 @@ const (
 	guarded = `{"bindings":[{"type":"queueTrigger","direction":"in","name":"msg","queueName":"guarded"}]}`
 	tick    = `{"bindings":[{"type":"timerTrigger","direction":"in","name":"timer","schedule":"0 */5 * * * *"}]}`
 	rest    = `{"bindings":[{"type":"httpTrigger","direction":"in","name":"req","authLevel":"anonymous","route":"{*rest}"},{"type":"http","direction":"out","name":"res"}]}`
-	inner   = `{"bindings":[{"type":"httpTrigger","name":"req","methods":["post"],"route":"inner/{id:int?}"},{"type":"http","direction":"out","name":"res"}]}`
 )
 
 // hostJSON returns a host.json for the fake handler with more of its sections.
-func hostJSON(forward bool, extensions string) string {
+func hostJSON(extensions string) string {
 	exe := must(json.Marshal(must(os.Executable())))
 	return fmt.Sprintf(`{"version":"2.0",%s,"extensions":{%s},"customHandler":{"description":{"defaultExecutablePath":%s,"arguments":["--x=%%SETTING%%","%%NONE%%"]},
-		"enableForwardingHttpRequest":%t,"initializationTimeout":"00:00:20"}}`, bundle, extensions, exe, forward)
+		"enableForwardingHttpRequest":true,"initializationTimeout":"00:00:20"}}`, bundle, extensions, exe)
 }
 
 // app returns the usual application with changes.
 func application(change files) files {
 	all := files{
-		"host.json": hostJSON(true, queues), "zz_rest/function.json": rest, "jobs/function.json": jobs,
+		"host.json": hostJSON(queues), "zz_rest/function.json": rest, "jobs/function.json": jobs,
 		"guarded/function.json": guarded, "tick/function.json": tick,
 	}
 	for path, content := range change {

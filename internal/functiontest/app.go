@@ -20,7 +20,6 @@ type app struct {
 	config    config
 	functions []*function // by name, which is the order in which routes are tried
 	prefix    string      // of routes
-	forward   bool        // HTTP requests are forwarded, not put into envelopes
 	initTime  time.Duration
 	runTime   time.Duration // of one invocation
 	queues    queuetrigger.Settings
@@ -48,7 +47,6 @@ func readApp(root string, env []string) (*app, error) {
 func (a *app) readSettings() error {
 	c := a.config
 	a.prefix = strings.Trim(c.text("extensions:http:routeprefix", "api"), "/")
-	a.forward = c.flag("customhandler:enableforwardinghttprequest")
 	encoding := c.text("extensions:queues:messageencoding", "base64")
 	a.base64 = strings.EqualFold(encoding, "base64")
 	if !a.base64 && !strings.EqualFold(encoding, "none") {
@@ -121,6 +119,9 @@ func (a *app) checkTogether() error {
 	for i, f := range a.functions {
 		if f.trigger.Type == queueTrigger && a.config["extensionbundle:id"] == "" {
 			return errors.New("host.json: queue triggers need the extensionBundle")
+		}
+		if f.trigger.Type == httpTrigger && !a.config.flag("customhandler:enableforwardinghttprequest") {
+			return errors.New("host.json: HTTP triggers without enableForwardingHttpRequest are not modelled")
 		}
 		for _, g := range a.functions[:i] {
 			if strings.EqualFold(f.name, g.name) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/function/functiontest"
+	"prompthub/internal/functiontest"
 )
 
 // TestStartFromOutside is how a test of an application looks. Its handler has a path relative to

@@ -23,6 +23,5 @@ func (h *Host) Timer(ctx context.Context, name string) error {
 	e := newEnvelope(f, map[string]any{
 		"Schedule": map[string]any{"AdjustForDST": true}, "ScheduleStatus": status, "IsPastDue": false,
 	})
-	_, err := h.invoke(ctx, f, Invocation{}, e)
-	return err
+	return h.invoke(ctx, f, Invocation{}, e)
 }

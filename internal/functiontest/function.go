@@ -22,7 +22,7 @@ const (
 type function struct {
 	name     string
 	trigger  binding
-	output   string        // the name of its HTTP output binding, if any
+	output   bool          // it has an HTTP output binding
 	route    *route        // of an HTTP trigger
 	schedule cron.Schedule // of a timer trigger
 	disabled bool
@@ -82,10 +82,10 @@ func (f *function) add(b binding) error {
 		}
 		f.trigger = b
 	case "http":
-		if b.Direction != "out" || f.output != "" {
+		if b.Direction != "out" || f.output {
 			return errors.New("want one http binding with direction out")
 		}
-		f.output = b.Name
+		f.output = true
 	default:
 		return fmt.Errorf("type %q is not modelled", b.Type)
 	}
@@ -98,8 +98,9 @@ func (f *function) complete(a *app) (err error) {
 	if t.DataType != "" {
 		return errors.New("dataType is not modelled")
 	}
-	if f.output != "" && t.Type != httpTrigger {
-		return errors.New("an http output without an HTTP trigger")
+	// Without one the host puts a request into an envelope, which is not modelled.
+	if f.output != (t.Type == httpTrigger) {
+		return errors.New("an HTTP trigger and an http output go together")
 	}
 	switch t.Type {
 	case queueTrigger:
@@ -121,6 +122,3 @@ func (f *function) complete(a *app) (err error) {
 	}
 	return err
 }
-
-// pure reports whether nothing but HTTP is bound, which lets the host forward requests.
-func (f *function) pure() bool { return f.trigger.Type == httpTrigger && f.output != "" }

@@ -40,8 +40,7 @@ func (h *Host) deliver(ctx context.Context, f *function, m queue.Message, lock t
 	return h.faults.deliver(ctx, f.trigger.QueueName, text, func(duplicate bool) error {
 		in := in
 		in.Duplicate = duplicate
-		_, err := h.invoke(ctx, f, in, e)
-		return err
+		return h.invoke(ctx, f, in, e)
 	})
 }
 
