@@ -24,7 +24,8 @@ type card struct {
 	gaps       gaps
 	name, slug string
 	last       int64
-	deleted    bool // the prompt, whose names others may take
+	deleted    bool      // the prompt, whose names others may take
+	movedAt    time.Time // when its labels moved last; zero where none did since this is kept
 	etag       string
 }
 
@@ -46,6 +47,9 @@ func parseCard(row table.Row) (card, error) {
 		labels: map[string]int64{},
 		name:   p.Get("Name").Str(), slug: p.Get("Slug").Str(), last: p.Get("LastVersion").Int(), deleted: p.Get("IsDeleted").Bool(),
 		etag: row.ETag,
+	}
+	if at := p.Get("MovedAt"); at.Type() == table.TypeTime {
+		c.movedAt = at.Time()
 	}
 	if text := p.Get("Labels").Str(); text != "" {
 		if err := json.Unmarshal([]byte(text), &c.labels); err != nil {
@@ -106,7 +110,7 @@ func (c card) labelsText() string {
 }
 
 func (c card) row(author string, id prompt.ID) table.Row {
-	return table.Row{Key: labelsKey(author, id), ETag: c.etag, Props: table.Props{
+	row := table.Row{Key: labelsKey(author, id), ETag: c.etag, Props: table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Labels", Value: table.String(c.labelsText())},
 		{Name: "Gaps", Value: table.String(c.gaps.String())},
@@ -115,6 +119,10 @@ func (c card) row(author string, id prompt.ID) table.Row {
 		{Name: "LastVersion", Value: table.Int64(c.last)},
 		{Name: "IsDeleted", Value: table.Bool(c.deleted)},
 	}}
+	if !c.movedAt.IsZero() {
+		row.Props = append(row.Props, table.Prop{Name: "MovedAt", Value: table.Time(c.movedAt)})
+	}
+	return row
 }
 
 // op returns the write of the labels row: under its ETag, or for the first time.
@@ -212,14 +220,23 @@ func parseMoveRow(row table.Row) prompt.Move {
 	}
 }
 
-// moveOps returns the card with labels on a version, and the rows that tell of it.
+// tick is the smallest step of the times that keys hold.
+const tick = 100 * time.Nanosecond
+
+// moveOps returns the card with labels on a version, and the rows that tell of it. Each move is
+// later than those before it, whatever clocks say: its time is its key, and tells their order.
 func (w *work) moveOps(c card, labels []string, to int64, by string) (card, []table.Op) {
+	at := w.db.Now().UTC()
+	if next := c.movedAt.Add(tick); at.Before(next) {
+		at = next
+	}
 	var ops []table.Op
 	for _, label := range labels {
 		if from := c.labels[label]; from != to {
 			c = c.with(label, to)
+			c.movedAt = at
 			ops = append(ops, table.Op{Kind: table.Insert, Row: moveRow(w.author, w.id, prompt.Move{
-				Label: label, From: from, To: to, Change: prompt.Change{By: by, At: w.db.Now().UTC()},
+				Label: label, From: from, To: to, Change: prompt.Change{By: by, At: at},
 			})})
 		}
 	}

@@ -106,6 +106,38 @@ func TestLabelsMoveAndComeBack(t *testing.T) {
 	w.check()
 }
 
+// A label that moves several times at once, or while the clock is set back, has a history in order.
+func TestLabelMovesInOneTick(t *testing.T) {
+	w := newWorld(t)
+	p := w.add("ann", draft("T"))
+	w.write(p, "two", "production")
+	put := func(n int64) {
+		_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{"production"}, n, "ann", allow)
+		require.NoError(t, err)
+	}
+	put(1)
+	put(2)
+	w.clock.Advance(-time.Minute)
+	put(1)
+	w.write(p, "three", "production")
+	require.Equal(t, []string{"1>3", "2>1", "1>2", "2>1", "0>2"}, w.history("ann", p, "production"))
+	_, err := w.UndoLabel(t.Context(), "ann", p.ID, "production", "ann", allow)
+	require.NoError(t, err)
+	require.Equal(t, "1>3 undone", w.history("ann", p, "production")[0])
+	w.clock.Advance(time.Hour)
+	w.run()
+	w.check()
+
+	backup := w.backup()
+	w = newWorld(t)
+	_, err = w.Restore(t.Context(), strings.NewReader(backup), func(int) {})
+	require.NoError(t, err)
+	w.clock.Advance(-time.Hour)
+	put(2)
+	require.Equal(t, []string{"1>2", "1>3 undone"}, w.history("ann", p, "production")[:2])
+	w.check()
+}
+
 func (w *world) version(viewer string, p prompt.Prompt, want promptdb.WantedVersion) string {
 	w.t.Helper()
 	v, err := w.GetVersion(w.t.Context(), viewer, p.ID, want)

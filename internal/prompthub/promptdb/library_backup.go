@@ -188,7 +188,7 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 	rows := usesRows(l.Author, id, l.Version, content.Includes())
 	rows = append(rows, versionRow(l.Author, id, prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}))
 	if id != re.of {
-		re.of, re.versions = id, map[int64][]table.Key{}
+		re.of, re.versions, re.movedAt = id, map[int64][]table.Key{}, time.Time{}
 	}
 	for _, row := range rows {
 		re.versions[l.Version] = append(re.versions[l.Version], row.Key)
@@ -223,6 +223,9 @@ func (re *restore) move(ctx context.Context, l moveLine) error {
 	if !ok || id != l.Prompt || !prompt.ValidLabel(l.Label) {
 		return fmt.Errorf("label %q of prompt %q", l.Label, l.Prompt)
 	}
+	if id == re.of && l.At.After(re.movedAt) {
+		re.movedAt = l.At
+	}
 	return re.add(ctx, re.db.t.Prompts, moveRow(l.Author, id, prompt.Move{
 		Label: l.Label, From: l.From, To: l.To, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
 	}))
@@ -242,7 +245,7 @@ func (re *restore) library(ctx context.Context, rec record, l *libraryLine) erro
 			return err
 		}
 	}
-	c := card{labels: l.Labels, gaps: deleted}.of(rec.Prompt)
+	c := card{labels: l.Labels, gaps: deleted, movedAt: re.movedAt}.of(rec.Prompt)
 	errs := []error{re.add(ctx, re.db.t.Prompts, c.row(rec.AuthorID, rec.ID))}
 	add := func(name string, props table.Props) {
 		if !slices.Contains(l.Lost, name) {
