@@ -20,13 +20,28 @@ func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want Wa
 	if err != nil {
 		return View{}, false, err
 	}
-	d := prompt.Draft{Title: v.Title, Description: v.Description, Visibility: prompt.Private}.With(v.Of.Content)
+	content, err := s.portable(ctx, who, v)
+	if err != nil {
+		return View{}, false, err
+	}
+	d := prompt.Draft{Title: v.Title, Description: v.Description, Visibility: prompt.Private}.With(content)
 	d.Message = fmt.Sprintf("Forked from version %d of %q", v.Version, v.Title)
 	// A tag that was retired since stays with those that have it.
 	if d.Tags, _, err = s.SplitTags(ctx, tagTexts(v.Tags), nil); err != nil {
 		return View{}, false, err
 	}
 	return s.create(ctx, who, d, prompt.Origin{ID: v.ID, Version: v.Version}, key)
+}
+
+// portable returns the content of a prompt as the caller can have it: names in a text are those of
+// its author, so what another's prompt includes stands in its place.
+func (s *Service) portable(ctx context.Context, who auth.User, v View) (prompt.Content, error) {
+	c := v.Content()
+	if v.AuthorID == who.ID || len(c.Includes()) == 0 {
+		return c, nil
+	}
+	whole, err := s.Resolve(ctx, who, v)
+	return whole.Content, err
 }
 
 func tagTexts(tags []prompt.Tag) []string {
@@ -100,7 +115,11 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 		if err != nil {
 			return p, err
 		}
-		content, err := u.into(p.Content(), take)
+		base, theirs, err := s.changed(ctx, who, u, take)
+		if err != nil {
+			return p, err
+		}
+		content, err := u.into(p.Content(), base, theirs, take)
 		if err != nil {
 			return p, err
 		}
@@ -112,19 +131,36 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 	})
 }
 
+// changed returns what a fork comes from, and what became of that, as the caller can have them.
+// Where what the former includes is gone since, it is as it was written.
+func (s *Service) changed(ctx context.Context, who auth.User, u Upstream, take Side) (base, theirs prompt.Content, err error) {
+	if u.Now.ID == "" || take == Mine {
+		return base, theirs, nil
+	}
+	if theirs, err = s.portable(ctx, who, u.Now); err != nil {
+		return base, theirs, err
+	}
+	before := u.Now
+	before.Draft = before.With(u.Base.Content)
+	if base, err = s.portable(ctx, who, before); fault.Of(err) == fault.Conflict {
+		return u.Base.Content, theirs, nil
+	}
+	return base, theirs, err
+}
+
 // into returns what becomes of the content of a fork.
-func (u Upstream) into(mine prompt.Content, take Side) (prompt.Content, error) {
+func (u Upstream) into(mine, base, theirs prompt.Content, take Side) (prompt.Content, error) {
 	switch {
 	case u.Now.ID == "":
 		return mine, fault.New(fault.Conflict, "the prompt that this one was forked from does not exist any more, or you may not read it")
 	case take == Mine:
 		return mine, nil
 	case take == Theirs:
-		return u.Now.Content(), nil
+		return theirs, nil
 	case u.Base.Number == 0:
 		return mine, fault.New(fault.Conflict, fmt.Sprintf("version %d, which both come from, does not exist any more: choose mine or theirs", u.Origin.Version))
 	}
-	merged, clashes := prompt.Merge(u.Base.Content, mine, u.Now.Content())
+	merged, clashes := prompt.Merge(base, mine, theirs)
 	if len(clashes) == 0 {
 		return merged, nil
 	}

@@ -26,6 +26,7 @@ type History struct {
 	Items  []prompt.Version
 	Labels map[string]int64 // those of the prompt
 	Latest int64
+	Before int64 // the version before the last of Items, 0 for none
 	Next   string
 }
 
@@ -43,7 +44,7 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 	if err != nil {
 		return History{}, err
 	}
-	h := History{Items: page.Items, Labels: page.Labels, Latest: page.Latest}
+	h := History{Items: page.Items, Labels: page.Labels, Latest: page.Latest, Before: page.Before}
 	if page.After > 0 {
 		h.Next = sealed(scope, promptdb.Page{After: strconv.FormatInt(page.After, 10)}).Next
 	}

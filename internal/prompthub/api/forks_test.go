@@ -74,3 +74,35 @@ func TestForkStory(t *testing.T) {
 	bob.do("POST", there+"/fork?version=4", "").problem(404)
 	bob.do("POST", there+"/fork?version=5", "").is(201)
 }
+
+// TestForkOfIncludes: names in a text are those of its author, so what another's prompt includes
+// stands in its place in a fork.
+func TestForkOfIncludes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	part := prompts + "/" + ann.do("POST", prompts, `{"title":"Part","text":"Be kind.","visibility":"public"}`).is(201).prompt().ID
+	there := prompts + "/" + ann.do("POST", prompts, `{"title":"Whole","text":"@@@langfusePrompt:name=part|label=latest@@@\nFind defects.\nName them.\n","visibility":"public"}`).is(201).prompt().ID
+	change := func(p person, at, body string) answer {
+		return p.do("PATCH", at, body, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+	}
+	mine := bob.do("POST", there+"/fork", "").is(201).prompt()
+	require.Equal(t, "Be kind.\nFind defects.\nName them.\n", mine.Text)
+	own := ann.do("POST", there+"/fork", "").is(201).prompt()
+	require.Contains(t, own.Text, "name=part", "one's own names stay")
+
+	here := prompts + "/" + mine.ID
+	change(bob, here, `{"text":"Be kind.\nFind defects.\nName them in order.\n"}`).is(200)
+	change(ann, there, `{"text":"@@@langfusePrompt:name=part|label=latest@@@\nFind all defects.\nName them.\n"}`).is(200)
+	merged := bob.do("POST", here+"/upstream/merge", "").is(200).prompt()
+	require.Equal(t, "Be kind.\nFind all defects.\nName them in order.\n", merged.Text)
+	change(ann, there, `{"text":"@@@langfusePrompt:name=part|label=latest@@@\nAll.\n"}`).is(200)
+	require.Equal(t, "Be kind.\nAll.\n", bob.do("POST", here+"/upstream/merge?take=theirs", "").is(200).prompt().Text)
+
+	change(ann, part, `{"visibility":"private","text":"Secret."}`).is(200)
+	require.Contains(t, bob.do("POST", there+"/fork", "").problem(409).Detail, "which you may not read")
+	change(ann, there, `{"text":"@@@langfusePrompt:name=part|label=latest@@@\nEverything.\n"}`).is(200)
+	require.NotContains(t, bob.do("POST", here+"/upstream/merge?take=theirs", "").problem(409).Detail, "Secret")
+	require.Equal(t, "Be kind.\nAll.\n", bob.get(here).is(200).prompt().Text)
+	bob.do("POST", here+"/upstream/merge?take=mine", "").is(200)
+}

@@ -308,6 +308,9 @@ func TestStoreFromBeforeNames(t *testing.T) {
 	_, err = w.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})
 	require.NoError(t, err)
 	w.check()
+	found, err := w.UserID(t.Context(), prompt.AuthorKey("ann"))
+	require.NoError(t, err)
+	require.Equal(t, "ann", found, "pages that lead to the author do so before he writes again")
 	for _, p := range before {
 		require.Empty(t, p.Name)
 		v, err := w.Get(t.Context(), "ann", p.ID)

@@ -98,8 +98,11 @@ func (r *reindexing) mayRemove(d Difference) bool {
 	return d.author != "" || !r.unjudged && r.db.Now().Sub(d.id.Time()) > time.Hour
 }
 
-// renew rewrites a prompt, and gives it a name if it has none yet.
+// renew rewrites a prompt, and gives it what it lacks that was made before there was such.
 func (db *DB) renew(ctx context.Context, author string, id prompt.ID, row table.Row) error {
+	if err := db.authorKnown(ctx, author); err != nil {
+		return err
+	}
 	if unnamed(row) {
 		if err := db.nameOld(ctx, author, id); err != nil && fault.Of(err) != fault.NotFound {
 			return err

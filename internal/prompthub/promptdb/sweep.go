@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"prompthub/internal/fault"
@@ -132,7 +133,7 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 	if s.votes != nil {
 		before = s.votes.at
 	}
-	ok := s.nameOld(ctx, page.Rows, failed)
+	ok := s.complete(ctx, page.Rows, failed)
 	found, errs := s.part.page(ctx, page.Rows, page.Next == "")
 	for _, err := range errs {
 		ok = failed.record(err) && ok
@@ -153,15 +154,19 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 	return true
 }
 
-// nameOld names the prompts of a page that have no name yet: they were made before there were any.
-func (s *slice) nameOld(ctx context.Context, rows []table.Row, failed *failures) bool {
+// complete gives the prompts of a page what they lack that were made before there was such: a name,
+// and a key that leads to their author.
+func (s *slice) complete(ctx context.Context, rows []table.Row, failed *failures) bool {
 	ok := true
 	for _, row := range rows {
-		if s.table != s.db.t.Prompts || !unnamed(row) {
+		if s.table != s.db.t.Prompts || strings.HasPrefix(row.Row, "!") {
 			continue
 		}
 		author, id, err := truthKey(row.Key)
 		if err == nil {
+			err = s.db.authorKnown(ctx, author)
+		}
+		if err == nil && unnamed(row) {
 			err = s.db.nameOld(ctx, author, id)
 		}
 		if errors.Is(err, errUnreadable) || errors.Is(err, errNewer) || fault.Of(err) == fault.NotFound {

@@ -150,10 +150,25 @@ func (db *DB) Known(ctx context.Context, user string) {
 	db.Background(func() {
 		ctx, cancel := context.WithTimeout(ctx, 2*callWithin)
 		defer cancel()
-		if err := db.leads(ctx, knownKey(prompt.AuthorKey(user)), user); err != nil {
-			db.known.forget(user) // the next time
-		}
+		_ = db.leadByKey(ctx, user) // if not now, the next time
 	})
+}
+
+// authorKnown is Known, done when it returns: for authors who wrote before there were keys, and
+// those whose Known was lost.
+func (db *DB) authorKnown(ctx context.Context, author string) error {
+	if !db.known.first(author) {
+		return nil
+	}
+	return db.leadByKey(ctx, author)
+}
+
+func (db *DB) leadByKey(ctx context.Context, user string) error {
+	err := db.leads(ctx, knownKey(prompt.AuthorKey(user)), user)
+	if err != nil {
+		db.known.forget(user)
+	}
+	return err
 }
 
 // ByAuthor returns the prompts of an author that everyone may see, the newest first. It reads the

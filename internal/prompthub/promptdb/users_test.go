@@ -85,3 +85,20 @@ func TestVerifyUsers(t *testing.T) {
 	})
 	require.Len(t, w.found(), 2, "a key that is another's")
 }
+
+// TestAuthorsOfBefore: whoever wrote before there were keys has one after anti-entropy.
+func TestAuthorsOfBefore(t *testing.T) {
+	w := newWorld(t)
+	w.add("ann", draft("T"))
+	leads := func() string {
+		user, err := w.UserID(t.Context(), prompt.AuthorKey("ann"))
+		require.NoError(t, err)
+		return user
+	}
+	require.Empty(t, leads())
+	_, differences, err := w.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, differences)
+	require.Equal(t, "ann", leads())
+	w.check()
+}

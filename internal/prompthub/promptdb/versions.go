@@ -223,6 +223,7 @@ type VersionPage struct {
 	Labels map[string]int64
 	Latest int64
 	After  int64
+	Before int64 // the version before the last of Items, 0 for none
 }
 
 // versionCard is what a list shows of a version.
@@ -259,7 +260,7 @@ func (db *DB) Versions(ctx context.Context, viewer string, id prompt.ID, below i
 			break
 		}
 		if len(page.Items) == limit {
-			page.After = page.Items[limit-1].Number
+			page.After, page.Before = page.Items[limit-1].Number, v.Number
 			break
 		}
 		page.Items = append(page.Items, v)

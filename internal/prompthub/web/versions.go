@@ -76,12 +76,9 @@ func (s *web) history(w http.ResponseWriter, r *http.Request, who auth.User) err
 	p := historyPage{Address: addressOf(id)}
 	chips := chipsOf(p.Address, h.Labels)
 	for i, item := range h.Items {
-		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest}
-		switch {
-		case i+1 < len(h.Items):
+		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before}
+		if i+1 < len(h.Items) {
 			e.Before = h.Items[i+1].Number
-		case h.Next != "":
-			e.Before = item.Number - 1
 		}
 		p.Items = append(p.Items, e)
 	}

@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"html"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +64,16 @@ func TestVersions(t *testing.T) {
 		ann.get(page + "/versions/1").is(404)
 		ann.post(page + "/versions/1/delete").is(404)
 		ann.get(page + "/versions").has("Version 2<").lacks("Version 1<")
+	})
+	t.Run("what changed across pages", func(*testing.T) {
+		many := ann.write("Many", "1", "public")
+		for n := range 22 {
+			ann.edit(many, strconv.Itoa(n+2), "public")
+		}
+		ann.post(many + "/versions/3/delete").to(many + "/versions?done=version-deleted")
+		last := ann.get(many+"/versions").is(200).has("Version 4</a>").lacks("Version 2</a>").has("from=2&amp;to=4")
+		ann.get(html.UnescapeString(last.find(`href="([^"]*from=2&amp;to=4)"`))).is(200)
+		ann.get(html.UnescapeString(last.find(`rel="next" href="([^"]*)"`))).is(200).has("from=1&amp;to=2").lacks("to=1\"")
 	})
 	hidden := ann.write("Hidden", "text", "private")
 	for _, path := range []string{"/versions", "/versions/1", "/compare?from=1&to=1", "/labels", "/labels?label=x"} {
