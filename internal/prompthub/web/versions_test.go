@@ -71,7 +71,7 @@ func TestVersions(t *testing.T) {
 			ann.edit(many, strconv.Itoa(n+2), "public")
 		}
 		ann.post(many + "/versions/3/delete").to(many + "/versions?done=version-deleted")
-		last := ann.get(many+"/versions").is(200).has("Version 4</a>").lacks("Version 2</a>").has("from=2&amp;to=4")
+		last := ann.get(many + "/versions").is(200).has("Version 4</a>").lacks("Version 2</a>").has("from=2&amp;to=4")
 		ann.get(html.UnescapeString(last.find(`href="([^"]*from=2&amp;to=4)"`))).is(200)
 		ann.get(html.UnescapeString(last.find(`rel="next" href="([^"]*)"`))).is(200).has("from=1&amp;to=2").lacks("to=1\"")
 	})
