@@ -13,6 +13,8 @@ OIDC := internal/tools/oidc
 OIDC_STAMP := $(OIDC)/node_modules/.package-lock.json
 CLIENTS := internal/tools/clients
 CLIENTS_STAMP := $(CLIENTS)/node_modules/.package-lock.json
+LANGFUSE_JS := internal/tools/langfuse-js
+LANGFUSE_JS_TESTS := $(LANGFUSE_JS)/prompts.e2e.test.ts
 ASSISTANTS := internal/tools/clients/mcp
 ASSISTANTS_STAMP := $(ASSISTANTS)/node_modules/.package-lock.json
 SCHEMAS := $(CURDIR)/.cache/schemas
@@ -31,7 +33,7 @@ ADDR ?= 127.0.0.1:7071
 DATA ?= .data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 
-.PHONY: help run install test quick race browser clients promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test quick race browser clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -80,6 +82,11 @@ clients: $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## run clients of others, as they 
 	go test -count=1 -v -timeout 20m ./internal/prompthub/clients
 
 # npm ci wants packages of other machines in the lock file, which the newest npm leaves out.
+langfuse-js: $(LANGFUSE_JS_TESTS) ## fetch the tests that Langfuse has for its own client, and run them against the built program
+	echo "d6b1cba06f00c81cc82b11635d343bac93ac0e374780301ac3df9fbb475acd5b  $<" | sha256sum --check --quiet
+	npm install --prefix $(LANGFUSE_JS) --no-save --ignore-scripts --no-audit --no-fund
+	go test -count=1 -v -run '^TestLangfuseJS$$' ./internal/prompthub/clients
+
 promptfoo: ## install promptfoo with the Node that it needs (half a gigabyte), and have it evaluate prompts of the built program
 	npm install --prefix internal/tools/promptfoo --no-save --ignore-scripts --omit=optional --no-audit --no-fund
 	go test -count=1 -v -run '^TestPromptfoo$$' ./internal/prompthub/clients
@@ -180,6 +187,10 @@ $(ASSISTANTS_STAMP): $(ASSISTANTS)/package-lock.json
 	else \
 		echo "npm is not installed: clients of the Model Context Protocol are not tested. Install Node 20 or later to test them."; \
 	fi
+
+# Its source is not kept here.
+$(LANGFUSE_JS_TESTS):
+	curl -fsSL -o $@ https://raw.githubusercontent.com/langfuse/langfuse-js/0d5a8d0e9c503eacba2ef2829095bc39b5fa6da8/tests/e2e/prompts.e2e.test.ts
 
 # What tests in a browser need besides the browser.
 $(WEB_STAMP): $(WEB)/package-lock.json
