@@ -20,8 +20,9 @@ func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handle
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
 	doors := web.Beside(a.api(identify, admission), a.pages(identify, sessions, admission))
 	doors = mcp.Beside(doors, a.assistants(identify, admission))
-	doors = door.Beside(langfuse.Prefix, doors, a.langfuse(identify, admission))
-	doors = door.Beside(langsmith.Prefix, doors, a.langsmith(identify, admission))
+	foreign := a.foreign(identify, admission)
+	doors = door.Beside(langfuse.Prefix, doors, langfuse.New(foreign))
+	doors = door.Beside(langsmith.Prefix, doors, langsmith.New(foreign))
 	return a.settings.Clients(doors)
 }
 
@@ -37,22 +38,13 @@ func (a *app) assistants(identify auth.Identify, admission *httpjson.Admission) 
 	})
 }
 
-// langfuse returns what programs use that speak to Langfuse.
-func (a *app) langfuse(identify auth.Identify, admission *httpjson.Admission) http.Handler {
+// foreign returns what the doors need that stand in for other services.
+func (a *app) foreign(identify auth.Identify, admission *httpjson.Admission) door.Foreign {
 	service := a.service()
-	return langfuse.New(langfuse.Config{
+	return door.Foreign{
 		Service: service, Door: door.Door{Identify: service.WithTokens(identify, a.settings.Dev()), Admission: admission},
 		MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
-	})
-}
-
-// langsmith returns what programs use that keep prompts in the hub of LangSmith.
-func (a *app) langsmith(identify auth.Identify, admission *httpjson.Admission) http.Handler {
-	service := a.service()
-	return langsmith.New(langsmith.Config{
-		Service: service, Door: door.Door{Identify: service.WithTokens(identify, a.settings.Dev()), Admission: admission},
-		MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
-	})
+	}
 }
 
 // pages returns what people see in a browser.

@@ -105,10 +105,10 @@ type body struct{ *bytes.Reader }
 // Close does nothing.
 func (body) Close() error { return nil }
 
-// Refuse answers a request whose body nobody has read, and nobody will.
+// Refuse answers a request that goes no further: what is left of its body nobody will read.
 func Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	HangUp(w, r)
-	WriteProblem(w, Describe(r.Context(), err))
+	answer(w, r, Describe(r.Context(), err))
 }
 
 // HangUp ends the connection of a request with its answer. The server would read what is left of

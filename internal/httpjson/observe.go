@@ -24,6 +24,7 @@ type record struct {
 	user       string
 	cause      error
 	operations *telemetry.Operations
+	write      func(http.ResponseWriter, *Problem)
 }
 
 type recordKey struct{}
@@ -53,6 +54,10 @@ type Observer struct {
 	Log       *slog.Logger
 	Now       func() time.Time
 	Telemetry *telemetry.Telemetry // nil collects nothing
+
+	// WriteProblem answers with a problem in a form of its own, whose headers are set; nil stands for
+	// the function of this name.
+	WriteProblem func(http.ResponseWriter, *Problem)
 }
 
 // Observe gives every request an id and the trace that it belongs to, answers for a handler that
@@ -60,7 +65,7 @@ type Observer struct {
 func (o Observer) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := o.Now()
-		rec := &record{id: requestID(r)}
+		rec := &record{id: requestID(r), write: o.WriteProblem}
 		ctx, traced := o.Telemetry.Request(telemetry.Join(r.Context(), r.Header), method(r))
 		rec.trace = telemetry.TraceID(ctx)
 		ctx, rec.operations = telemetry.WithOperations(ctx)
@@ -109,7 +114,7 @@ func answerPanic(w *observer, r *http.Request, v any) (aborted bool) {
 	if w.status != 0 {
 		return true
 	}
-	WriteProblem(w, p)
+	answer(w, r, p)
 	return false
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -145,7 +146,18 @@ func Short(v any) any {
 	return nil
 }
 
-// WriteProblem answers a request with a problem.
+// answer answers a request with a problem, in the form that its Observer says.
+func answer(w http.ResponseWriter, r *http.Request, p *Problem) {
+	write := recordOf(r.Context()).write
+	if write == nil {
+		WriteProblem(w, p)
+		return
+	}
+	maps.Copy(w.Header(), p.header)
+	write(w, p)
+}
+
+// WriteProblem answers with a problem.
 func WriteProblem(w http.ResponseWriter, p *Problem) {
 	body, err := json.Marshal(p)
 	if err != nil { // a current thing or a value that JSON cannot hold
@@ -154,9 +166,7 @@ func WriteProblem(w http.ResponseWriter, p *Problem) {
 	}
 	body = append(body, '\n')
 	h := w.Header()
-	for name, values := range p.header {
-		h[name] = values
-	}
+	maps.Copy(h, p.header)
 	h.Set("Content-Type", ProblemType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(p.Status)

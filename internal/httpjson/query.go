@@ -20,7 +20,7 @@ func JoinQuery(next http.Handler) http.Handler {
 		// A semicolon is a character like others, to us and to the host.
 		values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
 		if err != nil {
-			WriteProblem(w, Describe(r.Context(), fault.New(fault.Malformed, "the query cannot be decoded; encode it as a URL asks for")))
+			Refuse(w, r, fault.New(fault.Malformed, "the query cannot be decoded; encode it as a URL asks for"))
 			return
 		}
 		for key, all := range values {

@@ -19,7 +19,7 @@ func Routes(mux *http.ServeMux) http.Handler {
 			HangUp(w, r) // nobody reads a body
 		}
 		if reflect.TypeOf(h) == redirect {
-			WriteProblem(w, notFound(r.Context()))
+			answer(w, r, notFound(r.Context()))
 			return
 		}
 		if pattern != "" {
@@ -28,13 +28,13 @@ func Routes(mux *http.ServeMux) http.Handler {
 			return
 		}
 		// The mux finds out which methods the path has; only its plain text is not wanted.
-		answer := &head{header: w.Header()}
-		h.ServeHTTP(answer, r)
-		if answer.status == http.StatusMethodNotAllowed {
-			WriteProblem(w, NewProblem(r.Context(), answer.status, "use one of the methods that the header Allow names"))
+		seen := &head{header: w.Header()}
+		h.ServeHTTP(seen, r)
+		if seen.status == http.StatusMethodNotAllowed {
+			answer(w, r, NewProblem(r.Context(), seen.status, "use one of the methods that the header Allow names"))
 			return
 		}
-		WriteProblem(w, notFound(r.Context()))
+		answer(w, r, notFound(r.Context()))
 	})
 }
 

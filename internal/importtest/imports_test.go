@@ -49,16 +49,18 @@ var allowed = map[string][]string{
 	"internal/prompthub": {
 		"internal/auth", "internal/cursor", "internal/fault", "internal/prompthub/prompt", "internal/prompthub/promptdb",
 	},
-	"internal/prompthub/door": {"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub/prompt"},
+	"internal/prompthub/door": {
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
+	},
 	"internal/prompthub/api": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/format",
 		"internal/prompthub/prompt", "internal/telemetry",
 	},
 	"internal/prompthub/langfuse": {
-		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt", "internal/telemetry",
+		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",
 	},
 	"internal/prompthub/langsmith": {
-		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt", "internal/telemetry",
+		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",
 	},
 	"internal/prompthub/web": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",

@@ -107,14 +107,9 @@ func (l *lab) restart() {
 	assistants := mcp.New(mcp.Config{
 		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
 	})
-	lf := langfuse.New(langfuse.Config{
-		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission}, Log: log, Now: time.Now,
-	})
-	ls := langsmith.New(langsmith.Config{
-		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission}, Log: log, Now: time.Now,
-	})
+	foreign := door.Foreign{Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission}, Log: log, Now: time.Now}
 	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)
-	l.doors = door.Beside(langsmith.Prefix, door.Beside(langfuse.Prefix, l.doors, lf), ls)
+	l.doors = door.Beside(langsmith.Prefix, door.Beside(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db) {
 		l.jobs[t.Name] = t.Run

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/prompthub/langfuse"
+	"prompthub/internal/prompthub/langsmith"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -67,7 +69,7 @@ func (r request) make(l *lab) int {
 }
 
 func requests() []request {
-	return slices.Concat(reads(), lists(), votes(), changes(), moderation(), pages(), assistants(), langfuses(), jobs())
+	return slices.Concat(reads(), lists(), votes(), changes(), moderation(), pages(), assistants(), langfuses(), langsmiths(), jobs())
 }
 
 func get(path, user string) call { return call{method: http.MethodGet, path: path, user: user} }
@@ -281,41 +283,24 @@ func assistants() []request {
 	}
 }
 
-// langfuses are those of the clients of Langfuse.
-func langfuses() []request {
-	const prompts = "/lf/api/public/v2/prompts"
-	made := func(l *lab) {
-		l.makeToken()
-		l.ask(call{method: http.MethodPost, path: prompts, user: ann, body: `{"name":"a/b","prompt":"{{c}}","labels":["production"],"config":{"d":1}}`}, nil)
-		l.ask(call{method: http.MethodPost, path: prompts, user: ann, body: `{"name":"a/b","prompt":"{{d}}"}`}, nil)
-		l.settle()
-	}
-	sent := func(method, path, body string) call { return call{method: method, path: prompts + path, body: body} }
-	named := budget{2, 6}
-	return []request{
-		{name: "Langfuse: get by name and label", token: true, again: true, setup: made, call: sent("GET", "/a%2Fb", ""), steps: 2, tables: 6, budget: &named},
-		{name: "Langfuse: get by name and version", token: true, again: true, setup: made, call: sent("GET", "/a%2Fb?version=2", ""), steps: 2, tables: 6, budget: &named},
-		{name: "Langfuse: get a name that nobody has", token: true, setup: made, status: 404, call: sent("GET", "/x", ""), steps: 2, tables: 4, behind: 1},
-		{name: "Langfuse: list 10", token: true, setup: made, call: sent("GET", "", ""), steps: 3, tables: 14, behind: 1},
-		{name: "Langfuse: list one", token: true, setup: made, call: sent("GET", "?name=a/b", ""), steps: 3, tables: 5, behind: 1},
-		{name: "Langfuse: label a version", token: true, setup: made, call: sent("PATCH", "/a%2Fb/versions/2", `{"newLabels":["production"]}`), steps: 7, tables: 18, behind: 1},
-	}
-}
-
-// route returns which of the routes of the OpenAPI document a request takes.
+// route returns which of the routes a request takes.
 func (r request) route(l *lab, mux *http.ServeMux) string {
 	req := httptest.NewRequestWithContext(l.t.Context(), r.call.method, l.path(r.call.path), nil)
 	_, pattern := mux.Handler(req)
 	return pattern
 }
 
-// routes returns all routes of the OpenAPI document.
+// routes returns all routes of the OpenAPI document, and those that stand in for other services.
 func (l *lab) routes() (mux *http.ServeMux, all []string) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage
 	}
 	l.ask(get("/openapi.json", ""), &document)
 	mux = http.NewServeMux()
+	for _, route := range slices.Concat(langfuse.Patterns(), langsmith.Patterns()) {
+		mux.Handle(route, http.NotFoundHandler())
+		all = append(all, route)
+	}
 	for path, methods := range document.Paths {
 		for method := range methods {
 			route := strings.ToUpper(method) + " " + path

@@ -4,6 +4,7 @@
 package door
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -66,8 +67,10 @@ func Scope(r *http.Request) string {
 const minBody = 256 << 10
 
 // BodyLimit returns how large a body may be, in bytes, where texts may be so long: every character
-// may stand as an escape of six bytes, and a config beside them.
-func BodyLimit(maxText int) int64 { return max(minBody, 6*int64(maxText)+minBody/2) }
+// may stand as an escape of six bytes, and a config beside them. Zero means prompt.DefaultMaxText.
+func BodyLimit(maxText int) int64 {
+	return max(minBody, 6*int64(cmp.Or(maxText, prompt.DefaultMaxText))+minBody/2)
+}
 
 // Beside gives a door the requests for its prefix and for what is under it, with their paths as they
 // are, and all others to others.

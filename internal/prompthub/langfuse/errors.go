@@ -2,7 +2,6 @@ package langfuse
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -29,9 +28,6 @@ var statuses = map[int]struct {
 	http.StatusServiceUnavailable:  {http.StatusServiceUnavailable, "ServiceUnavailableError"},
 }
 
-// errMethod reports a route that is not there for the method of a request.
-var errMethod = errors.New("there is no such route for this method")
-
 // broken is the message of an error that names rules.
 const broken = "Invalid request data"
 
@@ -48,12 +44,8 @@ type failure struct {
 	Error   any    `json:"error"` // the name of the error, or issues
 }
 
-// fail answers a request with what is wrong with it.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, errMethod) {
-		err = httpjson.NewProblem(r.Context(), http.StatusMethodNotAllowed, err.Error())
-	}
-	p := httpjson.Describe(r.Context(), err)
+// fail answers with a problem.
+func fail(w http.ResponseWriter, p *httpjson.Problem) {
 	status, f := p.Status, failure{Message: p.Detail, Error: http.StatusText(p.Status)}
 	if known, ok := statuses[p.Status]; ok {
 		status, f.Error = known.status, known.name
@@ -61,10 +53,6 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if len(p.Errors) > 0 {
 		f = failure{Message: broken, Error: issues(p.Errors)}
 	}
-	for name, values := range p.GetHeaders() {
-		w.Header()[name] = values
-	}
-	httpjson.HangUp(w, r)
 	write(w, status, f)
 }
 

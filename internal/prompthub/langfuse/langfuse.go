@@ -3,26 +3,20 @@
 // is the pair of keys: its id the public one, its secret the secret one. They see his own prompts,
 // by name.
 //
-// What is wrong with a request is told in the shape of Langfuse, {message, error}, but for what is
-// refused before anybody asks for a route, such as a query that cannot be decoded.
+// What is wrong with a request is told in the shape of Langfuse, {message, error}.
 package langfuse
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/door"
-	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/telemetry"
 )
 
 // Prefix is the path that all routes begin with: what the SDKs are given as base URL.
@@ -33,31 +27,13 @@ const (
 	old     = Prefix + "/api/public/prompts" // before there were labels
 )
 
-// Config is what the door needs. Every field is required but those that say what their zero means.
-type Config struct {
-	Service   *prompthub.Service
-	Door      door.Door
-	MaxText   int // UTF-16 code units of a text; zero means prompt.DefaultMaxText
-	Origins   httpjson.Origins
-	Log       *slog.Logger
-	Now       func() time.Time
-	Telemetry *telemetry.Telemetry // nil collects nothing
-}
-
-type server struct {
-	Config
-}
+type server struct{ door.Foreign }
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux around it
 // must not clean them.
-func New(c Config) http.Handler {
-	if c.MaxText == 0 {
-		c.MaxText = prompt.DefaultMaxText
-	}
-	s := &server{c}
-	h := httpjson.JoinQuery(httpjson.Whole(http.HandlerFunc(s.serve)))
-	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, h)))
+func New(f door.Foreign) http.Handler {
+	s := &server{f}
+	return f.Handler(fail, http.HandlerFunc(s.serve))
 }
 
 // A request is one that was let in.
@@ -123,38 +99,21 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	path, name, version := find(method, r.URL.EscapedPath())
 	act, ok := routes[method+" "+path]
 	if !ok {
-		s.fail(w, r, missing(path))
+		httpjson.Refuse(w, r, missing(r.Context(), path))
 		return
 	}
 	httpjson.SetRoute(r.Context(), method+" "+path)
-	caller, err := s.Door.Admit(w, r, door.Need{Users: true, Write: httpjson.IsWrite(r), Scope: door.Scope(r)})
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	req := request{Caller: caller, name: name, version: version, query: r.URL.Query()}
-	if err := req.readable(); err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	if method == http.MethodPost || method == http.MethodPatch {
-		if req.body, err = s.Door.Admission.ReadBody(w, r, caller.Key, door.BodyLimit(s.MaxText)); err != nil {
-			s.fail(w, r, err)
-			return
+	s.Take(w, r, func(c door.Caller, body []byte) error {
+		req := request{c, name, version, r.URL.Query(), body}
+		if err := req.readable(); err != nil {
+			return err
 		}
-	}
-	leave, err := s.Door.Admission.Enter(caller.Key)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	defer leave()
-	status, body, err := act(s, r.Context(), req)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	write(w, status, body)
+		status, answer, err := act(s, r.Context(), req)
+		if err == nil {
+			write(w, status, answer)
+		}
+		return err
+	})
 }
 
 // readable reports an address whose name or query is no text.
@@ -173,11 +132,17 @@ func (r request) readable() error {
 }
 
 // missing says that there is no such route, or none of this method.
-func missing(path string) error {
-	for pattern := range routes {
-		if strings.HasSuffix(pattern, " "+path) {
-			return errMethod
+func missing(ctx context.Context, path string) error {
+	var methods []string
+	for _, pattern := range Patterns() {
+		if method, of, _ := strings.Cut(pattern, " "); of == path {
+			methods = append(methods, method)
 		}
 	}
-	return fault.New(fault.NotFound, "there is no such route: this service has prompts, and takes no traces, scores or datasets")
+	if methods == nil {
+		return fault.New(fault.NotFound, "there is no such route: this service has prompts, and takes no traces, scores or datasets")
+	}
+	p := httpjson.NewProblem(ctx, http.StatusMethodNotAllowed, "there is no such route for this method")
+	p.SetHeader("Allow", strings.Join(methods, ", "))
+	return p
 }

@@ -2,6 +2,8 @@ package langfuse_test
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,11 +36,31 @@ func TestRoutes(t *testing.T) {
 		require.Equal(t, "LangfuseNotFoundError", c.do(http.MethodGet, path, "").says(404, "no such route"), path)
 	}
 	for path, method := range map[string]string{base: http.MethodDelete, base + "/p": http.MethodPost, base + "/p/versions/1": http.MethodPut, "/lf/api/public/prompts": http.MethodPost} {
-		require.Equal(t, "MethodNotAllowedError", c.do(method, path, "").says(405, "method"), path)
+		a := c.do(method, path, "")
+		require.Equal(t, "MethodNotAllowedError", a.says(405, "method"), path)
+		require.NotEmpty(t, a.header.Get("Allow"), path)
 	}
+	require.Equal(t, "GET, POST", c.do(http.MethodPut, base, "").header.Get("Allow"))
 	c.made(fields{"name": "p", "prompt": "x", "labels": []string{"production"}})
 	head := c.do(http.MethodHead, path("p", ""), "").is(200)
 	require.Empty(t, head.body)
 	require.Equal(t, "application/json", c.get("p", "").header.Get("Content-Type"))
 	require.Len(t, langfuse.Patterns(), 6)
+}
+
+// What goes wrong before a route is found, or within one, has the shape of Langfuse too.
+func TestOneShapeOfErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.client("ann")
+	require.Equal(t, "InvalidRequestError", c.do(http.MethodGet, base+"?name=%zz", "").says(400, "query cannot be decoded"))
+	c.do(http.MethodPost, base, strings.Repeat(" ", 1<<20)).says(413, "larger than")
+	foreign := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+base, strings.NewReader("{}"))
+	foreign.Header.Set("Sec-Fetch-Site", "cross-site")
+	require.Equal(t, "ForbiddenError", c.send(foreign).says(403, "another site"))
+	w.config.Service = nil
+	w.door = langfuse.New(w.config)
+	a := c.do(http.MethodGet, base, "")
+	require.Equal(t, "Internal Server Error", a.says(500, "something went wrong"))
+	require.NotContains(t, a.body, "nil pointer")
 }

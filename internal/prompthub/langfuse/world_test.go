@@ -31,7 +31,7 @@ const base = langfuse.Prefix + "/api/public/v2/prompts"
 type world struct {
 	t       testing.TB
 	service *prompthub.Service
-	config  langfuse.Config
+	config  door.Foreign
 	door    http.Handler
 
 	mu  sync.Mutex
@@ -46,7 +46,7 @@ func newWorld(t testing.TB) *world {
 	})
 	require.NoError(t, db.Create(t.Context()))
 	w.service = prompthub.New(db, prompt.Rules{}, w.clock)
-	w.config = langfuse.Config{
+	w.config = door.Foreign{
 		Service: w.service, Log: slog.New(slog.DiscardHandler), Now: w.clock,
 		Door: door.Door{
 			Identify:  w.service.WithTokens(auth.Dev(), true),
@@ -115,6 +115,10 @@ func (c client) do(method, path, body string) answer {
 	if method != http.MethodGet {
 		c.wait(time.Millisecond) // what is moved twice is moved at two times
 	}
+	return c.send(r)
+}
+
+func (c client) send(r *http.Request) answer {
 	w := httptest.NewRecorder()
 	c.door.ServeHTTP(w, r)
 	return answer{c.t, w.Code, w.Body.String(), w.Header()}

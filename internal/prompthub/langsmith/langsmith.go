@@ -4,61 +4,43 @@
 //
 // A manifest is what LangChain makes of a prompt. It is made from the prompt, unless what was
 // pushed says more than a prompt can: then it is kept beside it, and counts while the content does.
+//
+// What is wrong with a request is told as everywhere here: the sentence is in detail, where
+// LangSmith has it.
 package langsmith
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/door"
-	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/telemetry"
 )
 
 // Prefix is the path that all routes begin with: what clients are given as their endpoint.
 const Prefix = "/ls"
 
-// Config is what the door needs. Every field is required but those that say what their zero means.
-type Config struct {
-	Service   *prompthub.Service
-	Door      door.Door
-	MaxText   int // UTF-16 code units of a text; zero means prompt.DefaultMaxText
-	Origins   httpjson.Origins
-	Log       *slog.Logger
-	Now       func() time.Time
-	Telemetry *telemetry.Telemetry // nil collects nothing
-}
-
 type server struct {
-	Config
+	door.Foreign
 	mux      *http.ServeMux
 	patterns []string // of the mux
 }
 
 // New returns a handler for everything under Prefix.
-func New(c Config) http.Handler {
-	h := httpjson.JoinQuery(httpjson.Whole(httpjson.Routes(build(c).mux)))
-	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, h)))
+func New(f door.Foreign) http.Handler {
+	return f.Handler(httpjson.WriteProblem, httpjson.Routes(build(f).mux))
 }
 
 // Patterns returns the routes as a ServeMux knows them.
-func Patterns() []string { return build(Config{}).patterns }
+func Patterns() []string { return build(door.Foreign{}).patterns }
 
-func build(c Config) *server {
-	if c.MaxText == 0 {
-		c.MaxText = prompt.DefaultMaxText
-	}
-	s := &server{Config: c, mux: http.NewServeMux()}
+func build(f door.Foreign) *server {
+	s := &server{Foreign: f, mux: http.NewServeMux()}
 	s.handle("GET /settings", s.settings)
 	s.handle("GET /repos", s.listRepos)
 	s.handle("POST /repos/{$}", s.createRepo)
@@ -87,32 +69,14 @@ func (s *server) handle(pattern string, act func(context.Context, request) (any,
 	pattern = method + " " + Prefix + path
 	s.patterns = append(s.patterns, pattern)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		body, err := s.serve(w, r, act)
-		if err != nil {
-			httpjson.Refuse(w, r, err)
-			return
-		}
-		write(w, body)
+		s.Take(w, r, func(c door.Caller, body []byte) error {
+			answer, err := act(r.Context(), request{c, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("commit"), r.URL.Query(), body})
+			if err == nil {
+				write(w, answer)
+			}
+			return err
+		})
 	})
-}
-
-func (s *server) serve(w http.ResponseWriter, r *http.Request, act func(context.Context, request) (any, error)) (any, error) {
-	caller, err := s.Door.Admit(w, r, door.Need{Users: true, Write: httpjson.IsWrite(r), Scope: door.Scope(r)})
-	if err != nil {
-		return nil, err
-	}
-	req := request{Caller: caller, owner: r.PathValue("owner"), repo: r.PathValue("repo"), commit: r.PathValue("commit"), query: r.URL.Query()}
-	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
-		if req.body, err = s.Door.Admission.ReadBody(w, r, caller.Key, door.BodyLimit(s.MaxText)); err != nil {
-			return nil, err
-		}
-	}
-	leave, err := s.Door.Admission.Enter(caller.Key)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	return act(r.Context(), req)
 }
 
 // decode reads a body. What it says beside the members of v is not looked at.

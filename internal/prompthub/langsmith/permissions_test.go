@@ -40,7 +40,7 @@ func newWorld(t testing.TB) *world {
 	})
 	require.NoError(t, db.Create(t.Context()))
 	w.service = prompthub.New(db, prompt.Rules{}, clock)
-	w.door = langsmith.New(langsmith.Config{
+	w.door = langsmith.New(door.Foreign{
 		Service: w.service, Log: slog.New(slog.DiscardHandler), Now: clock,
 		Door: door.Door{Identify: w.service.WithTokens(auth.Dev(), true), Admission: httpjson.NewAdmission(httpjson.Limits{}, clock)},
 	})

@@ -1,0 +1,63 @@
+package main
+
+import "net/http"
+
+// langfuses are those of the clients of Langfuse.
+func langfuses() []request {
+	const prompts = "/lf/api/public/v2/prompts"
+	made := func(l *lab) {
+		l.makeToken()
+		l.ask(call{method: http.MethodPost, path: prompts, user: ann, body: `{"name":"a/b","prompt":"{{c}}","labels":["production"],"config":{"d":1}}`}, nil)
+		l.ask(call{method: http.MethodPost, path: prompts, user: ann, body: `{"name":"a/b","prompt":"{{d}}"}`}, nil)
+		l.settle()
+	}
+	including := func(l *lab) {
+		made(l)
+		l.ask(call{method: http.MethodPost, path: prompts, user: ann, body: `{"name":"c","prompt":"@@@langfusePrompt:name=a/b|label=production@@@","labels":["production"]}`}, nil)
+		l.settle()
+	}
+	sent := func(method, path, body string) call { return call{method: method, path: prompts + path, body: body} }
+	named := budget{2, 6}
+	return []request{
+		{name: "Langfuse: get by name and label", token: true, again: true, setup: made, call: sent("GET", "/a%2Fb", ""), steps: 2, tables: 6, budget: &named},
+		{name: "Langfuse: get by name and version", token: true, again: true, setup: made, call: sent("GET", "/a%2Fb?version=2", ""), steps: 2, tables: 6, budget: &named},
+		{name: "Langfuse: get by name in the old way", token: true, again: true, setup: made, call: call{method: "GET", path: "/lf/api/public/prompts?name=a/b"}, steps: 2, tables: 6, budget: &named},
+		{name: "Langfuse: get one that includes another", token: true, again: true, setup: including, call: sent("GET", "/c", ""), steps: 4, tables: 10},
+		{name: "Langfuse: get a name that nobody has", token: true, setup: made, status: 404, call: sent("GET", "/x", ""), steps: 2, tables: 4, behind: 1},
+		{name: "Langfuse: list 10", token: true, setup: made, call: sent("GET", "", ""), steps: 3, tables: 14, behind: 1},
+		{name: "Langfuse: list one", token: true, setup: made, call: sent("GET", "?name=a/b", ""), steps: 3, tables: 5, behind: 1},
+		{name: "Langfuse: create", token: true, setup: made, call: sent("POST", "", `{"name":"n","prompt":"x","labels":["production"]}`), steps: 6, tables: 7, queues: 2, behind: 2},
+		{name: "Langfuse: create another version", token: true, setup: made, call: sent("POST", "", `{"name":"a/b","prompt":"x","labels":["production"]}`), steps: 7, tables: 15, queues: 2, behind: 2},
+		{name: "Langfuse: label a version", token: true, setup: made, call: sent("PATCH", "/a%2Fb/versions/2", `{"newLabels":["production"]}`), steps: 7, tables: 18, behind: 1},
+		{name: "Langfuse: delete a version", token: true, setup: made, call: sent("DELETE", "/a%2Fb?version=1", ""), steps: 10, tables: 19, queues: 2, behind: 2},
+		{name: "Langfuse: delete", token: true, setup: made, call: sent("DELETE", "/a%2Fb", ""), steps: 8, tables: 16, queues: 2, behind: 2},
+	}
+}
+
+// langsmiths are those of the clients of LangSmith's hub.
+func langsmiths() []request {
+	const manifest = `{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],"kwargs":{"template":"new {x}","template_format":"f-string","input_variables":["x"]}}`
+	made := func(l *lab) {
+		l.makeToken()
+		for _, text := range []string{"{{c}}", "{{d}}"} {
+			l.ask(call{method: http.MethodPost, path: "/lf/api/public/v2/prompts", user: ann, body: `{"name":"greet","prompt":"` + text + `","labels":["production"]}`}, nil)
+		}
+		l.settle()
+	}
+	sent := func(method, path, body string) call { return call{method: method, path: "/ls" + path, body: body} }
+	return []request{
+		{name: "LangSmith: pull the latest", token: true, again: true, setup: made, call: sent("GET", "/commits/-/greet/latest", ""), steps: 2, tables: 5},
+		{name: "LangSmith: pull by tag", token: true, again: true, setup: made, call: sent("GET", "/commits/-/greet/production", ""), steps: 2, tables: 6},
+		{name: "LangSmith: pull by commit", token: true, again: true, setup: made, call: sent("GET", "/commits/-/greet/00000001", ""), steps: 2, tables: 5},
+		{name: "LangSmith: list commits", token: true, again: true, setup: made, call: sent("GET", "/commits/-/greet/?limit=1&offset=0", ""), steps: 3, tables: 8},
+		{name: "LangSmith: commit", token: true, setup: made, call: sent("POST", "/commits/-/greet", `{"manifest":`+manifest+`}`), steps: 7, tables: 15, queues: 2, behind: 2},
+		{name: "LangSmith: tag a commit", token: true, setup: made, call: sent("POST", "/repos/-/greet/tags", `{"tag_name":"dev","commit_id":"00000001"}`), steps: 5, tables: 11, behind: 1},
+		{name: "LangSmith: settings", token: true, again: true, setup: made, call: sent("GET", "/settings", ""), steps: 1, tables: 1},
+		{name: "LangSmith: list prompts", token: true, again: true, setup: made, call: sent("GET", "/repos?limit=100&offset=0", ""), steps: 2, tables: 2},
+		{name: "LangSmith: a prompt", token: true, again: true, setup: made, call: sent("GET", "/repos/-/greet", ""), steps: 2, tables: 5},
+		{name: "LangSmith: create", token: true, setup: made, call: sent("POST", "/repos/", `{"repo_handle":"another","is_public":false}`), steps: 5, tables: 6, queues: 2, behind: 2},
+		{name: "LangSmith: update", token: true, setup: made, call: sent("PATCH", "/repos/-/greet", `{"description":"About it."}`), steps: 7, tables: 15, queues: 2, behind: 2},
+		{name: "LangSmith: delete", token: true, setup: made, call: sent("DELETE", "/repos/-/greet", ""), steps: 8, tables: 15, queues: 2, behind: 2},
+		{name: "LangSmith: like", token: true, setup: made, call: sent("POST", "/likes/-/greet", `{"like":true}`), steps: 6, tables: 12, queues: 2, behind: 2},
+	}
+}
