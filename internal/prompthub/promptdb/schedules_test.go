@@ -22,12 +22,14 @@ import (
 func upTo(r *ring, label string) *chaos.Call {
 	for {
 		synctest.Wait()
-		for _, c := range r.Pending() {
+		waiting := r.Pending()
+		require.NotEmpty(r.t, waiting, "all is done, and no call began with %q", label)
+		for _, c := range waiting {
 			if strings.HasPrefix(c.Label, label) {
 				return c
 			}
 		}
-		r.Pending()[0].Pass()
+		waiting[0].Pass()
 	}
 }
 
