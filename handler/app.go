@@ -7,11 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/function"
-	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/worker"
@@ -45,13 +44,11 @@ func (a *app) service() *prompthub.Service {
 }
 
 // api returns the HTTP API.
-func (a *app) api(identify auth.Identify, admission *httpjson.Admission) http.Handler {
+func (a *app) api(d door.Door) http.Handler {
 	version, _ := built()
-	service := a.service()
 	return api.New(api.Config{
-		Service:  service,
-		Identify: service.WithTokens(identify, a.settings.Dev()), Claimed: a.settings.Dev(), PublicRead: a.settings.PublicRead, MaxText: a.settings.MaxText,
-		Admission: admission, Origins: a.settings.Origins,
+		Service: a.service(), Identify: d.Identify, Claimed: a.settings.Dev(), PublicRead: d.PublicRead, MaxText: a.settings.MaxText,
+		Admission: d.Admission, Origins: a.settings.Origins,
 		Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})
 }

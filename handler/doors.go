@@ -18,33 +18,27 @@ import (
 // path says which one is asked. They share what callers may ask.
 func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
-	doors := web.Beside(a.api(identify, admission), a.pages(identify, sessions, admission))
-	doors = mcp.Beside(doors, a.assistants(identify, admission))
-	foreign := a.foreign(identify, admission)
+	programs := door.Door{
+		Identify: a.service().WithTokens(identify, a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission,
+	}
+	doors := web.Beside(a.api(programs), a.pages(identify, sessions, admission))
+	doors = mcp.Beside(doors, a.assistants(programs))
+	foreign := door.Foreign{
+		Service: a.service(), Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
+	}
 	doors = door.Beside(langfuse.Prefix, doors, langfuse.New(foreign))
 	doors = door.Beside(langsmith.Prefix, doors, langsmith.New(foreign))
 	return a.settings.Clients(doors)
 }
 
 // assistants returns what assistants see.
-func (a *app) assistants(identify auth.Identify, admission *httpjson.Admission) http.Handler {
+func (a *app) assistants(d door.Door) http.Handler {
 	version, _ := built()
-	service := a.service()
 	issuers, scopes := a.settings.Issued()
 	return mcp.New(mcp.Config{
-		Service: service, MaxText: a.settings.MaxText, Issuers: issuers, Scopes: scopes, Public: a.settings.Public,
-		Door:    door.Door{Identify: service.WithTokens(identify, a.settings.Dev()), PublicRead: a.settings.PublicRead, Admission: admission},
+		Service: a.service(), Door: d, MaxText: a.settings.MaxText, Issuers: issuers, Scopes: scopes, Public: a.settings.Public,
 		Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})
-}
-
-// foreign returns what the doors need that stand in for other services.
-func (a *app) foreign(identify auth.Identify, admission *httpjson.Admission) door.Foreign {
-	service := a.service()
-	return door.Foreign{
-		Service: service, Door: door.Door{Identify: service.WithTokens(identify, a.settings.Dev()), Admission: admission},
-		MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
-	}
 }
 
 // pages returns what people see in a browser.

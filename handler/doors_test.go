@@ -1,12 +1,18 @@
 package main
 
 import (
+	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/web"
 )
 
@@ -37,6 +43,52 @@ func TestDoors(t *testing.T) {
 		if tt.status == 302 {
 			require.Equal(t, web.Prefix, w.Header().Get("Location"))
 		}
+	}
+}
+
+// TestOneAdmission holds that whichever door a request comes to, it takes one from what its caller
+// may ask and one of the places at work, and gives the place back.
+func TestOneAdmission(t *testing.T) {
+	synctest.Test(t, oneAdmission) // time stands still, so nobody may ask more with it
+}
+
+func oneAdmission(t *testing.T) {
+	a := testApp()
+	a.settings.Limits = httpjson.Limits{Reads: 1, ReadBurst: 100, Writes: 1, WriteBurst: 100, AtWork: 1}
+	require.NoError(t, a.db.Create(t.Context()))
+	doors := a.doors(auth.Dev(), nil)
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	requests := []struct{ method, path, kind, body string }{
+		{"GET", "/api/v1/me", "", ""},
+		{"GET", "/api/v1/prompts/none", "", ""}, // refused ones count too
+		{"GET", "/api/v1/prompts?nosuch=x", "", ""},
+		{"GET", "/app", "", ""},
+		{"GET", "/app/nowhere", "", ""},
+		{"GET", "/app/feed.atom", "", ""},
+		{"GET", "/app/sitemap.xml", "", ""},
+		{"POST", "/mcp", "application/json", initialize},
+		{"POST", "/mcp/t/text", "application/json", "{"},
+		{"GET", "/.well-known/agent-skills/index.json", "", ""},
+		{"GET", "/.well-known/agent-skills/none/SKILL.md", "", ""},
+		{"GET", "/lf/api/public/v2/prompts", "", ""},
+		{"GET", "/ls/settings", "", ""},
+		{"POST", "/api/v1/prompts", "application/json", `{"title":"T","text":"X"}`},
+		{"POST", "/app/me", "application/x-www-form-urlencoded", "name=x"},
+		{"POST", "/lf/api/public/v2/prompts", "application/json", "{}"},
+		{"POST", "/ls/repos/", "application/json", `{"repo_handle":"x"}`},
+	}
+	left := map[bool]int{true: 100, false: 100} // of writes, and of reads
+	for _, tt := range requests {
+		r := httptest.NewRequestWithContext(t.Context(), tt.method, "http://localhost"+tt.path, strings.NewReader(tt.body))
+		r.Header.Set(auth.DevUserHeader, "ann")
+		r.Header.Set("Content-Type", tt.kind)
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		w := httptest.NewRecorder()
+		doors.ServeHTTP(w, r)
+		write := tt.method == http.MethodPost && !strings.HasPrefix(tt.path, mcp.Prefix)
+		left[write]--
+		require.Equal(t, strconv.Itoa(left[write]), w.Header().Get("RateLimit-Remaining"), "%s %s: %d", tt.method, tt.path, w.Code)
+		require.NotContains(t, []int{429, 503}, w.Code, "%s %s: %s", tt.method, tt.path, w.Body)
 	}
 }
 

@@ -107,13 +107,20 @@ func TokenID(s string) bool {
 }
 
 // A Find returns the user in whose place the bearer of an access token acts, with the Grant, or an
-// error of the kind Unauthenticated.
-type Find func(ctx context.Context, id string, secret Secret) (User, error)
+// error of the kind Unauthenticated. It calls look before it looks into the storage, and returns the
+// error of look as it is.
+type Find func(ctx context.Context, id string, secret Secret, look func() error) (User, error)
+
+// A Guess says whether the sender of a request may have another access token looked up. What it
+// returns counts one that was wrong.
+type Guess func(r *http.Request) (wrong func(), err error)
 
 // AccessTokens believes requests that bring an access token, as bearer token, as password of HTTP
 // Basic with the id as the name, or in the header X-Api-Key. All others are asked of next. Who
 // brings a token is no more than it says, whatever else the request holds.
-func AccessTokens(find Find, next Identify) Identify {
+//
+// Anybody can make a token with the right checksum, so guess is asked before one is looked up.
+func AccessTokens(find Find, guess Guess, next Identify) Identify {
 	return func(r *http.Request) (User, error) {
 		id, secret, is, ok := presented(r.Header)
 		switch {
@@ -122,7 +129,15 @@ func AccessTokens(find Find, next Identify) Identify {
 		case !ok:
 			return User{}, fault.New(fault.Unauthenticated, "the access token is not complete; send it as it was shown")
 		}
-		return find(r.Context(), id, secret)
+		var wrong func()
+		u, err := find(r.Context(), id, secret, func() (err error) {
+			wrong, err = guess(r)
+			return err
+		})
+		if wrong != nil && fault.Of(err) == fault.Unauthenticated {
+			wrong()
+		}
+		return u, err
 	}
 }
 

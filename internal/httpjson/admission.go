@@ -57,6 +57,13 @@ func (a *Admission) Admit(h http.Header, caller string, write bool) error {
 	return a.limiter.Admit(h, caller, write)
 }
 
+// Guess is an auth.Guess: the address that a request comes from may have as many access tokens
+// looked up that are wrong as a caller may make reads, and is refused any more before they cost a
+// look into the storage. Those that are right count for nothing here.
+func (a *Admission) Guess(r *http.Request) (wrong func(), err error) {
+	return a.limiter.guess("tokens of " + AddressClass(r))
+}
+
 // Enter takes a place at work, which leave gives back.
 func (a *Admission) Enter(caller string) (leave func(), err error) { return a.work.enter(caller, 1) }
 

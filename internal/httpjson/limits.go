@@ -122,6 +122,23 @@ func (l *Limiter) Admit(h http.Header, caller string, write bool) error {
 	}
 }
 
+// guess returns what takes a token for a read of a caller afterwards, or the error Limited where there
+// is none. Those that are under way together may take more than there are, which has to be made good
+// before the next.
+func (l *Limiter) guess(caller string) (wrong func(), err error) {
+	if l.limits.Reads <= 0 {
+		return func() {}, nil
+	}
+	b := l.bucket(caller, false)
+	if left := b.TokensAt(l.now()); left < 1 {
+		return nil, &fault.Error{
+			Kind: fault.Limited, Text: "too many access tokens that came from your address were wrong; wait and send the request again",
+			RetryAfter: time.Duration((1 - left) / float64(l.limits.Reads) * float64(time.Second)),
+		}
+	}
+	return func() { b.ReserveN(l.now(), 1) }, nil
+}
+
 // bucket returns the bucket of a caller and makes it where there is none.
 func (l *Limiter) bucket(caller string, write bool) *rate.Limiter {
 	l.mu.Lock()

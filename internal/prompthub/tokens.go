@@ -136,15 +136,15 @@ func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) err
 
 // WithTokens returns how a door finds out who is calling that takes access tokens beside what next
 // believes. Claimed is as in TokenDraft.
-func (s *Service) WithTokens(next auth.Identify, claimed bool) auth.Identify {
-	return auth.AccessTokens(func(ctx context.Context, id string, secret auth.Secret) (auth.User, error) {
-		return s.Bearer(ctx, id, secret, claimed)
-	}, next)
+func (s *Service) WithTokens(next auth.Identify, claimed bool, guess auth.Guess) auth.Identify {
+	return auth.AccessTokens(func(ctx context.Context, id string, secret auth.Secret, look func() error) (auth.User, error) {
+		return s.Bearer(ctx, id, secret, claimed, look)
+	}, guess, next)
 }
 
-// Bearer returns whom an access token stands for. Claimed is as in TokenDraft.
-func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, claimed bool) (auth.User, error) {
-	t, err := s.db.Token(ctx, id)
+// Bearer returns whom an access token stands for. Claimed is as in TokenDraft, look as in auth.Find.
+func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, claimed bool, look func() error) (auth.User, error) {
+	t, err := s.db.Token(ctx, id, look)
 	if err != nil {
 		return auth.User{}, err
 	}

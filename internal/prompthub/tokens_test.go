@@ -3,6 +3,7 @@ package prompthub_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
@@ -52,8 +53,11 @@ func newTimed(t *testing.T) *timed {
 func (s *timed) as(token string, claimed bool) (auth.User, error) {
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Authorization", "Bearer "+token)
-	return s.WithTokens(auth.Dev(), claimed)(r)
+	return s.WithTokens(auth.Dev(), claimed, freely)(r)
 }
+
+// freely is a guess that nothing limits.
+func freely(*http.Request) (wrong func(), err error) { return func() {}, nil }
 
 func TestAccessTokens(t *testing.T) {
 	t.Parallel()
@@ -71,7 +75,7 @@ func TestAccessTokens(t *testing.T) {
 	_, other, err := s.CreateToken(t.Context(), ann, prompthub.TokenDraft{Name: "other", Scopes: []string{auth.ScopeRead}})
 	require.NoError(t, err)
 	_, secret, _ := auth.ParseToken(other)
-	_, err = s.Bearer(t.Context(), made.ID, secret, false)
+	_, err = s.Bearer(t.Context(), made.ID, secret, false, func() error { return nil })
 	require.Equal(t, fault.Unauthenticated, fault.Of(err), "the secret of another token")
 
 	_, _, err = s.Create(t.Context(), who, prompt.Draft{Title: "T", Text: "X", Visibility: prompt.Public}, "")

@@ -15,8 +15,9 @@ import (
 	"prompthub/internal/table"
 )
 
-func limited(t *testing.T) *world {
-	return newWorld(t, func(c *api.Config) {
+// limited returns a world whose callers have limits.
+func limited(t *testing.T, change ...func(*api.Config)) *world {
+	return newWorld(t, append([]func(*api.Config){func(c *api.Config) {
 		dev := c.Identify
 		c.Identify = func(r *http.Request) (auth.User, error) { // whoever forwarded it
 			r = r.Clone(r.Context())
@@ -24,7 +25,7 @@ func limited(t *testing.T) *world {
 			return dev(r)
 		}
 		c.Admission = httpjson.NewAdmission(httpjson.Limits{Writes: 2, WriteBurst: 5, Reads: 10, ReadBurst: 20}.Complete(false), c.Now)
-	})
+	}}, change...)...)
 }
 
 func TestLimitsPerUser(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 // withTokens has an API take access tokens, as the program does.
 func withTokens(c *api.Config) {
 	c.Claimed = true
-	c.Identify = c.Service.WithTokens(c.Identify, c.Claimed)
+	c.Identify = c.Service.WithTokens(c.Identify, c.Claimed, c.Admission.Guess)
 }
 
 // token makes an access token with scopes.
@@ -186,6 +186,44 @@ func TestForgedTokens(t *testing.T) {
 	require.NotContains(t, w.logs.String(), secret)
 }
 
+// TestGuessedTokensAreLimited holds that access tokens which nobody made cost a bounded number of
+// looks into the storage, whatever the address sends, and nobody who has a right one his access.
+func TestGuessedTokensAreLimited(t *testing.T) {
+	t.Parallel()
+	w := limited(t, withTokens)
+	token, other := w.as("Ann").token("read"), w.as("Ann").token("read")
+	me := func(secret, from string) answer {
+		return w.as("").get("/api/v1/me", "Authorization", "Bearer "+secret, "X-Forwarded-For", from)
+	}
+	guess := func(n int) {
+		for range n {
+			secret, _, _ := auth.NewToken()
+			require.Contains(t, []int{401, 429}, me(secret, "203.0.113.7:1").status)
+		}
+	}
+	before := w.store.count()
+	me(token.Secret, "203.0.113.7:1").is(200)
+	right := w.store.count() - before
+	guess(100)
+	require.Equal(t, before+right+20, w.store.count(), "one look for each token of the burst")
+
+	me(token.Secret, "203.0.113.7:1").is(200) // it was used a moment ago
+	refused := me(other.Secret, "203.0.113.7:1")
+	require.Contains(t, refused.problem(429).Detail, "access tokens")
+	require.Equal(t, "1", refused.header.Get("Retry-After"))
+	me(other.Secret, "203.0.113.8:1").is(200)
+
+	w.clock.Advance(time.Second)
+	before = w.store.count()
+	guess(100)
+	require.Equal(t, before+10, w.store.count())
+	w.clock.Advance(10 * time.Second) // what was read is forgotten
+	for range 100 {
+		me(token.Secret, "203.0.113.7:1").is(200) // one that is right counts for nothing
+		w.clock.Advance(10 * time.Second)
+	}
+}
+
 // forge makes a token of an id and the secret of another, with the checksum that it has.
 func forge(id, secret string) string {
 	letters := base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -198,7 +236,9 @@ func TestClaimedTokensStayWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
 	token := w.as("Ann").token("read")
-	other := w.instance(func(c *api.Config) { c.Claimed, c.Identify = false, c.Service.WithTokens(c.Identify, false) })
+	other := w.instance(func(c *api.Config) {
+		c.Claimed, c.Identify = false, c.Service.WithTokens(c.Identify, false, c.Admission.Guess)
+	})
 	other.as("").get("/api/v1/me", bearerOf(token)...).problem(401)
 	believed := other.as("Ann").token("read")
 	w.as("").get("/api/v1/me", bearerOf(believed)...).problem(401)

@@ -102,12 +102,13 @@ func (l *lab) restart() {
 	})
 	hub := prompthub.New(l.db, prompt.Rules{}, time.Now)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
-	routes := api.New(api.Config{Service: hub, Identify: hub.WithTokens(auth.Dev(), true), Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
+	identify := hub.WithTokens(auth.Dev(), true, admission.Guess)
+	routes := api.New(api.Config{Service: hub, Identify: identify, Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
 	assistants := mcp.New(mcp.Config{
-		Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
+		Service: hub, Door: door.Door{Identify: identify, Admission: admission, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
 	})
-	foreign := door.Foreign{Service: hub, Door: door.Door{Identify: hub.WithTokens(auth.Dev(), true), Admission: admission}, Log: log, Now: time.Now}
+	foreign := door.Foreign{Service: hub, Door: door.Door{Identify: identify, Admission: admission}, Log: log, Now: time.Now}
 	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)
 	l.doors = door.Beside(langsmith.Prefix, door.Beside(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
 	l.jobs = make(map[string]function.Func)

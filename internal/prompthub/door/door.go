@@ -38,6 +38,9 @@ type Need struct {
 // what their address may ask for.
 func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, error) {
 	u, err := d.Identify(r)
+	if fault.Of(err) == fault.Limited {
+		return Caller{}, err // of guesses: that is what to tell
+	}
 	if err == nil && !u.Known() && (n.Users || !d.PublicRead) {
 		err = fault.New(fault.Unauthenticated, "sign in to use this")
 	}

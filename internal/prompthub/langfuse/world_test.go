@@ -46,11 +46,12 @@ func newWorld(t testing.TB) *world {
 	})
 	require.NoError(t, db.Create(t.Context()))
 	w.service = prompthub.New(db, prompt.Rules{}, w.clock)
+	admission := httpjson.NewAdmission(httpjson.Limits{}, w.clock)
 	w.config = door.Foreign{
 		Service: w.service, Log: slog.New(slog.DiscardHandler), Now: w.clock,
 		Door: door.Door{
-			Identify:  w.service.WithTokens(auth.Dev(), true),
-			Admission: httpjson.NewAdmission(httpjson.Limits{}, w.clock),
+			Identify:  w.service.WithTokens(auth.Dev(), true, admission.Guess),
+			Admission: admission,
 		},
 	}
 	w.door = langfuse.New(w.config)

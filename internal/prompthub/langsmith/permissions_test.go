@@ -40,9 +40,10 @@ func newWorld(t testing.TB) *world {
 	})
 	require.NoError(t, db.Create(t.Context()))
 	w.service = prompthub.New(db, prompt.Rules{}, clock)
+	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
 	w.door = langsmith.New(door.Foreign{
 		Service: w.service, Log: slog.New(slog.DiscardHandler), Now: clock,
-		Door: door.Door{Identify: w.service.WithTokens(auth.Dev(), true), Admission: httpjson.NewAdmission(httpjson.Limits{}, clock)},
+		Door: door.Door{Identify: w.service.WithTokens(auth.Dev(), true, admission.Guess), Admission: admission},
 	})
 	return w
 }

@@ -32,7 +32,7 @@ func TestTokensOfAnIssuer(t *testing.T) {
 	w := newWorld(t, func(c *mcp.Config) {
 		c.Issuers = []string{issuer.URL}
 		c.Door.PublicRead = false
-		c.Door.Identify = c.Service.WithTokens(auth.JWT(t.Context(), auth.JWTOptions{Issuers: c.Issuers, Audiences: []string{"api://prompts"}, Now: c.Now}), false)
+		c.Door.Identify = c.Service.WithTokens(auth.JWT(t.Context(), auth.JWTOptions{Issuers: c.Issuers, Audiences: []string{"api://prompts"}, Now: c.Now}), false, c.Door.Admission.Guess)
 	})
 	w.write("ann", prompt.Draft{Title: "Private", Text: "Private.", Visibility: prompt.Private})
 	token := func(audience string, end time.Time) caller {

@@ -41,9 +41,10 @@ func newWorld(t testing.TB, change ...func(*mcp.Config)) *world {
 	})
 	require.NoError(t, w.db.Create(t.Context()))
 	w.hub = prompthub.New(w.db, prompt.Rules{}, clock)
+	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
 	c := mcp.Config{
 		Service: w.hub, Door: door.Door{
-			Identify: w.hub.WithTokens(auth.Dev(), true), PublicRead: true, Admission: httpjson.NewAdmission(httpjson.Limits{}, clock),
+			Identify: w.hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: true, Admission: admission,
 		},
 		Log: slog.New(slog.DiscardHandler), Now: clock, Version: "test",
 	}

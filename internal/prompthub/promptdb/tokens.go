@@ -148,10 +148,14 @@ func (c *tokens) firstUse(id string, day time.Time) bool {
 	return first
 }
 
-// Token returns an access token as it was at most a few seconds ago, or nil.
-func (db *DB) Token(ctx context.Context, id string) (*Token, error) {
+// Token returns an access token as it was at most a few seconds ago, or nil. It calls look before it
+// asks the storage, and returns the error of look as it is.
+func (db *DB) Token(ctx context.Context, id string, look func() error) (*Token, error) {
 	if t, ok := db.tokens.get(id, db.Now()); ok {
 		return t, nil
+	}
+	if err := look(); err != nil {
+		return nil, err
 	}
 	read := db.tokens.reading.DoChan(id, func() (any, error) {
 		// others wait for it too

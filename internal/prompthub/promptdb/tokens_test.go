@@ -14,6 +14,9 @@ import (
 	"prompthub/internal/table"
 )
 
+// freely limits no look into the storage.
+func freely() error { return nil }
+
 func ciToken(now time.Time, id string) promptdb.Token {
 	return promptdb.Token{
 		ID: id, OwnerID: "ann|a/b", OwnerName: "Ann", Name: "CI", Scopes: []string{"read", "write"}, Secret: [32]byte{1, 2, 3},
@@ -37,7 +40,7 @@ func tokenMade(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 	}
 	for i := range r.tokens {
 		id := strings.Repeat(string('b'+rune(i)), 16)
-		in, err := r.truth.Token(context.Background(), id)
+		in, err := r.truth.Token(context.Background(), id, freely)
 		require.NoError(t, err)
 		require.False(t, in != nil && !ids[id], "a token that its owner does not see")
 	}
@@ -55,7 +58,7 @@ func revokeToken(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt)
 
 func tokenRevoked(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 	r.Advance(time.Minute) // whoever believed it a moment ago
-	in, err := r.truth.Token(context.Background(), strings.Repeat("a", 16))
+	in, err := r.truth.Token(context.Background(), strings.Repeat("a", 16), freely)
 	require.NoError(t, err)
 	listed, err := r.truth.Tokens(context.Background(), "ann|a/b")
 	require.NoError(t, err)
@@ -64,7 +67,7 @@ func tokenRevoked(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 }
 
 func useToken(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
-	t, err := db.Token(ctx, strings.Repeat("a", 16))
+	t, err := db.Token(ctx, strings.Repeat("a", 16), freely)
 	if err == nil {
 		db.TokenUsed(ctx, t)
 	}
@@ -90,7 +93,7 @@ func TestTokensInABackup(t *testing.T) {
 	for _, id := range []string{strings.Repeat("a", 16), strings.Repeat("b", 16)} {
 		require.NoError(t, w.AddToken(t.Context(), ciToken(w.clock.Now(), id)))
 	}
-	token, err := w.Token(t.Context(), strings.Repeat("b", 16))
+	token, err := w.Token(t.Context(), strings.Repeat("b", 16), freely)
 	require.NoError(t, err)
 	w.TokenUsed(t.Context(), token)
 	// One that a writer left half way is in no backup.
@@ -103,7 +106,7 @@ func TestTokensInABackup(t *testing.T) {
 	_, err = other.Restore(t.Context(), bytes.NewReader(first.Bytes()), func(int) {})
 	require.NoError(t, err)
 	require.Empty(t, other.found())
-	restored, err := other.Token(t.Context(), strings.Repeat("b", 16))
+	restored, err := other.Token(t.Context(), strings.Repeat("b", 16), freely)
 	require.NoError(t, err)
 	require.Equal(t, token, restored)
 	_, err = other.Backup(t.Context(), &second, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
@@ -154,7 +157,7 @@ func TestTokenIsKeptFromBeforeItWasRead(t *testing.T) {
 	config.Store = &aging{DB: w.store, get: func() { reads++; w.clock.Advance(4 * time.Second) }}
 	other := promptdb.New(config)
 	for _, want := range []int{1, 1, 2} {
-		_, err := other.Token(t.Context(), id)
+		_, err := other.Token(t.Context(), id, freely)
 		require.NoError(t, err)
 		require.Equal(t, want, reads)
 		w.clock.Advance(2 * time.Second)

@@ -58,7 +58,7 @@ func TestTokens(t *testing.T) {
 	list := ann.get("/app/me/tokens").has("My &lt;editor&gt;", `<span class="badge">read</span> <span class="badge">write</span>`, "not used yet", "3 April 2026").lacks(token)
 	revoke := list.find(`action="(/app/me/tokens/[^"]*/revoke)"`)
 
-	w.config.Identify = w.service.WithTokens(w.config.Identify, true)
+	w.config.Identify = w.service.WithTokens(w.config.Identify, true, w.config.Admission.Guess)
 	pages := web.New(w.config)
 	bearer := func() int {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost:7071/app/mine", nil)
