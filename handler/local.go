@@ -26,7 +26,7 @@ func localCommand() command {
 or in the storage account of AzureWebJobsStorage where that is set (Azurite too). AUTH_MODE is dev unless
 set: the header X-Dev-User says who is calling. Ends on an interrupt, after what is running.`,
 		setup: func(flags *flag.FlagSet) action {
-			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; but in jwt mode a loopback address")
+			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; but in oidc and jwt mode a loopback address")
 			data := dataFlag(flags)
 			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
 			return func(ctx context.Context, std streams, _ []string) error {

@@ -2,12 +2,23 @@ package e2e
 
 import (
 	"encoding/base64"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth/authtest"
+)
+
+// The texts by which people know what to do.
+const (
+	askedToSignIn = "Sign in to use this page."
+	refusedSignIn = "This sign-in has ended or is not of this browser: sign in again."
 )
 
 // People sign in with a real provider, in a real browser.
@@ -19,27 +30,34 @@ func TestBrowserSignIn(t *testing.T) {
 		Redirects: []string{a.url() + "/app/signin/callback"}, Logouts: []string{a.url() + "/app"},
 		TokenSeconds: 1, // so that sessions are renewed while the test looks
 	})
-	a.vars = []string{
-		"AUTH_MODE=oidc", "OIDC_ISSUER=" + provider.Issuer, "OIDC_CLIENT_ID=" + authtest.ClientID, "OIDC_CLIENT_SECRET=" + authtest.ClientSecret,
-		"OIDC_SCOPES=openid,profile,groups", "OIDC_ADMIN=groups=" + authtest.AdminGroup, "PUBLIC_URL=" + a.url(),
-		"SESSION_KEYS=" + base64.StdEncoding.EncodeToString(make([]byte, 32)),
-	}
+	a.vars = append(oidcSettings(provider.Issuer, a.url()), "OIDC_SCOPES=openid,profile,groups", "OIDC_ADMIN=groups="+authtest.AdminGroup)
 	a.start(t)
 	for _, v := range []variant{variants[0], variants[3]} {
 		t.Run(v.name, func(t *testing.T) {
 			provider.Set(authtest.State{})
 			signedIn(b.visit(t, a.url(), v), provider)
+			foreignNonce(b.visit(t, a.url(), v), a)
+			expiredCode(b.visit(t, a.url(), v), a, provider)
 		})
+	}
+}
+
+// oidcSettings are what a service needs to sign people in with a provider.
+func oidcSettings(issuer, public string) []string {
+	return []string{
+		"AUTH_MODE=oidc", "OIDC_ISSUER=" + issuer, "OIDC_CLIENT_ID=" + authtest.ClientID, "OIDC_CLIENT_SECRET=" + authtest.ClientSecret,
+		"PUBLIC_URL=" + public, "SESSION_KEYS=" + base64.StdEncoding.EncodeToString(make([]byte, 32)),
 	}
 }
 
 // signedIn is the story of Ann.
 func signedIn(p *tab, provider *authtest.Provider) {
 	p.t.Helper()
-	p.goTo("/app/mine").reads("Sign in to use this page.")
+	p.goTo("/app/mine").reads(askedToSignIn)
 	p.throughProvider("ann").sees("location.pathname == '/app/mine'").reads("Ann")
 	page := write(p, "Signed in "+p.v.name)
 	p.goTo(page).reads("Signed in " + p.v.name)
+	renewed(p)
 
 	// What the provider says now counts with the next renewal.
 	provider.Set(authtest.State{Admins: []string{"ann"}})
@@ -47,12 +65,12 @@ func signedIn(p *tab, provider *authtest.Provider) {
 	p.goTo("/app/admin/tags").sees("document.querySelector('main form')")
 
 	// An answer of the provider to somebody else, or to nobody.
-	p.goTo("/app/signin/callback?state=of-another&code=x").reads("This sign-in has ended or is not of this browser")
+	p.goTo("/app/signin/callback?state=of-another&code=x").reads(refusedSignIn)
 	p.goTo(page).reads("Ann")
 
 	// Signed out here, and then there.
 	p.click(".who form button").reads("You are signed out here.")
-	p.goTo("/app/mine").reads("Sign in to use this page.")
+	p.goTo("/app/mine").reads(askedToSignIn)
 	p.throughProvider("").reads("Ann") // who is signed in at the provider is not asked again
 	p.click(".who form button").reads("You are signed out here.")
 	p.click("main a[href*='/session/end']").sees("location.origin == '" + provider.Issuer + "'").click("button[name=logout]")
@@ -62,27 +80,124 @@ func signedIn(p *tab, provider *authtest.Provider) {
 	p.goTo("/app/mine").throughProvider("ann").reads("Ann")
 	provider.Set(authtest.State{Gone: []string{"ann"}})
 	p.awaits("/app/mine", "document.querySelector('main a[href^=\"/app/signin/start\"]')")
+	provider.Set(authtest.State{})
 }
 
-// throughProvider follows the link to sign in. Where a name is given the provider asks for one, and
-// for consent.
-func (p *tab) throughProvider(name string) *tab {
+// renewed uses pages until the token that Ann signed in with has ended, and the next one too: she
+// is never asked who she is, and what she had begun to write can be saved.
+func renewed(p *tab) {
 	p.t.Helper()
-	p.click("main a[href^='/app/signin/start']")
-	if name != "" {
-		p.write("[name=login]", name).write("[name=password]", "any").click("[type=submit]")
-		p.sees("location.pathname.startsWith('/app') || document.querySelector('form input[value=consent]')")
-		if !eval[bool](p, "location.pathname.startsWith('/app')") {
-			p.click("[type=submit]")
+	other := p.another().goTo("/app/prompts/new").write("#title", "Begun before").write("#text", "Saved after.")
+	for range 2 {
+		before := p.session()
+		require.NotEmpty(p.t, before)
+		p.until("the session is renewed", func() bool {
+			p.goTo("/app/mine").reads("Ann").sees("!document.querySelector('main a[href^=\"/app/signin\"]')")
+			return p.session() != before
+		})
+	}
+	other.click("form#write .primary").reads("The prompt is saved.").reads("Ann")
+}
+
+// session returns what the browser keeps of a session, which is new with each renewal; "" where
+// nobody is signed in.
+func (p *tab) session() string {
+	p.t.Helper()
+	kept, err := chromedp.Call(p.ctx, network.GetCookies, network.GetCookiesParams{URLs: []string{p.base}})
+	require.NoError(p.t, err)
+	for _, c := range kept.Cookies {
+		if c.Name == "prompthub-session" {
+			return c.Value
 		}
 	}
+	return ""
+}
+
+// foreignNonce brings the browser a token that was made for another sign-in.
+func foreignNonce(p *tab, a *local) {
+	p.t.Helper()
+	p.goTo("/app/mine").toProvider().sees("document.querySelector('[name=login]')")
+	address := regexp.MustCompile(`nonce=[^&]+`).ReplaceAllString(p.asked("nonce="), "nonce=of-another-sign-in")
+	p.visitAddress(address).answer("eve").reads(refusedSignIn)
+	require.Contains(p.t, a.printed(p.t), "the token is of another sign-in")
+	p.refused("Eve")
+}
+
+// expiredCode comes back from the provider with a code, and finds nobody at home until it is too
+// old.
+func expiredCode(p *tab, a *local, provider *authtest.Provider) {
+	p.t.Helper()
+	p.goTo("/app/mine").toProvider().sees("document.querySelector('[name=login]')")
+	a.stop()
+	p.answer("olga").sees("location.protocol === 'chrome-error:'")
+	provider.Set(authtest.State{Ahead: 120})
+	a.start(p.t)
+	p.visitAddress(p.asked("/app/signin/callback?")).reads(refusedSignIn)
+	require.Contains(p.t, a.printed(p.t), "invalid_grant")
+	provider.Set(authtest.State{})
+	p.refused("Olga")
+}
+
+// refused requires that nobody was signed in, and does what the page says.
+func (p *tab) refused(name string) {
+	p.t.Helper()
+	p.reads(refusedSignIn)
+	require.Empty(p.t, p.session())
+	p.shot("refused sign-in").throughProvider("").sees("location.pathname === '/app'").reads(name)
+}
+
+// toProvider follows the link to sign in.
+func (p *tab) toProvider() *tab {
+	p.t.Helper()
+	return p.click("main a[href^='/app/signin/start']")
+}
+
+// throughProvider signs in. Where a name is given the provider asks for one.
+func (p *tab) throughProvider(name string) *tab {
+	p.t.Helper()
+	p.toProvider()
+	if name != "" {
+		p.answer(name)
+	}
 	return p.sees("location.pathname.startsWith('/app')")
+}
+
+// answer tells the provider a name, and consents where it asks.
+func (p *tab) answer(name string) *tab {
+	p.t.Helper()
+	p.write("[name=login]", name).write("[name=password]", "any")
+	provider := eval[string](p, "location.origin")
+	p.click("[type=submit]").sees("location.origin !== '" + provider + "' || document.querySelector('form input[value=consent]')")
+	if eval[string](p, "location.origin") == provider {
+		p.click("[type=submit]").sees("location.origin !== '" + provider + "'")
+	}
+	return p
+}
+
+// asked returns the last address that a tab asked for of which something is a part.
+func (p *tab) asked(part string) string {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, address := range slices.Backward(p.requests) {
+		if strings.Contains(address, part) {
+			return address
+		}
+	}
+	require.Fail(p.t, "nothing was asked for", part)
+	return ""
 }
 
 // awaits opens a page until an expression is true on it.
 func (p *tab) awaits(path, expression string) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool {
-		return eval[bool](p.goTo(path), "!!("+expression+")")
-	}, patience, 100*time.Millisecond, expression)
+	p.until(expression, func() bool { return eval[bool](p.goTo(path), "!!("+expression+")") })
+}
+
+// until looks again until something is so.
+func (p *tab) until(what string, so func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(patience); !so(); time.Sleep(100 * time.Millisecond) {
+		require.True(p.t, time.Now().Before(end), "never so: %s", what)
+	}
 }

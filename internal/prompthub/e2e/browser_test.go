@@ -156,10 +156,15 @@ func call[P, R any](p *tab, command cdp.Command[P, R], params P) {
 // goTo opens an address of the application, as one who types it.
 func (p *tab) goTo(path string) *tab {
 	p.t.Helper()
+	return p.visitAddress(p.base + path)
+}
+
+func (p *tab) visitAddress(address string) *tab {
+	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	eval[bool](p, "window.left = true")
-	require.NoError(p.t, chromedp.Do(ctx, chromedp.Navigate(p.base+path)), path)
+	require.NoError(p.t, chromedp.Do(ctx, chromedp.Navigate(address)), address)
 	// The event that Navigate waits for may be the last one of the page that was left.
 	return p.sees("!window.left && document.readyState === 'complete'")
 }
