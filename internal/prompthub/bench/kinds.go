@@ -38,6 +38,11 @@ func kinds(l library, cursors map[string][]string) []kind {
 			return call{method: http.MethodGet, path: p, user: reader(r.IntN(readers))}
 		}}
 	}
+	named := func(name, path string) kind {
+		return kind{name: name, make: func(r *rand.Rand) call {
+			return call{method: http.MethodGet, path: path, user: reader(r.IntN(namers))}
+		}}
+	}
 	deep := func(list string) func(r *rand.Rand) []any {
 		return func(r *rand.Rand) []any { return []any{cursors[list][r.IntN(len(cursors[list]))]} }
 	}
@@ -59,6 +64,9 @@ func kinds(l library, cursors map[string][]string) []kind {
 		get("a tag and the beginning of a word, few match", "/prompts?limit=20&tag=text&q=%s", beginning),
 		get("a tag and a word, few match", "/prompts?limit=20&tag=text&q=%s", whole),
 		get("get", "/prompts/%s", func(r *rand.Rand) []any { return []any{some(r)} }),
+		named("get by name and label", "/users/me/prompts/"+namedPrompt+"?label=production"),
+		named("get by name and label, Langfuse", "/lf/api/public/v2/prompts/"+namedPrompt),
+		named("get by name and label, LangSmith", "/ls/commits/-/"+namedPrompt+"/production"),
 		get("get my vote", "/prompts/%s/vote", func(r *rand.Rand) []any { return []any{some(r)} }),
 		{name: "my prompts", make: func(r *rand.Rand) call {
 			return call{method: http.MethodGet, path: "/me/prompts?limit=20", user: l.author(r.IntN(l.Prompts))}

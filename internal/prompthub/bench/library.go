@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/internal/auth"
+	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
@@ -19,7 +22,7 @@ import (
 // A library is a set of prompts that follows from its size and its time: a year old, three tags at
 // most, titles of three to five words, fifty prompts of each author or, in a large one, a thousand
 // authors. A thousand of its prompts are popular: each has the likes of some readers, and each
-// reader likes likesEach of them. What a request finds does not depend on the size. The score that
+// reader likes likesEach of them. Some readers have a private prompt with a name besides. What a request finds does not depend on the size. The score that
 // every prompt has besides is a tally without votes, so that Verify would complain.
 type library struct {
 	Prompts int           `json:"prompts"`
@@ -29,16 +32,20 @@ type library struct {
 }
 
 // libraryVersion changes with what a library holds.
-const libraryVersion = 2
+const libraryVersion = 3
 
 const (
 	span      = 365 * 24 * time.Hour
 	popular   = 1000 // prompts that are asked for by id
 	readers   = 1000
 	likesEach = 25
+	namers    = 100 // readers who have a prompt that programs ask for by name
 	// one prompt in so many has two tags that go together, and a word that goes with them
 	often = 10
 )
+
+// namedPrompt is the name of the prompts of namers.
+const namedPrompt = "measured"
 
 func reader(i int) string { return fmt.Sprintf("reader-%04d", i%readers) }
 
@@ -159,5 +166,19 @@ func (l *library) fill(ctx context.Context, tables table.DB, queues queue.Queues
 	var err error
 	l.Rows, err = db.Fill(ctx, l.all(), parallel)
 	l.Took = time.Since(began)
-	return err
+	return errors.Join(err, name(ctx, prompthub.New(db, prompt.Rules{}, time.Now)))
+}
+
+// name gives namers a prompt each, whose first version has a label.
+func name(ctx context.Context, hub *prompthub.Service) error {
+	for i := range namers {
+		who := auth.User{ID: reader(i), Name: reader(i)}
+		for _, labels := range [][]string{{prompt.Production}, nil} {
+			d := prompthub.NamedDraft{Name: namedPrompt, Content: prompt.Content{Text: text(rand.New(rand.NewPCG(uint64(i), 3)))}, Labels: labels}
+			if _, err := hub.SaveNamed(ctx, who, d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -108,14 +108,14 @@ func (m measured) reportLoads(w io.Writer) {
 	most := m.loads[0].closed[len(m.loads[0].closed)-1].load
 	fmt.Fprint(w, "\n| request |")
 	for _, c := range m.loads[0].closed {
-		fmt.Fprintf(w, " %s: a second |", c.load)
+		fmt.Fprintf(w, " %s: a second, p99 ms |", c.load)
 	}
 	fmt.Fprintf(w, " %s: p50 / p90 / p99 ms | handler CPU at %s, ms | open loop: a second, p50 / p99 ms | failed |\n|---|%s---:|---:|---:|---|\n", most, most, strings.Repeat("---:|", len(m.loads[0].closed)))
 	for _, l := range m.loads {
 		last := l.closed[len(l.closed)-1]
 		fmt.Fprintf(w, "| %s |", l.kind)
 		for _, c := range l.closed {
-			fmt.Fprintf(w, " %.0f |", c.perSecond())
+			fmt.Fprintf(w, " %.0f, %s |", c.perSecond(), ms(c.at(99)))
 		}
 		fmt.Fprintf(w, " %s / %s / %s | %.3f |", ms(last.at(50)), ms(last.at(90)), ms(last.at(99)), last.cpu.Seconds()*1000/float64(max(last.requests, 1)))
 		for _, c := range l.open {

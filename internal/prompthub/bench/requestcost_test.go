@@ -21,6 +21,9 @@ import (
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/door"
+	"prompthub/internal/prompthub/langfuse"
+	"prompthub/internal/prompthub/langsmith"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
@@ -72,11 +75,12 @@ func serve(t testing.TB, h http.Handler, c call) *httptest.ResponseRecorder {
 func benchAPI(b *testing.B) (http.Handler, library) {
 	b.Helper()
 	db, _, l := benchDB(b)
-	return api.New(api.Config{
-		Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now),
-		Service:   prompthub.New(db, prompt.Rules{}, time.Now), Identify: auth.Dev(), PublicRead: true,
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "bench",
-	}), l
+	hub, admission, log := prompthub.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now), slog.New(slog.DiscardHandler)
+	require.NoError(b, name(b.Context(), hub))
+	h := api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
+	foreign := door.Foreign{Service: hub, Door: door.Door{Identify: auth.Dev(), Admission: admission}, Log: log, Now: time.Now}
+	h = door.Beside(langfuse.Prefix, h, langfuse.New(foreign))
+	return door.Beside(langsmith.Prefix, h, langsmith.New(foreign)), l
 }
 
 // benchDB fills an embedded store, whose calls are counted.

@@ -2,8 +2,11 @@ package langfuse_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,46 +15,69 @@ import (
 
 	"prompthub/internal/auth"
 	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/langfuse"
 )
 
 // targets are prompts of ann's, by name, in the order of the columns below. All are seen by their
 // author alone: here nobody sees prompts of others, whatever their visibility.
 var targets = []string{"public", "private", "hidden", "deleted", "unknown"}
 
-// A route is one, with the statuses that it answers the author for each target.
+// A route is one, with the statuses that it answers for each target: to the author, and to another
+// user, to whom it must not tell any of them from a name that nobody has.
 type route struct {
-	method, rest, body string
-	write, publish     bool
-	author             string
+	pattern, path, body string // with %s for the name
+	scope               string
+	author              string
+	other               int
 }
 
 var matrix = []route{
-	{"GET", "", "", false, false, "200 200 200 404 404"},
-	{"GET", "?version=1", "", false, false, "200 200 200 404 404"},
-	{"GET", "?label=production&resolve=false", "", false, false, "200 200 200 404 404"},
-	{"PATCH", "/versions/1", `{"newLabels":["a"]}`, true, false, "200 200 200 404 404"},
-	{"DELETE", "", "", true, true, "204 204 204 404 404"},
-	{"DELETE", "?version=1", "", true, true, "204 204 204 404 404"},
+	{"GET " + base + "/{name}", base + "/%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{"GET " + base + "/{name}", base + "/%s?version=1", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{"GET " + base + "/{name}", base + "/%s?label=production&resolve=false", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{"GET /lf/api/public/prompts", "/lf/api/public/prompts?name=%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{"GET " + base, base + "?name=%s", "", auth.ScopeRead, "200 200 200 200 200", 200},
+	{"POST " + base, base, `{"name":"%s","prompt":"new"}`, auth.ScopeWrite, "201 201 201 201 201", 201},
+	{"PATCH " + base + "/{name}/versions/{version}", base + "/%s/versions/1", `{"newLabels":["a"]}`, auth.ScopeWrite, "200 200 200 404 404", 404},
+	{"DELETE " + base + "/{name}", base + "/%s", "", auth.ScopePublish, "204 204 204 404 404", 404},
+	{"DELETE " + base + "/{name}", base + "/%s?version=1", "", auth.ScopePublish, "204 204 204 404 404", 404},
+}
+
+// ask sends the request of a route for a prompt.
+func (r route) ask(c client, name string) answer {
+	method, _, _ := strings.Cut(r.pattern, " ")
+	return c.do(method, strings.Replace(r.path, "%s", url.PathEscape(name), 1), strings.Replace(r.body, "%s", name, 1))
+}
+
+// needs returns the scope that the author's token needs for a prompt.
+func (r route) needs(target string) string {
+	seen := target == "public" || target == "hidden"
+	if there := target != "deleted" && target != "unknown"; !there && r.scope == auth.ScopePublish || seen && r.scope == auth.ScopeWrite {
+		return map[string]string{auth.ScopePublish: auth.ScopeWrite, auth.ScopeWrite: auth.ScopePublish}[r.scope]
+	}
+	return r.scope
 }
 
 // The permission matrix: each route by everybody, on each kind of prompt.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
+	covered := map[string]bool{}
 	for _, r := range matrix {
+		covered[r.pattern] = true
 		for i, target := range targets {
 			w := newWorld(t)
 			author := w.client("ann")
 			w.target(t, author, target)
 			want := strings.Fields(r.author)[i]
 			for name, c := range w.callers(t, author) {
-				got := c.do(r.method, path(target, r.rest), r.body)
-				what := fmt.Sprintf("%s %s of %s by %s: %s", r.method, r.rest, target, name, got.body)
-				switch {
+				got := r.ask(c, target)
+				what := fmt.Sprintf("%s %s of %s by %s: %s", r.pattern, r.path, target, name, got.body)
+				switch needs := r.needs(target); {
 				case name == "another user":
-					require.Equal(t, 404, got.status, what)
-					unknown := c.do(r.method, path("nobody has this", r.rest), r.body)
+					require.Equal(t, r.other, got.status, what)
+					unknown := r.ask(c, "nobody has this")
 					require.Equal(t, anonymous(unknown.body, "nobody has this"), anonymous(got.body, target), "it can be told from one that nobody has: %s", what)
-				case name == "reader" && r.write, name == "writer" && r.publish && want != "404", name == "writer" && r.write && (target == "public" || target == "hidden"):
+				case name == "reader" && needs != auth.ScopeRead, name == "writer" && needs == auth.ScopePublish:
 					require.Equal(t, 403, got.status, what)
 				case name == "reader", name == "writer":
 					require.Equal(t, want, fmt.Sprint(got.status), what)
@@ -59,15 +85,17 @@ func TestPermissions(t *testing.T) {
 					require.Equal(t, 401, got.status, what)
 				}
 			}
-			require.Equal(t, want, fmt.Sprint(author.do(r.method, path(target, r.rest), r.body).status), "%s %s of %s", r.method, r.rest, target)
+			require.Equal(t, want, fmt.Sprint(r.ask(author, target).status), "%s of %s", r.pattern, target)
 		}
 	}
+	require.ElementsMatch(t, langfuse.Patterns(), slices.Collect(maps.Keys(covered)))
 }
 
-var requestIDs = regexp.MustCompile(`"requestId":"[^"]+"`)
+// varying is what two answers differ in that say the same.
+var varying = regexp.MustCompile(`"(requestId|id|createdAt|updatedAt)":"[^"]+"`)
 
 func anonymous(body, name string) string {
-	return strings.ReplaceAll(requestIDs.ReplaceAllString(body, ""), name, "NAME")
+	return strings.ReplaceAll(varying.ReplaceAllString(body, ""), name, "NAME")
 }
 
 // target makes a prompt of ann's.

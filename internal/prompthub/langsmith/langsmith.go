@@ -97,5 +97,5 @@ func write(w http.ResponseWriter, body any) {
 	if err != nil {
 		panic(err) // of texts, numbers and JSON that was checked
 	}
-	_, _ = w.Write(b) //nolint:gosec // JSON, as its type says; who does not listen any more cannot be told
+	_, _ = w.Write(b) // who does not listen any more cannot be told
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,32 +80,46 @@ func (w *world) do(token, method, path, body string) *httptest.ResponseRecorder 
 // targets are prompts of ann's, by name, in the order of the columns below.
 var targets = []string{"public", "private", "hidden", "deleted", "unknown"}
 
-// matrix has what the author and another user are answered for each target, and the scope that an
-// access token needs beside read.
-var matrix = []struct{ method, path, body, scope, author, other string }{
-	{"GET", "/repos/%s", "", "", "200 200 200 404 404", "200 404 404 404 404"},
-	{"GET", "/commits/%s/latest", "", "", "200 200 200 404 404", "200 404 404 404 404"},
-	{"GET", "/commits/%s/production", "", "", "200 200 200 404 404", "200 404 404 404 404"},
-	{"GET", "/commits/%s/00000001", "", "", "200 200 200 404 404", "404 404 404 404 404"}, // from before it was public
-	{"GET", "/commits/%s/", "", "", "200 200 200 404 404", "200 404 404 404 404"},
-	{"POST", "/likes/%s", `{"like":true}`, auth.ScopeWrite, "200 200 200 404 404", "200 404 404 404 404"},
-	{"POST", "/commits/%s", manifest, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
-	{"POST", "/repos/%s/tags", `{"tag_name":"a","commit_id":"production"}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
-	{"PATCH", "/repos/%s", `{"description":"x"}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
-	{"DELETE", "/repos/%s", "", auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
+// A route is one, with {owner} and {repo} where it names them, the scope that an access token needs
+// beside read, and what the author and another user are answered for each target.
+type route struct{ pattern, path, body, scope, author, other string }
+
+var matrix = []route{
+	{"GET /ls/settings", "/settings", "", "", "200 200 200 200 200", "200 200 200 200 200"},
+	{"GET /ls/repos", "/repos?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},
+	{"POST /ls/repos/{$}", "/repos/", `{"repo_handle":"{repo}"}`, auth.ScopeWrite, "409 409 409 200 200", "200 200 200 200 200"},
+	{"GET /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/latest", "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/production", "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	// of before it was public
+	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/00000001", "", "", "200 200 200 404 404", "404 404 404 404 404"},
+	{"GET /ls/commits/{owner}/{repo}/{$}", "/commits/{owner}/{repo}/", "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	{"POST /ls/likes/{owner}/{repo}", "/likes/{owner}/{repo}", `{"like":true}`, auth.ScopeWrite, "200 200 200 404 404", "200 404 404 404 404"},
+	{"POST /ls/commits/{owner}/{repo}", "/commits/{owner}/{repo}", manifest, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
+	{"POST /ls/repos/{owner}/{repo}/tags", "/repos/{owner}/{repo}/tags", `{"tag_name":"a","commit_id":"production"}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
+	{"PATCH /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", `{"description":"x"}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
+	{"DELETE /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", "", auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
 }
 
 const manifest = `{"manifest":{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],"kwargs":{"template":"new {x}"}}}`
 
+// ask sends the request of a route for a prompt.
+func (r route) ask(w *world, token, owner, repo string) *httptest.ResponseRecorder {
+	method, _, _ := strings.Cut(r.pattern, " ")
+	names := strings.NewReplacer("{owner}", owner, "{repo}", repo)
+	return w.do(token, method, names.Replace(r.path), names.Replace(r.body))
+}
+
 // The permission matrix: each route by everybody, on each kind of prompt.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	key := prompt.AuthorKey("ann")
+	key, covered := prompt.AuthorKey("ann"), map[string]bool{}
 	for _, r := range matrix {
+		covered[r.pattern] = true
 		for i, target := range targets {
 			w := newWorld(t)
 			w.target(t, target)
-			path := fmt.Sprintf(r.path, key+"/"+target)
+			what := r.pattern + " " + r.path + " of " + target
 			_, reader := w.token("ann", prompthub.TokenDraft{}, auth.ScopeRead)
 			_, writer := w.token("ann", prompthub.TokenDraft{}, auth.ScopeRead, auth.ScopeWrite)
 			id, revoked := w.token("ann", prompthub.TokenDraft{})
@@ -113,32 +129,38 @@ func TestPermissions(t *testing.T) {
 			_, ann := w.token("ann", prompthub.TokenDraft{})
 			elsewhere, _, _ := auth.NewToken()
 			for name, token := range map[string]string{"nobody": "", "revoked": revoked, "expired": expired, "elsewhere": elsewhere} {
-				require.Equal(t, 401, w.do(token, r.method, path, r.body).Code, "%s %s by %s", r.method, path, name)
-			}
-			if r.method != http.MethodGet {
-				require.Equal(t, 403, w.do(reader, r.method, path, r.body).Code, "%s %s by a reader", r.method, path)
+				require.Equal(t, 401, r.ask(w, token, key, target).Code, "%s by %s", what, name)
 			}
 			want := strings.Fields(r.author)[i]
-			if others := target == "public" || target == "hidden"; r.scope == auth.ScopePublish && want != "404" && (others || r.method == http.MethodDelete) {
-				require.Equal(t, 403, w.do(writer, r.method, path, r.body).Code, "%s %s by a writer", r.method, path)
+			reads := want
+			if r.scope != "" {
+				reads = "403"
 			}
-			got := w.do(bob, r.method, path, r.body)
-			require.Equal(t, strings.Fields(r.other)[i], fmt.Sprint(got.Code), "%s %s by another user: %s", r.method, path, got.Body)
-			if unknown := w.do(bob, r.method, fmt.Sprintf(r.path, key+"/nobody-has-this"), r.body); got.Code == 404 {
-				require.Equal(t, anonymous(unknown), anonymous(got), "%s %s can be told from one that nobody has", r.method, path)
+			require.Equal(t, reads, fmt.Sprint(r.ask(w, reader, key, target).Code), "%s by a reader", what)
+			if others := target == "public" || target == "hidden"; r.scope == auth.ScopePublish && want != "404" && (others || strings.HasPrefix(r.pattern, "DELETE")) {
+				require.Equal(t, 403, r.ask(w, writer, key, target).Code, "%s by a writer", what)
 			}
-			mine := fmt.Sprintf(r.path, "-/"+target)
-			require.Equal(t, 404, w.do(bob, r.method, mine, r.body).Code)
-			got = w.do(ann, r.method, mine, r.body)
-			require.Equal(t, want, fmt.Sprint(got.Code), "%s %s by the author: %s", r.method, mine, got.Body)
+			got := r.ask(w, bob, key, target)
+			require.Equal(t, strings.Fields(r.other)[i], fmt.Sprint(got.Code), "%s by another user: %s", what, got.Body)
+			unknown := r.ask(w, bob, key, "nobody-has-this")
+			if open := strings.Contains(r.path, "{repo}") && target == "public"; got.Code == 404 || !open {
+				require.Equal(t, anonymous(unknown, "nobody-has-this"), anonymous(got, target), "%s can be told from one that nobody has", what)
+			}
+			if strings.Contains(r.path, "{owner}") {
+				require.Equal(t, 404, r.ask(w, bob, "-", target).Code, what)
+			}
+			got = r.ask(w, ann, "-", target)
+			require.Equal(t, want, fmt.Sprint(got.Code), "%s by the author: %s", what, got.Body)
 		}
 	}
+	require.ElementsMatch(t, langsmith.Patterns(), slices.Collect(maps.Keys(covered)))
 }
 
-var requestIDs = regexp.MustCompile(`"requestId":"[^"]+"`)
+// varying is what two answers differ in that say the same.
+var varying = regexp.MustCompile(`"(requestId|id|created_at|updated_at)":"[^"]+"`)
 
-func anonymous(a *httptest.ResponseRecorder) string {
-	return requestIDs.ReplaceAllString(a.Body.String(), "")
+func anonymous(a *httptest.ResponseRecorder, name string) string {
+	return strings.NewReplacer(`"`+name+`"`, `"NAME"`, `/`+name+`"`, `/NAME"`).Replace(varying.ReplaceAllString(a.Body.String(), ""))
 }
 
 // target makes a prompt of ann's, of two versions; where others may see it, the second alone.
