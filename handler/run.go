@@ -42,7 +42,7 @@ func commands() []command {
 	return []command{
 		localCommand(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
 		forkCommand(), upstreamCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
-		backupCommand(), restoreCommand(), verifyCommand(), reindexCommand(), redriveCommand(), healthCommand(), versionCommand(),
+		backupCommand(), restoreCommand(), verifyCommand(), reindexCommand(), redriveCommand(), eraseCommand(), healthCommand(), versionCommand(),
 	}
 }
 

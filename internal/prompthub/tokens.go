@@ -61,7 +61,7 @@ func (s *Service) CreateToken(ctx context.Context, who auth.User, d TokenDraft) 
 
 func signedIn(who auth.User) error {
 	if who.Grant != nil {
-		return fault.New(fault.Forbidden, "access tokens cannot manage access tokens; sign in yourself")
+		return fault.New(fault.Forbidden, "access tokens manage neither access tokens nor the account; sign in yourself")
 	}
 	return nil
 }

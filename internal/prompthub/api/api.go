@@ -83,6 +83,7 @@ func build(c Config) (*api, http.Handler) {
 	a.mine()
 	a.tokens()
 	a.users()
+	a.account()
 	a.moderation()
 	a.tags()
 	a.system()

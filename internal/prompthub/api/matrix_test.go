@@ -70,6 +70,8 @@ var permissions = map[string]rule{
 	"get-prompt-by-name":  {"404 404 404 404 404", "200 200 404 200 404", "404 404 404 404 404"},
 	"get-profile":         {"200", "200", "200"},
 	"put-profile":         {"200", "200", "200"},
+	"erase-me":            {"202", "202", "202"},
+	"restore-me":          {"204", "204", "204"},
 	"get-user":            {"200", "200", "200"},
 	"list-user-prompts":   {"200", "200", "200"},
 	"list-tokens":         {"200", "200", "200"},

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -32,6 +33,10 @@ type profileOutput struct {
 	Body User
 }
 
+type ownProfileOutput struct {
+	Body OwnUser
+}
+
 func encodeUser(u prompthub.User, err error) (*profileOutput, error) {
 	if err != nil {
 		return nil, err
@@ -39,8 +44,21 @@ func encodeUser(u prompthub.User, err error) (*profileOutput, error) {
 	return &profileOutput{User{ID: u.Key, Handle: u.Handle, Name: u.Name, About: u.About}}, nil
 }
 
-func (a *api) profile(ctx context.Context, c call, _ *struct{}) (*profileOutput, error) {
-	return encodeUser(a.Service.Profile(ctx, c.User))
+func (a *api) profile(ctx context.Context, c call, _ *struct{}) (*ownProfileOutput, error) {
+	u, err := encodeUser(a.Service.Profile(ctx, c.User))
+	if err != nil {
+		return nil, err
+	}
+	at, err := a.Service.ErasedAt(ctx, c.User)
+	return &ownProfileOutput{OwnUser{User: u.Body, EraseAt: until(at)}}, err
+}
+
+// until writes a time that something may end at; nothing for the zero one.
+func until(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return stamp(at)
 }
 
 type profileInput struct {

@@ -165,6 +165,17 @@ type User struct {
 	About  string `json:"about" doc:"What he says of himself" example:"I write prompts for the kitchen."`
 }
 
+// An OwnUser is a user as he sees himself.
+type OwnUser struct {
+	User
+	EraseAt string `json:"eraseAt,omitempty" format:"date-time" doc:"From when on all that is stored of the caller goes for good; absent where he did not ask for it" example:"2026-12-22T09:30:00.000Z"`
+}
+
+// An Erasure says when an account goes.
+type Erasure struct {
+	EraseAt string `json:"eraseAt" format:"date-time" doc:"From when on all that is stored of the caller goes for good" example:"2026-12-22T09:30:00.000Z"`
+}
+
 // A Profile is what PUT /me/profile takes.
 type Profile struct {
 	Handle string `json:"handle,omitempty" doc:"1 to 64 of a-z, 0-9 and -, no hyphen at an end or twice. Chosen once: absent leaves it, another one is refused, and so is one that somebody has or that addresses need" example:"ann-lee"`

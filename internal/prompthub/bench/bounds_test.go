@@ -73,7 +73,7 @@ var (
 // not what a run printed. TestBounds -v prints the most that it found.
 var bounds = map[string]bound{
 	"GET /docs": nothing, "GET /health": nothing, "GET /openapi.json": nothing, "GET /ready": {1, 1, 4, 512},
-	"GET /me": nothing, "GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
+	"GET /me": nothing, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
 	"GET /prompts": aList, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked,
 

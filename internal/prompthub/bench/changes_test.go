@@ -110,6 +110,8 @@ func jobs() []request {
 		{name: "repair, nothing to do", job: "index-repairs", steps: 1, tables: 2},
 		{name: "purge of a prompt with ten votes", setup: longDeleted, job: "purge", steps: 26, tables: 35},
 		{name: "purge, nothing to do", job: "purge", steps: 1, tables: 1},
+		{name: "erase an account with one vote", setup: leftLongAgo, job: "erase", steps: 24, tables: 25, queues: 2, behind: 1},
+		{name: "erase, nothing to do", job: "erase", steps: 1, tables: 1},
 		{name: "anti-entropy, a full pass over 61 prompts", job: "anti-entropy", steps: 240, tables: 2572},
 		{name: "anti-entropy, after a full pass", setup: swept, job: "anti-entropy", steps: 11, tables: 11},
 	}
@@ -128,6 +130,14 @@ func cutShort(l *lab) {
 func longDeleted(l *lab) {
 	l.likes(10)
 	l.ask(call{method: http.MethodDelete, path: l.path("/prompts/{id}"), user: ann}, nil)
+	l.settle()
+	time.Sleep(32 * 24 * time.Hour)
+}
+
+// leftLongAgo has somebody ask to be erased who voted.
+func leftLongAgo(l *lab) {
+	l.vote("Zoe", prompt.Like)
+	l.ask(call{method: http.MethodDelete, path: "/me", user: "Zoe"}, nil)
 	l.settle()
 	time.Sleep(32 * 24 * time.Hour)
 }

@@ -113,7 +113,10 @@ func reads() []request {
 		{name: "my access tokens", setup: (*lab).makeToken, call: get("/me/tokens", ann), steps: 1, tables: 1},
 		{name: "make an access token", call: call{method: http.MethodPost, path: "/me/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, steps: 3, tables: 3},
 		{name: "revoke an access token", setup: (*lab).makeToken, call: call{method: http.MethodDelete, path: "/me/tokens/{token}", user: ann}, steps: 3, tables: 3},
-		{name: "my profile", call: get("/me/profile", ann), steps: 1, tables: 1},
+		{name: "my profile", call: get("/me/profile", ann), steps: 2, tables: 2},
+		{name: "ask to be erased", call: call{method: http.MethodDelete, path: "/me", user: ann}, steps: 3, tables: 3},
+		{name: "ask to be erased, again", setup: toBeErased, call: call{method: http.MethodDelete, path: "/me", user: ann}, steps: 1, tables: 1},
+		{name: "keep my account", setup: toBeErased, call: call{method: http.MethodPost, path: "/me/restore", user: ann}, steps: 3, tables: 3},
 		{name: "choose a handle", call: put("/me/profile", ann, `{"handle":"ann-lee"}`), steps: 5, tables: 5},
 		{name: "a user", setup: withHandle, call: get("/users/ann-lee", "Vera"), steps: 2, tables: 2},
 		{name: "prompts of a user", setup: withHandle, call: get("/users/ann-lee/prompts?limit=20", "Vera"), steps: 3, tables: 3},
@@ -162,6 +165,8 @@ func forked(l *lab) {
 }
 
 // withHandle gives the author a handle.
+func toBeErased(l *lab) { l.ask(call{method: http.MethodDelete, path: "/me", user: ann}, nil) }
+
 func withHandle(l *lab) { l.ask(put("/me/profile", ann, `{"handle":"ann-lee"}`), nil) }
 
 func lists() []request {

@@ -38,6 +38,8 @@ const (
 	accessPrefix = "t|"
 	handlePrefix = "h|"
 	profileRow   = "profile"
+	erasureRow   = "erasure"
+	erasePrefix  = "erase|"
 
 	newestPrefix  = "pub|newest|"
 	likedPrefix   = "pub|liked|"
@@ -133,6 +135,16 @@ func handleKey(handle string) table.Key {
 
 // knownKey is where the key that stands for a user in public leads to him.
 func knownKey(key string) table.Key { return table.Key{Partition: "k|" + enc(key), Row: "r"} }
+
+// erasureKey is where a user says that his account is to be erased.
+func erasureKey(user string) table.Key {
+	return table.Key{Partition: "u|" + enc(user), Row: erasureRow}
+}
+
+// dueKey is where the job that erases accounts finds those of a day.
+func dueKey(day, user string) table.Key {
+	return table.Key{Partition: erasePrefix + day, Row: enc(user)}
+}
 
 func voterPartition(voter string) string { return "u|" + enc(voter) }
 

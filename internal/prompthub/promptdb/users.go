@@ -217,6 +217,10 @@ func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error
 	switch {
 	case isHandle && prompt.ValidSlug(handle) && row.Key == handleKey(handle), row.Key == knownKey(prompt.AuthorKey(user)):
 		return nil, nil
+	case row.Key == erasureKey(user):
+		return db.checkErasure(ctx, row, d)
+	case strings.HasPrefix(row.Partition, erasePrefix) && row.Row == enc(user): // what a writer left that was stopped, at worst
+		return nil, nil
 	case row.Key != profileKey(user):
 		return differ("is no row that this version writes")
 	}
@@ -236,6 +240,17 @@ func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error
 	return nil, nil
 }
 
+// checkErasure reports a mark that no job would find.
+func (db *DB) checkErasure(ctx context.Context, row table.Row, d Difference) ([]Difference, error) {
+	key := dueKey(day(row.Props.Get("EraseAt").Time()), row.Props.Get("UserId").Str())
+	due, err := db.get(ctx, db.t.Users, key)
+	if err != nil || due != nil {
+		return nil, err
+	}
+	d.What = "is not among those that are to be erased on " + key.Partition
+	return []Difference{d}, nil
+}
+
 // A userLine is a profile in a backup, or a handle that leads to a user, or both.
 type userLine struct {
 	ID      string `json:"id"`
@@ -243,14 +258,20 @@ type userLine struct {
 	Name    string `json:"name,omitempty"`
 	About   string `json:"about,omitempty"`
 	Profile bool   `json:"profile,omitempty"` // whether this is more than a reservation of the handle
+	// when the account is to be erased, on a line of its own
+	EraseAt time.Time `json:"eraseAt,omitzero"`
 }
 
 func userOf(row table.Row) (*line, error) {
 	l := userLine{ID: row.Props.Get("UserId").Str()}
 	handle, isHandle := strings.CutPrefix(row.Partition, handlePrefix)
 	switch {
+	case strings.HasPrefix(row.Partition, erasePrefix): // follows from the mark
+		return nil, nil
 	case isHandle:
 		l.Handle = handle
+	case row.Row == erasureRow:
+		l.EraseAt = row.Props.Get("EraseAt").Time()
 	case row.Row == profileRow:
 		p := parseProfile(row)
 		l.Handle, l.Name, l.About, l.Profile = p.Handle, p.Name, p.About, true
@@ -258,13 +279,19 @@ func userOf(row table.Row) (*line, error) {
 	return &line{Kind: "user", User: &l}, nil
 }
 
-// user restores the row that a line was made of. A line without a handle and a profile is a key.
+// user restores the row that a line was made of. A line without anything else is a key. One without
+// an id is a handle whose user was erased.
 func (re *restore) user(ctx context.Context, l userLine) error {
-	if l.ID == "" || l.Handle != "" && !prompt.ValidSlug(l.Handle) {
+	if l.ID == "" && (l.Handle == "" || l.Profile) || l.Handle != "" && !prompt.ValidSlug(l.Handle) {
 		return fmt.Errorf("a user %q with the handle %q", prompt.AuthorKey(l.ID), l.Handle)
 	}
 	row := table.Row{Key: knownKey(prompt.AuthorKey(l.ID)), Props: table.Props{{Name: "UserId", Value: table.String(l.ID)}}}
 	switch {
+	case !l.EraseAt.IsZero():
+		if err := re.add(ctx, re.db.t.Users, table.Row{Key: dueKey(day(l.EraseAt), l.ID), Props: row.Props}); err != nil {
+			return err
+		}
+		row = table.Row{Key: erasureKey(l.ID), Props: append(row.Props, table.Prop{Name: "EraseAt", Value: table.Time(l.EraseAt)})}
 	case l.Profile:
 		row = table.Row{Key: profileKey(l.ID), Props: profileProps(l.ID, prompt.Profile{Handle: l.Handle, Name: l.Name, About: l.About})}
 	case l.Handle != "":

@@ -123,14 +123,15 @@ type voteOp struct {
 	unknown       int  // batches whose outcome was not known at once
 	wrote         bool // a write was sent
 	late          bool // a write may land after its answer was given up
+	erase         bool // the vote itself is to go, whether its voter may see the prompt or not
 }
 
 func (p *voteOp) message() message { return message{Author: p.author, Prompt: p.id, Voter: p.voter} }
 
 // wake puts a wake-up on the queue unless one is there that is fresh enough for a write now.
 func (p *voteOp) wake(ctx context.Context) (err error) {
-	if !p.wokenAt.IsZero() && p.db.Now().Sub(p.wokenAt) < p.db.times.fresh {
-		return nil
+	if !p.wokenAt.IsZero() && p.db.Now().Sub(p.wokenAt) < p.db.times.fresh || p.author == "" {
+		return nil // for nobody knows whose prompt to project
 	}
 	sent := p.db.Now()
 	if p.receipt, err = p.db.send(ctx, QueueMoves, p.message().text(), p.db.times.vote); err == nil {
@@ -146,7 +147,7 @@ func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 		if err != nil {
 			return prompt.Tally{}, err
 		}
-		if b.value() == p.value {
+		if p.over(b) {
 			return b.tally, nil
 		}
 		if err := p.wake(ctx); err != nil {
@@ -177,14 +178,25 @@ func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 // may still land.
 func (p *voteOp) look(ctx context.Context) (ballot, error) {
 	b, err := p.db.ballot(ctx, p.id, p.voter)
-	if err == nil {
+	switch {
+	case err == nil && p.erase && b.locator != nil:
+		p.author = parseLocator(*b.locator).author
+	case err == nil && !p.erase:
 		p.author, err = p.db.mayVote(ctx, b.locator, p.id, p.voter)
 	}
-	over := err == nil && b.value() == p.value || fault.Of(err) == fault.NotFound
+	over := err == nil && p.over(b) || fault.Of(err) == fault.NotFound
 	if over && p.wrote && !p.late {
 		p.expedite()
 	}
 	return b, err
+}
+
+// over reports whether the vote is as it should be.
+func (p *voteOp) over(b ballot) bool {
+	if p.erase {
+		return b.vote == nil
+	}
+	return b.value() == p.value
 }
 
 // cast writes the vote and its share of the tally in one batch, and the voter's index row beside
@@ -225,8 +237,20 @@ func (p *voteOp) ops(b ballot, now time.Time) []table.Op {
 		t = sum([]table.Row{*b.share})
 	}
 	t = t.Add(b.value(), p.value)
+	if p.erase {
+		return p.eraseOps(b, t)
+	}
 	share := table.Row{Key: tallyKey(p.id, shard(p.voter)), Props: tallyProps(t)}
 	return []table.Op{overwrite(vote, b.vote), overwrite(share, b.share)}
+}
+
+// eraseOps remove the vote row. Votes on a prompt that does not exist have no tally, perhaps.
+func (p *voteOp) eraseOps(b ballot, t prompt.Tally) []table.Op {
+	ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: b.vote.Key, ETag: b.vote.ETag}}}
+	if b.share != nil {
+		ops = append(ops, overwrite(table.Row{Key: b.share.Key, Props: tallyProps(t)}, b.share))
+	}
+	return ops
 }
 
 // overwrite writes a row in place of the version that was read.
@@ -277,6 +301,9 @@ func voterProps(id prompt.ID, author string, v prompt.Vote, at time.Time) table.
 // expedite brings the wake-up forward, behind the answer: both writes have ended, so what it finds
 // is final.
 func (p *voteOp) expedite() {
+	if p.wokenAt.IsZero() {
+		return
+	}
 	receipt := p.receipt
 	p.db.Background(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)

@@ -18,6 +18,7 @@ func Triggers(db *promptdb.DB) []function.Trigger {
 		{Name: "index-repairs", Queue: promptdb.QueueRepairs, Run: message(db.Repair)},
 		{Name: "anti-entropy", Schedule: "0 */15 * * * *", Run: sweep(db)},
 		{Name: "purge", Schedule: "0 30 3 * * *", Run: purge(db)},
+		{Name: "erase", Schedule: "0 10 * * * *", Run: erase(db)},
 	}
 }
 
@@ -42,6 +43,14 @@ func purge(db *promptdb.DB) function.Func {
 	return func(ctx context.Context, _ function.Invocation) error {
 		prompts, err := db.Purge(ctx)
 		db.Log.LogAttrs(ctx, slog.LevelInfo, "purge", slog.Int("prompts", prompts))
+		return err
+	}
+}
+
+func erase(db *promptdb.DB) function.Func {
+	return func(ctx context.Context, _ function.Invocation) error {
+		accounts, err := db.Erase(ctx)
+		db.Log.LogAttrs(ctx, slog.LevelInfo, "erase", slog.Int("accounts", accounts))
 		return err
 	}
 }

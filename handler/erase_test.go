@@ -1,0 +1,42 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestErase removes an account from a store: a search of the backup finds nothing of it, verify no
+// difference, and others lost nothing but his votes.
+func TestErase(t *testing.T) {
+	clean(t)
+	data := t.TempDir()
+	p, url := startLocal(t, data)
+	do := func(user string, args ...string) {
+		t.Helper()
+		code, out, errs := handler(t, append(args, "--url", url, "--user", user)...)
+		require.Equal(t, exitOK, code, out+errs)
+	}
+	do("cook|7", "save", file(t, "x.md", "One {{a}}"), "--name", "soup", "--title", "Soup", "--public")
+	do("bob", "save", file(t, "y.md", "Two"), "--name", "stew", "--title", "Stew", "--public")
+	p.stop()
+	require.Equal(t, exitOK, <-p.code)
+	backup := func() string {
+		code, out, errs := handler(t, "backup", "-", "--data", data)
+		require.Equal(t, exitOK, code, errs)
+		return out
+	}
+	require.Contains(t, backup(), "cook|7")
+	code, out, errs := handler(t, "erase", "cook|7", "--data", data)
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, "erased\n", out)
+	require.NotContains(t, backup(), "cook|7")
+	require.Contains(t, backup(), "stew")
+	code, out, _ = handler(t, "verify", "--data", data)
+	require.Equal(t, exitOK, code, out)
+	code, _, _ = handler(t, "erase", "", "--data", data)
+	require.Equal(t, exitUsage, code)
+	code, _, _ = handler(t, "erase", "x", "--data", filepath.Join(data, "none"))
+	require.Equal(t, exitFailed, code)
+}

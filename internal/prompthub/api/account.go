@@ -1,0 +1,33 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+func (a *api) account() {
+	route(a, user, huma.Operation{
+		OperationID: "erase-me", Method: http.MethodDelete, Path: "/me", Tags: []string{"me"}, DefaultStatus: http.StatusAccepted,
+		Summary: "Have my account erased, 30 days from now: prompts, versions, votes, profile, access tokens. Until then all stays as it is. " +
+			"What others forked stays, and my handle is nobody's",
+	}, a.eraseMe)
+	route(a, user, huma.Operation{
+		OperationID: "restore-me", Method: http.MethodPost, Path: "/me/restore", Tags: []string{"me"},
+		Summary: "Keep my account, which was to be erased",
+	}, a.keepMe)
+}
+
+type erasureOutput struct {
+	Body Erasure
+}
+
+func (a *api) eraseMe(ctx context.Context, c call, _ *struct{}) (*erasureOutput, error) {
+	at, err := a.Service.Erase(ctx, c.User)
+	return &erasureOutput{Erasure{stamp(at)}}, err
+}
+
+func (a *api) keepMe(ctx context.Context, c call, _ *struct{}) (*struct{}, error) {
+	return nil, a.Service.Keep(ctx, c.User)
+}
