@@ -306,7 +306,7 @@ var (
 	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "put-profile"}
 	publishesPublic = []string{"patch-prompt", "restore-version", "set-label"}
 	answersAlone    = []string{"render-prompt"}
-	neverByToken    = []string{"list-tokens", "create-token", "revoke-token"}
+	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me"}
 )
 
 // needed returns the scopes that an operation needs on a public prompt or a private one.
