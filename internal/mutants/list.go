@@ -199,7 +199,7 @@ var mutants = []mutant{
 	},
 	{
 		"what is included is read with the rights of its owner", "resolve.go",
-		"r.db.named(ctx, r.viewer, r.owner, i)", "r.db.named(ctx, r.owner, r.owner, i)",
+		"db.named(ctx, viewer, p.owner, p.Include)", "db.named(ctx, p.owner, p.owner, p.Include)",
 	},
 	{
 		"prompts include others without end", "resolve.go",

@@ -59,6 +59,13 @@ func (s *Service) Resolve(ctx context.Context, who auth.User, v View) (Resolutio
 	return s.db.Resolve(ctx, who.ID, v, s.rules.TextLimit())
 }
 
+// WithIncludes returns the prompts of a page with what they include in its places, as far as one
+// prompt might include all of it; the others are as they were written.
+func (s *Service) WithIncludes(ctx context.Context, who auth.User, p Page) (Page, error) {
+	items, err := s.db.ResolveAll(ctx, who.ID, p.Items, s.rules.TextLimit())
+	return Page{Items: items, Next: p.Next}, err
+}
+
 // checkIncludes reports what keeps a content from being resolved now.
 func (s *Service) checkIncludes(ctx context.Context, p prompt.Prompt) error {
 	if len(p.Content().Includes()) == 0 {

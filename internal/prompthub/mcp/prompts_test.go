@@ -248,8 +248,17 @@ func TestNobody(t *testing.T) {
 func TestIncludes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.handle("ann", "anna")
 	w.public("part", "the {{tone:plain|formal}} part of {{name}}")
 	w.public("whole", "This is @@@langfusePrompt:name=part|label=latest@@@.")
+	w.public("broken", "Of {{whom}}: @@@langfusePrompt:name=whole|label=latest@@@.")
+	listed := map[string][]string{}
+	for _, p := range w.as("bob").at("/mcp/u/anna").list(object{}).Prompts {
+		for _, a := range p.Arguments {
+			listed[p.Name] = append(listed[p.Name], a.Name)
+		}
+	}
+	require.Equal(t, map[string][]string{"part": {"name", "tone"}, "whole": {"name", "tone"}, "broken": {"whom", "name", "tone"}}, listed, "clients send what is listed, and nothing else")
 	require.Equal(t, "This is the plain part of Ann.", w.as("ann").get("whole", object{"name": "Ann"}).text())
 	require.Contains(t, w.as("ann").get("whole", nil).fails(invalidParams), "name is required")
 	var c struct{ Completion struct{ Values []string } }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -36,12 +35,119 @@ type Resolution struct {
 // when it was saved, an include that leads nowhere, or back, or too deep, and a text that becomes
 // too long, are a Conflict.
 func (db *DB) Resolve(ctx context.Context, viewer string, v View, maxText int) (Resolution, error) {
-	root := Node{ID: v.ID, Name: v.Name, Version: max(v.Version, 1)}
-	r := resolving{db: db, viewer: viewer, owner: v.AuthorID, maxText: maxText, found: map[prompt.Include]*included{}, graph: map[Node][]Node{}}
-	c := v.Content()
-	if err := r.readAll(ctx, c.Includes()); err != nil {
+	found, err := db.readIncludes(ctx, viewer, []View{v})
+	if err != nil {
 		return Resolution{}, err
 	}
+	return found.resolve(v, maxText)
+}
+
+// ResolveAll returns the prompts of a list with what they include in its places. Together they
+// include no more than one alone may: those beyond that, and those that Resolve would refuse, are
+// as they were written.
+func (db *DB) ResolveAll(ctx context.Context, viewer string, list []View, maxText int) ([]View, error) {
+	found, err := db.readIncludes(ctx, viewer, list)
+	if err != nil || len(found) == 0 {
+		return list, err
+	}
+	whole := slices.Clone(list)
+	for i, v := range list {
+		if r, err := found.resolve(v, maxText); err == nil {
+			whole[i].Draft = v.With(r.Content)
+		}
+	}
+	return whole, nil
+}
+
+// A place is an include in a text of an owner's.
+type place struct {
+	owner string
+	prompt.Include
+}
+
+// includes are what was read of places.
+type includes map[place]*included
+
+// included is what an include leads to.
+type included struct {
+	Node
+	err      error // why it cannot be included: a Conflict
+	content  prompt.Content
+	includes []prompt.Include
+	depth    int // of what it includes
+	walked   bool
+	spliced  bool
+}
+
+// readIncludes reads what prompts include at all depths, those of one depth at once, up to
+// maxIncluded.
+func (db *DB) readIncludes(ctx context.Context, viewer string, list []View) (includes, error) {
+	found := includes{}
+	var next []place
+	want := func(owner string, of []prompt.Include) {
+		for _, i := range of {
+			if p := (place{owner, i}); found[p] == nil && !slices.Contains(next, p) {
+				next = append(next, p)
+			}
+		}
+	}
+	for _, v := range list {
+		want(v.AuthorID, v.Content().Includes())
+	}
+	for range prompt.IncludeDepth {
+		next = next[:min(len(next), maxIncluded-len(found))]
+		read := make([]*included, len(next))
+		g, gctx := errgroup.WithContext(ctx)
+		g.SetLimit(maxParallel)
+		for n, p := range next {
+			g.Go(func() (err error) {
+				read[n], err = db.readInclude(gctx, viewer, p)
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return nil, err
+		}
+		places := next
+		next = nil
+		for n, p := range places {
+			found[p] = read[n]
+		}
+		for n, p := range places {
+			want(p.owner, read[n].includes)
+		}
+	}
+	return found, nil
+}
+
+func (db *DB) readInclude(ctx context.Context, viewer string, p place) (*included, error) {
+	v, err := db.named(ctx, viewer, p.owner, p.Include)
+	conflict := func(why string) (*included, error) {
+		return &included{err: fault.New(fault.Conflict, fmt.Sprintf("the prompt includes %s, %s", said(p.Include), why))}, nil
+	}
+	switch {
+	case fault.Of(err) == fault.NotFound:
+		return conflict("which does not exist, or which you may not read")
+	case err != nil:
+		return nil, err
+	case v.Kind == prompt.KindChat:
+		return conflict("which is a chat; only texts can be included")
+	}
+	c := v.Content()
+	return &included{Node: Node{ID: v.ID, Name: v.Name, Version: v.Version}, content: c, includes: c.Includes()}, nil
+}
+
+// resolve puts what was read into its places in a content.
+func (found includes) resolve(v View, maxText int) (Resolution, error) {
+	root := Node{ID: v.ID, Name: v.Name, Version: max(v.Version, 1)}
+	r := resolving{maxText: maxText, found: map[prompt.Include]*included{}, graph: map[Node][]Node{}}
+	for p, i := range found {
+		if p.owner == v.AuthorID {
+			own := *i
+			r.found[p.Include] = &own
+		}
+	}
+	c := v.Content()
 	depth, err := r.walk([]Node{root}, c.Includes())
 	if err != nil {
 		return Resolution{}, err
@@ -55,72 +161,17 @@ func (db *DB) Resolve(ctx context.Context, viewer string, v View, maxText int) (
 
 // resolving is what is known while the includes of a prompt are put into their places.
 type resolving struct {
-	db            *DB
-	viewer, owner string
-	maxText       int
-	mu            sync.Mutex
-	found         map[prompt.Include]*included
-	graph         map[Node][]Node
-}
-
-// included is what an include leads to.
-type included struct {
-	Node
-	content  prompt.Content
-	includes []prompt.Include
-	depth    int // of what it includes
-	walked   bool
-	spliced  bool
-}
-
-// readAll reads what contents include, those of one depth at once.
-func (r *resolving) readAll(ctx context.Context, next []prompt.Include) error {
-	for range prompt.IncludeDepth {
-		g, gctx := errgroup.WithContext(ctx)
-		g.SetLimit(maxParallel)
-		if len(r.found)+len(next) > maxIncluded {
-			return fault.New(fault.Conflict, fmt.Sprintf("the prompt includes more than %d others, theirs counted with its own; include fewer", maxIncluded))
-		}
-		for _, i := range next {
-			g.Go(func() error { return r.read(gctx, i) })
-		}
-		if err := g.Wait(); err != nil {
-			return err
-		}
-		var deeper []prompt.Include
-		for _, i := range next {
-			for _, below := range r.found[i].includes {
-				if r.found[below] == nil && !slices.Contains(deeper, below) {
-					deeper = append(deeper, below)
-				}
-			}
-		}
-		next = deeper
-	}
-	if len(next) > 0 {
-		return tooDeep()
-	}
-	return nil
+	maxText int
+	found   map[prompt.Include]*included
+	graph   map[Node][]Node
 }
 
 func tooDeep() error {
 	return fault.New(fault.Conflict, fmt.Sprintf("the prompt includes others more than %d deep; include what they include yourself", prompt.IncludeDepth))
 }
 
-func (r *resolving) read(ctx context.Context, i prompt.Include) error {
-	v, err := r.db.named(ctx, r.viewer, r.owner, i)
-	switch {
-	case fault.Of(err) == fault.NotFound:
-		return fault.New(fault.Conflict, fmt.Sprintf("the prompt includes %s, which does not exist, or which you may not read", said(i)))
-	case err != nil:
-		return err
-	case v.Kind == prompt.KindChat:
-		return fault.New(fault.Conflict, fmt.Sprintf("the prompt includes %s, which is a chat; only texts can be included", said(i)))
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.found[i] = &included{Node: Node{ID: v.ID, Name: v.Name, Version: v.Version}, content: v.Content(), includes: v.Content().Includes()}
-	return nil
+func tooMany() error {
+	return fault.New(fault.Conflict, fmt.Sprintf("the prompt includes more than %d others, theirs counted with its own; include fewer", maxIncluded))
 }
 
 // named returns what an include of a prompt of an owner leads to, without votes.
@@ -143,6 +194,16 @@ func said(i prompt.Include) string {
 // was walked is not walked again.
 func (r *resolving) walk(path []Node, includes []prompt.Include) (depth int, err error) {
 	node := path[len(path)-1]
+	for _, i := range includes {
+		switch below := r.found[i]; {
+		case below == nil && len(path) > prompt.IncludeDepth:
+			return 0, tooDeep()
+		case below == nil:
+			return 0, tooMany()
+		case below.err != nil:
+			return 0, below.err
+		}
+	}
 	for _, i := range includes {
 		below := r.found[i]
 		deeper := slices.Concat(path, []Node{below.Node})

@@ -89,7 +89,8 @@ func TestVerifyUsers(t *testing.T) {
 // TestAuthorsOfBefore: whoever wrote before there were keys has one after anti-entropy.
 func TestAuthorsOfBefore(t *testing.T) {
 	w := newWorld(t)
-	w.add("ann", draft("T"))
+	_, _, err := w.Add(t.Context(), w.made("ann", draft("T")), nil)
+	require.NoError(t, err)
 	leads := func() string {
 		user, err := w.UserID(t.Context(), prompt.AuthorKey("ann"))
 		require.NoError(t, err)
