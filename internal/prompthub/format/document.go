@@ -394,8 +394,8 @@ func indented(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := shallow(b); err != nil {
-		return nil, err
+	if prompt.Deeper(b, maxDepth) {
+		return nil, errDeep
 	}
 	file := jsontext.Value(b)
 	err = file.Indent(jsontext.WithIndent("  "))
@@ -403,18 +403,3 @@ func indented(v any) ([]byte, error) {
 }
 
 var errDeep = fmt.Errorf("is nested more than %d deep", maxDepth)
-
-// shallow reports whether a value is nested so little that lines of it begin with few spaces.
-func shallow(v jsontext.Value) error {
-	d := jsontext.NewDecoder(bytes.NewReader(v))
-	for {
-		if _, err := d.ReadToken(); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if d.StackDepth() > maxDepth {
-			return errDeep
-		}
-	}
-}

@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
+
+	"prompthub/internal/prompthub/prompt"
 )
 
 // parseYAML reads the members of a YAML document, as JSON. Empty YAML has none.
@@ -142,8 +144,8 @@ func writeYAML(o object) ([]byte, error) {
 		return nil, nil
 	}
 	v := o.value()
-	if err := shallow(v); err != nil {
-		return nil, err
+	if prompt.Deeper(v, maxDepth) {
+		return nil, errDeep
 	}
 	n, err := yamlNode(jsontext.NewDecoder(bytes.NewReader(v)))
 	if err != nil {

@@ -2,6 +2,7 @@ package langsmith
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ type kwargs struct {
 	Format    string            `json:"template_format,omitempty"`
 	Template  *string           `json:"template,omitzero"`
 	Messages  []object          `json:"messages,omitempty"`
-	Prompt    jsontext.Value    `json:"prompt,omitzero"`
+	Prompt    template          `json:"prompt,omitzero"`
 	Role      string            `json:"role,omitempty"`
 	Name      string            `json:"variable_name,omitempty"`
 	Content   jsontext.Value    `json:"content,omitzero"`
@@ -37,6 +38,19 @@ type kwargs struct {
 	Prefix    string            `json:"prefix,omitempty"`
 	Suffix    string            `json:"suffix,omitempty"`
 	Separator *string           `json:"example_separator,omitzero"`
+}
+
+// A template is the object that says a message, and nil where that is something else, such as a list
+// of texts and pictures.
+type template struct{ *object }
+
+// UnmarshalJSONFrom reads an object, and leaves what is none.
+func (t *template) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return d.SkipValue()
+	}
+	t.object = new(object)
+	return json.UnmarshalDecode(d, t.object)
 }
 
 func (o object) class() string {
@@ -80,7 +94,7 @@ func manifestOf(c prompt.Content) (jsontext.Value, error) {
 func generated(c prompt.Content) (jsontext.Value, error) {
 	f, err := c.Template().Fill(nil, prompt.LimitMaxText)
 	if err != nil {
-		return nil, errLong()
+		return nil, unread("it says too much")
 	}
 	w := writer{variables: c.Template().Variables}
 	if c.Kind != prompt.KindChat {
@@ -95,11 +109,8 @@ func generated(c prompt.Content) (jsontext.Value, error) {
 			w.input = append(w.input, m.Placeholder)
 			continue
 		}
-		b, err := json.Marshal(w.template(f.Texts[i]))
-		if err != nil {
-			return nil, err
-		}
-		class, k := roles[m.Role]+"MessagePromptTemplate", kwargs{Prompt: b}
+		said := w.template(f.Texts[i])
+		class, k := roles[m.Role]+"MessagePromptTemplate", kwargs{Prompt: template{&said}}
 		if roles[m.Role] == "" {
 			class, k.Role = "ChatMessagePromptTemplate", m.Role
 		}
@@ -223,24 +234,25 @@ func unread(format string, args ...any) error {
 
 // read returns what a manifest says to a model.
 func read(manifest jsontext.Value) (c prompt.Content, err error) {
-	if err := harmless(manifest, 0); err != nil {
+	if err := harmless(manifest); err != nil {
 		return c, err
 	}
 	var o object
 	if err := json.Unmarshal(manifest, &o); err != nil {
 		return c, unread("it is no template of LangChain")
 	}
+	r := reader{left: maxRead}
 	switch o.class() {
 	case "PromptTemplate":
-		c.Text, err = o.text(nil)
+		c.Text, err = r.text(o, nil)
 	case "FewShotPromptTemplate":
-		c.Text, err = o.fewShot()
+		c.Text, err = r.fewShot(o)
 	case "ChatPromptTemplate", "StructuredPrompt":
 		c.Kind = prompt.KindChat
-		c.Messages, err = chat(o.Kwargs.Messages, nil)
+		c.Messages, err = r.chat(o.Kwargs.Messages, nil)
 	case "FewShotChatMessagePromptTemplate":
 		c.Kind = prompt.KindChat
-		c.Messages, err = o.messages(nil)
+		c.Messages, err = r.messages(o, nil)
 	default:
 		err = unread("it is a %q; push a prompt alone, without a model", o.class())
 	}
@@ -251,33 +263,35 @@ func read(manifest jsontext.Value) (c prompt.Content, err error) {
 const maxDepth = 50
 
 // harmless refuses a manifest with an object of another class, wherever in it.
-func harmless(v jsontext.Value, depth int) error {
-	if depth > maxDepth {
-		return unread("it is nested too deep")
+func harmless(manifest jsontext.Value) error {
+	if manifest == nil {
+		return unread("there is none")
 	}
-	switch v.Kind() {
-	case '[':
-		var list []jsontext.Value
-		if err := json.Unmarshal(v, &list); err != nil {
-			return unread("it is no JSON")
-		}
-		for _, x := range list {
-			if err := harmless(x, depth+1); err != nil {
+	if prompt.Deeper(manifest, maxDepth) {
+		return unread("it is nested more than %d deep", maxDepth)
+	}
+	var v any
+	if err := json.Unmarshal(manifest, &v); err != nil {
+		return unread("it is no JSON")
+	}
+	return templates(v)
+}
+
+// templates refuses an object of another class in a value.
+func templates(v any) error {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			if err := templates(x); err != nil {
 				return err
 			}
 		}
-	case '{':
-		var members map[string]jsontext.Value
-		if err := json.Unmarshal(v, &members); err != nil {
-			return unread("it is no JSON")
+	case map[string]any:
+		if _, ok := v["lc"]; ok && !known(v) {
+			return unread("it holds %.200q, which is no template and no message; push a prompt alone, without a model", v["id"])
 		}
-		if members["lc"] != nil {
-			if err := known(v); err != nil {
-				return err
-			}
-		}
-		for _, x := range members {
-			if err := harmless(x, depth+1); err != nil {
+		for _, x := range v {
+			if err := templates(x); err != nil {
 				return err
 			}
 		}
@@ -285,24 +299,36 @@ func harmless(v jsontext.Value, depth int) error {
 	return nil
 }
 
-func known(v jsontext.Value) error {
-	var o struct {
-		Type string   `json:"type"`
-		ID   []string `json:"id"`
+// known reports whether an object of LangChain is a template or a message.
+func known(o map[string]any) bool {
+	path, _ := o["id"].([]any)
+	if len(path) < 2 || o["type"] != "constructor" || path[0] != "langchain" && path[0] != "langchain_core" {
+		return false
 	}
-	ok := json.Unmarshal(v, &o) == nil && o.Type == "constructor" && len(o.ID) > 1 && slices.Contains([]string{"langchain", "langchain_core"}, o.ID[0])
-	if !ok || !slices.Contains(classes, o.ID[len(o.ID)-1]) {
-		return unread("it holds %q, which is no template and no message; push a prompt alone, without a model", strings.Join(o.ID, "."))
+	class, _ := path[len(path)-1].(string)
+	return slices.Contains(classes, class)
+}
+
+// A reader reads a manifest. Examples say a template again and again, so it counts what it reads.
+type reader struct{ left int } // bytes
+
+// maxRead is how much is read of a manifest, in bytes: more than any text that can be kept.
+const maxRead = 4 * prompt.LimitMaxText
+
+// take counts some bytes.
+func (r *reader) take(n int) error {
+	if r.left -= n; r.left < 0 {
+		return unread("it says too much")
 	}
 	return nil
 }
 
 // text returns a template as a text of ours, with values in the places of variables that have some.
-func (o object) text(values map[string]any) (string, error) {
+func (r *reader) text(o object, values map[string]any) (string, error) {
 	if o.Kwargs.Template == nil {
 		return "", unread("a PromptTemplate has no template that is a text")
 	}
-	return fill(*o.Kwargs.Template, o.Kwargs.Format, o.Kwargs.Partial, values)
+	return r.fill(*o.Kwargs.Template, o.Kwargs.Format, o.Kwargs.Partial, values)
 }
 
 // examples returns the examples of a few, and how each is to be said.
@@ -314,7 +340,7 @@ func (o object) examples() (object, []map[string]any, error) {
 }
 
 // fewShot returns the text around examples and the examples themselves.
-func (o object) fewShot() (string, error) {
+func (r *reader) fewShot(o object) (string, error) {
 	template, examples, err := o.examples()
 	if err != nil {
 		return "", err
@@ -324,61 +350,52 @@ func (o object) fewShot() (string, error) {
 		separator = *o.Kwargs.Separator
 	}
 	var parts []string
-	size := 0
 	add := func(s string, err error) error {
 		if s != "" {
 			parts = append(parts, s)
 		}
-		if size += len(s) + len(separator); size > maxFilled && err == nil {
-			err = errLong()
-		}
-		return err
+		return cmp.Or(err, r.take(len(separator)))
 	}
-	err = add(fill(o.Kwargs.Prefix, o.Kwargs.Format, nil, nil))
+	err = add(r.fill(o.Kwargs.Prefix, o.Kwargs.Format, nil, nil))
 	for _, values := range examples {
 		if err == nil {
-			err = add(template.text(values))
+			err = add(r.text(template, values))
 		}
 	}
 	if err == nil {
-		err = add(fill(o.Kwargs.Suffix, o.Kwargs.Format, nil, nil))
+		err = add(r.fill(o.Kwargs.Suffix, o.Kwargs.Format, nil, nil))
 	}
 	return strings.Join(parts, separator), err
 }
 
 // chat returns the messages of templates; of an example, those with its values.
-func chat(list []object, example map[string]any) ([]prompt.Message, error) {
+func (r *reader) chat(list []object, example map[string]any) ([]prompt.Message, error) {
 	var all []prompt.Message
-	size := 0
 	for _, o := range list {
-		made, err := o.messages(example)
+		made, err := r.messages(o, example)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, made...)
-		for _, m := range made {
-			size += len(m.Content)
-		}
-		if len(all) > prompt.MaxMessages || size > maxFilled {
-			return nil, errLong()
+		if all = append(all, made...); len(all) > prompt.MaxMessages {
+			return nil, unread("it has more than %d messages", prompt.MaxMessages)
 		}
 	}
 	return all, nil
 }
 
 // messages returns the messages of one template.
-func (o object) messages(example map[string]any) ([]prompt.Message, error) {
+func (r *reader) messages(o object, example map[string]any) ([]prompt.Message, error) {
 	switch o.class() {
 	case "MessagesPlaceholder":
-		return []prompt.Message{{Placeholder: o.Kwargs.Name}}, nil
+		return []prompt.Message{{Placeholder: o.Kwargs.Name}}, r.take(len(o.Kwargs.Name))
 	case "FewShotChatMessagePromptTemplate":
-		return o.fewMessages(example)
+		return r.fewMessages(o, example)
 	}
-	m, err := o.message(example)
+	m, err := r.message(o, example)
 	return []prompt.Message{m}, err
 }
 
-func (o object) fewMessages(example map[string]any) ([]prompt.Message, error) {
+func (r *reader) fewMessages(o object, example map[string]any) ([]prompt.Message, error) {
 	template, examples, err := o.examples()
 	if err == nil && example != nil {
 		err = unread("examples within examples")
@@ -395,18 +412,18 @@ func (o object) fewMessages(example map[string]any) ([]prompt.Message, error) {
 		if values == nil {
 			values = map[string]any{}
 		}
-		made, err := chat(list, values)
+		made, err := r.chat(list, values)
 		if err != nil {
 			return nil, err
 		}
 		if all = append(all, made...); len(all) > prompt.MaxMessages {
-			return nil, errLong()
+			return nil, unread("it has more than %d messages", prompt.MaxMessages)
 		}
 	}
 	return all, nil
 }
 
-func (o object) message(values map[string]any) (m prompt.Message, err error) {
+func (r *reader) message(o object, values map[string]any) (m prompt.Message, err error) {
 	kind := strings.TrimSuffix(strings.TrimSuffix(o.class(), "PromptTemplate"), "Message")
 	m.Role = o.Kwargs.Role
 	for role, class := range roles {
@@ -421,24 +438,24 @@ func (o object) message(values map[string]any) (m prompt.Message, err error) {
 		if o.Kwargs.Content.Kind() != '"' {
 			return m, unread("only contents that are texts can be kept")
 		}
+		if err := r.take(len(o.Kwargs.Content)); err != nil {
+			return m, err
+		}
 		return m, json.Unmarshal(o.Kwargs.Content, &m.Content)
 	}
-	var template object
-	if json.Unmarshal(o.Kwargs.Prompt, &template) != nil {
+	if o.Kwargs.Prompt.object == nil {
 		return m, unread("only messages of one text can be kept")
 	}
-	m.Content, err = template.text(values)
+	m.Content, err = r.text(*o.Kwargs.Prompt.object, values)
 	return m, err
 }
 
-// maxFilled is how long a text may become, in bytes: longer than any that can be kept.
-const maxFilled = 4 * prompt.LimitMaxText
-
-func errLong() error { return unread("it says too much") }
-
 // fill returns a template as a text of ours. In an f-string a brace that is doubled stands for one.
 // A template of another syntax is one of Mustache, whose variables are written as ours are.
-func fill(template, format string, partial map[string]string, values map[string]any) (string, error) {
+func (r *reader) fill(template, format string, partial map[string]string, values map[string]any) (string, error) {
+	if err := r.take(len(template)); err != nil {
+		return "", err
+	}
 	if format != fString && format != "" {
 		if len(values) > 0 {
 			return "", unread("examples are filled in where the template_format is f-string")
@@ -446,7 +463,7 @@ func fill(template, format string, partial map[string]string, values map[string]
 		return template, nil
 	}
 	var b strings.Builder
-	for i := 0; i < len(template) && b.Len() <= maxFilled; i++ {
+	for i := 0; i < len(template); i++ {
 		c := template[i]
 		end := strings.IndexByte(template[i:min(i+maxVariable, len(template))], '}')
 		switch {
@@ -454,14 +471,15 @@ func fill(template, format string, partial map[string]string, values map[string]
 			b.WriteByte(c)
 			i++
 		case c == '{' && end > 0:
-			b.WriteString(ours(template[i+1:i+end], partial, values))
+			value := ours(template[i+1:i+end], partial, values)
+			if err := r.take(len(value)); err != nil {
+				return "", err
+			}
+			b.WriteString(value)
 			i += end
 		default:
 			b.WriteByte(c)
 		}
-	}
-	if b.Len() > maxFilled {
-		return "", errLong()
 	}
 	return b.String(), nil
 }

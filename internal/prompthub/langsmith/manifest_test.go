@@ -118,6 +118,10 @@ func TestManifestsThatAreRefused(t *testing.T) {
 		"too many examples":    lc("FewShotPromptTemplate", m{"example_prompt": textOf("x"), "examples": examples}),
 		"examples of examples": lc("FewShotChatMessagePromptTemplate", m{"examples": []m{{}}, "example_prompt": chat(lc("FewShotChatMessagePromptTemplate", m{"examples": []m{{}}, "example_prompt": human("x")}))}),
 		"much out of little":   lc("FewShotPromptTemplate", m{"example_prompt": textOf(strings.Repeat("{a}", 1000)), "examples": []m{{"a": strings.Repeat("x", 1000)}}}),
+		"nothing out of much":  lc("FewShotPromptTemplate", m{"example_prompt": textOf(strings.Repeat("{a}", 10_000)), "examples": repeated(m{"a": ""}, 100)}),
+		"long separators":      lc("FewShotPromptTemplate", m{"example_prompt": textOf("x"), "example_separator": strings.Repeat("x", 10_000), "examples": examples[:100]}),
+		"long placeholders":    lc("FewShotChatMessagePromptTemplate", m{"example_prompt": lc("MessagesPlaceholder", m{"variable_name": strings.Repeat("x", 10_000)}), "examples": examples[:100]}),
+		"long defaults":        lc("PromptTemplate", m{"template": strings.Repeat("{a}", 10_000), "partial_variables": m{"a": strings.Repeat("x", 1000)}}),
 		"many long messages":   lc("FewShotChatMessagePromptTemplate", m{"example_prompt": human(strings.Repeat("x", 10_000)), "examples": examples[:100]}),
 		"many messages":        lc("FewShotChatMessagePromptTemplate", m{"example_prompt": chat(human("x"), human("y")), "examples": examples[:150]}),
 		"examples of Mustache": lc("FewShotPromptTemplate", m{"example_prompt": lc("PromptTemplate", m{"template": "x", "template_format": "mustache"}), "examples": []m{{"a": 1}}}),
@@ -128,6 +132,45 @@ func TestManifestsThatAreRefused(t *testing.T) {
 	}
 	_, err := contentOf(nil, "")
 	require.Error(t, err)
+	_, err = (&reader{left: 10}).message(object{ID: []string{"HumanMessage"}, Kwargs: kwargs{Content: jsontext.Value(`"more than there is left"`)}}, nil)
+	require.ErrorContains(t, err, "too much")
+}
+
+// repeated returns a thing so many times.
+func repeated[T any](v T, n int) []T {
+	all := make([]T, n)
+	for i := range all {
+		all[i] = v
+	}
+	return all
+}
+
+// What a manifest costs grows as it does, and one that is nested without end costs next to nothing.
+func TestManifestsCostTheirLength(t *testing.T) { //nolint:paralleltest // it counts allocations
+	cost := func(manifest string) float64 {
+		return testing.AllocsPerRun(3, func() { _, _ = contentOf(jsontext.Value(manifest), "") })
+	}
+	nested := func(open, end string, n int) string { return strings.Repeat(open, n) + "1" + strings.Repeat(end, n) }
+	require.Less(t, cost(nested(`{"a":`, "}", 9900)), 1.1*cost(nested(`{"a":`, "}", maxDepth+1)))
+	require.Less(t, cost(nested("[", "]", 9900)), 1.1*cost(nested("[", "]", maxDepth+1)))
+	message := string(value(t, human("x")))
+	wide := func(n int) string {
+		metadata := `[` + message + strings.Repeat(","+message, n) + `]`
+		return strings.Replace(string(value(t, lc("PromptTemplate", m{"template": "x", "metadata": 1}))), `"metadata":1`, `"metadata":`+metadata, 1)
+	}
+	_, err := contentOf(jsontext.Value(wide(1)), "")
+	require.NoError(t, err)
+	require.Less(t, cost(wide(1000)), 2.2*cost(wide(500)))
+	// Each example is said by a template that is read once.
+	few := func(n int) string {
+		return string(value(t, lc("FewShotChatMessagePromptTemplate", m{"example_prompt": m{
+			"lc": 1, "type": "constructor", "id": []string{"langchain_core", "HumanMessagePromptTemplate"},
+			"kwargs": m{"prompt": lc("PromptTemplate", m{"template": "x", "template_format": "f-string", "input_variables": repeated("v", 10_000)})},
+		}, "examples": repeated(m{}, n)})))
+	}
+	_, err = contentOf(jsontext.Value(few(2)), "")
+	require.NoError(t, err)
+	require.Less(t, cost(few(200)), 1.5*cost(few(2)))
 }
 
 func TestCommitHashes(t *testing.T) {

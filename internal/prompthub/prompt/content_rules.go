@@ -109,7 +109,7 @@ func (c *checker) config(s string) string {
 		c.broken("config", s, "send the config as JSON")
 		return ""
 	}
-	if deeper(v, MaxConfigDepth) {
+	if Deeper(v, MaxConfigDepth) {
 		c.broken("config", "", "nest objects and lists of the config at most %d deep", MaxConfigDepth)
 	}
 	if n := units(string(v)); n > MaxConfig {
@@ -118,8 +118,8 @@ func (c *checker) config(s string) string {
 	return string(v)
 }
 
-// deeper reports whether JSON is nested deeper than it may be.
-func deeper(v jsontext.Value, most int) bool {
+// Deeper reports whether a JSON value is nested deeper than it may be. It reads no further than that.
+func Deeper(v jsontext.Value, most int) bool {
 	d := jsontext.NewDecoder(bytes.NewReader(v))
 	for {
 		if _, err := d.ReadToken(); err != nil {
