@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"prompthub/internal/command"
 	"prompthub/internal/prompthub/client"
 )
 
@@ -18,9 +19,9 @@ type profileLine struct {
 	Profile *client.Profile `json:"profile"`
 }
 
-func (c *caller) exportAccount(ctx context.Context, std streams, to string) error {
+func (c *caller) exportAccount(ctx context.Context, std command.Streams, to string) error {
 	if to != "" {
-		return usageError("export: --account and --to exclude each other")
+		return command.UsageError("export: --account and --to exclude each other")
 	}
 	remote, err := c.client()
 	if err != nil {
@@ -34,7 +35,7 @@ func (c *caller) exportAccount(ctx context.Context, std streams, to string) erro
 	if err != nil {
 		return err
 	}
-	b := bufio.NewWriter(std.out)
+	b := bufio.NewWriter(std.Out)
 	lines := json.NewEncoder(b)
 	lines.SetEscapeHTML(false)
 	err = lines.Encode(profileLine{&profile})
@@ -45,11 +46,11 @@ func (c *caller) exportAccount(ctx context.Context, std streams, to string) erro
 }
 
 // importAccount makes the prompts of an account anew. Those whose names are taken are left out.
-func (c *importing) importAccount(ctx context.Context, std streams, name string) error {
+func (c *importing) importAccount(ctx context.Context, std command.Streams, name string) error {
 	if c.dryRun || c.update || c.asContributor {
-		return usageError("import: --account goes with none of --dry-run, --update and --as-contributor")
+		return command.UsageError("import: --account goes with none of --dry-run, --update and --as-contributor")
 	}
-	file, err := readFile(std.in, name)
+	file, err := readFile(std.In, name)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (c *importing) importAccount(ctx context.Context, std streams, name string)
 		var refused *client.Problem
 		switch {
 		case errors.As(err, &refused):
-			fmt.Fprintf(std.out, "line %d %v\n", n, err)
+			fmt.Fprintf(std.Out, "line %d %v\n", n, err)
 			left = errRejected
 		case err != nil:
 			return fmt.Errorf("line %d: %w", n, err)
@@ -76,7 +77,7 @@ func (c *importing) importAccount(ctx context.Context, std streams, name string)
 			made++
 		}
 	}
-	fmt.Fprintf(std.out, "created %d\n", made)
+	fmt.Fprintf(std.Out, "created %d\n", made)
 	return left
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/command"
 )
 
 // TestAccountMovesHouse takes an account from one service to another: the export there has the same
@@ -22,11 +24,11 @@ func TestAccountMovesHouse(t *testing.T) {
 		return out
 	}
 	for _, text := range []string{"One {{a}}", "Two", "Three", "Four"} {
-		do(exitOK, "save", file(t, "x.md", text), "--name", "my/prompt", "--title", "Mine", "--message", "Because "+text, "--url", here, "--public")
+		do(command.OK, "save", file(t, "x.md", text), "--name", "my/prompt", "--title", "Mine", "--message", "Because "+text, "--url", here, "--public")
 	}
-	do(exitOK, "label", "my/prompt@2", "production", "--url", here)
-	do(exitOK, "import", file(t, "chat.json", chat), "--url", here)
-	do(exitOK, "save", file(t, "y.md", "A text without a config"), "--name", "chats/critic", "--url", here)
+	do(command.OK, "label", "my/prompt@2", "production", "--url", here)
+	do(command.OK, "import", file(t, "chat.json", chat), "--url", here)
+	do(command.OK, "save", file(t, "y.md", "A text without a config"), "--name", "chats/critic", "--url", here)
 	var listed struct{ Items []struct{ ID, Name string } }
 	status, body := send(t, http.MethodGet, here+"/api/v1/me/prompts?name=my%2Fprompt", "")
 	require.Equal(t, http.StatusOK, status, body)
@@ -37,23 +39,23 @@ func TestAccountMovesHouse(t *testing.T) {
 	status, body = send(t, http.MethodPut, here+"/api/v1/me/profile", `{"handle":"ann-lee","name":"Ann","about":"Cooks"}`)
 	require.Equal(t, http.StatusOK, status, body)
 
-	exported := do(exitOK, "export", "--account", "--url", here)
+	exported := do(command.OK, "export", "--account", "--url", here)
 	require.Contains(t, exported, `{"profile":{"handle":"ann-lee","name":"Ann","about":"Cooks"}}`+"\n")
 	require.Contains(t, exported, `"versions":[{"version":1,"text":"One {{a}}","message":"Because One {{a}}"},{"version":2,"text":"Two","message":"Because Two"},{"version":4,`)
-	require.Equal(t, "created 2\n", do(exitOK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
-	require.Equal(t, exported, do(exitOK, "export", "--account", "--url", there))
-	require.Equal(t, "Two", do(exitOK, "get", "my/prompt", "--url", there))
+	require.Equal(t, "created 2\n", do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
+	require.Equal(t, exported, do(command.OK, "export", "--account", "--url", there))
+	require.Equal(t, "Two", do(command.OK, "get", "my/prompt", "--url", there))
 
 	code, out, _ := handler(t, "get", "@ann-lee/my-prompt@latest", "--user", "bob", "--url", there)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Equal(t, "Four", out)
 	code, _, _ = handler(t, "get", "@ann-lee/my-prompt@1", "--user", "bob", "--url", there)
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 
 	// Names are taken now.
-	out = do(exitRejected, "import", "--account", file(t, "account.jsonl", exported), "--url", there)
+	out = do(command.LeftOut, "import", "--account", file(t, "account.jsonl", exported), "--url", there)
 	require.Contains(t, out, `line 2 "chats/critic" rejected: `)
 	require.Contains(t, out, "created 0\n")
-	do(exitUsage, "import", "--account", "--update", file(t, "account.jsonl", exported), "--url", there)
-	do(exitFailed, "import", "--account", file(t, "broken.jsonl", "{\n"), "--url", there)
+	do(command.Usage, "import", "--account", "--update", file(t, "account.jsonl", exported), "--url", there)
+	do(command.Failed, "import", "--account", file(t, "broken.jsonl", "{\n"), "--url", there)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/command"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -20,7 +21,7 @@ func TestSettingsByDefault(t *testing.T) {
 	clean(t)
 	s, err := readSettings()
 	require.NoError(t, err)
-	require.Equal(t, settings{Config: auth.Config{OIDC: oidcDefaults}, MaxText: prompt.DefaultMaxText, Tables: promptdb.DefaultTables()}, s)
+	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{OIDC: oidcDefaults}}, MaxText: prompt.DefaultMaxText, Tables: promptdb.DefaultTables()}, s)
 }
 
 func TestSettings(t *testing.T) {
@@ -32,8 +33,11 @@ func TestSettings(t *testing.T) {
 	tables := promptdb.DefaultTables()
 	tables.Prefix, tables.Prompts = "test", "P00"
 	require.Equal(t, settings{
-		Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development", OIDC: oidcDefaults}, PublicRead: true, MaxText: 30000, Tables: tables, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
-		Limits: httpjson.Limits{Writes: 3}, Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
+		Settings: command.Settings{
+			Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development", OIDC: oidcDefaults}, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
+			Limits: httpjson.Limits{Writes: 3}, Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
+		},
+		PublicRead: true, MaxText: 30000, Tables: tables,
 		Tags: tagList{
 			{Tag: "go", DisplayName: "go", SortOrder: 10, Active: true},
 			{Tag: "c++", DisplayName: "C plus plus", SortOrder: 20, Active: true},
@@ -69,23 +73,5 @@ func TestSettingsRefused(t *testing.T) {
 			require.ErrorContains(t, err, tt.want)
 			require.EqualValues(t, 4711, s.Port, "the port is known whatever else is wrong")
 		})
-	}
-}
-
-func TestAddressesInDevMode(t *testing.T) {
-	for addr, ok := range map[string]bool{
-		"127.0.0.1:0": true, "localhost:7071": true, "[::1]:1": true,
-		":7071": false, "0.0.0.0:7071": false, "[::]:1": false, "192.0.2.1:80": false, "example.com:80": false,
-	} {
-		err := mayListen(settings{Config: auth.Config{Local: true}}, addr)
-		require.Equal(t, ok, err == nil, addr)
-		if !ok {
-			require.ErrorContains(t, err, "anybody may claim to be anybody")
-		}
-		err = mayListen(settings{Config: auth.Config{Mode: "easyauth", Local: true}}, addr)
-		require.Equal(t, ok, err == nil, "%s: no platform stands before it", addr)
-		for _, mode := range []string{"jwt", "oidc"} {
-			require.NoError(t, mayListen(settings{Config: auth.Config{Mode: mode, Local: true}}, addr), "in mode %s others prove who they are", mode)
-		}
 	}
 }

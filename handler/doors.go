@@ -1,11 +1,11 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"time"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/command"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/langfuse"
@@ -33,7 +33,7 @@ func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handle
 
 // assistants returns what assistants see.
 func (a *app) assistants(d door.Door) http.Handler {
-	version, _ := built()
+	version, _ := command.Built()
 	issuers, scopes := a.settings.Issued()
 	return mcp.New(mcp.Config{
 		Service: a.service(), Door: d, MaxText: a.settings.MaxText, Issuers: issuers, Scopes: scopes, Public: a.settings.Public,
@@ -49,17 +49,6 @@ func (a *app) pages(identify auth.Identify, sessions *auth.Sessions, admission *
 		PublicRead: a.settings.PublicRead, Public: a.settings.Public, MaxText: a.settings.MaxText,
 		Admission: admission, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	})
-}
-
-// signing returns how callers are identified, and the sessions of browsers where there are some.
-// The error is an *auth.Refusal.
-func signing(ctx context.Context, s settings) (auth.Identify, *auth.Sessions, error) {
-	identify, err := auth.New(ctx, s.Config)
-	if err != nil {
-		return nil, nil, err
-	}
-	sessions, err := s.Sessions(ctx, web.Prefix, web.Callback)
-	return identify, sessions, err
 }
 
 // signIn returns how browsers sign in.

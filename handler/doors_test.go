@@ -11,19 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/command"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/web"
 )
 
 func TestDoors(t *testing.T) {
-	doors := withFront(testApp().doors(auth.Dev(), nil))
+	doors := testApp().doors(auth.Dev(), nil)
 	tests := []struct {
 		path, accept, contentType string
 		status                    int
 	}{
-		{"/", "", "text/plain; charset=utf-8", 200}, // the host asks whether the handler is up
-		{"/", "text/html,*/*", "text/html; charset=utf-8", 302},
 		{"/app", "text/html", "text/html; charset=utf-8", 401},
 		{"/app/prompts/x", "", "text/html; charset=utf-8", 401},
 		{"/application", "", "application/problem+json", 404},
@@ -40,9 +39,6 @@ func TestDoors(t *testing.T) {
 		doors.ServeHTTP(w, r)
 		require.Equal(t, tt.status, w.Code, tt.path)
 		require.Equal(t, tt.contentType, w.Header().Get("Content-Type"), tt.path)
-		if tt.status == 302 {
-			require.Equal(t, web.Prefix, w.Header().Get("Location"))
-		}
 	}
 }
 
@@ -94,7 +90,7 @@ func oneAdmission(t *testing.T) {
 
 func TestSignIn(t *testing.T) {
 	for mode, want := range map[string]web.SignIn{"dev": web.Dev, "easyauth": web.Platform, "jwt": web.Nowhere, "": web.Nowhere} {
-		require.Equal(t, want, settings{Config: auth.Config{Mode: mode}}.signIn(), mode)
+		require.Equal(t, want, settings{Settings: command.Settings{Config: auth.Config{Mode: mode}}}.signIn(), mode)
 	}
-	require.Equal(t, web.Dev, settings{Config: auth.Config{Local: true}}.signIn())
+	require.Equal(t, web.Dev, settings{Settings: command.Settings{Config: auth.Config{Local: true}}}.signIn())
 }

@@ -7,19 +7,20 @@ import (
 	"fmt"
 	"time"
 
+	"prompthub/internal/command"
 	"prompthub/internal/prompthub/promptdb"
 )
 
-func eraseCommand() command {
-	return command{
-		name: "erase", args: []string{"USER"}, short: "remove all that is stored of a user, now and for good",
-		long: "Removes the prompts, versions, votes, profile and access tokens of the user with the id USER from the store, without the\n" +
+func eraseCommand() command.Command {
+	return command.Command{
+		Name: "erase", Args: []string{"USER"}, Short: "remove all that is stored of a user, now and for good",
+		Long: "Removes the prompts, versions, votes, profile and access tokens of the user with the id USER from the store, without the\n" +
 			"30 days that a user has who asks for it himself. His handle stays taken. It can be stopped and run again. A backup that\n" +
 			"was made before still holds him: whoever restores one erases him again." + onTheStore,
-		setup: func(flags *flag.FlagSet) action {
-			data := dataFlag(flags)
-			return func(ctx context.Context, std streams, args []string) error {
-				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return erase(ctx, db, std, args[0]) })
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, args []string) error {
+				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return erase(ctx, db, std, args[0]) })
 			}
 		},
 	}
@@ -28,9 +29,9 @@ func eraseCommand() command {
 // eraseFor is for how long one call works before it looks whether it is to stop.
 const eraseFor = time.Minute
 
-func erase(ctx context.Context, db *promptdb.DB, std streams, user string) error {
+func erase(ctx context.Context, db *promptdb.DB, std command.Streams, user string) error {
 	if user == "" {
-		return usageError("erase: USER is empty")
+		return command.UsageError("erase: USER is empty")
 	}
 	if _, err := db.EraseAt(ctx, user, db.Now()); err != nil {
 		return err
@@ -41,7 +42,7 @@ func erase(ctx context.Context, db *promptdb.DB, std streams, user string) error
 			return errors.Join(err, ctx.Err())
 		}
 		if done {
-			fmt.Fprintln(std.out, "erased")
+			fmt.Fprintln(std.Out, "erased")
 			return nil
 		}
 	}

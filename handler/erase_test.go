@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/command"
 )
 
 // TestErase removes an account from a store: a search of the backup finds nothing of it, verify no
@@ -16,27 +18,27 @@ func TestErase(t *testing.T) {
 	do := func(user string, args ...string) {
 		t.Helper()
 		code, out, errs := handler(t, append(args, "--url", url, "--user", user)...)
-		require.Equal(t, exitOK, code, out+errs)
+		require.Equal(t, command.OK, code, out+errs)
 	}
 	do("cook|7", "save", file(t, "x.md", "One {{a}}"), "--name", "soup", "--title", "Soup", "--public")
 	do("bob", "save", file(t, "y.md", "Two"), "--name", "stew", "--title", "Stew", "--public")
 	p.stop()
-	require.Equal(t, exitOK, <-p.code)
+	require.Equal(t, command.OK, <-p.code)
 	backup := func() string {
 		code, out, errs := handler(t, "backup", "-", "--data", data)
-		require.Equal(t, exitOK, code, errs)
+		require.Equal(t, command.OK, code, errs)
 		return out
 	}
 	require.Contains(t, backup(), "cook|7")
 	code, out, errs := handler(t, "erase", "cook|7", "--data", data)
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, command.OK, code, errs)
 	require.Equal(t, "erased\n", out)
 	require.NotContains(t, backup(), "cook|7")
 	require.Contains(t, backup(), "stew")
 	code, out, _ = handler(t, "verify", "--data", data)
-	require.Equal(t, exitOK, code, out)
+	require.Equal(t, command.OK, code, out)
 	code, _, _ = handler(t, "erase", "", "--data", data)
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, command.Usage, code)
 	code, _, _ = handler(t, "erase", "x", "--data", filepath.Join(data, "none"))
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"prompthub/internal/command"
 	"prompthub/internal/prompthub/client"
 	"prompthub/internal/prompthub/folder"
 	"prompthub/internal/prompthub/format"
@@ -20,30 +21,30 @@ A file that is a prompt of yours is known by the lock file prompthub.lock in the
 or else by its name. What was changed on one side only is taken over. What was changed on both is left alone and told, and the
 exit code is 3. Formats of files are those that import takes; what a file cannot hold stays on the server.` + callerHelp
 
-func pullCommand() command {
-	return folderCommand(command{
-		name: "pull", args: []string{"DIR"}, short: "make the files of a folder what your prompts are",
-		long: "Makes the files in DIR what your prompts are. A prompt without a file gets one.",
+func pullCommand() command.Command {
+	return folderCommand(command.Command{
+		Name: "pull", Args: []string{"DIR"}, Short: "make the files of a folder what your prompts are",
+		Long: "Makes the files in DIR what your prompts are. A prompt without a file gets one.",
 	}, "theirs", "in a conflict, take what is on the server", "remove files whose prompts were deleted", (*folder.Folder).Pull)
 }
 
-func pushCommand() command {
-	return folderCommand(command{
-		name: "push", args: []string{"DIR"}, short: "make your prompts what the files of a folder are",
-		long: "Makes your prompts what the files in DIR are. A file without a prompt makes one, which is private unless the file says otherwise.",
+func pushCommand() command.Command {
+	return folderCommand(command.Command{
+		Name: "push", Args: []string{"DIR"}, Short: "make your prompts what the files of a folder are",
+		Long: "Makes your prompts what the files in DIR are. A file without a prompt makes one, which is private unless the file says otherwise.",
 	}, "mine", "in a conflict, take what is in the folder", "delete prompts whose files were removed", (*folder.Folder).Push)
 }
 
-func folderCommand(c command, force, why, remove string, do func(*folder.Folder, context.Context) error) command {
-	c.long += folderHelp
-	c.setup = func(flags *flag.FlagSet) action {
+func folderCommand(c command.Command, force, why, remove string, do func(*folder.Folder, context.Context) error) command.Command {
+	c.Long += folderHelp
+	c.Setup = func(flags *flag.FlagSet) command.Action {
 		who := callerFlags(flags)
 		var f folder.Folder
 		flags.BoolVar(&f.Force, force, false, why)
 		flags.BoolVar(&f.Delete, "delete", false, remove)
 		flags.BoolVar(&f.DryRun, "dry-run", false, "tell what would be done, and do nothing")
 		as := formatFlag(flags)
-		return func(ctx context.Context, std streams, args []string) (err error) {
+		return func(ctx context.Context, std command.Streams, args []string) (err error) {
 			if f.Client, err = who.client(); err != nil {
 				return err
 			}
@@ -62,24 +63,24 @@ func folderCommand(c command, force, why, remove string, do func(*folder.Folder,
 }
 
 // tellItem tells what was done with an item, or why nothing was.
-func tellItem(std streams, i folder.Item, done string, dryRun bool) {
+func tellItem(std command.Streams, i folder.Item, done string, dryRun bool) {
 	switch {
 	case i.Err != nil:
-		fmt.Fprintf(std.out, "left alone %s: %v\n", i.Path, i.Err)
+		fmt.Fprintf(std.Out, "left alone %s: %v\n", i.Path, i.Err)
 	case done == "":
-		fmt.Fprintf(std.out, "left alone %s: %s\n", i.Path, i.State)
+		fmt.Fprintf(std.Out, "left alone %s: %s\n", i.Path, i.State)
 	case dryRun:
-		fmt.Fprintf(std.out, "%s %s (not done)\n", done, i.Path)
+		fmt.Fprintf(std.Out, "%s %s (not done)\n", done, i.Path)
 	default:
-		fmt.Fprintf(std.out, "%s %s\n", done, i.Path)
+		fmt.Fprintf(std.Out, "%s %s\n", done, i.Path)
 	}
 	if done == "pulled" && len(i.Loss) > 0 {
-		fmt.Fprintf(std.err, "%s: the file does not hold %s\n", i.Path, strings.Join(i.Loss, ", "))
+		fmt.Fprintf(std.Err, "%s: the file does not hold %s\n", i.Path, strings.Join(i.Loss, ", "))
 	}
 }
 
 // diffFolder prints what differs between a folder and the library: - is on the server, + is here.
-func diffFolder(ctx context.Context, std streams, remote *client.Client, dir string) error {
+func diffFolder(ctx context.Context, std command.Streams, remote *client.Client, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -96,11 +97,11 @@ func diffFolder(ctx context.Context, std streams, remote *client.Client, dir str
 		}
 		err = errDiffers
 		if i.Err != nil {
-			fmt.Fprintf(std.out, "%s: %v\n", i.Path, i.Err)
+			fmt.Fprintf(std.Out, "%s: %v\n", i.Path, i.Err)
 			continue
 		}
-		fmt.Fprintf(std.out, "%s: %s\n", i.Path, i.State)
-		fmt.Fprint(std.out, udiff.Unified("server/"+i.Path, i.Path, string(i.Theirs), string(i.File)))
+		fmt.Fprintf(std.Out, "%s: %s\n", i.Path, i.State)
+		fmt.Fprint(std.Out, udiff.Unified("server/"+i.Path, i.Path, string(i.Theirs), string(i.File)))
 	}
 	return err
 }

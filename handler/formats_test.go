@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/command"
 )
 
 // tree writes files into a folder.
@@ -38,7 +40,7 @@ func TestFormatsStory(t *testing.T) {
 		"rows.csv": "Act;Prompt\nA row;Its text\n",
 	}
 	code, out, errs := handler(t, "import", tree(t, files), "--user", "ann")
-	require.Equal(t, exitRejected, code, errs)
+	require.Equal(t, command.LeftOut, code, errs)
 	require.Contains(t, out, "broken.prompt, line 1")
 	require.Contains(t, out, "created 3, unchanged 0, rejected 1\n")
 	require.Contains(t, errs, "1 files hold no prompts, such as README.md\n")
@@ -53,38 +55,38 @@ func TestFormatsStory(t *testing.T) {
 	}
 	require.NoError(t, w.Close())
 	code, out, _ = withInput(t, b.String(), "import", "-", "--user", "bob")
-	require.Equal(t, exitRejected, code)
+	require.Equal(t, command.LeftOut, code)
 	require.Contains(t, out, "created 3, ")
 
 	code, out, errs = handler(t, "get", "chats/critic", "--format", "langfuse", "--user", "ann")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, command.OK, code, errs)
 	require.JSONEq(t, `{"name":"chats/critic","type":"chat","prompt":[{"role":"system","content":"Be {{mood}}"},{"type":"placeholder","name":"history"}],"tags":["text","my own"],"config":{"model":"m"}}`, out)
 	require.Contains(t, errs, "langfuse cannot hold ownTags, visibility")
 	code, _, errs = handler(t, "get", "review", "--format", "nosuch", "--user", "ann")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, command.Usage, code)
 	require.Contains(t, errs, "is no format: use command, csv, dotprompt, ")
 
 	to := filepath.Join(t.TempDir(), "out")
 	code, _, errs = handler(t, "export", "--format", "skill", "--to", to, "--user", "ann")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, command.OK, code, errs)
 	written, err := os.ReadFile(filepath.Join(to, "review", "SKILL.md"))
 	require.NoError(t, err)
 	require.Equal(t, "---\nname: review\ndescription: Reviews a change\n---\n\nReview {{what:it}}.\n", string(written))
 	code, _, errs = handler(t, "export", "--format", "skill", "--to", to, "--user", "ann")
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "exists")
 	code, _, _ = handler(t, "export", "--format", "skill")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, command.Usage, code)
 
 	joke := file(t, "joke.json", `{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],
 		"kwargs":{"template":"A joke of {topic}","template_format":"f-string"}}`)
 	code, _, errs = handler(t, "import", joke, "--mustache", "--user", "ann")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, command.OK, code, errs)
 	_, out, _ = handler(t, "get", "joke", "--var", "topic=cats", "--user", "ann")
 	require.Equal(t, "A joke of cats", out)
 
 	// The same again changes nothing, by names.
 	code, out, _ = handler(t, "import", to, "--update", "--user", "ann")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Contains(t, out, "created 0")
 }

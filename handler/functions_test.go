@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/command"
 	"prompthub/internal/function/queuetrigger"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/api"
@@ -81,7 +82,7 @@ func functions(t *testing.T) map[string][]binding {
 
 // testApp returns the application over a store in memory.
 func testApp() *app {
-	store := store{tables: memory.NewTables(), queues: memory.NewQueues(time.Now)}
+	store := command.Store{Tables: memory.NewTables(), Queues: memory.NewQueues(time.Now)}
 	return newApp(settings{Tables: promptdb.DefaultTables()}, store, slog.New(slog.DiscardHandler), nil)
 }
 
@@ -180,7 +181,7 @@ func TestHost(t *testing.T) {
 	require.LessOrEqual(t, timeSpan(t, q.MaxPollingInterval), 2*time.Second)
 	require.Greater(t, timeSpan(t, h.FunctionTimeout), promptdb.JobEnds, "a job of a timer ends by itself")
 
-	local := localQueues()
+	local := command.LocalQueues()
 	require.Equal(t, queuetrigger.Settings{
 		BatchSize: q.BatchSize, NewBatchThreshold: q.NewBatchThreshold, MaxDequeue: q.MaxDequeueCount, RetryDelay: retry,
 		Lock: 10 * time.Minute, MaxPoll: local.MaxPoll,

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/command"
 )
 
 func TestHealth(t *testing.T) {
@@ -18,12 +20,12 @@ func TestHealth(t *testing.T) {
 	}))
 	defer srv.Close()
 	code, _, _ := handler(t, "health", "--url", srv.URL)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	status = http.StatusServiceUnavailable
 	code, _, errs := handler(t, "health", "--url", srv.URL)
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "/api/v1/ready was answered 503")
 	srv.Close()
 	code, _, _ = handler(t, "health", "--url", srv.URL)
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 }

@@ -12,6 +12,7 @@ import (
 
 	"prompthub/internal/azure"
 	"prompthub/internal/azurite"
+	"prompthub/internal/command"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
@@ -95,7 +96,7 @@ func TestRefusedConfigurationStaysUp(t *testing.T) {
 				require.Equal(t, http.StatusServiceUnavailable, status)
 			}
 			p.stop()
-			require.Equal(t, exitOK, <-p.code)
+			require.Equal(t, command.OK, <-p.code)
 			require.Contains(t, p.out.String(), `"level":"ERROR","msg":"refused configuration"`)
 			require.Empty(t, p.err.String(), "the host takes every line there for an error")
 		})
@@ -117,7 +118,7 @@ func TestHostOnAPortInUse(t *testing.T) {
 	_, url := startHost(t, "AzureWebJobsStorage", nowhere)
 	clean(t, "FUNCTIONS_CUSTOMHANDLER_PORT", url[strings.LastIndex(url, ":")+1:])
 	code, _, errs := handler(t)
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "address already in use")
 }
 
@@ -139,11 +140,11 @@ func TestHostMakesItsTables(t *testing.T) {
 		require.NoError(t, err, "function.json names it so")
 	}
 	p.stop()
-	require.Equal(t, exitOK, <-p.code)
+	require.Equal(t, command.OK, <-p.code)
 
 	code, out, errs := handler(t, "verify")
-	require.Equal(t, exitOK, code, "%s%s", out, errs)
+	require.Equal(t, command.OK, code, "%s%s", out, errs)
 	code, out, _ = handler(t, "backup", "-")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Contains(t, out, `"title":"t"`)
 }

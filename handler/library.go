@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"prompthub/internal/command"
 	"prompthub/internal/prompthub/client"
 	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
@@ -56,12 +57,12 @@ func (v values) Set(s string) error {
 }
 
 // asking returns a command that calls a service.
-func asking(c command, do func(flags *flag.FlagSet, asJSON *bool) func(ctx context.Context, std streams, remote *client.Client, args []string) error) command {
-	c.long += callerHelp
-	c.setup = func(flags *flag.FlagSet) action {
+func asking(c command.Command, do func(flags *flag.FlagSet, asJSON *bool) func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error) command.Command {
+	c.Long += callerHelp
+	c.Setup = func(flags *flag.FlagSet) command.Action {
 		who := callerFlags(flags)
 		run := do(flags, flags.Bool("json", false, "print JSON"))
-		return func(ctx context.Context, std streams, args []string) error {
+		return func(ctx context.Context, std command.Streams, args []string) error {
 			remote, err := who.client()
 			if err != nil {
 				return err
@@ -72,18 +73,18 @@ func asking(c command, do func(flags *flag.FlagSet, asJSON *bool) func(ctx conte
 	return c
 }
 
-type asked = func(context.Context, streams, *client.Client, []string) error
+type asked = func(context.Context, command.Streams, *client.Client, []string) error
 
-func getCommand() command {
-	return asking(command{
-		name: "get", args: []string{"NAME"}, short: "print the text of a prompt, filled in with --var",
-		long: "Prints the text of a prompt and nothing else, byte for byte. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold." + refHelp,
+func getCommand() command.Command {
+	return asking(command.Command{
+		Name: "get", Args: []string{"NAME"}, Short: "print the text of a prompt, filled in with --var",
+		Long: "Prints the text of a prompt and nothing else, byte for byte. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold." + refHelp,
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		vars := values{}
 		flags.Var(vars, "var", "`NAME=VALUE` of a variable; once for each")
 		fill := flags.Bool("fill", false, "fill in the defaults, without a --var too")
 		as := formatFlag(flags)
-		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			f, err := get(ctx, remote, args[0])
 			if err == nil && as.Format != "" {
 				return writeAs(std, as.Format, f)
@@ -96,9 +97,9 @@ func getCommand() command {
 				return err
 			}
 			if *asJSON {
-				return printJSON(std.out, map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "version": f.Version, "text": text})
+				return printJSON(std.Out, map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "version": f.Version, "text": text})
 			}
-			_, err = io.WriteString(std.out, text)
+			_, err = io.WriteString(std.Out, text)
 			return err
 		}
 	})
@@ -115,19 +116,19 @@ func get(ctx context.Context, remote *client.Client, name string) (client.Found,
 func ref(name string) (prompt.Ref, error) {
 	r, err := prompt.ParseRef(name)
 	if err != nil {
-		return r, usageError(err.Error())
+		return r, command.UsageError(err.Error())
 	}
 	return r, nil
 }
 
-func searchCommand() command {
-	return asking(command{
-		name: "search", args: []string{"[WORD...]"}, short: "list prompts whose titles have the words",
-		long: "Lists public prompts whose titles have words that begin with those given, the newest first; without a word, the newest.",
+func searchCommand() command.Command {
+	return asking(command.Command{
+		Name: "search", Args: []string{"[WORD...]"}, Short: "list prompts whose titles have the words",
+		Long: "Lists public prompts whose titles have words that begin with those given, the newest first; without a word, the newest.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
 		limit := flags.Int("limit", 20, "most prompts, up to 100")
-		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			found, err := remote.Search(ctx, strings.Join(args, " "), *mine, *limit)
 			if err != nil {
 				return err
@@ -135,7 +136,7 @@ func searchCommand() command {
 			var rows [][]string
 			for _, f := range found {
 				if *asJSON {
-					if err := printJSON(std.out, f.Raw); err != nil {
+					if err := printJSON(std.Out, f.Raw); err != nil {
 						return err
 					}
 				}
@@ -144,15 +145,15 @@ func searchCommand() command {
 			if *asJSON {
 				return nil
 			}
-			return columns(std.out, rows)
+			return columns(std.Out, rows)
 		}
 	})
 }
 
-func saveCommand() command {
-	return asking(command{
-		name: "save", args: []string{"FILE"}, short: "make a file the text of a prompt: a new one, or a new version of one",
-		long: "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.",
+func saveCommand() command.Command {
+	return asking(command.Command{
+		Name: "save", Args: []string{"FILE"}, Short: "make a file the text of a prompt: a new one, or a new version of one",
+		Long: "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		var s format.Document
 		flags.StringVar(&s.Name, "name", "", "`name` of the prompt")
@@ -160,8 +161,8 @@ func saveCommand() command {
 		flags.StringVar(&s.Message, "message", "", "`why` the text is as it is")
 		public := flags.Bool("public", false, "publish it")
 		tags := flags.String("tags", "", "`tags`, separated by commas")
-		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
-			text, err := readFile(std.in, args[0])
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
+			text, err := readFile(std.In, args[0])
 			if err != nil {
 				return err
 			}
@@ -171,7 +172,7 @@ func saveCommand() command {
 				s.Name = strings.TrimSuffix(base, filepath.Ext(base))
 			}
 			if s.Name == "" {
-				return usageError("save: a text from standard input needs a --name")
+				return command.UsageError("save: a text from standard input needs a --name")
 			}
 			if *public {
 				s.Visibility = string(prompt.Public)
@@ -184,21 +185,21 @@ func saveCommand() command {
 				return err
 			}
 			if *asJSON {
-				return printJSON(std.out, f.Raw)
+				return printJSON(std.Out, f.Raw)
 			}
-			_, err = fmt.Fprintf(std.out, "%s@%d %s (%s)\n", f.Name, f.Version, outcome, f.ID)
+			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, outcome, f.ID)
 			return err
 		}
 	})
 }
 
-func versionsCommand() command {
-	return asking(command{
-		name: "versions", args: []string{"NAME"}, short: "list the versions of a prompt and their labels",
-		long: "Lists the versions of a prompt, the newest first, with their labels and why they were made." + refHelp,
+func versionsCommand() command.Command {
+	return asking(command.Command{
+		Name: "versions", Args: []string{"NAME"}, Short: "list the versions of a prompt and their labels",
+		Long: "Lists the versions of a prompt, the newest first, with their labels and why they were made." + refHelp,
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		limit := flags.Int("limit", 20, "most versions, up to 100")
-		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			r, err := ref(args[0])
 			if err != nil {
 				return err
@@ -210,7 +211,7 @@ func versionsCommand() command {
 			var rows [][]string
 			for _, v := range versions {
 				if *asJSON {
-					if err := printJSON(std.out, v); err != nil {
+					if err := printJSON(std.Out, v); err != nil {
 						return err
 					}
 				}
@@ -219,22 +220,22 @@ func versionsCommand() command {
 			if *asJSON {
 				return nil
 			}
-			return columns(std.out, rows)
+			return columns(std.Out, rows)
 		}
 	})
 }
 
-func diffCommand() command {
-	return asking(command{
-		name: "diff", args: []string{"NAME@FROM", "[TO]"}, short: "print what differs between two versions, or a folder and the library, as diff -u does",
-		long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest.\nWith the path of a folder instead (./NAME), it prints what differs between its files and your prompts; see pull." + refHelp,
+func diffCommand() command.Command {
+	return asking(command.Command{
+		Name: "diff", Args: []string{"NAME@FROM", "[TO]"}, Short: "print what differs between two versions, or a folder and the library, as diff -u does",
+		Long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest.\nWith the path of a folder instead (./NAME), it prints what differs between its files and your prompts; see pull." + refHelp,
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
-		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if len(args) == 1 {
 				return diffFolder(ctx, std, remote, args[0])
 			}
 			if len(args) != 2 {
-				return usageError("diff: want NAME@FROM TO, or a folder")
+				return command.UsageError("diff: want NAME@FROM TO, or a folder")
 			}
 			from, err := ref(args[0])
 			if err != nil {
@@ -250,21 +251,21 @@ func diffCommand() command {
 				return err
 			}
 			if *asJSON {
-				return printJSON(std.out, map[string]string{"diff": text})
+				return printJSON(std.Out, map[string]string{"diff": text})
 			}
-			_, err = io.WriteString(std.out, text)
+			_, err = io.WriteString(std.Out, text)
 			return err
 		}
 	})
 }
 
-func labelCommand() command {
-	return asking(command{
-		name: "label", args: []string{"NAME@VERSION", "LABEL"}, short: "put a label on a version of a prompt, or take it away",
-		long: "Puts a label on the version that is named: \"label greeting@3 production\" has programs get version 3. With --remove the label\nis taken from the prompt." + refHelp,
+func labelCommand() command.Command {
+	return asking(command.Command{
+		Name: "label", Args: []string{"NAME@VERSION", "LABEL"}, Short: "put a label on a version of a prompt, or take it away",
+		Long: "Puts a label on the version that is named: \"label greeting@3 production\" has programs get version 3. With --remove the label\nis taken from the prompt." + refHelp,
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		remove := flags.Bool("remove", false, "take the label away")
-		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			r, err := ref(args[0])
 			if err != nil {
 				return err
@@ -274,23 +275,23 @@ func labelCommand() command {
 			case err != nil:
 				return err
 			case *asJSON:
-				return printJSON(std.out, map[string]any{"id": f.ID, "name": f.Name, "label": args[1], "version": f.Version, "removed": *remove})
+				return printJSON(std.Out, map[string]any{"id": f.ID, "name": f.Name, "label": args[1], "version": f.Version, "removed": *remove})
 			case *remove:
-				_, err = fmt.Fprintf(std.out, "%s: no %s any more\n", f.Name, args[1])
+				_, err = fmt.Fprintf(std.Out, "%s: no %s any more\n", f.Name, args[1])
 			default:
-				_, err = fmt.Fprintf(std.out, "%s: %s is version %d\n", f.Name, args[1], f.Version)
+				_, err = fmt.Fprintf(std.Out, "%s: %s is version %d\n", f.Name, args[1], f.Version)
 			}
 			return err
 		}
 	})
 }
 
-func forkCommand() command {
-	return asking(command{
-		name: "fork", args: []string{"NAME"}, short: "make a private copy of a prompt that knows where it comes from",
-		long: "Makes a private copy of a prompt of yours or another user's, which can follow what is changed there: see upstream. The same\nfork again is the one that was made." + refHelp,
+func forkCommand() command.Command {
+	return asking(command.Command{
+		Name: "fork", Args: []string{"NAME"}, Short: "make a private copy of a prompt that knows where it comes from",
+		Long: "Makes a private copy of a prompt of yours or another user's, which can follow what is changed there: see upstream. The same\nfork again is the one that was made." + refHelp,
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
-		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			r, err := ref(args[0])
 			if err != nil {
 				return err
@@ -300,22 +301,22 @@ func forkCommand() command {
 				return err
 			}
 			if *asJSON {
-				return printJSON(std.out, f.Raw)
+				return printJSON(std.Out, f.Raw)
 			}
-			_, err = fmt.Fprintf(std.out, "%s@%d forked from %s (%s)\n", f.Name, f.Version, args[0], f.ID)
+			_, err = fmt.Fprintf(std.Out, "%s@%d forked from %s (%s)\n", f.Name, f.Version, args[0], f.ID)
 			return err
 		}
 	})
 }
 
-func upstreamCommand() command {
-	return asking(command{
-		name: "upstream", args: []string{"NAME"}, short: "print or merge what was changed in the prompt that a fork comes from",
-		long: "Prints what was changed in the prompt that a fork of yours comes from, as diff -u does, and nothing where nothing was.\nWith --merge it becomes a new version of the fork, line by line. Where both changed the same that is refused, and told: change\nyours and run it with --take mine, or take theirs.",
+func upstreamCommand() command.Command {
+	return asking(command.Command{
+		Name: "upstream", Args: []string{"NAME"}, Short: "print or merge what was changed in the prompt that a fork comes from",
+		Long: "Prints what was changed in the prompt that a fork of yours comes from, as diff -u does, and nothing where nothing was.\nWith --merge it becomes a new version of the fork, line by line. Where both changed the same that is refused, and told: change\nyours and run it with --take mine, or take theirs.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		merge := flags.Bool("merge", false, "merge it")
 		take := flags.String("take", "", "`side` to take, mine or theirs, instead of merging line by line")
-		return func(ctx context.Context, std streams, remote *client.Client, args []string) error {
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			r, err := ref(args[0])
 			if err != nil {
 				return err
@@ -326,9 +327,9 @@ func upstreamCommand() command {
 					return err
 				}
 				if *asJSON {
-					return printJSON(std.out, f.Raw)
+					return printJSON(std.Out, f.Raw)
 				}
-				_, err = fmt.Fprintf(std.out, "%s@%d\n", f.Name, f.Version)
+				_, err = fmt.Fprintf(std.Out, "%s@%d\n", f.Name, f.Version)
 				return err
 			}
 			text, err := remote.Upstream(ctx, r)
@@ -336,9 +337,9 @@ func upstreamCommand() command {
 				return err
 			}
 			if *asJSON {
-				return printJSON(std.out, map[string]string{"diff": text})
+				return printJSON(std.Out, map[string]string{"diff": text})
 			}
-			_, err = io.WriteString(std.out, text)
+			_, err = io.WriteString(std.Out, text)
 			return err
 		}
 	})

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/command"
 )
 
 // TestLibraryStory uses a library from a shell: save, get, fill in, search, and the same with a
@@ -23,7 +25,7 @@ func TestLibraryStory(t *testing.T) {
 	ok := func(want string, args ...string) {
 		t.Helper()
 		code, out, stderr := handler(t, args...)
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, command.OK, code, stderr)
 		require.Regexp(t, want, out)
 	}
 	fails := func(code int, want string, args ...string) {
@@ -38,12 +40,12 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^greeting@1 unchanged`, "save", greeting, "--user", "ann")
 	ok(`^Dear \{\{name\}\},\r\n\$\{mood:warm\} regards to \{\{place\}\}\.$`, "get", "greeting", "--user", "ann")
 	ok(`^Dear Ann=Lee,\r\nwarm regards to \{\{name\}\}\.$`, "get", "--var", "name=Ann=Lee", "greeting", "--var", "place={{name}}", "--user", "ann")
-	fails(exitFailed, "values.name: is required; values.place: is required", "get", "greeting", "--fill", "--user", "ann")
-	fails(exitFailed, "values.x: is no variable", "get", "greeting", "--var", "x=1", "--user", "ann")
-	fails(exitUsage, "want NAME=VALUE", "get", "greeting", "--var", "x")
-	fails(exitUsage, "names no prompt", "get", "@ann/", "--user", "ann")
-	fails(exitFailed, "there is no such", "get", "nosuch", "--user", "ann")
-	fails(exitFailed, "there is no such", "get", "greeting", "--user", "bob")
+	fails(command.Failed, "values.name: is required; values.place: is required", "get", "greeting", "--fill", "--user", "ann")
+	fails(command.Failed, "values.x: is no variable", "get", "greeting", "--var", "x=1", "--user", "ann")
+	fails(command.Usage, "want NAME=VALUE", "get", "greeting", "--var", "x")
+	fails(command.Usage, "names no prompt", "get", "@ann/", "--user", "ann")
+	fails(command.Failed, "there is no such", "get", "nosuch", "--user", "ann")
+	fails(command.Failed, "there is no such", "get", "greeting", "--user", "bob")
 	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}!"), 0o600))
 	ok(`^greeting@2 updated`, "save", greeting, "--user", "ann", "--message", "Shorter")
 	ok(`greeting +0 +A greeting\n$`, "search", "a", "greet", "--user", "bob")
@@ -65,7 +67,7 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var", "place=Rome", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@latest", "--var", "name=Ann", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@2", "--var", "name=Ann", "--user", "ann")
-	fails(exitFailed, "no such version", "get", "greeting@3", "--user", "ann")
+	fails(command.Failed, "no such version", "get", "greeting@3", "--user", "ann")
 	// a fork, and what becomes of what it comes from
 	ok(`^a-greeting@1 forked from \w{26} \(\w{26}\)\n$`, "fork", got.ID, "--user", "bob")
 	ok(`^$`, "upstream", "a-greeting", "--user", "bob")
@@ -78,9 +80,9 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^a-greeting@3 updated`, "save", greeting, "--name", "a-greeting", "--user", "bob")
 	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}!"), 0o600))
 	ok(`^greeting@4 updated`, "save", greeting, "--user", "ann")
-	fails(exitFailed, "yours is \"Mine\", theirs is", "upstream", "a-greeting", "--merge", "--user", "bob")
+	fails(command.Failed, "yours is \"Mine\", theirs is", "upstream", "a-greeting", "--merge", "--user", "bob")
 	ok(`^a-greeting@3\n$`, "upstream", "a-greeting", "--take", "mine", "--user", "bob")
-	fails(exitFailed, "this prompt is no fork", "upstream", "greeting", "--user", "ann")
+	fails(command.Failed, "this prompt is no fork", "upstream", "greeting", "--user", "ann")
 	ok(`^greeting: no production any more\n$`, "label", "greeting", "production", "--remove", "--user", "ann")
 
 	status, body := send(t, "POST", url+"/api/v1/me/tokens", `{"name":"CI","scopes":["read"]}`)
@@ -91,13 +93,13 @@ func TestLibraryStory(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `{"url":%q,"token":%q}`, url, made.Token), 0o600))
 	t.Setenv("PROMPTHUB_CONFIG", config)
 	ok(`^Hello Ann!$`, "get", "greeting", "--var", "name=Ann") // by the token
-	fails(exitFailed, "scope write", "save", greeting)
+	fails(command.Failed, "scope write", "save", greeting)
 	unset(t, "PROMPTHUB_URL")
 	ok(`^Hello \{\{name\}\}!$`, "get", "greeting") // where the file says
 	t.Setenv("PROMPTHUB_URL", "http://localhost"+url[len("http://127.0.0.1"):])
-	fails(exitFailed, "there is no such", "get", "greeting") // the token goes nowhere else
+	fails(command.Failed, "there is no such", "get", "greeting") // the token goes nowhere else
 	require.NoError(t, os.Chmod(config, 0o644))
-	fails(exitFailed, "chmod 600", "get", "greeting")
+	fails(command.Failed, "chmod 600", "get", "greeting")
 }
 
 // TestExportCarriesVersions: what is exported and imported elsewhere has the same versions, labels,
@@ -110,7 +112,7 @@ func TestExportCarriesVersions(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
 		code, out, stderr := handler(t, args...)
-		require.Equal(t, exitOK, code, "%v: %s%s", args, stderr, out)
+		require.Equal(t, command.OK, code, "%v: %s%s", args, stderr, out)
 		return out
 	}
 	for i, text := range []string{"one", "two {{x}}", "one"} {
@@ -122,7 +124,7 @@ func TestExportCarriesVersions(t *testing.T) {
 	exported := run("export", "--user", "ann")
 	imported := func(user string) string {
 		code, out, stderr := withInput(t, exported, "import", "-", "--user", user)
-		require.Equal(t, exitOK, code, stderr+out)
+		require.Equal(t, command.OK, code, stderr+out)
 		return out
 	}
 	require.Contains(t, imported("ann"), "created 0, unchanged 2, rejected 0\n")
@@ -139,17 +141,17 @@ func TestExportCarriesVersions(t *testing.T) {
 	// What is there is not overwritten, unless that is asked for.
 	run("save", file(t, "p.md", "three"), "--name", "folder/p", "--user", "bob")
 	code, out, _ := withInput(t, exported, "import", "-", "--user", "bob")
-	require.Equal(t, exitRejected, code)
+	require.Equal(t, command.LeftOut, code)
 	require.Contains(t, out, "a prompt of yours has this name and other versions")
 	code, out, _ = withInput(t, exported, "import", "-", "--update", "--user", "bob")
-	require.Equal(t, exitOK, code, out)
+	require.Equal(t, command.OK, code, out)
 	require.Equal(t, "one", run("get", "folder/p@latest", "--user", "bob"))
 }
 
 func TestVersionFlag(t *testing.T) {
 	for _, arg := range []string{"--version", "version"} {
 		code, out, _ := handler(t, arg)
-		require.Equal(t, exitOK, code)
+		require.Equal(t, command.OK, code)
 		require.Contains(t, out, "prompthub ")
 	}
 }
@@ -170,7 +172,7 @@ func TestImportTellsAndUpdates(t *testing.T) {
 		return file(t, "rows.csv", b.String())
 	}
 	code, out, _ := handler(t, "import", rows("one"), "--url", url, "--update", "--key", "key")
-	require.Equal(t, exitRejected, code)
+	require.Equal(t, command.LeftOut, code)
 	require.Equal(t, 10, strings.Count(out, "row "))
 	require.Contains(t, out, "and 15 more rejected: text: shorten the text to at most 3000 characters\n")
 	require.Contains(t, out, "25 rows have texts that are too long; a service with MAX_TEXT=3025 would take 25 of them\n")

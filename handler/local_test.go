@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/command"
 	"prompthub/internal/embedded"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -94,11 +95,11 @@ func TestTheWholeLife(t *testing.T) {
 	csv := file(t, "prompts.csv", "\ufeff"+csvFile)
 
 	code, out, errs := handler(t, "import", csv, "--as-contributor", "--url", url)
-	require.Equal(t, exitRejected, code, errs)
+	require.Equal(t, command.LeftOut, code, errs)
 	require.Equal(t, rejections+"created 2, unchanged 1, rejected 4\n", out)
 	require.Empty(t, errs)
 	code, out, _ = handler(t, "import", csv, "--as-contributor", "--url", url)
-	require.Equal(t, exitRejected, code)
+	require.Equal(t, command.LeftOut, code)
 	require.Equal(t, rejections+"created 0, unchanged 3, rejected 4\n", out)
 
 	newest := prompts(t, url, "sort=newest")
@@ -117,20 +118,20 @@ func TestTheWholeLife(t *testing.T) {
 	}, 20*time.Second, 50*time.Millisecond)
 
 	code, exported, errs := handler(t, "export", "--user", "bob", "--url", url)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Equal(t, "1 prompts\n", errs)
 	require.Contains(t, exported, `"title":"Linux Terminal","text":"I want you to act\nas a linux terminal","tags":["development","text"],"visibility":"public"`)
 	require.Equal(t, 1, strings.Count(exported, "\n"))
 	code, out, _ = withInput(t, exported, "import", "-", "--user", "dora", "--url", url)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Equal(t, "created 1, unchanged 0, rejected 0\n", out)
 
 	code, _, errs = handler(t, "verify", "--data", data)
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, `is in use by another process (it belongs to one process: is "handler local" running?)`)
 
 	p.stop()
-	require.Equal(t, exitOK, <-p.code)
+	require.Equal(t, command.OK, <-p.code)
 	checkStore(t, data)
 }
 
@@ -138,45 +139,45 @@ func TestTheWholeLife(t *testing.T) {
 func checkStore(t *testing.T, data string) {
 	t.Helper()
 	code, out, errs := handler(t, "verify", "--data", data)
-	require.Equal(t, exitOK, code, out)
+	require.Equal(t, command.OK, code, out)
 	require.Empty(t, out)
 	require.Regexp(t, `^\d+ rows\nno difference\n$`, errs)
 
 	first, copied := filepath.Join(t.TempDir(), "first.jsonl"), filepath.Join(t.TempDir(), "copy")
 	code, out, errs = handler(t, "backup", first, "--data", data)
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, command.OK, code, errs)
 	require.Empty(t, out)
 	entries, err := os.ReadDir(filepath.Dir(first))
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "no other file is left")
 
 	code, _, errs = handler(t, "restore", first, "--data", copied)
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, command.OK, code, errs)
 	code, second, _ := handler(t, "backup", "-", "--data", copied)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	b, err := os.ReadFile(first)
 	require.NoError(t, err)
 	require.Equal(t, string(b), second)
 	code, _, errs = handler(t, "restore", first, "--data", copied)
-	require.Equal(t, exitFailed, code, "the store is not empty")
+	require.Equal(t, command.Failed, code, "the store is not empty")
 	require.NotEmpty(t, errs)
 
 	spoil(t, copied)
 	code, out, errs = handler(t, "verify", "--data", copied)
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, out, "TagIndex: ")
 	require.Contains(t, errs, "verify: differences: 1")
 	code, _, errs = handler(t, "reindex", "--data", copied)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Contains(t, errs, "3 prompts")
 	code, out, _ = handler(t, "verify", "--data", copied)
-	require.Equal(t, exitOK, code, out)
+	require.Equal(t, command.OK, code, out)
 }
 
 // spoil takes an index row away.
 func spoil(t *testing.T, data string) {
 	t.Helper()
-	s, err := embedded.Open(filepath.Join(data, storeFile), time.Now)
+	s, err := embedded.Open(filepath.Join(data, "prompthub.db"), time.Now)
 	require.NoError(t, err)
 	page, err := s.Tables.List(t.Context(), "TagIndex", table.Range{}, 1, "")
 	require.NoError(t, err)
@@ -191,8 +192,8 @@ func TestRedrive(t *testing.T) {
 	data := t.TempDir()
 	p, _ := startLocal(t, data)
 	p.stop()
-	require.Equal(t, exitOK, <-p.code)
-	s, err := embedded.Open(filepath.Join(data, storeFile), time.Now)
+	require.Equal(t, command.OK, <-p.code)
+	s, err := embedded.Open(filepath.Join(data, "prompthub.db"), time.Now)
 	require.NoError(t, err)
 	for range 2 {
 		_, err = s.Queues.Send(t.Context(), queue.Poison(promptdb.QueueMoves), "set aside", 0)
@@ -202,10 +203,10 @@ func TestRedrive(t *testing.T) {
 
 	for _, want := range []string{"messages put back: 2\n", "messages put back: 0\n"} {
 		code, out, errs := handler(t, "redrive", "--data", data)
-		require.Equal(t, exitOK, code, errs)
+		require.Equal(t, command.OK, code, errs)
 		require.Equal(t, want, out)
 	}
-	s, err = embedded.Open(filepath.Join(data, storeFile), time.Now)
+	s, err = embedded.Open(filepath.Join(data, "prompthub.db"), time.Now)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 	n, err := s.Queues.Len(t.Context(), promptdb.QueueMoves)
@@ -243,7 +244,7 @@ func TestLocalRefuses(t *testing.T) {
 			clean(t, tt.settings...)
 			data := filepath.Join(t.TempDir(), "data")
 			code, _, errs := handler(t, "local", "--addr", tt.addr, "--data", data)
-			require.Equal(t, exitFailed, code)
+			require.Equal(t, command.Failed, code)
 			require.Contains(t, errs, tt.want)
 			require.NoDirExists(t, data)
 		})
@@ -254,7 +255,7 @@ func TestLocalOnAPortInUse(t *testing.T) {
 	clean(t)
 	_, url := startLocal(t, t.TempDir())
 	code, _, errs := handler(t, "local", "--addr", strings.TrimPrefix(url, "http://"), "--data", t.TempDir())
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "another program listens there, perhaps a PromptHub: end it, or name another port")
 }
 
@@ -263,20 +264,20 @@ func TestLocalInterruptedBeforeItBegan(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var out, errs output
-	require.Zero(t, run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", t.TempDir()}, streams{strings.NewReader(""), &out, &errs}), "%s", &errs)
+	require.Zero(t, program().Run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", t.TempDir()}, command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}), "%s", &errs)
 }
 
 func TestLocalProfile(t *testing.T) {
 	clean(t)
 	profile := file(t, "cpu.out", "an older profile")
 	code, _, errs := handler(t, "local", "--addr", "0.0.0.0:0", "--data", t.TempDir(), "--cpuprofile", profile)
-	require.Equal(t, exitFailed, code, errs)
+	require.Equal(t, command.Failed, code, errs)
 	kept, err := os.ReadFile(profile)
 	require.NoError(t, err)
 	require.Equal(t, "an older profile", string(kept), "what does not start leaves it alone")
 
 	code, _, errs = handler(t, "local", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--cpuprofile", filepath.Join(t.TempDir(), "none", "cpu.out"))
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "no such file or directory")
 
 	p := start(t, "local", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--cpuprofile", profile)
@@ -296,14 +297,14 @@ func TestCommandsOnNoStore(t *testing.T) {
 	for _, args := range [][]string{{"verify"}, {"reindex"}, {"redrive"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
 		dir := t.TempDir()
 		code, _, errs := handler(t, append(args, "--data", dir)...)
-		require.Equal(t, exitFailed, code)
+		require.Equal(t, command.Failed, code)
 		require.Contains(t, errs, "there is no store in "+dir)
 		entries, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		require.Empty(t, entries, "none is made")
 	}
 	code, _, errs := handler(t, "restore", filepath.Join(t.TempDir(), "missing"), "--data", t.TempDir())
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "no such file")
 }
 
@@ -314,18 +315,18 @@ func TestBackupReplacesNothingUnasked(t *testing.T) {
 	p.stop()
 	path := file(t, "backup", "old")
 	code, _, errs := handler(t, "backup", path, "--data", data)
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, path+" is there already: name another file, or replace it with --overwrite")
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "old", string(b))
 	code, _, _ = handler(t, "backup", "--overwrite", path, "--data", data)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	b, err = os.ReadFile(path)
 	require.NoError(t, err)
 	require.NotEqual(t, "old", string(b))
 	code, out, _ := handler(t, "backup", "-", "--data", data)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Equal(t, string(b), out)
 }
 
@@ -355,10 +356,10 @@ func TestImportThatCannotBegin(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no file", []string{filepath.Join(t.TempDir(), "none")}, exitFailed, "no such file"},
-		{"broken file", []string{file(t, "broken.csv", csvFile+"a,\"b\n")}, exitFailed, "line 10, column 6: extraneous or missing"},
-		{"token with contributors", []string{good, "--token", "t", "--as-contributor"}, exitUsage, "--as-contributor and --token exclude each other"},
-		{"nobody it knows", []string{good, "--token", "t"}, exitFailed, "status 401"},
+		{"no file", []string{filepath.Join(t.TempDir(), "none")}, command.Failed, "no such file"},
+		{"broken file", []string{file(t, "broken.csv", csvFile+"a,\"b\n")}, command.Failed, "line 10, column 6: extraneous or missing"},
+		{"token with contributors", []string{good, "--token", "t", "--as-contributor"}, command.Usage, "--as-contributor and --token exclude each other"},
+		{"nobody it knows", []string{good, "--token", "t"}, command.Failed, "status 401"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, out, errs := handler(t, append([]string{"import", "--url", url}, tt.args...)...)
@@ -374,7 +375,7 @@ func TestImportTellsHowFarItIs(t *testing.T) {
 	clean(t)
 	rows := strings.Repeat(`{"title":"t","text":"x"}`+"\n", 250)
 	code, out, errs := withInput(t, rows, "import", "-", "--dry-run")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Equal(t, "would create 250, unchanged 0, rejected 0\n", out)
 	require.Equal(t, "100 of 250 rows\n200 of 250 rows\n", errs)
 }
@@ -382,7 +383,7 @@ func TestImportTellsHowFarItIs(t *testing.T) {
 func TestDryRunKeepsTheLimitThatIsSet(t *testing.T) {
 	clean(t, "MAX_TEXT", "4")
 	code, out, _ := withInput(t, `{"title":"t","text":"12345"}`, "import", "-", "--dry-run")
-	require.Equal(t, exitRejected, code)
+	require.Equal(t, command.LeftOut, code)
 	require.Contains(t, out, "shorten the text to at most 4 characters")
 }
 
@@ -391,11 +392,11 @@ func TestPurgeAtTheStart(t *testing.T) {
 	clean(t)
 	data := t.TempDir()
 	past := func() time.Time { return time.Now().AddDate(0, 0, -40) }
-	file, err := embedded.Open(filepath.Join(data, storeFile), past)
+	file, err := embedded.Open(filepath.Join(data, "prompthub.db"), past)
 	require.NoError(t, err)
 	db := promptdb.New(promptdb.Config{
 		Store: file.Tables, Queues: file.Queues, Tables: promptdb.DefaultTables(), Now: past, Log: slog.New(slog.DiscardHandler),
-		Background: func(do func()) { do() }, Sleep: wait,
+		Background: func(do func()) { do() }, Sleep: command.Sleep,
 	})
 	require.NoError(t, db.Create(t.Context()))
 	id, err := prompt.NewID(past(), rand.Reader)

@@ -13,6 +13,8 @@ import (
 
 	// Where there are no certificate authorities, as in a container from scratch, these are used.
 	_ "golang.org/x/crypto/x509roots/fallback"
+
+	"prompthub/internal/command"
 )
 
 const (
@@ -33,5 +35,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(program().Run(ctx, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/command"
 )
 
 // An output is a standard stream that can be read while it is written.
@@ -49,7 +51,7 @@ func start(t *testing.T, args ...string) *process {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p.code <- run(ctx, args, streams{strings.NewReader(""), &p.out, &p.err})
+		p.code <- program().Run(ctx, args, command.Streams{In: strings.NewReader(""), Out: &p.out, Err: &p.err})
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -80,7 +82,7 @@ func handler(t *testing.T, args ...string) (code int, stdout, stderr string) {
 func withInput(t *testing.T, in string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	code = run(t.Context(), args, streams{strings.NewReader(in), &out, &err})
+	code = program().Run(t.Context(), args, command.Streams{In: strings.NewReader(in), Out: &out, Err: &err})
 	return code, out.String(), err.String()
 }
 

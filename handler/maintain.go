@@ -10,54 +10,55 @@ import (
 	"os"
 	"path/filepath"
 
+	"prompthub/internal/command"
 	"prompthub/internal/prompthub/promptdb"
 )
 
 const onTheStore = "\n\nWorks on the store itself: the embedded one, which no other process may have open, or that of AzureWebJobsStorage."
 
-func backupCommand() command {
-	return command{
-		name: "backup", args: []string{"FILE"}, short: "write the whole store as JSON Lines",
-		long: "Writes every prompt, vote and tag to FILE (\"-\" is standard output). Index rows follow from them and are left out.\n" +
+func backupCommand() command.Command {
+	return command.Command{
+		Name: "backup", Args: []string{"FILE"}, Short: "write the whole store as JSON Lines",
+		Long: "Writes every prompt, vote and tag to FILE (\"-\" is standard output). Index rows follow from them and are left out.\n" +
 			"FILE appears when it is complete. One that is there stays, but with --overwrite." + onTheStore,
-		setup: func(flags *flag.FlagSet) action {
-			data := dataFlag(flags)
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
 			overwrite := flags.Bool("overwrite", false, "replace FILE, where it is there, once the new one is complete")
-			return func(ctx context.Context, std streams, args []string) error {
+			return func(ctx context.Context, std command.Streams, args []string) error {
 				if _, err := os.Lstat(args[0]); err == nil && !*overwrite && args[0] != "-" {
 					return fmt.Errorf("backup: %s is there already: name another file, or replace it with --overwrite", args[0])
 				}
-				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
+				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
 			}
 		},
 	}
 }
 
-func backup(ctx context.Context, db *promptdb.DB, std streams, name string) error {
-	p := newProgress(std.err, "rows", 0)
+func backup(ctx context.Context, db *promptdb.DB, std command.Streams, name string) error {
+	p := command.NewProgress(std.Err, "rows", 0)
 	n := 0
-	f := findings{out: std.err, progress: p}
-	err := writeFile(std.out, name, func(w io.Writer) (err error) {
-		n, err = db.Backup(ctx, w, f.report, p.at)
+	f := findings{out: std.Err, progress: p}
+	err := writeFile(std.Out, name, func(w io.Writer) (err error) {
+		n, err = db.Backup(ctx, w, f.report, p.At)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	p.done(n)
+	p.Done(n)
 	return f.failure("backup: rows left out: %d. Those of a newer version: back up with it")
 }
 
 // findings prints rows that something is wrong with.
 type findings struct {
 	out      io.Writer
-	progress *progress
+	progress *command.Progress
 	n        int
 }
 
 func (f *findings) report(d promptdb.Difference) {
 	f.n++
-	f.progress.clear()
+	f.progress.Clear()
 	fmt.Fprintln(f.out, d)
 }
 
@@ -85,20 +86,20 @@ func writeFile(out io.Writer, name string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), name)
 }
 
-func restoreCommand() command {
-	return command{
-		name: "restore", args: []string{"FILE"}, short: "read a backup into an empty store",
-		long: "Reads what backup wrote from FILE (\"-\" is standard input) into a store without prompts and votes. Where it fails,\n" +
+func restoreCommand() command.Command {
+	return command.Command{
+		Name: "restore", Args: []string{"FILE"}, Short: "read a backup into an empty store",
+		Long: "Reads what backup wrote from FILE (\"-\" is standard input) into a store without prompts and votes. Where it fails,\n" +
 			"empty the store before the next try." + onTheStore,
-		setup: func(flags *flag.FlagSet) action {
-			data := dataFlag(flags)
-			return func(ctx context.Context, std streams, args []string) error {
-				in, err := openFile(std.in, args[0])
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, args []string) error {
+				in, err := openFile(std.In, args[0])
 				if err != nil {
 					return err
 				}
 				defer in.Close()
-				return withStore(openStore, *data, std, func(db *promptdb.DB) error { return restore(ctx, db, std, in) })
+				return withStore(service().OpenStore, *data, std, func(db *promptdb.DB) error { return restore(ctx, db, std, in) })
 			}
 		},
 	}
@@ -111,93 +112,93 @@ func openFile(in io.Reader, name string) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-func restore(ctx context.Context, db *promptdb.DB, std streams, in io.Reader) error {
-	p := newProgress(std.err, "rows", 0)
-	n, err := db.Restore(ctx, in, p.at)
+func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader) error {
+	p := command.NewProgress(std.Err, "rows", 0)
+	n, err := db.Restore(ctx, in, p.At)
 	if err == nil {
-		p.done(n)
+		p.Done(n)
 	}
 	return err
 }
 
-func verifyCommand() command {
-	return command{
-		name: "verify", short: "compare every row of the store with the truth",
-		long: "Compares every index row, count, vote and Idempotency-Key with the truth rows and prints each difference; the exit\n" +
+func verifyCommand() command.Command {
+	return command.Command{
+		Name: "verify", Short: "compare every row of the store with the truth",
+		Long: "Compares every index row, count, vote and Idempotency-Key with the truth rows and prints each difference; the exit\n" +
 			"code is 1 where there is one. reindex repairs index rows." + onTheStore,
-		setup: func(flags *flag.FlagSet) action {
-			data := dataFlag(flags)
-			return func(ctx context.Context, std streams, _ []string) error {
-				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return verify(ctx, db, std) })
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, _ []string) error {
+				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return verify(ctx, db, std) })
 			}
 		},
 	}
 }
 
-func verify(ctx context.Context, db *promptdb.DB, std streams) error {
-	p := newProgress(std.err, "rows", 0)
-	f := findings{out: std.out, progress: p}
-	n, err := db.Verify(ctx, f.report, p.at)
+func verify(ctx context.Context, db *promptdb.DB, std command.Streams) error {
+	p := command.NewProgress(std.Err, "rows", 0)
+	f := findings{out: std.Out, progress: p}
+	n, err := db.Verify(ctx, f.report, p.At)
 	if err != nil {
 		return err
 	}
-	p.done(n)
+	p.Done(n)
 	if err := f.failure("verify: differences: %d. Right after a kill or an outage that is work which its messages will finish: let the application run for three minutes and verify again. Otherwise: reindex"); err != nil {
 		return err
 	}
-	fmt.Fprintln(std.err, "no difference")
+	fmt.Fprintln(std.Err, "no difference")
 	return nil
 }
 
-func reindexCommand() command {
-	return command{
-		name: "reindex", short: "write every index row of the store again",
-		long: "Writes the index rows of every prompt again and removes those that should not be there, and Idempotency-Keys that\n" +
+func reindexCommand() command.Command {
+	return command.Command{
+		Name: "reindex", Short: "write every index row of the store again",
+		Long: "Writes the index rows of every prompt again and removes those that should not be there, and Idempotency-Keys that\n" +
 			"lead to no prompt. Prints what it leaves alone, and then exits with 1: rows that it cannot read or that a newer\n" +
 			"version wrote, tallies that differ from the votes, and votes on prompts that do not exist." + onTheStore,
-		setup: func(flags *flag.FlagSet) action {
-			data := dataFlag(flags)
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
 			orphans := flags.Bool("remove-orphans", false, "remove votes on prompts that do not exist, for good")
-			return func(ctx context.Context, std streams, _ []string) error {
-				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
+			return func(ctx context.Context, std command.Streams, _ []string) error {
+				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
 			}
 		},
 	}
 }
 
-func reindex(ctx context.Context, db *promptdb.DB, orphans bool, std streams) error {
-	p := newProgress(std.err, "prompts", 0)
-	f := findings{out: std.out, progress: p}
-	n, err := db.Reindex(ctx, orphans, f.report, p.at)
+func reindex(ctx context.Context, db *promptdb.DB, orphans bool, std command.Streams) error {
+	p := command.NewProgress(std.Err, "prompts", 0)
+	f := findings{out: std.Out, progress: p}
+	n, err := db.Reindex(ctx, orphans, f.report, p.At)
 	if err != nil {
 		return err
 	}
-	p.done(n)
+	p.Done(n)
 	return f.failure("reindex: rows left alone: %d")
 }
 
-func redriveCommand() command {
-	return command{
-		name: "redrive", short: "put messages that failed too often back on their queues",
-		long: "Puts every message of the poison queues back on the queue that it came from, and prints how many there were. Do it when\n" +
+func redriveCommand() command.Command {
+	return command.Command{
+		Name: "redrive", Short: "put messages that failed too often back on their queues",
+		Long: "Puts every message of the poison queues back on the queue that it came from, and prints how many there were. Do it when\n" +
 			"the reason why their functions failed is gone." + onTheStore,
-		setup: func(flags *flag.FlagSet) action {
-			data := dataFlag(flags)
-			return func(ctx context.Context, std streams, _ []string) error {
-				return withStore(openExisting, *data, std, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, _ []string) error {
+				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
 			}
 		},
 	}
 }
 
-func redrive(ctx context.Context, db *promptdb.DB, std streams) error {
+func redrive(ctx context.Context, db *promptdb.DB, std command.Streams) error {
 	n, err := db.Redrive(ctx)
-	fmt.Fprintf(std.out, "messages put back: %d\n", n)
+	fmt.Fprintf(std.Out, "messages put back: %d\n", n)
 	return err
 }
 
 // withStore has do work on a store, which is closed when nothing is left to do.
-func withStore(open func(dir, queuePrefix string) (store, error), dir string, std streams, do func(*promptdb.DB) error) (err error) {
+func withStore(open func(dir, queuePrefix string) (command.Store, error), dir string, std command.Streams, do func(*promptdb.DB) error) (err error) {
 	s, err := readSettings()
 	if err != nil {
 		return err
@@ -206,8 +207,8 @@ func withStore(open func(dir, queuePrefix string) (store, error), dir string, st
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, st.close()) }()
-	a := newApp(s, st, slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: max(s.LogLevel, slog.LevelWarn)})), nil)
+	defer func() { err = errors.Join(err, st.Close()) }()
+	a := newApp(s, st, slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: max(s.LogLevel, slog.LevelWarn)})), nil)
 	defer a.behind.Wait()
 	if err := a.db.Create(context.Background()); err != nil { // an older version made fewer tables
 		return err

@@ -4,28 +4,30 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/command"
 )
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"help"}, {"-h"}, {"--help"}} {
 		code, out, err := handler(t, args...)
-		require.Equal(t, exitOK, code)
+		require.Equal(t, command.OK, code)
 		require.Empty(t, err)
-		for _, c := range commands() {
-			require.Contains(t, out, "  "+c.name+" ")
+		for _, c := range program().Commands {
+			require.Contains(t, out, "  "+c.Name+" ")
 		}
 		require.Contains(t, out, "Exit codes:")
 	}
 }
 
 func TestHelpOfEachCommand(t *testing.T) {
-	for _, c := range commands() {
-		code, out, err := handler(t, c.name, "-h")
-		require.Equal(t, exitOK, code)
+	for _, c := range program().Commands {
+		code, out, err := handler(t, c.Name, "-h")
+		require.Equal(t, command.OK, code)
 		require.Empty(t, err)
-		require.Contains(t, out, "Usage: handler "+c.name+" [flags]")
+		require.Contains(t, out, "Usage: handler "+c.Name+" [flags]")
 		require.Contains(t, out, "-h\tthis help")
-		_, same, _ := handler(t, "help", c.name)
+		_, same, _ := handler(t, "help", c.Name)
 		require.Equal(t, out, same)
 	}
 	_, out, _ := handler(t, "import", "--help")
@@ -54,7 +56,7 @@ func TestUsageErrors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, out, err := handler(t, tt.args...)
-			require.Equal(t, exitUsage, code)
+			require.Equal(t, command.Usage, code)
 			require.Empty(t, out)
 			require.Contains(t, err, tt.want)
 			require.Contains(t, err, `Run "handler help"`)
@@ -67,13 +69,13 @@ func TestFlagsStandAnywhere(t *testing.T) {
 	path := file(t, "p.jsonl", `{"title":"t","text":"x"}`)
 	for _, args := range [][]string{{"import", path, "--dry-run"}, {"import", "--dry-run", path}} {
 		code, out, _ := handler(t, args...)
-		require.Equal(t, exitOK, code)
+		require.Equal(t, command.OK, code)
 		require.Equal(t, "would create 1, unchanged 0, rejected 0\n", out)
 	}
 }
 
 func TestVersion(t *testing.T) {
 	code, out, _ := handler(t, "version")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Regexp(t, `^prompthub \S+, commit .+, go1\.\S+ \w+/\w+\n$`, out)
 }

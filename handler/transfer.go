@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"prompthub/internal/command"
 	"prompthub/internal/prompthub/client"
 	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
@@ -38,13 +39,13 @@ func (c *caller) client() (*client.Client, error) {
 	}
 	switch {
 	case c.token != "" && c.user != "":
-		return nil, usageError("--user and --token exclude each other")
+		return nil, command.UsageError("--user and --token exclude each other")
 	case c.token == "" && c.user == "":
 		c.user = defaultUser
 	}
 	made, err := client.New(client.Config{URL: c.url, User: c.user, Token: c.token})
 	if err != nil {
-		return nil, usageError("--url: " + err.Error())
+		return nil, command.UsageError("--url: " + err.Error())
 	}
 	return made, nil
 }
@@ -60,10 +61,10 @@ type importing struct {
 	key           string
 }
 
-func importCommand() command {
-	return command{
-		name: "import", args: []string{"FILE"}, short: "create prompts out of files of many programs, a folder or a ZIP, by the API",
-		long: `Creates a prompt out of each row of FILE ("-" is standard input), through the HTTP API. FILE is a file, a folder or a
+func importCommand() command.Command {
+	return command.Command{
+		Name: "import", Args: []string{"FILE"}, Short: "create prompts out of files of many programs, a folder or a ZIP, by the API",
+		Long: `Creates a prompt out of each row of FILE ("-" is standard input), through the HTTP API. FILE is a file, a folder or a
 ZIP archive. The name of a file says what it is, or else what is in it: SKILL.md, *.prompt.yml, *.prompt, *.prompty,
 *.prompt.md, Markdown, JSON of Langfuse, LangChain, Open WebUI or prompts.chat, CSV, or JSON Lines as export writes them.
 
@@ -77,7 +78,7 @@ created when the file is imported again.
 
 Rows that break a rule are left out and printed with their number and reason, ten of each reason. The same file can be
 imported again: what was created from it before is unchanged.`,
-		setup: func(flags *flag.FlagSet) action {
+		Setup: func(flags *flag.FlagSet) command.Action {
 			c := &importing{caller: callerFlags(flags)}
 			flags.BoolVar(&c.asContributor, "as-contributor", false, "call as the first contributor of each row, for services in dev mode")
 			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
@@ -90,7 +91,7 @@ imported again: what was created from it before is unchanged.`,
 	}
 }
 
-func (c *importing) run(ctx context.Context, std streams, args []string) error {
+func (c *importing) run(ctx context.Context, std command.Streams, args []string) error {
 	if c.account {
 		return c.importAccount(ctx, std, args[0])
 	}
@@ -132,7 +133,7 @@ func (c *importing) run(ctx context.Context, std streams, args []string) error {
 }
 
 // rows returns the rows of a file, a folder or an archive.
-func (c *importing) rows(std streams, name string) (iter.Seq2[format.Row, error], error) {
+func (c *importing) rows(std command.Streams, name string) (iter.Seq2[format.Row, error], error) {
 	var files []format.File
 	var skipped []string
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
@@ -141,7 +142,7 @@ func (c *importing) rows(std streams, name string) (iter.Seq2[format.Row, error]
 			return nil, err
 		}
 	} else {
-		file, err := readFile(std.in, name)
+		file, err := readFile(std.In, name)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +155,7 @@ func (c *importing) rows(std streams, name string) (iter.Seq2[format.Row, error]
 		}
 	}
 	if len(skipped) > 0 {
-		fmt.Fprintf(std.err, "%d files hold no prompts, such as %s\n", len(skipped), skipped[0])
+		fmt.Fprintf(std.Err, "%d files hold no prompts, such as %s\n", len(skipped), skipped[0])
 	}
 	return format.RowsOf(files, c.key), nil
 }
@@ -172,10 +173,10 @@ func (c *importing) maker(ctx context.Context) (client.Maker, []string, error) {
 		return nil, nil, err
 	}
 	if c.asContributor && c.update {
-		return nil, nil, usageError("--as-contributor and --update exclude each other: names are those of one caller")
+		return nil, nil, command.UsageError("--as-contributor and --update exclude each other: names are those of one caller")
 	}
 	if c.asContributor && c.caller.token != "" {
-		return nil, nil, usageError("--as-contributor and --token exclude each other: a token says who is calling")
+		return nil, nil, command.UsageError("--as-contributor and --token exclude each other: a token says who is calling")
 	}
 	if _, err := remote.Me(ctx); err != nil {
 		return nil, nil, err
@@ -194,22 +195,22 @@ func readFile(in io.Reader, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-func exportCommand() command {
-	return command{
-		name: "export", short: "write the caller's own prompts as JSON Lines, or as files of another program, by the API",
-		long: `Writes the caller's own prompts, newest first, one JSON object on a line, with all versions and labels. import reads them. With --format
+func exportCommand() command.Command {
+	return command.Command{
+		Name: "export", Short: "write the caller's own prompts as JSON Lines, or as files of another program, by the API",
+		Long: `Writes the caller's own prompts, newest first, one JSON object on a line, with all versions and labels. import reads them. With --format
 and --to it writes a file for each prompt instead, and says on standard error what such files cannot hold; files that are
 there already are not overwritten. With --account it writes the profile and each prompt with all its versions and labels,
 which import --account takes in, on another service too: the export there has the same bytes. Numbers of versions stay;
 times, ids and votes are each service's own.`,
-		setup: func(flags *flag.FlagSet) action {
+		Setup: func(flags *flag.FlagSet) command.Action {
 			c := callerFlags(flags)
 			as := formatFlag(flags)
 			to := flags.String("to", "", "`folder` to write files into, with --format")
 			account := flags.Bool("account", false, "the whole account: profile, and prompts with their versions and labels")
-			return func(ctx context.Context, std streams, _ []string) error {
+			return func(ctx context.Context, std command.Streams, _ []string) error {
 				if (as.Format == "") != (*to == "") {
-					return usageError("export: --format and --to go together")
+					return command.UsageError("export: --format and --to go together")
 				}
 				if *account {
 					return c.exportAccount(ctx, std, *to)
@@ -237,7 +238,7 @@ func (f *formatName) Set(s string) (err error) {
 	return err
 }
 
-func export(ctx context.Context, std streams, c *caller, as format.Format, to string) error {
+func export(ctx context.Context, std command.Streams, c *caller, as format.Format, to string) error {
 	remote, err := c.client()
 	if err != nil {
 		return err
@@ -247,14 +248,14 @@ func export(ctx context.Context, std streams, c *caller, as format.Format, to st
 		if err != nil {
 			return err
 		}
-		lines := json.NewEncoder(std.out)
+		lines := json.NewEncoder(std.Out)
 		lines.SetEscapeHTML(false)
 		return lines.Encode(mine)
 	}
 	if to != "" {
 		write = func(mine client.Prompt) error { return saveAs(std, as, to, mine) }
 	}
-	p := newProgress(std.err, "prompts", 0)
+	p := command.NewProgress(std.Err, "prompts", 0)
 	n := 0
 	for mine, err := range remote.Mine(ctx) {
 		if err == nil {
@@ -264,14 +265,14 @@ func export(ctx context.Context, std streams, c *caller, as format.Format, to st
 			return errors.Join(err, errors.New("the export is not complete"))
 		}
 		n++
-		p.at(n)
+		p.At(n)
 	}
-	p.done(n)
+	p.Done(n)
 	return nil
 }
 
 // saveAs writes one prompt into a folder, by its slug.
-func saveAs(std streams, as format.Format, to string, mine client.Prompt) error {
+func saveAs(std command.Streams, as format.Format, to string, mine client.Prompt) error {
 	named := mine.Document
 	named.Name = cmp.Or(mine.Slug, mine.Name)
 	name := filepath.Join(to, filepath.FromSlash(as.Path(named)))
@@ -291,7 +292,7 @@ func saveAs(std streams, as format.Format, to string, mine client.Prompt) error 
 }
 
 // writeAs prints a prompt in a format.
-func writeAs(std streams, as format.Format, f client.Found) error {
+func writeAs(std command.Streams, as format.Format, f client.Found) error {
 	d, err := f.Document()
 	if err != nil {
 		return err
@@ -300,15 +301,15 @@ func writeAs(std streams, as format.Format, f client.Found) error {
 	if err != nil {
 		return err
 	}
-	_, err = std.out.Write(b)
+	_, err = std.Out.Write(b)
 	return err
 }
 
 // encode returns a document in a format and tells what is lost.
-func encode(std streams, as format.Format, d format.Document, name string) ([]byte, error) {
+func encode(std command.Streams, as format.Format, d format.Document, name string) ([]byte, error) {
 	b, loss, err := format.Write(as, d)
 	if len(loss) > 0 {
-		fmt.Fprintf(std.err, "%.60s: %s cannot hold %s\n", name, as, strings.Join(loss, ", "))
+		fmt.Fprintf(std.Err, "%.60s: %s cannot hold %s\n", name, as, strings.Join(loss, ", "))
 	}
 	return b, err
 }

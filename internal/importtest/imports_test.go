@@ -40,6 +40,10 @@ var allowed = map[string][]string{
 	"internal/function":              {"internal/telemetry"},
 	"internal/function/queuetrigger": {"internal/queue"},
 	"internal/devhost":               {"internal/function", "internal/function/queuetrigger", "internal/queue"},
+	"internal/command": {
+		"internal/auth", "internal/azure", "internal/devhost", "internal/embedded", "internal/fault", "internal/function",
+		"internal/function/queuetrigger", "internal/httpjson", "internal/queue", "internal/table", "internal/telemetry",
+	},
 
 	// PromptHub, and its doors, which do not know one another.
 	"internal/prompthub/prompt":   {"internal/fault"},
@@ -74,12 +78,11 @@ var allowed = map[string][]string{
 	"internal/prompthub/client": {"internal/fault", "internal/prompthub/format", "internal/prompthub/prompt"},
 
 	"handler": {
-		"internal/auth", "internal/azure", "internal/devhost", "internal/embedded", "internal/fault", "internal/function",
-		"internal/function/queuetrigger", "internal/httpjson", "internal/prompthub", "internal/prompthub/api",
+		"internal/auth", "internal/command", "internal/httpjson", "internal/prompthub", "internal/prompthub/api",
 		"internal/prompthub/client", "internal/prompthub/door", "internal/prompthub/folder", "internal/prompthub/format", "internal/prompthub/langfuse",
 		"internal/prompthub/langsmith", "internal/prompthub/mcp",
 		"internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
-		"internal/queue", "internal/table", "internal/telemetry",
+		"internal/telemetry",
 	},
 }
 

@@ -11,7 +11,8 @@
 //   - e2e: tests of the built program; bench: what requests cost, and a load program;
 //   - below, free of PromptHub: table and queue (the contracts), azure, embedded and memory
 //     (their implementations), function (the protocol of the Functions host) with queuetrigger
-//     (receiving as the host does), devhost (the host in one process), auth, httpjson (what every
+//     (receiving as the host does), devhost (the host in one process), command (what the programs of
+//     all applications share), auth, httpjson (what every
 //     HTTP door needs), telemetry, cursor, fault;
 //   - for tests and developers: table/tabletest and queue/queuetest (the suites of the contracts),
 //     functiontest (a host to test under), chaos (schedules storage calls), azurite,

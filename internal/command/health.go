@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -6,20 +6,19 @@ import (
 	"fmt"
 	"net/http"
 	"time"
-
-	"prompthub/internal/prompthub/api"
 )
 
-func healthCommand() command {
-	return command{
-		name: "health", short: "ask a running PromptHub whether it and its store answer",
-		long: "Asks GET " + api.Prefix + "/ready and fails where the answer is not 200, or takes more than 5 seconds. For health checks of containers.",
-		setup: func(flags *flag.FlagSet) action {
+// HealthCheck asks a service that runs.
+func (s Service) HealthCheck() Command {
+	return Command{
+		Name: "health", Short: "ask a running " + s.Title + " whether it and its store answer",
+		Long: "Asks GET " + s.Ready + " and fails where the answer is not 200, or takes more than 5 seconds. For health checks of containers.",
+		Setup: func(flags *flag.FlagSet) Action {
 			url := flags.String("url", "http://127.0.0.1:7071", "`address` of the service")
-			return func(ctx context.Context, _ streams, _ []string) error {
+			return func(ctx context.Context, _ Streams, _ []string) error {
 				ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 				defer cancel()
-				return healthy(ctx, *url+api.Prefix+"/ready")
+				return healthy(ctx, *url+s.Ready)
 			}
 		},
 	}

@@ -1,11 +1,10 @@
-package main
+package command
 
 import (
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -19,18 +18,19 @@ import (
 	"prompthub/internal/function/queuetrigger"
 )
 
-func localCommand() command {
-	return command{
-		name: "local", short: "run everything in this process, for work on one machine",
-		long: `Runs the API, the queue functions and the timers in one process. Data is kept in the embedded store,
+// Local runs the service without the Functions host.
+func (s Service) Local() Command {
+	return Command{
+		Name: "local", Short: "run everything in this process, for work on one machine",
+		Long: `Runs the API, the queue functions and the timers in one process. Data is kept in the embedded store,
 or in the storage account of AzureWebJobsStorage where that is set (Azurite too). AUTH_MODE is dev unless
 set: the header X-Dev-User says who is calling. Ends on an interrupt, after what is running.`,
-		setup: func(flags *flag.FlagSet) action {
+		Setup: func(flags *flag.FlagSet) Action {
 			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; but in oidc and jwt mode a loopback address")
-			data := dataFlag(flags)
+			data := DataFlag(flags)
 			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
-			return func(ctx context.Context, std streams, _ []string) error {
-				return local(ctx, std, *addr, *data, *profile)
+			return func(ctx context.Context, std Streams, _ []string) error {
+				return s.local(ctx, std, *addr, *data, *profile)
 			}
 		},
 	}
@@ -54,17 +54,17 @@ func profileTo(file string) (stop func(), err error) {
 	}, nil
 }
 
-func local(ctx context.Context, std streams, addr, data, profile string) (err error) {
-	s, err := readSettings()
+func (s Service) local(ctx context.Context, std Streams, addr, data, profile string) (err error) {
+	set, build, err := s.Read()
 	if err != nil {
 		return err
 	}
-	s.Local = true
-	identify, sessions, err := signing(ctx, s)
+	set.Local = true
+	identify, sessions, err := s.signing(ctx, set)
 	if err != nil {
 		return err
 	}
-	if err := mayListen(s, addr); err != nil {
+	if err := set.mayListen(addr); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", addr)
@@ -75,11 +75,11 @@ func local(ctx context.Context, std streams, addr, data, profile string) (err er
 		return err
 	}
 	defer l.Close()
-	st, err := openStore(data, s.QueuePrefix)
+	st, err := s.OpenStore(data, set.QueuePrefix)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, st.close()) }()
+	defer func() { err = errors.Join(err, st.Close()) }()
 	if profile != "" {
 		stop, err := profileTo(profile)
 		if err != nil {
@@ -87,13 +87,12 @@ func local(ctx context.Context, std streams, addr, data, profile string) (err er
 		}
 		defer stop()
 	}
-	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: s.LogLevel}))
-	t := startTelemetry(ctx, log)
+	log := slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: set.LogLevel}))
+	t := s.startTelemetry(ctx, log)
 	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
-	a := newApp(s, st, log, t)
-	a.watchQueues(ctx, st.queues)
-	defer a.behind.Wait()
-	if err := a.db.Create(ctx); err != nil {
+	a := s.open(ctx, set, build, st, log, t)
+	defer a.Wait()
+	if err := a.Create(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil // it was to end before it had begun
 		}
@@ -101,23 +100,23 @@ func local(ctx context.Context, std streams, addr, data, profile string) (err er
 	}
 	url := "http://" + l.Addr().String()
 	if sessions != nil {
-		url = s.Public
+		url = set.Public
 	}
-	greet(std.err, s, url, st.where)
+	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title, url, st.Where, s.Try(set, url))
 	g, ctx := errgroup.WithContext(ctx)
 	// No trigger endpoints: the triggers are called, not posted to.
-	g.Go(func() error { return serve(ctx, l, withFront(a.doors(identify, sessions)), log) })
+	g.Go(func() error { return serve(ctx, l, s.withFront(a.Doors(identify, sessions)), log) })
 	g.Go(func() error {
-		return devhost.Run(ctx, st.queues, a.triggers(), devhost.Options{
-			Log: log, Queues: localQueues(), Grace: stopTime,
+		return devhost.Run(ctx, st.Queues, a.Triggers, devhost.Options{
+			Log: log, Queues: LocalQueues(), Grace: stopTime,
 			TimersFirst: true, // it may never run at the hour of the purge
 		})
 	})
 	return g.Wait()
 }
 
-// localQueues are the settings of host.json, with shorter pauses, as polling costs nothing here.
-func localQueues() queuetrigger.Settings {
+// LocalQueues are the settings of host.json, with shorter pauses, as polling costs nothing here.
+func LocalQueues() queuetrigger.Settings {
 	return queuetrigger.Settings{
 		BatchSize: 16, NewBatchThreshold: 8, Lock: 10 * time.Minute,
 		RetryDelay: 20 * time.Second, MaxDequeue: 5, MaxPoll: time.Second,
@@ -126,10 +125,10 @@ func localQueues() queuetrigger.Settings {
 
 // mayListen refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no
 // platform stands before this process that takes its headers from them.
-func mayListen(s settings, addr string) error {
+func (s Settings) mayListen(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return usageError(fmt.Sprintf("local: --addr: %v", err))
+		return UsageError(fmt.Sprintf("local: --addr: %v", err))
 	}
 	ip := net.ParseIP(host)
 	if s.Mode == "jwt" || s.Mode == "oidc" || host == "localhost" || ip != nil && ip.IsLoopback() {
@@ -140,26 +139,4 @@ func mayListen(s settings, addr string) error {
 		mode = "dev"
 	}
 	return fmt.Errorf("--addr %s can be reached by others, and in %s mode anybody may claim to be anybody: use a loopback address such as 127.0.0.1:7071", addr, mode)
-}
-
-func greet(w io.Writer, s settings, url, where string) {
-	who, browser := `-H "X-Dev-User: ann" `, fmt.Sprintf("Open %s/app in a browser.", url)
-	if !s.Dev() {
-		who = `-H "Authorization: Bearer $TOKEN" `
-	}
-	switch s.Mode {
-	case "jwt":
-		browser = "TOKEN is from your identity provider; browsers cannot sign in here."
-	case "oidc":
-		browser += fmt.Sprintf(" TOKEN is an access token, which you make at %s/app/me/tokens.", url)
-	}
-	fmt.Fprintf(w, `PromptHub listens on %[1]s
-Data is in %[3]s. Press Ctrl+C to stop.
-
-Try:
-  curl %[2]s-H "Content-Type: application/json" -d '{"title":"Hello","text":"Say hello.","tags":["text"],"visibility":"public"}' %[1]s/api/v1/prompts
-  curl %[2]s"%[1]s/api/v1/prompts?sort=newest&limit=5"
-%[4]s The API is described at %[1]s/api/v1/docs
-
-`, url, who, where, browser)
 }

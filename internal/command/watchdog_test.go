@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -77,7 +77,7 @@ func TestWatchdogLetsWorkGoOn(t *testing.T) {
 // The host waits for a function as long as host.json says, and a minute more for the answer.
 func TestWatchdogIsMorePatientThanTheHost(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../host.json")
+	data, err := os.ReadFile("../../host.json")
 	require.NoError(t, err)
 	m := regexp.MustCompile(`"functionTimeout": "00:(\d\d):00"`).FindSubmatch(data)
 	require.NotNil(t, m)
@@ -97,6 +97,6 @@ func TestHungEndsTheProcess(t *testing.T) {
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
-	require.Equal(t, exitFailed, exit.ExitCode())
+	require.Equal(t, Failed, exit.ExitCode())
 	require.Contains(t, string(out), "TestHungEndsTheProcess", "the log says what every goroutine does")
 }

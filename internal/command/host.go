@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -17,39 +17,38 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/function"
 	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub/api"
 	"prompthub/internal/telemetry"
 )
 
 // serveHost is the custom handler. It opens its port before it asks the storage anything, and
 // a configuration that it refuses does not end it: a crash loop would show nobody the reason.
-func serveHost(ctx context.Context, std streams) error {
-	s, refused := readSettings()
-	if s.Port == 0 {
-		return usageError("FUNCTIONS_CUSTOMHANDLER_PORT is not set: the Functions host starts the handler and sets it. By hand, run \"handler local\"")
+func (s Service) serveHost(ctx context.Context, std Streams) error {
+	set, build, refused := s.Read()
+	if set.Port == 0 {
+		return UsageError("FUNCTIONS_CUSTOMHANDLER_PORT is not set: the Functions host starts the handler and sets it. By hand, run \"handler local\"")
 	}
-	log := slog.New(slog.NewJSONHandler(std.out, &slog.HandlerOptions{Level: s.LogLevel}))
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(s.Port)))
+	log := slog.New(slog.NewJSONHandler(std.Out, &slog.HandlerOptions{Level: set.LogLevel}))
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(set.Port)))
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
-	t := startTelemetry(ctx, log)
+	t := s.startTelemetry(ctx, log)
 	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
-	a, next, triggers := assemble(ctx, s, refused, log, t)
-	if a != nil {
+	a, doors := s.assemble(ctx, set, build, refused, log, t)
+	if a.Create != nil {
 		creating := make(chan struct{})
-		go func() { defer close(creating); a.create(ctx) }()
-		defer a.behind.Wait()
+		go func() { defer close(creating); a.create(ctx, log) }()
+		defer a.Wait()
 		defer func() { <-creating }()
 	}
-	version, commit := built()
+	version, commit := Built()
 	log.InfoContext(ctx, "started", slog.String("version", version), slog.String("commit", commit), slog.String("address", addr))
 	dog := new(watchdog)
 	go dog.guard(ctx, func() { hung(log) })
 	// The triggers come before all routes, as their endpoints must not be reached by another spelling
 	// of a path.
-	return serve(ctx, l, dog.watch(function.Handler(triggers, addr, log, withFront(next))), log)
+	return serve(ctx, l, dog.watch(function.Handler(a.Triggers, addr, log, s.withFront(doors))), log)
 }
 
 // hung ends the process with what every goroutine does in the log. Nothing is waited for: what
@@ -58,45 +57,43 @@ func hung(log *slog.Logger) {
 	var doing strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&doing, 1) // a Builder takes everything
 	log.Error("stuck: nothing was finished for longer than the host waits; ending, to be started anew", slog.String("goroutines", doing.String()))
-	os.Exit(exitFailed)
+	os.Exit(Failed)
 }
 
-// assemble builds what can be built. Triggers need no identity, so a wrong AUTH_MODE
-// does not send their messages to the poison queue.
-func assemble(ctx context.Context, s settings, refused error, log *slog.Logger, t *telemetry.Telemetry) (*app, http.Handler, []function.Trigger) {
+// assemble builds what can be built; an App without Create is none. Triggers need no identity, so a
+// wrong AUTH_MODE does not send their messages to the poison queue.
+func (s Service) assemble(ctx context.Context, set Settings, build Build, refused error, log *slog.Logger, t *telemetry.Telemetry) (App, http.Handler) {
 	if refused != nil {
-		return nil, refuse(refused, log), nil
+		return App{}, s.refuse(refused, log)
 	}
-	if s.QueuePrefix == "" {
-		return nil, refuse(&auth.Refusal{Setting: "QUEUE_PREFIX", Reason: "is not set: the Functions host needs it to find the queues"}, log), nil
+	if set.QueuePrefix == "" {
+		return App{}, s.refuse(&auth.Refusal{Setting: "QUEUE_PREFIX", Reason: "is not set: the Functions host needs it to find the queues"}, log)
 	}
-	st, err := openAzure(s.QueuePrefix)
+	st, err := openAzure(set.QueuePrefix)
 	if err != nil {
-		return nil, refuse(err, log), nil
+		return App{}, s.refuse(err, log)
 	}
-	a := newApp(s, st, log, t)
-	a.watchQueues(ctx, st.queues)
-	triggers := a.triggers()
-	identify, sessions, err := signing(ctx, s)
+	a := s.open(ctx, set, build, st, log, t)
+	identify, sessions, err := s.signing(ctx, set)
 	if err != nil {
-		return a, refuse(err, log), triggers
+		return a, s.refuse(err, log)
 	}
-	return a, a.doors(identify, sessions), triggers
+	return a, a.Doors(identify, sessions)
 }
 
 // refuse answers every route but health with what is wrong with the settings.
-func refuse(err error, log *slog.Logger) http.Handler {
+func (s Service) refuse(err error, log *slog.Logger) http.Handler {
 	log.Error("refused configuration", slog.String("error", err.Error()))
 	answer := &fault.Error{Kind: fault.Unavailable, Text: "the application is not configured", RetryAfter: time.Minute}
 	if r := (*auth.Refusal)(nil); errors.As(err, &r) {
 		answer.Text = r.Error()
 	}
-	version, _ := built()
+	version, _ := Built()
 	return httpjson.Observer{Log: log, Now: time.Now}.Observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == api.Prefix+"/health" {
+		if r.URL.Path == s.Health {
 			w.Header().Set("Content-Type", "application/json")
 			// A client that is gone needs no answer.
-			_ = json.NewEncoder(w).Encode(api.State{Status: "ok", Version: version})
+			_ = json.NewEncoder(w).Encode(map[string]string{"status": "ok", "version": version})
 			return
 		}
 		httpjson.WriteProblem(w, httpjson.Describe(r.Context(), answer))

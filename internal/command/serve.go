@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"prompthub/internal/prompthub/web"
 )
 
 // newServer returns a server with the limits of both doors. The Functions host keeps connections
@@ -50,18 +48,18 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 
 // withFront answers GET / at once, which is how the Functions host asks whether the handler
 // is up, and passes everything else on. Browsers are sent to the pages.
-func withFront(next http.Handler) http.Handler {
+func (s Service) withFront(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" || r.Method != http.MethodGet && r.Method != http.MethodHead {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if strings.Contains(r.Header.Get("Accept"), "text/html") {
-			http.Redirect(w, r, web.Prefix, http.StatusFound)
+		if s.Pages != "" && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			http.Redirect(w, r, s.Pages, http.StatusFound)
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		// A client that is gone needs no answer.
-		_, _ = io.WriteString(w, "PromptHub. Its pages are at /app, its API is described at /api/v1/docs.\n")
+		_, _ = io.WriteString(w, s.About+"\n")
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func (d *watchdog) moves() bool {
 // stuck when it wakes.
 func (d *watchdog) guard(ctx context.Context, stuck func()) {
 	looks := 0
-	for wait(ctx, lookEvery) == nil {
+	for Sleep(ctx, lookEvery) == nil {
 		if looks++; d.moves() {
 			looks = 0
 		}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"prompthub/internal/command"
+	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/folder"
+	"prompthub/internal/prompthub/web"
+	"prompthub/internal/prompthub/worker"
+	"prompthub/internal/telemetry"
+)
+
+// errDiffers ends a diff of a folder that found differences.
+var errDiffers = errors.New("they differ")
+
+// errRejected ends an import that went through and left rows out.
+var errRejected = errors.New("some rows were rejected")
+
+// program returns PromptHub with all its commands.
+func program() command.Program {
+	s := service()
+	return command.Program{
+		Service: s, Intro: intro, Outro: outro, LeftOut: []error{errRejected, folder.ErrConflicts, errDiffers},
+		Commands: []command.Command{
+			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
+			forkCommand(), upstreamCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
+			backupCommand(), restoreCommand(), verifyCommand(), reindexCommand(), redriveCommand(), eraseCommand(), s.HealthCheck(), s.Version(),
+		},
+	}
+}
+
+// service returns PromptHub as it is served.
+func service() command.Service {
+	return command.Service{
+		Name: "prompthub", Title: "PromptHub", About: "PromptHub. Its pages are at " + web.Prefix + ", its API is described at " + api.Prefix + "/docs.",
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Callback: web.Callback,
+		Read: read, Try: try,
+	}
+}
+
+// read reads the settings, with which PromptHub can be built.
+func read() (command.Settings, command.Build, error) {
+	s, err := readSettings()
+	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+		s.Settings = general
+		a := newApp(s, st, log, t)
+		return command.App{Create: a.db.Create, Triggers: worker.Triggers(a.db), Doors: a.doors, Wait: a.behind.Wait}
+	}, err
+}
+
+// try tells what to try on one's own machine.
+func try(s command.Settings, url string) string {
+	who, browser := `-H "X-Dev-User: ann" `, fmt.Sprintf("Open %s%s in a browser.", url, web.Prefix)
+	if !s.Dev() {
+		who = `-H "Authorization: Bearer $TOKEN" `
+	}
+	switch s.Mode {
+	case "jwt":
+		browser = "TOKEN is from your identity provider; browsers cannot sign in here."
+	case "oidc":
+		browser += fmt.Sprintf(" TOKEN is an access token, which you make at %s%s/me/tokens.", url, web.Prefix)
+	}
+	return fmt.Sprintf(`Try:
+  curl %[2]s-H "Content-Type: application/json" -d '{"title":"Hello","text":"Say hello.","tags":["text"],"visibility":"public"}' %[1]s/api/v1/prompts
+  curl %[2]s"%[1]s/api/v1/prompts?sort=newest&limit=5"
+%[3]s The API is described at %[1]s/api/v1/docs
+`, url, who, browser)
+}
+
+const intro = `PromptHub, the prompt library of a team or a community.
+
+Usage:
+  %[1]s COMMAND [flags]     flags may stand before and after other arguments
+  %[1]s COMMAND -h          the flags of a command
+  %[1]s --version
+  handler                     run as the custom handler of a function app, started by the Functions host
+
+Commands:
+`
+
+const outro = `
+Data goes to standard output; errors and progress go to standard error.
+
+Exit codes:
+  0  done
+  1  failed, or verify found differences
+  2  the command line or its flags are wrong
+  3  import, pull or push went through and left something alone; diff of a folder found differences
+
+Commands that call a service take its address and a token from --url and --token, from PROMPTHUB_URL and PROMPTHUB_TOKEN, or
+from the file that PROMPTHUB_CONFIG names; see "get -h".
+
+Settings are environment variables. Those that matter most:
+  AUTH_MODE            how callers are identified: easyauth, jwt, oidc or dev; "local" takes dev where it is
+                       not set
+  JWT_ISSUER, JWT_AUDIENCE, AUTH_TENANTS
+                       whose tokens are believed, in jwt mode; the tenants, in easyauth mode too
+  OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_SCOPES, OIDC_ADMIN, PUBLIC_URL, SESSION_KEYS
+                       where browsers sign in, in oidc mode, who is an admin, and what seals their sessions
+  PUBLIC_READ          true lets everybody read public prompts without identity
+  CORS_ORIGINS         origins of pages elsewhere that may use the API; none by default
+  LIMIT_WRITES         changes a caller may make in a second; likewise LIMIT_READS
+  AzureWebJobsStorage  the storage account, as a connection string or as an identity by __accountName and the like;
+                       where it is not set, commands work on the embedded store
+`

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// A Progress tells how far a command has come: in place on a terminal, else now and then by a line.
+type Progress struct {
+	w        io.Writer
+	what     string
+	total    int // 0: not known
+	terminal bool
+}
+
+const everyLine = 100 // on a terminal every tenth of it
+
+// NewProgress returns the progress of so many things, of an unknown number where total is 0, that is
+// told to w.
+func NewProgress(w io.Writer, what string, total int) *Progress {
+	return &Progress{w: w, what: what, total: total, terminal: isTerminal(w)}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// At takes note of how many there are so far.
+func (p *Progress) At(n int) {
+	switch {
+	case p.terminal && n%(everyLine/10) == 0:
+		fmt.Fprintf(p.w, "\r\x1b[K%s", p.text(n))
+	case !p.terminal && n%everyLine == 0:
+		fmt.Fprintln(p.w, p.text(n))
+	}
+}
+
+// Clear makes room for another line.
+func (p *Progress) Clear() {
+	if p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+// Done tells the number in the end.
+func (p *Progress) Done(n int) {
+	p.Clear()
+	fmt.Fprintf(p.w, "%d %s\n", n, p.what)
+}
+
+func (p *Progress) text(n int) string {
+	if p.total > 0 {
+		return fmt.Sprintf("%d of %d %s", n, p.total, p.what)
+	}
+	return fmt.Sprintf("%d %s", n, p.what)
+}

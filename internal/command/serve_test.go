@@ -1,0 +1,38 @@
+package command
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The Functions host asks for GET / whether the handler is up; browsers are led to the pages, where
+// there are some.
+func TestFront(t *testing.T) {
+	t.Parallel()
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	with, without := Service{About: "It is up.", Pages: "/pages"}, Service{About: "It is up."}
+	for _, tt := range []struct {
+		s                    Service
+		method, path, accept string
+		status               int
+		location, body       string
+	}{
+		{with, "GET", "/", "", 200, "", "It is up.\n"},
+		{with, "HEAD", "/", "", 200, "", "It is up.\n"},
+		{with, "GET", "/", "text/html,*/*", 302, "/pages", "<a href=\"/pages\">Found</a>.\n\n"},
+		{without, "GET", "/", "text/html,*/*", 200, "", "It is up.\n"},
+		{with, "POST", "/", "", http.StatusTeapot, "", ""},
+		{with, "GET", "/pages", "text/html", http.StatusTeapot, "", ""},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), tt.method, "http://localhost"+tt.path, nil)
+		r.Header.Set("Accept", tt.accept)
+		w := httptest.NewRecorder()
+		tt.s.withFront(next).ServeHTTP(w, r)
+		require.Equal(t, tt.status, w.Code, "%s %s", tt.method, tt.path)
+		require.Equal(t, tt.location, w.Header().Get("Location"))
+		require.Equal(t, tt.body, w.Body.String())
+	}
+}

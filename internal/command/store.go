@@ -1,0 +1,96 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/azure"
+	"prompthub/internal/embedded"
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
+)
+
+// A Store is the tables and queues that a command works on.
+type Store struct {
+	Tables table.DB
+	Queues queue.Queues
+	Where  string // for the user to read
+	Close  func() error
+}
+
+// DataFlag is the flag for the directory that OpenStore and OpenExisting take.
+func DataFlag(flags *flag.FlagSet) *string {
+	return flags.String("data", ".data", "`directory` of the embedded store; unused where AzureWebJobsStorage is set")
+}
+
+// storeFile returns where in dir the embedded store is.
+func (s Service) storeFile(dir string) string { return filepath.Join(dir, s.Name+".db") }
+
+// azureIsSet reports whether the environment names a storage account.
+func azureIsSet() bool {
+	for _, part := range []string{"", "__accountName", "__tableServiceUri", "__queueServiceUri"} {
+		if os.Getenv("AzureWebJobsStorage"+part) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// openAzure opens the storage account that the environment names. It sends nothing. The error
+// is an *auth.Refusal.
+func openAzure(queuePrefix string) (Store, error) {
+	cfg, err := azure.FromEnv(os.Getenv)
+	if err != nil {
+		return Store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not name a storage account: " + err.Error()}
+	}
+	account, err := azure.New(cfg)
+	if err != nil {
+		return Store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not open a storage account: " + err.Error()}
+	}
+	queues := queue.Prefixed(account.Queues, queuePrefix)
+	return Store{account.Tables, queues, "the storage account of AzureWebJobsStorage", func() error { return nil }}, nil
+}
+
+// OpenStore opens the storage account where one is set, else the embedded store in dir, which
+// it creates.
+func (s Service) OpenStore(dir, queuePrefix string) (Store, error) {
+	if azureIsSet() {
+		return openAzure(queuePrefix)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Store{}, err
+	}
+	path := s.storeFile(dir)
+	file, err := embedded.Open(path, time.Now)
+	if err != nil {
+		return Store{}, fmt.Errorf("%w (it belongs to one process: is \"handler local\" running?)", err)
+	}
+	return Store{file.Tables, queue.Prefixed(file.Queues, queuePrefix), path, file.Close}, nil
+}
+
+// OpenExisting is OpenStore for commands that an empty store would mislead.
+func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
+	if _, err := os.Stat(s.storeFile(dir)); !azureIsSet() && errors.Is(err, fs.ErrNotExist) {
+		return Store{}, fmt.Errorf("there is no store in %s: name its directory with --data, or set AzureWebJobsStorage", dir)
+	}
+	return s.OpenStore(dir, queuePrefix)
+}
+
+// Sleep waits, or returns the context's error.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,44 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// Version prints what the program was built from.
+func (s Service) Version() Command {
+	return Command{
+		Name: "version", Short: "print version, commit and Go",
+		Long: "Prints what this program was built from.",
+		Setup: func(*flag.FlagSet) Action {
+			return func(_ context.Context, std Streams, _ []string) error {
+				version, commit := Built()
+				_, err := fmt.Fprintf(std.Out, "%s %s, commit %s, %s %s/%s\n", s.Name, version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				return err
+			}
+		},
+	}
+}
+
+// Built returns the version and the commit that go build has left in the program.
+func Built() (version, commit string) {
+	version, commit = "(devel)", "unknown"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version, commit
+	}
+	modified := ""
+	for _, set := range info.Settings {
+		switch {
+		case set.Key == "vcs.revision":
+			commit = set.Value
+		case set.Key == "vcs.modified" && set.Value == "true":
+			modified = " with changes"
+		}
+	}
+	return cmp.Or(info.Main.Version, version), commit + modified
+}
