@@ -168,7 +168,8 @@ func presented(h http.Header) (id string, secret Secret, is, ok bool) {
 // APIKeyHeader is where programs that know no bearer tokens send an access token.
 const APIKeyHeader = "X-Api-Key" //nolint:gosec // a name, no secret
 
-// basic reads the id and the secret of an access token as HTTP Basic has a name and a password.
+// basic reads the id and the secret of an access token as HTTP Basic has a name and a password. Who
+// sends the whole token as the password means its secret.
 func basic(encoded string) (string, Secret, bool) {
 	const most = 1 << 10
 	if len(encoded) > most {
@@ -179,5 +180,5 @@ func basic(encoded string) (string, Secret, bool) {
 		return "", Secret{}, false
 	}
 	id, text, _ := strings.Cut(string(b), ":")
-	return parseParts(id, text)
+	return parseParts(id, strings.TrimPrefix(text, tokenPrefix+id+"_"))
 }

@@ -53,7 +53,8 @@ func TestTokenStory(t *testing.T) {
 	var me api.Me
 	_, secret, _ := strings.Cut(strings.TrimPrefix(token.Secret, "ph_"), "_")
 	basic := base64.StdEncoding.EncodeToString([]byte(token.ID + ":" + secret))
-	for _, header := range [][]string{bearerOf(token), {"Authorization", "basic " + basic}, {"X-Api-Key", token.Secret}, {"X-Api-Key", token.Secret, "Authorization", "Bearer x.y.z"}} {
+	whole := base64.StdEncoding.EncodeToString([]byte(token.ID + ":" + token.Secret))
+	for _, header := range [][]string{bearerOf(token), {"Authorization", "basic " + basic}, {"Authorization", "Basic " + whole}, {"X-Api-Key", token.Secret}, {"X-Api-Key", token.Secret, "Authorization", "Bearer x.y.z"}} {
 		nobody.get("/api/v1/me", header...).is(http.StatusOK).into(&me)
 		require.Equal(t, api.Me{ID: "Root", AuthorID: prompt.AuthorKey("Root"), Name: "Root", Roles: []string{}, Scopes: []string{"read", "write"}}, me)
 	}
@@ -168,6 +169,8 @@ func TestForgedTokens(t *testing.T) {
 		{"Authorization", basic(id + ":")},
 		{"Authorization", "Basic ÿ"},
 		{"Authorization", basic(id + ":" + otherSecret)},
+		{"Authorization", basic(id + ":" + other)},
+		{"Authorization", basic(":" + token.Secret)},
 		{"Authorization", basic(strings.Repeat("x", 3000) + ":" + secret)},
 		{"X-Api-Key", ""},
 		{"X-Api-Key", secret},

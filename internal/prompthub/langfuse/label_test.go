@@ -38,6 +38,8 @@ func TestLabelsThatCannotBe(t *testing.T) {
 	c.made(fields{"name": "p", "prompt": "one"})
 	c.label("p", "1", "latest").says(400, "Invalid request data")
 	c.label("p", "1", "production", "Upper").says(400, "Invalid request data")
+	issues := c.label("p", "1", "").says(400, "Invalid request data").([]any)
+	require.Equal(t, []any{"newLabels"}, issues[0].(map[string]any)["path"])
 	require.Equal(t, []string{"latest"}, c.got("p", "?version=1").Labels, "all or none")
 	c.label("p", "1", many("l", 51)...).is(400)
 	c.label("p", "x", "production").is(400)

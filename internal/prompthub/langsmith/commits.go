@@ -45,7 +45,7 @@ func numbered(hash string) int64 {
 func (s *server) version(ctx context.Context, r request, name string) (prompthub.View, error) {
 	if n := numbered(name); n > 0 {
 		v, err := s.find(ctx, r, prompthub.WantedVersion{Number: n})
-		if err == nil && len(name) <= hashDigits && commitHash(v.ID, n, v.Of.Hash)[:len(name)] == name {
+		if err == nil && !unpushed(v.Of.Message) && commitHash(v.ID, n, v.Of.Hash)[:len(name)] == name {
 			return v, nil
 		}
 		if err != nil && fault.Of(err) != fault.NotFound {

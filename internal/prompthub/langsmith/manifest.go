@@ -82,11 +82,14 @@ func newObject(class string, k kwargs, path ...string) object {
 	return object{1, "constructor", slices.Concat([]string{"langchain_core", "prompts"}, path, []string{class}), k}
 }
 
-// manifestOf returns what LangChain makes of a content: what was pushed, if the content is still
-// that, else templates whose literal braces are doubled and whose defaults are partial variables.
+// manifestOf returns what LangChain makes of a content: what was pushed, if that still says the
+// content, else templates whose literal braces are doubled and whose defaults are partial variables.
+// Anybody can write a config, so what is kept there is read again.
 func manifestOf(c prompt.Content) (jsontext.Value, error) {
-	if kept := keptOf(c.Config); kept.Manifest != nil && kept.Of == words(c) {
-		return kept.Manifest, nil
+	if manifest := keptOf(c.Config); manifest != nil {
+		if says, err := read(manifest); err == nil && words(says) == words(c) {
+			return manifest, nil
+		}
 	}
 	return generated(c)
 }
@@ -173,18 +176,18 @@ func canonical(o object) (jsontext.Value, error) {
 // A kept is a manifest that says more than the prompt does, in the prompt's config.
 type kept struct {
 	Manifest jsontext.Value `json:"manifest,omitzero"`
-	Of       string         `json:"of"` // names the content that it says
 }
 
 // keptName is the member of a config that holds a kept.
 const keptName = "langchain"
 
-func keptOf(config string) (k kept) {
+func keptOf(config string) jsontext.Value {
 	var members map[string]jsontext.Value
+	var k kept
 	if json.Unmarshal([]byte(config), &members) == nil && members[keptName] != nil {
 		_ = json.Unmarshal(members[keptName], &k) // what is none keeps nothing
 	}
-	return k
+	return k.Manifest
 }
 
 // words names a content without its config.
@@ -214,7 +217,7 @@ func contentOf(manifest jsontext.Value, config string) (prompt.Content, error) {
 		return c, fault.Wrap(fault.Malformed, "the manifest is no JSON", err)
 	}
 	if !bytes.Equal(same, manifest) {
-		if members[keptName], err = json.Marshal(kept{manifest, words(c)}); err != nil {
+		if members[keptName], err = json.Marshal(kept{manifest}); err != nil {
 			return c, err
 		}
 	}

@@ -92,6 +92,30 @@ func TestFewShot(t *testing.T) {
 	require.JSONEq(t, `{"model":"x"}`, again.Config)
 }
 
+// A config is anybody's to write: what is kept in one counts only if it could have been pushed, and
+// says what the prompt does.
+func TestManifestsInConfigs(t *testing.T) {
+	t.Parallel()
+	c := prompt.Content{Text: "Hi {{x}}"}
+	own, err := manifestOf(c)
+	require.NoError(t, err)
+	noted := lc("PromptTemplate", m{"template": "Hi {x}", "template_format": "f-string", "metadata": m{"a": 1}})
+	model := m{"lc": 1, "type": "constructor", "id": []string{"langchain", "chat_models", "ChatOpenAI"}, "kwargs": m{}}
+	for name, kept := range map[string]any{
+		"of another text": textOf("Hello {x}"), "a model": model, "no object": "x", "nothing": nil,
+		"a model within": lc("PromptTemplate", m{"template": "Hi {x}", "template_format": "f-string", "metadata": model}),
+	} {
+		c.Config = string(value(t, m{"langchain": m{"manifest": kept, "of": words(c)}}))
+		got, err := manifestOf(c)
+		require.NoError(t, err)
+		require.JSONEq(t, string(own), string(got), name)
+	}
+	c.Config = string(value(t, m{"langchain": m{"manifest": noted}}))
+	got, err := manifestOf(c)
+	require.NoError(t, err)
+	require.JSONEq(t, string(value(t, noted)), string(got))
+}
+
 func TestManifestsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	chat := func(messages ...any) m { return lc("ChatPromptTemplate", m{"messages": messages}) }

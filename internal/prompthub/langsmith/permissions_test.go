@@ -189,6 +189,20 @@ func (w *world) target(t *testing.T, target string) {
 	require.NoError(t, err)
 }
 
+// Before its first commit a prompt has none, however it is asked for.
+func TestNothingPushed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, ann := w.token("ann", prompthub.TokenDraft{})
+	require.Equal(t, 200, w.do(ann, "POST", "/repos/", `{"repo_handle":"new-one"}`).Code)
+	require.Equal(t, 200, w.do(ann, "POST", "/commits/-/new-one", manifest).Code)
+	require.Contains(t, w.do(ann, "GET", "/commits/-/new-one/", "").Body.String(), `"total":1`)
+	for path, want := range map[string]int{"latest": 200, "00000002": 200, "00000001": 404, "00000003": 404} {
+		require.Equal(t, want, w.do(ann, "GET", "/commits/-/new-one/"+path, "").Code, path)
+	}
+	require.Equal(t, 404, w.do(ann, "POST", "/repos/-/new-one/tags", `{"tag_name":"a","commit_id":"00000001"}`).Code)
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
