@@ -88,6 +88,30 @@ func oneAdmission(t *testing.T) {
 	}
 }
 
+// TestUnknownParameters holds which routes refuse parameters that they do not know: those of the API,
+// where one could be taken to narrow a list. Probes and links to pages carry the parameters of
+// others, and clients of other services those of their newer versions.
+func TestUnknownParameters(t *testing.T) {
+	a := testApp()
+	require.NoError(t, a.db.Create(t.Context()))
+	doors := a.doors(auth.Dev(), nil)
+	ask := func(path, query string) int {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+path+"?"+query, nil)
+		r.Header.Set(auth.DevUserHeader, "ann")
+		w := httptest.NewRecorder()
+		doors.ServeHTTP(w, r)
+		return w.Code
+	}
+	for path, status := range map[string]int{
+		"/api/v1/prompts": 422, "/api/v1/me": 422, "/api/v1/health": 200, "/api/v1/ready": 200, "/api/v1/openapi.json": 200, "/api/v1/docs": 200,
+		"/app": 200, "/app/mine": 200, "/app/feed.atom": 200, "/app/me": 200,
+		"/lf/api/public/v2/prompts": 200, "/ls/settings": 200, "/ls/repos": 200, "/.well-known/agent-skills/index.json": 200,
+	} {
+		require.Equal(t, status, ask(path, "utm_source=x&nosuch=y"), path)
+	}
+	require.Equal(t, 422, ask("/ls/repos", "tags=x"), "a list that LangSmith would narrow")
+}
+
 func TestSignIn(t *testing.T) {
 	for mode, want := range map[string]web.SignIn{"dev": web.Dev, "easyauth": web.Platform, "jwt": web.Nowhere, "": web.Nowhere} {
 		require.Equal(t, want, settings{Settings: command.Settings{Config: auth.Config{Mode: mode}}}.signIn(), mode)

@@ -1,12 +1,31 @@
 package command
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// The head of a request has a bounded length, whatever it asks for.
+func TestLongHead(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = newServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	server.Start()
+	defer server.Close()
+	for n, status := range map[int]int{30 << 10: http.StatusNotFound, 40 << 10: http.StatusRequestHeaderFieldsTooLarge} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/?"+strings.Repeat("x", n), nil)
+		require.NoError(t, err)
+		resp, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, status, resp.StatusCode)
+	}
+}
 
 // The Functions host asks for GET / whether the handler is up; browsers are led to the pages, where
 // there are some.

@@ -103,6 +103,9 @@ func (s *server) listCommits(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.without("tag"); err != nil {
+		return nil, err
+	}
 	v, err := s.find(ctx, r, prompthub.WantedVersion{})
 	if err != nil {
 		return nil, err

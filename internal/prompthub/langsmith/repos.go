@@ -259,6 +259,9 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.without("tags", "tag_value_id", "upstream_repo_owner", "upstream_repo_handle"); err != nil {
+		return nil, err
+	}
 	q := prompthub.MineQuery{Sort: prompthub.ByUpdated, Limit: maxRepos}
 	switch r.query.Get("is_public") {
 	case "true":
@@ -289,6 +292,18 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 func matches(v prompthub.View, text string) bool {
 	text = strings.ToLower(text)
 	return strings.Contains(strings.ToLower(v.Name+"\n"+v.Title+"\n"+v.About()), text)
+}
+
+// without refuses parameters by which LangSmith narrows a list and this service does not: who asks for
+// a part must not be answered with the whole. Others that are not known are left alone, as LangSmith
+// does: a newer client may send them.
+func (r request) without(names ...string) error {
+	for _, name := range names {
+		if r.query.Has(name) {
+			return fault.New(fault.Invalid, fmt.Sprintf("this service has no list by %s; leave it out, or search by query", name))
+		}
+	}
+	return nil
 }
 
 // paging reads which part of a list is wanted.
