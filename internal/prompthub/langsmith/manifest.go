@@ -60,7 +60,11 @@ func (o object) class() string {
 	return o.ID[len(o.ID)-1]
 }
 
-const fString = "f-string"
+// The formats of templates. There are others, which can run code where they are filled in.
+const (
+	fString  = "f-string"
+	mustache = "mustache"
+)
 
 // roles are the classes of messages, by role.
 var roles = map[string]string{"system": "System", "user": "Human", "assistant": "AI"}
@@ -280,7 +284,7 @@ func harmless(manifest jsontext.Value) error {
 	return templates(v)
 }
 
-// templates refuses an object of another class in a value.
+// templates refuses an object of another class, and a template of another format, in a value.
 func templates(v any) error {
 	switch v := v.(type) {
 	case []any:
@@ -292,6 +296,9 @@ func templates(v any) error {
 	case map[string]any:
 		if _, ok := v["lc"]; ok && !known(v) {
 			return unread("it holds %.200q, which is no template and no message; push a prompt alone, without a model", v["id"])
+		}
+		if _, ok := v["lc"]; ok && !plain(v) {
+			return unread("a template_format is %s or %s here", fString, mustache)
 		}
 		for _, x := range v {
 			if err := templates(x); err != nil {
@@ -310,6 +317,13 @@ func known(o map[string]any) bool {
 	}
 	class, _ := path[len(path)-1].(string)
 	return slices.Contains(classes, class)
+}
+
+// plain reports whether an object of LangChain is filled in without running anything.
+func plain(o map[string]any) bool {
+	k, _ := o["kwargs"].(map[string]any)
+	format := k["template_format"]
+	return format == nil || format == fString || format == mustache
 }
 
 // A reader reads a manifest. Examples say a template again and again, so it counts what it reads.
@@ -453,13 +467,13 @@ func (r *reader) message(o object, values map[string]any) (m prompt.Message, err
 	return m, err
 }
 
-// fill returns a template as a text of ours. In an f-string a brace that is doubled stands for one.
-// A template of another syntax is one of Mustache, whose variables are written as ours are.
+// fill returns a template as a text of ours. In an f-string a brace that is doubled stands for one;
+// the variables of Mustache are written as ours are.
 func (r *reader) fill(template, format string, partial map[string]string, values map[string]any) (string, error) {
 	if err := r.take(len(template)); err != nil {
 		return "", err
 	}
-	if format != fString && format != "" {
+	if format == mustache {
 		if len(values) > 0 {
 			return "", unread("examples are filled in where the template_format is f-string")
 		}
