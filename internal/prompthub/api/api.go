@@ -105,7 +105,7 @@ func (a *api) settings() huma.Config {
 	c.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearer: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of the identity provider, or an access token, which begins with ph_."},
-		basic:  {Type: "http", Scheme: "basic", Description: "An access token: its id as the name, what follows the second _ as the password."},
+		basic:  {Type: "http", Scheme: "basic", Description: "An access token: its id as the name, and the token, or what follows its second _, as the password."},
 		apiKey: {Type: "apiKey", In: "header", Name: auth.APIKeyHeader, Description: "An access token."},
 		dev:    {Type: "apiKey", In: "header", Name: auth.DevUserHeader, Description: "In development mode: any name. " + auth.DevRolesHeader + " adds roles."},
 	}

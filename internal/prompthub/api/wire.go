@@ -208,7 +208,7 @@ type NewToken struct {
 // A ShownToken is a new access token with its secret.
 type ShownToken struct {
 	Token
-	Secret string `json:"token" doc:"The token itself: for Authorization: Bearer or X-Api-Key; what follows the second _ is the password for HTTP Basic. It is not kept and cannot be shown again" example:"ph_mfrggzdfmztwq2lk_nbswy3dpeb3w64tmmqqho33snrscaylomqqgg33omnqxe5djnzsxg4domuqgc2la"`
+	Secret string `json:"token" doc:"The token itself: for Authorization: Bearer or X-Api-Key; for HTTP Basic its id is the name and it, or what follows its second _, the password. It is not kept and cannot be shown again" example:"ph_mfrggzdfmztwq2lk_nbswy3dpeb3w64tmmqqho33snrscaylomqqgg33omnqxe5djnzsxg4domuqgc2la"`
 }
 
 // A Tag is an entry of the tag catalog.
