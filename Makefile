@@ -1,4 +1,5 @@
-# The commands of a developer. "make" lists them.
+# The commands of a developer. "make" lists them. Those that run, install or stage one application take its folder, as
+# in "make run APP=apps/NAME"; without it they take PromptHub, which is the top level.
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
@@ -21,7 +22,7 @@ SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
 RACEFLAGS ?= -short
-RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(' handler internal | grep -v -e '^internal/tools/' -e '^internal/prompthub/bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(' handler apps internal | grep -v -e '^internal/tools/' -e '^internal/prompthub/bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 BENCH_PROMPTS ?= 1000,100000
 BENCH_AZURITE ?= 1000
@@ -29,8 +30,10 @@ BENCH_EACH ?= 2s
 BENCH_HOLD ?= 1m
 BENCH_ROWS ?= 100000
 BENCH_COUNT ?= 1
+APP ?= .
+NAME := $(if $(filter .,$(APP)),prompthub,$(notdir $(APP)))
 ADDR ?= 127.0.0.1:7071
-DATA ?= .data
+DATA ?= $(APP)/.data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 
 .PHONY: help run install test quick race browser clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
@@ -38,13 +41,13 @@ BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
 
-run: ## build, and serve on this machine with the embedded store (ADDR, DATA)
-	go build -o bin/handler ./handler
-	MAX_TEXT=$${MAX_TEXT:-32768} bin/handler local --addr $(ADDR) --data $(DATA)
+run: ## build, and serve on this machine with the embedded store (APP, ADDR, DATA)
+	go build -o $(APP)/bin/handler ./$(APP)/handler
+	MAX_TEXT=$${MAX_TEXT:-32768} $(APP)/bin/handler local --addr $(ADDR) --data $(DATA)
 
-install: ## build the program as prompthub, and put it into BINDIR, where go install puts programs unless it is set
+install: ## build the program under the name of the application, and put it into BINDIR, where go install puts programs unless it is set
 	@mkdir -p "$(BINDIR)"
-	go build -o "$(BINDIR)/prompthub" ./handler
+	go build -o "$(BINDIR)/$(NAME)" ./$(APP)/handler
 
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
 # of the built program are alone: beside others on two processors, an emulator of storage misses its deadlines.
@@ -133,20 +136,20 @@ azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Stor
 	@mkdir -p $(DATA)/azurite
 	node $(AZURITE)/node_modules/azurite/dist/src/azurite.js --location $(DATA)/azurite --skipApiVersionCheck --disableTelemetry
 
-package: ## stage the function app for Azure in dist/functionapp, and zip it
-	go run ./internal/stage -out dist/functionapp -zip dist/functionapp.zip
+package: ## stage the function app (APP) for Azure in its dist/functionapp, and zip it
+	go run ./internal/stage -app $(APP) -out dist/functionapp -zip dist/functionapp.zip
 
-image: ## put the context of a container image in dist/image, and build it where docker, podman or buildah is
+image: ## put the context of a container image (APP) in dist/image, and build it where docker, podman or buildah is
 	rm -rf dist/image && mkdir -p dist/image/data
-	CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags="-s -w" -o dist/image/handler ./handler
+	CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags="-s -w" -o dist/image/handler ./$(APP)/handler
 	cp deploy/Containerfile dist/image/
-	@if command -v docker >/dev/null; then docker build -t prompthub -f dist/image/Containerfile dist/image; \
-	elif command -v podman >/dev/null; then podman build --format docker -t prompthub dist/image; \
-	elif command -v buildah >/dev/null; then buildah build --format docker --isolation chroot -t prompthub dist/image; \
+	@if command -v docker >/dev/null; then docker build -t $(NAME) -f dist/image/Containerfile dist/image; \
+	elif command -v podman >/dev/null; then podman build --format docker -t $(NAME) dist/image; \
+	elif command -v buildah >/dev/null; then buildah build --format docker --isolation chroot -t $(NAME) dist/image; \
 	else echo "There is no docker, podman or buildah: build dist/image where one is."; fi
 
-func-start: $(AZURITE_STAMP) ## stage the function app for this machine and run it with Azurite and "func start"
-	go run ./internal/stage start -out dist/local
+func-start: $(AZURITE_STAMP) ## stage the function app (APP) for this machine and run it with Azurite and "func start"
+	go run ./internal/stage start -app $(APP) -out dist/local
 
 # npm writes this file last. Where npm is missing tests against Azurite are skipped, or fail in CI.
 $(AZURITE_STAMP): $(AZURITE)/package-lock.json

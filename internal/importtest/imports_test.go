@@ -23,9 +23,10 @@ import (
 // module is the path of the module; names below leave it out.
 const module = "prompthub/"
 
-// allowed says which packages of ours each package of the program may import. Every package that
-// handler contains has its line, and no other has: what is not here cannot get into the program.
-// TestToolsAndPackagesForTests holds the others by their kind.
+// allowed says which packages of ours each package of the foundation and of PromptHub may import.
+// Every package that handler contains has its line, and no other has: what is not here cannot get
+// into the program. TestSiblings holds the other applications by a rule, and
+// TestToolsAndPackagesForTests all other packages by their kind.
 var allowed = map[string][]string{
 	// The foundation: knows nothing of PromptHub.
 	"internal/fault":                 {},
@@ -199,9 +200,41 @@ func TestFoundationKnowsNoApplication(t *testing.T) {
 	}
 }
 
-// application says whether a package is of PromptHub, at any depth.
+// application says whether a package is of an application, at any depth.
 func application(name string) bool {
-	return name == "internal/prompthub" || strings.HasPrefix(name, "internal/prompthub/")
+	return name == "internal/prompthub" || strings.HasPrefix(name, "internal/prompthub/") || sibling(name) != ""
+}
+
+// sibling returns the folder of the application beside PromptHub that a package is of, "apps/NAME", or
+// nothing.
+func sibling(name string) string {
+	parts := strings.SplitN(name, "/", 3)
+	if len(parts) < 3 || parts[0] != "apps" {
+		return ""
+	}
+	return parts[0] + "/" + parts[1]
+}
+
+// A sibling is made of its own packages and of the foundation, and its program is in handler.
+func TestSiblings(t *testing.T) {
+	t.Parallel()
+	programs := make(map[string]bool)
+	for _, p := range packages(t) {
+		own := sibling(p.name())
+		if own == "" {
+			continue
+		}
+		programs[own] = programs[own] || p.name() == own+"/handler" && p.Name == "main"
+		for _, i := range ours(p.Imports) {
+			_, known := allowed[i]
+			foundation := known && !application(i) && i != "handler"
+			require.True(t, foundation || sibling(i) == own, "%s imports %s: it may import the foundation and what is in %s", p.name(), i, own)
+		}
+	}
+	require.NotEmpty(t, programs)
+	for own, ok := range programs {
+		require.True(t, ok, "%s has no program in its folder handler", own)
+	}
 }
 
 func TestCloudStaysInOnePackage(t *testing.T) {
@@ -218,25 +251,20 @@ func TestCloudStaysInOnePackage(t *testing.T) {
 
 func TestProgramHoldsNoTests(t *testing.T) {
 	t.Parallel()
-	require.NotContains(t, dependencies(t), "testing")
-}
-
-// dependencies returns the packages that handler contains, of the standard library and of others
-// too.
-func dependencies(t *testing.T) []string {
-	t.Helper()
-	all := packages(t)
-	i := slices.IndexFunc(all, func(p listed) bool { return p.name() == "handler" })
-	require.NotEqual(t, -1, i)
-	return append(all[i].Deps, all[i].ImportPath)
+	for _, p := range packages(t) {
+		if p.name() == "handler" || p.name() == sibling(p.name())+"/handler" {
+			require.NotContains(t, p.Deps, "testing", p.name())
+		}
+	}
 }
 
 // contained returns the packages of ours that handler contains, itself included.
 func contained(t *testing.T) []string {
 	t.Helper()
-	names := ours(dependencies(t))
-	require.Contains(t, names, "internal/prompthub")
-	return names
+	all := packages(t)
+	i := slices.IndexFunc(all, func(p listed) bool { return p.name() == "handler" })
+	require.NotEqual(t, -1, i)
+	return ours(append(all[i].Deps, all[i].ImportPath))
 }
 
 func TestEveryPackageHasAComment(t *testing.T) {

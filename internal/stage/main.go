@@ -1,9 +1,10 @@
-// Command stage puts the application together as the Functions host wants it: one directory
+// Command stage puts an application together as the Functions host wants it: one directory
 // with host.json, the handler and, as direct children, the folders of the functions, which the
-// repository keeps in functions/. It runs in the root of the repository.
+// repository keeps in functions/. It stages the application in the working directory, or in that of
+// -app, from which the other paths start too.
 //
-//	stage [-out DIR] [-zip FILE]   for deployment: linux/amd64, and a zip of it
-//	stage start [-out DIR]         for this machine, with Azurite and "func start"
+//	stage [-app DIR] [-out DIR] [-zip FILE]   for deployment: linux/amd64, and a zip of it
+//	stage start [-app DIR] [-out DIR]         for this machine, with Azurite and "func start"
 package main
 
 import (
@@ -33,6 +34,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		args = args[1:]
 	}
 	flags := flag.NewFlagSet("stage", flag.ContinueOnError)
+	app := flags.String("app", ".", "`directory` of the application")
 	dir := flags.String("out", "dist/functionapp", "`directory` to make anew")
 	archive := flags.String("zip", "", "`file` to put the directory into")
 	if err := flags.Parse(args); err != nil {
@@ -40,6 +42,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	if err := os.Chdir(*app); err != nil {
+		return err
 	}
 	if start {
 		return startFunc(ctx, *dir)

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -161,6 +162,26 @@ func TestRun(t *testing.T) {
 	defer r.Close()
 	require.Len(t, r.File, len(staged))
 	require.ErrorContains(t, run(t.Context(), []string{"now"}, &out), `unknown argument "now"`)
+}
+
+// An application beside that of the repository's root is staged from its own folder.
+func TestRunOfASibling(t *testing.T) {
+	t.Chdir(repository(t))
+	sibling := filepath.Join("apps", "other")
+	for name, text := range map[string]string{
+		"handler/main.go": "package main\n\nfunc main() { print(\"other\") }\n", "host.json": `{"version":"2.0","other":1}`,
+		"functions/notes/function.json": `{"name":"notes"}`,
+	} {
+		path := filepath.Join(sibling, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	require.NoError(t, run(t.Context(), []string{"-app", sibling, "-out", "dist/app", "-zip", "dist/app.zip"}, io.Discard))
+	require.Equal(t, []string{"handler", "host.json", "notes/function.json"}, files(t, "dist/app"), "the working directory is that of the application now")
+	require.Contains(t, content(t, "dist/app/host.json"), "other")
+	require.FileExists(t, "dist/app.zip")
+	require.NoDirExists(t, "../../dist")
+	require.ErrorIs(t, run(t.Context(), []string{"-app", "nowhere"}, io.Discard), os.ErrNotExist)
 }
 
 func TestStartWithoutFunc(t *testing.T) {

@@ -1,0 +1,61 @@
+// Command handler is the smallest application on the foundation: notes, of which a queue function
+// measures the length. It is there for tests, and to begin a sibling with.
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"prompthub/apps/example/internal/notes"
+	"prompthub/internal/auth"
+	"prompthub/internal/command"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/telemetry"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(program().Run(ctx, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}
+
+// settings are all that can be set.
+type settings struct {
+	command.Settings
+	notes.Tables
+}
+
+func program() command.Program {
+	s := command.Service{
+		Name: "example", Title: "Example", About: "Example. Its notes are at /api/notes/{name}.",
+		Health: "/api/health", Ready: "/api/ready", Read: read,
+		Try: func(_ command.Settings, url string) string {
+			return "Try:\n  curl -H \"X-Dev-User: ann\" -d \"Buy milk\" " + url + "/api/notes/today\n"
+		},
+	}
+	return command.Program{
+		Service: s, Commands: []command.Command{s.Local(), s.HealthCheck(), s.Version()},
+		Intro: "Example, the smallest application.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
+	}
+}
+
+// read reads the settings, with which the application can be built.
+func read() (command.Settings, command.Build, error) {
+	var s settings
+	err := command.ReadSettings(&s)
+	if err == nil {
+		err = command.CheckTables(s.All()...)
+	}
+	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+		b := notes.Book{Tables: s.Tables, Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues)}
+		doors := func(identify auth.Identify, _ *auth.Sessions) http.Handler {
+			return general.Clients(httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(httpjson.Secure(b.Routes(identify))))
+		}
+		return command.App{Create: b.Create, Triggers: b.Triggers(), Doors: doors, Wait: func() {}}
+	}, err
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/example/internal/notes"
+	"prompthub/internal/azure"
+	"prompthub/internal/azurite"
+	"prompthub/internal/command"
+	"prompthub/internal/functiontest"
+	"prompthub/internal/inputs"
+)
+
+// root is the root of the repository, and folder where in it this application is.
+const (
+	root   = "../../.."
+	folder = "apps/example"
+)
+
+// ask makes a request as ann and reads the note of the answer.
+func ask(t *testing.T, method, url, text string) (int, notes.Note) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(text))
+	require.NoError(t, err)
+	r.Header.Set("X-Dev-User", "ann")
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var n notes.Note
+	require.NoError(t, json.Unmarshal(body, &n), "%s", body)
+	return resp.StatusCode, n
+}
+
+// works writes a note, whose length a queue function finds out.
+func works(t *testing.T, url string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		status, _ := ask(t, http.MethodGet, url+"/api/ready", "")
+		return status == http.StatusOK
+	}, 30*time.Second, 20*time.Millisecond)
+	status, _ := ask(t, http.MethodPost, url+"/api/notes/today", "Buy milk")
+	require.Equal(t, http.StatusOK, status)
+	require.Eventually(t, func() bool {
+		status, n := ask(t, http.MethodGet, url+"/api/notes/today", "")
+		return status == http.StatusOK && n == notes.Note{Text: "Buy milk", Length: 8}
+	}, 30*time.Second, 20*time.Millisecond)
+	status, _ = ask(t, http.MethodGet, url+"/api/notes/tomorrow", "")
+	require.Equal(t, http.StatusNotFound, status)
+}
+
+// An output can be read while it is written.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) find(pattern string) []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return regexp.MustCompile(pattern).FindStringSubmatch(o.buf.String())
+}
+
+func TestLocal(t *testing.T) {
+	for _, name := range []string{"AzureWebJobsStorage", "AUTH_MODE", "QUEUE_PREFIX", "TABLE_PREFIX"} {
+		t.Setenv(name, "")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var out output
+	data, code := t.TempDir(), make(chan int, 1)
+	go func() {
+		code <- program().Run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", data}, command.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
+	}()
+	var listens []string
+	require.Eventually(t, func() bool {
+		listens = out.find(`Example listens on (http://\S+)\n`)
+		return listens != nil
+	}, 20*time.Second, 5*time.Millisecond)
+	works(t, listens[1])
+	stop()
+	require.Equal(t, command.OK, <-code)
+	require.FileExists(t, filepath.Join(data, "example.db"))
+}
+
+// TestUnderTheHost stages the application as a deployment does and runs it under the test host.
+func TestUnderTheHost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the package")
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the package is built for linux/amd64")
+	}
+	storage := azurite.Account(t)
+	account, err := azure.New(azure.Config{ConnectionString: storage, RawMessages: true})
+	require.NoError(t, err)
+	inputs.Packages(t, "./"+folder+"/handler", "./internal/stage")
+	inputs.Files(t, folder)
+	staged := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", "run", "./internal/stage", "-app", folder, "-out", staged)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	h := functiontest.Start(t, functiontest.Options{
+		AppRoot: staged, Queues: account.Queues,
+		Env: append(os.Environ(), "AzureWebJobsStorage="+storage, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development",
+			"TABLE_PREFIX=Example", "QUEUE_PREFIX=example-"),
+	})
+	works(t, h.URL())
+	require.True(t, slices.ContainsFunc(h.Invocations(), func(i functiontest.Invocation) bool {
+		return i.Function == notes.QueueLengths && i.Status == http.StatusOK
+	}))
+}
+
+func TestHelp(t *testing.T) {
+	var out, errs bytes.Buffer
+	require.Equal(t, command.OK, program().Run(t.Context(), []string{"help"}, command.Streams{Out: &out, Err: &errs}))
+	require.Contains(t, out.String(), "  local    run everything in this process")
+	require.Equal(t, command.Usage, program().Run(t.Context(), []string{"nonsense"}, command.Streams{Out: &out, Err: &errs}))
+	require.Contains(t, errs.String(), `there is no command "nonsense"`)
+}
+
+// TestNothingElseKnowsThisApplication holds what makes the next one a matter of one folder: no code,
+// rule or workflow outside of this one names it.
+func TestNothingElseKnowsThisApplication(t *testing.T) {
+	skipped := []string{".git", ".cache", ".data", "dist", "bin", "node_modules"}
+	read := 0
+	require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(root, path)
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (slices.Contains(skipped, e.Name()) || filepath.ToSlash(name) == folder):
+			return fs.SkipDir
+		case !e.Type().IsRegular() || filepath.Ext(path) == ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		read++
+		require.NotContains(t, string(text), folder, "%s names it", name)
+		return err
+	}))
+	require.Greater(t, read, 500)
+}
