@@ -26,7 +26,7 @@ func (s Service) Version() Command {
 
 // Built returns the version and the commit that go build has left in the program.
 func Built() (version, commit string) {
-	version, commit = "(devel)", "unknown"
+	version, commit = unreleased, "unknown"
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return version, commit
@@ -40,5 +40,11 @@ func Built() (version, commit string) {
 			modified = " with changes"
 		}
 	}
-	return cmp.Or(info.Main.Version, version), commit + modified
+	if info.Main.Version != "(devel)" { // what Go says of a build without a tag
+		version = cmp.Or(info.Main.Version, version)
+	}
+	return version, commit + modified
 }
+
+// unreleased is the version of a program that was built without that of a release.
+const unreleased = "0.0.0-dev"

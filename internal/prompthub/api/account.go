@@ -10,12 +10,14 @@ import (
 func (a *api) account() {
 	route(a, user, huma.Operation{
 		OperationID: "erase-me", Method: http.MethodDelete, Path: "/me", Tags: []string{"me"}, DefaultStatus: http.StatusAccepted,
-		Summary: "Have my account erased, 30 days from now: prompts, versions, votes, profile, access tokens. Until then all stays as it is. " +
-			"What others forked stays, and my handle is nobody's",
+		Summary: "Have my account erased, 30 days from now",
+		Description: "Prompts, versions, votes, profile, access tokens. Until then all stays as it is. " +
+			"What others forked stays, and my handle is nobody's.",
 	}, a.eraseMe)
 	route(a, user, huma.Operation{
 		OperationID: "restore-me", Method: http.MethodPost, Path: "/me/restore", Tags: []string{"me"},
-		Summary: "Keep my account, which was to be erased",
+		Summary:     "Keep my account, which was to be erased",
+		Description: "Within the 30 days; of an account that is not to be erased, nothing changes.",
 	}, a.keepMe)
 }
 

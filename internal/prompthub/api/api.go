@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
@@ -52,9 +53,12 @@ type api struct {
 	document []byte // the OpenAPI document
 }
 
-// exactNames makes huma tell "Title" from "title", as the decoder does. It is a setting of the
-// whole process, so it is made once.
-var exactNames = sync.OnceFunc(func() { huma.ValidateStrictCasing = true })
+// exactNames makes huma tell "Title" from "title", as the decoder does, and say what it takes. Both
+// are settings of the whole process, so they are made once.
+var exactNames = sync.OnceFunc(func() {
+	huma.ValidateStrictCasing = true
+	validation.MsgExpectedOneOf = "give one of %s" // huma quotes the list as if it were one value
+})
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux
 // around it must not clean them.
@@ -87,10 +91,25 @@ func build(c Config) (*api, http.Handler) {
 	a.moderation()
 	a.tags()
 	a.system()
+	a.docs()
 	a.describe()
 	h := httpjson.JoinQuery(httpjson.ETags(httpjson.Routes(mux)))
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
 	return a, watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, h)))
+}
+
+// subjects are what operations are about, in the order in which the document is read.
+var subjects = [][2]string{
+	{"prompts", "What the library holds"},
+	{"versions", "What a prompt held, and labels for that"},
+	{"forks", "Copies that know where they come from"},
+	{"votes", "What people think of prompts"},
+	{"tags", "The catalog"},
+	{"users", "Authors, as everyone may see them"},
+	{"me", "The caller, and what is his"},
+	{"tokens", "Access for programs"},
+	{"moderation", "What admins do"},
+	{"system", "Whether the service is up, and this document"},
 }
 
 func (a *api) settings() huma.Config {
@@ -98,6 +117,9 @@ func (a *api) settings() huma.Config {
 	c.Info.Description = "The prompt library of a team: store prompts, keep them private or share them, find them by title and tag, and vote on them. " +
 		"Lengths count UTF-16 code units. Every error is a problem document. HEAD answers as GET does, without a body. " +
 		"Who sends too much is answered 429; the RateLimit fields, where a limit is set, are those of draft-ietf-httpapi-ratelimit-headers-06."
+	for _, t := range subjects {
+		c.Tags = append(c.Tags, &huma.Tag{Name: t[0], Description: t[1]})
+	}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // served by routes of ours
 	c.CreateHooks = nil                                   // no links to schemas in answers
 	c.Transformers = []huma.Transformer{problems}
@@ -107,7 +129,8 @@ func (a *api) settings() huma.Config {
 		bearer: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of the identity provider, or an access token, which begins with ph_."},
 		basic:  {Type: "http", Scheme: "basic", Description: "An access token: its id as the name, and the token, or what follows its second _, as the password."},
 		apiKey: {Type: "apiKey", In: "header", Name: auth.APIKeyHeader, Description: "An access token."},
-		dev:    {Type: "apiKey", In: "header", Name: auth.DevUserHeader, Description: "In development mode: any name. " + auth.DevRolesHeader + " adds roles."},
+		dev:    {Type: "apiKey", In: "header", Name: auth.DevUserHeader, Description: "In development mode: any name."},
+		roles:  {Type: "apiKey", In: "header", Name: auth.DevRolesHeader, Description: "In development mode, beside a name: roles, such as admin."},
 	}
 	return c
 }

@@ -11,6 +11,7 @@ func (a *api) byName() {
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt-by-name", Method: http.MethodGet, Path: "/users/{handle}/prompts/{slug}", Tags: []string{"prompts"},
 		Summary: "A prompt by its name or slug", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
+		Description: "A former name leads to the prompt too, until another prompt of the author takes it. With version or label, another version than the current one: label=production is what programs should ask for.",
 	}, a.getByName)
 }
 

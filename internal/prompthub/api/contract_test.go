@@ -38,6 +38,9 @@ func newContract(t testing.TB, h http.Handler) *contract {
 	c := &contract{doc: doc.(map[string]any), mux: http.NewServeMux(), compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	c.compiler.AssertFormat()
+	for _, s := range c.doc["components"].(map[string]any)["schemas"].(map[string]any) {
+		s.(map[string]any)["additionalProperties"] = false // clients take more; these tests take what is documented
+	}
 	require.NoError(t, c.compiler.AddResource("openapi.json", doc))
 	for _, o := range c.operations() {
 		c.mux.HandleFunc(o.method+" /api/v1"+o.path, func(http.ResponseWriter, *http.Request) {})
@@ -293,6 +296,37 @@ func requireExamples(t *testing.T, c *contract, o operation) {
 				continue
 			}
 			require.Contains(t, m, "example", "%s %s %s", o.pointer, name, media)
+		}
+	}
+}
+
+// TestDocumentGrows holds that clients which check answers against the document take one with a
+// further member, and that a request with one is documented as wrong.
+func TestDocumentGrows(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Info       struct{ Version string }
+		Components struct {
+			Schemas map[string]struct{ AdditionalProperties any }
+		}
+		Paths map[string]map[string]struct{ OperationID, Summary, Description string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(newWorld(t).as("").get("/api/v1/openapi.json").is(200).body), &doc))
+	sent := []string{"Filling", "LabelTarget", "Message", "NewPrompt", "NewToken", "Profile", "PromptDraft", "PromptPatch", "Reason", "TagEntry", "Variable", "Vote"}
+	for name, s := range doc.Components.Schemas {
+		if slices.Contains(sent, name) {
+			require.Equal(t, false, s.AdditionalProperties, name)
+		} else {
+			require.Nil(t, s.AdditionalProperties, name)
+		}
+	}
+	for _, name := range append(sent, "AnsweredMessage", "AnsweredVariable", "Prompt", "Problem") {
+		require.Contains(t, doc.Components.Schemas, name)
+	}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			require.Regexp(t, `^[A-Z].*\.$`, op.Description, "%s %s", method, path)
+			require.Regexp(t, `^[A-Z]`, op.Summary, "%s %s", method, path)
 		}
 	}
 }

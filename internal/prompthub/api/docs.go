@@ -2,29 +2,91 @@ package api
 
 import (
 	"bytes"
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
-	"slices"
+	"compress/gzip"
+	"context"
+	"embed"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/swaggest/swgui/v5/static"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
 )
 
-// The page at /docs. It asks nobody but this API, and runs only its own script: the policy names
-// the hash.
-var (
-	//go:embed docs/page.html
-	docsHTML []byte
-	//go:embed docs/page.css
-	docsCSS []byte
-	//go:embed docs/page.js
-	docsJS []byte
+// The page at /docs is Swagger UI in the colours of ours. It runs only files of this route, and asks
+// nobody but this API.
 
-	docsPage = bytes.Replace(bytes.Replace(docsHTML, []byte("{{css}}"), docsCSS, 1), []byte("{{js}}"), docsJS, 1)
+//go:embed docs
+var docsFiles embed.FS
 
-	docsPolicy = "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-		"script-src " + hashOf(docsJS) + "; style-src " + hashOf(docsCSS)
-)
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-func hashOf(b []byte) string {
-	sum := sha256.Sum256(slices.Clone(b))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+// docsTypes are the files that the page loads, with their types.
+var docsTypes = map[string]string{
+	"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8",
+	"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+}
+
+func (a *api) docs() {
+	route(a, open, huma.Operation{
+		OperationID: "get-docs", Method: http.MethodGet, Path: "/docs", Tags: []string{"system"},
+		Summary:     "A page to read this document and try it",
+		Description: "Swagger UI, which comes with this service and asks nobody else. What is tried there is sent as whom Authorize is told, or as whom the browser is signed in.",
+		Responses:   map[string]*huma.Response{"200": {Description: "HTML", Content: map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}, Example: "<!doctype html>"}}}},
+	}, a.docsPage)
+	route(a, open, huma.Operation{
+		OperationID: "get-docs-file", Method: http.MethodGet, Path: "/docs/{file}", Tags: []string{"system"},
+		Summary:     "A file that the page loads",
+		Description: "Its styles and scripts.", Errors: []int{http.StatusNotFound},
+		Responses: map[string]*huma.Response{"200": {Description: "A style sheet or a script", Content: map[string]*huma.MediaType{
+			"text/css":        {Schema: &huma.Schema{Type: huma.TypeString}, Example: ":root { color-scheme: light dark; }"},
+			"text/javascript": {Schema: &huma.Schema{Type: huma.TypeString}, Example: `"use strict";`},
+		}}},
+	}, a.docsFile)
+}
+
+func (a *api) docsPage(context.Context, call, *struct{}) (*rawOutput, error) {
+	page, err := docsFiles.ReadFile("docs/page.html")
+	return &rawOutput{ContentType: "text/html; charset=utf-8", CSP: docsPolicy, Body: page}, err
+}
+
+type docsFileInput struct {
+	File     string `path:"file" doc:"Its name" example:"page.css"`
+	Encoding string `header:"Accept-Encoding" hidden:"true"`
+}
+
+type docsFileOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Encoding    string `header:"Content-Encoding" hidden:"true"`
+	Vary        string `header:"Vary" hidden:"true"`
+	Body        []byte
+}
+
+func (a *api) docsFile(_ context.Context, _ call, in *docsFileInput) (*docsFileOutput, error) {
+	out := &docsFileOutput{ContentType: docsTypes[in.File], Vary: "Accept-Encoding"}
+	if out.ContentType == "" {
+		return nil, fault.New(fault.NotFound, "the page has no such file")
+	}
+	var err error
+	if out.Body, err = docsFiles.ReadFile("docs/" + in.File); err == nil {
+		return out, nil
+	}
+	// Files of Swagger UI are kept compressed.
+	if out.Body, err = fs.ReadFile(static.FS, in.File+".gz"); err != nil {
+		return nil, fmt.Errorf("the file %s of the page: %w", in.File, err)
+	}
+	if httpjson.TakesGzip([]string{in.Encoding}) {
+		out.Encoding = "gzip"
+		return out, nil
+	}
+	plain, err := gzip.NewReader(bytes.NewReader(out.Body))
+	if err == nil {
+		out.Body, err = io.ReadAll(plain)
+	}
+	return out, err
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -28,18 +29,117 @@ func (a *api) describe() {
 		Ref: schemas + "Prompt", Description: "With the status 412: the prompt as it is now",
 	}
 	a.limits()
-	for _, path := range doc.Paths {
-		for _, op := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
-			if op != nil {
-				a.complete(op)
-			}
-		}
+	a.openAnswers()
+	for _, op := range a.operations() {
+		a.complete(op)
 	}
 	var err error
 	if a.document, err = json.MarshalIndent(doc, "", "  "); err != nil {
 		// unreachable: the routes are the same in every process
 		panic(fmt.Errorf("render the OpenAPI document: %w", err))
 	}
+}
+
+// openAnswers lets answers have further members some day: only what callers send is closed. What is
+// sent and answered too is described twice.
+func (a *api) openAnswers() {
+	all := a.huma.OpenAPI().Components.Schemas.Map()
+	sent, answered := map[string]bool{}, map[string]bool{}
+	responses := slices.Collect(maps.Values(a.huma.OpenAPI().Components.Responses))
+	for _, op := range a.operations() {
+		if op.RequestBody != nil {
+			a.reach(op.RequestBody.Content, sent)
+		}
+		responses = slices.AppendSeq(responses, maps.Values(op.Responses))
+	}
+	for _, r := range responses {
+		a.reach(r.Content, answered)
+	}
+	for _, r := range responses {
+		for _, m := range r.Content {
+			answers(m.Schema, sent)
+		}
+	}
+	for name := range answered {
+		s := all[name]
+		if sent[name] {
+			s = clone(s)
+			all[answeredPrefix+name] = s
+		}
+		answers(s, sent)
+	}
+}
+
+func clone(s *huma.Schema) *huma.Schema {
+	if s == nil {
+		return nil
+	}
+	same := *s
+	same.Properties = maps.Clone(s.Properties)
+	for name, p := range same.Properties {
+		same.Properties[name] = clone(p)
+	}
+	same.Items = clone(s.Items)
+	return &same
+}
+
+// answeredPrefix is how the names of schemas begin that are those of members of answers, where
+// callers send the like too.
+const answeredPrefix = "Answered"
+
+// reach adds the schemas that bodies are made of.
+func (a *api) reach(content map[string]*huma.MediaType, names map[string]bool) {
+	var visit func(*huma.Schema)
+	visit = func(s *huma.Schema) {
+		name, isRef := strings.CutPrefix(s.Ref, schemas)
+		if isRef && !names[name] {
+			names[name] = true
+			visit(a.huma.OpenAPI().Components.Schemas.Map()[name])
+		}
+		each(s, visit)
+	}
+	for _, m := range content {
+		visit(m.Schema)
+	}
+}
+
+// answers makes a schema one of answers. Those that callers send, too, have others in their place.
+func answers(s *huma.Schema, sent map[string]bool) {
+	if s.AdditionalProperties == false {
+		s.AdditionalProperties = nil
+	}
+	if name, isRef := strings.CutPrefix(s.Ref, schemas); isRef && sent[name] {
+		s.Ref = schemas + answeredPrefix + name
+	}
+	each(s, func(part *huma.Schema) { answers(part, sent) })
+}
+
+// each visits the parts of a schema.
+func each(s *huma.Schema, visit func(*huma.Schema)) {
+	for _, p := range s.Properties {
+		visit(p)
+	}
+	if s.Items != nil {
+		visit(s.Items)
+	}
+	for _, o := range s.OneOf {
+		visit(o)
+	}
+	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		visit(values)
+	}
+}
+
+// operations returns all operations.
+func (a *api) operations() (all []*huma.Operation) {
+	for _, path := range a.huma.OpenAPI().Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
+			if op != nil {
+				all = append(all, op)
+			}
+		}
+	}
+	return all
 }
 
 // limits documents limits that only the domain enforces: it counts UTF-16 code units, after
@@ -90,6 +190,9 @@ func (a *api) complete(op *huma.Operation) {
 		maps.Copy(r.Headers, common())
 		if len(op.Security) > 0 {
 			maps.Copy(r.Headers, limitHeaders())
+		}
+		for _, h := range r.Headers {
+			h.Description = h.Schema.Description // where readers look for it
 		}
 		a.exemplify(r.Content)
 	}

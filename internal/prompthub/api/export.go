@@ -16,7 +16,8 @@ func (a *api) exports() {
 	route(a, reader, huma.Operation{
 		OperationID: "export-prompt", Method: http.MethodGet, Path: "/prompts/{id}/export", Tags: []string{"prompts"},
 		Summary: "A prompt as a file of another program", Errors: []int{404, 422},
-		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: files()}},
+		Description: "What the format cannot hold is named in a header of the answer; the rest is as the other program reads it.",
+		Responses:   map[string]*huma.Response{"200": {Description: "The file", Content: files()}},
 	}, a.exportPrompt)
 }
 

@@ -17,8 +17,9 @@ func (a *api) forks() {
 	tags := []string{"forks"}
 	route(a, user, huma.Operation{
 		OperationID: "fork-prompt", Method: http.MethodPost, Path: "/prompts/{id}/fork", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Store a private copy that knows where it comes from. What the text includes must be among the caller's own prompts",
-		Errors:  fails(badQuery, 404, 409),
+		Summary:     "Store a private copy that knows where it comes from. What the text includes must be among the caller's own prompts",
+		Description: "The copy is the caller's own. Its origin stays known, so that what is changed there later can be seen and merged. With an Idempotency-Key it is safe to send again.",
+		Errors:      fails(badQuery, 404, 409),
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The fork that the same Idempotency-Key created before",
 			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Ref: schemas + "Prompt"}}},
@@ -26,8 +27,9 @@ func (a *api) forks() {
 	}, a.fork)
 	route(a, user, huma.Operation{
 		OperationID: "get-upstream", Method: http.MethodGet, Path: "/prompts/{id}/upstream", Tags: tags,
-		Summary: "What was changed in the prompt that a fork comes from: word by word as JSON, or as diff -u writes it with Accept: text/plain; the author of the fork may",
-		Errors:  []int{403, 404, 409},
+		Summary:     "What was changed in the prompt that a fork comes from: word by word as JSON, or as diff -u writes it with Accept: text/plain; the author of the fork may",
+		Description: "Compares the version that was forked, or last merged, with what that prompt holds now.",
+		Errors:      []int{403, 404, 409},
 		Responses: map[string]*huma.Response{"200": {
 			Description: "What became of it", Content: map[string]*huma.MediaType{
 				jsonType: {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Upstream](), true, "Upstream")},
@@ -37,8 +39,9 @@ func (a *api) forks() {
 	}, a.upstream)
 	route(a, user, huma.Operation{
 		OperationID: "merge-upstream", Method: http.MethodPost, Path: "/prompts/{id}/upstream/merge", Tags: tags, DefaultStatus: http.StatusOK,
-		Summary: "Make a new version of a fork with what was changed in the prompt that it comes from; its author may. Where both changed the same, the answer says where, and nothing is changed",
-		Errors:  fails(badQuery, 403, 404, 409),
+		Summary:     "Make a new version of a fork with what was changed in the prompt that it comes from; its author may. Where both changed the same, the answer says where, and nothing is changed",
+		Description: "Three versions are merged by line: the one that was forked, the fork's and the origin's.",
+		Errors:      fails(badQuery, 403, 404, 409),
 	}, a.mergeUpstream)
 }
 

@@ -79,14 +79,6 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 	return tags, words, err
 }
 
-// required reports that a change names no version that it is based on.
-func (in Matching) required() error {
-	if in.IfMatch == "" {
-		return fault.New(fault.PreconditionRequired, "send the ETag of the prompt that your change is based on in If-Match")
-	}
-	return nil
-}
-
 // check reports a page that is too large for what it is to have.
 func (in Fields) check(p Paging) error {
 	if in.Fields != "" && p.Limit > prompthub.MaxTexts {

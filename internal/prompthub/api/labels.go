@@ -17,22 +17,27 @@ func (a *api) labels() {
 	route(a, reader, huma.Operation{
 		OperationID: "list-labels", Method: http.MethodGet, Path: "/prompts/{id}/labels", Tags: tags,
 		Summary: "The labels of a prompt and their versions", Errors: []int{404},
+		Description: "Labels are names for versions, such as production and staging, which programs ask for. latest is that of the newest version, and is never moved by hand.",
 	}, a.listLabels)
 	route(a, user, huma.Operation{
 		OperationID: "set-label", Method: http.MethodPut, Path: "/prompts/{id}/labels/{label}", Tags: tags,
 		Summary: "Put a label on a version; its author may", Errors: fails(badBody, 403, 404),
+		Description: "Creates the label or moves it. Programs that ask for the label get the version from now on; nothing else changes.",
 	}, a.setLabel)
 	route(a, user, huma.Operation{
 		OperationID: "delete-label", Method: http.MethodDelete, Path: "/prompts/{id}/labels/{label}", Tags: tags,
 		Summary: "Take a label away; its author may", Errors: []int{403, 404, 422},
+		Description: "Its history stays, and the move can be undone.",
 	}, a.deleteLabel)
 	route(a, reader, huma.Operation{
 		OperationID: "get-label-history", Method: http.MethodGet, Path: "/prompts/{id}/labels/{label}/history", Tags: tags,
 		Summary: "What became of a label, the last move first", Errors: fails(badQuery, 404),
+		Description: "Who moved it when, from which version to which, and what was taken back.",
 	}, a.labelHistory)
 	route(a, user, huma.Operation{
 		OperationID: "undo-label", Method: http.MethodPost, Path: "/prompts/{id}/labels/{label}/undo", Tags: tags, DefaultStatus: http.StatusNoContent,
 		Summary: "Take back the last move of a label that was not undone yet; its author may", Errors: []int{403, 404, 409},
+		Description: "Moves the label back to where it was before, or takes it away where it was nowhere. Where there is nothing to undo the answer is 409.",
 	}, a.undoLabel)
 }
 

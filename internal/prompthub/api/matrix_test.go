@@ -86,7 +86,7 @@ var permissions = map[string]rule{
 // opened are operations that ask nobody who he is, and read those that nobody in particular may use
 // where reading is public.
 var (
-	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs"}
+	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
 	read   = []string{"list-prompts", "get-prompt", "list-tags", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
 )
 
@@ -245,7 +245,7 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 	m.t.Helper()
 	p := m.prompt(target)
 	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug, "{version}", "1", "{other}", "2",
-		"{label}", "production", "{token}", "mfrggzdfmztwq2lk").Replace(o.path)
+		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{file}", "page.css").Replace(o.path)
 	if strings.HasSuffix(path, "/export") {
 		path += "?format=skill"
 	}

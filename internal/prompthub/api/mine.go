@@ -13,15 +13,19 @@ import (
 
 func (a *api) mine() {
 	route(a, user, huma.Operation{
-		OperationID: "get-me", Method: http.MethodGet, Path: "/me", Tags: []string{"me"}, Summary: "Who I am",
+		OperationID: "get-me", Method: http.MethodGet, Path: "/me", Tags: []string{"me"},
+		Summary:     "Who I am",
+		Description: "Who the token, the access token or the platform says that the caller is. authorId is what others see in prompts.",
 	}, a.me)
 	route(a, user, huma.Operation{
 		OperationID: "list-my-prompts", Method: http.MethodGet, Path: "/me/prompts", Tags: []string{"me"},
 		Summary: "My own prompts", Errors: badQuery,
+		Description: "Private, public and hidden ones; with deleted=true those alone that can still be restored. By newest, a page costs the same however many there are; updated and title sort in memory, up to 2,000 prompts.",
 	}, a.myPrompts)
 	route(a, user, huma.Operation{
 		OperationID: "list-my-votes", Method: http.MethodGet, Path: "/me/votes", Tags: []string{"me"},
 		Summary: "The prompts that I voted on and still may see, newest prompt first", Errors: badQuery,
+		Description: "With value=like or dislike. A prompt that was deleted, hidden or made private since is left out.",
 	}, a.myVotes)
 }
 

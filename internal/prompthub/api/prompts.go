@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -22,10 +23,12 @@ func (a *api) prompts() {
 	route(a, reader, huma.Operation{
 		OperationID: "list-prompts", Method: http.MethodGet, Path: "/prompts", Tags: []string{"prompts"},
 		Summary: "Public prompts, by tags and title words", Errors: badQuery,
+		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
 	}, a.search)
 	route(a, user, huma.Operation{
 		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
 		Summary: "Store a new prompt", Errors: fails(badBody, 409),
+		Description: "Private unless visibility says otherwise. Send an Idempotency-Key where a request may have to be sent again: the same key with the same body creates nothing further.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The prompt that the same Idempotency-Key and body created before",
 			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Ref: schemas + "Prompt"}}},
@@ -34,23 +37,28 @@ func (a *api) prompts() {
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt", Method: http.MethodGet, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "A prompt, as it is or in one of its versions", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
+		Description: "What the prompt holds now, or with version or label another of its versions. A prompt that the caller may not see is answered as one that is not there.",
 	}, a.get)
 	route(a, user, huma.Operation{
 		OperationID: "replace-prompt", Method: http.MethodPut, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "Write a prompt anew; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
+		Description: "Members that are absent become empty, but the name, which stays. A change of the content makes a new version. If-Match as with PATCH.",
 	}, a.replace)
 	route(a, user, huma.Operation{
 		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "Change some of a prompt by a JSON merge patch; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
+		Description: "Members that are absent stay as they are, null removes what may be empty. A change of the content makes a new version. If-Match keeps two editors from undoing each other's work: where the prompt was changed since, the answer is 412 and holds the current one.",
 		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "PromptPatch"}}}},
 	}, a.patch)
 	route(a, user, huma.Operation{
 		OperationID: "delete-prompt", Method: http.MethodDelete, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "Delete a prompt, again as often as you like; its author may, and can restore it for 30 days. One that others include is not deleted: the answer names them", Errors: []int{403, 404, 409},
+		Description: "It leaves every public list before the answer is sent, and is purged with its versions and votes after 30 days.",
 	}, a.delete)
 	route(a, user, huma.Operation{
 		OperationID: "restore-prompt", Method: http.MethodPost, Path: "/prompts/{id}/restore", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
 		Summary: "Undo the deletion of a prompt; its author may. One whose name was taken meanwhile gets another", Errors: []int{403, 404},
+		Description: "It has its versions, labels and votes again, and its places in lists where it was public.",
 	}, a.restore)
 }
 
@@ -145,6 +153,19 @@ func (a *api) read(ctx context.Context, c call, in *getInput) (prompthub.View, e
 	return a.Service.Get(ctx, c.User, id)
 }
 
+// based returns the prompt of a change that names the version that it is based on. Of one that names
+// none it is told first that there is no such prompt, where that is so.
+func (a *api) based(ctx context.Context, c call, by ByID, m Matching) (prompt.ID, error) {
+	id, err := by.prompt()
+	if err != nil || m.IfMatch != "" {
+		return id, err
+	}
+	if _, err := a.Service.Get(ctx, c.User, id); err != nil {
+		return "", err
+	}
+	return "", fault.New(fault.PreconditionRequired, "send the ETag of the prompt that your change is based on in If-Match")
+}
+
 type replaceInput struct {
 	ByID
 	Matching
@@ -152,10 +173,7 @@ type replaceInput struct {
 }
 
 func (a *api) replace(ctx context.Context, c call, in *replaceInput) (*promptOutput, error) {
-	if err := in.required(); err != nil {
-		return nil, err
-	}
-	id, err := in.prompt()
+	id, err := a.based(ctx, c, in.ByID, in.Matching)
 	if err != nil {
 		return nil, err
 	}
@@ -173,10 +191,7 @@ type patchInput struct {
 }
 
 func (a *api) patch(ctx context.Context, c call, in *patchInput) (*promptOutput, error) {
-	if err := in.required(); err != nil {
-		return nil, err
-	}
-	id, err := in.prompt()
+	id, err := a.based(ctx, c, in.ByID, in.Matching)
 	if err != nil {
 		return nil, err
 	}

@@ -113,13 +113,14 @@ const (
 	basic  = "basic"
 	apiKey = "apiKey"
 	dev    = "dev"
+	roles  = "devRoles"
 )
 
 func security(who access, publicRead bool) []map[string][]string {
 	if who == open {
 		return nil
 	}
-	either := []map[string][]string{{bearer: {}}, {basic: {}}, {apiKey: {}}, {dev: {}}}
+	either := []map[string][]string{{bearer: {}}, {basic: {}}, {apiKey: {}}, {dev: {}}, {dev: {}, roles: {}}}
 	if who == reader && publicRead {
 		either = append(either, map[string][]string{}) // or nobody
 	}

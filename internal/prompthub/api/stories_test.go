@@ -179,6 +179,10 @@ func TestEditConflict(t *testing.T) {
 
 	bob.do(http.MethodPut, path+"/vote", `{"value":"like"}`).is(200)
 	ann.do(http.MethodPut, path, draft("Two")).problem(428)
+	for _, unknown := range []string{"01BX5ZZKBKACTAV9WEVGEMMVRZ", "x"} { // whatever the request lacks
+		ann.do(http.MethodPut, prompts+"/"+unknown, draft("Two")).problem(404)
+		ann.do(http.MethodPatch, prompts+"/"+unknown, `{"title":"Two"}`).problem(404)
+	}
 	ann.do(http.MethodPatch, path, `{"title":"Two"}`).problem(428)
 	ann.do(http.MethodPut, path, draft("Two"), "If-Match", `"7-0-0-n"`).problem(412)
 

@@ -16,20 +16,21 @@ const (
 
 func (a *api) system() {
 	route(a, open, huma.Operation{
-		OperationID: "get-health", Method: http.MethodGet, Path: healthPath, Tags: []string{"system"}, Summary: "The process is up",
+		OperationID: "get-health", Method: http.MethodGet, Path: healthPath, Tags: []string{"system"},
+		Summary:     "The process is up",
+		Description: "Asks nothing of the storage, and nobody who is calling: for probes that restart a process. Nothing keeps the answer.",
 	}, a.health)
 	route(a, open, huma.Operation{
 		OperationID: "get-ready", Method: http.MethodGet, Path: readyPath, Tags: []string{"system"},
 		Summary: "The storage answers, or did within the last seconds", Errors: []int{http.StatusServiceUnavailable},
+		Description: "For probes that send requests elsewhere: 503 means that no request that needs the storage can succeed. The storage is asked at most every 2 s, whoever calls.",
 	}, a.isReady)
 	route(a, open, huma.Operation{
-		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"}, Summary: "This document",
-		Responses: map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{openapiType: {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
+		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"},
+		Summary:     "This document",
+		Description: "Derived from the code of the routes, so it is always of the version that answers. Clients can be generated from it; members may be added to answers with any version.",
+		Responses:   map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{openapiType: {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
 	}, a.openapi)
-	route(a, open, huma.Operation{
-		OperationID: "get-docs", Method: http.MethodGet, Path: "/docs", Tags: []string{"system"}, Summary: "A page to read this document and try it",
-		Responses: map[string]*huma.Response{"200": {Description: "HTML", Content: map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}}},
-	}, a.docs)
 }
 
 const (
@@ -94,8 +95,4 @@ type rawOutput struct {
 
 func (a *api) openapi(context.Context, call, *struct{}) (*rawOutput, error) {
 	return &rawOutput{ContentType: openapiType, Body: a.document}, nil
-}
-
-func (a *api) docs(context.Context, call, *struct{}) (*rawOutput, error) {
-	return &rawOutput{ContentType: "text/html; charset=utf-8", CSP: docsPolicy, Body: docsPage}, nil
 }

@@ -14,14 +14,17 @@ func (a *api) tags() {
 	route(a, reader, huma.Operation{
 		OperationID: "list-tags", Method: http.MethodGet, Path: "/tags", Tags: []string{"tags"},
 		Summary: "The tag catalog", Errors: []int{403, 422},
+		Description: "Prompts may have tags of the catalog that are active. all=true shows admins the others too.",
 	}, a.listTags)
 	route(a, user, huma.Operation{
 		OperationID: "put-tag", Method: http.MethodPut, Path: "/tags/{tag}", Tags: []string{"tags"},
 		Summary: "Create or change a tag; an admin may", Errors: fails(badBody, 403),
+		Description: "Makes a tag that was deactivated active again.",
 	}, a.putTag)
 	route(a, user, huma.Operation{
 		OperationID: "delete-tag", Method: http.MethodDelete, Path: "/tags/{tag}", Tags: []string{"tags"},
 		Summary: "Deactivate a tag: prompts that have it keep it; an admin may", Errors: []int{403, 404},
+		Description: "No other prompt can have it then; PUT makes it active again.",
 	}, a.retireTag)
 }
 

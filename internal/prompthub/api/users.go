@@ -13,19 +13,24 @@ import (
 
 func (a *api) users() {
 	route(a, user, huma.Operation{
-		OperationID: "get-profile", Method: http.MethodGet, Path: "/me/profile", Tags: []string{"me"}, Summary: "What others see of me",
+		OperationID: "get-profile", Method: http.MethodGet, Path: "/me/profile", Tags: []string{"me"},
+		Summary:     "What others see of me",
+		Description: "Until one is written it has the name that the caller signed in with, and no handle.",
 	}, a.profile)
 	route(a, user, huma.Operation{
 		OperationID: "put-profile", Method: http.MethodPut, Path: "/me/profile", Tags: []string{"me"},
 		Summary: "Change what others see of me. A handle is chosen once, and never given to another", Errors: badBody,
+		Description: "Replaces the whole profile. Two callers who choose one handle at once: one gets it, the other 409.",
 	}, a.putProfile)
 	route(a, reader, huma.Operation{
 		OperationID: "get-user", Method: http.MethodGet, Path: "/users/{handle}", Tags: []string{"users"},
 		Summary: "A user, as everyone may see him", Errors: []int{http.StatusNotFound},
+		Description: "By a handle, or by the authorId that prompts show.",
 	}, a.user)
 	route(a, reader, huma.Operation{
 		OperationID: "list-user-prompts", Method: http.MethodGet, Path: "/users/{handle}/prompts", Tags: []string{"users"},
 		Summary: "The public prompts of a user, the newest first", Errors: fails(badQuery, http.StatusNotFound),
+		Description: "By a handle, or by the authorId that prompts show.",
 	}, a.userPrompts)
 }
 

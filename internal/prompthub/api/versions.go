@@ -18,26 +18,32 @@ func (a *api) versions() {
 	route(a, reader, huma.Operation{
 		OperationID: "list-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions", Tags: tags,
 		Summary: "The versions of a prompt, the newest first, without their texts", Errors: fails(badQuery, 404),
+		Description: "A version is made by every change of the content, and none by changes of title, tags, visibility or votes.",
 	}, a.listVersions)
 	route(a, reader, huma.Operation{
 		OperationID: "get-version", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}", Tags: tags,
 		Summary: "A version of a prompt", Errors: []int{404, 422},
+		Description: "With its text or messages, config, variables and labels. Versions never change.",
 	}, a.getVersion)
 	route(a, user, huma.Operation{
 		OperationID: "list-uses", Method: http.MethodGet, Path: "/prompts/{id}/used-by", Tags: tags,
 		Summary: "Which of my prompts include one of mine", Errors: []int{403, 404},
+		Description: "Each with the version that does. A prompt that others include cannot be deleted before they stop.",
 	}, a.listUses)
 	route(a, user, huma.Operation{
 		OperationID: "delete-version", Method: http.MethodDelete, Path: "/prompts/{id}/versions/{version}", Tags: tags,
 		Summary: "Delete a version and take its labels away; its number is used for good; its author may", Errors: []int{403, 404, 409, 422},
+		Description: "Where the prompt holds it, it gets the content of the highest that is left; the only version stays: delete the prompt instead.",
 	}, a.deleteVersion)
 	route(a, user, huma.Operation{
 		OperationID: "restore-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/restore", Tags: tags, DefaultStatus: http.StatusOK,
 		Summary: "Make a new version with the content of an old one; its author may", Errors: []int{403, 404, 422},
+		Description: "The history keeps all versions between.",
 	}, a.restoreVersion)
 	route(a, reader, huma.Operation{
 		OperationID: "compare-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}/diff/{other}", Tags: tags,
 		Summary: "What differs between two versions: word by word as JSON, or as diff -u writes it with Accept: text/plain", Errors: []int{404, 422},
+		Description: "The first number is that of the old one, the second that of the new one.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The difference", Content: map[string]*huma.MediaType{
 				jsonType: {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Diff](), true, "Diff")},

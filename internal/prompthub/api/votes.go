@@ -14,14 +14,17 @@ func (a *api) votes() {
 	route(a, user, huma.Operation{
 		OperationID: "set-vote", Method: http.MethodPut, Path: "/prompts/{id}/vote", Tags: []string{"votes"},
 		Summary: "Vote on a prompt", Errors: fails(badBody, http.StatusNotFound),
+		Description: "Sets the vote to a value, and never toggles: sending it again changes nothing. Lists follow within seconds.",
 	}, a.vote)
 	route(a, user, huma.Operation{
 		OperationID: "get-vote", Method: http.MethodGet, Path: "/prompts/{id}/vote", Tags: []string{"votes"},
 		Summary: "My vote on a prompt", Errors: []int{http.StatusNotFound},
+		Description: "With what all votes add up to, exactly.",
 	}, a.voteOf)
 	route(a, user, huma.Operation{
 		OperationID: "delete-vote", Method: http.MethodDelete, Path: "/prompts/{id}/vote", Tags: []string{"votes"},
 		Summary: "Take my vote on a prompt back", Errors: []int{http.StatusNotFound},
+		Description: "The same as voting none; again as often as you like.",
 	}, a.unvote)
 }
 

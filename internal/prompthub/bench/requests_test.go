@@ -125,6 +125,7 @@ func reads() []request {
 		{name: "ready", call: get("/ready", ""), steps: 1, tables: 1},
 		{name: "the OpenAPI document", call: get("/openapi.json", "")},
 		{name: "the page that shows it", call: get("/docs", "")},
+		{name: "a file of that page", call: get("/docs/swagger-ui-bundle.js", "")},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -142,7 +143,7 @@ func (p *tab) calm() {
 	defer p.mu.Unlock()
 	require.Empty(p.t, p.trouble)
 	for _, address := range p.requests {
-		require.True(p.t, strings.HasPrefix(address, p.base+"/"), "a request to %s", address)
+		require.Regexp(p.t, "^(data:|"+regexp.QuoteMeta(p.base)+"/)", address, "a request to somebody else")
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"prompthub/internal/httpjson"
 )
 
 //go:embed static
@@ -86,7 +88,7 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte, zipped func() []byte) {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
-	if takesGzip(r) {
+	if httpjson.TakesGzip(r.Header.Values("Accept-Encoding")) {
 		body = zipped()
 		h.Set("Content-Encoding", "gzip")
 	}
@@ -95,17 +97,6 @@ func send(w http.ResponseWriter, r *http.Request, status int, body []byte, zippe
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // who does not listen any more cannot be told
 	}
-}
-
-func takesGzip(r *http.Request) bool {
-	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
-		name, quality, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
-		if strings.EqualFold(name, "gzip") {
-			q, err := strconv.ParseFloat(strings.TrimPrefix(quality, "q="), 64)
-			return quality == "" || err == nil && q > 0
-		}
-	}
-	return false
 }
 
 // writers are reused: each holds half a megabyte.
