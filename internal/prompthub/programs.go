@@ -33,13 +33,6 @@ func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (Vi
 	return s.db.GetByName(ctx, who.ID, owner, ref.Name, want)
 }
 
-// Contents returns the prompts of a page with their contents, each in the version with the label
-// production or else as it is. Those that the caller may not know of any more are left out.
-func (s *Service) Contents(ctx context.Context, who auth.User, p Page) (Page, error) {
-	items, err := s.db.ContentsForPrograms(ctx, who.ID, p.Items)
-	return Page{Items: items, Next: p.Next}, err
-}
-
 // ForPrograms asks for what programs get where they name nothing: the version with the label
 // production, or else what the prompt holds.
 var ForPrograms = promptdb.ForPrograms

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -60,12 +61,21 @@ var (
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
-	// A page of 50 prompts, each with its labels and perhaps another version, is read whole: 50
-	// times 1 KiB of description, 4 KiB of hints and 100 names of 64 characters. The same route
-	// takes changes of a prompt that was looked up by name.
+	// What the tools of a message do: one of them changes a prompt that was looked up by name.
 	aMessage = bound{aSave.operations + 20, 5600, 2 << 10, 64 << 10}
-	anIndex  = bound{2 * (12 + 150), 11_000, 512, 64 << 10} // two such pages
+	// Of 50 prompts, 1 KiB of description, 2 KiB of hints and 100 names of 64 characters each: what
+	// lists hold and nothing else.
+	aMenu   = bound{12, 5500, 2 << 10, 64 << 10}
+	anIndex = bound{12, 5500, 512, 64 << 10}
 )
+
+// messages are the bounds of those messages of the Model Context Protocol that cost less than their
+// route may.
+var messages = map[string]bound{
+	"prompts/list": aMenu, "skills/list": aMenu, "resources/list": aMenu,
+	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10}, // and what it includes
+	"skills/get": aPrompt, "resources/read": aPrompt, "tools/list": nothing, "initialize": nothing, "subscriptions/listen": nothing,
+}
 
 // bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages
 // as their mux does. A new route is one line here; without it TestBounds fails. Take a cost that
@@ -164,6 +174,7 @@ type search struct {
 	bounds    map[string]bound
 	tried     map[string]int
 	found     map[string]bound // the most
+	method    string           // of a message, in the request that was drawn last
 	ok        int              // requests that were answered with success
 	positions map[string]int   // those with a cursor, by route
 }
@@ -363,6 +374,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		query = s.forge(t, route)
 	}
 	body, kind := s.body(t, method, isPage)
+	s.method = ""
 	if isMessage && method == http.MethodPost {
 		body = strings.NewReader(s.message(t))
 	} else if isNamed && body != nil && rapid.Bool().Draw(t, "a version") {
@@ -482,8 +494,8 @@ func (s *search) message(t *rapid.T) string {
 	case 3:
 		return rapid.SampledFrom([]string{"[", "{\"id\":", "[[", "{}", "\"", "\x00"}).Draw(t, "no JSON") + strings.Repeat(some(t, "junk"), 20)
 	}
-	method := rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get", "resources/list", some(t, "method")}).Draw(t, "method")
-	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": rapid.SampledFrom([]any{1, "x", some(t, "id")}).Draw(t, "id is"), "method": method, "params": params})
+	s.method = rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get", "resources/list", some(t, "method")}).Draw(t, "method")
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": rapid.SampledFrom([]any{1, "x", some(t, "id")}).Draw(t, "id is"), "method": s.method, "params": params})
 	require.NoError(t, err)
 	return string(b)
 }
@@ -501,6 +513,9 @@ func (s *search) try(route string, r *http.Request) error {
 	b, ok := s.bounds[route]
 	if !ok {
 		return fmt.Errorf("%s has no bound: give it a line in bounds", route)
+	}
+	if of, ok := messages[s.method]; ok {
+		b, route = of, route+", "+s.method
 	}
 	before, scanned := s.meter.count(), s.meter.scanned.Load()
 	var m runtime.MemStats
@@ -576,8 +591,11 @@ func TestBounds(t *testing.T) {
 func (s *search) print() {
 	fmt.Println("| route | inputs | operations | of | rows | of | answer, KiB | of | allocated, KiB | of |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	all := 0
-	for _, route := range s.routes {
+	for _, route := range slices.Sorted(maps.Keys(s.tried)) {
 		f, b := s.found[route], s.bounds[route]
+		if _, method, ok := strings.Cut(route, ", "); ok {
+			b = messages[method]
+		}
 		fmt.Printf("| `%s` | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", route, s.tried[route], f.operations, b.operations, f.rows, b.rows, f.answer, b.answer, f.allocated, b.allocated)
 		all += s.tried[route]
 	}

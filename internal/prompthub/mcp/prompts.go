@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,16 +21,13 @@ const (
 	found     = "found"
 )
 
-// page returns a page of the prompts that an endpoint lists, with their contents.
+// page returns a page of the prompts that an endpoint lists.
 func (d *handler) page(ctx context.Context, c *call, cursor string) (prompthub.Page, error) {
 	before, cursor, err := splitCursor(cursor)
 	if err != nil {
 		return prompthub.Page{}, err
 	}
 	p, err := d.summaries(ctx, c, cursor, min(perPage, maxListed-before))
-	if err == nil {
-		p, err = d.Service.Contents(ctx, c.User, p)
-	}
 	before += perPage
 	if before >= maxListed || !c.Known() && c.set == (set{}) { // of all prompts there are, nobody in particular is shown the best
 		p.Next = ""
@@ -56,7 +52,7 @@ func splitCursor(s string) (int, string, error) {
 	return n, cursor, nil
 }
 
-// summaries returns what the lists of the service hold, without votes.
+// summaries returns what the lists of the service hold, without votes: no prompt is read by itself.
 func (d *handler) summaries(ctx context.Context, c *call, cursor string, limit int) (prompthub.Page, error) {
 	nobody := auth.User{}
 	switch {
@@ -86,51 +82,45 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 	ofOneOwner := c.set.handle != "" || c.set == (set{}) && c.Known()
 	res := &sdk.ListPromptsResult{Prompts: []*sdk.Prompt{}, NextCursor: page.Next}
 	for _, v := range page.Items {
-		res.Prompts = append(res.Prompts, &sdk.Prompt{Name: name(v, ofOneOwner), Description: about(v), Arguments: arguments(v)})
+		o := outline(c, v)
+		res.Prompts = append(res.Prompts, &sdk.Prompt{Name: name(v, ofOneOwner), Description: describe(v.Title, o), Arguments: arguments(o)})
 	}
 	keep(ctx, &sdk.ListPromptsRequest{Params: p}, &res.Cacheable)
 	return res, nil
 }
 
-// about describes a prompt; it is never empty. The protocol has no messages of a system.
+// outline returns what a list tells of a prompt. A row that was written before there were outlines
+// tells its description alone: such a prompt has no arguments here and is no skill until reindex, or
+// anti-entropy, has written the row again.
+func outline(c *call, v prompthub.View) prompt.Outline {
+	if o := v.Outline(c.ID); o != nil {
+		return *o
+	}
+	return prompt.Outline{About: v.About()}
+}
+
+// about describes a prompt.
 func about(v prompthub.View) string {
-	s := cmp.Or(strings.TrimSpace(v.About()), v.Title)
-	if slices.ContainsFunc(v.Messages, func(m prompt.Message) bool { return m.Role == system }) {
+	return describe(v.Title, prompt.Outline{About: v.About(), System: v.Content().HasSystem()})
+}
+
+// describe says what a prompt is for; it is never empty. The protocol has no messages of a system.
+func describe(title string, o prompt.Outline) string {
+	s := cmp.Or(strings.TrimSpace(o.About), title)
+	if o.System {
 		s += " (Its system message comes first, as one of the user.)"
 	}
 	return s
 }
 
-const system = "system"
-
-// maxHints is how long the descriptions of the arguments of one prompt may be together, in bytes.
-const maxHints = 4 << 10
-
-// arguments returns the variables of a prompt. Clients that have but one line for all of them give
-// the last one the most, so a long text comes last.
-func arguments(v prompthub.View) []*sdk.PromptArgument {
-	variables := v.Content().Template().Variables
-	slices.SortStableFunc(variables, func(a, b prompt.Variable) int { return rank(a) - rank(b) })
+// arguments returns what a prompt takes. Clients want a description of each.
+func arguments(o prompt.Outline) []*sdk.PromptArgument {
 	var list []*sdk.PromptArgument
-	room := maxHints
-	for _, x := range variables {
-		hint := cmp.Or(x.Hint(), "The value of "+x.Name+".")
-		if room -= len(hint); room < 0 {
-			hint = ""
-		}
-		list = append(list, &sdk.PromptArgument{Name: x.Name, Description: hint, Required: x.Needed()})
+	for _, a := range o.Arguments {
+		hint := cmp.Or(a.Hint, "The value of "+a.Name+".")
+		list = append(list, &sdk.PromptArgument{Name: a.Name, Description: hint, Required: a.Required})
 	}
 	return list
-}
-
-func rank(v prompt.Variable) int {
-	switch {
-	case v.Type == prompt.Multiline:
-		return 2
-	case !v.Needed():
-		return 1
-	}
-	return 0
 }
 
 type foundKey struct{}

@@ -128,6 +128,7 @@ func TestGetPrompt(t *testing.T) {
 	require.Equal(t, map[string]bool{"One Bob": true}, texts(w.as("bob"), id+"@1", "@anna/a-folder-greeting@1"))
 
 	require.NoError(t, w.hub.SetLabel(t.Context(), user("ann"), v.ID, prompt.Production, 1))
+	w.settle()
 	require.Equal(t, map[string]bool{"One Bob": true}, texts(w.as("ann"), append(known, "a-folder-greeting", "a-folder-greeting@production")...))
 	require.Equal(t, "One {{name}}", w.as("").list(object{}).Prompts[0].Description, "lists tell of the same version")
 	require.Equal(t, map[string]bool{"Two Bob": true}, texts(w.as("ann"), id+"@latest"))

@@ -84,10 +84,10 @@ type skillFile struct {
 	MIMEType string `json:"mimeType"`
 }
 
-func entry(v prompthub.View, s skill.Skill) skillEntry {
-	file, uri := s.File(), skillScheme+strings.ToLower(string(v.ID))+"/"+s.Name+"/"+skill.FileName
-	return skillEntry{URI: uri, FrontMatter: s.FrontMatter, Resources: []skillFile{
-		{URI: uri, Digest: skill.Digest(file), Size: len(file), MIMEType: markdown},
+func entry(p prompt.Prompt, o prompt.Outline) skillEntry {
+	uri := skillScheme + strings.ToLower(string(p.ID)) + "/" + p.Slug + "/" + skill.FileName
+	return skillEntry{URI: uri, FrontMatter: skill.Head(p, o.About, o.Version), Resources: []skillFile{
+		{URI: uri, Digest: o.Digest, Size: o.Size, MIMEType: markdown},
 	}}
 }
 
@@ -104,8 +104,8 @@ func (d *handler) listSkills(ctx context.Context, _ *sdk.ServerSession, p *listS
 	}
 	res := &listSkillsResult{extended: extend(ctx), Skills: []skillEntry{}, NextCursor: page.Next}
 	for _, v := range page.Items {
-		if s, ok := skill.Of(v.Prompt); ok {
-			res.Skills = append(res.Skills, entry(v, s))
+		if o := outline(c, v); o.Digest != "" {
+			res.Skills = append(res.Skills, entry(v.Prompt, o))
 		}
 	}
 	return res, nil
@@ -138,11 +138,11 @@ func (d *handler) getSkill(ctx context.Context, _ *sdk.ServerSession, p *getSkil
 	if p == nil {
 		p = &getSkillParams{}
 	}
-	v, s, err := d.skillAt(ctx, c, p.URI)
+	v, _, err := d.skillAt(ctx, c, p.URI)
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}
-	return &getSkillResult{extended: extend(ctx), Skill: entry(v, s)}, nil
+	return &getSkillResult{extended: extend(ctx), Skill: entry(v.Prompt, skill.Outline(v.Prompt))}, nil
 }
 
 // readSkill answers resources/read.

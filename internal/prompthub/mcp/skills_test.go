@@ -35,6 +35,7 @@ func TestSkills(t *testing.T) {
 	_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, prompthub.Match{Any: true}, prompthub.Patch{Text: &two})
 	require.NoError(t, err)
 	require.NoError(t, w.hub.SetLabel(t.Context(), user("ann"), v.ID, prompt.Production, 1))
+	w.settle()
 	w.write("ann", prompt.Draft{Title: "Private", Text: "Private.", Visibility: prompt.Private})
 
 	var l struct {

@@ -12,7 +12,6 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/skill"
 )
@@ -55,30 +54,20 @@ func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 	c.User = auth.User{} // what everybody sees
 	all := index{Schema: indexSchema, Skills: []indexed{}}
 	names := map[string]bool{}
-	cursor := ""
-	for range maxIndexed / perPage {
-		page, err := d.page(r.Context(), c, cursor)
-		if err != nil {
-			return err
-		}
-		for _, v := range page.Items {
-			if s, ok := skill.Of(v.Prompt); ok && !names[s.Name] {
-				names[s.Name] = true
-				all.Skills = append(all.Skills, indexedOf(v, s))
-			}
-		}
-		if cursor = page.Next; cursor == "" {
-			break
+	page, err := d.summaries(r.Context(), c, "", maxIndexed)
+	if err != nil {
+		return err
+	}
+	for _, v := range page.Items {
+		if o := outline(c, v); o.Digest != "" && !names[v.Slug] {
+			names[v.Slug] = true
+			all.Skills = append(all.Skills, indexed{
+				Name: v.Slug, Type: "skill-md", Description: skill.Head(v.Prompt, o.About, o.Version).Description,
+				URL: strings.ToLower(string(v.ID)) + "/" + skill.FileName, Digest: o.Digest,
+			})
 		}
 	}
 	return publicJSON(w, all)
-}
-
-func indexedOf(v prompthub.View, s skill.Skill) indexed {
-	return indexed{
-		Name: s.Name, Type: "skill-md", Description: s.Description,
-		URL: strings.ToLower(string(v.ID)) + "/" + skill.FileName, Digest: skill.Digest(s.File()),
-	}
 }
 
 // file answers with a public prompt as a skill. Installers ask for all files of an index at once,

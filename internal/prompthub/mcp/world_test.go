@@ -21,6 +21,7 @@ import (
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/queue"
 )
 
 // A world is the door over stores in memory, behind a real server.
@@ -29,14 +30,17 @@ type world struct {
 	db  *promptdb.DB
 	hub *prompthub.Service
 	now time.Time
-	url string
+
+	queues queue.Queues
+	url    string
 }
 
 func newWorld(t testing.TB, change ...func(*mcp.Config)) *world {
 	w := &world{t: t, now: time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return w.now }
+	w.queues = memory.NewQueues(clock)
 	w.db = promptdb.New(promptdb.Config{
-		Store: memory.NewTables(), Queues: memory.NewQueues(clock), Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
+		Store: memory.NewTables(), Queues: w.queues, Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, w.db.Create(t.Context()))
@@ -66,6 +70,27 @@ func (w *world) write(who string, d prompt.Draft) prompthub.View {
 	v, _, err := w.hub.Create(w.t.Context(), user(who), d, "")
 	require.NoError(w.t, err)
 	return v
+}
+
+// settle runs the jobs of labels that were moved, and of votes.
+func (w *world) settle() {
+	w.t.Helper()
+	jobs := map[string]func(context.Context, string) error{promptdb.QueueRepairs: w.db.Repair, promptdb.QueueMoves: w.db.Move}
+	for left := 1; left > 0; {
+		left = 0
+		w.now = w.now.Add(4 * time.Second)
+		for name, do := range jobs {
+			messages, err := w.queues.Receive(w.t.Context(), name, queue.MaxReceive, time.Minute)
+			require.NoError(w.t, err)
+			for _, m := range messages {
+				require.NoError(w.t, do(w.t.Context(), m.Text))
+				require.NoError(w.t, w.queues.Delete(w.t.Context(), name, m.Receipt))
+			}
+			n, err := w.queues.Len(w.t.Context(), name)
+			require.NoError(w.t, err)
+			left += n
+		}
+	}
 }
 
 // public stores a public prompt of Ann's.

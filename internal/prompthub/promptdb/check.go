@@ -22,6 +22,7 @@ type Difference struct {
 	voter  string    // where it is about a vote
 	stray  *table.Row
 	counts bool // the prompt does not follow its tally
+	labels bool // nor its labels
 	orphan bool // votes without a prompt
 	newer  bool // written by a newer version of the application
 }
@@ -62,6 +63,14 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 	if tally != rec.Tally {
 		differ(db.t.Prompts, row.Key, "counts are %d and %d, the tally says %d and %d", rec.Likes, rec.Dislikes, tally.Likes, tally.Dislikes)
 		ds[len(ds)-1].counts = true
+	}
+	released, err := db.releasedNow(ctx, rec)
+	if err != nil {
+		return nil, err
+	}
+	if !sameOutline(released, rec.Released) {
+		differ(db.t.Prompts, row.Key, "does not tell what the version with the label %s takes", prompt.Production)
+		ds[len(ds)-1].labels = true
 	}
 	if err := db.checkLibrary(ctx, rec, differ); err != nil {
 		return nil, err
@@ -109,7 +118,8 @@ func unlike(got, want table.Props) string {
 // checkIndex reports a row of an index table that no truth row has.
 func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Difference, error) {
 	d := Difference{Table: name, Key: row.Key, author: row.Props.Get("AuthorId").Str(), id: prompt.ID(row.Props.Get("PromptId").Str()), stray: &row}
-	if _, id, ok := db.entry(name, row.Key); !ok || id != d.id {
+	e, id, ok := db.entry(name, row.Key)
+	if !ok || id != d.id {
 		d.What, d.id = "is no row that this version writes", ""
 		return []Difference{d}, nil
 	}
@@ -122,7 +132,7 @@ func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Dif
 		d.What = "belongs to a prompt that does not exist"
 	case rec.lease.held(db.Now()) || rec.purging && name == db.t.DeletedIndex:
 		return nil, nil
-	case !slices.ContainsFunc(db.rows(rec.Prompt), func(r indexRow) bool { return r.table == name && r.row.Key == row.Key }):
+	case !e.of(rec.Prompt):
 		d.What = "should not be there"
 	default:
 		return nil, nil

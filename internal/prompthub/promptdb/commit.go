@@ -139,6 +139,13 @@ func (w *work) done() {
 	}
 }
 
+// expedite brings the wake-up forward, where what it is to find has been written.
+func (w *work) expedite() {
+	if !w.wokenAt.IsZero() {
+		w.db.expedite(QueueRepairs, w.receipt)
+	}
+}
+
 func (db *DB) send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()

@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
 )
 
 // ForPrograms asks for what programs get of a prompt where they ask for nothing: the version with
@@ -16,31 +15,6 @@ var ForPrograms = WantedVersion{Label: prompt.Production, orLatest: true}
 
 // maxContents is how many prompts one request reads whole at once: a page of them.
 const maxContents = 50
-
-// ContentsForPrograms returns the prompts of a list with the content that programs get, as it is
-// now, all read at once. Those that the viewer may not know of any more are left out, and so are
-// votes.
-func (db *DB) ContentsForPrograms(ctx context.Context, viewer string, items []View) ([]View, error) {
-	found := make([]*View, len(items))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(maxContents)
-	for i, it := range items {
-		g.Go(func() (err error) {
-			found[i], err = db.forPrograms(ctx, viewer, it)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	whole := make([]View, 0, len(items))
-	for _, v := range found {
-		if v != nil {
-			whole = append(whole, *v)
-		}
-	}
-	return whole, nil
-}
 
 // WithTexts returns the prompts of a list with the content that each holds now, all read at once.
 // Those that the viewer may not know of any more are left out.
@@ -69,42 +43,6 @@ func (db *DB) WithTexts(ctx context.Context, viewer string, items []View) ([]Vie
 		}
 	}
 	return whole, nil
-}
-
-// forPrograms reads one prompt of a list. It is nil where there is nothing to see, or nothing that
-// can be read, which verify reports.
-func (db *DB) forPrograms(ctx context.Context, viewer string, it View) (*View, error) {
-	var rec *record
-	var c *card
-	err := both(ctx, func(ctx context.Context) (err error) {
-		rec, err = db.read(ctx, it.AuthorID, it.ID)
-		return err
-	}, func(ctx context.Context) (err error) {
-		c, err = db.card(ctx, it.AuthorID, it.ID)
-		return err
-	})
-	switch {
-	case errors.Is(err, errUnreadable):
-		return nil, nil //nolint:nilnil // as documented
-	case err != nil:
-		return nil, err
-	case rec == nil || rec.purging || !locatorOf(rec.Prompt).visibleTo(viewer):
-		return nil, nil //nolint:nilnil // as documented
-	}
-	p := rec.Prompt
-	p.Tally = it.Tally
-	n := ForPrograms.in(p, c, viewer)
-	var row *table.Row
-	if n != p.Version {
-		if row, err = db.versionAt(ctx, p.AuthorID, p.ID, n); err != nil {
-			return nil, err
-		}
-		if row == nil { // deleted since
-			n = p.Version
-		}
-	}
-	v, err := View{Prompt: p}.version(n, row, viewer)
-	return &v, err
 }
 
 // in returns which version of a prompt has the label that is wanted, 0 for none.

@@ -20,6 +20,8 @@ type index struct {
 	// the inverse of key; it may accept more
 	parse func(table.Key) (part string, id prompt.ID, ok bool)
 	props func(card table.Props, part string, p prompt.Prompt) table.Props
+	// whether programs are shown lists of it: its rows have outlines
+	programs bool
 }
 
 // indexes are all indexes of prompts. A new one is an entry here, its key in keys.go and its
@@ -45,6 +47,7 @@ var indexes = []index{
 		props: func(card table.Props, part string, _ prompt.Prompt) table.Props {
 			return with(card, table.Prop{Name: "Score", Value: table.Int32(scoreOf(part))})
 		},
+		programs: true,
 	},
 	{
 		code:  "t",
@@ -55,6 +58,7 @@ var indexes = []index{
 		props: func(card table.Props, part string, _ prompt.Prompt) table.Props {
 			return with(card, table.Prop{Name: "Tag", Value: table.String(part)})
 		},
+		programs: true,
 	},
 	{
 		code:  codeTitle,

@@ -252,11 +252,11 @@ func (c card) tooMany() error {
 }
 
 // SetLabels puts labels of an author's prompt on a version, or removes them for 0, and returns the
-// labels then. The truth row is read and not written: a label is nothing that index rows show. May
-// is asked before anything is changed.
+// labels then. The truth row is read and not written: what lists tell programs of the version with
+// the label production follows by a message. May is asked before anything is changed.
 func (db *DB) SetLabels(ctx context.Context, author string, id prompt.ID, list []string, to int64, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
-	return db.relabel(ctx, author, id, may, func(w *work, c card) (card, []table.Op, error) {
+	return db.relabel(ctx, author, id, list, may, func(w *work, c card) (card, []table.Op, error) {
 		if to != 0 && !c.has(to) {
 			return c, nil, errNoVersion()
 		}
@@ -272,55 +272,83 @@ func (db *DB) SetLabels(ctx context.Context, author string, id prompt.ID, list [
 
 func errNoVersion() error { return fault.New(fault.NotFound, "the prompt has no such version") }
 
-// relabel changes the labels of an author's prompt: labels row, copies and history in one batch.
-func (db *DB) relabel(ctx context.Context, author string, id prompt.ID, may func(prompt.Prompt) error, move func(*work, card) (card, []table.Op, error)) (map[string]int64, error) {
+// A labelMove returns what becomes of a labels row, and what is written beside it: nothing where it
+// is as it should be. It may be called several times.
+type labelMove func(*work, card) (card, []table.Op, error)
+
+// relabel changes some labels of an author's prompt, and returns all that it has then.
+func (db *DB) relabel(ctx context.Context, author string, id prompt.ID, list []string, may func(prompt.Prompt) error, move labelMove) (map[string]int64, error) {
 	w := db.work(author, id)
-	wait := db.patience()
+	look := w.both
+	if slices.Contains(list, prompt.Production) {
+		look = w.load // with the wake-up, by which lists follow
+	}
+	labels, wrote, err := w.relabel(ctx, look, may, move)
+	if wrote {
+		w.expedite()
+	} else {
+		w.done()
+	}
+	return labels, err
+}
+
+// relabel writes labels row, copies and history in one batch, and reports whether it did.
+func (w *work) relabel(ctx context.Context, look func(context.Context) (*record, error), may func(prompt.Prompt) error, move labelMove) (labels map[string]int64, wrote bool, err error) {
+	wait := w.db.patience()
 	for range maxTries {
-		rec, err := w.both(ctx)
+		rec, err := look(ctx)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, false, err
 		case rec == nil || rec.purging || rec.Deleted():
-			return nil, errUnknown()
+			return nil, false, errUnknown()
 		}
 		if err := may(rec.Prompt); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if !rec.Named() || w.card == nil {
-			if err := db.nameOld(ctx, author, id); err != nil {
-				return nil, err
+			if err := w.db.nameOld(ctx, w.author, w.id); err != nil {
+				return nil, false, err
 			}
 			if err := wait(ctx, time.Time{}); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			continue
 		}
 		if w.card.deleted {
-			return nil, errUnknown()
+			return nil, false, errUnknown()
 		}
 		c, ops, err := move(w, *w.card)
 		if err != nil || len(ops) == 0 {
-			return c.labels, err
+			return c.labels, false, err
 		}
-		ops = append(ops, c.op(author, id))
-		for _, name := range slices.Compact([]string{c.name, c.slug}) {
-			ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: nameKey(author, name), ETag: table.Any, Props: table.Props{
-				{Name: "Labels", Value: table.String(c.labelsText())},
-			}}})
-		}
-		if err := db.write(ctx, db.t.Prompts, ops); err == nil {
-			return c.labels, nil
-		} else if !overtaken(err) && settled(err) {
-			return nil, unavailable(err)
+		err = w.db.write(ctx, w.db.t.Prompts, append(ops, w.labelOps(c)...))
+		switch {
+		case err == nil:
+			return c.labels, true, nil
+		case !settled(err):
+			w.unknown++
+		case !overtaken(err):
+			return nil, false, unavailable(err)
 		}
 		// Overtaken, or of unknown outcome: then the next look finds the label moved, or moves it
 		// under a newer ETag.
 		if err := wait(ctx, time.Time{}); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return nil, busy(time.Second)
+	return nil, false, busy(time.Second)
+}
+
+// labelOps returns the writes of a labels row and of the copies of the labels.
+func (w *work) labelOps(c card) []table.Op {
+	ops := []table.Op{c.op(w.author, w.id)}
+	for _, name := range slices.Compact([]string{c.name, c.slug}) {
+		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: nameKey(w.author, name), ETag: table.Any, Props: table.Props{
+			{Name: "Labels", Value: table.String(c.labelsText())},
+		}}})
+	}
+	return ops
 }
 
 // both reads the truth row and the labels row at once.
@@ -339,7 +367,7 @@ func (w *work) both(ctx context.Context) (rec *record, err error) {
 // then.
 func (db *DB) UndoLabel(ctx context.Context, author string, id prompt.ID, label, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome was to undo
-	return db.relabel(ctx, author, id, may, func(_ *work, c card) (card, []table.Op, error) {
+	return db.relabel(ctx, author, id, []string{label}, may, func(_ *work, c card) (card, []table.Op, error) {
 		if tried != nil {
 			row, err := db.get(ctx, db.t.Prompts, tried.Key)
 			if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {

@@ -132,7 +132,10 @@ func pageOf(rows []table.Row, limit int, position func(table.Row) string) Page {
 		p := parseSummary(row)
 		if !seen[p.ID] {
 			seen[p.ID] = true
-			page.Items = append(page.Items, View{Prompt: p, Excerpt: excerptOf(row)})
+			page.Items = append(page.Items, View{
+				Prompt: p, Excerpt: excerptOf(row),
+				outline: parseOutline(row, "Outline"), forOthers: parseOutline(row, "OutlineForOthers"),
+			})
 		}
 	}
 	return page

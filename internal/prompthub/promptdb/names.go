@@ -168,6 +168,10 @@ func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op
 	if err := c.tooMany(); err != nil {
 		return nil, err
 	}
+	var err error
+	if now.Released, err = w.db.released(ctx, was, now.Prompt, c); err != nil {
+		return nil, err
+	}
 	if was != nil && was.Named() && nameProps(was.Prompt, before).Equal(nameProps(now.Prompt, c)) {
 		return nil, nil
 	}

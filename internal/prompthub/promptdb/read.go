@@ -16,6 +16,8 @@ type View struct {
 	Of      prompt.Version   // where one version was asked for: that whose content the prompt shows here
 	Labels  map[string]int64 // that the viewer may see, where they were asked for
 	Latest  int64            // where one version was asked for: the one that the prompt holds
+
+	outline, forOthers *prompt.Outline // in lists; the latter where it is another one
 }
 
 // Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may

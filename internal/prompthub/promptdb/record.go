@@ -98,6 +98,9 @@ func library(p prompt.Prompt) table.Props {
 			table.Prop{Name: "OriginId", Value: table.String(string(p.Origin.ID))},
 			table.Prop{Name: "OriginVersion", Value: table.Int64(p.Origin.Version)})
 	}
+	if p.Released != nil {
+		props = append(props, outlineProp("Released", *p.Released))
+	}
 	return props
 }
 
@@ -157,7 +160,7 @@ func (r record) row() (table.Row, error) {
 
 // mineRow returns the author's summary row, which is written in the same batch.
 func (r record) mineRow() table.Row {
-	return table.Row{Key: mineKey(r.AuthorID, r.ID), Props: authorSummary(r.Prompt)}
+	return table.Row{Key: mineKey(r.AuthorID, r.ID), Props: append(authorSummary(r.Prompt), ownOutlines(r.Prompt)...)}
 }
 
 // errUnreadable means that a truth row is damaged, and errNewer that a later version of the
@@ -185,6 +188,7 @@ func parseRecord(row table.Row) (record, error) {
 	if names := row.Props.Get("OldNames").Str(); names != "" {
 		p.OldNames = strings.Split(names, "|")
 	}
+	p.Released = parseOutline(row, "Released")
 	p.Origin = prompt.Origin{
 		ID: prompt.ID(row.Props.Get("OriginId").Str()), Version: row.Props.Get("OriginVersion").Int(),
 	}

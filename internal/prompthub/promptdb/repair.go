@@ -194,13 +194,18 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 	if next := rec.projectedAt.Add(minProjectionInterval); why == counts && rec.lease == nil && now.Before(next) {
 		return retryAt(next), nil
 	}
-	if why != rewrite && rec.lease == nil && tally == rec.Tally {
+	was, to := *rec, *rec
+	if why != counts { // after the truth row was read: a label that is moved later has its own message
+		if to.Released, err = db.releasedNow(ctx, *rec); err != nil {
+			return reconciled, err
+		}
+	}
+	if why != rewrite && rec.lease == nil && tally == rec.Tally && sameOutline(to.Released, rec.Released) {
 		return db.afterCommits(w), nil
 	}
 	if err := w.wake(ctx); err != nil {
 		return reconciled, err
 	}
-	was, to := *rec, *rec
 	was.lease = was.lease.alsoStale(stray)
 	to.Tally, to.projectedAt = tally, db.Now()
 	committed, err := w.commit(ctx, &was, to)

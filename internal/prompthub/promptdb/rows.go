@@ -17,13 +17,24 @@ type indexRow struct {
 func (db *DB) rows(p prompt.Prompt) []indexRow {
 	rows := []indexRow{{db.t.Votes, table.Row{Key: locatorKey(p.ID), Props: locatorProps(p)}}}
 	card := summary(p)
+	outlined := card
+	if p.Listed() {
+		outlined = with(card, outlines(p)...)
+	}
 	for _, x := range indexes {
 		for _, part := range x.parts(p) {
-			rows = append(rows, indexRow{x.table(db.t), table.Row{Key: x.key(part, p.ID), Props: x.props(card, part, p)}})
+			of := card
+			if x.programs {
+				of = outlined
+			}
+			rows = append(rows, indexRow{x.table(db.t), table.Row{Key: x.key(part, p.ID), Props: x.props(of, part, p)}})
 		}
 	}
 	return rows
 }
+
+// of reports whether a prompt has all that is in e.
+func (e entries) of(p prompt.Prompt) bool { return len(e.without(entriesOf(p))) == 0 }
 
 // keys returns the rows of e for one prompt, without their contents.
 func (db *DB) keys(e entries, id prompt.ID) []indexRow {

@@ -94,6 +94,10 @@ func TestLabelOfWhatIsBeingDeleted(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, fault.NotFound, fault.Of(finishAll(r, tk)))
+		for _, c := range r.Pending() { // its wake-up goes
+			c.Pass()
+		}
+		synctest.Wait()
 	})
 }
 

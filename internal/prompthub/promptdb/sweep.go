@@ -27,7 +27,7 @@ const (
 	sweepRest    = 24 * time.Hour
 )
 
-// voteSettled is after what time the jobs of a vote are done, or lost.
+// voteSettled is after what time the jobs of a vote, or of a moved label, are done, or lost.
 const voteSettled = 5 * time.Minute
 
 // Sweep is anti-entropy: it walks the truth and every index table a slice at a time, from where the
@@ -194,8 +194,8 @@ func (s *slice) repair(ctx context.Context, d Difference) error {
 	return s.db.repair(ctx, d)
 }
 
-// moving reports whether a difference may be that of a vote of a moment ago. Of a prompt with more
-// votes than are read here it says so too, as nobody can know.
+// moving reports whether a difference may be that of a vote, or of a moved label, of a moment ago. Of
+// a prompt with more votes than are read here it says so too, as nobody can know.
 func (db *DB) moving(ctx context.Context, d Difference) (bool, error) {
 	young := func(row *table.Row) bool {
 		return row != nil && db.Now().Sub(row.Props.Get("UpdatedAt").Time()) < voteSettled
@@ -204,6 +204,8 @@ func (db *DB) moving(ctx context.Context, d Difference) (bool, error) {
 	case d.voter != "":
 		vote, err := db.get(ctx, db.t.Votes, voteKey(d.id, d.voter))
 		return young(vote) || young(d.stray), err
+	case d.labels:
+		return db.movedLabel(ctx, d)
 	case d.counts:
 		r := table.Range{Partition: locatorKey(d.id).Partition, From: votePrefix}
 		rows, more, err := db.scan().rows(ctx, db.t.Votes, r, table.MaxPage)
@@ -213,6 +215,17 @@ func (db *DB) moving(ctx context.Context, d Difference) (bool, error) {
 		return more, err
 	}
 	return false, nil
+}
+
+// movedLabel reports whether a label of a prompt was moved a moment ago, or a move taken back.
+func (db *DB) movedLabel(ctx context.Context, d Difference) (moved bool, err error) {
+	r := table.Prefix(authorPartition(d.author), movesOf(d.id))
+	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, table.MaxPage) // the last first
+	for _, row := range rows {
+		m := parseMoveRow(row)
+		moved = moved || db.Now().Sub(m.At) < voteSettled || db.Now().Sub(m.Undone.At) < voteSettled
+	}
+	return moved, err
 }
 
 // keepPlace remembers where the next run goes on.

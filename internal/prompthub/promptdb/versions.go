@@ -384,6 +384,9 @@ func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.
 	}
 	was := now
 	c, ops := w.moveOps(c, c.on(n), 0, w.author)
+	if now.Released, err = w.db.released(ctx, nil, now.Prompt, c); err != nil {
+		return record{}, nil, err
+	}
 	ops = append(ops, c.of(now.Prompt).op(w.author, w.id))
 	ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: versionKey(w.author, w.id, n), ETag: table.Any}})
 	return now, slices.Concat(ops, uses, w.nameOps(&was, now, c)), nil

@@ -301,15 +301,18 @@ func voterProps(id prompt.ID, author string, v prompt.Vote, at time.Time) table.
 // expedite brings the wake-up forward, behind the answer: both writes have ended, so what it finds
 // is final.
 func (p *voteOp) expedite() {
-	if p.wokenAt.IsZero() {
-		return
+	if !p.wokenAt.IsZero() {
+		p.db.expedite(QueueMoves, p.receipt)
 	}
-	receipt := p.receipt
-	p.db.Background(func() {
+}
+
+// expedite has a message come in a second. Where that fails it comes in its own time.
+func (db *DB) expedite(name string, r queue.Receipt) {
+	db.Background(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
 		defer cancel()
-		if _, err := p.db.Queues.Hide(ctx, QueueMoves, receipt, time.Second); err != nil && !errors.Is(err, queue.ErrGone) {
-			p.db.Log.DebugContext(ctx, "wake-up of a vote not brought forward", slog.Any("error", err))
+		if _, err := db.Queues.Hide(ctx, name, r, time.Second); err != nil && !errors.Is(err, queue.ErrGone) {
+			db.Log.DebugContext(ctx, "wake-up not brought forward", slog.String("queue", name), slog.Any("error", err))
 		}
 	})
 }

@@ -18,6 +18,10 @@ import (
 // FileName is what the file of a skill is called.
 const FileName = "SKILL.md"
 
+// Format numbers how files are written. Digests are stored: where the same prompt gets other bytes,
+// this is one more, and the digests of before count no longer.
+const Format = 1
+
 // A Skill is a prompt as a skill.
 type Skill struct {
 	FrontMatter
@@ -44,10 +48,27 @@ func Of(p prompt.Prompt) (Skill, bool) {
 	if !prompt.ValidSlug(p.Slug) || strings.TrimSpace(body) == "" || len(p.Content().Includes()) > 0 {
 		return Skill{}, false
 	}
-	return Skill{body: body, FrontMatter: FrontMatter{
-		Name: p.Slug, Description: cmp.Or(printable(p.About()), printable(p.Title), p.Slug),
-		Metadata: Metadata{string(p.ID), strconv.FormatInt(max(p.Version, 1), 10)},
-	}}, true
+	return Skill{body: body, FrontMatter: Head(p, p.About(), p.Version)}, true
+}
+
+// Head returns the head of the file of a version, which is about something. Of the prompt it takes
+// what all versions share.
+func Head(p prompt.Prompt, about string, version int64) FrontMatter {
+	return FrontMatter{
+		Name: p.Slug, Description: cmp.Or(printable(about), printable(p.Title), p.Slug),
+		Metadata: Metadata{string(p.ID), strconv.FormatInt(max(version, 1), 10)},
+	}
+}
+
+// Outline returns what lists tell of a prompt, its file among it.
+func Outline(p prompt.Prompt) prompt.Outline {
+	c := p.Content()
+	o := prompt.Outline{Format: Format, Version: max(p.Version, 1), About: p.About(), System: c.HasSystem(), Arguments: c.Arguments()}
+	if s, ok := Of(p); ok {
+		file := s.File()
+		o.Digest, o.Size = Digest(file), len(file)
+	}
+	return o
 }
 
 // File returns the bytes of SKILL.md.

@@ -1,0 +1,106 @@
+package mcp_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/skill"
+)
+
+// TestListsTellWhatIsRead: whatever becomes of a prompt, its versions and its label, lists tell of it
+// what reading it does, each to those who may read it. Lists read no prompt by itself.
+func TestListsTellWhatIsRead(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		w.handle("ann", "anna")
+		v := w.write("ann", prompt.Draft{Title: "Letter", Text: "To {{a}}.", Visibility: prompt.Public, Tags: []prompt.Tag{"text"}})
+		two := "Two {{b}}."
+		_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, prompthub.Match{Any: true}, prompthub.Patch{Text: &two})
+		require.NoError(rt, err)
+		require.NoError(rt, w.hub.SetLabel(t.Context(), user("ann"), v.ID, prompt.Production, 1))
+		for range rapid.IntRange(1, 8).Draw(rt, "changes") {
+			w.change(rt, v.ID)
+		}
+		w.settle()
+		_, err = w.db.Verify(t.Context(), func(d promptdb.Difference) { rt.Errorf("%s", d) }, func(int) {})
+		require.NoError(rt, err)
+
+		_, err = w.hub.Lookup(t.Context(), user("bob"), prompt.Ref{Name: string(v.ID)})
+		hidden := err != nil
+		for _, c := range []caller{w.as("ann"), w.as("ann").at("/mcp/u/anna"), w.as("bob").at("/mcp/u/anna"), w.as("bob").at("/mcp/t/text"), w.as("")} {
+			if hidden && c.path+c.name != "/mcpann" {
+				require.Empty(rt, c.list(object{}).Prompts)
+				require.Empty(rt, c.skills(rt))
+				continue
+			}
+			c.tells(rt)
+		}
+	})
+}
+
+// change does one thing that an author may do. What a state forbids does nothing.
+func (w *world) change(rt *rapid.T, id prompt.ID) {
+	ann, ctx := user("ann"), w.t.Context()
+	n := rapid.Int64Range(0, 4).Draw(rt, "version")
+	text := fmt.Sprintf("Text %d of {{%s}}.", n, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "variable"))
+	patch := func(p prompthub.Patch) error {
+		_, err := w.hub.Patch(ctx, ann, id, prompthub.Match{Any: true}, p)
+		return err
+	}
+	visibility := prompt.Visibility(rapid.SampledFrom([]string{"public", "private"}).Draw(rt, "visibility"))
+	description := rapid.SampledFrom([]string{"", "Something else."}).Draw(rt, "description")
+	changes := map[string]func() error{
+		"edit":        func() error { return patch(prompthub.Patch{Text: &text}) },
+		"release":     func() error { return patch(prompthub.Patch{Text: &text, Labels: []string{prompt.Production}}) },
+		"describe":    func() error { return patch(prompthub.Patch{Description: &description}) },
+		"publish":     func() error { return patch(prompthub.Patch{Visibility: &visibility}) },
+		"label":       func() error { return w.hub.SetLabel(ctx, ann, id, prompt.Production, n) },
+		"other label": func() error { return w.hub.SetLabel(ctx, ann, id, "staging", n) },
+		"undo":        func() error { return w.hub.UndoLabel(ctx, ann, id, prompt.Production) },
+		"delete one":  func() error { return w.hub.DeleteVersion(ctx, ann, id, n) },
+		"vote": func() error {
+			_, err := w.hub.Vote(ctx, ann, id, prompt.Like)
+			return err
+		},
+		"settle": func() error { w.settle(); return nil },
+	}
+	names := []string{"edit", "release", "describe", "publish", "label", "other label", "undo", "delete one", "vote", "settle"}
+	_ = changes[rapid.SampledFrom(names).Draw(rt, "change")]()
+}
+
+func (c caller) skills(rt require.TestingT) []skillEntry {
+	var l struct{ Skills []skillEntry }
+	c.call("skills/list", nil).into(&l)
+	return l.Skills
+}
+
+// tells requires the one prompt of a list to be what reading it says.
+func (c caller) tells(rt require.TestingT) {
+	listed := c.list(object{}).Prompts
+	require.Len(rt, listed, 1)
+	arguments := object{}
+	for _, a := range listed[0].Arguments {
+		require.True(rt, a.Required)
+		arguments[a.Name] = "x"
+	}
+	require.Len(rt, arguments, 1)
+	var g gotten
+	c.get(listed[0].Name, arguments).into(&g)
+	require.Equal(rt, listed[0].Description, g.Description)
+
+	skills := c.skills(rt)
+	require.Len(rt, skills, 1)
+	var read struct{ Contents []struct{ Text string } }
+	c.call("resources/read", object{"uri": skills[0].URI}).into(&read)
+	require.Equal(rt, skills[0].Resources[0].Digest, skill.Digest([]byte(read.Contents[0].Text)))
+	var one struct{ Skill skillEntry }
+	c.call("skills/get", object{"uri": skills[0].URI}).into(&one)
+	require.Equal(rt, skills[0], one.Skill)
+}

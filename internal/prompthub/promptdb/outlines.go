@@ -1,0 +1,117 @@
+package promptdb
+
+import (
+	"context"
+	"encoding/json"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/skill"
+	"prompthub/internal/table"
+)
+
+// Programs get the version with the label production, or else what the prompt holds, and lists tell
+// them of it without reading it: the rows of those lists have its outline. That of what the prompt
+// holds follows from the truth row; that of another version is kept there, as Released. A label is
+// moved without writing the truth row, which follows by a message, as counts follow votes.
+
+// outlines returns what the rows of public lists hold for programs.
+func outlines(p prompt.Prompt) table.Props {
+	if !p.Named() {
+		return nil
+	}
+	return table.Props{outlineProp("Outline", shownOutline(p))}
+}
+
+// ownOutlines returns what the author's own list holds for programs: what he gets, and what others
+// get where that is another version.
+func ownOutlines(p prompt.Prompt) table.Props {
+	if p.Released == nil {
+		return outlines(p)
+	}
+	props := table.Props{outlineProp("Outline", *p.Released)}
+	if p.Listed() && p.Released.Version < p.From {
+		props = append(props, outlineProp("OutlineForOthers", shownOutline(p)))
+	}
+	return props
+}
+
+func shownOutline(p prompt.Prompt) prompt.Outline {
+	if p.Released != nil && p.Released.Version >= p.From {
+		return *p.Released
+	}
+	return skill.Outline(p)
+}
+
+func outlineProp(name string, o prompt.Outline) table.Prop {
+	return table.Prop{Name: name, Value: table.String(jsonOf(o))}
+}
+
+// parseOutline reads an outline. It is nil where a row has none, or one of another format: those of
+// stores of earlier versions, until their prompts are written again.
+func parseOutline(row table.Row, name string) *prompt.Outline {
+	text := row.Props.Get(name).Str()
+	var o prompt.Outline
+	if text == "" || json.Unmarshal([]byte(text), &o) != nil || o.Format != skill.Format {
+		return nil
+	}
+	return &o
+}
+
+// released returns what a prompt keeps of the version with the label production. Was is the prompt
+// before a change of it; where it is nil, everything is made anew.
+func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c card) (*prompt.Outline, error) {
+	n := c.labels[prompt.Production]
+	if n == 0 || n == p.Version {
+		return nil, nil
+	}
+	of := p
+	switch {
+	case was != nil && was.Version == n:
+		of.Draft = p.With(was.Content())
+	case was != nil && was.Released != nil && was.Released.Version == n && sameHead(was.Prompt, p):
+		return was.Released, nil
+	default:
+		row, err := db.versionAt(ctx, p.AuthorID, p.ID, n)
+		if err != nil || row == nil {
+			return nil, err
+		}
+		of.Draft = p.With(parseVersionRow(*row).Content)
+	}
+	of.Version = n
+	o := skill.Outline(of)
+	return &o, nil
+}
+
+// sameHead reports whether two states of a prompt agree in what an outline takes of all versions.
+func sameHead(a, b prompt.Prompt) bool {
+	return a.Slug == b.Slug && a.Title == b.Title && a.Description == b.Description
+}
+
+// releasedNow returns what a prompt keeps of the version with the label production, as its labels
+// row says now.
+func (db *DB) releasedNow(ctx context.Context, rec record) (*prompt.Outline, error) {
+	if !rec.Named() {
+		return nil, nil
+	}
+	c, err := db.card(ctx, rec.AuthorID, rec.ID)
+	if err != nil || c == nil {
+		return rec.Released, err
+	}
+	return db.released(ctx, nil, rec.Prompt, *c)
+}
+
+func sameOutline(a, b *prompt.Outline) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return jsonOf(a) == jsonOf(b)
+}
+
+// Outline returns what programs of a viewer get of a prompt of a list. It is nil where the list does
+// not tell.
+func (v View) Outline(viewer string) *prompt.Outline {
+	if v.forOthers != nil && viewer != v.AuthorID {
+		return v.forOthers
+	}
+	return v.outline
+}
