@@ -28,7 +28,7 @@ func langfuses() []request {
 		{name: "Langfuse: list one", token: true, setup: made, call: sent("GET", "?name=a/b", ""), steps: 3, tables: 5, behind: 1},
 		{name: "Langfuse: create", token: true, setup: made, call: sent("POST", "", `{"name":"n","prompt":"x","labels":["production"]}`), steps: 6, tables: 7, queues: 2, behind: 2},
 		{name: "Langfuse: create another version", token: true, setup: made, call: sent("POST", "", `{"name":"a/b","prompt":"x","labels":["production"]}`), steps: 7, tables: 15, queues: 2, behind: 2},
-		{name: "Langfuse: label a version", token: true, setup: made, call: sent("PATCH", "/a%2Fb/versions/2", `{"newLabels":["production"]}`), steps: 7, tables: 18, behind: 1},
+		{name: "Langfuse: label a version", token: true, setup: made, call: sent("PATCH", "/a%2Fb/versions/2", `{"newLabels":["production"]}`), steps: 7, tables: 18, queues: 2, behind: 2},
 		{name: "Langfuse: delete a version", token: true, setup: made, call: sent("DELETE", "/a%2Fb?version=1", ""), steps: 10, tables: 19, queues: 2, behind: 2},
 		{name: "Langfuse: delete", token: true, setup: made, call: sent("DELETE", "/a%2Fb", ""), steps: 8, tables: 16, queues: 2, behind: 2},
 	}

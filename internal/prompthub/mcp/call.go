@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -54,7 +55,7 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if e := checkEnvelope(body); e != nil {
-		return failure{Version: "2.0", Error: e}.send(w)
+		return failure{Version: "2.0", Error: e}.send(w, http.StatusBadRequest)
 	}
 	leave, err := d.Door.Admission.Enter(c.Key)
 	if err != nil {
@@ -63,13 +64,18 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 	defer leave()
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	r.Header = r.Header.Clone()
+	r.Header.Del("Last-Event-Id") // of a stream to be resumed: there are none
 	if name, ok := encodedName(r.Header.Get(nameHeader)); ok {
 		r.Header.Set(nameHeader, name)
 	}
 	a := &answer{header: w.Header(), status: http.StatusOK}
 	d.protocol.ServeHTTP(a, r)
-	if c.refused != nil {
+	switch {
+	case c.refused != nil:
 		return c.refused
+	case a.status >= http.StatusBadRequest && !strings.HasPrefix(a.header.Get("Content-Type"), "application/json"):
+		// of what is no message the library speaks in plain text
+		return failure{Version: "2.0", Error: invalid(cut(strings.TrimSpace(a.body.String())))}.send(w, a.status)
 	}
 	a.send(w)
 	return nil
@@ -125,13 +131,27 @@ func checkEnvelope(body []byte) *jsonrpc.Error {
 	err := json.Unmarshal(body, &message)
 	switch {
 	case jsontext.Value(body).Kind() == '[':
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "send one message at a time: there are no batches"}
+		return invalid("send one message at a time: there are no batches")
 	case err != nil:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is no JSON object"}
+		return invalid("the message is no JSON object")
 	case len(message.ID) > maxID:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the id of the message is too long"}
+		return invalid("the id of the message is too long")
+	case message.ID != nil && !comesBack(message.ID):
+		return invalid("the id of a message is a text, or an integer of at most 53 bits")
 	}
 	return nil
+}
+
+func invalid(what string) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: what}
+}
+
+// comesBack reports whether the library answers with the id that it gets: it makes an int64 of every
+// number.
+func comesBack(id jsontext.Value) bool {
+	const most = 1<<53 - 1
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	return id.Kind() == '"' || err == nil && -most <= n && n <= most
 }
 
 // A failure is a message of the protocol that reports an error. That of a message that nobody reads
@@ -143,13 +163,13 @@ type failure struct {
 }
 
 // send answers with the failure alone.
-func (f failure) send(w http.ResponseWriter) error {
+func (f failure) send(w http.ResponseWriter, status int) error {
 	b, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusBadRequest)
+	w.WriteHeader(status)
 	_, _ = w.Write(b) // who does not listen any more cannot be told
 	return nil
 }
