@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -89,4 +90,38 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		require.Less(t, len(a.body), 500)
 		require.NotContains(t, a.body, `"id"`)
 	}
+}
+
+// An id comes back as it was sent, or the message is refused. What no session needs is ignored.
+func TestEnvelopes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	send := func(id string, header ...string) answer {
+		return w.as("").send("POST", "/mcp", `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/list"}`, header...)
+	}
+	for _, id := range []string{`1`, `0`, `-9007199254740991`, `9007199254740991`, `"a"`, `""`, `"\u00e9"`} {
+		a := send(id)
+		var is struct{ ID, Result any }
+		require.NoError(t, json.Unmarshal([]byte(a.body), &is))
+		var want any
+		require.NoError(t, json.Unmarshal([]byte(id), &want))
+		require.Equal(t, want, is.ID)
+		require.NotNil(t, is.Result)
+	}
+	for _, id := range []string{`9007199254740993`, `99999999999999999999999999`, `1.5`, `1e3`, `null`, `true`, `{"a":1}`, `[1]`} {
+		a := send(id)
+		require.Equal(t, 400, a.status, id)
+		a.fails(-32600)
+	}
+	for _, header := range [][]string{{"Last-Event-ID", "7"}, {"Mcp-Session-Id", "none"}} {
+		a := send(`1`, header...)
+		require.Equal(t, 200, a.status, a.body)
+		require.Empty(t, a.header.Get("Mcp-Session-Id"))
+	}
+	send(`1`, "Mcp-Protocol-Version", "1999-01-01").fails(-32600)
+	for _, method := range []string{"GET", "DELETE", "PUT"} {
+		a := w.as("").send(method, "/mcp", "")
+		require.Equal(t, []any{405, "POST"}, []any{a.status, a.header.Get("Allow")})
+	}
+	require.Equal(t, 202, w.as("").send("POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`).status)
 }

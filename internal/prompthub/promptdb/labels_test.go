@@ -135,6 +135,8 @@ func TestLabelMovesInOneTick(t *testing.T) {
 	w.clock.Advance(-time.Hour)
 	put(2)
 	require.Equal(t, []string{"1>2", "1>3 undone"}, w.history("ann", p, "production")[:2])
+	w.clock.Advance(2 * time.Second)
+	w.run()
 	w.check()
 }
 

@@ -14,9 +14,10 @@ import (
 
 // RowsVersion says which rows function wrote the index rows of a prompt. A binary
 // that meets a higher one leaves the prompt alone.
-const RowsVersion = 2
+const RowsVersion = 3
 
-// boundedTokens is the version from which on a title has at most prompt.MaxTokens tokens.
+// boundedTokens is the version from which on a title has at most prompt.MaxTokens tokens, which are
+// prefixes of up to prompt.LongestPrefix. With version 3 came outlines, which rows have or have not.
 const boundedTokens = 2
 
 // A record is a truth row.

@@ -19,7 +19,7 @@ func (db *DB) longestPrefix() int {
 	return prompt.FormerLongestPrefix
 }
 
-// learnVersion finds out whether all index rows are of this version: they are in a new store.
+// learnVersion finds out whether all titles have their longest prefixes: they have in a new store.
 func (db *DB) learnVersion(ctx context.Context) error {
 	row, err := db.get(ctx, db.t.SystemState, rowsKey())
 	if err != nil {
@@ -32,7 +32,7 @@ func (db *DB) learnVersion(ctx context.Context) error {
 		}
 		return db.keepVersion(ctx)
 	}
-	db.whole.Store(row.Props.Get("RowsVersion").Int() >= RowsVersion)
+	db.whole.Store(row.Props.Get("RowsVersion").Int() >= boundedTokens)
 	return nil
 }
 
