@@ -37,7 +37,7 @@ func TestListsTellWhatIsRead(t *testing.T) {
 		for _, c := range []caller{w.as("ann"), w.as("ann").at("/mcp/u/anna"), w.as("bob").at("/mcp/u/anna"), w.as("bob").at("/mcp/t/text"), w.as("")} {
 			if hidden && c.path+c.name != "/mcpann" {
 				require.Empty(rt, c.list(object{}).Prompts)
-				require.Empty(rt, c.skills(rt))
+				require.Empty(rt, c.skills())
 				continue
 			}
 			c.tells(rt)
@@ -75,7 +75,7 @@ func (w *world) change(rt *rapid.T, id prompt.ID) {
 	_ = changes[rapid.SampledFrom(names).Draw(rt, "change")]()
 }
 
-func (c caller) skills(rt require.TestingT) []skillEntry {
+func (c caller) skills() []skillEntry {
 	var l struct{ Skills []skillEntry }
 	c.call("skills/list", nil).into(&l)
 	return l.Skills
@@ -95,7 +95,7 @@ func (c caller) tells(rt require.TestingT) {
 	c.get(listed[0].Name, arguments).into(&g)
 	require.Equal(rt, listed[0].Description, g.Description)
 
-	skills := c.skills(rt)
+	skills := c.skills()
 	require.Len(rt, skills, 1)
 	var read struct{ Contents []struct{ Text string } }
 	c.call("resources/read", object{"uri": skills[0].URI}).into(&read)
