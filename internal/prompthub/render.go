@@ -59,23 +59,33 @@ func (s *Service) Resolve(ctx context.Context, who auth.User, v View) (Resolutio
 	return s.db.Resolve(ctx, who.ID, v, s.rules.TextLimit())
 }
 
-// WithIncludes returns the prompts of a page with what they include in its places, as far as one
-// prompt might include all of it; the others are as they were written.
-func (s *Service) WithIncludes(ctx context.Context, who auth.User, p Page) (Page, error) {
-	items, err := s.db.ResolveAll(ctx, who.ID, p.Items, s.rules.TextLimit())
-	return Page{Items: items, Next: p.Next}, err
-}
-
-// checkIncludes reports what keeps a content from being resolved now.
-func (s *Service) checkIncludes(ctx context.Context, p prompt.Prompt) error {
+// checkIncludes reports what keeps a content from being resolved now, and notes what the prompt
+// takes with what it includes: lists tell programs of it. What others may not read they are not told.
+func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
+	p.Included = nil
 	if len(p.Content().Includes()) == 0 {
 		return nil
 	}
-	_, err := s.db.Resolve(ctx, p.AuthorID, View{Prompt: p}, s.rules.TextLimit())
+	whole, err := s.db.Resolve(ctx, p.AuthorID, View{Prompt: *p}, s.rules.TextLimit())
 	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind == fault.Conflict {
 		return &fault.Error{Kind: fault.Invalid, Text: f.Text, Fields: []fault.Field{{Name: prompt.TextsField(p.Content()), Message: f.Text}}}
 	}
+	if err == nil && (p.Visibility != prompt.Public || whole.Public) {
+		p.Included = whole.Arguments()
+	}
 	return err
+}
+
+// recheckIncludes is checkIncludes for what a change makes of a prompt. Publishing needs no look at
+// what is included, but what of it others may be told does.
+func (s *Service) recheckIncludes(ctx context.Context, was prompt.Prompt, now *prompt.Prompt) error {
+	if !now.Content().Same(was.Content()) {
+		return s.checkIncludes(ctx, now)
+	}
+	if now.Visibility != was.Visibility {
+		_ = s.checkIncludes(ctx, now) // of what cannot be resolved nobody is told
+	}
+	return nil
 }
 
 // UsedBy returns which prompts of its author's include a prompt, and whether there are more. Its

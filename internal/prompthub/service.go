@@ -73,7 +73,7 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	p := prompt.Prompt{
 		ID: id, AuthorID: who.ID, AuthorName: who.Name, Draft: d, Origin: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
 	}
-	if err := s.checkIncludes(ctx, p); err != nil {
+	if err := s.checkIncludes(ctx, &p); err != nil {
 		return s.repeated(ctx, who, idem, err)
 	}
 	made, isNew, err := s.db.Add(ctx, p, idem)
@@ -297,10 +297,8 @@ func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Mat
 		if err := s.checkTags(ctx, now.Tags, p.Tags); err != nil {
 			return p, err
 		}
-		if !now.Content().Same(p.Content()) {
-			if err := s.checkIncludes(ctx, now); err != nil {
-				return p, err
-			}
+		if err := s.recheckIncludes(ctx, p, &now); err != nil {
+			return p, err
 		}
 		now.Revision++
 		now.UpdatedAt = s.now().UTC().Truncate(time.Millisecond)

@@ -73,9 +73,6 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 		cursor = p.Cursor
 	}
 	page, err := d.page(ctx, c, cursor)
-	if err == nil {
-		page, err = d.Service.WithIncludes(ctx, c.User, page) // whose variables are arguments too
-	}
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"net/http"
 	"strings"
 	"testing"
@@ -260,6 +261,18 @@ func TestIncludes(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string][]string{"part": {"name", "tone"}, "whole": {"name", "tone"}, "broken": {"whom", "name", "tone"}}, listed, "clients send what is listed, and nothing else")
+	w.write("ann", prompt.Draft{Name: "secret", Title: "Secret", Text: "{{key}}", Visibility: prompt.Private})
+	private := w.write("ann", prompt.Draft{Name: "open", Title: "Open", Text: "@@@langfusePrompt:name=secret|label=latest@@@", Visibility: prompt.Private})
+	arguments := func(c caller) int {
+		list := c.list(object{}).Prompts
+		return len(list[slices.IndexFunc(list, func(p listedPrompt) bool { return p.Name == "open" })].Arguments)
+	}
+	require.Equal(t, 1, arguments(w.as("ann")))
+	public := prompt.Public
+	_, err := w.hub.Patch(t.Context(), user("ann"), private.ID, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &public})
+	require.NoError(t, err)
+	require.Zero(t, arguments(w.as("bob").at("/mcp/u/anna")), "of what nobody else may read")
+
 	require.Equal(t, "This is the plain part of Ann.", w.as("ann").get("whole", object{"name": "Ann"}).text())
 	require.Contains(t, w.as("ann").get("whole", nil).fails(invalidParams), "name is required")
 	var c struct{ Completion struct{ Values []string } }

@@ -203,15 +203,17 @@ func (a answer) fails(code int) string {
 
 // A promptList is a page of prompts/list.
 type promptList struct {
-	Prompts []struct {
-		Name, Description string
-		Arguments         []struct {
-			Name, Description string
-			Required          bool
-		}
-	}
+	Prompts    []listedPrompt
 	NextCursor, CacheScope, ResultType string
 	TTL                                int `json:"ttlMs"`
+}
+
+type listedPrompt struct {
+	Name, Description string
+	Arguments         []struct {
+		Name, Description string
+		Required          bool
+	}
 }
 
 func (l promptList) names() []string {

@@ -84,7 +84,8 @@ type Prompt struct {
 	OldNames []string // that still lead to it, the oldest first
 	Origin   Origin   // of a fork
 	Versions
-	Released *Outline // of the version with the label production, where that is not the one that the prompt holds
+	Included []Argument // what it takes with what it included when it was saved; nil for what includes nothing
+	Released *Outline   // of the version with the label production, where that is not the one that the prompt holds
 }
 
 // An Origin is the version of another prompt that a fork was made of, or that was merged into it

@@ -69,6 +69,8 @@ type libraryLine struct {
 	Labels      map[string]int64 `json:"labels,omitempty"`
 	Message     string           `json:"message,omitempty"`
 	Origin      *originLine      `json:"origin,omitempty"`
+	// what it takes with what it includes; nothing else tells what that was when it was saved
+	Included []prompt.Argument `json:"included,omitempty"`
 	contentParts
 }
 
@@ -117,7 +119,7 @@ func (b *backup) libraryLine(ctx context.Context, rec record, c card) (*libraryL
 	l := &libraryLine{
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
-		Deleted: c.gaps.String(), Labels: c.labels, contentParts: partsOf(rec.Content()),
+		Deleted: c.gaps.String(), Labels: c.labels, Included: rec.Included, contentParts: partsOf(rec.Content()),
 	}
 	if rec.Origin.ID != "" {
 		l.Origin = &originLine{rec.Origin.ID, rec.Origin.Version}
@@ -171,6 +173,7 @@ func (l *libraryLine) into(p *prompt.Prompt) {
 		return
 	}
 	p.Name, p.Slug, p.OldNames, p.Description, p.OwnTags, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.OwnTags, l.Message
+	p.Included = l.Included
 	p.Draft = p.With(l.with(p.Text))
 	if l.Origin != nil {
 		p.Origin = prompt.Origin{ID: l.Origin.Prompt, Version: l.Origin.Version}

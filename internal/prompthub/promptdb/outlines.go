@@ -65,9 +65,10 @@ func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c card
 		return nil, nil
 	}
 	of := p
+	of.Included = nil
 	switch {
 	case was != nil && was.Version == n:
-		of.Draft = p.With(was.Content())
+		of.Draft, of.Included = p.With(was.Content()), was.Included
 	case was != nil && was.Released != nil && was.Released.Version == n && sameHead(was.Prompt, p):
 		return was.Released, nil
 	default:
@@ -79,6 +80,9 @@ func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c card
 	}
 	of.Version = n
 	o := skill.Outline(of)
+	if p.Released != nil && p.Released.Version == n && len(of.Content().Includes()) > 0 {
+		o.Arguments = p.Released.Arguments // with those of what was included when it was saved
+	}
 	return &o, nil
 }
 

@@ -99,6 +99,9 @@ func library(p prompt.Prompt) table.Props {
 			table.Prop{Name: "OriginId", Value: table.String(string(p.Origin.ID))},
 			table.Prop{Name: "OriginVersion", Value: table.Int64(p.Origin.Version)})
 	}
+	if p.Included != nil {
+		props = append(props, table.Prop{Name: "Included", Value: table.String(jsonOf(p.Included))})
+	}
 	if p.Released != nil {
 		props = append(props, outlineProp("Released", *p.Released))
 	}
@@ -190,6 +193,9 @@ func parseRecord(row table.Row) (record, error) {
 		p.OldNames = strings.Split(names, "|")
 	}
 	p.Released = parseOutline(row, "Released")
+	if text := row.Props.Get("Included").Str(); text != "" && json.Unmarshal([]byte(text), &p.Included) != nil {
+		p.Included = nil // nobody is told what cannot be read
+	}
 	p.Origin = prompt.Origin{
 		ID: prompt.ID(row.Props.Get("OriginId").Str()), Version: row.Props.Get("OriginVersion").Int(),
 	}

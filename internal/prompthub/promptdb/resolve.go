@@ -28,6 +28,8 @@ type Resolution struct {
 	prompt.Content
 	Root  Node
 	Graph map[Node][]Node // what each includes itself; empty where nothing is included
+
+	Public bool // whether everyone may read all that is included
 }
 
 // Resolve puts what the content of a view includes into its places. The names are those of the
@@ -40,23 +42,6 @@ func (db *DB) Resolve(ctx context.Context, viewer string, v View, maxText int) (
 		return Resolution{}, err
 	}
 	return found.resolve(v, maxText)
-}
-
-// ResolveAll returns the prompts of a list with what they include in its places. Together they
-// include no more than one alone may: those beyond that, and those that Resolve would refuse, are
-// as they were written.
-func (db *DB) ResolveAll(ctx context.Context, viewer string, list []View, maxText int) ([]View, error) {
-	found, err := db.readIncludes(ctx, viewer, list)
-	if err != nil || len(found) == 0 {
-		return list, err
-	}
-	whole := slices.Clone(list)
-	for i, v := range list {
-		if r, err := found.resolve(v, maxText); err == nil {
-			whole[i].Draft = v.With(r.Content)
-		}
-	}
-	return whole, nil
 }
 
 // A place is an include in a text of an owner's.
@@ -72,6 +57,7 @@ type includes map[place]*included
 type included struct {
 	Node
 	err      error // why it cannot be included: a Conflict
+	public   bool
 	content  prompt.Content
 	includes []prompt.Include
 	depth    int // of what it includes
@@ -134,7 +120,7 @@ func (db *DB) readInclude(ctx context.Context, viewer string, p place) (*include
 		return conflict("which is a chat; only texts can be included")
 	}
 	c := v.Content()
-	return &included{Node: Node{ID: v.ID, Name: v.Name, Version: v.Version}, content: c, includes: c.Includes()}, nil
+	return &included{Node: Node{ID: v.ID, Name: v.Name, Version: v.Version}, content: c, includes: c.Includes(), public: v.Listed() && shows(v.Prompt, "", v.Version)}, nil
 }
 
 // resolve puts what was read into its places in a content.
@@ -156,7 +142,11 @@ func (found includes) resolve(v View, maxText int) (Resolution, error) {
 		return Resolution{}, tooDeep()
 	}
 	c, err = r.splice(root, c)
-	return Resolution{Content: c, Root: root, Graph: r.graph}, err
+	public := true
+	for _, i := range r.found {
+		public = public && i.public
+	}
+	return Resolution{Content: c, Root: root, Graph: r.graph, Public: public}, err
 }
 
 // resolving is what is known while the includes of a prompt are put into their places.

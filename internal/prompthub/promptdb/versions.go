@@ -378,7 +378,7 @@ func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.
 			return record{}, nil, fmt.Errorf("version %d of prompt %s is missing", left, w.id)
 		}
 		v := parseVersionRow(*row)
-		now.Draft = now.With(v.Content)
+		now.Draft, now.Included = now.With(v.Content), nil
 		now.Message, now.Version, now.UpdatedAt = v.Message, left, at
 		now.Revision++
 	}

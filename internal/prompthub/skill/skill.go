@@ -64,6 +64,9 @@ func Head(p prompt.Prompt, about string, version int64) FrontMatter {
 func Outline(p prompt.Prompt) prompt.Outline {
 	c := p.Content()
 	o := prompt.Outline{Format: Format, Version: max(p.Version, 1), About: p.About(), System: c.HasSystem(), Arguments: c.Arguments()}
+	if p.Included != nil {
+		o.Arguments = p.Included
+	}
 	if s, ok := Of(p); ok {
 		file := s.File()
 		o.Digest, o.Size = Digest(file), len(file)
