@@ -3,8 +3,8 @@ package mcp_test
 import (
 	"encoding/base64"
 	"fmt"
-	"slices"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 

@@ -203,7 +203,7 @@ func (a answer) fails(code int) string {
 
 // A promptList is a page of prompts/list.
 type promptList struct {
-	Prompts    []listedPrompt
+	Prompts                            []listedPrompt
 	NextCursor, CacheScope, ResultType string
 	TTL                                int `json:"ttlMs"`
 }
