@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/queue"
 )
 
 // A machine runs what an author may do with names, versions and labels, in any order, and a model
@@ -28,6 +29,7 @@ type machine struct {
 	db  *promptdb.DB
 	now time.Time
 
+	queues  queue.Queues
 	prompts []*modelled
 	keys    map[string]*key // what names and slugs lead to
 }
@@ -64,8 +66,9 @@ var (
 func newMachine(t *rapid.T) *machine {
 	m := &machine{t: t, now: time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC), keys: map[string]*key{}}
 	clock := func() time.Time { return m.now }
+	m.queues = memory.NewQueues(clock)
 	m.db = promptdb.New(promptdb.Config{
-		Store: memory.NewTables(), Queues: memory.NewQueues(clock), Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
+		Store: memory.NewTables(), Queues: m.queues, Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(_ context.Context, d time.Duration) error { m.now = m.now.Add(d); return nil },
 	})
@@ -370,8 +373,14 @@ func (m *machine) check(*rapid.T) {
 		m.reads(p, author, 1)
 		m.reads(p, reader, p.from)
 	}
+	messages, err := m.queues.Receive(context.Background(), promptdb.QueueRepairs, queue.MaxReceive, time.Minute) // of labels that were moved
+	require.NoError(m.t, err)
+	for _, x := range messages {
+		require.NoError(m.t, m.db.Repair(context.Background(), x.Text))
+		require.NoError(m.t, m.queues.Delete(context.Background(), promptdb.QueueRepairs, x.Receipt))
+	}
 	var found []string
-	_, err := m.db.Verify(context.Background(), func(d promptdb.Difference) { found = append(found, d.String()) }, func(int) {})
+	_, err = m.db.Verify(context.Background(), func(d promptdb.Difference) { found = append(found, d.String()) }, func(int) {})
 	require.NoError(m.t, err)
 	require.Empty(m.t, found)
 }
