@@ -54,6 +54,7 @@ func langsmiths() []request {
 		{name: "LangSmith: tag a commit", token: true, setup: made, call: sent("POST", "/repos/-/greet/tags", `{"tag_name":"dev","commit_id":"00000001"}`), steps: 5, tables: 11, behind: 1},
 		{name: "LangSmith: settings", token: true, again: true, setup: made, call: sent("GET", "/settings", ""), steps: 1, tables: 1},
 		{name: "LangSmith: list prompts", token: true, again: true, setup: made, call: sent("GET", "/repos?limit=100&offset=0", ""), steps: 2, tables: 2},
+		{name: "LangSmith: list prompts, Python", token: true, again: true, setup: made, call: sent("GET", "/repos/?limit=100&offset=0", ""), steps: 2, tables: 2},
 		{name: "LangSmith: a prompt", token: true, again: true, setup: made, call: sent("GET", "/repos/-/greet", ""), steps: 2, tables: 5},
 		{name: "LangSmith: create", token: true, setup: made, call: sent("POST", "/repos/", `{"repo_handle":"another","is_public":false}`), steps: 5, tables: 6, queues: 2, behind: 2},
 		{name: "LangSmith: update", token: true, setup: made, call: sent("PATCH", "/repos/-/greet", `{"description":"About it."}`), steps: 7, tables: 15, queues: 2, behind: 2},

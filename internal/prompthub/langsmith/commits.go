@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,6 +29,19 @@ func commitHash(id prompt.ID, n int64, content string) string {
 	return fmt.Sprintf("%0*x", numberDigits, n) + hex.EncodeToString(sum[:])[:hashDigits-numberDigits]
 }
 
+// commitID returns the beginning of a commit hash as the UUID that clients want besides.
+func commitID(hash string) string {
+	return strings.Join([]string{hash[:8], hash[8:12], hash[12:16], hash[16:20], hash[20:32]}, "-")
+}
+
+// hashOf returns the beginning of a commit hash that a UUID is, and what is none as it is.
+func hashOf(name string) string {
+	if hash := strings.ReplaceAll(name, "-", ""); len(hash) == 32 && commitID(hash) == name {
+		return hash
+	}
+	return name
+}
+
 // numbered returns the version that a commit hash, or the beginning of one, may name, and 0 for what
 // is none.
 func numbered(hash string) int64 {
@@ -43,9 +57,10 @@ func numbered(hash string) int64 {
 
 // version returns the prompt of a path in the version that a tag or a commit hash names.
 func (s *server) version(ctx context.Context, r request, name string) (prompthub.View, error) {
-	if n := numbered(name); n > 0 {
+	hash := hashOf(name)
+	if n := numbered(hash); n > 0 {
 		v, err := s.find(ctx, r, prompthub.WantedVersion{Number: n})
-		if err == nil && !unpushed(v.Of.Message) && commitHash(v.ID, n, v.Of.Hash)[:len(name)] == name {
+		if err == nil && !unpushed(v.Of.Message) && strings.HasPrefix(commitHash(v.ID, n, v.Of.Hash), hash) {
 			return v, nil
 		}
 		if err != nil && fault.Of(err) != fault.NotFound {
@@ -84,7 +99,6 @@ type commit struct {
 	ID        string  `json:"id"`
 	Hash      string  `json:"commit_hash"`
 	Parent    *string `json:"parent_commit_hash"`
-	RepoID    string  `json:"repo_id"`
 	CreatedAt string  `json:"created_at"`
 	UpdatedAt string  `json:"updated_at"`
 	Message   string  `json:"description"`
@@ -129,7 +143,7 @@ func (s *server) listCommits(ctx context.Context, r request) (any, error) {
 
 func newCommit(id prompt.ID, v prompt.Version) commit {
 	hash := commitHash(id, v.Number, v.Hash)
-	return commit{ID: hash, Hash: hash, RepoID: string(id), CreatedAt: stamp(v.At), UpdatedAt: stamp(v.At), Message: v.Message}
+	return commit{ID: commitID(hash), Hash: hash, CreatedAt: stamp(v.At), UpdatedAt: stamp(v.At), Message: v.Message}
 }
 
 type newCommitBody struct {

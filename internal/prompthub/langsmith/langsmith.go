@@ -43,6 +43,7 @@ func build(f door.Foreign) *server {
 	s := &server{Foreign: f, mux: http.NewServeMux()}
 	s.handle("GET /settings", s.settings)
 	s.handle("GET /repos", s.listRepos)
+	s.handle("GET /repos/{$}", s.listRepos) // of Python
 	s.handle("POST /repos/{$}", s.createRepo)
 	s.handle("GET /repos/{owner}/{repo}", s.getRepo)
 	s.handle("PATCH /repos/{owner}/{repo}", s.updateRepo)

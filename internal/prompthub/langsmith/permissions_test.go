@@ -2,6 +2,7 @@ package langsmith_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -87,6 +88,7 @@ type route struct{ pattern, path, body, scope, author, other string }
 var matrix = []route{
 	{"GET /ls/settings", "/settings", "", "", "200 200 200 200 200", "200 200 200 200 200"},
 	{"GET /ls/repos", "/repos?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},
+	{"GET /ls/repos/{$}", "/repos/?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},
 	{"POST /ls/repos/{$}", "/repos/", `{"repo_handle":"{repo}"}`, auth.ScopeWrite, "409 409 409 200 200", "200 200 200 200 200"},
 	{"GET /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", "", "", "200 200 200 404 404", "200 404 404 404 404"},
 	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/latest", "", "", "200 200 200 404 404", "200 404 404 404 404"},
@@ -201,6 +203,33 @@ func TestNothingPushed(t *testing.T) {
 		require.Equal(t, want, w.do(ann, "GET", "/commits/-/new-one/"+path, "").Code, path)
 	}
 	require.Equal(t, 404, w.do(ann, "POST", "/repos/-/new-one/tags", `{"tag_name":"a","commit_id":"00000001"}`).Code)
+}
+
+// The client of Python reads answers more strictly than that of JavaScript: ids of commits are UUIDs,
+// and settings have a time.
+func TestWhatPythonReads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, ann := w.token("ann", prompthub.TokenDraft{})
+	w.target(t, "private")
+	var settings struct {
+		ID        string    `json:"id"`
+		Name      string    `json:"display_name"`
+		CreatedAt time.Time `json:"created_at"`
+		Handle    string    `json:"tenant_handle"`
+	}
+	require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/settings", "").Body.Bytes(), &settings))
+	require.Equal(t, prompt.AuthorKey("ann"), settings.Handle)
+	var list struct{ Commits []map[string]any }
+	require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/commits/-/private/", "").Body.Bytes(), &list))
+	id, hash := list.Commits[1]["id"].(string), list.Commits[1]["commit_hash"].(string)
+	require.Regexp(t, `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`, id)
+	require.Equal(t, hash[:32], strings.ReplaceAll(id, "-", ""))
+	require.Equal(t, 200, w.do(ann, "POST", "/repos/-/private/tags", `{"tag_name":"first","commit_id":"`+id+`"}`).Code)
+	require.Contains(t, w.do(ann, "GET", "/commits/-/private/first", "").Body.String(), hash)
+	other := strings.Repeat("0", 7) + "1" + id[8:35] + "x"
+	require.Equal(t, 404, w.do(ann, "GET", "/commits/-/private/"+other, "").Code)
+	require.JSONEq(t, w.do(ann, "GET", "/repos?limit=1", "").Body.String(), w.do(ann, "GET", "/repos/?limit=1&match_prefix=true&sort_field=updated_at", "").Body.String())
 }
 
 func TestRefused(t *testing.T) {

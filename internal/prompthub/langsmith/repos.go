@@ -17,9 +17,10 @@ import (
 const mine = "-"
 
 type settings struct {
-	ID     string  `json:"id"`
-	Name   string  `json:"display_name"`
-	Handle *string `json:"tenant_handle"`
+	ID        string `json:"id"`
+	Name      string `json:"display_name"`
+	CreatedAt string `json:"created_at"`
+	Handle    string `json:"tenant_handle"`
 }
 
 func (s *server) settings(ctx context.Context, r request) (any, error) {
@@ -27,7 +28,8 @@ func (s *server) settings(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return settings{ID: u.Key, Name: u.Name, Handle: &[]string{cmp.Or(u.Handle, u.Key)}[0]}, nil
+	// Since when there is a user nobody knows here, and the client of Python wants to.
+	return settings{ID: u.Key, Name: u.Name, CreatedAt: stamp(time.Unix(0, 0)), Handle: cmp.Or(u.Handle, u.Key)}, nil
 }
 
 // A repo is a prompt.
