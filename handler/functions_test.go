@@ -18,7 +18,6 @@ import (
 
 	"prompthub/internal/auth"
 	"prompthub/internal/command"
-	"prompthub/internal/function/queuetrigger"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/langfuse"
@@ -180,12 +179,6 @@ func TestHost(t *testing.T) {
 	require.Greater(t, retry*time.Duration(q.MaxDequeueCount-1), promptdb.Lease, "a message must not turn to poison while a projection is under way")
 	require.LessOrEqual(t, timeSpan(t, q.MaxPollingInterval), 2*time.Second)
 	require.Greater(t, timeSpan(t, h.FunctionTimeout), promptdb.JobEnds, "a job of a timer ends by itself")
-
-	local := command.LocalQueues()
-	require.Equal(t, queuetrigger.Settings{
-		BatchSize: q.BatchSize, NewBatchThreshold: q.NewBatchThreshold, MaxDequeue: q.MaxDequeueCount, RetryDelay: retry,
-		Lock: 10 * time.Minute, MaxPoll: local.MaxPoll,
-	}, local)
 }
 
 var span = regexp.MustCompile(`^(\d\d):(\d\d):(\d\d)$`)

@@ -99,6 +99,36 @@ param customDomain string = ''
 // With WEBSITE_AUTH_ENABLED set by hand, forged headers would be believed.
 var platformSettings = filter(objectKeys(moreSettings), name => startsWith(toLower(name), 'website_'))
 
+// The names are those of the code: a test holds the lists against each other.
+var tableNames = [
+  'Prompts'
+  'PromptVotes'
+  'PromptVotesByVoter'
+  'TagIndex'
+  'TitleSearchIndex'
+  'PublicPromptsNewestIndex'
+  'PublicPromptsMostLikedIndex'
+  'DeletedPromptsIndex'
+  'HiddenPromptsIndex'
+  'TagCatalog'
+  'SystemState'
+  'AccessTokens'
+  'Users'
+]
+
+var queueNames = [
+  'score-bucket-moves'
+  'index-repairs'
+]
+
+// Beside the settings that every application has.
+var settingsOfItsOwn = union({
+  PUBLIC_READ: string(publicRead)
+  MAX_TEXT: string(maxText)
+}, empty(tags) ? {} : {
+  TAGS: tags
+})
+
 var token = toLower(uniqueString(subscription().id, environmentName, location))
 var ipRanges = empty(allowedIpRanges) ? [] : map(split(allowedIpRanges, ','), range => trim(range))
 var resourceTags = { 'azd-env-name': environmentName }
@@ -131,6 +161,8 @@ module storage 'modules/storage.bicep' = {
     queuePrefix: queuePrefix
     privateNetwork: privateNetwork
     logsName: monitoring.outputs.logsName
+    tableNames: tableNames
+    queueNames: queueNames
   }
 }
 
@@ -189,12 +221,10 @@ module app 'modules/app.bicep' = {
     jwtIssuer: jwtIssuer
     jwtAudience: jwtAudience
     authTenants: authTenants
-    publicRead: publicRead
-    maxText: maxText
-    catalogTags: tags
     logLevel: logLevel
     tablePrefix: tablePrefix
     queuePrefix: queuePrefix
+    settingsOfItsOwn: settingsOfItsOwn
     moreSettings: empty(platformSettings) ? moreSettings : fail('MORE_SETTINGS may not set ${join(platformSettings, ', ')}')
     allowedIpRanges: ipRanges
     corsOrigins: empty(corsOrigins) ? [] : map(split(corsOrigins, ','), origin => trim(origin))
@@ -212,6 +242,7 @@ module domain 'modules/domain.bicep' = if (!empty(customDomain)) {
     firewallId: frontDoor!.outputs.firewallId
     hostName: customDomain
     originHostName: app.outputs.hostName
+    name: 'prompthub'
   }
 }
 
@@ -225,6 +256,8 @@ module alerts 'modules/alerts.bicep' = {
     logsName: monitoring.outputs.logsName
     storageName: storage.outputs.name
     email: alertEmail
+    displayName: 'PromptHub'
+    antiEntropy: 'anti-entropy'
   }
 }
 

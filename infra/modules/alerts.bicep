@@ -7,6 +7,13 @@ param logsName string
 param storageName string
 param email string
 
+@maxLength(12)
+@description('What people call the application.')
+param displayName string
+
+@description('The timer function that compares index rows with the truth, every 15 minutes. Empty: there is none.')
+param antiEntropy string = ''
+
 resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
   name: logsName
 }
@@ -20,7 +27,7 @@ resource people 'Microsoft.Insights/actionGroups@2023-01-01' = if (!empty(email)
   location: 'global'
   tags: tags
   properties: {
-    groupShortName: 'PromptHub'
+    groupShortName: displayName
     enabled: true
     emailReceivers: [
       { name: 'operator', emailAddress: email, useCommonAlertSchema: true }
@@ -36,8 +43,8 @@ resource poison 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
   tags: tags
   kind: 'LogAlert'
   properties: {
-    displayName: 'PromptHub: messages that failed five times'
-    description: 'A message reached a poison queue: its prompt waits for anti-entropy. See "Poison" in docs/deploy.md.'
+    displayName: '${displayName}: messages that failed five times'
+    description: 'A message reached a poison queue: its work waits. See "Poison" in docs/deploy.md.'
     severity: 1
     enabled: true
     autoMitigate: true
@@ -66,7 +73,7 @@ resource serverErrors 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
   tags: tags
   kind: 'LogAlert'
   properties: {
-    displayName: 'PromptHub: requests that failed here'
+    displayName: '${displayName}: requests that failed here'
     description: 'More than 2 % of at least 20 requests in 15 minutes were answered 5xx. See "Errors" in docs/deploy.md.'
     severity: 1
     enabled: true
@@ -97,7 +104,7 @@ resource projectionAge 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
   tags: tags
   kind: 'LogAlert'
   properties: {
-    displayName: 'PromptHub: lists lag behind'
+    displayName: '${displayName}: lists lag behind'
     description: 'A projection ran more than 12 minutes after its message was put. See "Projection age" in docs/deploy.md.'
     severity: 2
     enabled: true
@@ -123,13 +130,13 @@ resource projectionAge 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
   }
 }
 
-resource drift 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
+resource drift 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(antiEntropy)) {
   name: 'drift-${token}'
   location: location
   tags: tags
   kind: 'LogAlert'
   properties: {
-    displayName: 'PromptHub: index rows differed from the truth'
+    displayName: '${displayName}: index rows differed from the truth'
     description: 'Anti-entropy found and mended rows that no queued repair had mended. See "Drift" in docs/deploy.md.'
     severity: 2
     enabled: true
@@ -141,7 +148,7 @@ resource drift 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
     criteria: {
       allOf: [
         {
-          query: 'AppTraces | where Message has "anti-entropy" | extend Line = parse_json(Message) | where tostring(Line.msg) == "anti-entropy" | project Differences = toint(Line.differences)'
+          query: 'AppTraces | where Message has "${antiEntropy}" | extend Line = parse_json(Message) | where tostring(Line.msg) == "${antiEntropy}" | project Differences = toint(Line.differences)'
           timeAggregation: 'Total'
           metricMeasureColumn: 'Differences'
           operator: 'GreaterThan'
@@ -154,13 +161,13 @@ resource drift 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
   }
 }
 
-resource silence 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
+resource silence 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(antiEntropy)) {
   name: 'silence-${token}'
   location: location
   tags: tags
   kind: 'LogAlert'
   properties: {
-    displayName: 'PromptHub: the timer is silent'
+    displayName: '${displayName}: the timer is silent'
     description: 'Anti-entropy, due every 15 minutes, did not run for an hour: the application does not start. See "Silence" in docs/deploy.md.'
     severity: 1
     enabled: true
@@ -172,7 +179,7 @@ resource silence 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
     criteria: {
       allOf: [
         {
-          query: 'AppRequests | where OperationName == "anti-entropy" and Success == true'
+          query: 'AppRequests | where OperationName == "${antiEntropy}" and Success == true'
           timeAggregation: 'Count'
           operator: 'LessThan'
           threshold: 1

@@ -16,12 +16,14 @@ param entraClientId string
 param jwtIssuer string
 param jwtAudience string
 param authTenants string
-param publicRead bool
-param maxText int
-param catalogTags string
 param logLevel string
 param tablePrefix string
 param queuePrefix string
+
+@description('What the application has of settings of its own, by their names.')
+param settingsOfItsOwn object
+
+@description('Settings that win over all others.')
 param moreSettings object
 param allowedIpRanges array
 param corsOrigins array
@@ -140,8 +142,6 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
       APPLICATIONINSIGHTS_CONNECTION_STRING: insights.properties.ConnectionString
       APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'Authorization=AAD;ClientId=${identity.properties.clientId}'
       AzureWebJobsDisableHomepage: 'true' // "/" is the application's
-      PUBLIC_READ: string(publicRead)
-      MAX_TEXT: string(maxText)
       LOG_LEVEL: logLevel
       QUEUE_PREFIX: queuePrefix // function.json names the queues with it
       CORS_ORIGINS: join(corsOrigins, ',')
@@ -158,9 +158,7 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
       AUTH_TENANTS: authTenants
     }, empty(tablePrefix) ? {} : {
       TABLE_PREFIX: tablePrefix
-    }, empty(catalogTags) ? {} : {
-      TAGS: catalogTags
-    }, moreSettings)
+    }, settingsOfItsOwn, moreSettings)
   }
 
   resource auth 'config' = {

@@ -6,13 +6,16 @@ param firewallId string
 param hostName string
 param originHostName string
 
+@description('Begins the name of the endpoint.')
+param name string
+
 resource profile 'Microsoft.Cdn/profiles@2025-06-01' existing = {
   name: profileName
 }
 
 resource endpoint 'Microsoft.Cdn/profiles/afdEndpoints@2025-06-01' = {
   parent: profile
-  name: 'prompthub-${token}'
+  name: '${name}-${token}'
   location: 'global'
   tags: tags
   properties: { enabledState: 'Enabled' }

@@ -1,4 +1,4 @@
-// The storage account: the tables and queues of PromptHub, what the Functions host keeps, and the deployed package.
+// The storage account: the tables and queues of an application, what the Functions host keeps, and the deployed package.
 param location string
 param tags object
 param token string
@@ -8,30 +8,14 @@ param queuePrefix string
 param privateNetwork bool
 param logsName string
 
-// The names are those of the code: a test holds the two lists against each other.
-var tableNames = [
-  'Prompts'
-  'PromptVotes'
-  'PromptVotesByVoter'
-  'TagIndex'
-  'TitleSearchIndex'
-  'PublicPromptsNewestIndex'
-  'PublicPromptsMostLikedIndex'
-  'DeletedPromptsIndex'
-  'HiddenPromptsIndex'
-  'TagCatalog'
-  'SystemState'
-  'AccessTokens'
-  'Users'
-]
+@description('Names of the tables, without their prefix.')
+param tableNames string[]
+
+@description('Names of the queues, without their prefix.')
+param queueNames string[]
 
 // What fails five times goes to the queue with -poison after its name.
-var queueNames = [
-  'score-bucket-moves'
-  'score-bucket-moves-poison'
-  'index-repairs'
-  'index-repairs-poison'
-]
+var allQueueNames = flatten(map(queueNames, name => [name, '${name}-poison']))
 
 var deploymentContainerName = 'deployments'
 
@@ -71,7 +55,7 @@ resource queueService 'Microsoft.Storage/storageAccounts/queueServices@2025-01-0
   name: 'default'
 }
 
-resource queues 'Microsoft.Storage/storageAccounts/queueServices/queues@2025-01-01' = [for name in queueNames: {
+resource queues 'Microsoft.Storage/storageAccounts/queueServices/queues@2025-01-01' = [for name in allQueueNames: {
   parent: queueService
   name: '${queuePrefix}${name}'
 }]

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// stuckAfter is longer than the Functions host waits for anything: functionTimeout in host.json is
-	// 5 minutes.
-	stuckAfter = 6 * time.Minute
+	// StuckAfter is for how long the custom handler may finish nothing before it ends. It is longer than
+	// the Functions host waits for anything: functionTimeout in host.json is 5 minutes.
+	StuckAfter = 6 * time.Minute
 	lookEvery  = 10 * time.Second
 )
 
@@ -47,7 +47,7 @@ func (d *watchdog) moves() bool {
 	return moves
 }
 
-// guard calls stuck when nothing was finished for stuckAfter although something was under way all
+// guard calls stuck when nothing was finished for StuckAfter although something was under way all
 // the time. It counts looks and not time, so that a machine that was asleep does not find itself
 // stuck when it wakes.
 func (d *watchdog) guard(ctx context.Context, stuck func()) {
@@ -56,7 +56,7 @@ func (d *watchdog) guard(ctx context.Context, stuck func()) {
 		if looks++; d.moves() {
 			looks = 0
 		}
-		if time.Duration(looks)*lookEvery >= stuckAfter {
+		if time.Duration(looks)*lookEvery >= StuckAfter {
 			stuck()
 			return
 		}

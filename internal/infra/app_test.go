@@ -30,7 +30,7 @@ var elsewhere = map[string]string{
 	"FUNCTIONS_CUSTOMHANDLER_PORT": "the Functions host sets it",
 	"AZURE_FUNCTIONS_ENVIRONMENT":  "func start sets it; in Azure it would allow dev mode",
 	"WEBSITE_AUTH_ENABLED":         "the platform sets it where sign-in is on; set by hand it would believe forged headers",
-	"TABLE_*":                      "the names are in storage.bicep, TABLE_PREFIX goes before them",
+	"TABLE_*":                      "the names are in main.bicep, TABLE_PREFIX goes before them",
 	"LIMIT_*":                      "the defaults suit; moreSettings replaces them",
 	"AUTH_ALLOWED_APPLICATIONS":    "none may by default; moreSettings names those that may",
 	"OIDC_*":                       "in Azure the platform signs people in; mode oidc is for machines of one's own",
@@ -42,12 +42,15 @@ var elsewhere = map[string]string{
 // settingKey finds the settings: those keys that begin with a capital.
 var settingKey = regexp.MustCompile(`(?m)^\s*([A-Z]\w+):`)
 
+// ownSettings finds what main.bicep has of settings that not every application has.
+var ownSettings = regexp.MustCompile(`(?ms)^var settingsOfItsOwn = .*?\n\n`)
+
 // appSettings compares the settings of the function app with those that the program reads.
-func appSettings(t *testing.T, fs files) []string {
-	known := settings(t)
+func appSettings(t *testing.T, app application, fs files) []string {
+	known := settings(t, app)
 	require.Contains(t, known, "AUTH_MODE")
 	var problems []string
-	given := groups(settingKey, fs.section(t, "modules/app.bicep", "  resource settings '"))
+	given := append(groups(settingKey, fs.section(t, "modules/app.bicep", "  resource settings '")), groups(settingKey, ownSettings.FindString(fs["main.bicep"]))...)
 	for _, name := range given {
 		if _, ours := known[name]; !ours && !slices.Contains(hosts, name) {
 			problems = append(problems, name+": nobody reads it")
@@ -59,7 +62,7 @@ func appSettings(t *testing.T, fs files) []string {
 	for _, name := range append(slices.Collect(maps.Keys(known)), hosts...) {
 		family, _, _ := strings.Cut(name, "_")
 		if !slices.Contains(given, name) && elsewhere[name] == "" && elsewhere[family+"_*"] == "" {
-			problems = append(problems, name+" is not set: set it in app.bicep, or say in this test why not")
+			problems = append(problems, name+" is not set: set it in app.bicep, or say in this test why not (settings of an application of its own: in its main.bicep)")
 		}
 	}
 	return problems
@@ -68,7 +71,7 @@ func appSettings(t *testing.T, fs files) []string {
 // The defaults of a deployment are those of the program.
 func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 	t.Parallel()
-	known, main := settings(t), infrastructure(t)["main.bicep"]
+	known, main := settings(t, ours), infrastructure(t, ours)["main.bicep"]
 	// People write longer prompts than the default of the binary alone: "make run" and local settings
 	// say the same.
 	known["MAX_TEXT"] = "32768"
@@ -85,7 +88,7 @@ func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 
 func TestSite(t *testing.T) {
 	t.Parallel()
-	fs, file := infrastructure(t), "modules/app.bicep"
+	fs, file := infrastructure(t, ours), "modules/app.bicep"
 	fs.has(t, file, "resource site '", "tags: union(tags, { 'azd-service-name': 'api' })", "httpsOnly: true",
 		"runtime: { name: 'custom', version: '1.0' }", "type: 'UserAssignedIdentity'")
 	taken := []string{
@@ -105,11 +108,13 @@ func TestSite(t *testing.T) {
 // too.
 func TestOriginsArePlatformAndProgram(t *testing.T) {
 	t.Parallel()
-	fs, file := infrastructure(t), "modules/app.bicep"
+	fs, file := infrastructure(t, ours), "modules/app.bicep"
 	fs.has(t, file, "resource site '", "cors: { allowedOrigins: corsOrigins, supportCredentials: false }")
 	fs.has(t, file, "  resource settings '", "CORS_ORIGINS: join(corsOrigins, ',')")
-	for _, f := range functions(t) {
-		require.NotContains(t, f.trigger().Methods, "options", "%s: the host would not pass one on", f.name)
+	for _, app := range applications(t) {
+		for _, f := range functions(t, app) {
+			require.NotContains(t, f.trigger().Methods, "options", "%s: the host would not pass one on", f.name)
+		}
 	}
 }
 
@@ -117,7 +122,7 @@ func TestOriginsArePlatformAndProgram(t *testing.T) {
 // let in, ours alone, and must keep the ranges itself.
 func TestFrontDoorAndAddressRanges(t *testing.T) {
 	t.Parallel()
-	fs := infrastructure(t)
+	fs := infrastructure(t, ours)
 	fs.has(t, "modules/app.bicep", "var frontDoorRules =", "ipAddress: 'AzureFrontDoor.Backend'", "tag: 'ServiceTag'",
 		"headers: { 'x-azure-fdid': [frontDoorId] }")
 	fs.has(t, "modules/app.bicep", "resource site '", "ipSecurityRestrictions: concat(frontDoorRules, rangeRules)", "scmIpSecurityRestrictionsUseMain: true")
@@ -130,7 +135,7 @@ func TestFrontDoorAndAddressRanges(t *testing.T) {
 // Without sign-in and without tokens there is no mode, and the application refuses everybody.
 func TestModeOfSignIn(t *testing.T) {
 	t.Parallel()
-	fs, file := infrastructure(t), "modules/app.bicep"
+	fs, file := infrastructure(t, ours), "modules/app.bicep"
 	require.Contains(t, fs[file], "var authMode = !empty(entraClientId) ? 'easyauth' : (!empty(jwtIssuer) || !empty(jwtAudience)) ? 'jwt' : ''")
 	fs.has(t, file, "  resource auth '", "platform: { enabled: !empty(entraClientId) }",
 		"requireAuthentication: false") // the application refuses: a browser needs its sign-in page
@@ -142,7 +147,7 @@ func TestModeOfSignIn(t *testing.T) {
 // told when it is created. Before a domain is looked at the first time it has no token yet.
 func TestNamesOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	fs := infrastructure(t)
+	fs := infrastructure(t, ours)
 	fs.has(t, "modules/app.bicep", "resource site '", "siteScopedCertificatesEnabled: true")
 	require.Contains(t, fs["modules/domain.bicep"], "output validationToken string = domain.properties.?validationProperties.?validationToken ?? ''\n")
 }
@@ -151,7 +156,7 @@ func TestNamesOfOnesOwn(t *testing.T) {
 // effect where anybody may come in without.
 func TestStaleLimits(t *testing.T) {
 	t.Parallel()
-	fs := infrastructure(t)
+	fs := infrastructure(t, ours)
 	require.Regexp(t, `@minValue\(1\)\n@maxValue\(1000\)\n@description\([^\n]*\)\nparam maximumInstanceCount int = 40`, fs["main.bicep"])
 	require.NotContains(t, fs["modules/app.bicep"], "excludedPaths")
 }

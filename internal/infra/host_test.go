@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/command"
+	"prompthub/internal/function/queuetrigger"
 )
 
 // A hostFile is the part of host.json that this application uses. An unknown key is a mistake:
@@ -77,10 +81,10 @@ func strict(t *testing.T, data []byte, into any) {
 	require.NoError(t, d.Decode(into))
 }
 
-func host(t *testing.T) hostFile {
+func host(t *testing.T, app application) hostFile {
 	t.Helper()
 	var h hostFile
-	strict(t, content(t, "host.json"), &h)
+	strict(t, content(t, string(app), "host.json"), &h)
 	return h
 }
 
@@ -94,7 +98,11 @@ func span(t *testing.T, text string) time.Duration {
 
 func TestHostFile(t *testing.T) {
 	t.Parallel()
-	h := host(t)
+	each(t, hostFileFits)
+}
+
+func hostFileFits(t *testing.T, app application) {
+	h := host(t, app)
 	require.Equal(t, "2.0", h.Version)
 	require.Equal(t, "Microsoft.Azure.Functions.ExtensionBundle", h.ExtensionBundle.ID)
 	require.Regexp(t, `^\[4\.\*, 5\.0\.0\)$`, h.ExtensionBundle.Version)
@@ -108,6 +116,13 @@ func TestHostFile(t *testing.T) {
 	require.Equal(t, "base64", q.MessageEncoding)
 	require.LessOrEqual(t, span(t, q.MaxPollingTime), 5*time.Second, "lists follow a vote within seconds")
 	require.LessOrEqual(t, span(t, h.FunctionTimeout), 10*time.Minute)
+
+	require.Greater(t, command.StuckAfter, span(t, h.FunctionTimeout)+time.Minute-1, "the program is more patient than the host")
+	local := command.LocalQueues()
+	require.Equal(t, queuetrigger.Settings{
+		BatchSize: q.BatchSize, NewBatchThreshold: q.NewBatchThreshold, MaxDequeue: q.MaxDequeueCount, RetryDelay: span(t, q.RetryDelay),
+		Lock: local.Lock, MaxPoll: local.MaxPoll,
+	}, local, "local does as the host does")
 
 	s := h.Logging.ApplicationInsights.SamplingSettings
 	require.Contains(t, strings.Split(s.ExcludedTypes, ";"), "Request", "alerts count requests, so none may be left out")
@@ -137,14 +152,14 @@ type binding struct {
 
 func (f function) trigger() binding { return f.Bindings[0] }
 
-func functions(t *testing.T) []function {
+func functions(t *testing.T, app application) []function {
 	t.Helper()
-	entries, err := os.ReadDir(root + "/functions")
+	entries, err := os.ReadDir(filepath.Join(root, string(app), "functions"))
 	require.NoError(t, err)
 	var all []function
 	for _, e := range entries {
 		f := function{name: e.Name()}
-		strict(t, content(t, "functions", e.Name(), "function.json"), &f)
+		strict(t, content(t, string(app), "functions", e.Name(), "function.json"), &f)
 		require.NotEmpty(t, f.Bindings, e.Name())
 		all = append(all, f)
 	}
@@ -155,8 +170,12 @@ var functionName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,127}$`)
 
 func TestFunctionFiles(t *testing.T) {
 	t.Parallel()
+	each(t, functionFilesFit)
+}
+
+func functionFilesFit(t *testing.T, app application) {
 	methods := []string{"get", "head", "post", "put", "patch", "delete"}
-	for _, f := range functions(t) {
+	for _, f := range functions(t, app) {
 		require.Regexp(t, functionName, f.name)
 		b := f.trigger()
 		require.Equal(t, "in", b.Direction, f.name)
@@ -184,6 +203,10 @@ func TestFunctionFiles(t *testing.T) {
 
 func TestLocalSettingsExample(t *testing.T) {
 	t.Parallel()
+	each(t, localSettingsFit)
+}
+
+func localSettingsFit(t *testing.T, app application) {
 	var local struct {
 		IsEncrypted bool
 		Values      map[string]string
@@ -193,10 +216,10 @@ func TestLocalSettingsExample(t *testing.T) {
 			CORSCredentials bool
 		}
 	}
-	strict(t, content(t, "local.settings.json.example"), &local)
+	strict(t, content(t, string(app), "local.settings.json.example"), &local)
 	require.Equal(t, "custom", local.Values["FUNCTIONS_WORKER_RUNTIME"])
 	require.Equal(t, "UseDevelopmentStorage=true", local.Values["AzureWebJobsStorage"])
-	known := settings(t)
+	known := settings(t, app)
 	for name := range local.Values {
 		if name != "FUNCTIONS_WORKER_RUNTIME" && name != "AzureWebJobsStorage" && !strings.HasPrefix(name, "AzureFunctionsJobHost__") {
 			require.Contains(t, known, name, "nobody reads the setting")

@@ -1,9 +1,7 @@
 package infra
 
 import (
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,23 +12,50 @@ import (
 
 const root = "../.."
 
+// An application is the folder of one, from the root of the repository.
+type application string
+
+// ours is the one at the top.
+const ours application = "."
+
+// applications returns all.
+func applications(t *testing.T) []application {
+	t.Helper()
+	all := []application{ours}
+	folders, err := filepath.Glob(root + "/apps/*")
+	require.NoError(t, err)
+	for _, f := range folders {
+		all = append(all, application("apps/"+filepath.Base(f)))
+	}
+	return all
+}
+
+// each runs a test for every application.
+func each(t *testing.T, test func(*testing.T, application)) {
+	t.Helper()
+	for _, app := range applications(t) {
+		t.Run(string(app), func(t *testing.T) {
+			t.Parallel()
+			test(t, app)
+		})
+	}
+}
+
 // files are the texts of the Bicep files by their paths. That they are Bicep, and fit the types of
 // Azure's resources, the compiler knows: ci.yml asks it. What is read here are names, to hold them
 // against the program.
 type files map[string]string
 
-func infrastructure(t *testing.T) files {
+func infrastructure(t *testing.T, app application) files {
 	t.Helper()
-	all, tree := make(files), os.DirFS(root+"/infra")
-	require.NoError(t, fs.WalkDir(tree, ".", func(name string, _ fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".bicep" {
-			return err
-		}
-		text, err := fs.ReadFile(tree, name)
-		all[name] = comment.ReplaceAllString(string(text), "")
-		return err
-	}))
-	require.Contains(t, all, "main.bicep")
+	all := files{"main.bicep": comment.ReplaceAllString(string(content(t, string(app), "infra/main.bicep")), "")}
+	modules, err := filepath.Glob(root + "/infra/modules/*.bicep")
+	require.NoError(t, err)
+	require.NotEmpty(t, modules)
+	for _, path := range modules {
+		name := "modules/" + filepath.Base(path)
+		all[name] = comment.ReplaceAllString(string(content(t, "infra", name)), "")
+	}
 	return all
 }
 

@@ -79,7 +79,7 @@ func TestPackageIsReproducible(t *testing.T) {
 func TestPackageHoldsWhatTheHostNeeds(t *testing.T) {
 	first, _ := archives(t)
 	want := []string{"handler", "host.json"}
-	for _, f := range functions(t) {
+	for _, f := range functions(t, ours) {
 		want = append(want, f.name+"/function.json")
 	}
 	var names []string

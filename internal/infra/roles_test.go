@@ -58,7 +58,7 @@ func needed(t *testing.T) []string {
 }
 
 // roles compares the roles that are assigned with those that are needed, no more and no less.
-func roles(t *testing.T, fs files) []string {
+func roles(t *testing.T, _ application, fs files) []string {
 	var want []string
 	for _, r := range storageRoles {
 		if slices.ContainsFunc(r.grants, func(g string) bool { return slices.Contains(needed(t), g) }) {
@@ -69,7 +69,7 @@ func roles(t *testing.T, fs files) []string {
 }
 
 // rights reports what is needed and no role that is assigned grants.
-func rights(t *testing.T, fs files) []string {
+func rights(t *testing.T, _ application, fs files) []string {
 	assigned := fs.list(t, "modules/access.bicep", "var storageRoles = {")
 	var granted, missing []string
 	for _, r := range storageRoles {
@@ -87,7 +87,7 @@ func rights(t *testing.T, fs files) []string {
 
 func TestRolesAreAssigned(t *testing.T) {
 	t.Parallel()
-	fs, file := infrastructure(t), "modules/access.bicep"
+	fs, file := infrastructure(t, ours), "modules/access.bicep"
 	const application = "principalId: identity.properties.principalId"
 	fs.has(t, file, "resource storageAccess '", "scope: storage", application)
 	fs.has(t, file, "resource insightsAccess '", "scope: insights", application)

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -31,12 +32,23 @@ func sources(t *testing.T, dirs ...string) []*ast.File {
 	return files
 }
 
-// settings returns the settings of the program, which are the fields with a tag of envconfig, with
-// their defaults.
-func settings(t *testing.T) map[string]string {
+// prompthub is the folder of PromptHub's own packages; what else is in internal all applications share.
+const prompthub = "internal/prompthub"
+
+// own returns the directories of the packages that are an application's own.
+func (a application) own() []string {
+	if a == ours {
+		return []string{"handler", prompthub}
+	}
+	return []string{string(a)}
+}
+
+// settings returns the settings of the program of an application, which are the fields with a tag of
+// envconfig, with their defaults.
+func settings(t *testing.T, app application) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
-	for _, f := range sources(t, "handler", "internal") {
+	for _, f := range append(shared(t), sources(t, app.own()...)...) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			field, ok := n.(*ast.Field)
 			if !ok || field.Tag == nil {
@@ -53,15 +65,32 @@ func settings(t *testing.T) map[string]string {
 	return all
 }
 
-// queues returns the names of the queues, the constants of promptdb that begin with Queue.
-func queues(t *testing.T) []string {
+// shared returns the sources of the foundation.
+func shared(t *testing.T) []*ast.File {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(root, "internal"))
+	require.NoError(t, err)
+	var dirs []string
+	for _, e := range entries {
+		if name := "internal/" + e.Name(); name != prompthub && name != "internal/tools" { // which are modules of their own
+			dirs = append(dirs, name)
+		}
+	}
+	return sources(t, dirs...)
+}
+
+// queues returns the names of the queues, the constants that begin with Queue.
+func queues(t *testing.T, app application) []string {
 	t.Helper()
 	var all []string
-	for _, f := range sources(t, "internal/prompthub/promptdb") {
+	for _, f := range sources(t, app.own()...) {
 		for name, o := range f.Scope.Objects {
 			spec, ok := o.Decl.(*ast.ValueSpec)
-			if ok && strings.HasPrefix(name, "Queue") && len(spec.Values) == 1 {
-				text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if !ok || !strings.HasPrefix(name, "Queue") || len(spec.Values) != 1 {
+				continue
+			}
+			if literal, ok := spec.Values[0].(*ast.BasicLit); ok {
+				text, err := strconv.Unquote(literal.Value)
 				require.NoError(t, err)
 				all = append(all, text)
 			}

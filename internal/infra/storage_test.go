@@ -4,7 +4,7 @@ import "testing"
 
 func TestStorageIsClosed(t *testing.T) {
 	t.Parallel()
-	fs, file := infrastructure(t), "modules/storage.bicep"
+	fs, file := infrastructure(t, ours), "modules/storage.bicep"
 	fs.has(t, file, "resource storage '", "allowSharedKeyAccess: false", "allowBlobPublicAccess: false",
 		"supportsHttpsTrafficOnly: true", "minimumTlsVersion: 'TLS1_2'")
 	fs.has(t, file, "resource deployments '", "properties: { publicAccess: 'None' }")

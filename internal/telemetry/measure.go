@@ -15,6 +15,7 @@ import (
 
 // meters are the instruments.
 type meters struct {
+	service   string // goes before the names of metrics
 	meter     metric.Meter
 	requests  metric.Float64Histogram
 	storage   metric.Float64Histogram
@@ -23,19 +24,19 @@ type meters struct {
 	events    metric.Int64Counter
 }
 
-func newMeters(m metric.Meter) (meters, error) {
+func newMeters(m metric.Meter, service string) (meters, error) {
 	var errs [5]error
-	all := meters{meter: m}
+	all := meters{service: service, meter: m}
 	all.requests, errs[0] = m.Float64Histogram("http.server.request.duration", metric.WithUnit("s"),
 		metric.WithDescription("How long requests took"))
-	all.storage, errs[1] = m.Float64Histogram("prompthub.storage.duration", metric.WithUnit("s"),
+	all.storage, errs[1] = m.Float64Histogram(service+".storage.duration", metric.WithUnit("s"),
 		metric.WithDescription("How long calls of tables and queues took"))
-	all.functions, errs[2] = m.Float64Histogram("prompthub.function.duration", metric.WithUnit("s"),
+	all.functions, errs[2] = m.Float64Histogram(service+".function.duration", metric.WithUnit("s"),
 		metric.WithDescription("How long invocations of queue and timer functions took"))
-	all.age, errs[3] = m.Float64Histogram("prompthub.queue.age", metric.WithUnit("s"),
+	all.age, errs[3] = m.Float64Histogram(service+".queue.age", metric.WithUnit("s"),
 		metric.WithDescription("How old messages were when a function got them, delays on purpose included"),
 		metric.WithExplicitBucketBoundaries(1, 2, 5, 10, 30, 60, 120, 180, 300, 720, 3600, 86400))
-	all.events, errs[4] = m.Int64Counter("prompthub.events",
+	all.events, errs[4] = m.Int64Counter(service+".events",
 		metric.WithDescription("What the application counts: projections, repairs, differences found"))
 	return all, errors.Join(errs[:]...)
 }
@@ -113,7 +114,7 @@ func (t *Telemetry) WatchQueues(q queue.Queues, names ...string) error {
 	if t == nil {
 		return nil
 	}
-	_, err := t.meter.Int64ObservableGauge("prompthub.queue.length",
+	_, err := t.meter.Int64ObservableGauge(t.service+".queue.length",
 		metric.WithDescription("How many messages queues hold, visible or not"),
 		metric.WithInt64Callback(func(ctx context.Context, o metric.Int64Observer) error {
 			var errs []error

@@ -30,7 +30,8 @@ type Telemetry struct {
 }
 
 // Start begins to collect and export what the standard variables of OpenTelemetry ask for. Where
-// they ask for nothing it returns nil. Only the protocol http/protobuf is there.
+// they ask for nothing it returns nil. The names of metrics that no standard names begin with the
+// service. Only the protocol http/protobuf is there.
 func Start(ctx context.Context, service, version string, log *slog.Logger) (*Telemetry, error) {
 	traces, metrics := wanted("TRACES"), wanted("METRICS")
 	if !traces && !metrics {
@@ -67,7 +68,7 @@ func Start(ctx context.Context, service, version string, log *slog.Logger) (*Tel
 		p := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(exporter)), sdkmetric.WithResource(about))
 		meters, t.stop = p, append(t.stop, p.Shutdown)
 	}
-	t.meters, err = newMeters(meters.Meter(service))
+	t.meters, err = newMeters(meters.Meter(service), service)
 	return t, err
 }
 

@@ -119,7 +119,7 @@ func TestExport(t *testing.T) {
 	c := newCollector(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
 	t.Setenv("OTEL_SERVICE_NAME", "hub-of-tests")
-	tel, err := telemetry.Start(t.Context(), "prompthub", "1.2.3", discard)
+	tel, err := telemetry.Start(t.Context(), "other", "1.2.3", discard)
 	require.NoError(t, err)
 	db, q := tel.Tables(memory.NewTables()), tel.Queues(memory.NewQueues(time.Now))
 	require.NoError(t, db.Create(t.Context(), "Prompts"))
@@ -160,13 +160,13 @@ func TestExport(t *testing.T) {
 	require.Equal(t, c.spans["score-bucket-moves"].SpanId, c.spans["delete Prompts"].ParentSpanId)
 
 	require.Equal(t, map[string]uint64{"get not_found Prompts": 1, "delete not_found Prompts": 1, "create ok tables": 1, "create ok queues": 1, "send ok moves": 1},
-		without(c.points("prompthub.storage.duration"), "len"))
-	require.Equal(t, map[string]uint64{"score-bucket-moves failed": 1, "purge panicked": 1}, c.points("prompthub.function.duration"))
-	require.Equal(t, map[string]uint64{"moves": 1}, c.points("prompthub.queue.age"))
-	require.InDelta(t, 90, c.metrics["prompthub.queue.age"].GetHistogram().DataPoints[0].GetSum(), 0)
-	require.Equal(t, int64(3), c.metrics["prompthub.events"].GetSum().DataPoints[0].GetAsInt())
+		without(c.points("other.storage.duration"), "len"))
+	require.Equal(t, map[string]uint64{"score-bucket-moves failed": 1, "purge panicked": 1}, c.points("other.function.duration"))
+	require.Equal(t, map[string]uint64{"moves": 1}, c.points("other.queue.age"))
+	require.InDelta(t, 90, c.metrics["other.queue.age"].GetHistogram().DataPoints[0].GetSum(), 0)
+	require.Equal(t, int64(3), c.metrics["other.events"].GetSum().DataPoints[0].GetAsInt())
 	require.Len(t, c.points("http.server.request.duration"), 1)
-	require.Len(t, c.metrics["prompthub.queue.length"].GetGauge().DataPoints, 2)
+	require.Len(t, c.metrics["other.queue.length"].GetGauge().DataPoints, 2)
 	require.NotContains(t, c.raw.String(), "secret")
 }
 

@@ -59,13 +59,29 @@ func TestPublishedSchemas(t *testing.T) {
 func validate(t *testing.T, dir string, d document) {
 	t.Helper()
 	schema := compile(t, filepath.Join(dir, d.schema))
-	for _, file := range d.files {
+	for _, file := range everywhere(t, d.files) {
 		data, err := yaml.YAMLToJSON(content(t, file))
 		require.NoError(t, err, file)
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 		require.NoError(t, err, file)
 		require.NoError(t, schema.Validate(document), file)
 	}
+}
+
+// everywhere returns files, and those of the same names of the applications beside the one at the top.
+func everywhere(t *testing.T, names []string) []string {
+	t.Helper()
+	all := names
+	for _, name := range names {
+		siblings, err := filepath.Glob(filepath.Join(root, "apps", "*", name))
+		require.NoError(t, err)
+		for _, path := range siblings {
+			relative, err := filepath.Rel(root, path)
+			require.NoError(t, err)
+			all = append(all, relative)
+		}
+	}
+	return all
 }
 
 // elsewhere answers for schemas that the published ones refer to, which serve hosts that we do not

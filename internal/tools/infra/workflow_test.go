@@ -32,6 +32,7 @@ type job struct {
 
 type step struct {
 	Name, Uses, Run string
+	Dir             string `yaml:"working-directory"`
 	With            map[string]any
 }
 
