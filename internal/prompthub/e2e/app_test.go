@@ -240,6 +240,21 @@ func awaitReady(t testing.TB, url string) {
 	}, 30*time.Second, 50*time.Millisecond, "%s does not become ready", url)
 }
 
+// atWork are the places for tests that keep the processors busy. Beside more of them, on two
+// processors, an emulator of storage misses the deadlines of its callers. Who mostly waits takes no
+// place, so that waits run side by side: run these tests with a high -parallel.
+var atWork = make(chan struct{}, 4)
+
+// work takes a place, and returns what gives it back before the test ends. Who has a long wait
+// ahead takes one before t.Parallel, and so gets it before all others.
+func work(t testing.TB) (done func()) {
+	t.Helper()
+	atWork <- struct{}{}
+	done = sync.OnceFunc(func() { <-atWork })
+	t.Cleanup(done)
+	return done
+}
+
 // lines returns the lines of a text.
 func lines(text string) []string {
 	var all []string

@@ -118,6 +118,7 @@ func TestBrowserHostilePrompts(t *testing.T) {
 		for i := range 4 {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
+				work(t)
 				p := suspicious(b.visit(t, a.url(), variants[0]))
 				for n := i; n < len(corpus); n += 4 {
 					hostilePages(p, corpus[n], n)
@@ -126,6 +127,7 @@ func TestBrowserHostilePrompts(t *testing.T) {
 			})
 		}
 	})
+	work(t)
 	p := suspicious(b.visit(t, a.url(), variants[0]))
 	p.as("reader")
 	everyList(p)

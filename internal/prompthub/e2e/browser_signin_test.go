@@ -24,6 +24,7 @@ const (
 // People sign in with a real provider, in a real browser.
 func TestBrowserSignIn(t *testing.T) {
 	t.Parallel()
+	work(t)
 	b := startBrowser(t)
 	a := newLocal(t, "embedded")
 	provider := authtest.Start(t, authtest.Options{

@@ -17,6 +17,7 @@ import (
 // The pages of "handler local", on all real prompts.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
+	work(t)
 	b := startBrowser(t)
 	a := startLocal(t, "embedded")
 	file, total, good := importFile(t, 0)
@@ -33,6 +34,7 @@ func TestBrowser(t *testing.T) {
 // The same pages behind the host, which rebuilds every request and answer.
 func TestBrowserUnderTheHost(t *testing.T) {
 	t.Parallel()
+	work(t)
 	b := startBrowser(t)
 	h := startHosted(t, functiontest.Faults{})
 	file, total, good := importFile(t, 60)

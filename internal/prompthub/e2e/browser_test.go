@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -223,9 +224,13 @@ func (p *tab) press(keys string) *tab {
 	return p
 }
 
-// shot keeps a picture of the page with the output of the test.
+// shot keeps a picture of the page with the output of the test, where one asks for that: it takes
+// longer than most steps.
 func (p *tab) shot(name string) *tab {
 	p.t.Helper()
+	if keep := flag.Lookup("test.artifacts"); keep == nil || keep.Value.String() != "true" {
+		return p
+	}
 	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 	require.NoError(p.t, err)
 	name = strings.ReplaceAll(p.v.name+" "+name, " ", "-") + ".png"

@@ -27,18 +27,19 @@ import (
 // TestKilledInTheMiddle kills the program (SIGKILL) during an import and during votes, starts it
 // again, and finds everything that was acknowledged. The import run again completes.
 func TestKilledInTheMiddle(t *testing.T) {
+	alone, behind := work(t), work(t)
 	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
-		killed(t, startLocal(t, "embedded"), size{rows: 0})
+		killed(t, startLocal(t, "embedded"), size{rows: 0}, alone)
 	})
 	t.Run("host", func(t *testing.T) {
 		t.Parallel()
-		killed(t, startHosted(t, functiontest.Faults{}), small)
+		killed(t, startHosted(t, functiontest.Faults{}), small, behind)
 	})
 }
 
-func killed(t *testing.T, a app, n size) {
+func killed(t *testing.T, a app, n size, done func()) {
 	file, total, good := importFile(t, n.rows)
 	importing := make(chan string)
 	go func() {
@@ -55,6 +56,7 @@ func killed(t *testing.T, a app, n size) {
 	require.Contains(t, out2, fmt.Sprintf("rejected %d", total-good))
 
 	votesThroughKills(t, a)
+	done()
 	awaitCount(t, reader, good)
 	finish(t, a)
 }

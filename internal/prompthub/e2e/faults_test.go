@@ -120,6 +120,7 @@ func (f *faulty) proxy(t *testing.T, addr string) string {
 // Afterwards nothing that was acknowledged is missing, nothing is there twice, and verify finds
 // nothing.
 func TestStorageFaults(t *testing.T) {
+	done := work(t)
 	t.Parallel()
 	f := &faulty{}
 	connection := f.before(t, azurite.Account(t))
@@ -151,6 +152,7 @@ func TestStorageFaults(t *testing.T) {
 	time.Sleep(2 * time.Second) // and after
 	cancel()
 	wg.Wait()
+	done()
 	acked := 0
 	for _, w := range workers {
 		acked += w.acked

@@ -28,6 +28,7 @@ func TestImage(t *testing.T) {
 	if err != nil || os.Getuid() != 0 || runtime.GOOS != "linux" {
 		t.Skip("buildah, run by root, is needed to build a container image here (apt-get install buildah)")
 	}
+	work(t)
 	dir := t.TempDir()
 	b := buildah{tool, []string{"--root", filepath.Join(dir, "root"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}}
 	t.Cleanup(func() { _, _ = b.do("rm", "--all") }) // what is left goes with the directory

@@ -29,6 +29,8 @@ func TestManySlowConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a quarter of a minute")
 	}
+	t.Parallel()
+	work(t)
 	l := startLocal(t, "embedded")
 	begin := func(i int) string {
 		head := "POST /app/prompts/new HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\nContent-Type: application/x-www-form-urlencoded\r\n"

@@ -14,6 +14,7 @@ import (
 // 503.
 func TestStorm(t *testing.T) {
 	t.Parallel()
+	work(t)
 	a := startLocal(t, "embedded")
 	ann := user{t: t, url: a.url(), name: "ann"}
 	p := ann.create("Eye of the storm")
