@@ -169,6 +169,7 @@ func (b bound) most(c bound) bound {
 type search struct {
 	*lab
 	routes    []string
+	messages  []string            // those of them that take messages, for assistants
 	query     map[string][]string // parameters by route
 	ids       []prompt.ID
 	bounds    map[string]bound
@@ -237,7 +238,8 @@ func (s *search) findRoutes(t *testing.T) {
 		s.routes = append(s.routes, pattern)
 		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label"}
 	}
-	s.routes = append(s.routes, mcp.Patterns()...)
+	s.messages = mcp.Patterns()
+	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
 		s.routes = append(s.routes, pattern)
 		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived"}
@@ -335,7 +337,7 @@ func (s *search) forge(t *rapid.T, route string) url.Values {
 // request draws a request of a route.
 func (s *search) request(t *rapid.T, route string) *http.Request {
 	method, path, _ := strings.Cut(route, " ")
-	isPage, isMessage := strings.HasPrefix(path, web.Prefix), slices.Contains(mcp.Patterns(), route)
+	isPage, isMessage := strings.HasPrefix(path, web.Prefix), slices.Contains(s.messages, route)
 	isNamed := strings.HasPrefix(path, langfuse.Prefix) || strings.HasPrefix(path, langsmith.Prefix+"/")
 	id := string(rapid.SampledFrom(s.ids).Draw(t, "id"))
 	part := url.PathEscape(some(t, "path"))
@@ -558,8 +560,8 @@ func (s *search) run(t *rapid.T, route string) error {
 type noDeadline struct{ testing.TB }
 
 // TestBounds searches for requests that cost more than their route may: 200 of each, some twenty
-// thousand together. -rapid.checks=1000 tries ten times as many, in ten times the minute that this
-// takes.
+// thousand together. -rapid.checks=1000 tries ten times as many, in ten times the quarter of a
+// minute that this takes.
 func TestBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSearch(t)
