@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -82,6 +83,28 @@ func TestResultIsNotKept(t *testing.T) {
 		}
 	}
 	look(t, root, "ok ")
+}
+
+var testCommand = regexp.MustCompile(`go test [^&;\n]*`)
+
+// Whatever these packages forget to name, make test and make race, which are what .ci/run runs, take
+// no result that was kept.
+func TestMakeKeepsNoResults(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("make"); testing.Short() || err != nil {
+		t.Skip("asks make what it would do")
+	}
+	for _, target := range []string{"test", "race"} {
+		cmd := exec.CommandContext(t.Context(), "make", "-n", target)
+		cmd.Dir = filepath.Join("..", "..")
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		commands := testCommand.FindAllString(string(out), -1)
+		require.NotEmpty(t, commands, target)
+		for _, command := range commands {
+			require.Contains(t, command, " -count=1 ")
+		}
+	}
 }
 
 // put writes a file that is old enough for go test, which keeps no result that depends on a file of

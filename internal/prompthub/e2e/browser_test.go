@@ -201,7 +201,7 @@ func (p *tab) reads(text string) *tab {
 // click clicks what a selector finds, as a mouse does.
 func (p *tab) click(selector string) *tab {
 	p.t.Helper()
-	p.sees(fmt.Sprintf("document.querySelector(%q)", selector))
+	p.ready(selector)
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	require.NoError(p.t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector))), selector)
@@ -211,15 +211,23 @@ func (p *tab) click(selector string) *tab {
 // write types a text into a field in place of what was there.
 func (p *tab) write(selector, text string) *tab {
 	p.t.Helper()
-	p.sees(fmt.Sprintf("document.querySelector(%q)", selector))
+	p.ready(selector)
 	eval[bool](p, fmt.Sprintf("(f => { f.focus(); f.select(); return true })(document.querySelector(%q))", selector))
 	call(p, input.InsertText, input.InsertTextParams{Text: text})
 	return p
 }
 
+// ready waits until the page is whole, its scripts have run, and a selector finds something: before
+// that a click on it may do nothing.
+func (p *tab) ready(selector string) *tab {
+	p.t.Helper()
+	return p.sees(fmt.Sprintf("document.readyState === 'complete' && document.querySelector(%q)", selector))
+}
+
 // press presses keys, whatever has the focus.
 func (p *tab) press(keys string) *tab {
 	p.t.Helper()
+	p.ready("body")
 	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.KeyEvent(keys)))
 	return p
 }
