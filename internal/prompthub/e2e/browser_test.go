@@ -182,7 +182,9 @@ func eval[T any](p *tab, expression string) T {
 // sees waits until an expression is true. Between two pages there is none to ask.
 func (p *tab) sees(expression string) *tab {
 	p.t.Helper()
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+	pause := 10 * time.Millisecond
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(pause) {
+		pause = min(pause*3/2, 200*time.Millisecond) // looking is work for the browser too
 		if v, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && v {
 			return p
 		}

@@ -48,7 +48,7 @@ func killed(t *testing.T, a app, n size, done func()) {
 	}()
 	reader := user{t: t, url: a.url(), name: "reader"}
 	// Killed when some are there and others are on their way.
-	require.Eventually(t, func() bool { return len(reader.walkSafely("/prompts?limit=100")) > good/10 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(reader.walkSafely("/prompts?limit=100")) > good/10 }, time.Minute, 20*time.Millisecond)
 	a.kill(t)
 	out := <-importing
 	code, out2, errs := command(t, nil, "import", file, "--as-contributor", "--url", a.url())
