@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"prompthub/internal/inputs"
 )
 
 // modules is where npm puts the pinned Azurite, below the root of the repository.
@@ -23,7 +25,7 @@ func (i install) script(service string) string {
 
 // find returns the Azurite of the repository around the working directory.
 func find() (install, error) {
-	root, err := repository()
+	root, err := inputs.Root()
 	if err != nil {
 		return install{}, err
 	}
@@ -36,22 +38,4 @@ func find() (install, error) {
 		return install{}, errors.New(`azurite is not installed: run "make azurite" once, which installs and starts it`)
 	}
 	return inst, nil
-}
-
-// repository returns the directory of go.mod.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("no go.mod above the working directory")
-		}
-		dir = parent
-	}
 }

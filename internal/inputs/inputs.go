@@ -5,7 +5,7 @@
 // not see: it answers "ok (cached)" whatever changes there. So a test that looks at the tree
 // through another program names what that program is made of or reads, and inputs opens it.
 //
-// Both functions take the test that runs, as go test sees nothing of what TestMain opens before it
+// Files and Packages take the test that runs, as go test sees nothing of what TestMain opens before it
 // runs the tests.
 //
 // One gap is left to go test: it looks at the files when a test has ended, so a file that changes
@@ -36,7 +36,7 @@ func Files(tb testing.TB, names ...string) {
 }
 
 func files(names []string) error {
-	root, err := repository()
+	root, err := Root()
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func Packages(tb testing.TB, patterns ...string) {
 }
 
 func packages(patterns []string) error {
-	root, err := repository()
+	root, err := Root()
 	if err != nil {
 		return err
 	}
@@ -126,8 +126,8 @@ func open(path string) error {
 	return f.Close()
 }
 
-// repository returns the directory of go.mod.
-func repository() (string, error) {
+// Root returns the directory of go.mod.
+func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
