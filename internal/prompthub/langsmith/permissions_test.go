@@ -191,6 +191,17 @@ func (w *world) target(t *testing.T, target string) {
 	require.NoError(t, err)
 }
 
+// What others are to see takes the scope publish, whatever it was before.
+func TestPublishingNeedsAScope(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, writer := w.token("ann", prompthub.TokenDraft{}, auth.ScopeRead, auth.ScopeWrite)
+	require.Equal(t, 403, w.do(writer, "POST", "/repos/", `{"repo_handle":"p","is_public":true}`).Code)
+	require.Equal(t, 200, w.do(writer, "POST", "/repos/", `{"repo_handle":"p"}`).Code)
+	require.Equal(t, 403, w.do(writer, "PATCH", "/repos/-/p", `{"is_public":true}`).Code)
+	require.Contains(t, w.do(writer, "GET", "/repos/-/p", "").Body.String(), `"is_public":false`)
+}
+
 // Before its first commit a prompt has none, however it is asked for.
 func TestNothingPushed(t *testing.T) {
 	t.Parallel()
