@@ -58,6 +58,27 @@ func TestHostileMessages(t *testing.T) {
 	require.Equal(t, "Greet Ann.", w.as("ann").get("greeting", object{"name": "Ann"}).text())
 }
 
+// A megabyte is refused before it is read as a message, and nesting ends where readers differ.
+func TestMegabytes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	around := func(value string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"x","arguments":` + value + `}}`
+	}
+	const size = 1 << 20
+	for _, value := range []string{`{"a":"` + strings.Repeat("x", size) + `"}`, strings.Repeat("[", size), strings.Repeat(`{"a":`, size/5)} {
+		a := w.as("").send("POST", "/mcp", around(value))
+		require.Equal(t, 413, a.status)
+		require.Less(t, len(a.body), 1<<10)
+	}
+	const deep = 30_000
+	for _, value := range []string{strings.Repeat("[", deep) + strings.Repeat("]", deep), strings.Repeat(`{"a":`, deep) + "1" + strings.Repeat("}", deep/2)} {
+		a := w.as("").send("POST", "/mcp", around(value))
+		require.Equal(t, 400, a.status)
+		require.Less(t, len(a.body), 4<<10)
+	}
+}
+
 // A defect is an error of one call, and no end of the process.
 func TestPanic(t *testing.T) {
 	t.Parallel()

@@ -213,9 +213,11 @@ func TestPermissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	root := auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
-	make := func(name string) prompthub.View { return w.public(name, "The text "+name) }
-	private := w.write("ann", prompt.Draft{Name: "private", Title: "private", Text: "The text private", Visibility: prompt.Private})
-	public, deleted, hidden := make("public"), make("deleted"), make("hidden")
+	make := func(name string, v prompt.Visibility) prompthub.View {
+		return w.write("ann", prompt.Draft{Name: name, Title: name, Text: "The text " + name, Visibility: v, Tags: []prompt.Tag{"text"}})
+	}
+	private, public := make("private", prompt.Private), make("public", prompt.Public)
+	deleted, hidden := make("deleted", prompt.Public), make("hidden", prompt.Public)
 	require.NoError(t, w.hub.Delete(t.Context(), user("ann"), deleted.ID))
 	require.NoError(t, w.hub.Hide(t.Context(), root, hidden.ID, "because"))
 	w.handle("ann", "anna")
@@ -254,9 +256,9 @@ func TestPermissions(t *testing.T) {
 			}
 			require.Len(t, same, 1, "%s by %q: what may not be seen is as what is not there: %v", way, who, same)
 		}
-		for _, path := range []string{"/mcp", "/mcp/u/anna"} {
-			for _, method := range []string{"prompts/list", "skills/list", "resources/list"} {
-				body := w.as(who).at(path).call(method, object{}).body
+		for _, path := range []string{"/mcp", "/mcp/u/anna", "/mcp/t/text"} {
+			for _, method := range []string{"prompts/list", "skills/list", "resources/list", "tools/call"} {
+				body := w.as(who).at(path).call(method, object{"name": "search_prompts", "arguments": object{"tag": "text"}}).body
 				for kind := range ids {
 					if strings.Contains(body, `"name":"`+kind) || strings.Contains(body, "/"+kind+"/SKILL.md") {
 						require.Contains(t, visible, kind, "%s %s by %q", path, method, who)

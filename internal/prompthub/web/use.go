@@ -72,12 +72,22 @@ func (s *web) usesOfPrompt(r *http.Request, who auth.User, v prompthub.View) use
 		u.Items = append(u.Items, skillUse(origin, prompt.AuthorKey(v.AuthorID), " --skill "+v.Slug))
 	}
 	if mine {
-		u.Items = append(u.Items, use{
-			ID: "use-sdk", Name: "Python, with the SDK of Langfuse", Hint: "The id and the secret of an access token are the keys.",
-			Text: `Langfuse(host="` + origin + `/lf", public_key="…", secret_key="…").get_prompt("` + v.Slug + `").compile()`,
-		})
+		u.Items = append(u.Items, sdkUses(origin, v.Slug)...)
 	}
 	return u
+}
+
+// sdkUses returns how programs get a prompt by the clients of Langfuse. Where these name no label they
+// want production, which a prompt need not have.
+func sdkUses(origin, slug string) []use {
+	const keys = "The id and the secret of an access token are the keys. Values go into compile. Without a label it is the version with the label production."
+	return []use{
+		{ID: "use-python", Name: "Python, with the package langfuse", Hint: keys, Text: "from langfuse import Langfuse\n" +
+			`Langfuse(host="` + origin + `/lf", public_key="…", secret_key="…").get_prompt("` + slug + `", label="latest").compile()`},
+		{ID: "use-js", Name: "JavaScript, with the package @langfuse/client", Hint: keys, Text: `import { LangfuseClient } from "@langfuse/client";` + "\n" +
+			`const langfuse = new LangfuseClient({ baseUrl: "` + origin + `/lf", publicKey: "…", secretKey: "…" });` + "\n" +
+			`(await langfuse.prompt.get("` + slug + `", { label: "latest" })).compile();`},
+	}
 }
 
 // usesOfAuthor returns how programs use the public prompts of an author.

@@ -19,7 +19,7 @@ func TestUse(t *testing.T) {
 		"curl https://prompts.example.com/api/v1/prompts/", `href="vscode:mcp/install?%7B%22name%22`,
 	).lacks("Bearer ph_")
 	w.as("Ann").get(private).has(
-		`https://prompts.example.com/mcp --header &#34;Authorization: Bearer ph_`, `.get_prompt(&#34;mine-alone&#34;)`, `curl -H &#34;Authorization`,
+		`https://prompts.example.com/mcp --header &#34;Authorization: Bearer ph_`, `.get_prompt(&#34;mine-alone&#34;, label=&#34;latest&#34;).compile()`, `.prompt.get(&#34;mine-alone&#34;, { label: &#34;latest&#34; })).compile();`, `curl -H &#34;Authorization`,
 	).lacks("npx skills add")
 	w.as("Ann").post("/app/me", "handle", "ann-lee", "name", "Ann")
 	w.as("Bob").get("/app/u/ann-lee").has("npx skills add https://prompts.example.com/u/ann-lee<", "https://prompts.example.com/mcp/u/ann-lee")
