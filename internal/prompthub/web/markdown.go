@@ -135,8 +135,9 @@ func unblanked(html string, parts []prompt.Part, most int) (string, bool) {
 }
 
 const (
-	maxNesting  = 50   // quotes and lists that begin in one line
-	maxBrackets = 1500 // that may begin a link
+	maxNesting    = 50   // quotes and lists that begin in one line
+	maxBrackets   = 1500 // that may begin a link
+	maxDelimiters = 2000 // that may begin or end emphasis, in lines that follow one another
 )
 
 // intricate reports whether a text is one that nobody wrote to be read, and that takes a parser
@@ -145,12 +146,28 @@ func intricate(s string) bool {
 	if strings.Count(s, "[") > maxBrackets {
 		return true
 	}
+	emphasis := 0
 	for line := range strings.Lines(s) {
-		if nesting(line) > maxNesting {
+		if strings.TrimSpace(line) == "" {
+			emphasis = 0
+		}
+		emphasis += delimiters(line)
+		if nesting(line) > maxNesting || emphasis > maxDelimiters {
 			return true
 		}
 	}
 	return false
+}
+
+// delimiters returns how many runs of a character that emphasizes are in a line.
+func delimiters(line string) int {
+	n := 0
+	for i := range len(line) {
+		if strings.IndexByte("*_~", line[i]) >= 0 && (i == 0 || line[i-1] != line[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // nesting returns how many quotes and list items begin in a line, at most.
