@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
@@ -137,7 +139,7 @@ func unblanked(html string, parts []prompt.Part, most int) (string, bool) {
 const (
 	maxNesting    = 50   // quotes and lists that begin in one line
 	maxBrackets   = 1500 // that may begin a link
-	maxDelimiters = 2000 // that may begin or end emphasis, in lines that follow one another
+	maxDelimiters = 2000 // that may begin or end emphasis, in lines that follow one another; of code four times fewer
 )
 
 // intricate reports whether a text is one that nobody wrote to be read, and that takes a parser
@@ -159,15 +161,26 @@ func intricate(s string) bool {
 	return false
 }
 
-// delimiters returns how many runs of a character that emphasizes are in a line.
+// delimiters returns how many runs of characters in a line may begin or end emphasis, and four for
+// each that may begin code: for its end the parser reads all that is left.
 func delimiters(line string) int {
 	n := 0
 	for i := range len(line) {
-		if strings.IndexByte("*_~", line[i]) >= 0 && (i == 0 || line[i-1] != line[i]) {
+		switch c := line[i]; {
+		case i > 0 && line[i-1] == c:
+		case c == '`':
+			n += 4
+		case c == '*', c == '~', c == '_' && !within(line, i):
 			n++
 		}
 	}
 	return n
+}
+
+// within reports whether the character at i has letters or digits on both sides, as in snake_case.
+func within(line string, i int) bool {
+	word := func(c byte) bool { return c >= utf8.RuneSelf || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)) }
+	return i > 0 && i+1 < len(line) && word(line[i-1]) && word(line[i+1])
 }
 
 // nesting returns how many quotes and list items begin in a line, at most.
