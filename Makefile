@@ -2,6 +2,7 @@
 # in "make run APP=apps/NAME"; without it they take PromptHub, which is the top level.
 
 SHELL := bash
+TAB := $(shell printf '\t')
 .SHELLFLAGS := -o pipefail -ec
 TOOLS := go tool -modfile=internal/tools/go.mod
 AZURITE := internal/tools/azurite
@@ -23,6 +24,8 @@ FUZZTIME ?= 30s
 SOAK ?= 5m
 RACEFLAGS ?= -short
 RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(' handler apps internal | grep -v -e '^internal/tools/' -e '^internal/prompthub/bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+# A line of a comment that is wider than 100 columns, a tab being one.
+WIDE := ^(// .{98}|$(TAB)// .{97}|$(TAB)$(TAB)// .{96}|$(TAB)$(TAB)$(TAB)// .{95})
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 BENCH_PROMPTS ?= 1000,100000
 BENCH_AZURITE ?= 1000
@@ -99,10 +102,11 @@ promptfoo: ## install promptfoo with the Node that it needs (half a gigabyte), a
 	npm install --prefix internal/tools/promptfoo --no-save --ignore-scripts --omit=optional --no-audit --no-fund
 	go test -count=1 -v -run '^TestPromptfoo$$' ./internal/prompthub/clients
 
-check: ## format, vet, lint, dead code, go.mod
+check: ## format, vet, lint, width of comments, dead code, go.mod
 	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
 	go vet ./...
 	$(TOOLS) golangci-lint run
+	@wide=$$(LC_ALL=C.UTF-8 grep -rnE --include='*.go' --exclude-dir=node_modules "$(WIDE)" apps handler internal); test -z "$$wide" || { echo "comments wider than 100 columns:"; echo "$$wide"; exit 1; }
 	@dead=$$($(TOOLS) deadcode -test ./...); test -z "$$dead" || { echo "nothing uses:"; echo "$$dead"; exit 1; }
 	go mod tidy -diff
 

@@ -88,8 +88,8 @@ func oneAdmission(t *testing.T) {
 	}
 }
 
-// TestUnknownParameters holds which routes refuse parameters that they do not know: those of the API,
-// where one could be taken to narrow a list. Probes and links to pages carry the parameters of
+// TestUnknownParameters holds which routes refuse parameters that they do not know: those of the
+// API, where one could be taken to narrow a list. Probes and links to pages carry the parameters of
 // others, and clients of other services those of their newer versions.
 func TestUnknownParameters(t *testing.T) {
 	a := testApp()

@@ -9,8 +9,8 @@ import (
 // microsoft are the hosts of the issuers of Microsoft Entra.
 var microsoft = []string{"login.microsoftonline.com", "sts.windows.net"}
 
-// Issued returns who signs the tokens that count here, none where nobody is known to, and the scopes
-// that a client asks them for.
+// Issued returns who signs the tokens that count here, none where nobody is known to, and the
+// scopes that a client asks them for.
 func (c Config) Issued() (issuers, scopes []string) {
 	switch c.mode() {
 	case "oidc":

@@ -107,8 +107,8 @@ func TokenID(s string) bool {
 }
 
 // A Find returns the user in whose place the bearer of an access token acts, with the Grant, or an
-// error of the kind Unauthenticated. It calls look before it looks into the storage, and returns the
-// error of look as it is.
+// error of the kind Unauthenticated. It calls look before it looks into the storage, and returns
+// the error of look as it is.
 type Find func(ctx context.Context, id string, secret Secret, look func() error) (User, error)
 
 // A Guess says whether the sender of a request may have another access token looked up. What it

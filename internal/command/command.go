@@ -1,7 +1,7 @@
-// Package command is what the programs of all applications have in common: a command line with help,
-// progress and exit codes; the settings that every application has; a store of Azure or of one file;
-// and a service under the Functions host or, as "local", alone. An application brings its own
-// commands and a Service.
+// Package command is what the programs of all applications have in common: a command line with
+// help, progress and exit codes; the settings that every application has; a store of Azure or of
+// one file; and a service under the Functions host or, as "local", alone. An application brings its
+// own commands and a Service.
 package command
 
 import (

@@ -9,7 +9,8 @@ import (
 	"text/tabwriter"
 )
 
-// self returns what the program was called as: the name that "make install" gives to it, or handler.
+// self returns what the program was called as: the name that "make install" gives to it, or
+// handler.
 func (p Program) self() string {
 	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == p.Service.Name {
 		return p.Service.Name

@@ -23,20 +23,20 @@ type Service struct {
 	Health string // the path that answers while the process is up
 	Ready  string // the path that answers 200 where the storage does
 
-	// Pages is where browsers find the pages, and Callback, below it, where the provider sends those who
-	// sign in. Both are empty where there are none.
+	// Pages is where browsers find the pages, and Callback, below it, where the provider sends those
+	// who sign in. Both are empty where there are none.
 	Pages, Callback string
 
-	// Read reads the settings of the environment and says how to build the application. The error is an
-	// *auth.Refusal; the settings hold then what could be read.
+	// Read reads the settings of the environment and says how to build the application. The error is
+	// an *auth.Refusal; the settings hold then what could be read.
 	Read func() (Settings, Build, error)
 
 	// Try tells who has started "local" what to try at the address url.
 	Try func(s Settings, url string) string
 }
 
-// A Build builds an application over a store, which it asks for nothing yet. What of the store is to
-// be measured goes through the telemetry, which may be nil.
+// A Build builds an application over a store, which it asks for nothing yet. What of the store is
+// to be measured goes through the telemetry, which may be nil.
 type Build func(Settings, Store, *slog.Logger, *telemetry.Telemetry) App
 
 // An App is an application over a store.

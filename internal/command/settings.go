@@ -14,9 +14,9 @@ import (
 )
 
 // Settings are what can be set of every application, by environment variables, which a function app
-// calls application settings. The storage account is set by AzureWebJobsStorage and its parts, which
-// the Functions host needs too and package azure reads. An application embeds them first among its
-// own.
+// calls application settings. The storage account is set by AzureWebJobsStorage and its parts,
+// which the Functions host needs too and package azure reads. An application embeds them first
+// among its own.
 type Settings struct {
 	// Port is where the custom handler listens on 127.0.0.1. The Functions host sets it. It
 	// is read first: with it the handler can answer what is wrong with the others.
@@ -49,8 +49,8 @@ type Settings struct {
 	LogLevel slog.Level `envconfig:"LOG_LEVEL" default:"info"`
 }
 
-// ReadSettings reads the environment into a pointer to a struct that embeds Settings. The error is an
-// *auth.Refusal.
+// ReadSettings reads the environment into a pointer to a struct that embeds Settings. The error is
+// an *auth.Refusal.
 func ReadSettings(into interface{ checkQueues() error }) error {
 	if err := envconfig.Process("", into); err != nil {
 		var wrong *envconfig.ParseError

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// StuckAfter is for how long the custom handler may finish nothing before it ends. It is longer than
-	// the Functions host waits for anything: functionTimeout in host.json is 5 minutes.
+	// StuckAfter is for how long the custom handler may finish nothing before it ends. It is longer
+	// than the Functions host waits for anything: functionTimeout in host.json is 5 minutes.
 	StuckAfter = 6 * time.Minute
 	lookEvery  = 10 * time.Second
 )

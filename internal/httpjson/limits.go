@@ -122,9 +122,9 @@ func (l *Limiter) Admit(h http.Header, caller string, write bool) error {
 	}
 }
 
-// guess returns what takes a token for a read of a caller afterwards, or the error Limited where there
-// is none. Those that are under way together may take more than there are, which has to be made good
-// before the next.
+// guess returns what takes a token for a read of a caller afterwards, or the error Limited where
+// there is none. Those that are under way together may take more than there are, which has to be
+// made good before the next.
 func (l *Limiter) guess(caller string) (wrong func(), err error) {
 	if l.limits.Reads <= 0 {
 		return func() {}, nil

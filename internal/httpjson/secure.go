@@ -33,8 +33,8 @@ func Encrypted(r *http.Request) bool {
 	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
-// Origin returns the URL of this service, without a path: the public one, or where there is none the
-// one that a request names.
+// Origin returns the URL of this service, without a path: the public one, or where there is none
+// the one that a request names.
 func Origin(r *http.Request, public string) string {
 	scheme := "http://"
 	if Encrypted(r) {

@@ -205,8 +205,8 @@ func application(name string) bool {
 	return name == "internal/prompthub" || strings.HasPrefix(name, "internal/prompthub/") || sibling(name) != ""
 }
 
-// sibling returns the folder of the application beside PromptHub that a package is of, "apps/NAME", or
-// nothing.
+// sibling returns the folder of the application beside PromptHub that a package is of, "apps/NAME",
+// or nothing.
 func sibling(name string) string {
 	parts := strings.SplitN(name, "/", 3)
 	if len(parts) < 3 || parts[0] != "apps" {

@@ -1,4 +1,4 @@
 // Package infra owns the checks that tie what is deployed to the code: infra/, host.json and
-// functions/ of every application name the same tables, queues, settings, routes and rights as the program. It has
-// nothing but tests.
+// functions/ of every application name the same tables, queues, settings, routes and rights as the
+// program. It has nothing but tests.
 package infra

@@ -32,7 +32,8 @@ func sources(t *testing.T, dirs ...string) []*ast.File {
 	return files
 }
 
-// prompthub is the folder of PromptHub's own packages; what else is in internal all applications share.
+// prompthub is the folder of PromptHub's own packages; what else is in internal all applications
+// share.
 const prompthub = "internal/prompthub"
 
 // own returns the directories of the packages that are an application's own.
@@ -43,8 +44,8 @@ func (a application) own() []string {
 	return []string{string(a)}
 }
 
-// settings returns the settings of the program of an application, which are the fields with a tag of
-// envconfig, with their defaults.
+// settings returns the settings of the program of an application, which are the fields with a tag
+// of envconfig, with their defaults.
 func settings(t *testing.T, app application) map[string]string {
 	t.Helper()
 	all := make(map[string]string)

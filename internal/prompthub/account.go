@@ -11,7 +11,8 @@ import (
 const EraseDays = 30
 
 // Erase has the caller's account erased in EraseDays, or when it was to be erased already, and
-// returns from when on. Until then nothing changes. Who came with an access token cannot ask for it.
+// returns from when on. Until then nothing changes. Who came with an access token cannot ask for
+// it.
 func (s *Service) Erase(ctx context.Context, who auth.User) (time.Time, error) {
 	if err := signedIn(who); err != nil {
 		return time.Time{}, err

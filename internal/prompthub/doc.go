@@ -5,15 +5,16 @@
 //
 //   - prompt: the nouns and their rules, pure;
 //   - promptdb: the tables and queues; how index rows follow the truth;
-//   - api: the HTTP routes; web: the pages; mcp: what assistants see, with skill; langfuse, langsmith: the
-//     routes of Langfuse and of LangSmith's hub, for their clients; door: what the doors for programs have in common; worker: the queue
-//     and timer functions; client: import and export over the API;
+//   - api: the HTTP routes; web: the pages; mcp: what assistants see, with skill; langfuse,
+//     langsmith: the routes of Langfuse and of LangSmith's hub, for their clients; door: what the
+//     doors for programs have in common; worker: the queue and timer functions; client: import and
+//     export over the API;
 //   - e2e: tests of the built program; bench: what requests cost, and a load program;
 //   - below, free of PromptHub: table and queue (the contracts), azure, embedded and memory
 //     (their implementations), function (the protocol of the Functions host) with queuetrigger
-//     (receiving as the host does), devhost (the host in one process), command (what the programs of
-//     all applications share), auth, httpjson (what every
-//     HTTP door needs), telemetry, cursor, fault;
+//     (receiving as the host does), devhost (the host in one process), command (what the programs
+//     of all applications share), auth, httpjson (what every HTTP door needs), telemetry, cursor,
+//     fault;
 //   - for tests and developers: table/tabletest and queue/queuetest (the suites of the contracts),
 //     functiontest (a host to test under), chaos (schedules storage calls), azurite,
 //     mutants (breaks the code on purpose), importtest (who may import whom), infra (checks of

@@ -320,7 +320,8 @@ func (m *machine) fork(t *rapid.T) {
 	fork.origin = prompt.Origin{ID: p.id, Version: p.current}
 }
 
-// merge takes what the prompt has that a fork comes from, and that was perhaps changed a moment ago.
+// merge takes what the prompt has that a fork comes from, and that was perhaps changed a moment
+// ago.
 func (m *machine) merge(t *rapid.T) {
 	var forks []*modelled
 	for _, p := range m.prompts {

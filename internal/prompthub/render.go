@@ -60,7 +60,8 @@ func (s *Service) Resolve(ctx context.Context, who auth.User, v View) (Resolutio
 }
 
 // checkIncludes reports what keeps a content from being resolved now, and notes what the prompt
-// takes with what it includes: lists tell programs of it. What others may not read they are not told.
+// takes with what it includes: lists tell programs of it. What others may not read they are not
+// told.
 func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
 	p.Included = nil
 	if len(p.Content().Includes()) == 0 {

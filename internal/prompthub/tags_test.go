@@ -28,7 +28,8 @@ func newService(t *testing.T, store table.DB, queues queue.Queues) *prompthub.Se
 	return prompthub.New(db, prompt.Rules{}, time.Now)
 }
 
-// TestSplitTags: what the catalog has, as it is written there, are tags of the catalog, and all else are own ones.
+// TestSplitTags: what the catalog has, as it is written there, are tags of the catalog, and all
+// else are own ones.
 func TestSplitTags(t *testing.T) {
 	s := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
 	all := []string{" text ", "Text", "kitchen", "text", "kitchen", "retired", "gone"}

@@ -142,7 +142,8 @@ func (s *Service) WithTokens(next auth.Identify, claimed bool, guess auth.Guess)
 	}, guess, next)
 }
 
-// Bearer returns whom an access token stands for. Claimed is as in TokenDraft, look as in auth.Find.
+// Bearer returns whom an access token stands for. Claimed is as in TokenDraft, look as in
+// auth.Find.
 func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, claimed bool, look func() error) (auth.User, error) {
 	t, err := s.db.Token(ctx, id, look)
 	if err != nil {

@@ -145,8 +145,8 @@ func TestHelp(t *testing.T) {
 	require.Contains(t, errs.String(), `there is no command "nonsense"`)
 }
 
-// TestNothingElseKnowsThisApplication holds what makes the next one a matter of one folder: no code,
-// rule or workflow outside of this one names it.
+// TestNothingElseKnowsThisApplication holds what makes the next one a matter of one folder: no
+// code, rule or workflow outside of this one names it.
 func TestNothingElseKnowsThisApplication(t *testing.T) {
 	skipped := []string{".git", ".cache", ".data", "dist", "bin", "node_modules"}
 	read := 0

@@ -17,8 +17,8 @@ import (
 	"prompthub/internal/httpjson"
 )
 
-// The page at /docs is Swagger UI in the colours of ours. It runs only files of this route, and asks
-// nobody but this API.
+// The page at /docs is Swagger UI in the colours of ours. It runs only files of this route, and
+// asks nobody but this API.
 
 //go:embed docs
 var docsFiles embed.FS

@@ -153,8 +153,8 @@ func (a *api) read(ctx context.Context, c call, in *getInput) (prompthub.View, e
 	return a.Service.Get(ctx, c.User, id)
 }
 
-// based returns the prompt of a change that names the version that it is based on. Of one that names
-// none it is told first that there is no such prompt, where that is so.
+// based returns the prompt of a change that names the version that it is based on. Of one that
+// names none it is told first that there is no such prompt, where that is so.
 func (a *api) based(ctx context.Context, c call, by ByID, m Matching) (prompt.ID, error) {
 	id, err := by.prompt()
 	if err != nil || m.IfMatch != "" {

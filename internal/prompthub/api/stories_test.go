@@ -375,7 +375,8 @@ func TestMine(t *testing.T) {
 	require.JSONEq(t, `{"id":"Root","authorId":"`+prompt.AuthorKey("Root")+`","name":"Root","roles":["admin"]}`, w.admin().get("/api/v1/me").is(200).body)
 }
 
-// TestOwnTags: words outside the catalog are a prompt's own, whoever reads it, and no public list shows or finds them.
+// TestOwnTags: words outside the catalog are a prompt's own, whoever reads it, and no public list
+// shows or finds them.
 func TestOwnTags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

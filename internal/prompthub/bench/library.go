@@ -22,8 +22,9 @@ import (
 // A library is a set of prompts that follows from its size and its time: a year old, three tags at
 // most, titles of three to five words, fifty prompts of each author or, in a large one, a thousand
 // authors. A thousand of its prompts are popular: each has the likes of some readers, and each
-// reader likes likesEach of them. Some readers have a private prompt with a name besides. What a request finds does not depend on the size. The score that
-// every prompt has besides is a tally without votes, so that Verify would complain.
+// reader likes likesEach of them. Some readers have a private prompt with a name besides. What a
+// request finds does not depend on the size. The score that every prompt has besides is a tally
+// without votes, so that Verify would complain.
 type library struct {
 	Prompts int           `json:"prompts"`
 	Until   time.Time     `json:"until"` // when the last prompt was made

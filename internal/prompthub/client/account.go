@@ -143,8 +143,8 @@ func (c *Client) history(ctx context.Context, id string) iter.Seq2[Version, erro
 	}
 }
 
-// Restore makes a new prompt of the caller's with a history: the same versions with the same numbers
-// and labels. It is published last, so that nobody sees more of it than the latest version.
+// Restore makes a new prompt of the caller's with a history: the same versions with the same
+// numbers and labels. It is published last, so that nobody sees more of it than the latest version.
 func (c *Client) Restore(ctx context.Context, w Whole) error {
 	past, err := w.gapless()
 	if err != nil {

@@ -62,7 +62,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// environment returns what clients read of where they are, and of who they are: a user with a token.
+// environment returns what clients read of where they are, and of who they are: a user with a
+// token.
 func environment(t *testing.T, p *program, user string) []string {
 	t.Helper()
 	id, token := makeToken(t, p, user)

@@ -18,8 +18,9 @@ const (
 	langfuseJSTests = "prompts.e2e.test.ts"
 )
 
-// TestLangfuseJS runs the tests that the makers of Langfuse's client have for it, as they are at its
-// source. They are not part of this repository, so this is skipped where make has not fetched them.
+// TestLangfuseJS runs the tests that the makers of Langfuse's client have for it, as they are at
+// its source. They are not part of this repository, so this is skipped where make has not fetched
+// them.
 func TestLangfuseJS(t *testing.T) {
 	for _, file := range []string{langfuseJSTests, "node_modules/.package-lock.json"} {
 		if _, err := os.Stat(filepath.Join(root, langfuseJS, file)); err != nil {

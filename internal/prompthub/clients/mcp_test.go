@@ -100,7 +100,8 @@ func lastLine(out, prefix string) string {
 	return line
 }
 
-// TestInspector runs the inspector of the protocol, which also checks skills and the schemas of tools.
+// TestInspector runs the inspector of the protocol, which also checks skills and the schemas of
+// tools.
 func TestInspector(t *testing.T) {
 	t.Parallel()
 	n := assistantsNPM(t)

@@ -75,8 +75,8 @@ func BodyLimit(maxText int) int64 {
 	return max(minBody, 6*int64(cmp.Or(maxText, prompt.DefaultMaxText))+minBody/2)
 }
 
-// Beside gives a door the requests for its prefix and for what is under it, with their paths as they
-// are, and all others to others.
+// Beside gives a door the requests for its prefix and for what is under it, with their paths as
+// they are, and all others to others.
 func Beside(prefix string, others, own http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {

@@ -22,8 +22,8 @@ type Foreign struct {
 	Telemetry *telemetry.Telemetry // nil collects nothing
 }
 
-// Handler returns the routes of a door as they are served. Problems are told as it tells them, those
-// too that arise before a route is found.
+// Handler returns the routes of a door as they are served. Problems are told as it tells them,
+// those too that arise before a route is found.
 func (f Foreign) Handler(problem func(http.ResponseWriter, *httpjson.Problem), routes http.Handler) http.Handler {
 	watch := httpjson.Observer{Log: f.Log, Now: f.Now, Telemetry: f.Telemetry, WriteProblem: problem}
 	return watch.Observe(httpjson.Secure(httpjson.CORS(f.Origins, httpjson.JoinQuery(httpjson.Whole(routes)))))

@@ -9,8 +9,8 @@ import (
 // foreign are the rules of axe-core that the markup of Swagger UI breaks, which is not ours.
 var foreign = []string{"button-name", "label", "landmark-unique", "nested-interactive", "page-has-heading-one", "select-name"}
 
-// The page that shows the API: it runs under its policy, asks nobody else, and what is tried there is
-// answered.
+// The page that shows the API: it runs under its policy, asks nobody else, and what is tried there
+// is answered.
 func TestBrowserReadsTheAPI(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)

@@ -102,8 +102,8 @@ func (c *comparison) file(f format.File, byName map[string]string) {
 	c.items = append(c.items, i)
 }
 
-// kept returns a document of the server as a file says it: with the labels that the file puts on the
-// version, and without what follows from its name and from defaults.
+// kept returns a document of the server as a file says it: with the labels that the file puts on
+// the version, and without what follows from its name and from defaults.
 func kept(there, here format.Document) format.Document {
 	there.Labels = here.Labels
 	if here.Message == "" {

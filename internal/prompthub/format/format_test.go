@@ -224,8 +224,8 @@ func variable(t *rapid.T, i int) prompt.Variable {
 	return v
 }
 
-// TestWriteAndRead: what comes back from a file is what went into it, but for what is declared to be
-// lost; and what is lost is told.
+// TestWriteAndRead: what comes back from a file is what went into it, but for what is declared to
+// be lost; and what is lost is told.
 func TestWriteAndRead(t *testing.T) {
 	t.Parallel()
 	for _, f := range format.Formats() {

@@ -42,8 +42,8 @@ func hashOf(name string) string {
 	return name
 }
 
-// numbered returns the version that a commit hash, or the beginning of one, may name, and 0 for what
-// is none.
+// numbered returns the version that a commit hash, or the beginning of one, may name, and 0 for
+// what is none.
 func numbered(hash string) int64 {
 	if len(hash) < numberDigits || len(hash) > hashDigits {
 		return 0

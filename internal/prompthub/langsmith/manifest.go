@@ -40,8 +40,8 @@ type kwargs struct {
 	Separator *string           `json:"example_separator,omitzero"`
 }
 
-// A template is the object that says a message, and nil where that is something else, such as a list
-// of texts and pictures.
+// A template is the object that says a message, and nil where that is something else, such as a
+// list of texts and pictures.
 type template struct{ *object }
 
 // UnmarshalJSONFrom reads an object, and leaves what is none.
@@ -69,8 +69,8 @@ const (
 // roles are the classes of messages, by role.
 var roles = map[string]string{"system": "System", "user": "Human", "assistant": "AI"}
 
-// classes are those that a manifest may hold: templates and messages, which do nothing when they are
-// loaded. Models, tools and secrets are not among them.
+// classes are those that a manifest may hold: templates and messages, which do nothing when they
+// are loaded. Models, tools and secrets are not among them.
 var classes = func() []string {
 	all := []string{
 		"PromptTemplate", "ChatPromptTemplate", "StructuredPrompt", "FewShotPromptTemplate", "FewShotChatMessagePromptTemplate",
@@ -87,8 +87,8 @@ func newObject(class string, k kwargs, path ...string) object {
 }
 
 // manifestOf returns what LangChain makes of a content: what was pushed, if that still says the
-// content, else templates whose literal braces are doubled and whose defaults are partial variables.
-// Anybody can write a config, so what is kept there is read again.
+// content, else templates whose literal braces are doubled and whose defaults are partial
+// variables. Anybody can write a config, so what is kept there is read again.
 func manifestOf(c prompt.Content) (jsontext.Value, error) {
 	if manifest := keptOf(c.Config); manifest != nil {
 		if says, err := read(manifest); err == nil && words(says) == words(c) {

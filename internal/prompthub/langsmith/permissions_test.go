@@ -216,8 +216,8 @@ func TestNothingPushed(t *testing.T) {
 	require.Equal(t, 404, w.do(ann, "POST", "/repos/-/new-one/tags", `{"tag_name":"a","commit_id":"00000001"}`).Code)
 }
 
-// The client of Python reads answers more strictly than that of JavaScript: ids of commits are UUIDs,
-// and settings have a time.
+// The client of Python reads answers more strictly than that of JavaScript: ids of commits are
+// UUIDs, and settings have a time.
 func TestWhatPythonReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -296,9 +296,9 @@ func matches(v prompthub.View, text string) bool {
 	return strings.Contains(strings.ToLower(v.Name+"\n"+v.Title+"\n"+v.About()), text)
 }
 
-// without refuses parameters by which LangSmith narrows a list and this service does not: who asks for
-// a part must not be answered with the whole. Others that are not known are left alone, as LangSmith
-// does: a newer client may send them.
+// without refuses parameters by which LangSmith narrows a list and this service does not: who asks
+// for a part must not be answered with the whole. Others that are not known are left alone, as
+// LangSmith does: a newer client may send them.
 func (r request) without(names ...string) error {
 	for _, name := range names {
 		if r.query.Has(name) {

@@ -17,8 +17,8 @@ const (
 	theForm    = "values"
 )
 
-// ask returns a form for the values that a prompt needs and was not given. It is nil where nothing is
-// missing, where the client cannot show a form, and where it has shown it.
+// ask returns a form for the values that a prompt needs and was not given. It is nil where nothing
+// is missing, where the client cannot show a form, and where it has shown it.
 func ask(req *sdk.GetPromptRequest, v prompthub.View, given map[string]string) sdk.InputRequestMap {
 	client := req.ClientCapabilities()
 	asked := len(req.Params.InputResponses) > 0

@@ -81,8 +81,8 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// admit returns who is calling, or why the call goes no further. A message is counted as a read; what
-// changes something is counted once more by its tool, as a write.
+// admit returns who is calling, or why the call goes no further. A message is counted as a read;
+// what changes something is counted once more by its tool, as a write.
 func (d *handler) admit(w http.ResponseWriter, r *http.Request) (*call, error) {
 	who, err := d.Door.Admit(w, r, door.Need{Scope: auth.ScopeRead})
 	c := &call{Caller: who}
@@ -146,8 +146,8 @@ func invalid(what string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: what}
 }
 
-// comesBack reports whether the library answers with the id that it gets: it makes an int64 of every
-// number.
+// comesBack reports whether the library answers with the id that it gets: it makes an int64 of
+// every number.
 func comesBack(id jsontext.Value) bool {
 	const most = 1<<53 - 1
 	n, err := strconv.ParseInt(string(id), 10, 64)

@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/prompthub/skill"
 )
 
-// TestListsTellWhatIsRead: whatever becomes of a prompt, its versions and its label, lists tell of it
-// what reading it does, each to those who may read it. Lists read no prompt by itself.
+// TestListsTellWhatIsRead: whatever becomes of a prompt, its versions and its label, lists tell of
+// it what reading it does, each to those who may read it. Lists read no prompt by itself.
 func TestListsTellWhatIsRead(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

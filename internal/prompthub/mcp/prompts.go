@@ -87,8 +87,8 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 }
 
 // outline returns what a list tells of a prompt. A row that was written before there were outlines
-// tells its description alone: such a prompt has no arguments here and is no skill until reindex, or
-// anti-entropy, has written the row again.
+// tells its description alone: such a prompt has no arguments here and is no skill until reindex,
+// or anti-entropy, has written the row again.
 func outline(c *call, v prompthub.View) prompt.Outline {
 	if o := v.Outline(c.ID); o != nil {
 		return *o

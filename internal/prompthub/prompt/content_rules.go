@@ -118,7 +118,8 @@ func (c *checker) config(s string) string {
 	return string(v)
 }
 
-// Deeper reports whether a JSON value is nested deeper than it may be. It reads no further than that.
+// Deeper reports whether a JSON value is nested deeper than it may be. It reads no further than
+// that.
 func Deeper(v jsontext.Value, most int) bool {
 	d := jsontext.NewDecoder(bytes.NewReader(v))
 	for {

@@ -59,11 +59,13 @@ func rungs(length int) int {
 //   - Words with a single dot between them make a chain; so do a dot right before the
 //     first and any number of + and # right after the last. From each word of a
 //     chain, and from each dot before a word, a joined form goes to the end of the
-//     chain: asp.net has asp.net and .net, c++ has c++. Its tokens are its prefixes of 2, 3, 5, 8 and 12
-//     characters and, up to 40 characters, the whole. A dot that no word follows is a full stop.
+//     chain: asp.net has asp.net and .net, c++ has c++. Its tokens are its prefixes of 2, 3, 5, 8
+//     and 12 characters and, up to 40 characters, the whole. A dot that no word follows is a full
+//     stop.
 //   - A run is a maximal sequence of letters, marks and digits of Han, Hiragana, Katakana
 //     (with ー), Hangul and Thai. These are no part of words: python入門 is a word and
-//     a run. Its tokens are its pieces of two characters; of a run of one character, the run itself.
+//     a run. Its tokens are its pieces of two characters; of a run of one character, the run
+//     itself.
 //
 // There are at most MaxTokens: the first words and runs win, and what is beyond them is not found
 // by search. That is room for the words of almost any title that is written to be read.

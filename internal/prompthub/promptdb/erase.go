@@ -16,9 +16,9 @@ import (
 )
 
 // An account that is to be erased has two rows in Users: a mark beside its profile, and a row by
-// which the job of the day finds it. The latter is written first and removed last, so whatever stops
-// a writer, a mark is found; a row without a mark is nothing. Until the day nothing else changes, and
-// the mark can be taken away.
+// which the job of the day finds it. The latter is written first and removed last, so whatever
+// stops a writer, a mark is found; a row without a mark is nothing. Until the day nothing else
+// changes, and the mark can be taken away.
 
 // eraseFor bounds one run of Erase; the next one goes on, inside one account if need be.
 const eraseFor = 3 * time.Minute
@@ -100,8 +100,8 @@ func (db *DB) Erase(ctx context.Context) (int, error) {
 	return erased, errors.Join(err, failed.join())
 }
 
-// EraseNow removes for good all that is stored of a user who has a mark, or as much as it can until a
-// time. It reports whether it came to the end, with which the mark goes.
+// EraseNow removes for good all that is stored of a user who has a mark, or as much as it can until
+// a time. It reports whether it came to the end, with which the mark goes.
 func (db *DB) EraseNow(ctx context.Context, user string, until time.Time) (bool, error) {
 	at, err := db.Erasure(ctx, user)
 	if err != nil || at.IsZero() {
@@ -127,8 +127,8 @@ type erasure struct {
 
 func (e *erasure) late() bool { return !e.db.Now().Before(e.until) }
 
-// each does something with the rows of a range until time is up. What fails keeps it from none of the
-// others.
+// each does something with the rows of a range until time is up. What fails keeps it from none of
+// the others.
 func (e *erasure) each(ctx context.Context, name string, r table.Range, do func(table.Row) error) error {
 	var failed failures
 	err := table.All(ctx, e.db.Store, name, r, func(row table.Row) (bool, error) {
@@ -240,8 +240,8 @@ type trace struct {
 	erase func(context.Context, table.Row) error
 }
 
-// traceList returns all of them. A vote that was taken back is in nobody's list; a moderator is named
-// in what others wrote.
+// traceList returns all of them. A vote that was taken back is in nobody's list; a moderator is
+// named in what others wrote.
 func (e *erasure) traceList() []trace {
 	names := func(prop string) func(table.Props) bool {
 		return func(p table.Props) bool { return p.Get(prop).Str() == e.user }

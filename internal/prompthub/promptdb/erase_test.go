@@ -86,8 +86,9 @@ func (w *world) live(user string) (liked prompt.Prompt) {
 	return liked
 }
 
-// TestErase has an account erased whose user has left traces wherever there can be some: thirty days
-// later no table says his id, what others wrote is there, and their tallies are without his votes.
+// TestErase has an account erased whose user has left traces wherever there can be some: thirty
+// days later no table says his id, what others wrote is there, and their tallies are without his
+// votes.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	for name, store := range map[string]table.DB{"pages of any size": memory.NewShortPages(2), "whole pages": memory.NewTables()} {
@@ -164,7 +165,8 @@ func (w *world) requireErased(user string, liked prompt.ID) {
 	}
 }
 
-// TestEraseTakenBack keeps an account whose user changed his mind, also where the wish was cut short.
+// TestEraseTakenBack keeps an account whose user changed his mind, also where the wish was cut
+// short.
 func TestEraseTakenBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -111,8 +111,8 @@ func sameOutline(a, b *prompt.Outline) bool {
 	return jsonOf(a) == jsonOf(b)
 }
 
-// Outline returns what programs of a viewer get of a prompt of a list. It is nil where the list does
-// not tell.
+// Outline returns what programs of a viewer get of a prompt of a list. It is nil where the list
+// does not tell.
 func (v View) Outline(viewer string) *prompt.Outline {
 	if v.forOthers != nil && viewer != v.AuthorID {
 		return v.forOthers

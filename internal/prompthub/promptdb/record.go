@@ -17,7 +17,8 @@ import (
 const RowsVersion = 3
 
 // boundedTokens is the version from which on a title has at most prompt.MaxTokens tokens, which are
-// prefixes of up to prompt.LongestPrefix. With version 3 came outlines, which rows have or have not.
+// prefixes of up to prompt.LongestPrefix. With version 3 came outlines, which rows have or have
+// not.
 const boundedTokens = 2
 
 // A record is a truth row.

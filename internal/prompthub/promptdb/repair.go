@@ -114,8 +114,8 @@ func (db *DB) Move(ctx context.Context, text string) error {
 	return nil
 }
 
-// A requeued remembers for which prompts this instance has put a message back, and for when. A storm of
-// votes on one prompt leaves one message, not one for each vote.
+// A requeued remembers for which prompts this instance has put a message back, and for when. A
+// storm of votes on one prompt leaves one message, not one for each vote.
 type requeued struct {
 	mu sync.Mutex
 	m  map[prompt.ID]time.Time

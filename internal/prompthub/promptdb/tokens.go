@@ -148,8 +148,8 @@ func (c *tokens) firstUse(id string, day time.Time) bool {
 	return first
 }
 
-// Token returns an access token as it was at most a few seconds ago, or nil. It calls look before it
-// asks the storage, and returns the error of look as it is.
+// Token returns an access token as it was at most a few seconds ago, or nil. It calls look before
+// it asks the storage, and returns the error of look as it is.
 func (db *DB) Token(ctx context.Context, id string, look func() error) (*Token, error) {
 	if t, ok := db.tokens.get(id, db.Now()); ok {
 		return t, nil

@@ -134,8 +134,8 @@ func printable(s string) string {
 	}, s))
 }
 
-// quote writes a printable text as a YAML scalar in double quotes. It has no --- in it, at which some
-// readers cut the head wherever it stands.
+// quote writes a printable text as a YAML scalar in double quotes. It has no --- in it, at which
+// some readers cut the head wherever it stands.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "--", `-\x2d`).Replace(s) + `"`
 }

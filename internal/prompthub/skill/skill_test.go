@@ -69,7 +69,8 @@ func TestWhatIsNoSkill(t *testing.T) {
 	}
 }
 
-// The head of every file says in YAML what the front matter says in JSON, within the limits of the standard.
+// The head of every file says in YAML what the front matter says in JSON, within the limits of the
+// standard.
 func TestHeadIsYAML(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

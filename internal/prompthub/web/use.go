@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A use is how a program of others uses a prompt or an author's prompts: what to run or to write into
-// its settings.
+// A use is how a program of others uses a prompt or an author's prompts: what to run or to write
+// into its settings.
 type use struct {
 	ID   string // of the element with the text
 	Name string

@@ -129,8 +129,8 @@ func (b Book) get(r *http.Request, key table.Key) (Note, error) {
 	return Note{Text: row.Props.Get("Text").Str(), Length: row.Props.Get("Length").Int()}, err
 }
 
-// post writes a note and has it measured. The message goes first: without the note its job fails and
-// is tried again.
+// post writes a note and has it measured. The message goes first: without the note its job fails
+// and is tried again.
 func (b Book) post(r *http.Request, key table.Key) (Note, error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxNote+1))
 	if err != nil || len(text) > maxNote {
