@@ -234,8 +234,11 @@ func diffCommand() command.Command {
 			if len(args) == 1 {
 				return diffFolder(ctx, std, remote, args[0])
 			}
+			if len(args) == 3 { // as one may say it, too
+				args = []string{args[0] + "@" + args[1], args[2]}
+			}
 			if len(args) != 2 {
-				return command.UsageError("diff: want NAME@FROM TO, or a folder")
+				return command.UsageError(`diff: name two versions, as in "greeting@1 2", or a folder`)
 			}
 			from, err := ref(args[0])
 			if err != nil {

@@ -40,8 +40,8 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^greeting@1 unchanged`, "save", greeting, "--user", "ann")
 	ok(`^Dear \{\{name\}\},\r\n\$\{mood:warm\} regards to \{\{place\}\}\.$`, "get", "greeting", "--user", "ann")
 	ok(`^Dear Ann=Lee,\r\nwarm regards to \{\{name\}\}\.$`, "get", "--var", "name=Ann=Lee", "greeting", "--var", "place={{name}}", "--user", "ann")
-	fails(command.Failed, "values.name: is required; values.place: is required", "get", "greeting", "--fill", "--user", "ann")
-	fails(command.Failed, "values.x: is no variable", "get", "greeting", "--var", "x=1", "--user", "ann")
+	fails(command.Failed, ": name is required; place is required\n", "get", "greeting", "--fill", "--user", "ann")
+	fails(command.Failed, "x is no variable of this prompt; it has", "get", "greeting", "--var", "x=1", "--user", "ann")
 	fails(command.Usage, "want NAME=VALUE", "get", "greeting", "--var", "x")
 	fails(command.Usage, "names no prompt", "get", "@ann/", "--user", "ann")
 	fails(command.Failed, "there is no such", "get", "nosuch", "--user", "ann")
@@ -62,6 +62,8 @@ func TestLibraryStory(t *testing.T) {
 
 	ok(`^2 .*latest +Shorter\n1 `, "versions", "greeting", "--user", "ann")
 	ok(`(?s)^--- .*\n-Dear .*\n\+Hello `, "diff", "greeting@1", "latest", "--user", "ann")
+	ok(`(?s)^--- .*\n-Dear .*\n\+Hello `, "diff", "greeting", "1", "latest", "--user", "ann")
+	fails(command.Usage, "name two versions", "diff", "greeting", "1", "2", "3")
 	ok(`^greeting: production is version 1\n$`, "label", "greeting@1", "production", "--user", "ann")
 	// what is in production
 	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var", "place=Rome", "--user", "ann")

@@ -210,6 +210,14 @@ var mutants = []mutant{
 		"		if x != y && (x.Start == y.Start || x.Start < y.End && y.Start < x.End) {", "		if false {",
 	},
 	{
+		"two moves of a label in one tick have one key", "labels.go",
+		"	if next := c.movedAt.Add(tick); at.Before(next) {", "	if next := c.movedAt.Add(tick); false && at.Before(next) {",
+	},
+	{
+		"a fork includes by names that are another's", "../forks.go",
+		"	if v.AuthorID == who.ID || len(c.Includes()) == 0 {", "	if true {",
+	},
+	{
 		"a fork forgets what was merged into it", "../forks.go",
 		"		p.Origin.Version = u.Now.Version\n", "",
 	},

@@ -96,6 +96,11 @@ func (s *Service) UsedBy(ctx context.Context, who auth.User, id prompt.ID) (uses
 	if err != nil {
 		return nil, false, err
 	}
+	return s.UsesOf(ctx, who, v)
+}
+
+// UsesOf is UsedBy for a prompt that was read.
+func (s *Service) UsesOf(ctx context.Context, who auth.User, v View) (uses []promptdb.Use, more bool, err error) {
 	if v.AuthorID != who.ID {
 		return nil, false, fault.New(fault.Forbidden, "only its author may see which prompts include a prompt")
 	}

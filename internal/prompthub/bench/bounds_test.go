@@ -43,7 +43,9 @@ var (
 	aPrompt = bound{8, 100, 128, 4 << 10}
 	// eight times a text of three bytes a character, and 64 KiB
 	aPage = bound{8 + 4*50, 1600, 8*9 + 64, 16 << 10}
-	aForm = bound{8, 1200, 256, 8 << 10}
+	// a prompt, and what includes it: the rows of ten names, and a hundred prompts
+	aPromptPage = bound{aPage.operations + 10 + 100, aPage.rows + 4200, aPage.answer, aPage.allocated}
+	aForm       = bound{8, 1200, 256, 8 << 10}
 	// The form of a prompt, with two hundred messages and thirty variables.
 	aDraft = bound{8, 1200, 384, 16 << 10}
 	// The same with all that a form can send, each character of which may be five in HTML.
@@ -53,6 +55,7 @@ var (
 	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10}
 	aDelete = bound{aChange.operations + 120, 5300, 256, 32 << 10}  // and who includes the prompt
 	aSave   = bound{aChange.operations + 4*50, 1500, 256, 32 << 10} // and what it includes: 50 at most
+	aMerge  = bound{aSave.operations + 2*4*50, 1500, 256, 32 << 10} // and what both versions there include
 	aWhole  = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10}  // a prompt with what it includes
 	aLabel  = bound{20, 200, 64, 4 << 10}
 	aTag    = bound{6, 1200, 64, 8 << 10}
@@ -91,7 +94,7 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/text": aWhole, "POST /prompts/{id}/render": aWhole,
 	"GET /prompts/{id}/used-by":  {124, 4200, 512, 32 << 10},
 	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
-	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aSave,
+	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aMerge,
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
 	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each behind
 	// a hundred spaces, and as many nodes of YAML.
@@ -113,14 +116,14 @@ var bounds = map[string]bound{
 	"GET /app": aList, "GET /app/mine": aList, "GET /app/votes": looked, "GET /app/admin/hidden": aList,
 	"GET /app/tags":       {8, 1200, 512, 16 << 10},                                       // the address stands in the link of each tag
 	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10}, // fifty changed tags
-	"GET /app/prompts/{id}": aPage, "POST /app/prompts/{id}/fill": {8, 1400, 512, 16 << 10},
+	"GET /app/prompts/{id}": aPromptPage, "POST /app/prompts/{id}/fill": {aPromptPage.operations, aPromptPage.rows, 512, 16 << 10},
 	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
 	"GET /app/prompts/{id}/compare":                     {8, 100, 8*2*9 + 64, 16 << 10}, // as aPage, of two texts
 	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
 	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10}, // the page again, where it is wrong
 	"POST /app/prompts/{id}/labels/remove": aLabel, "POST /app/prompts/{id}/labels/undo": aLabel,
 	"POST /app/prompts/{id}/fork":    aSave,
-	"GET /app/prompts/{id}/upstream": {24, 400, 8*2*9 + 64, 16 << 10}, "POST /app/prompts/{id}/upstream": aSave,
+	"GET /app/prompts/{id}/upstream": {24, 400, 8*2*9 + 64, 16 << 10}, "POST /app/prompts/{id}/upstream": aMerge,
 	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aDraft,
 	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
 	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,
@@ -130,6 +133,7 @@ var bounds = map[string]bound{
 	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
 	"GET /app/me":         aUser, "POST /app/me": {8, 8, 512, 4 << 10}, // with all that was sent, where it is wrong
 	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
+	"GET /app/u/{handle}/tokens": {aToken.operations + 4, 60, 64, 4 << 10}, "POST /app/u/{handle}/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
 	// Lists read all of a user's prompts, at most 2,000, or a thousand versions of one.
@@ -191,6 +195,7 @@ func newSearch(t *testing.T) *search {
 		time.Sleep(time.Duration(i*i) * 30 * 24 * time.Hour) // and months without prompts
 	}
 	s.make(prompt.Draft{Title: "Private", Text: "text", Visibility: prompt.Private})
+	s.including()
 	s.ask(put("/me/profile", ann, `{"handle":"anna"}`), nil)
 	for range 30 { // votes on what is gone
 		s.create("Gone", `"text"`)
@@ -200,6 +205,59 @@ func newSearch(t *testing.T) *search {
 	s.settle()
 	s.findRoutes(t)
 	return s
+}
+
+// including makes prompts that include as many others as they may, as deep as they may, one that all
+// of a hundred include, and forks of the former.
+func (s *search) including() {
+	include := func(names ...string) string {
+		var b strings.Builder
+		for _, name := range names {
+			fmt.Fprintf(&b, "@@@langfusePrompt:name=%s|label=latest@@@\n", name)
+		}
+		return b.String()
+	}
+	public := func(title, text string) {
+		s.make(prompt.Draft{Title: title, Text: text, Visibility: prompt.Public})
+	}
+	known := s.ids
+	public("part", "Of all.")
+	part := s.prompt
+	var leaves, rows []string
+	for i := range 40 {
+		leaves = append(leaves, fmt.Sprint("leaf ", i))
+		public(leaves[i], strings.Repeat("入", 10))
+	}
+	below := ""
+	for depth := range 4 { // the deepest first
+		rows = append(rows, fmt.Sprint("row ", depth))
+		of := slugs(leaves[10*depth : 10*depth+10])
+		if below != "" {
+			of = append(of, below)
+		}
+		public(rows[depth], include(of...))
+		below = slugs(rows[depth:])[0]
+	}
+	public("Whole", include(append(slugs(leaves[:5]), below)...))
+	whole := s.prompt
+	for range 100 {
+		public("User of a part", include("part"))
+	}
+	s.ids = append(known, part, whole) // all others are there for these
+	for _, user := range []string{"Vera", ann} {
+		var made struct{ ID prompt.ID }
+		s.ask(call{method: http.MethodPost, path: "/prompts/" + string(whole) + "/fork", user: user}, &made)
+		s.ids = append(s.ids, made.ID)
+	}
+	s.ask(edit("/prompts/"+string(whole), ann, "*", `{"text":"Changed.\n`+strings.ReplaceAll(include(below), "\n", `\n`)+`"}`), nil)
+}
+
+func slugs(titles []string) []string {
+	var all []string
+	for _, title := range titles {
+		all = append(all, strings.ReplaceAll(title, " ", "-"))
+	}
+	return all
 }
 
 func (s *search) make(d prompt.Draft) {

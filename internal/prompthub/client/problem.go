@@ -37,9 +37,14 @@ func (p *Problem) Error() string {
 	}
 	rules := make([]string, len(p.Errors))
 	for i, e := range p.Errors {
-		rules[i] = e.Message
-		if e.Location != "" {
-			rules[i] = strings.TrimPrefix(e.Location, "body.") + ": " + e.Message
+		where := strings.TrimPrefix(e.Location, "body.")
+		switch name, isValue := strings.CutPrefix(where, "values."); {
+		case isValue: // of a variable, whom the message is about
+			rules[i] = name + " " + e.Message
+		case where != "":
+			rules[i] = where + ": " + e.Message
+		default:
+			rules[i] = e.Message
 		}
 	}
 	return strings.Join(rules, "; ")

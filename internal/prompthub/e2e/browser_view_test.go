@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,17 +83,79 @@ func accessible(t *testing.T, b browser, base string) {
 	p.goTo(edited+"/versions/1").write("#label", "production").click("form[action$='/labels'] button").reads("Put on version 1")
 	gone := write(p, "Gone")
 	p.goTo(gone).click(".manage details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.")
+	more := furnish(user{t: t, url: base, name: "Root"})
+	author := eval[string](p.goTo(edited), "document.querySelector('a.author').pathname")
 	for _, v := range variants[:2] {
+		v.height = 1600 // a picture is to show the most of a page
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
+			visitor := b.visit(t, base, v)
+			look(visitor, stop{"sign in", "/app/signin", nil}, source)
 			p := b.visit(t, base, v).signIn("Root", true)
-			for _, s := range tour(page, hidden, edited, forked) {
+			for _, s := range slices.Concat(tour(page, hidden, edited, forked), more, []stop{{"tokens of an author", author + "/tokens", nil}}) {
 				look(p, s, source)
 			}
 		})
 	}
-	visitor := b.visit(t, base, variants[0]).goTo("/app/signin")
-	check(visitor, source, "sign in")
+}
+
+// furnish makes prompts of the kinds that the tour has not met: what includes others, chats, all
+// types of variables, and forks that clash.
+func furnish(u user) []stop {
+	u.t.Helper()
+	make := func(fields map[string]any) string {
+		var p shown
+		fields["visibility"] = "public"
+		u.do(201, "POST", "/prompts", fields, &p)
+		return p.ID
+	}
+	change := func(id, text string) {
+		u.do(200, "PATCH", "/prompts/"+id, map[string]any{"text": text}, nil, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+	}
+	part := make(map[string]any{"title": "House rules", "text": "Be kind to {{name}}, and brief."})
+	whole := make(map[string]any{"title": "Welcome letter", "name": "letters/welcome", "description": "Greets somebody new by the rules of the house.", "text": "Dear {{name}},\n\n@@@langfusePrompt:name=house-rules|label=latest@@@\n\nYours"})
+	u.do(200, "PUT", "/prompts/"+part+"/labels/gone", map[string]any{"version": 1}, nil)
+	broken := make(map[string]any{"title": "A broken include", "text": "First:\n@@@langfusePrompt:name=house-rules|label=gone@@@"})
+	u.do(204, "DELETE", "/prompts/"+part+"/labels/gone", nil, nil)
+	chat := make(map[string]any{"title": "A chat", "kind": "chat", "messages": []map[string]any{
+		{"role": "system", "content": "You review **code** for {{team}}."}, {"placeholder": "history"}, {"role": "user", "content": "Review this:\n\n{{code}}"}, {"role": "assistant", "content": "Let me read it."},
+	}})
+	variables := make(map[string]any{"title": "All variables", "text": "{{who}} {{why}} {{many}} {{really}} {{tone}} {{day}}", "variables": []map[string]any{
+		{"name": "who", "label": "Who is asked", "required": true},
+		{"name": "why", "type": "multiline", "description": "As long as it takes"},
+		{"name": "many", "type": "number", "default": "3"},
+		{"name": "really", "type": "boolean"},
+		{"name": "tone", "type": "choice", "choices": []string{"formal", "friendly"}, "default": "formal"},
+		{"name": "day", "type": "date"},
+	}})
+	var fork shown
+	upstream := make(map[string]any{"title": "Clashing", "text": "One.\nTwo.\nThree."})
+	u.do(201, "POST", "/prompts/"+upstream+"/fork", nil, &fork)
+	change(upstream, "One!\nTwo.\nThree.")
+	change(fork.ID, "One?\nTwo.\nThree.")
+	many := make(map[string]any{"title": "Many versions", "text": "0"})
+	for i := range 22 {
+		change(many, strings.Repeat("Line\n", i+1))
+	}
+	at := func(id string) string { return "/app/prompts/" + id }
+	return []stop{
+		{"includes", at(whole), nil},
+		{"included", at(part), nil},
+		{"broken include", at(broken), nil},
+		{"refused", at(part), func(p *tab) {
+			p.click(".manage details summary").click("form[action$='/delete'] button").reads("is included by")
+		}},
+		{"chat", at(chat), nil},
+		{"editing a chat", at(chat) + "/edit", nil},
+		{"all variables", at(variables), nil},
+		{"wrong values", at(variables), func(p *tab) {
+			eval[int](p, "(f => { f.noValidate = true; f.v0.value = 'x'.repeat(2001); f.submit(); return 1 })(document.querySelector('#fill'))")
+			p.sees("document.querySelector('#fill .wrong')")
+		}},
+		{"clash", at(fork.ID) + "/upstream", func(p *tab) { p.click("form[action$='/upstream'] button").reads("Keep mine") }},
+		{"many versions", at(many) + "/versions", nil},
+		{"older versions", at(many) + "/versions", func(p *tab) { p.click(".next a").reads("Back to the newest versions") }},
+	}
 }
 
 // look checks a stop of the tour, light and dark.
@@ -108,10 +172,14 @@ func look(p *tab, s stop, source string) {
 	}
 }
 
-// check requires that axe-core finds nothing to complain of on a page.
+// check requires that axe-core finds nothing to complain of on a page, and that the page is no wider
+// than the window.
 func check(p *tab, source, name string) {
 	p.t.Helper()
 	p.ready("main")
+	// A phone zooms out where a page is too wide, and its window is wider then.
+	require.Empty(p.t, eval[string](p, fmt.Sprintf(`document.documentElement.scrollWidth <= %[1]d ? "" : [...document.querySelectorAll("main *")]
+		.filter(e => e.getBoundingClientRect().right + scrollX > %[1]d).map(e => e.outerHTML.slice(0, 120)).join("\n")`, p.v.width)), "%s, %s: wider than the window", p.v.name, name)
 	if !eval[bool](p, "'axe' in window") {
 		eval[bool](p, source+"; true")
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
@@ -113,6 +115,128 @@ func (e *explorer) deleteVersion(i int) {
 		}
 		return nil
 	})
+}
+
+// include has a prompt include a new one of its author's; where removed says so, that is deleted
+// meanwhile. Whichever of the two is first keeps the other from it. Where both look before either
+// writes, the include leads nowhere, and resolving says so.
+func (e *explorer) include(i int)        { e.including(i, false) }
+func (e *explorer) includeRemoved(i int) { e.including(i, true) }
+
+func (e *explorer) including(i int, removed bool) {
+	s, name := e.any(), fmt.Sprintf("%d include", i)
+	part := e.made(s.author, "Part", 200+i)
+	part.Name, part.Text = fmt.Sprintf("part-%d", i), "part"
+	ref := include(part.Name + "|version=1")
+	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
+		if _, _, err := db.Add(ctx, part, nil); err != nil {
+			return err
+		}
+		_, err := db.Change(ctx, s.author, s.id, func(p prompt.Prompt) (prompt.Prompt, error) {
+			if strings.Contains(p.Text, ref) {
+				return p, promptdb.ErrUnchanged
+			}
+			p.Text += ref
+			p.Revision++
+			return p, nil
+		})
+		return err
+	}, func() error { return e.includes(s, part, ref, removed) })
+	if removed {
+		e.command(name+": remove it", func(ctx context.Context, db *promptdb.DB) error { return removeUnused(ctx, db, part, e.Now()) }, nil)
+	}
+}
+
+// removeUnused deletes a prompt that is perhaps not there yet, unless others include it.
+func removeUnused(ctx context.Context, db *promptdb.DB, p prompt.Prompt, at time.Time) error {
+	_, err := db.Change(ctx, p.AuthorID, p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+		if p.Deleted() {
+			return p, promptdb.ErrUnchanged
+		}
+		if err := db.Unused(ctx, p); err != nil {
+			return p, err
+		}
+		p.DeletedAt = at
+		return p, nil
+	})
+	if kind := fault.Of(err); kind == fault.NotFound || kind == fault.Conflict {
+		return nil
+	}
+	return err
+}
+
+// includes looks at rest whether a prompt includes another, and both know of it.
+func (e *explorer) includes(s *subject, part prompt.Prompt, ref string, removed bool) error {
+	p, err := e.record(s)
+	if err != nil || !strings.Contains(p.Text, ref) {
+		return fmt.Errorf("%s was acknowledged and is lost; the text is %q: %w", ref, p.Text, err)
+	}
+	there, err := e.truth.Record(context.Background(), part.AuthorID, part.ID)
+	if err != nil || there.Deleted() && !removed {
+		return fmt.Errorf("%s is gone, and nobody removed it: %w", part.Name, err)
+	}
+	uses, _, err := e.truth.UsedBy(context.Background(), there)
+	if err != nil || p.Deleted() == slices.ContainsFunc(uses, func(u promptdb.Use) bool { return u.ID == s.id }) {
+		return fmt.Errorf("%s is said to be used by %v: %w", part.Name, uses, err)
+	}
+	p.Text = ref // others may include what is gone
+	r, err := e.truth.Resolve(context.Background(), s.author, promptdb.View{Prompt: p}, 1<<20)
+	if there.Deleted() && fault.Of(err) == fault.Conflict {
+		return nil
+	}
+	if err == nil && r.Text != part.Text {
+		return fmt.Errorf("%s is resolved to %q", ref, r.Text)
+	}
+	return err
+}
+
+// fork copies a version of a prompt, and later takes what the prompt became. At rest it is what
+// the version is that it names.
+func (e *explorer) fork(i int) {
+	s, name := e.any(), fmt.Sprintf("%d fork", i)
+	fork := e.made("carl", "Fork", 300+i)
+	upstream := func(ctx context.Context, db *promptdb.DB, p *prompt.Prompt) error {
+		v, err := db.GetVersion(ctx, s.author, s.id, promptdb.WantedVersion{Label: prompt.Latest})
+		if err == nil {
+			p.Text, p.Origin = v.Text, prompt.Origin{ID: v.ID, Version: v.Version}
+		}
+		return err
+	}
+	made := false
+	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
+		if fork.Origin.ID == "" { // a prompt that is sent again is the same
+			if err := upstream(ctx, db, &fork); err != nil {
+				return unlessGone(err)
+			}
+		}
+		if _, _, err := db.Add(ctx, fork, nil); err != nil {
+			return err
+		}
+		made = true
+		_, err := db.Change(ctx, "carl", fork.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+			p.Revision++
+			return p, upstream(ctx, db, &p)
+		})
+		return unlessGone(err)
+	}, func() error {
+		p, err := e.truth.Record(context.Background(), "carl", fork.ID)
+		if err != nil || !made {
+			return unlessGone(err)
+		}
+		v, gone := e.version(s, p.Origin.Version)
+		if !gone && v.Text != p.Text {
+			return fmt.Errorf("%s is %q, and version %d of what it comes from is %q", name, p.Text, p.Origin.Version, v.Text)
+		}
+		return nil
+	})
+}
+
+// unlessGone returns an error, unless it says that a prompt is not there.
+func unlessGone(err error) error {
+	if fault.Of(err) == fault.NotFound {
+		return nil
+	}
+	return err
 }
 
 // labelled returns which version of a prompt at rest has a label.

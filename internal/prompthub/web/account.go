@@ -31,8 +31,9 @@ func authorAddress(id string) string { return Prefix + "/u/" + prompt.AuthorKey(
 type authorPage struct {
 	listing
 	prompthub.User
-	Mine bool
-	Uses uses
+	Mine        bool
+	TheirTokens string // where admins see his access tokens
+	Uses        uses
 }
 
 // author shows a user and the prompts that he shares.
@@ -49,6 +50,9 @@ func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	v := viewOf(r, "cursor")
 	p := authorPage{listing: listing{Path: v.path, Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
 	p.Mine = who.Known() && u.Key == prompt.AuthorKey(who.ID)
+	if who.Admin() {
+		p.TheirTokens = authorTokens(handle)
+	}
 	p.Uses = s.usesOfAuthor(r, cmp.Or(u.Handle, u.Key))
 	page, err := s.Service.ByAuthor(r.Context(), who, handle, perPage, v.get("cursor"))
 	if err != nil && !p.wrong(err, v) {
@@ -130,6 +134,7 @@ type tokensPage struct {
 type tokenRow struct {
 	prompthub.Token
 	Expired bool
+	Revoke  string // where the form goes that revokes it
 }
 
 // A scope is something that a token may do.
@@ -154,9 +159,7 @@ func (s *web) showTokens(w http.ResponseWriter, r *http.Request, who auth.User, 
 	if err != nil {
 		return err
 	}
-	for _, t := range list {
-		p.Tokens = append(p.Tokens, tokenRow{t, !s.Now().Before(t.ExpiresAt)})
-	}
+	p.Tokens = s.tokenRows(list, accountPath+"/tokens")
 	chosen, days := []string{auth.ScopeRead}, "90"
 	if p.Errors = map[string]string{}; wrong != nil {
 		text, fields := describe(wrong)
@@ -180,6 +183,15 @@ func (s *web) showTokens(w http.ResponseWriter, r *http.Request, who auth.User, 
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	return s.render(w, r, who, status, "tokens", "Access tokens", p)
+}
+
+// tokenRows returns tokens as pages below a path list them.
+func (s *web) tokenRows(list []prompthub.Token, path string) []tokenRow {
+	var rows []tokenRow
+	for _, t := range list {
+		rows = append(rows, tokenRow{t, !s.Now().Before(t.ExpiresAt), path + "/" + t.ID + "/revoke"})
+	}
+	return rows
 }
 
 // createToken makes a token and shows it: it is nowhere to be seen again.

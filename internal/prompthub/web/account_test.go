@@ -51,7 +51,7 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	ann.get("/app/me/tokens").is(200).has("You have none.", `value="read" checked`, `<option value="90" selected>`)
+	ann.get("/app/me/tokens").is(200).has("There is none.", `value="read" checked`, `<option value="90" selected>`)
 	made := ann.post("/app/me/tokens", "name", "My <editor>", "scope", "read", "scope", "write", "days", "30").is(200)
 	token := made.find(`<code id="token">(ph_[^<]*)</code>`)
 	require.Equal(t, "no-store", made.header.Get("Cache-Control"))
@@ -73,7 +73,7 @@ func TestTokens(t *testing.T) {
 	ann.post(revoke).to("/app/me/tokens?done=revoked")
 	w.clock.Advance(10 * time.Second)
 	require.Equal(t, 401, bearer())
-	ann.get("/app/me/tokens").has("You have none.")
+	ann.get("/app/me/tokens").has("There is none.")
 	ann.post(revoke).is(404)
 
 	ann.post("/app/me/tokens", "name", "", "days", "400").is(422).has(`id="name-wrong"`, "at least one scope", "within the next 366 days")
@@ -82,4 +82,29 @@ func TestTokens(t *testing.T) {
 	ann.post("/app/me/tokens", "name", "Old", "scope", "read", "days", "7").is(200)
 	w.clock.Advance(8 * 24 * time.Hour)
 	ann.get("/app/me/tokens").has(">expired<")
+}
+
+// TestTokensOfOthers: admins see the access tokens of anybody and revoke them; nobody else does.
+func TestTokensOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, root := w.as("Ann"), w.admin()
+	ann.write("Shared", "text", "public")
+	token := ann.post("/app/me/tokens", "name", "My editor", "scope", "read", "days", "30").is(200).find(`<code id="token">(ph_[^<]*)</code>`)
+	author := "/app/u/" + prompt.AuthorKey("Ann")
+	require.Equal(t, author+"/tokens", root.get(author).is(200).find(`<a href="([^"]*)">Access tokens of this user`))
+	list := root.get(author+"/tokens").is(200).has("Access tokens of <span dir=\"auto\">Ann", "My editor", "not used yet").lacks(token, "New token")
+	revoke := list.find(`action="([^"]*/revoke)"`)
+	for _, p := range []person{ann, w.as("Bob")} {
+		p.get(author).lacks(author + "/tokens")
+		p.get(author + "/tokens").is(403).lacks("editor")
+		p.post(revoke).is(403)
+	}
+	ann.get("/app/me/tokens").has("My editor")
+	root.post(revoke).to(author + "/tokens?done=revoked")
+	root.get(author + "/tokens").is(200).has("There is none.")
+	root.post(revoke).is(404)
+	ann.get("/app/me/tokens").has("There is none.")
+	root.get("/app/u/nosuch/tokens").is(404)
+	w.nobody().get(author + "/tokens").is(401)
 }

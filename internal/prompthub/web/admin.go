@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,6 +17,8 @@ func (s *web) admin() {
 	s.handle("GET "+Prefix+"/admin/tags", admin, s.tagCatalog)
 	s.handle("POST "+Prefix+"/admin/tags", admin, s.putTag)
 	s.handle("GET "+Prefix+"/admin/hidden", admin, s.hiddenPrompts)
+	s.handle("GET "+Prefix+"/u/{handle}/tokens", admin, s.tokensOf)
+	s.handle("POST "+Prefix+"/u/{handle}/tokens/{token}/revoke", admin, s.revokeTokenOf)
 	s.handle("POST "+Prefix+"/prompts/{id}/hide", admin, s.hide)
 	s.handle("POST "+Prefix+"/prompts/{id}/unhide", admin, s.unhide)
 }
@@ -150,6 +153,43 @@ func (s *web) hiddenPrompts(w http.ResponseWriter, r *http.Request, who auth.Use
 	}
 	l.cards(who, v, p, called, byTag)
 	return s.list(w, r, who, "admin-hidden", "Hidden prompts", l.Wrong, &l)
+}
+
+func authorTokens(handle string) string { return Prefix + "/u/" + url.PathEscape(handle) + "/tokens" }
+
+// A userTokensPage is the access tokens of a user, as admins see them.
+type userTokensPage struct {
+	prompthub.User
+	Author string // the address of the page about him
+	Tokens []tokenRow
+}
+
+// tokensOf shows the access tokens of a user.
+func (s *web) tokensOf(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	handle := r.PathValue("handle")
+	u, err := s.Service.UserByHandle(r.Context(), who, handle)
+	if err != nil {
+		return err
+	}
+	list, err := s.Service.Tokens(r.Context(), who, handle)
+	if err != nil {
+		return err
+	}
+	if u.Name == "" && len(list) > 0 {
+		u.Name = list[0].OwnerName
+	}
+	u.Name = cmp.Or(u.Name, "an author")
+	p := userTokensPage{User: u, Author: Prefix + "/u/" + url.PathEscape(handle), Tokens: s.tokenRows(list, authorTokens(handle))}
+	w.Header().Set("Cache-Control", "no-store")
+	return s.render(w, r, who, http.StatusOK, "admin-tokens", "Access tokens of "+u.Name, p)
+}
+
+func (s *web) revokeTokenOf(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	if err := s.Service.RevokeToken(r.Context(), who, r.PathValue("token")); err != nil {
+		return err
+	}
+	goOn(w, r, authorTokens(r.PathValue("handle"))+"?done=revoked")
+	return nil
 }
 
 func (s *web) hide(w http.ResponseWriter, r *http.Request, who auth.User) error {

@@ -52,6 +52,7 @@ type promptPage struct {
 	Reading reading
 	Mine    bool
 	From    *origin // of a fork
+	Related related
 	MayFork bool
 	Key     string // of a fork: asked for twice it is one
 	Shared  bool   // whether it is there for everyone, without signing in
@@ -96,17 +97,11 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if err != nil {
 		return err
 	}
-	whole, err := s.Service.Resolve(r.Context(), who, v)
-	switch {
-	case err == nil:
-		v.Draft = v.With(whole.Content)
-	case fault.Of(err) != fault.Conflict:
+	rel, err := s.relatedTo(r, who, &v)
+	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Content(), r)}
-	if err != nil { // the text is shown as it is written
-		p.Fill.Wrong = p.Fill.explain(err)
-	}
+	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Content(), r), Related: rel}
 	p.Ballot, p.Chips = ballotOf(who, v, p.Address), chipsOf(p.Address, v.Labels)
 	called, err := s.names(r, who)
 	if err != nil {
@@ -122,7 +117,7 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	p.MayFork, p.Key = who.Known() && !v.Deleted(), rand.Text()
 	p.Uses = s.usesOfPrompt(r, who, v)
 	status := http.StatusOK
-	if p.Fill.Wrong != "" && r.Method == http.MethodPost {
+	if (p.Fill.Wrong != "" || rel.Broken != "") && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity
 	}
 	s.fit(&p)

@@ -140,7 +140,8 @@ type failure struct {
 	Text    string
 	Fields  []httpjson.Field
 	Request string
-	Again   bool // whether trying again may help
+	Again   bool   // whether trying again may help
+	Back    string // the page of the form that was refused
 }
 
 // fail answers with an error: to a script as a problem document, to a reader as a page. Who is
@@ -159,7 +160,10 @@ func (s *web) fail(w http.ResponseWriter, r *http.Request, who auth.User, err er
 		w.Header().Del("WWW-Authenticate") // a browser has no bearer token to ask its user for
 		err = s.render(w, r, who, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: sentence(p.Detail)})
 	} else {
-		f := failure{p.Status, sentence(p.Detail), p.Errors, p.RequestID, p.GetHeaders().Get("Retry-After") != ""}
+		f := failure{Status: p.Status, Text: sentence(p.Detail), Fields: p.Errors, Request: p.RequestID, Again: p.GetHeaders().Get("Retry-After") != ""}
+		if r.Method == http.MethodPost && p.Status != http.StatusNotFound {
+			f.Back = here(r)
+		}
 		err = s.render(w, r, who, p.Status, "error", p.Title, f)
 	}
 	if err != nil {

@@ -1,0 +1,66 @@
+package web
+
+import (
+	"net/http"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// related is what a prompt includes, and what includes it, as its page says.
+type related struct {
+	Includes []neighbor
+	Broken   string // why nothing stands in the places of what it includes
+	UsedBy   []neighbor
+	More     bool // whether more include it
+}
+
+// A neighbor is a prompt of the same author, in a version.
+type neighbor struct {
+	Name    string
+	Link    string
+	Version int64
+}
+
+// maxNeighbors is how many of those that include a prompt its page names.
+const maxNeighbors = 10
+
+// relatedTo puts what a prompt includes into its places, for those who may read it, and returns what
+// there is to say of that. Its author is told what includes it, too.
+func (s *web) relatedTo(r *http.Request, who auth.User, v *prompthub.View) (rel related, err error) {
+	if v.AuthorID == who.ID {
+		if rel, err = s.usersOf(r, who, *v); err != nil {
+			return rel, err
+		}
+	}
+	whole, err := s.Service.Resolve(r.Context(), who, *v)
+	switch {
+	case fault.Of(err) == fault.Conflict:
+		text, _ := describe(err)
+		rel.Broken = sentence(text)
+		return rel, nil
+	case err != nil:
+		return rel, err
+	}
+	for _, n := range whole.Graph[whole.Root] {
+		rel.Includes = append(rel.Includes, neighborOf(n.ID, n.Name, n.Version))
+	}
+	v.Draft = v.With(whole.Content)
+	return rel, nil
+}
+
+// usersOf returns what includes a prompt.
+func (s *web) usersOf(r *http.Request, who auth.User, v prompthub.View) (rel related, err error) {
+	uses, more, err := s.Service.UsesOf(r.Context(), who, v)
+	rel.More = more || len(uses) > maxNeighbors
+	for _, u := range uses[:min(len(uses), maxNeighbors)] {
+		rel.UsedBy = append(rel.UsedBy, neighborOf(u.ID, u.Name, u.Version))
+	}
+	return rel, err
+}
+
+func neighborOf(id prompt.ID, name string, version int64) neighbor {
+	return neighbor{name, addressOf(id), version}
+}

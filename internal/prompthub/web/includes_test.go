@@ -1,0 +1,27 @@
+package web_test
+
+import "testing"
+
+// TestIncludes: a page says what its prompt includes, and its author's what includes it.
+func TestIncludes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	part := ann.write("Part", "Be {{how}}.", "public")
+	whole := ann.write("Whole", "Now: @@@langfusePrompt:name=part|label=latest@@@", "public")
+	toPart, toWhole := `<a href="`+part+`"><code>part</code></a> version 1`, `<a href="`+whole+`"><code>whole</code></a> version 1`
+	bob.get(whole).is(200).has("Includes</span> <span>"+toPart, "Now: Be <mark", `name="v0"`).lacks("langfusePrompt")
+	bob.get(part).is(200).lacks("Included by", "Includes<")
+	ann.get(part).is(200).has("Included by</span> <span>" + toWhole)
+	ann.get(whole).lacks("Included by")
+
+	ann.post(part+"/visibility", "to", "private").to(part)
+	bob.get(whole).is(200).has("which you may not read. So the text is shown as it was written.", "langfusePrompt").lacks(part, "Be <")
+	bob.post(whole + "/fill").is(422).has("which you may not read")
+	ann.get(whole).is(200).has(toPart)
+	ann.post(part + "/delete").is(409).has("is included by")
+	for range 11 {
+		ann.write("More", "@@@langfusePrompt:name=part|version=1@@@", "private")
+	}
+	ann.get(part).has("and others")
+}
