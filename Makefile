@@ -55,7 +55,9 @@ install: ## build the program under the name of the application, and put it into
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
 # of the built program mostly wait, so others run beside them, with what they leave of the processors: an emulator of storage
 # that waits for its turn misses the deadlines of its callers. Who has such deadlines, or those of other programs, comes after.
-TEST := go test -count=1 -timeout 20m -ldflags='-s -w' -vet=off
+# To link every test with what debuggers need would take as long as some packages.
+LINKED := -ldflags='-s -w' -vet=off
+TEST := go test -count=1 -timeout 20m $(LINKED)
 DEADLINES := ./handler ./internal/azure ./internal/azurite ./internal/infra ./internal/prompthub/clients
 test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
@@ -67,7 +69,7 @@ test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP
 
 quick: ## after each edit: vet, and the tests of what changed that need nothing but Go
 	go vet ./...
-	go test -short ./...
+	go test -short $(LINKED) ./...
 
 infra-check: $(AZURITE_STAMP) $(INFRA_STAMP) ## check Bicep, azure.yaml, workflows, host.json, functions and the package
 	go test -count=1 ./internal/infra/...

@@ -122,6 +122,11 @@ func unzip(t *testing.T, archive, dir string) map[string]os.FileMode {
 	return modes
 }
 
+// unpacked is done once, for all who start the package.
+var unpacked sync.Once
+
+func unpackedDir() string { return filepath.Join(packDir, "unpacked") }
+
 // startPackage starts the package as it is, with settings.
 func startPackage(t *testing.T, settings ...string) *functiontest.Host {
 	t.Helper()
@@ -129,9 +134,8 @@ func startPackage(t *testing.T, settings ...string) *functiontest.Host {
 		t.Skip("the package is built for linux/amd64")
 	}
 	first, _ := archives(t)
-	dir := t.TempDir()
-	unzip(t, first, dir)
-	return functiontest.Start(t, functiontest.Options{AppRoot: dir, Env: append([]string{"PATH=" + os.Getenv("PATH"), "QUEUE_PREFIX=package-"}, settings...)})
+	unpacked.Do(func() { unzip(t, first, unpackedDir()) })
+	return functiontest.Start(t, functiontest.Options{AppRoot: unpackedDir(), Env: append([]string{"PATH=" + os.Getenv("PATH"), "QUEUE_PREFIX=package-"}, settings...)})
 }
 
 // get returns status and body of an answer.
