@@ -165,6 +165,10 @@ var mutants = []mutant{
 		"	return table.Op{Kind: table.Replace, Row: c.row(author, id)}", "	row := c.row(author, id)\n	row.ETag = table.Any\n	return table.Op{Kind: table.Replace, Row: row}",
 	},
 	{
+		"nothing follows a label that lists tell programs of", "labels.go",
+		"look = w.load // with the wake-up, by which lists follow", "_ = w.load",
+	},
+	{
 		"a name is free while a living prompt has it", "names.go",
 		`isRedirect(*row) || row.Props.Get("IsDeleted").Bool()`, `true`,
 	},

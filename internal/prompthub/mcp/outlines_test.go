@@ -2,7 +2,10 @@ package mcp_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -11,6 +14,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/skill"
+	"prompthub/internal/table"
 )
 
 // TestListsTellWhatIsRead: whatever becomes of a prompt, its versions and its label, lists tell of
@@ -103,4 +107,38 @@ func (c caller) tells(rt require.TestingT) {
 	var one struct{ Skill skillEntry }
 	c.call("skills/get", object{"uri": skills[0].URI}).into(&one)
 	require.Equal(rt, skills[0], one.Skill)
+}
+
+// TestRowsOfBefore: rows that an earlier version wrote tell of no arguments and of no skill, until
+// they are written again. What they name can be got all the while.
+func TestRowsOfBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.handle("ann", "anna")
+	v := w.write("ann", prompt.Draft{Title: "Letter", Text: "To {{a}}.", Visibility: prompt.Public, Tags: []prompt.Tag{"text"}})
+	for _, name := range []string{promptdb.DefaultTables().Prompts, promptdb.DefaultTables().TagIndex, promptdb.DefaultTables().MostLiked} {
+		require.NoError(t, table.All(t.Context(), w.store, name, table.Range{}, func(row table.Row) (bool, error) {
+			row.Props = slices.DeleteFunc(slices.Clone(row.Props), func(p table.Prop) bool { return p.Name == "Outline" })
+			_, err := w.store.Write(t.Context(), name, table.Op{Kind: table.Upsert, Row: table.Row{Key: row.Key, Props: row.Props}})
+			return true, err
+		}))
+	}
+	w.now = w.now.Add(2 * time.Second) // what is remembered of lists lasts for a second
+	lists := []caller{w.as("ann"), w.as("bob").at("/mcp/u/anna"), w.as("bob").at("/mcp/t/text"), w.as("")}
+	for _, c := range lists {
+		listed := c.list(object{}).Prompts
+		require.Len(t, listed, 1)
+		require.Empty(t, listed[0].Arguments)
+		require.Empty(t, c.skills())
+		require.Equal(t, "To x.", c.get(listed[0].Name, object{"a": "x"}).text())
+	}
+	var file struct{ Contents []struct{ Text string } }
+	w.as("").call("resources/read", object{"uri": "skill://" + strings.ToLower(string(v.ID)) + "/letter/SKILL.md"}).into(&file)
+
+	_, err := w.db.Reindex(t.Context(), false, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
+	require.NoError(t, err)
+	w.now = w.now.Add(2 * time.Second)
+	for _, c := range lists {
+		c.tells(t)
+	}
 }

@@ -22,6 +22,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
+	"prompthub/internal/table"
 )
 
 // A world is the door over stores in memory, behind a real server.
@@ -31,6 +32,7 @@ type world struct {
 	hub *prompthub.Service
 	now time.Time
 
+	store  table.DB
 	queues queue.Queues
 	url    string
 }
@@ -38,9 +40,9 @@ type world struct {
 func newWorld(t testing.TB, change ...func(*mcp.Config)) *world {
 	w := &world{t: t, now: time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return w.now }
-	w.queues = memory.NewQueues(clock)
+	w.store, w.queues = memory.NewTables(), memory.NewQueues(clock)
 	w.db = promptdb.New(promptdb.Config{
-		Store: memory.NewTables(), Queues: w.queues, Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
+		Store: w.store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, w.db.Create(t.Context()))
