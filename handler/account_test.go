@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,7 @@ import (
 )
 
 // TestAccountMovesHouse takes an account from one service to another: the export there has the same
-// bytes, and whoever reads there sees the latest version alone.
+// bytes, and whoever reads there sees what he saw here.
 func TestAccountMovesHouse(t *testing.T) {
 	clean(t)
 	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
@@ -41,21 +42,23 @@ func TestAccountMovesHouse(t *testing.T) {
 
 	exported := do(command.OK, "export", "--account", "--url", here)
 	require.Contains(t, exported, `{"profile":{"handle":"ann-lee","name":"Ann","about":"Cooks"}}`+"\n")
-	require.Contains(t, exported, `"versions":[{"version":1,"text":"One {{a}}","message":"Because One {{a}}"},{"version":2,"text":"Two","message":"Because Two"},{"version":4,`)
-	require.Equal(t, "created 2\n", do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
+	require.Contains(t, exported, `"versions":[{"version":1,"text":"One {{a}}","message":"Because One {{a}}"},{"version":2,"text":"Two","labels":["production"],"message":"Because Two"},{"version":4,`)
+	require.Equal(t, "created 2, updated 1, unchanged 0, rejected 0\n", do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
 	require.Equal(t, exported, do(command.OK, "export", "--account", "--url", there))
 	require.Equal(t, "Two", do(command.OK, "get", "my/prompt", "--url", there))
 
 	code, out, _ := handler(t, "get", "@ann-lee/my-prompt@latest", "--user", "bob", "--url", there)
 	require.Equal(t, command.OK, code)
 	require.Equal(t, "Four", out)
-	code, _, _ = handler(t, "get", "@ann-lee/my-prompt@1", "--user", "bob", "--url", there)
-	require.Equal(t, command.Failed, code)
+	for _, url := range []string{here, there} {
+		code, _, _ = handler(t, "get", "@ann-lee/my-prompt@1", "--user", "bob", "--url", url)
+		require.Equal(t, command.OK, code)
+	}
 
-	// Names are taken now.
-	out = do(command.LeftOut, "import", "--account", file(t, "account.jsonl", exported), "--url", there)
-	require.Contains(t, out, `line 2 "chats/critic" rejected: `)
-	require.Contains(t, out, "created 0\n")
+	require.Equal(t, "created 0, updated 0, unchanged 3, rejected 0\n", do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
+	other := strings.ReplaceAll(exported, "Two", "Three")
+	out = do(command.LeftOut, "import", "--account", file(t, "account.jsonl", other), "--url", there)
+	require.Contains(t, out, `"my/prompt" rejected: name: a prompt of yours has this name and another history`)
 	do(command.Usage, "import", "--account", "--update", file(t, "account.jsonl", exported), "--url", there)
-	do(command.Failed, "import", "--account", file(t, "broken.jsonl", "{\n"), "--url", there)
+	do(command.LeftOut, "import", "--account", file(t, "broken.jsonl", "{\n"), "--url", there)
 }

@@ -200,14 +200,14 @@ func exportCommand() command.Command {
 		Name: "export", Short: "write the caller's own prompts as JSON Lines, or as files of another program, by the API",
 		Long: `Writes the caller's own prompts, newest first, one JSON object on a line, with all versions and labels. import reads them. With --format
 and --to it writes a file for each prompt instead, and says on standard error what such files cannot hold; files that are
-there already are not overwritten. With --account it writes the profile and each prompt with all its versions and labels,
+there already are not overwritten. With --account it writes the profile, each prompt with all its versions and labels, and votes,
 which import --account takes in, on another service too: the export there has the same bytes. Numbers of versions stay;
-times, ids and votes are each service's own.`,
+times and ids are each service's own.`,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			c := callerFlags(flags)
 			as := formatFlag(flags)
 			to := flags.String("to", "", "`folder` to write files into, with --format")
-			account := flags.Bool("account", false, "the whole account: profile, and prompts with their versions and labels")
+			account := flags.Bool("account", false, "the whole account: profile, prompts with their versions and labels, and votes")
 			return func(ctx context.Context, std command.Streams, _ []string) error {
 				if (as.Format == "") != (*to == "") {
 					return command.UsageError("export: --format and --to go together")

@@ -57,9 +57,13 @@ var allowed = map[string][]string{
 	"internal/prompthub/door": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
 	},
+	"internal/prompthub/transfer": {
+		"internal/auth", "internal/fault", "internal/prompthub", "internal/prompthub/format", "internal/prompthub/prompt",
+		"internal/prompthub/promptdb",
+	},
 	"internal/prompthub/api": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/format",
-		"internal/prompthub/prompt", "internal/telemetry",
+		"internal/prompthub/prompt", "internal/prompthub/transfer", "internal/telemetry",
 	},
 	"internal/prompthub/langfuse": {
 		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",

@@ -2,9 +2,15 @@ package prompthub
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/cursor"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // EraseDays is for how many days a user who wants to be erased can change his mind.
@@ -31,4 +37,113 @@ func (s *Service) Keep(ctx context.Context, who auth.User) error {
 // ErasedAt returns when the caller's account is to be erased; the zero time where it is not.
 func (s *Service) ErasedAt(ctx context.Context, who auth.User) (time.Time, error) {
 	return s.db.Erasure(ctx, who.ID)
+}
+
+// The most that a part of an account holds.
+const (
+	partPrompts = 50
+	partVotes   = 50
+	partBytes   = 1 << 20 // of contents; the last prompt may go beyond
+)
+
+// An AccountPart is a part of all that a user has: the profile first, then the prompts by name with
+// their histories, in the end the votes on prompts of others.
+type AccountPart struct {
+	Profile *prompt.Profile // in the first part
+	Prompts []WholePrompt
+	Votes   []View
+	Next    string
+}
+
+// A WholePrompt is a prompt with a part of its history.
+type WholePrompt = promptdb.Whole
+
+// An accountPlace says where the next part begins.
+type accountPlace struct {
+	Name  string `json:"n,omitempty"` // where the row of a name is
+	From  int64  `json:"f,omitempty"` // the number of a version of that
+	Vote  bool   `json:"v,omitempty"` // among the votes, behind After
+	After string `json:"a,omitempty"`
+}
+
+func (p accountPlace) seal(scope string) string {
+	b, _ := json.Marshal(p) // texts and a number cannot fail
+	return cursor.Seal(scope, string(b))
+}
+
+// Account returns a part of all that the caller has.
+func (s *Service) Account(ctx context.Context, who auth.User, token string) (AccountPart, error) {
+	var part AccountPart
+	scope := fmt.Sprintf("account %q", who.ID)
+	_, err := open(scope, token, func(position string) (_ promptdb.Page, err error) {
+		var at accountPlace
+		if position != "" {
+			_ = json.Unmarshal([]byte(position), &at) // was sealed here, or is a place like any other
+		}
+		if at.Vote {
+			part, err = s.accountVotes(ctx, who, scope, at.After)
+			return promptdb.Page{}, err
+		}
+		part, err = s.accountPrompts(ctx, who, scope, at)
+		if err == nil && token == "" {
+			var p prompt.Profile
+			p, err = s.db.Profile(ctx, who.ID)
+			part.Profile = &p
+		}
+		return promptdb.Page{}, err
+	})
+	return part, err
+}
+
+func (s *Service) accountPrompts(ctx context.Context, who auth.User, scope string, at accountPlace) (part AccountPart, err error) {
+	names, behind, err := s.db.NamesFrom(ctx, who.ID, at.Name, partPrompts)
+	if err != nil {
+		return part, err
+	}
+	size := 0
+	for _, n := range names {
+		from := int64(1)
+		if n.At == at.Name {
+			from = max(at.From, 1)
+		}
+		for from > 0 {
+			if size >= partBytes {
+				part.Next = accountPlace{Name: n.At, From: from}.seal(scope)
+				return part, nil
+			}
+			w, err := s.db.Whole(ctx, who.ID, n.ID, from)
+			if err != nil {
+				return part, err
+			}
+			if w == nil {
+				break // deleted meanwhile
+			}
+			if from == 1 || len(w.Versions) > 0 {
+				part.Prompts = append(part.Prompts, *w)
+			}
+			size += partBytes / (2 * partPrompts) // a part has at most a hundred looks
+			for _, v := range w.Versions {
+				size += len(v.Words()) + len(v.Config)
+			}
+			from = w.Next
+		}
+	}
+	next := accountPlace{Vote: true}
+	if behind != "" {
+		next = accountPlace{Name: behind}
+	}
+	part.Next = next.seal(scope)
+	return part, nil
+}
+
+func (s *Service) accountVotes(ctx context.Context, who auth.User, scope, after string) (part AccountPart, err error) {
+	page, err := s.db.MyVotes(ctx, who.ID, prompt.None, after, partVotes)
+	if err != nil {
+		return part, err
+	}
+	part.Votes = slices.DeleteFunc(page.Items, func(v View) bool { return v.AuthorID == who.ID }) // which stand with his prompts
+	if page.After != "" {
+		part.Next = accountPlace{Vote: true, After: page.After}.seal(scope)
+	}
+	return part, nil
 }

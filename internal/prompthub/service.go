@@ -87,6 +87,19 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	return v, false, err
 }
 
+// Check reports what keeps a draft from being stored, but for what it includes; has are tags that its
+// prompt has already.
+func (s *Service) Check(ctx context.Context, who auth.User, d prompt.Draft, has []prompt.Tag) error {
+	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
+		return err
+	}
+	d, err := s.rules.Check(d)
+	if err != nil {
+		return err
+	}
+	return s.checkTags(ctx, d.Tags, has)
+}
+
 // repeated answers a request with a tag that the catalog does not offer, which is what refused
 // says. If it made its prompt before, the tag was retired since, and the answer is that of any
 // repeat.
@@ -234,7 +247,8 @@ type Patch struct {
 	Labels      []string // for the version that it makes
 }
 
-func (p Patch) apply(d prompt.Draft) prompt.Draft {
+// Apply returns a draft with the change.
+func (p Patch) Apply(d prompt.Draft) prompt.Draft {
 	d.Message, d.Labels = p.Message, p.Labels
 	if p.Name != nil && *p.Name != "" {
 		d.Name = *p.Name
@@ -260,7 +274,7 @@ func set[T any](field, value *T) {
 
 // Patch changes some of what the author wrote.
 func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Match, change Patch) (View, error) {
-	return s.edit(ctx, who, id, m, func(d prompt.Draft) (prompt.Draft, error) { return s.rules.Check(change.apply(d)) })
+	return s.edit(ctx, who, id, m, func(d prompt.Draft) (prompt.Draft, error) { return s.rules.Check(change.Apply(d)) })
 }
 
 // edit makes a new revision out of the current draft.

@@ -88,6 +88,7 @@ func build(c Config) (*api, http.Handler) {
 	a.tokens()
 	a.users()
 	a.account()
+	a.transfers()
 	a.moderation()
 	a.tags()
 	a.system()

@@ -15,11 +15,13 @@ import (
 
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/door"
+	"prompthub/internal/prompthub/transfer"
 )
 
 const (
 	jsonType  = "application/json"
 	mergeType = "application/merge-patch+json"
+	fileType  = "application/octet-stream" // of a body that is taken as it is, whatever its type
 )
 
 // readBody reads the body of a request whose operation takes one, and lets it pass only as JSON
@@ -30,6 +32,15 @@ func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	r, w := humago.Unwrap(ctx)
+	if ctx.Operation().RequestBody.Content[fileType] != nil {
+		c, _ := ctx.Context().Value(callKey{}).(call)
+		if _, err := a.Admission.ReadBody(w, r, c.Key, transfer.MaxFile); err != nil {
+			httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))
+			return
+		}
+		next(ctx)
+		return
+	}
 	if !accepted(r.Header.Get("Content-Type"), ctx.Operation().RequestBody.Content) {
 		httpjson.Refuse(w, r, httpjson.NewProblem(r.Context(), http.StatusUnsupportedMediaType, "send the body as "+jsonType+" in UTF-8"))
 		return

@@ -71,6 +71,8 @@ var permissions = map[string]rule{
 	"get-profile":         {"200", "200", "200"},
 	"put-profile":         {"200", "200", "200"},
 	"erase-me":            {"202", "202", "202"},
+	"export-me":           {"200", "200", "200"},
+	"import":              {"200", "200", "200"},
 	"restore-me":          {"204", "204", "204"},
 	"get-user":            {"200", "200", "200"},
 	"list-user-prompts":   {"200", "200", "200"},
@@ -246,7 +248,7 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 	p := m.prompt(target)
 	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug, "{version}", "1", "{other}", "2",
 		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{file}", "page.css").Replace(o.path)
-	if strings.HasSuffix(path, "/export") {
+	if strings.HasSuffix(o.path, "{id}/export") {
 		path += "?format=skill"
 	}
 	v, _ := m.contract.at(o.pointer)
@@ -254,7 +256,11 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 	header := append([]string{}, who.header...)
 	body := ""
 	if request, ok := op["requestBody"].(map[string]any); ok {
-		example := request["content"].(map[string]any)["application/json"].(map[string]any)["example"]
+		content := request["content"].(map[string]any)
+		var example any = map[string]any{"profile": map[string]any{}} // a file
+		if c, ok := content["application/json"].(map[string]any); ok {
+			example = c["example"]
+		}
 		if members, ok := example.(map[string]any); ok {
 			delete(members, "handle") // which only one user can have
 			delete(members, "label")  // a version is named already

@@ -359,3 +359,21 @@ type Variable struct {
 	Default     *string  `json:"default,omitempty" doc:"Its value where none is given" example:"Go"`
 	Choices     []string `json:"choices,omitempty" doc:"Of the type choice" example:"[\"Go\",\"Rust\"]"`
 }
+
+// An ImportReport says what became of the entries of a file.
+type ImportReport struct {
+	Items   []Imported `json:"items" nullable:"false" doc:"Those that this request was through with, in the order in which they were taken in: what others include comes first"`
+	Entries int        `json:"entries" doc:"How many the file has" example:"859"`
+	Next    *int       `json:"next,omitempty" doc:"From where to send the file again; absent where all is done" example:"50"`
+	Skipped []string   `json:"skipped,omitempty" doc:"Files of an archive that hold no prompts" example:"[\"LICENSE\"]"`
+}
+
+// An Imported is an entry of a file, and what became of it.
+type Imported struct {
+	Place   string `json:"place" doc:"Where it is in the file" example:"line 12"`
+	Name    string `json:"name,omitempty" doc:"That the file gives it" example:"letters/thanks"`
+	Title   string `json:"title,omitempty" doc:"That the file gives it" example:"Write a letter of thanks"`
+	ID      string `json:"id,omitempty" doc:"Of the prompt" example:"01HZX3V9K2M4Q6R8T0W2Y4A6C8"`
+	Outcome string `json:"outcome" enum:"created,updated,unchanged,rejected" doc:"What became of it, or would" example:"created"`
+	Reason  string `json:"reason,omitempty" doc:"Why it was rejected, and what to do" example:"the prompt breaks the rules named here; title: must not be empty"`
+}

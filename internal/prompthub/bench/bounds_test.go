@@ -61,6 +61,12 @@ var (
 	aTag    = bound{6, 1200, 64, 8 << 10}
 	aToken  = bound{4, 60, 64, 4 << 10}           // a user has at most 50
 	aNamed  = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
+	// A hundred looks at prompts with twenty versions of each, until a MiB is full, which the last may
+	// be beyond; or a page of votes.
+	aPart = bound{8 + 100*4 + 101, 5500 + 100*23, 10 << 10, 128 << 10}
+	// Fifty changes, and a look at each of two hundred entries, of which any may be compared with a
+	// thousand versions. A line of the report holds what a text may hold.
+	anImport = bound{50*aSave.operations + 200*14, 50*aSave.rows + 200*1003, 1 << 10, 512 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -87,7 +93,8 @@ var messages = map[string]bound{
 var bounds = map[string]bound{
 	"GET /docs": nothing, "GET /docs/{file}": {0, 0, 2 << 10, 8 << 10}, // Swagger UI, unpacked for who does not take gzip
 	"GET /health": nothing, "GET /openapi.json": nothing, "GET /ready": {1, 1, 4, 512},
-	"GET /me": nothing, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
+	"GET /me": nothing, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
+	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
 	"GET /prompts": aList, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked,
 

@@ -96,6 +96,7 @@ type answer struct {
 	status     int
 	retryAfter string
 	location   string
+	link       string
 	body       []byte
 }
 
@@ -154,5 +155,5 @@ func (c *Client) send(ctx context.Context, k call) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("read the answer: %w", err)
 	}
-	return answer{res.StatusCode, res.Header.Get("Retry-After"), res.Header.Get("Location"), body}, nil
+	return answer{res.StatusCode, res.Header.Get("Retry-After"), res.Header.Get("Location"), res.Header.Get("Link"), body}, nil
 }

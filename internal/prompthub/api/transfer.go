@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/prompthub/transfer"
+)
+
+const linesType = "application/jsonl"
+
+func (a *api) transfers() {
+	route(a, user, huma.Operation{
+		OperationID: "export-me", Method: http.MethodGet, Path: "/me/export", Tags: []string{"me"},
+		Summary: "All that I have, as JSON Lines: profile, prompts with their versions and labels, votes. The parts, one after another, are one file, which POST /import takes",
+		Errors:  badQuery,
+		Responses: map[string]*huma.Response{"200": {Description: "A part of the file", Content: map[string]*huma.MediaType{
+			linesType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: `{"profile":{"handle":"ann-lee","name":"Ann Lee"}}`},
+		}}},
+	}, a.exportMe)
+	route(a, user, huma.Operation{
+		OperationID: "import", Method: http.MethodPost, Path: "/import", Tags: []string{"me"}, MaxBodyBytes: transfer.MaxFile,
+		Summary: "Take a file in: one prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB. " +
+			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged",
+		Errors: badBody,
+	}, a.importFile)
+}
+
+// An importInput is a file, as it is.
+type importInput struct {
+	File    string `query:"file" maxLength:"255" doc:"The name of the file, which says what it is; else what is in it does" example:"prompts.csv"`
+	DryRun  bool   `query:"dryRun" doc:"Says what would be done, and does nothing"`
+	Update  bool   `query:"update" doc:"Gives prompts of mine that have the same names new versions; else they stay, and what differs is rejected"`
+	From    int    `query:"from" minimum:"0" doc:"How many entries an earlier request was through with: its next"`
+	RawBody []byte `contentType:"application/octet-stream"`
+}
+
+type importOutput struct {
+	Body ImportReport
+}
+
+func (a *api) importFile(ctx context.Context, c call, in *importInput) (*importOutput, error) {
+	r, err := transfer.Import(ctx, a.Service, c.User, in.RawBody, transfer.Options{File: in.File, DryRun: in.DryRun, Update: in.Update, From: in.From})
+	if err != nil {
+		return nil, err
+	}
+	out := &importOutput{ImportReport{Items: make([]Imported, len(r.Items)), Entries: r.Entries, Skipped: r.Skipped}}
+	for i, item := range r.Items {
+		out.Body.Items[i] = Imported{Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome), Reason: item.Reason}
+	}
+	if r.More {
+		out.Body.Next = &r.Through
+	}
+	return out, nil
+}
+
+type exportMeInput struct {
+	Cursor string `query:"cursor" maxLength:"2048" doc:"Where the part before ended, as its Link says"`
+}
+
+type exportMeOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Disposition string `header:"Content-Disposition" doc:"What to call the file" example:"attachment; filename=account.jsonl"`
+	Link        string `header:"Link" doc:"The next part; absent at the end" example:"</api/v1/me/export?cursor=AZXk>; rel=\"next\""`
+	Body        []byte
+}
+
+func (a *api) exportMe(ctx context.Context, c call, in *exportMeInput) (*exportMeOutput, error) {
+	file, next, err := transfer.Export(ctx, a.Service, c.User, in.Cursor)
+	return &exportMeOutput{ContentType: linesType, Disposition: "attachment; filename=account.jsonl", Link: nextLink(c, next), Body: file}, err
+}

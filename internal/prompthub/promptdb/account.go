@@ -1,0 +1,118 @@
+package promptdb
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// namesFor is what a walk by name needs of a row.
+var namesFor = []string{"PromptId", "Name", "Labels", "Gaps", "IsDeleted"}
+
+// A NameAt is a prompt and where the row of its name is among those of its author.
+type NameAt struct {
+	ID prompt.ID
+	At string
+}
+
+// NamesFrom returns an author's prompts that are not deleted, by their names as keys have them, from
+// a position on. The last is the position behind all that was read, "" at the end.
+func (db *DB) NamesFrom(ctx context.Context, author, from string, limit int) ([]NameAt, string, error) {
+	r := table.Prefix(authorPartition(author), namePrefix)
+	if r.Select = namesFor; from != "" {
+		if from < namePrefix {
+			return nil, "", badPosition()
+		}
+		r.From = from
+	}
+	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, 3*limit) // slugs and old names stand between
+	if err != nil {
+		return nil, "", err
+	}
+	behind := ""
+	if more {
+		behind = rows[len(rows)-1].Row + "!"
+	}
+	var list []NameAt
+	for _, row := range rows {
+		name := row.Props.Get("Name").Str()
+		if c, err := parseCard(row); name == "" || nameKey(author, name).Row != row.Row || err != nil || c.deleted {
+			continue // another name of it, or what verify reports
+		}
+		if list = append(list, NameAt{prompt.ID(row.Props.Get("PromptId").Str()), row.Row}); len(list) > limit {
+			return list[:limit], list[limit].At, nil
+		}
+	}
+	return list, behind, nil
+}
+
+// wholeVersions is how many numbers of versions one look at a history spans: their contents may be
+// long.
+const wholeVersions = 20
+
+// A Whole is a prompt with a part of its history.
+type Whole struct {
+	View
+	Versions []prompt.Version // the oldest first, with their contents
+	Begin    int64            // the number at which this part begins
+	Next     int64            // that at which the rest begins; 0 where there is none
+	// while it is public, the first version that others see
+	PublicFrom int64
+}
+
+// Whole returns an author's prompt with its labels and what he voted on it, and versions from a number
+// on; nil where there is none.
+func (db *DB) Whole(ctx context.Context, author string, id prompt.ID, from int64) (*Whole, error) {
+	var rec *record
+	var c *card
+	var vote *table.Row
+	var w Whole
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		rec, c, err = db.readWithCard(gctx, author, id, true)
+		return err
+	})
+	g.Go(func() (err error) {
+		vote, err = db.get(gctx, db.t.Votes, voteKey(id, author))
+		return err
+	})
+	g.Go(func() (err error) {
+		w.Versions, err = db.someVersions(gctx, author, id, from)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if rec == nil || rec.purging || rec.Deleted() || c == nil {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	w.Prompt, w.Labels, w.MyVote = rec.Prompt, shownLabels(rec.Prompt, c, author), ballot{vote: vote}.value()
+	if w.Begin = from; w.Visibility == prompt.Public {
+		for w.PublicFrom = max(rec.From, 1); c.gaps.have(w.PublicFrom); {
+			w.PublicFrom++
+		}
+	}
+	if next := from + wholeVersions; next <= rec.Last {
+		w.Next = next
+	}
+	return &w, nil
+}
+
+func (db *DB) someVersions(ctx context.Context, author string, id prompt.ID, from int64) ([]prompt.Version, error) {
+	r := table.Range{ // the newest stands first
+		Partition: authorPartition(author), From: versionKey(author, id, from+wholeVersions-1).Row, To: versionKey(author, id, from-1).Row,
+	}
+	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, wholeVersions)
+	if err != nil {
+		return nil, err
+	}
+	var list []prompt.Version
+	for _, row := range slices.Backward(rows) {
+		list = append(list, parseVersionRow(row))
+	}
+	return list, nil
+}

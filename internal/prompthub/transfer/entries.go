@@ -1,0 +1,201 @@
+package transfer
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/format"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// An entry is one thing in a file: a prompt as a rule, or what else an account has.
+type entry struct {
+	row   int
+	place string
+	doc   format.Document
+	err   error // why it is nothing
+
+	publicFrom int64  // of a prompt with a history
+	vote       string // of its author
+	profile    *profile
+	voted      *voted
+}
+
+// entriesOf returns what is in a file, and the names of files in an archive that were passed over.
+// What includes others stands behind them.
+func entriesOf(file string, b []byte) (all []entry, skipped []string, err error) {
+	if format.IsArchive(b) {
+		files, skipped, err := format.Archive(b)
+		if err != nil {
+			return nil, nil, invalid(err)
+		}
+		all, err := collect(format.RowsOf(files, ""))
+		return inOrder(all), skipped, err
+	}
+	if isAccount(file, b) {
+		return inOrder(accountEntries(b)), nil, nil
+	}
+	all, err = collect(format.Rows(file, b, ""))
+	return inOrder(all), nil, err
+}
+
+func invalid(err error) error {
+	return fault.New(fault.Invalid, err.Error())
+}
+
+func collect(rows iter.Seq2[format.Row, error]) ([]entry, error) {
+	var all []entry
+	for row, err := range rows {
+		if err != nil {
+			return nil, invalid(err)
+		}
+		all = append(all, entry{row: row.Number, place: row.Place(), doc: row.Document, err: row.Err})
+	}
+	if len(all) == 0 {
+		return nil, invalid(errors.New("there is no prompt in it"))
+	}
+	return all, nil
+}
+
+// A lineSeen is a line of an account, or of an export, which has a content beside its versions.
+type lineSeen struct {
+	line
+	Text     string           `json:"text"`
+	Messages []prompt.Message `json:"messages"`
+}
+
+// isAccount reports whether a file is a part of the export of an account.
+func isAccount(file string, b []byte) bool {
+	if format.Detect(file, b) != format.JSONLines {
+		return false
+	}
+	first, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte("\n"))
+	var l lineSeen
+	return json.Unmarshal(first, &l) == nil &&
+		(l.Profile != nil || l.Voted != nil || l.Of != "" || len(l.Versions) > 0 && l.Text == "" && len(l.Messages) == 0)
+}
+
+func accountEntries(b []byte) []entry {
+	var all []entry
+	n := 0
+	for text := range bytes.Lines(b) {
+		if n++; len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		var l line
+		e := entry{row: n, place: fmt.Sprintf("line %d", n)}
+		if e.err = json.Unmarshal(text, &l); e.err != nil {
+			e.err = fmt.Errorf("not a line of an account: %w", e.err)
+		}
+		switch last := len(all) - 1; {
+		case e.err == nil && l.Of != "" && last >= 0 && all[last].doc.Name == l.Of:
+			all[last].doc.Versions = append(all[last].doc.Versions, l.Versions...)
+			continue
+		case e.err == nil && l.Of != "":
+			e.err = errors.New("the history of a prompt goes on here, which does not stand before it")
+		case l.Account != nil:
+			e.publicFrom, e.vote = l.PublicFrom, l.Vote
+			e.doc = format.Document{
+				Name: l.Name, Title: l.Title, Description: l.Description, Tags: l.Tags, OwnTags: l.OwnTags, Visibility: l.Visibility,
+				Versions: l.Versions, Extra: format.Extra{Format: format.JSONLines},
+			}
+		}
+		e.profile, e.voted = l.Profile, l.Voted
+		all = append(all, e)
+	}
+	return all
+}
+
+// inOrder puts what others include before them.
+func inOrder(all []entry) []entry {
+	at := make(map[string]int)
+	for i, e := range all {
+		if e.doc.Name != "" {
+			at[e.doc.Name] = i
+		}
+	}
+	ordered := make([]entry, 0, len(all))
+	seen := make([]bool, len(all))
+	var visit func(i int)
+	visit = func(i int) {
+		if seen[i] {
+			return
+		}
+		seen[i] = true
+		for _, name := range all[i].includes() {
+			if before, ok := at[name]; ok {
+				visit(before)
+			}
+		}
+		ordered = append(ordered, all[i])
+	}
+	for i := range all {
+		visit(i)
+	}
+	return ordered
+}
+
+// includes returns the names of what any version includes.
+func (e entry) includes() []string {
+	var names []string
+	contents := []prompt.Content{e.doc.Draft().Content()}
+	for _, v := range e.doc.Versions {
+		contents = append(contents, v.In(e.doc).Draft().Content())
+	}
+	for _, c := range contents {
+		for _, i := range c.Includes() {
+			names = append(names, i.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// maxGaps is how many deleted versions of a prompt are made up for.
+const maxGaps = 100
+
+// whole returns the versions of a prompt from the first number on, with others in the place of those
+// that were deleted, and the numbers of these.
+func whole(d format.Document) (all []format.Version, gaps []int64, err error) {
+	for _, v := range d.Versions {
+		next := int64(len(all) + 1)
+		if v.Version == 0 { // files of before had no numbers
+			v.Version = next
+		}
+		if v.Version < next || v.Version-next > maxGaps {
+			return nil, nil, fmt.Errorf("version %d stands behind version %d", v.Version, next-1)
+		}
+		for ; next < v.Version; next++ {
+			all, gaps = append(all, gone(next, v.Kind)), append(gaps, next)
+		}
+		all = append(all, v)
+	}
+	if len(gaps) > maxGaps {
+		return nil, nil, fmt.Errorf("more than %d versions were deleted", maxGaps)
+	}
+	return all, gaps, nil
+}
+
+// gone stands for a deleted version until it is deleted here too.
+func gone(n int64, kind prompt.Kind) format.Version {
+	text := fmt.Sprintf("Version %d was deleted.", n)
+	if kind == prompt.KindChat {
+		return format.Version{Version: n, Kind: kind, Messages: []prompt.Message{{Role: "user", Content: text}}}
+	}
+	return format.Version{Version: n, Text: text}
+}
+
+// publishedAt returns the version with which a prompt becomes public; 0 for none.
+func (e entry) publishedAt() int64 {
+	if e.doc.Visibility != string(prompt.Public) || len(e.doc.Versions) == 0 {
+		return 0
+	}
+	return cmp.Or(e.publicFrom, e.doc.Versions[len(e.doc.Versions)-1].Version)
+}

@@ -1,0 +1,114 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/format"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// The export of an account is JSON Lines: the profile, each prompt by name, and each vote on a prompt
+// of somebody else. What a service numbers and dates by itself is not in it, so that two services
+// have the same lines of the same account. A long history goes on in further lines.
+
+// A line of an account has the members of one of these kinds.
+type line struct {
+	Profile *profile `json:"profile,omitzero"`
+	Voted   *voted   `json:"voted,omitzero"`
+	Of      string   `json:"of,omitempty"` // the name of a prompt whose history goes on here
+	*Account
+	Versions []format.Version `json:"versions,omitempty"`
+}
+
+type profile struct {
+	Handle string `json:"handle,omitempty"`
+	Name   string `json:"name,omitempty"`
+	About  string `json:"about,omitempty"`
+}
+
+// voted is a vote on a prompt of somebody else.
+type voted struct {
+	On    string `json:"on"` // @KEY/SLUG: who wrote it, whatever service he is at, and what it is called
+	Title string `json:"title"`
+	Value string `json:"value"`
+}
+
+// An Account is what an account has of a prompt beside its contents.
+type Account struct {
+	Name        string   `json:"name"`
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Tags        []string `json:"tags"`
+	OwnTags     []string `json:"ownTags,omitempty"`
+	Visibility  string   `json:"visibility"`
+	PublicFrom  int64    `json:"publicFrom,omitempty"` // the first version that others see
+	Vote        string   `json:"vote,omitempty"`       // the author's own
+}
+
+// Export returns a part of all that the caller has, and the cursor of the next part.
+func Export(ctx context.Context, s *prompthub.Service, who auth.User, cursor string) (file []byte, next string, err error) {
+	part, err := s.Account(ctx, who, cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	var lines []line
+	if p := part.Profile; p != nil {
+		lines = append(lines, line{Profile: &profile{Handle: p.Handle, Name: p.Name, About: p.About}})
+	}
+	for _, w := range part.Prompts {
+		lines = append(lines, lineOf(w))
+	}
+	for _, v := range part.Votes {
+		lines = append(lines, line{Voted: &voted{On: "@" + prompt.AuthorKey(v.AuthorID) + "/" + v.Slug, Title: v.Title, Value: v.MyVote.String()}})
+	}
+	var b bytes.Buffer
+	for _, l := range lines {
+		if err := json.MarshalWrite(&b, l, jsontext.EscapeForHTML(false)); err != nil {
+			return nil, "", err
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes(), part.Next, nil
+}
+
+func lineOf(w promptdb.Whole) line {
+	var l line
+	for _, v := range w.Versions {
+		l.Versions = append(l.Versions, versionOf(w, v))
+	}
+	if w.Begin > 1 {
+		l.Of = w.Name
+		return l
+	}
+	d := format.Of(w.Draft)
+	l.Account = &Account{
+		Name: w.Name, Title: w.Title, Description: d.Description, Tags: append([]string{}, d.Tags...), OwnTags: d.OwnTags,
+		Visibility: d.Visibility, PublicFrom: w.PublicFrom,
+	}
+	if w.MyVote != prompt.None {
+		l.Vote = w.MyVote.String()
+	}
+	return l
+}
+
+func versionOf(w promptdb.Whole, v prompt.Version) format.Version {
+	d := format.Of(prompt.Draft{}.With(v.Content))
+	made := format.Version{
+		Version: v.Number, Kind: d.Kind, Text: d.Text, Messages: d.Messages, Config: d.Config, Variables: d.Variables, Message: v.Message,
+	}
+	for label, n := range w.Labels {
+		if n == v.Number {
+			made.Labels = append(made.Labels, label)
+		}
+	}
+	slices.Sort(made.Labels)
+	return made
+}

@@ -1,0 +1,186 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/format"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// errOther is the trouble of a prompt whose name one of another past has.
+var errOther = errors.New("name: a prompt of yours has this name and another history; rename one of the two")
+
+// history makes a prompt with all its versions, or goes on where an import was cut short. Versions
+// have the numbers that they had; others see of them what they saw.
+func (im *importer) history(ctx context.Context, e entry, item *Item) error {
+	versions, gaps, err := whole(e.doc)
+	if err != nil {
+		return err
+	}
+	item.Outcome = Unchanged
+	was, err := im.named(ctx, e.doc.Name)
+	if err != nil {
+		return err
+	}
+	h := &history{importer: im, entry: e, item: item, versions: versions, gaps: gaps}
+	if was != nil {
+		h.now = *was
+		if err := h.compare(ctx); err != nil {
+			return err
+		}
+	}
+	for _, v := range versions[h.have:] {
+		if err := h.add(ctx, v); err != nil {
+			return fmt.Errorf("version %d: %w", v.Version, err)
+		}
+	}
+	if im.DryRun && was == nil {
+		return nil
+	}
+	return h.finish(ctx)
+}
+
+// A history is one prompt that is being made with its past.
+type history struct {
+	*importer
+	entry
+	item     *Item
+	versions []format.Version
+	gaps     []int64 // numbers of versions that were deleted
+	now      prompthub.View
+	have     int            // of the versions are there
+	there    map[int64]bool // their numbers
+}
+
+// compare finds out how many of the versions are there. They must be the same, and no more.
+func (h *history) compare(ctx context.Context) error {
+	h.item.ID, h.there = h.now.ID, make(map[int64]bool)
+	for cursor, n := "", 0; ; {
+		page, err := h.Versions(ctx, h.who, h.now.ID, 100, cursor)
+		if err != nil {
+			return err
+		}
+		for _, v := range page.Items {
+			if v.Number > int64(len(h.versions)) || h.versions[v.Number-1].Hash() != v.Hash {
+				return errOther
+			}
+			h.there[v.Number] = true
+			h.have = max(h.have, int(v.Number))
+		}
+		if n += len(page.Items); n > maxHistory {
+			return fmt.Errorf("it has more than %d versions; import it by the command line", maxHistory)
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	for n := range h.have {
+		if !h.there[int64(n+1)] && !slices.Contains(h.gaps, int64(n+1)) {
+			return errOther
+		}
+	}
+	return nil
+}
+
+// add makes a version.
+func (h *history) add(ctx context.Context, v format.Version) error {
+	d := v.In(h.doc)
+	d.Versions, d.Visibility = nil, string(prompt.Private)
+	if at := h.publishedAt(); at > 0 && v.Version >= at {
+		d.Visibility = string(prompt.Public)
+	}
+	draft := d.Draft()
+	draft.Anew = true
+	if h.item.Outcome == Unchanged {
+		if h.item.Outcome = Updated; h.now.ID == "" {
+			h.item.Outcome = Created
+		}
+	}
+	if h.DryRun {
+		return h.Check(ctx, h.who, draft, nil)
+	}
+	if err := h.write(); err != nil {
+		return err
+	}
+	var err error
+	if h.now.ID == "" {
+		h.now, _, err = h.Create(ctx, h.who, draft, "")
+	} else {
+		h.now, err = h.Replace(ctx, h.who, h.now.ID, prompthub.Match{Any: true}, draft)
+	}
+	if err != nil {
+		return err
+	}
+	if h.item.ID = h.now.ID; h.now.Version != v.Version {
+		return fmt.Errorf("became version %d: the prompt was changed meanwhile", h.now.Version)
+	}
+	if h.there != nil {
+		h.there[v.Version] = true
+	}
+	return nil
+}
+
+// finish deletes what stands for deleted versions, and sets labels and visibility where an earlier
+// import was cut short.
+func (h *history) finish(ctx context.Context) error {
+	for _, n := range h.gaps {
+		if h.there != nil && !h.there[n] {
+			continue
+		}
+		if err := h.change(func() error { return h.DeleteVersion(ctx, h.who, h.now.ID, n) }); err != nil {
+			return err
+		}
+	}
+	if h.have > 0 { // else all versions were made with theirs
+		if err := h.labels(ctx); err != nil {
+			return err
+		}
+	}
+	if h.publishedAt() > 0 && h.now.Visibility != prompt.Public {
+		public := prompt.Public
+		if err := h.change(func() error {
+			_, err := h.Patch(ctx, h.who, h.now.ID, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &public})
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	if h.entry.vote == "" {
+		return nil
+	}
+	return h.voteOn(ctx, h.now, h.entry.vote, h.item)
+}
+
+func (h *history) change(do func() error) error {
+	if h.item.Outcome == Unchanged {
+		h.item.Outcome = Updated
+	}
+	if h.DryRun {
+		return nil
+	}
+	if err := h.write(); err != nil {
+		return err
+	}
+	return do()
+}
+
+func (h *history) labels(ctx context.Context) error {
+	has, _, err := h.importer.Labels(ctx, h.who, h.now.ID)
+	if err != nil {
+		return err
+	}
+	for _, v := range h.versions {
+		missing := slices.DeleteFunc(slices.Clone(v.Labels), func(l string) bool { return has[l] == v.Version || l == prompt.Latest })
+		if len(missing) == 0 {
+			continue
+		}
+		if err := h.change(func() error { return h.SetLabels(ctx, h.who, h.now.ID, missing, v.Version) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+package transfer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/format"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// The limits of an import.
+const (
+	MaxFile    = 4 << 20 // bytes of a file
+	maxWrites  = 50      // changes that one request makes
+	maxLooks   = 200     // entries that it looks at
+	maxHistory = 1000    // versions of a prompt that is compared
+)
+
+// Options say how a file is to be taken in.
+type Options struct {
+	File   string // its name, which says what it is
+	DryRun bool   // says what would be done, and does nothing
+	Update bool   // gives prompts that there are by their names new versions
+	From   int    // how many entries an earlier request was through with
+}
+
+// An Outcome is what became of an entry.
+type Outcome string
+
+// The outcomes.
+const (
+	Created   Outcome = "created"
+	Updated   Outcome = "updated"
+	Unchanged Outcome = "unchanged"
+	Rejected  Outcome = "rejected"
+)
+
+// An Item is an entry of a file, and what became of it.
+type Item struct {
+	Place   string // in the file
+	Name    string
+	Title   string
+	ID      prompt.ID // "" where nothing was made
+	Outcome Outcome
+	Reason  string // why it was rejected
+}
+
+// A Report says what became of the entries of a file. Where there is More the same file is to be sent
+// again, from the entry on with which the import is not through.
+type Report struct {
+	Items   []Item
+	Skipped []string // files of an archive that hold no prompts
+	Entries int      // of the file
+	Through int
+	More    bool
+}
+
+// Import takes a file into the library, as prompts of the caller's. It goes on past entries that are
+// rejected. The same again finds what is there unchanged.
+func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byte, o Options) (Report, error) {
+	all, skipped, err := entriesOf(o.File, file)
+	if err != nil {
+		return Report{}, err
+	}
+	catalog, err := s.Tags(ctx, who, false)
+	if err != nil {
+		return Report{}, err
+	}
+	im := &importer{Service: s, who: who, Options: o}
+	for _, t := range catalog {
+		im.catalog = append(im.catalog, string(t.Tag))
+	}
+	from := min(max(o.From, 0), len(all))
+	r := Report{Skipped: skipped, Entries: len(all), Through: from}
+	for i, e := range all[from:] {
+		item := Item{Place: e.place, Name: e.doc.Name, Title: e.doc.Titled().Title}
+		err := errFull
+		if i < maxLooks {
+			err = im.entry(ctx, e, &item)
+		}
+		if errors.Is(err, errFull) {
+			r.More = true
+			break
+		}
+		if err := item.rejected(err); err != nil {
+			return r, err
+		}
+		r.Items = append(r.Items, item)
+		r.Through++
+	}
+	return r, nil
+}
+
+// rejected notes why an entry was rejected. Any other error is the end of the import.
+func (item *Item) rejected(err error) error {
+	var f *fault.Error
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &f):
+		item.Reason = err.Error()
+	case !slices.Contains([]fault.Kind{fault.Malformed, fault.Invalid, fault.NotFound, fault.Forbidden, fault.Conflict}, f.Kind):
+		return err
+	default:
+		item.Reason = f.Text
+		for _, field := range f.Fields {
+			item.Reason += fmt.Sprintf("; %s: %s", field.Name, field.Message)
+		}
+	}
+	item.Outcome = Rejected
+	return nil
+}
+
+// errFull ends an import that has made as many changes as one request may.
+var errFull = errors.New("the rest comes with the next request")
+
+type importer struct {
+	*prompthub.Service
+	Options
+	who     auth.User
+	catalog []string
+	writes  int
+}
+
+// write notes that a change is about to be made.
+func (im *importer) write() error {
+	if im.writes++; im.writes > maxWrites {
+		return errFull
+	}
+	return nil
+}
+
+func (im *importer) entry(ctx context.Context, e entry, item *Item) error {
+	switch {
+	case e.err != nil:
+		return e.err
+	case e.profile != nil:
+		return im.profile(ctx, *e.profile, item)
+	case e.voted != nil:
+		return im.vote(ctx, *e.voted, item)
+	case len(e.doc.Versions) > 0 && e.doc.Name != "":
+		return im.history(ctx, e, item)
+	}
+	if f := e.doc.Extra.Format; f != format.CSV && f != format.JSONLines { // whose tags are meant for the catalog
+		e.doc = e.doc.Sorted(im.catalog)
+	}
+	return im.prompt(ctx, e.doc, item)
+}
+
+// prompt makes a prompt of a document, or a version of the prompt that has its name.
+func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) error {
+	d.Versions = nil
+	was, err := im.named(ctx, d.Name)
+	switch {
+	case err != nil:
+		return err
+	case was == nil:
+		return im.create(ctx, d, item)
+	}
+	item.ID = was.ID
+	if item.Outcome = Unchanged; says(*was, d) {
+		return nil
+	}
+	if !im.Update {
+		return fmt.Errorf("name: a prompt of yours is called %q and says something else; update it, or rename one of the two", was.Name)
+	}
+	item.Outcome = Updated
+	change := changeOf(d)
+	if im.DryRun {
+		return im.Check(ctx, im.who, change.Apply(was.Draft), was.Tags)
+	}
+	if err := im.write(); err != nil {
+		return err
+	}
+	_, err = im.Patch(ctx, im.who, was.ID, prompthub.Match{Any: true}, change)
+	return err
+}
+
+// named returns the caller's prompt of exactly this name, nil for none.
+func (im *importer) named(ctx context.Context, name string) (*prompthub.View, error) {
+	if name == "" {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	v, err := im.GetByName(ctx, im.who, im.who.ID, name, prompthub.WantedVersion{})
+	switch {
+	case fault.Of(err) == fault.NotFound, err == nil && v.Name != name:
+		return nil, nil //nolint:nilnil // as documented
+	case err != nil:
+		return nil, err
+	}
+	return &v, nil
+}
+
+func (im *importer) create(ctx context.Context, d format.Document, item *Item) error {
+	item.Outcome = Created
+	if im.DryRun {
+		return im.Check(ctx, im.who, d.Draft(), nil)
+	}
+	if err := im.write(); err != nil {
+		return err
+	}
+	b, _ := json.Marshal(d) // which was read from JSON, or could have been
+	sum := sha256.Sum256(b)
+	v, isNew, err := im.Create(ctx, im.who, d.Draft(), "import "+hex.EncodeToString(sum[:]))
+	if err == nil && !isNew {
+		item.Outcome = Unchanged
+		im.writes--
+	}
+	item.ID = v.ID
+	return err
+}
+
+// says reports whether a prompt is what a document says. What that does not say may be anything.
+func says(v prompthub.View, d format.Document) bool {
+	was := format.Of(v.Draft)
+	d = d.Titled()
+	for _, member := range []struct{ said, is *string }{
+		{&d.Description, &was.Description}, {&d.Visibility, &was.Visibility}, {&d.Name, &was.Name},
+	} {
+		if *member.said == "" {
+			*member.said = *member.is
+		}
+	}
+	if len(d.Tags)+len(d.OwnTags) == 0 {
+		d.Tags, d.OwnTags = was.Tags, was.OwnTags
+	}
+	if d.Config == nil {
+		d.Config = was.Config
+	}
+	if len(d.Variables) == 0 {
+		d.Variables = was.Variables
+	}
+	d.Labels, d.Message, was.Labels, was.Message = nil, "", nil, ""
+	return len(format.Differences(was, d)) == 0
+}
+
+// changeOf returns a change to all that a document says.
+func changeOf(d format.Document) prompthub.Patch {
+	draft := d.Draft()
+	c := prompthub.Patch{Kind: &draft.Kind, Text: &draft.Text, Messages: &draft.Messages, Message: d.Message, Labels: d.Labels}
+	if d.Title != "" {
+		c.Title = &draft.Title
+	}
+	if d.Description != "" {
+		c.Description = &draft.Description
+	}
+	if d.Config != nil {
+		c.Config = &draft.Config
+	}
+	if len(d.Variables) > 0 {
+		c.Variables = &draft.Variables
+	}
+	if len(d.Tags)+len(d.OwnTags) > 0 {
+		c.Tags, c.OwnTags = &draft.Tags, &draft.OwnTags
+	}
+	if d.Visibility != "" {
+		c.Visibility = &draft.Visibility
+	}
+	return c
+}
+
+func (im *importer) profile(ctx context.Context, p profile, item *Item) error {
+	item.Title, item.Outcome = "Your profile", Unchanged
+	want := prompt.Profile{Handle: p.Handle, Name: p.Name, About: p.About}
+	was, err := im.Profile(ctx, im.who)
+	if err != nil || want == (prompt.Profile{}) || was.Profile == want {
+		return err
+	}
+	if item.Outcome = Updated; im.DryRun {
+		_, err := want.Check()
+		return err
+	}
+	if err := im.write(); err != nil {
+		return err
+	}
+	_, err = im.PutProfile(ctx, im.who, want)
+	return err
+}
+
+// vote votes on a prompt of somebody else, who is known here by the same key.
+func (im *importer) vote(ctx context.Context, v voted, item *Item) error {
+	item.Name, item.Title, item.Outcome = v.On, "Your vote on "+v.Title, Unchanged
+	ref, err := prompt.ParseRef(v.On)
+	if err != nil || ref.Owner == "" {
+		return fmt.Errorf("%.100q names no prompt of a user", v.On)
+	}
+	owner, err := im.OwnerID(ctx, im.who, ref.Owner)
+	if err != nil {
+		return err
+	}
+	on, err := im.GetByName(ctx, im.who, owner, ref.Name, prompthub.WantedVersion{})
+	if err != nil {
+		return err
+	}
+	return im.voteOn(ctx, on, v.Value, item)
+}
+
+func (im *importer) voteOn(ctx context.Context, on prompthub.View, value string, item *Item) error {
+	vote, ok := prompt.ParseVote(value)
+	if !ok {
+		return fmt.Errorf("%.40q is no vote", value)
+	}
+	if on.MyVote == vote {
+		return nil
+	}
+	if item.Outcome == Unchanged {
+		item.Outcome = Updated
+	}
+	if im.DryRun {
+		return nil
+	}
+	if err := im.write(); err != nil {
+		return err
+	}
+	_, err := im.Vote(ctx, im.who, on.ID, vote)
+	return err
+}
