@@ -72,7 +72,8 @@ var allowed = map[string][]string{
 		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",
 	},
 	"internal/prompthub/web": {
-		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/format", "internal/prompthub/prompt",
+		"internal/prompthub/transfer", "internal/telemetry",
 	},
 	"internal/prompthub/mcp": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",

@@ -284,6 +284,9 @@ var meanings = map[int]struct {
 // exemplify gives bodies an example made of those of their members.
 func (a *api) exemplify(content map[string]*huma.MediaType) {
 	for name, m := range content {
+		if m.Example == nil && name == fileType {
+			m.Example = "A text with {{name}}."
+		}
 		if m.Example == nil && m.Schema != nil && (name == jsonType || name == mergeType) {
 			m.Example = a.example(m.Schema)
 		}

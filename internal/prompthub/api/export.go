@@ -2,14 +2,13 @@ package api
 
 import (
 	"context"
-	"mime"
 	"net/http"
-	"path"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/internal/prompthub/format"
+	"prompthub/internal/prompthub/transfer"
 )
 
 func (a *api) exports() {
@@ -52,14 +51,9 @@ func (a *api) exportPrompt(ctx context.Context, c call, in *exportInput) (*expor
 	if err != nil {
 		return nil, err
 	}
-	f := format.Format(in.Format)
-	d := format.Of(v.Draft)
-	file, loss, err := format.Write(f, d)
+	file, err := transfer.FileOf(v, in.Format)
 	if err != nil {
-		return nil, invalid("query.format", err.Error(), in.Format)
+		return nil, err
 	}
-	return &exportOutput{
-		ContentType: f.MediaType(), Loss: strings.Join(loss, ", "), Body: file,
-		Disposition: mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(f.Path(d))}),
-	}, nil
+	return &exportOutput{ContentType: file.Type, Loss: strings.Join(file.Loss, ", "), Body: file.Bytes, Disposition: file.Disposition}, nil
 }

@@ -14,16 +14,18 @@ const linesType = "application/jsonl"
 func (a *api) transfers() {
 	route(a, user, huma.Operation{
 		OperationID: "export-me", Method: http.MethodGet, Path: "/me/export", Tags: []string{"me"},
-		Summary: "All that I have, as JSON Lines: profile, prompts with their versions and labels, votes. The parts, one after another, are one file, which POST /import takes",
-		Errors:  badQuery,
+		Summary:     "All that I have, as JSON Lines",
+		Description: "Profile, prompts with their versions and labels, votes. The parts, one after another, are one file, which POST /import takes.",
+		Errors:      badQuery,
 		Responses: map[string]*huma.Response{"200": {Description: "A part of the file", Content: map[string]*huma.MediaType{
 			linesType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: `{"profile":{"handle":"ann-lee","name":"Ann Lee"}}`},
 		}}},
 	}, a.exportMe)
 	route(a, user, huma.Operation{
 		OperationID: "import", Method: http.MethodPost, Path: "/import", Tags: []string{"me"}, MaxBodyBytes: transfer.MaxFile,
-		Summary: "Take a file in: one prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB. " +
-			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged",
+		Summary: "Take a file in",
+		Description: "One prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB. " +
+			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged.",
 		Errors: badBody,
 	}, a.importFile)
 }

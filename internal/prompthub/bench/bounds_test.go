@@ -61,6 +61,9 @@ var (
 	aTag    = bound{6, 1200, 64, 8 << 10}
 	aToken  = bound{4, 60, 64, 4 << 10}           // a user has at most 50
 	aNamed  = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
+	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each behind
+	// a hundred spaces, and as many nodes of YAML.
+	aFile = bound{8, 100, 1 << 10, 64 << 10}
 	// A hundred looks at prompts with twenty versions of each, until a MiB is full, which the last may
 	// be beyond; or a page of votes.
 	aPart = bound{8 + 100*4 + 101, 5500 + 100*23, 10 << 10, 128 << 10}
@@ -103,9 +106,7 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
 	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aMerge,
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
-	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each behind
-	// a hundred spaces, and as many nodes of YAML.
-	"GET /prompts/{id}/export": {8, 100, 1 << 10, 64 << 10},
+	"GET /prompts/{id}/export": aFile,
 	"GET /me/profile":          aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": aList,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
@@ -139,6 +140,10 @@ var bounds = map[string]bound{
 	"GET /app/feed.atom":   aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
 	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
 	"GET /app/me":         aUser, "POST /app/me": {8, 8, 512, 4 << 10}, // with all that was sent, where it is wrong
+	"GET /app/me/export": aPart, "POST /app/me/erase": {4, 2, 4, 512}, "POST /app/me/keep": {3, 1, 4, 512},
+	"GET /app/prompts/{id}/export": aFile,
+	// The file stands in the answer once more, and each line of the report with its markup.
+	"GET /app/import": aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
 	"GET /app/u/{handle}/tokens": {aToken.operations + 4, 60, 64, 4 << 10}, "POST /app/u/{handle}/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,

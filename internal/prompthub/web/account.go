@@ -78,6 +78,7 @@ type profilePage struct {
 	prompt.Profile
 	Address string // of the page that others see
 	Chosen  bool   // whether there is a handle, which stays
+	EraseAt time.Time
 	Wrong   string
 	Errors  map[string]string
 }
@@ -101,6 +102,10 @@ func (s *web) showProfile(w http.ResponseWriter, r *http.Request, who auth.User,
 		for _, f := range fields {
 			p.Errors[f.Name] = sentence(f.Message)
 		}
+	}
+	var err error
+	if p.EraseAt, err = s.Service.ErasedAt(r.Context(), who); err != nil {
+		return err
 	}
 	return s.render(w, r, who, status, "profile", "Your profile", p)
 }

@@ -57,6 +57,7 @@ type promptPage struct {
 	Key     string // of a fork: asked for twice it is one
 	Shared  bool   // whether it is there for everyone, without signing in
 	Uses    uses
+	Exports []link
 }
 
 func (p promptPage) head(origin string) head {
@@ -115,7 +116,7 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	}
 	p.Shared = s.PublicRead && v.Listed()
 	p.MayFork, p.Key = who.Known() && !v.Deleted(), rand.Text()
-	p.Uses = s.usesOfPrompt(r, who, v)
+	p.Uses, p.Exports = s.usesOfPrompt(r, who, v), exports(p.Address)
 	status := http.StatusOK
 	if (p.Fill.Wrong != "" || rel.Broken != "") && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity

@@ -81,6 +81,7 @@ var done = map[string]string{
 	"version":         "The prompt has the content of that version now, in a new one.",
 	"version-deleted": "The version is deleted.", "label": "The label is changed.",
 	"forked": "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",
+	"erase": "Your account will be erased in 30 days. Until then nothing changes.", "keep": "Your account stays.",
 	"profile": "Your profile is saved.", "revoked": "The token is revoked. Within ten seconds it lets nobody in.",
 }
 

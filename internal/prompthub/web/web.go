@@ -127,6 +127,7 @@ func build(c Config) *web {
 	s.forks()
 	s.writing()
 	s.account()
+	s.transfers()
 	s.feeds()
 	s.signing()
 	s.admin()

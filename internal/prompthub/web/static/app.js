@@ -436,6 +436,28 @@ if ($("write")) {
 
 // Keys
 
+// An account comes in parts, each of which says where the next one is; they are saved as one file.
+document.querySelector("[data-parts]")?.addEventListener("click", async (e) => {
+  e.preventDefault();
+  const link = e.currentTarget;
+  const parts = [];
+  try {
+    for (let next = link.href; next; ) {
+      const answer = await fetch(next).catch(() => { throw new Error(unreachable()); });
+      if (!answer.ok) throw new Error("This cannot be loaded now.");
+      parts.push(await answer.blob());
+      next = answer.headers.get("Link")?.match(/<([^>]*)>; rel="next"/)?.[1];
+    }
+    const file = document.createElement("a");
+    file.href = URL.createObjectURL(new Blob(parts));
+    file.download = link.download;
+    file.click();
+    URL.revokeObjectURL(file.href);
+  } catch (cause) {
+    toast(`The download is not complete. ${cause.message}`);
+  }
+});
+
 const keys = $("keys");
 const keysOn = () => localStorage.getItem("keys") !== "off";
 $("keys-on").checked = keysOn();

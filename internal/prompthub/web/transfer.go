@@ -1,0 +1,166 @@
+package web
+
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/format"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
+)
+
+const (
+	importPath = Prefix + "/import"
+	// bytes of a form with a file, or with one that was sent before, as base64
+	maxUpload = maxForm + transfer.MaxFile/3*4 + 4
+)
+
+func (s *web) transfers() {
+	s.handle("GET "+Prefix+"/prompts/{id}/export", reader, s.exportPrompt)
+	s.handle("GET "+accountPath+"/export", user, s.exportMe)
+	s.handle("POST "+accountPath+"/erase", user, s.eraseMe)
+	s.handle("POST "+accountPath+"/keep", user, s.keepMe)
+	s.handle("GET "+importPath, user, s.importForm)
+	s.register("POST "+importPath, s.action(user, maxUpload, s.importFile))
+}
+
+// exports are the links to a prompt as a file of each program.
+func exports(address string) []link {
+	var all []link
+	for _, f := range format.Formats() {
+		all = append(all, link{Name: string(f), Link: address + "/export?format=" + url.QueryEscape(string(f))})
+	}
+	return all
+}
+
+// A link leads somewhere.
+type link struct{ Name, Link string }
+
+func (s *web) exportPrompt(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	id, ok := prompt.ParseID(r.PathValue("id"))
+	if !ok {
+		return fault.New(fault.NotFound, "there is no such prompt")
+	}
+	v, err := s.Service.Get(r.Context(), who, id)
+	if err != nil {
+		return err
+	}
+	file, err := transfer.FileOf(v, r.URL.Query().Get("format"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("X-PromptHub-Loss", strings.Join(file.Loss, ", "))
+	return attach(w, file.Type, file.Disposition, file.Bytes)
+}
+
+func attach(w http.ResponseWriter, mediaType, disposition string, b []byte) error {
+	w.Header().Set("Content-Type", mediaType)
+	w.Header().Set("Content-Disposition", disposition)
+	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+	_, err := w.Write(b)
+	return err
+}
+
+// exportMe answers with a part of all that the caller has, and where the next one is.
+func (s *web) exportMe(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	file, next, err := transfer.Export(r.Context(), s.Service, who, r.URL.Query().Get("cursor"))
+	if err != nil {
+		return err
+	}
+	if next != "" {
+		w.Header().Set("Link", "<"+accountPath+"/export?cursor="+url.QueryEscape(next)+`>; rel="next"`)
+	}
+	return attach(w, "application/jsonl", transfer.Attachment("account.jsonl"), file)
+}
+
+func (s *web) eraseMe(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	if _, err := s.Service.Erase(r.Context(), who); err != nil {
+		return err
+	}
+	goOn(w, r, accountPath+"?done=erase")
+	return nil
+}
+
+func (s *web) keepMe(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	if err := s.Service.Keep(r.Context(), who); err != nil {
+		return err
+	}
+	goOn(w, r, accountPath+"?done=keep")
+	return nil
+}
+
+// An importPage is the form for a file, and what became of one, or would.
+type importPage struct {
+	Report *transfer.Report
+	Counts map[string]int
+	Looked bool // nothing was done yet
+	File   string
+	Kept   string // the file, for the next request
+	Update bool
+	Wrong  string
+}
+
+func (s *web) importForm(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	return s.render(w, r, who, http.StatusOK, "import", "Import", importPage{})
+}
+
+func (s *web) importFile(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	p := importPage{}
+	file, err := p.read(r)
+	if err == nil {
+		from, _ := strconv.Atoi(r.PostForm.Get("from")) // of a form of ours
+		p.Looked = r.PostForm.Get("do") != "import"
+		var report transfer.Report
+		report, err = transfer.Import(r.Context(), s.Service, who, file, transfer.Options{File: p.File, DryRun: p.Looked, Update: p.Update, From: from})
+		p.Report = &report
+	}
+	if correctable(err) {
+		text, _ := describe(err)
+		p = importPage{Wrong: sentence(text), Update: p.Update}
+		return s.render(w, r, who, http.StatusUnprocessableEntity, "import", "Import", p)
+	}
+	if err != nil {
+		return err
+	}
+	p.Counts = make(map[string]int)
+	for _, item := range p.Report.Items {
+		p.Counts[string(item.Outcome)]++
+	}
+	if p.Looked || p.Report.More {
+		p.Kept = base64.StdEncoding.EncodeToString(file)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return s.render(w, r, who, http.StatusOK, "import", "Import", p)
+}
+
+// read returns the file of a form: one that is sent now, or that was sent before.
+func (p *importPage) read(r *http.Request) ([]byte, error) {
+	if err := r.ParseMultipartForm(maxUpload); err != nil {
+		return nil, fault.Wrap(fault.Malformed, "the form cannot be read", err)
+	}
+	p.File, p.Update = r.PostForm.Get("name"), r.PostForm.Get("update") != ""
+	if kept := r.PostForm.Get("kept"); kept != "" {
+		b, err := base64.StdEncoding.DecodeString(kept)
+		if err != nil {
+			return nil, fault.Wrap(fault.Malformed, "the form cannot be read", err)
+		}
+		return b, nil
+	}
+	f, header, err := r.FormFile("file")
+	if err != nil || header.Size == 0 {
+		return nil, fault.New(fault.Invalid, "choose a file with prompts")
+	}
+	defer f.Close()
+	p.File = header.Filename
+	b, err := io.ReadAll(f)
+	if err == nil && len(b) > transfer.MaxFile {
+		err = fault.New(fault.Invalid, "the file has more than 4 MiB; split it, or use the command line")
+	}
+	return b, err
+}
