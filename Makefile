@@ -39,7 +39,7 @@ ADDR ?= 127.0.0.1:7071
 DATA ?= $(APP)/.data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 
-.PHONY: help run install test quick race browser clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test quick race browser formats clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -120,11 +120,14 @@ cover: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## run all tests and tell how
 	go test -coverpkg=./... -coverprofile=.cache/cover.out ./...
 	go tool cover -func=.cache/cover.out
 
+formats: ## write and read 10,000 prompts in each format
+	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/format -rapid.checks=10000
+
 fuzz: ## fuzz each target for FUZZTIME
 	@set -e; for package in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
 			echo "$$package $$target"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package; \
 		done; \
 	done
 

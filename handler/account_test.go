@@ -29,7 +29,10 @@ func TestAccountMovesHouse(t *testing.T) {
 	}
 	do(command.OK, "label", "my/prompt@2", "production", "--url", here)
 	do(command.OK, "import", file(t, "chat.json", chat), "--url", here)
-	do(command.OK, "save", file(t, "y.md", "A text without a config"), "--name", "chats/critic", "--url", here)
+	do(command.OK, "import", "--update", file(t, "other.json", strings.Replace(chat, "Be {{mood}}", "Stay {{mood}}", 1)), "--url", here)
+	code, _, errs := handler(t, "save", file(t, "y.md", "A text"), "--name", "chats/critic", "--url", here, "--user", "ann")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "the prompt is a chat")
 	var listed struct{ Items []struct{ ID, Name string } }
 	status, body := send(t, http.MethodGet, here+"/api/v1/me/prompts?name=my%2Fprompt", "")
 	require.Equal(t, http.StatusOK, status, body)

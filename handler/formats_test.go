@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,8 +86,27 @@ func TestFormatsStory(t *testing.T) {
 	_, out, _ = handler(t, "get", "joke", "--var", "topic=cats", "--user", "ann")
 	require.Equal(t, "A joke of cats", out)
 
-	// The same again changes nothing, by names.
+	// The same again changes nothing, by names; what was a chat does not become a text.
 	code, out, _ = handler(t, "import", to, "--update", "--user", "ann")
-	require.Equal(t, command.OK, code)
+	require.Equal(t, command.LeftOut, code)
 	require.Contains(t, out, "created 0")
+	require.Contains(t, out, "the prompt is a chat")
+}
+
+// TestImportOfNamesTwice: lines whose prompts are there by their names are unchanged, and rejected
+// where they say something else.
+func TestImportOfNamesTwice(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	line := `{"name":"a/letter","title":"Letter","text":"Write.","tags":["text"],"visibility":"private"}`
+	do := func(code int, want, line string) {
+		t.Helper()
+		got, out, errs := handler(t, "import", file(t, "lines.jsonl", line), "--url", url, "--user", "ann")
+		require.Equal(t, code, got, out+errs)
+		require.Contains(t, out, want)
+	}
+	do(command.OK, "created 1, unchanged 0", line)
+	do(command.OK, "created 0, unchanged 1", line)
+	do(command.OK, "created 0, unchanged 1", strings.Replace(line, `,"tags":["text"]`, "", 1))
+	do(command.LeftOut, "rejected 1", strings.Replace(line, "Write.", "Read.", 1))
 }

@@ -60,6 +60,8 @@ func (c *Client) Maker(asContributor bool) Maker {
 		}
 		isNew, err := c.Create(ctx, user, row.Document)
 		switch {
+		case isStatus(err, http.StatusConflict) && user == c.user:
+			return c.taken(ctx, row, err)
 		case refused(err, asContributor):
 			return Rejected, err
 		case isNew:
@@ -67,6 +69,20 @@ func (c *Client) Maker(asContributor bool) Maker {
 		}
 		return Unchanged, err
 	}
+}
+
+// taken returns what becomes of a row whose name a prompt of the caller's has: nothing, where that is
+// what the row says.
+func (c *Client) taken(ctx context.Context, row format.Row, refusal error) (Outcome, error) {
+	f, err := c.found(ctx, prompt.Ref{Name: row.Name})
+	if err != nil {
+		return Rejected, refusal
+	}
+	was, err := f.Document()
+	if err == nil && row.Within(was) {
+		return Unchanged, nil
+	}
+	return Rejected, refusal
 }
 
 // Updater returns a Maker that gives each row's prompt of the caller's, which is named as the row

@@ -154,6 +154,11 @@ func (c *Client) Save(ctx context.Context, d format.Document) (Found, Outcome, e
 	if err != nil {
 		return was, Rejected, err
 	}
+	if is, err := was.Document(); err != nil || len(is.Messages) > 0 && len(d.Messages) == 0 {
+		return was, Rejected, cmp.Or[error](err, &Problem{
+			Status: http.StatusConflict, Title: "the prompt is a chat, and a text would take the place of its messages: take another name, or a file that has messages",
+		})
+	}
 	body, err := json.Marshal(change(d))
 	if err != nil {
 		return was, Rejected, err

@@ -15,7 +15,7 @@ import (
 	"prompthub/internal/prompthub/format"
 )
 
-func archive(t *testing.T, files map[string]io.Reader) []byte {
+func archive(t testing.TB, files map[string]io.Reader) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -140,17 +140,43 @@ func TestFilesThatAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever a file holds, what was read of it is written and read back, and while nothing
+func FuzzMarkdown(f *testing.F) { fuzzFormat(f, format.Markdown) }
+
+func FuzzSkill(f *testing.F) { fuzzFormat(f, format.Skill) }
+
+func FuzzVSCode(f *testing.F) { fuzzFormat(f, format.VSCode) }
+
+func FuzzCommand(f *testing.F) { fuzzFormat(f, format.Command) }
+
+func FuzzFabric(f *testing.F) { fuzzFormat(f, format.Fabric) }
+
+func FuzzDotprompt(f *testing.F) { fuzzFormat(f, format.Dotprompt) }
+
+func FuzzPrompty(f *testing.F) { fuzzFormat(f, format.Prompty) }
+
+func FuzzGitHubModels(f *testing.F) { fuzzFormat(f, format.GitHubModels) }
+
+func FuzzLangfuse(f *testing.F) { fuzzFormat(f, format.Langfuse) }
+
+func FuzzLangChain(f *testing.F) { fuzzFormat(f, format.LangChain) }
+
+func FuzzOpenWebUI(f *testing.F) { fuzzFormat(f, format.OpenWebUI) }
+
+func FuzzPromptsChat(f *testing.F) { fuzzFormat(f, format.PromptsChat) }
+
+func FuzzCSV(f *testing.F) { fuzzFormat(f, format.CSV) }
+
+func FuzzJSONLines(f *testing.F) { fuzzFormat(f, format.JSONLines) }
+
+// fuzzFormat: whatever a file holds, what was read of it is written and read back, and while nothing
 // changes its bytes stay.
-func FuzzRead(f *testing.F) {
-	for name, is := range samples(f) {
-		f.Add(string(is), name, sample(f, name))
-	}
-	f.Fuzz(func(t *testing.T, name, path string, file []byte) {
-		is, err := format.Parse(name)
-		if err != nil {
-			is = format.Detect(path, file)
+func fuzzFormat(f *testing.F, is format.Format) {
+	for name, of := range samples(f) {
+		if of == is {
+			f.Add(name, sample(f, name))
 		}
+	}
+	f.Fuzz(func(t *testing.T, path string, file []byte) {
 		d, err := format.Read(is, path, file)
 		if err != nil {
 			return
@@ -168,6 +194,21 @@ func FuzzRead(f *testing.F) {
 			for _, field := range format.Differences(d.Titled(), back.Titled()) {
 				require.Contains(t, loss, field)
 			}
+		}
+	})
+}
+
+// FuzzArchive: what is no archive is refused, and files of one stay within it.
+func FuzzArchive(f *testing.F) {
+	f.Add(archive(f, map[string]io.Reader{"a/b.md": zeros(10), "c.prompt": zeros(10)}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		files, _, err := format.Archive(b)
+		if err != nil {
+			return
+		}
+		for _, file := range files {
+			require.True(t, fs.ValidPath(file.Path))
+			require.LessOrEqual(t, len(file.Bytes), format.MaxFile)
 		}
 	})
 }

@@ -188,6 +188,30 @@ func Differences(a, b Document) []string {
 	return fields
 }
 
+// Within reports whether a prompt is what a document says of it. What that does not say may be
+// anything, and why and under which labels is not compared.
+func (d Document) Within(was Document) bool {
+	d = d.Titled()
+	for _, member := range []struct{ said, is *string }{
+		{&d.Description, &was.Description}, {&d.Visibility, &was.Visibility}, {&d.Name, &was.Name},
+	} {
+		if *member.said == "" {
+			*member.said = *member.is
+		}
+	}
+	if len(d.Tags)+len(d.OwnTags) == 0 {
+		d.Tags, d.OwnTags = was.Tags, was.OwnTags
+	}
+	if d.Config == nil {
+		d.Config = was.Config
+	}
+	if len(d.Variables) == 0 {
+		d.Variables = was.Variables
+	}
+	d.Labels, d.Message, was.Labels, was.Message = nil, "", nil, ""
+	return len(Differences(was, d)) == 0
+}
+
 // Sorted returns the document with its tags where they belong: those of the catalog, and its own.
 func (d Document) Sorted(catalog []string) Document {
 	tags := d.Tags

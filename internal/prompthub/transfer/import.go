@@ -167,7 +167,7 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 		return im.create(ctx, d, item)
 	}
 	item.ID = was.ID
-	if item.Outcome = Unchanged; says(*was, d) {
+	if item.Outcome = Unchanged; d.Within(format.Of(was.Draft)) {
 		return nil
 	}
 	if !im.Update {
@@ -217,30 +217,6 @@ func (im *importer) create(ctx context.Context, d format.Document, item *Item) e
 	}
 	item.ID = v.ID
 	return err
-}
-
-// says reports whether a prompt is what a document says. What that does not say may be anything.
-func says(v prompthub.View, d format.Document) bool {
-	was := format.Of(v.Draft)
-	d = d.Titled()
-	for _, member := range []struct{ said, is *string }{
-		{&d.Description, &was.Description}, {&d.Visibility, &was.Visibility}, {&d.Name, &was.Name},
-	} {
-		if *member.said == "" {
-			*member.said = *member.is
-		}
-	}
-	if len(d.Tags)+len(d.OwnTags) == 0 {
-		d.Tags, d.OwnTags = was.Tags, was.OwnTags
-	}
-	if d.Config == nil {
-		d.Config = was.Config
-	}
-	if len(d.Variables) == 0 {
-		d.Variables = was.Variables
-	}
-	d.Labels, d.Message, was.Labels, was.Message = nil, "", nil, ""
-	return len(format.Differences(was, d)) == 0
 }
 
 // changeOf returns a change to all that a document says.
