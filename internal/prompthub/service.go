@@ -87,8 +87,8 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	return v, false, err
 }
 
-// Check reports what keeps a draft from being stored, but for what it includes; has are tags that its
-// prompt has already.
+// Check reports what keeps a draft from being stored, but for what it includes; has are tags that
+// its prompt has already.
 func (s *Service) Check(ctx context.Context, who auth.User, d prompt.Draft, has []prompt.Tag) error {
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
 		return err

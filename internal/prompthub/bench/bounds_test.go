@@ -219,8 +219,8 @@ func newSearch(t *testing.T) *search {
 	return s
 }
 
-// including makes prompts that include as many others as they may, as deep as they may, one that all
-// of a hundred include, and forks of the former.
+// including makes prompts that include as many others as they may, as deep as they may, one that
+// all of a hundred include, and forks of the former.
 func (s *search) including() {
 	include := func(names ...string) string {
 		var b strings.Builder

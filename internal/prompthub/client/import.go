@@ -71,8 +71,8 @@ func (c *Client) Maker(asContributor bool) Maker {
 	}
 }
 
-// taken returns what becomes of a row whose name a prompt of the caller's has: nothing, where that is
-// what the row says.
+// taken returns what becomes of a row whose name a prompt of the caller's has: nothing, where that
+// is what the row says.
 func (c *Client) taken(ctx context.Context, row format.Row, refusal error) (Outcome, error) {
 	f, err := c.found(ctx, prompt.Ref{Name: row.Name})
 	if err != nil {

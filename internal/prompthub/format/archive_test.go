@@ -168,8 +168,8 @@ func FuzzCSV(f *testing.F) { fuzzFormat(f, format.CSV) }
 
 func FuzzJSONLines(f *testing.F) { fuzzFormat(f, format.JSONLines) }
 
-// fuzzFormat: whatever a file holds, what was read of it is written and read back, and while nothing
-// changes its bytes stay.
+// fuzzFormat: whatever a file holds, what was read of it is written and read back, and while
+// nothing changes its bytes stay.
 func fuzzFormat(f *testing.F, is format.Format) {
 	for name, of := range samples(f) {
 		if of == is {

@@ -19,8 +19,8 @@ type NameAt struct {
 	At string
 }
 
-// NamesFrom returns an author's prompts that are not deleted, by their names as keys have them, from
-// a position on. The last is the position behind all that was read, "" at the end.
+// NamesFrom returns an author's prompts that are not deleted, by their names as keys have them,
+// from a position on. The last is the position behind all that was read, "" at the end.
 func (db *DB) NamesFrom(ctx context.Context, author, from string, limit int) ([]NameAt, string, error) {
 	r := table.Prefix(authorPartition(author), namePrefix)
 	if r.Select = namesFor; from != "" {
@@ -64,8 +64,8 @@ type Whole struct {
 	PublicFrom int64
 }
 
-// Whole returns an author's prompt with its labels and what he voted on it, and versions from a number
-// on; nil where there is none.
+// Whole returns an author's prompt with its labels and what he voted on it, and versions from a
+// number on; nil where there is none.
 func (db *DB) Whole(ctx context.Context, author string, id prompt.ID, from int64) (*Whole, error) {
 	var rec *record
 	var c *card

@@ -161,8 +161,8 @@ func (e entry) includes() []string {
 // maxGaps is how many deleted versions of a prompt are made up for.
 const maxGaps = 100
 
-// whole returns the versions of a prompt from the first number on, with others in the place of those
-// that were deleted, and the numbers of these.
+// whole returns the versions of a prompt from the first number on, with others in the place of
+// those that were deleted, and the numbers of these.
 func whole(d format.Document) (all []format.Version, gaps []int64, err error) {
 	for _, v := range d.Versions {
 		next := int64(len(all) + 1)

@@ -15,9 +15,9 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// The export of an account is JSON Lines: the profile, each prompt by name, and each vote on a prompt
-// of somebody else. What a service numbers and dates by itself is not in it, so that two services
-// have the same lines of the same account. A long history goes on in further lines.
+// The export of an account is JSON Lines: the profile, each prompt by name, and each vote on a
+// prompt of somebody else. What a service numbers and dates by itself is not in it, so that two
+// services have the same lines of the same account. A long history goes on in further lines.
 
 // A line of an account has the members of one of these kinds.
 type line struct {

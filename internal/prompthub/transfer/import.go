@@ -54,8 +54,8 @@ type Item struct {
 	Reason  string // why it was rejected
 }
 
-// A Report says what became of the entries of a file. Where there is More the same file is to be sent
-// again, from the entry on with which the import is not through.
+// A Report says what became of the entries of a file. Where there is More the same file is to be
+// sent again, from the entry on with which the import is not through.
 type Report struct {
 	Items   []Item
 	Skipped []string // files of an archive that hold no prompts
@@ -64,8 +64,8 @@ type Report struct {
 	More    bool
 }
 
-// Import takes a file into the library, as prompts of the caller's. It goes on past entries that are
-// rejected. The same again finds what is there unchanged.
+// Import takes a file into the library, as prompts of the caller's. It goes on past entries that
+// are rejected. The same again finds what is there unchanged.
 func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byte, o Options) (Report, error) {
 	all, skipped, err := entriesOf(o.File, file)
 	if err != nil {
