@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"runtime/pprof"
 	"syscall"
@@ -67,10 +68,7 @@ func (s Service) local(ctx context.Context, std Streams, addr, data, profile str
 	if err := set.mayListen(addr); err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("--addr %s: another program listens there, perhaps a PromptHub: end it, or name another port, or 0 for any that is free (%w)", addr, err)
-	}
+	l, err := s.listen(addr)
 	if err != nil {
 		return err
 	}
@@ -103,9 +101,23 @@ func (s Service) local(ctx context.Context, std Streams, addr, data, profile str
 		url = set.Public
 	}
 	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title, url, st.Where, s.Try(set, url))
+	return a.runLocal(ctx, l, s.withFront(a.Doors(identify, sessions)), st, log)
+}
+
+// listen opens the address.
+func (s Service) listen(addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("--addr %s: another program listens there, perhaps a %s: end it, or name another port, or 0 for any that is free (%w)", addr, s.Title, err)
+	}
+	return l, err
+}
+
+// runLocal serves requests and runs triggers until ctx ends.
+func (a App) runLocal(ctx context.Context, l net.Listener, doors http.Handler, st Store, log *slog.Logger) error {
 	g, ctx := errgroup.WithContext(ctx)
 	// No trigger endpoints: the triggers are called, not posted to.
-	g.Go(func() error { return serve(ctx, l, s.withFront(a.Doors(identify, sessions)), log) })
+	g.Go(func() error { return serve(ctx, l, doors, log) })
 	g.Go(func() error {
 		return devhost.Run(ctx, st.Queues, a.Triggers, devhost.Options{
 			Log: log, Queues: LocalQueues(), Grace: stopTime,

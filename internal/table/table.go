@@ -48,6 +48,7 @@ type Key struct {
 	Row       string
 }
 
+// String returns both parts of the key.
 func (k Key) String() string { return k.Partition + " / " + k.Row }
 
 // A Row is a set of named values under a key.
@@ -111,6 +112,7 @@ const (
 	Delete
 )
 
+// String returns the name of the kind, in lower case.
 func (k Kind) String() string {
 	switch k {
 	case Insert:

@@ -77,6 +77,7 @@ func (v Value) Time() time.Time {
 	return TimeOf(v.n)
 }
 
+// String returns the value as tests and errors show it.
 func (v Value) String() string {
 	switch v.t {
 	case TypeString:
