@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,10 +172,14 @@ func look(p *tab, s stop, source string) {
 	}
 }
 
-// check requires that axe-core finds nothing to complain of on a page.
+// check requires that axe-core finds nothing to complain of on a page, and that the page is no wider
+// than the window.
 func check(p *tab, source, name string) {
 	p.t.Helper()
 	p.ready("main")
+	// A phone zooms out where a page is too wide, and its window is wider then.
+	require.Empty(p.t, eval[string](p, fmt.Sprintf(`document.documentElement.scrollWidth <= %[1]d ? "" : [...document.querySelectorAll("main *")]
+		.filter(e => e.getBoundingClientRect().right + scrollX > %[1]d).map(e => e.outerHTML.slice(0, 120)).join("\n")`, p.v.width)), "%s, %s: wider than the window", p.v.name, name)
 	if !eval[bool](p, "'axe' in window") {
 		eval[bool](p, source+"; true")
 	}
