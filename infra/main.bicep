@@ -108,6 +108,8 @@ var tableNames = [
   'TitleSearchIndex'
   'PublicPromptsNewestIndex'
   'PublicPromptsMostLikedIndex'
+  'PublicPromptsHotIndex'
+  'PublicPromptsBestIndex'
   'DeletedPromptsIndex'
   'HiddenPromptsIndex'
   'TagCatalog'

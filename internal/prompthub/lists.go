@@ -20,12 +20,14 @@ type Page struct {
 }
 
 // An Order is an order of public prompts.
-type Order string
+type Order = promptdb.Order
 
 // The orders of public prompts.
 const (
-	Newest    Order = "newest"
-	MostLiked Order = "most-liked"
+	Newest    = promptdb.Newest
+	MostLiked = promptdb.MostLiked
+	Hot       = promptdb.Hot
+	Best      = promptdb.Best
 )
 
 // A Search says which public prompts are wanted.
@@ -51,11 +53,11 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 		case q.Words.Nothing():
 			return promptdb.Page{}, nil
 		case len(q.Tags) > 0 || !q.Words.Empty():
-			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, MostLiked: q.Order == MostLiked}, after, q.Limit)
-		case q.Order == MostLiked:
-			return s.db.MostLiked(ctx, after, q.Limit)
+			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Order: q.Order}, after, q.Limit)
+		case q.Order == "" || q.Order == Newest:
+			return s.db.Newest(ctx, after, q.Limit)
 		}
-		return s.db.Newest(ctx, after, q.Limit)
+		return s.db.Ranked(ctx, q.Order, after, q.Limit)
 	})
 }
 

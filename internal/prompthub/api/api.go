@@ -84,6 +84,7 @@ func build(c Config) (*api, http.Handler) {
 	a.labels()
 	a.forks()
 	a.votes()
+	a.ranks()
 	a.mine()
 	a.tokens()
 	a.users()

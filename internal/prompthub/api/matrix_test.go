@@ -35,6 +35,7 @@ type rule struct{ other, author, admin string }
 
 // permissions are the rules by operation.
 var permissions = map[string]rule{
+	"get-rank":            {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"get-prompt":          {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"replace-prompt":      {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
 	"patch-prompt":        {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
@@ -89,7 +90,7 @@ var permissions = map[string]rule{
 // where reading is public.
 var (
 	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
-	read   = []string{"list-prompts", "get-prompt", "list-tags", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
+	read   = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
 )
 
 // A caller is somebody, or claims to be.

@@ -63,7 +63,7 @@ func (a *api) prompts() {
 }
 
 type searchInput struct {
-	Sort string `query:"sort" enum:"newest,most-liked" default:"newest" doc:"The order; among equals, newer first"`
+	Sort string `query:"sort" enum:"newest,most-liked,hot,best" default:"newest" doc:"The order; among equals, newer first. most-liked: by likes - dislikes. hot: ten times the score is worth one week of age. best: by the share of likes, as far as its votes make sure of it. GET /prompts/{id}/rank explains a place"`
 	Filter
 	Fields
 	Paging

@@ -103,11 +103,11 @@ func jobs() []request {
 			budget: &budget{5, 5 + indexRows + 2},
 		},
 		{
-			name: "move across buckets", setup: func(l *lab) { l.likes(10) }, job: "score-bucket-moves", steps: 5, tables: moved + indexRows + 1,
+			name: "move across buckets", setup: func(l *lab) { l.likes(10) }, job: "score-bucket-moves", steps: 5, tables: moved + indexRows + 2,
 			budget: &budget{5, 6 + indexRows + 2},
 		},
 		{name: "move, nothing to do", setup: nothingToMove, job: "score-bucket-moves", steps: 2, tables: 4},
-		{name: "repair of an edit that was cut short", setup: cutShort, job: "index-repairs", steps: 5, tables: 30},
+		{name: "repair of an edit that was cut short", setup: cutShort, job: "index-repairs", steps: 5, tables: 32},
 		{name: "repair, nothing to do", job: "index-repairs", steps: 2, tables: 3},
 		{name: "purge of a prompt with ten votes", setup: longDeleted, job: "purge", steps: 26, tables: 35},
 		{name: "purge, nothing to do", job: "purge", steps: 1, tables: 1},

@@ -16,9 +16,9 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// indexRows is how many index rows the typical prompt has: its locator, the newest and the
-// most-liked row, three tags, five words of three tokens each.
-const indexRows = 3 + 3 + 5*3
+// indexRows is how many index rows the typical prompt has: its locator, a row in each of four
+// orders, three tags, five words of three tokens each.
+const indexRows = 5 + 3 + 5*3
 
 // A request is one kind of request or job, and what it may cost. Most of them are answered by an
 // instance that has been at work for a while: it has read the tag catalog and knows who wrote the
@@ -88,6 +88,7 @@ func reads() []request {
 		{name: "get, author known", call: get("/prompts/{id}", "Vera"), steps: 1, tables: 4, budget: &budget{1, 4}},
 		{name: "get, author not known", cold: true, call: get("/prompts/{id}", "Vera"), steps: 2, tables: 4, budget: &budget{2, 5}},
 		{name: "get without identity, author known", call: get("/prompts/{id}", ""), steps: 1, tables: 3, budget: &budget{1, 4}},
+		{name: "rank, author known", call: get("/prompts/{id}/rank", "Vera"), steps: 1, tables: 4, budget: &budget{1, 4}},
 		{name: "get an unknown id", status: http.StatusNotFound, call: get("/prompts/01BX5ZZKBKACTAV9WEVGEMMVRZ", "Vera"), steps: 2, tables: 4},
 		{name: "text, author known", call: get("/prompts/{id}/text", "Vera"), steps: 1, tables: 4, budget: &budget{1, 4}},
 		{name: "export, author known", call: get("/prompts/{id}/export?format=skill", "Vera"), steps: 1, tables: 4, budget: &budget{1, 4}},

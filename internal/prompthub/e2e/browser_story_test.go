@@ -103,6 +103,10 @@ func browse(p *tab) {
 		p.click(".start a").sees("!new URL(location).searchParams.has('cursor')")
 	}
 
+	for i, order := range []string{"most-liked", "hot", "best"} {
+		p.goTo("/app").click(fmt.Sprintf(".choices a:nth-child(%d)", i+2)).sees(fmt.Sprintf("new URL(location).searchParams.get('sort') === %q && document.querySelector('.choices [aria-current]').search.includes(%[1]q)", order))
+		p.sees("document.querySelectorAll('.card').length === 20").shot("order " + order)
+	}
 	p.goTo("/app").click(".bar .tags .tag").sees("document.querySelector('.tag.on') && new URL(location).searchParams.get('tag')")
 	tag := eval[string](p, "new URL(location).searchParams.get('tag')")
 	p.sees(fmt.Sprintf("[...document.querySelectorAll('.card')].every(c => [...c.querySelectorAll('.tag')].some(a => new URL(a).searchParams.get('tag') === %q))", tag))

@@ -67,7 +67,7 @@ func TestBoundOfEveryWalk(t *testing.T) {
 		})
 		t.Run(fmt.Sprintf("most liked, limit %d", limit), func(t *testing.T) {
 			items, pages := walked(t, store, func(after string) (promptdb.Page, error) {
-				return w.Find(t.Context(), promptdb.Search{Tags: both, MostLiked: true}, after, limit)
+				return w.Find(t.Context(), promptdb.Search{Tags: both, Order: promptdb.MostLiked}, after, limit)
 			})
 			require.Equal(t, 1, items)
 			require.Positive(t, pages)
@@ -104,9 +104,9 @@ func TestASecondIsEnough(t *testing.T) {
 		return w.made("ann", draft("x", []prompt.Tag{"data", "games"}[i%2]))
 	})
 	store.takes = 400 * time.Millisecond
-	for _, byScore := range []bool{false, true} {
+	for _, order := range []promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best} {
 		before := w.clock.Now()
-		page, err := w.Find(t.Context(), promptdb.Search{Tags: []prompt.Tag{"data", "games"}, MostLiked: byScore}, "", 1)
+		page, err := w.Find(t.Context(), promptdb.Search{Tags: []prompt.Tag{"data", "games"}, Order: order}, "", 1)
 		require.NoError(t, err)
 		require.NotEmpty(t, page.After)
 		require.Less(t, w.clock.Now().Sub(before), 4*time.Second)

@@ -35,6 +35,8 @@ type Tables struct {
 	TitleIndex   string `envconfig:"TABLE_TITLE_INDEX" default:"TitleSearchIndex"`
 	Newest       string `envconfig:"TABLE_NEWEST" default:"PublicPromptsNewestIndex"`
 	MostLiked    string `envconfig:"TABLE_MOST_LIKED" default:"PublicPromptsMostLikedIndex"`
+	Hot          string `envconfig:"TABLE_HOT" default:"PublicPromptsHotIndex"`
+	Best         string `envconfig:"TABLE_BEST" default:"PublicPromptsBestIndex"`
 	DeletedIndex string `envconfig:"TABLE_DELETED" default:"DeletedPromptsIndex"`
 	HiddenIndex  string `envconfig:"TABLE_HIDDEN" default:"HiddenPromptsIndex"`
 	TagCatalog   string `envconfig:"TABLE_TAG_CATALOG" default:"TagCatalog"`

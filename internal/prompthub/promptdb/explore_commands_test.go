@@ -440,7 +440,9 @@ func (e *explorer) look(i int) {
 	name := fmt.Sprintf("%d look", i)
 	lists := []func(*promptdb.DB, context.Context) (promptdb.Page, error){
 		func(db *promptdb.DB, ctx context.Context) (promptdb.Page, error) { return db.Newest(ctx, "", 20) },
-		func(db *promptdb.DB, ctx context.Context) (promptdb.Page, error) { return db.MostLiked(ctx, "", 20) },
+		func(db *promptdb.DB, ctx context.Context) (promptdb.Page, error) {
+			return db.Ranked(ctx, promptdb.MostLiked, "", 20)
+		},
 	}
 	e.together(h, name, func(ctx context.Context, db *promptdb.DB) error {
 		for n := range 6 {

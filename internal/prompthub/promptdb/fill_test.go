@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 func likedByNobody(prompts []prompt.Prompt) iter.Seq2[prompt.Prompt, []string] {
@@ -49,7 +50,7 @@ func TestFillWritesTallies(t *testing.T) {
 	got, err := w.Get(t.Context(), "vera", p.ID)
 	require.NoError(t, err)
 	require.Equal(t, p.Tally, got.Tally)
-	page, err := w.MostLiked(t.Context(), "", 20)
+	page, err := w.Ranked(t.Context(), promptdb.MostLiked, "", 20)
 	require.NoError(t, err)
 	require.Equal(t, p.Tally, page.Items[0].Tally)
 }

@@ -15,15 +15,15 @@ import (
 // A Search says which public prompts a search wants: with all of the tags, and all of the words in
 // the title. One tag or one word at least.
 type Search struct {
-	Tags      []prompt.Tag
-	Words     prompt.Query
-	MostLiked bool // by score, else newest first
+	Tags  []prompt.Tag
+	Words prompt.Query
+	Order Order // "" is Newest
 }
 
 const (
 	maxLists   = 5    // index partitions that one search reads; any one of them would do
 	maxMatches = 1000 // matches that are sorted in memory
-	likedReads = 4    // reads that are left for a walk through the most-liked index
+	rankReads  = 4    // reads that are left for a walk through the index of the order
 )
 
 // match decides by the properties of an index row alone whether a search wants the prompt.
@@ -85,8 +85,8 @@ func (db *DB) lists(w Search) []list {
 // tag, newest first, may be a second old, but for what this DB wrote.
 func (db *DB) Find(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	switch {
-	case w.MostLiked:
-		return db.findMostLiked(ctx, w, after, limit)
+	case w.Order != "" && w.Order != Newest:
+		return db.findRanked(ctx, w, after, limit)
 	case after == "" && len(w.Tags) == 1 && w.Words.Empty():
 		key := firstKey{list{db.t.TagIndex, tagPartition(w.Tags[0])}, limit}
 		return db.firstPages.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
@@ -225,42 +225,39 @@ func sparser(a []table.Row, aMore bool, b []table.Row, bMore bool) bool {
 	return a[len(a)-1].Row > b[len(b)-1].Row
 }
 
-// walking begins the position of a search that walks the most-liked index.
+// walking begins the position of a search that walks the index of its order.
 const walking = "w"
 
-// findMostLiked returns what is wanted by score. Up to maxMatches it is sorted in memory; where
-// there is more, enough of the most-liked index is wanted to walk that.
-func (db *DB) findMostLiked(ctx context.Context, w Search, after string, limit int) (Page, error) {
-	s := db.scan()
+// findRanked returns what is wanted in an order that votes change. Up to maxMatches it is sorted in
+// memory; where there is more, enough of the index of the order is wanted to walk that.
+func (db *DB) findRanked(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	s, by := db.scan(), rankings[w.Order]
 	row, walks := strings.CutPrefix(after, walking)
-	if _, _, ok := parseLiked(row); after != "" && !ok {
+	if _, ok := by.bucket(row); after != "" && !ok {
 		return Page{}, badPosition()
 	}
 	if !walks {
 		half := *s
-		half.left, half.reads = s.left/2, s.reads-likedReads
+		half.left, half.reads = s.left/2, s.reads-rankReads
 		wk := db.walk(w, &half, "", table.MaxPage/4)
 		rows, done, err := wk.run(ctx, maxMatches+1)
 		if err != nil {
 			return Page{}, err
 		}
 		if done && len(rows) <= maxMatches {
-			return sortLiked(rows, row, limit), nil
+			return sortRanked(by, rows, row, limit), nil
 		}
 		s.left -= s.left/2 - half.left
-		s.reads = likedReads + max(half.reads, 0)
+		s.reads = rankReads + max(half.reads, 0)
 	}
-	return db.walkLiked(ctx, s, w, row, limit)
+	return db.walkRanked(ctx, s, w, row, limit)
 }
 
-// sortLiked sorts rows of any index as the most-liked index is sorted.
-func sortLiked(rows []table.Row, after string, limit int) Page {
+// sortRanked sorts rows of any index as that of an order is sorted.
+func sortRanked(by ranking, rows []table.Row, after string, limit int) Page {
 	keys := make([]string, 0, len(rows))
 	byKey := make(map[string]table.Row, len(rows))
-	keyOf := func(row table.Row) string {
-		p := parseSummary(row)
-		return likedKey(p.Score(), p.ID).Row
-	}
+	keyOf := func(row table.Row) string { return by.key(parseSummary(row)).Row }
 	for _, row := range rows {
 		if key := keyOf(row); key > after {
 			keys = append(keys, key)
@@ -275,11 +272,11 @@ func sortLiked(rows []table.Row, after string, limit int) Page {
 	return pageOf(sorted, limit, keyOf)
 }
 
-// walkLiked goes through the most-liked index and keeps what is wanted.
-func (db *DB) walkLiked(ctx context.Context, s *scan, w Search, after string, limit int) (Page, error) {
+// walkRanked goes through the index of an order and keeps what is wanted.
+func (db *DB) walkRanked(ctx context.Context, s *scan, w Search, after string, limit int) (Page, error) {
 	var found []table.Row
 	for size := 4 * (limit + 1); ; size *= 4 {
-		rows, more, err := s.liked(ctx, after, s.size(size), w.match)
+		rows, more, err := s.ranked(ctx, rankings[w.Order], after, s.size(size), w.match)
 		if err != nil {
 			return Page{}, err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,43 @@ func newer(a, b prompt.Prompt) int {
 
 func liked(a, b prompt.Prompt) int { return cmp.Or(cmp.Compare(b.Score(), a.Score()), newer(a, b)) }
 
+// hotter and better are the orders as the reader's guide tells them: a twentieth of a unit, and a
+// hundredth, are one place.
+func hotter(a, b prompt.Prompt) int { return cmp.Or(cmp.Compare(hotness(b), hotness(a)), newer(a, b)) }
+
+func hotness(p prompt.Prompt) int64 {
+	score := float64(p.Likes - p.Dislikes)
+	decades := math.Log10(max(math.Abs(score), 1))
+	if score < 0 {
+		decades = -decades
+	}
+	return int64(math.Floor(20*(decades+float64(p.ID.Time().UnixMilli()-1704067200000)/604800000) + 1e-9))
+}
+
+func better(a, b prompt.Prompt) int {
+	few := func(p prompt.Prompt) int {
+		if p.Likes+p.Dislikes < 3 {
+			return 1
+		}
+		return 0
+	}
+	percent := func(p prompt.Prompt) int { return int(100*prompt.Best(p.Tally) + 1e-9) }
+	switch {
+	case few(a) != few(b):
+		return cmp.Compare(few(a), few(b))
+	case few(a) == 1:
+		return hotter(a, b)
+	}
+	return cmp.Or(cmp.Compare(percent(b), percent(a)), newer(a, b))
+}
+
+// ranked reads an order.
+func ranked(w *world, order promptdb.Order) func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
+	return func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
+		return w.Ranked(ctx, order, after, limit)
+	}
+}
+
 // TestSearchAgreesWithAPlainFilter compares every page size of random searches over random
 // libraries with a filter over a slice.
 func TestSearchAgreesWithAPlainFilter(t *testing.T) {
@@ -47,11 +85,7 @@ func TestSearchAgreesWithAPlainFilter(t *testing.T) {
 		all = w.truth(all)
 		want, match := drawSearch(rt)
 		all = slices.DeleteFunc(all, func(p prompt.Prompt) bool { return !match(p) })
-		if want.MostLiked {
-			slices.SortFunc(all, liked)
-		} else {
-			slices.SortFunc(all, newer)
-		}
+		all = sorted(all, want.Order)
 		titles := make([]string, len(all))
 		for i, p := range all {
 			titles[i] = p.Title
@@ -118,7 +152,7 @@ func drawSearch(rt *rapid.T) (promptdb.Search, func(prompt.Prompt) bool) {
 	if q.Nothing() {
 		q = prompt.Query{}
 	}
-	return promptdb.Search{Tags: tags, Words: q, MostLiked: rapid.Bool().Draw(rt, "most liked")}, func(p prompt.Prompt) bool {
+	return promptdb.Search{Tags: tags, Words: q, Order: rapid.SampledFrom([]promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best}).Draw(rt, "order")}, func(p prompt.Prompt) bool {
 		for _, tag := range tags {
 			if !slices.Contains(p.Tags, tag) {
 				return false
@@ -144,12 +178,14 @@ func TestWalkWhileOthersComeAndGo(t *testing.T) {
 	}
 	for name, read := range map[string]func(ctx context.Context, after string, limit int) (promptdb.Page, error){
 		"newest":     w.Newest,
-		"most liked": w.MostLiked,
+		"most liked": ranked(w, promptdb.MostLiked),
+		"hot":        ranked(w, promptdb.Hot),
+		"best":       ranked(w, promptdb.Best),
 		"tag": func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
 			return w.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}}, after, limit)
 		},
 		"tag and word by score": func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
-			return w.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}, Words: query(t, "wor"), MostLiked: true}, after, limit)
+			return w.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}, Words: query(t, "wor"), Order: promptdb.MostLiked}, after, limit)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +234,7 @@ func TestSearchBeyondWhatIsSorted(t *testing.T) {
 		p.Likes = int32(i * 7 % 100)
 		return p
 	})
-	want := promptdb.Search{Tags: []prompt.Tag{"text"}, MostLiked: true}
+	want := promptdb.Search{Tags: []prompt.Tag{"text"}, Order: promptdb.MostLiked}
 	all := w.find(t, want, 100)
 	require.Len(t, all, n)
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(all))), n)
@@ -349,12 +385,12 @@ func TestEveryPageSize(t *testing.T) {
 	all = w.truth(all)
 	for _, want := range []promptdb.Search{
 		{Tags: someTags[:1]},
-		{Tags: []prompt.Tag{someTags[1], someTags[4]}, MostLiked: true},
+		{Tags: []prompt.Tag{someTags[1], someTags[4]}, Order: promptdb.MostLiked},
 		{Words: query(t, "tr")},
-		{Words: query(t, "提示"), MostLiked: true},
+		{Words: query(t, "提示"), Order: promptdb.MostLiked},
 	} {
 		var titles []string
-		for _, p := range sorted(all, want.MostLiked) {
+		for _, p := range sorted(all, want.Order) {
 			if want.Words.Match(prompt.NormalizeTitle(p.Title)) && hasAll(p.Tags, want.Tags) {
 				titles = append(titles, p.Title)
 			}

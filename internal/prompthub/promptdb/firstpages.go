@@ -139,8 +139,11 @@ func (p *first) lacks(t Tables, key firstKey, x prompt.Prompt) bool {
 		return false
 	case p.page.After == "":
 		return true
-	case key.list.table == t.MostLiked:
-		return likedKey(x.Score(), x.ID).Row < p.page.After
+	}
+	for _, r := range rankings {
+		if r.table(t) == key.list.table {
+			return r.key(x).Row < p.page.After
+		}
 	}
 	return byAge(x.ID) < p.page.After
 }

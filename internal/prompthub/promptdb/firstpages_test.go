@@ -59,7 +59,7 @@ var firstPages = map[string]func(ctx context.Context, db *promptdb.DB, limit int
 		return db.Newest(ctx, "", limit)
 	},
 	"most liked": func(ctx context.Context, db *promptdb.DB, limit int) (promptdb.Page, error) {
-		return db.MostLiked(ctx, "", limit)
+		return db.Ranked(ctx, promptdb.MostLiked, "", limit)
 	},
 	"tag": func(ctx context.Context, db *promptdb.DB, limit int) (promptdb.Page, error) {
 		return db.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}}, "", limit)

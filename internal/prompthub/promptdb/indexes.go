@@ -50,6 +50,22 @@ var indexes = []index{
 		programs: true,
 	},
 	{
+		code:  "o",
+		table: func(t Tables) string { return t.Hot },
+		parts: func(p prompt.Prompt) []string { return ranked(p, hotPart) },
+		key:   hotKey,
+		parse: func(key table.Key) (string, prompt.ID, bool) { return parseHot(key.Row) },
+		props: func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+	},
+	{
+		code:  "b",
+		table: func(t Tables) string { return t.Best },
+		parts: func(p prompt.Prompt) []string { return ranked(p, bestPart) },
+		key:   bestKey,
+		parse: func(key table.Key) (string, prompt.ID, bool) { return parseBest(key.Row) },
+		props: func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+	},
+	{
 		code:  "t",
 		table: func(t Tables) string { return t.TagIndex },
 		parts: func(p prompt.Prompt) []string { return listed(p, tagParts) },
@@ -113,6 +129,14 @@ func listed(p prompt.Prompt, parts func(prompt.Prompt) []string) []string {
 		return nil
 	}
 	return parts(p)
+}
+
+// ranked returns the part of a prompt in an order of the public lists.
+func ranked(p prompt.Prompt, part func(prompt.Prompt) string) []string {
+	if !p.Listed() {
+		return nil
+	}
+	return []string{part(p)}
 }
 
 // one is the part of an index that has one row for a prompt, at a key that follows from its id.

@@ -43,6 +43,8 @@ const (
 
 	newestPrefix  = "pub|newest|"
 	likedPrefix   = "pub|liked|"
+	hotPrefix     = "pub|hot|"
+	bestPrefix    = "pub|best|"
 	deletedPrefix = "deleted|"
 
 	hiddenPartition  = "hidden"

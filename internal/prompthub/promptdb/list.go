@@ -66,43 +66,43 @@ func badPosition() error {
 	}}
 }
 
-// MostLiked returns public prompts by score, the newer first among equals, from a position on. A
-// prompt whose score changes during a walk may be seen twice or not at all, every other one exactly
-// once. A first page may be a second old, but for what this DB wrote.
-func (db *DB) MostLiked(ctx context.Context, after string, limit int) (Page, error) {
+// Ranked returns public prompts in an order that votes change, from a position on. A prompt that is
+// voted on during a walk may be seen twice or not at all, every other one exactly once. A first page
+// may be a second old, but for what this DB wrote.
+func (db *DB) Ranked(ctx context.Context, order Order, after string, limit int) (Page, error) {
+	r := rankings[order]
 	if after != "" {
-		return db.mostLiked(ctx, after, limit)
+		return db.ranked(ctx, r, after, limit)
 	}
-	return db.firstPages.page(ctx, db.Now, firstKey{list{table: db.t.MostLiked}, limit}, func(ctx context.Context) (Page, error) {
-		return db.mostLiked(ctx, "", limit)
+	return db.firstPages.page(ctx, db.Now, firstKey{list{table: r.table(db.t)}, limit}, func(ctx context.Context) (Page, error) {
+		return db.ranked(ctx, r, "", limit)
 	})
 }
 
-func (db *DB) mostLiked(ctx context.Context, after string, limit int) (Page, error) {
-	if _, _, ok := parseLiked(after); after != "" && !ok {
+func (db *DB) ranked(ctx context.Context, r ranking, after string, limit int) (Page, error) {
+	if _, ok := r.bucket(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
-	rows, _, err := db.scan().liked(ctx, after, limit+1, nil)
+	rows, _, err := db.scan().ranked(ctx, r, after, limit+1, nil)
 	if err != nil {
 		return Page{}, err
 	}
 	return pageOf(rows, limit, rowKey), nil
 }
 
-// liked reads n rows of the most-liked index, those that keep refuses bare: the bucket that after
-// lies in, then one range over the lower ones.
-func (s *scan) liked(ctx context.Context, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
-	lower := likedPrefix
+// ranked reads n rows of a ranking, those that keep refuses bare: the bucket that after lies in, then
+// one range over the lower ones.
+func (s *scan) ranked(ctx context.Context, r ranking, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
+	lower := r.prefix
 	if after != "" {
-		score, _, _ := parseLiked(after)
-		bucket := likedPrefix + bucketDesc(score)
-		rows, more, err = s.rows(ctx, s.db.t.MostLiked, table.Range{Partition: bucket, After: after, Keep: keep}, n)
+		bucket, _ := r.bucket(after)
+		rows, more, err = s.rows(ctx, r.table(s.db.t), table.Range{Partition: bucket, After: after, Keep: keep}, n)
 		if err != nil || more || len(rows) >= n {
 			return rows, true, err
 		}
 		lower = bucket + "|" // behind this bucket, before the next
 	}
-	rest, more, err := s.rows(ctx, s.db.t.MostLiked, table.Range{FromPartition: lower, ToPartition: table.After(likedPrefix), Keep: keep}, n-len(rows))
+	rest, more, err := s.rows(ctx, r.table(s.db.t), table.Range{FromPartition: lower, ToPartition: table.After(r.prefix), Keep: keep}, n-len(rows))
 	return append(rows, rest...), more, err
 }
 

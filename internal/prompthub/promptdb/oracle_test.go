@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -54,7 +55,7 @@ func bySchema(store table.DB) []string {
 }
 
 var indexNames = []string{
-	"TagIndex", "TitleSearchIndex", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
+	"TagIndex", "TitleSearchIndex", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
 }
 
 type schema struct {
@@ -137,6 +138,7 @@ func (s *schema) public(row table.Row, title, age string, created time.Time, sco
 	s.has("PublicPromptsNewestIndex", table.Key{Partition: "pub|newest|" + created.UTC().Format("200601"), Row: age}, row, summary...)
 	bucket := fmt.Sprintf("pub|liked|%04d", 9999-min(max(score, 0)/10, 9999))
 	s.has("PublicPromptsMostLikedIndex", table.Key{Partition: bucket, Row: fmt.Sprintf("%010d|%s", 2147483647-score, age)}, row, summary...)
+	s.ranks(row, age, created)
 	if tags := row.Props.Get("Tags").Str(); tags != "" {
 		for _, tag := range strings.Split(tags, ";") {
 			s.has("TagIndex", table.Key{Partition: "t|" + encoded(tag), Row: age}, row, summary...)
@@ -145,6 +147,27 @@ func (s *schema) public(row table.Row, title, age string, created time.Time, sco
 	for _, token := range pieces(title) {
 		s.has("TitleSearchIndex", table.Key{Partition: "q|" + encoded(token), Row: age}, row, summary...)
 	}
+}
+
+// ranks asserts the rows of the orders hot and best.
+func (s *schema) ranks(row table.Row, age string, created time.Time) {
+	likes, dislikes := float64(row.Props.Get("Likes").Int()), float64(row.Props.Get("Dislikes").Int())
+	hot := math.Log10(max(math.Abs(likes-dislikes), 1))
+	if likes < dislikes {
+		hot = -hot
+	}
+	step := int(math.Floor(20*(hot+float64(created.UnixMilli()-1704067200000)/604800000) + 1e-9))
+	unit := fmt.Sprintf("%06d", 1000000-max(int(math.Floor(float64(step)/20)), 1))
+	desc := fmt.Sprintf("%010d|%s", 1000000000-step, age)
+	s.has("PublicPromptsHotIndex", table.Key{Partition: "pub|hot|" + unit, Row: desc}, row, summary...)
+	best := table.Key{Partition: "pub|best|h" + unit, Row: "h" + desc}
+	if n := likes + dislikes; n >= 3 {
+		share := likes / n
+		bound := (share + 1.96*1.96/(2*n) - 1.96*math.Sqrt((share*(1-share)+1.96*1.96/(4*n))/n)) / (1 + 1.96*1.96/n)
+		percent := fmt.Sprintf("%03d", 100-int(math.Floor(100*bound+1e-9)))
+		best = table.Key{Partition: "pub|best|" + percent, Row: percent + "|" + age}
+	}
+	s.has("PublicPromptsBestIndex", best, row, summary...)
 }
 
 // votes compares votes with tallies and with the rows of the voters.

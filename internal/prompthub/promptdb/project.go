@@ -51,7 +51,7 @@ func (db *DB) index(ctx context.Context, rec record) error {
 	// one failure stops no other write: each row that is right is one less to mend
 	var g errgroup.Group
 	g.SetLimit(maxParallel)
-	for _, step := range plan(want, stale, db.t.MostLiked) {
+	for _, step := range plan(want, stale, db.moves) {
 		g.Go(func() error {
 			for _, ops := range step.batches {
 				if err := db.indexWrite(ctx, step.table, sendBy, ops); err != nil {
@@ -79,33 +79,29 @@ type step struct {
 	batches [][]table.Op
 }
 
-// plan orders index writes. All are independent but those of the most-liked table: there a move
-// inside a bucket is one batch, and one across buckets inserts before it deletes, so that a reader
-// always finds the prompt.
-func plan(want, stale []indexRow, liked string) []step {
+// plan orders index writes. All are independent but those of tables whose rows votes move: there a
+// move inside a bucket is one batch, and one across buckets inserts before it deletes, so that a
+// reader always finds the prompt.
+func plan(want, stale []indexRow, moves func(table string) bool) []step {
 	var steps []step
-	moves := step{table: liked}
+	moving := map[string]int{} // the step of a table
 	for _, r := range want {
-		op := table.Op{Kind: table.Upsert, Row: r.row}
-		if r.table == liked {
-			moves.batches = append(moves.batches, []table.Op{op})
-		} else {
-			steps = append(steps, step{r.table, [][]table.Op{{op}}})
+		if moves(r.table) {
+			moving[r.table] = len(steps)
 		}
+		steps = append(steps, step{r.table, [][]table.Op{{{Kind: table.Upsert, Row: r.row}}}})
 	}
 	for _, r := range stale {
 		op := table.Op{Kind: table.Delete, Row: table.Row{Key: r.row.Key, ETag: table.Any}}
+		i, follows := moving[r.table]
 		switch {
-		case r.table != liked:
+		case !follows:
 			steps = append(steps, step{r.table, [][]table.Op{{op}}})
-		case len(moves.batches) > 0 && moves.batches[0][0].Row.Partition == r.row.Partition && moves.batches[0][0].Kind == table.Upsert:
-			moves.batches[0] = append(moves.batches[0], op)
+		case steps[i].batches[0][0].Row.Partition == r.row.Partition:
+			steps[i].batches[0] = append(steps[i].batches[0], op)
 		default:
-			moves.batches = append(moves.batches, []table.Op{op})
+			steps[i].batches = append(steps[i].batches, []table.Op{op})
 		}
-	}
-	if len(moves.batches) > 0 {
-		steps = append(steps, moves)
 	}
 	return steps
 }

@@ -62,12 +62,12 @@ func TestThousandRealPrompts(t *testing.T) {
 	matches := 0
 	for i := range 300 {
 		about := all[rnd.IntN(len(all))]
-		want := promptdb.Search{Words: query(t, question(rnd, about.Title)), MostLiked: i%4 == 0}
+		want := promptdb.Search{Words: query(t, question(rnd, about.Title)), Order: []promptdb.Order{promptdb.MostLiked, promptdb.Hot, promptdb.Best, promptdb.Newest}[i%4]}
 		if i%3 == 0 {
 			want.Tags = about.Tags
 		}
 		var titles []string
-		for _, p := range sorted(all, want.MostLiked) {
+		for _, p := range sorted(all, want.Order) {
 			if want.Words.Match(prompt.NormalizeTitle(p.Title)) && hasAll(p.Tags, want.Tags) {
 				titles = append(titles, p.Title)
 			}
@@ -79,13 +79,13 @@ func TestThousandRealPrompts(t *testing.T) {
 	t.Logf("300 questions, %d answers", matches)
 }
 
-func sorted(ps []prompt.Prompt, byScore bool) []prompt.Prompt {
+func sorted(ps []prompt.Prompt, order promptdb.Order) []prompt.Prompt {
 	ps = slices.Clone(ps)
-	if byScore {
-		slices.SortFunc(ps, liked)
-	} else {
-		slices.SortFunc(ps, newer)
+	by := map[promptdb.Order]func(a, b prompt.Prompt) int{promptdb.MostLiked: liked, promptdb.Hot: hotter, promptdb.Best: better}[order]
+	if by == nil {
+		by = newer
 	}
+	slices.SortFunc(ps, by)
 	return ps
 }
 

@@ -14,11 +14,11 @@ import (
 
 // RowsVersion says which rows function wrote the index rows of a prompt. A binary
 // that meets a higher one leaves the prompt alone.
-const RowsVersion = 3
+const RowsVersion = 4
 
 // boundedTokens is the version from which on a title has at most prompt.MaxTokens tokens, which are
 // prefixes of up to prompt.LongestPrefix. With version 3 came outlines, which rows have or have
-// not.
+// not; with version 4 the rows of Hot and Best.
 const boundedTokens = 2
 
 // A record is a truth row.

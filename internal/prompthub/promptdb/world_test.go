@@ -174,7 +174,9 @@ func (w *world) newest(limit int) []string {
 }
 
 func (w *world) mostLiked(limit int) []string {
-	return w.titles(limit, func(after string) (promptdb.Page, error) { return w.MostLiked(w.t.Context(), after, limit) })
+	return w.titles(limit, func(after string) (promptdb.Page, error) {
+		return w.Ranked(w.t.Context(), promptdb.MostLiked, after, limit)
+	})
 }
 
 // rows counts the rows of all public tables.
@@ -182,7 +184,7 @@ func (w *world) publicRows() int {
 	w.t.Helper()
 	t := promptdb.DefaultTables()
 	n := 0
-	for _, name := range []string{t.Newest, t.MostLiked, t.TagIndex, t.TitleIndex} {
+	for _, name := range []string{t.Newest, t.MostLiked, t.Hot, t.Best, t.TagIndex, t.TitleIndex} {
 		require.NoError(w.t, table.All(w.t.Context(), w.store, name, table.Range{}, func(table.Row) (bool, error) { n++; return true, nil }))
 	}
 	return n

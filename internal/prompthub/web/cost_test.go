@@ -28,6 +28,8 @@ func TestStorageOperations(t *testing.T) {
 		{"newest", "/app", w.as("Bob"), 4}, // one of them a look for later months, once a minute
 		{"newest, nobody", "/app", w.nobody(), 3},
 		{"most liked", "/app?sort=most-liked", w.as("Bob"), 3},
+		{"hot", "/app?sort=hot", w.as("Bob"), 3},
+		{"best", "/app?sort=best", w.as("Bob"), 3},
 		{"one tag", "/app?tag=data", w.as("Bob"), 3},
 		{"one word", "/app?q=prompt", w.as("Bob"), 3},
 		{"my prompts", "/app/mine", ann, 3},

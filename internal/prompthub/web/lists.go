@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,10 +20,15 @@ func (s *web) lists() {
 	s.handle("GET "+Prefix+"/votes", user, s.myVotes)
 }
 
+// orders of the catalog, as addresses and pages name them.
+var orders = [][2]string{
+	{"", "Newest"}, {string(prompthub.MostLiked), "Most liked"}, {string(prompthub.Hot), "Hot"}, {string(prompthub.Best), "Best"},
+}
+
 // catalog shows public prompts.
 func (s *web) catalog(w http.ResponseWriter, r *http.Request, who auth.User) error {
 	v := viewOf(r, "sort", "tag", "q", "cursor")
-	l := listing{Path: v.path, Query: v.get("q"), Choices: v.choices("sort", [2]string{"", "Newest"}, [2]string{string(prompthub.MostLiked), "Most liked"})}
+	l := listing{Path: v.path, Query: v.get("q"), Choices: v.choices("sort", orders...)}
 	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"]}
 	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
 	tags, p, err := s.search(r, who, v)
@@ -71,8 +77,8 @@ func (s *web) search(r *http.Request, who auth.User, v view) ([]prompt.Tag, prom
 		return tags, prompthub.Page{}, err
 	}
 	order := prompthub.Newest
-	if v.get("sort") == string(prompthub.MostLiked) {
-		order = prompthub.MostLiked
+	if sort := v.get("sort"); slices.ContainsFunc(orders, func(o [2]string) bool { return o[0] == sort }) {
+		order = cmp.Or(prompthub.Order(sort), prompthub.Newest)
 	}
 	p, err := s.Service.Search(r.Context(), who, prompthub.Search{Order: order, Tags: tags, Words: words, Limit: perPage, Cursor: v.get("cursor")})
 	return tags, p, err
