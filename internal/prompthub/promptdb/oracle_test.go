@@ -164,8 +164,8 @@ func (s *schema) ranks(row table.Row, age string, created time.Time) {
 	if n := likes + dislikes; n >= 3 {
 		share := likes / n
 		bound := (share + 1.96*1.96/(2*n) - 1.96*math.Sqrt((share*(1-share)+1.96*1.96/(4*n))/n)) / (1 + 1.96*1.96/n)
-		percent := fmt.Sprintf("%03d", 100-int(math.Floor(100*bound+1e-9)))
-		best = table.Key{Partition: "pub|best|" + percent, Row: percent + "|" + age}
+		percent := int(math.Floor(100*bound + 1e-9))
+		best = table.Key{Partition: fmt.Sprintf("pub|best|%02d", 10-percent/10), Row: fmt.Sprintf("%03d|%s", 100-percent, age)}
 	}
 	s.has("PublicPromptsBestIndex", best, row, summary...)
 }

@@ -120,8 +120,7 @@ func bestKey(part string, id prompt.ID) table.Key {
 		return table.Key{Partition: bestPrefix + unrated + bucket, Row: unrated + desc + "|" + byAge(id)}
 	}
 	n, _ := strconv.Atoi(part)
-	desc := fmt.Sprintf("%03d", 100-n)
-	return table.Key{Partition: bestPrefix + desc, Row: desc + "|" + byAge(id)}
+	return table.Key{Partition: fmt.Sprintf("%s%02d", bestPrefix, 10-n/10), Row: fmt.Sprintf("%03d|", 100-n) + byAge(id)}
 }
 
 // parseBest returns the part and the id in a row key made by bestKey.
