@@ -25,8 +25,7 @@ var mutants = []mutant{
 	},
 	{
 		"across buckets the old row is deleted before the new one is there", "project.go",
-		"			moves.batches = append(moves.batches, []table.Op{op})\n		}\n	}\n	if len(moves.batches) > 0 {",
-		"			moves.batches = append([][]table.Op{{op}}, moves.batches...)\n		}\n	}\n	if len(moves.batches) > 0 {",
+		"			steps[i].batches = append(steps[i].batches, []table.Op{op})\n", "			steps[i].batches = append([][]table.Op{{op}}, steps[i].batches...)\n",
 	},
 	{
 		"an ambiguous commit counts as done without a look at the row", "commit.go",
