@@ -142,7 +142,7 @@ var bounds = map[string]bound{
 	"GET /app/feed.atom":   aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
 	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
 	"GET /app/me":         aUser, "POST /app/me": {8, 8, 512, 4 << 10}, // with all that was sent, where it is wrong
-	"GET /app/me/export": aPart, "POST /app/me/erase": {4, 2, 4, 512}, "POST /app/me/keep": {3, 1, 4, 512},
+	"GET /app/me/export": aPart, "POST /app/me/erase": {4, 2, 64, 4 << 10}, "POST /app/me/keep": {3, 1, 64, 4 << 10},
 	"GET /app/prompts/{id}/export": aFile,
 	// The file stands in the answer once more, and each line of the report with its markup.
 	"GET /app/import": aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
