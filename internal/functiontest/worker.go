@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -62,16 +61,11 @@ func newWorker(a *app, t *http.Transport, l *logs) *worker {
 
 // start begins to run the handler. await tells when it is ready.
 func (w *worker) start() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := UnusedPort()
 	if err != nil {
 		return fmt.Errorf("find a free port: %w", err)
 	}
-	// Closed before the handler opens it, as the host does; the gap is small.
-	if err := l.Close(); err != nil {
-		return fmt.Errorf("free the port: %w", err)
-	}
-	w.addr = l.Addr().String()
-	port := l.Addr().(*net.TCPAddr).Port
+	w.addr = fmt.Sprintf("127.0.0.1:%d", port)
 	w.process = newProcess(w.app, strconv.Itoa(port))
 	go w.supervise()
 	return nil

@@ -225,7 +225,11 @@ func (e *explorer) body(op map[string]any) string {
 	if !ok {
 		return ""
 	}
-	schema := request["content"].(map[string]any)["application/json"].(map[string]any)["schema"].(map[string]any)
+	media, ok := request["content"].(map[string]any)["application/json"].(map[string]any)
+	if !ok { // any file
+		return pick(e.Rand, files)
+	}
+	schema := media["schema"].(map[string]any)
 	b, err := json.Marshal(e.value(schema))
 	require.NoError(e.t, err)
 	if !e.chance(6) {
@@ -237,6 +241,10 @@ func (e *explorer) body(op map[string]any) string {
 	}
 	b[e.IntN(len(b))] = byte(e.IntN(256))
 	return string(b)
+}
+
+var files = []string{
+	"", "A text with {{name}}.", "Act,Prompt\nA,B\n", `[{"title":"A","text":"B"}]`, "---\nname: a\n---\nText\n", "PK\x03\x04", "\xff\xfe\x00", strings.Repeat("[", 20000),
 }
 
 var ulids = regexp.MustCompile(`"id":"([0-9A-Z]{26})"`)

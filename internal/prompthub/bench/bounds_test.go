@@ -81,6 +81,7 @@ var (
 	// lists hold and nothing else.
 	aMenu   = bound{12, 5500, 2 << 10, 64 << 10}
 	anIndex = bound{12, 5500, 512, 64 << 10}
+	aRead   = bound{aPrompt.operations, aPrompt.rows, aPrompt.answer, 8 << 10} // by a message of 256 KiB, decoded more than once
 )
 
 // messages are the bounds of those messages of the Model Context Protocol that cost less than their
@@ -88,7 +89,7 @@ var (
 var messages = map[string]bound{
 	"prompts/list": aMenu, "skills/list": aMenu, "resources/list": aMenu,
 	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10}, // and what it includes
-	"skills/get": aPrompt, "resources/read": aPrompt, "tools/list": nothing, "initialize": nothing, "subscriptions/listen": nothing,
+	"skills/get": aRead, "resources/read": aRead, "tools/list": nothing, "initialize": nothing, "subscriptions/listen": nothing,
 }
 
 // bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages

@@ -254,7 +254,7 @@ func pages() []request {
 		{name: "page: most liked with a tag", call: get("/app?sort=most-liked&tag=text", "Vera"), steps: 2, tables: 2},
 		{name: "page: search", call: get("/app?q=words", "Vera"), steps: 2, tables: 2},
 		{name: "page: a prompt", call: get("/app/prompts/{id}", "Vera"), steps: 1, tables: 4},
-		{name: "page: a fork of mine", setup: forked, call: get("/app/prompts/{id}", "Vera"), steps: 5, tables: 15},
+		{name: "page: a fork of mine", setup: forked, call: get("/app/prompts/{id}", "Vera"), steps: 6, tables: 16},
 		{name: "page: versions", call: get("/app/prompts/{id}/versions", "Vera"), steps: 1, tables: 3},
 		{name: "page: a version", call: get("/app/prompts/{id}/versions/1", "Vera"), steps: 1, tables: 5},
 		{name: "page: two versions", call: get("/app/prompts/{id}/compare?from=1&to=1", "Vera"), steps: 1, tables: 3},

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/functiontest"
 )
 
 // needed skips the test where a file is missing that make installs; in CI it must be there.
@@ -64,10 +66,9 @@ type program struct {
 // start starts a program with settings.
 func start(t *testing.T, env ...string) *program {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := functiontest.UnusedPort()
 	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	p := &program{addr: l.Addr().String(), data: t.TempDir(), env: env}
+	p := &program{addr: fmt.Sprintf("127.0.0.1:%d", port), data: t.TempDir(), env: env}
 	t.Cleanup(func() {
 		p.stop()
 		if t.Failed() {

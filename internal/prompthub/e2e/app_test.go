@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -124,12 +123,11 @@ func startLocal(t testing.TB, kind string, env ...string) *local {
 // settings.
 func newLocal(t testing.TB, kind string) *local {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := functiontest.UnusedPort()
 	require.NoError(t, err)
-	require.NoError(t, l.Close())
 	log, err := os.Create(filepath.Join(t.TempDir(), "local.log"))
 	require.NoError(t, err)
-	a := &local{dir: t.TempDir(), addr: l.Addr().String(), log: log, kind: kind}
+	a := &local{dir: t.TempDir(), addr: fmt.Sprintf("127.0.0.1:%d", port), log: log, kind: kind}
 	t.Cleanup(func() {
 		a.stop()
 		if t.Failed() {
