@@ -197,10 +197,10 @@ $(CLIENTS_STAMP): $(CLIENTS)/package-lock.json
 		echo "npm is not installed: clients of others are not tested. Install Node 20 or later to test them."; \
 	fi
 
-# Those of assistants bring a newer Node with them.
+# Those of assistants bring the newer Node that they need with them, which npm does not know when it warns.
 $(ASSISTANTS_STAMP): $(ASSISTANTS)/package-lock.json
 	@if command -v npm >/dev/null; then \
-		npm ci --prefix $(ASSISTANTS) --ignore-scripts --no-audit --no-fund && touch $@; \
+		npm ci --prefix $(ASSISTANTS) --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@; \
 	else \
 		echo "npm is not installed: clients of the Model Context Protocol are not tested. Install Node 20 or later to test them."; \
 	fi
