@@ -261,7 +261,15 @@ func shortKeys(p *tab) {
 	require.Equal(p.t, copied, eval[string](p, "document.querySelector('#source pre').textContent"))
 	p.goTo("/app").press("/").sees("document.activeElement.id === 'q'").press("j").sees("document.querySelector('#q').value.endsWith('j')")
 	p.goTo("/app").press("?").sees("document.querySelector('#keys').open").shot("keys").click("#keys-on").click("#keys .primary").sees("!document.querySelector('#keys').open")
-	p.press("j").sees("!document.activeElement.closest('.cards')").press("?").sees("document.querySelector('#keys').open").click("#keys-on").press(kb.Escape)
+	p.press("j").sees("!document.activeElement.closest('.cards')").press("?").sees("document.querySelector('#keys').open").click("#keys-on").press(kb.Escape).sees("!document.querySelector('#keys').open")
+	require.True(p.t, eval[bool](p, `(() => {
+		const sheet = document.querySelector('#keys');
+		sheet.showModal();
+		sheet.querySelector('.primary').focus();
+		sheet.close();
+		document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }));
+		return sheet.open;
+	})()`), "a key right after the sheet was closed")
 }
 
 // offline loses the connection: votes roll back, lists say so, and all goes on when it is back.

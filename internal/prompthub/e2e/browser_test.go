@@ -65,7 +65,8 @@ func startBrowser(t testing.TB) browser {
 	t.Helper()
 	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
 	options = append(options, chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()))
-	for _, name := range []string{"disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
+	// Of a page that it has not painted yet the browser drops what is pressed, or so it does without the first of these.
+	for _, name := range []string{"allow-pre-commit-input", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
 		options = append(options, chromedp.Flag(name, true))
 	}
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -223,7 +224,22 @@ func (p *tab) write(selector, text string) *tab {
 // that a click on it may do nothing.
 func (p *tab) ready(selector string) *tab {
 	p.t.Helper()
-	return p.sees(fmt.Sprintf("document.readyState === 'complete' && document.querySelector(%q)", selector))
+	p.sees(fmt.Sprintf("document.readyState === 'complete' && document.querySelector(%q)", selector))
+	if p.v.script {
+		p.painted()
+	}
+	return p
+}
+
+// painted waits until the page is painted, before which what is pressed is lost. One that nobody
+// sees never is.
+func (p *tab) painted() {
+	p.t.Helper()
+	const twice = `Promise.race([new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(true)))), new Promise((r) => setTimeout(r, 1000, true))])`
+	require.Eventually(p.t, func() bool {
+		_, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](twice, chromedp.EvalAwaitPromise))
+		return err == nil // there is no page between two pages
+	}, patience, 10*time.Millisecond)
 }
 
 // press presses keys, whatever has the focus.

@@ -481,7 +481,8 @@ const byKey = {
   "?": () => keys.showModal(),
 };
 document.addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, dialog") || !Object.hasOwn(byKey, e.key)) return;
+  // Until the next frame a dialog that was closed still has the focus.
+  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, dialog[open]") || !Object.hasOwn(byKey, e.key)) return;
   if (e.key !== "?" && !keysOn()) return;
   e.preventDefault();
   byKey[e.key]();
