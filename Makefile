@@ -108,7 +108,7 @@ check: ## format, vet, lint, width of comments, dead code, go.mod
 	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
 	go vet ./...
 	$(TOOLS) golangci-lint run
-	@wide=$$(LC_ALL=C.UTF-8 grep -rnE --include='*.go' --exclude-dir=node_modules "$(WIDE)" apps handler internal); test -z "$$wide" || { echo "comments wider than 100 columns:"; echo "$$wide"; exit 1; }
+	@wide=$$(LC_ALL=C.UTF-8 grep -rnE --include='*.go' --exclude-dir=node_modules "$(WIDE)" apps handler internal || true); test -z "$$wide" || { echo "comments wider than 100 columns:"; echo "$$wide"; exit 1; }
 	@dead=$$($(TOOLS) deadcode -test ./...); test -z "$$dead" || { echo "nothing uses:"; echo "$$dead"; exit 1; }
 	go mod tidy -diff
 

@@ -5,8 +5,8 @@
 // not see: it answers "ok (cached)" whatever changes there. So a test that looks at the tree
 // through another program names what that program is made of or reads, and inputs opens it.
 //
-// Files and Packages take the test that runs, as go test sees nothing of what TestMain opens before it
-// runs the tests.
+// Files and Packages take the test that runs, as go test sees nothing of what TestMain opens before
+// it runs the tests.
 //
 // One gap is left to go test: it looks at the files when a test has ended, so a file that changes
 // while a test runs counts as one that was tested. "make test" keeps no results at all.

@@ -87,8 +87,8 @@ func TestResultIsNotKept(t *testing.T) {
 
 var testCommand = regexp.MustCompile(`go test [^&;\n]*`)
 
-// Whatever these packages forget to name, make test and make race, which are what .ci/run runs, take
-// no result that was kept.
+// Whatever these packages forget to name, make test and make race, which are what .ci/run runs,
+// take no result that was kept.
 func TestMakeKeepsNoResults(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("make"); testing.Short() || err != nil {

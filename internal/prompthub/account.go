@@ -141,7 +141,8 @@ func (s *Service) accountVotes(ctx context.Context, who auth.User, scope, after 
 	if err != nil {
 		return part, err
 	}
-	part.Votes = slices.DeleteFunc(page.Items, func(v View) bool { return v.AuthorID == who.ID }) // which stand with his prompts
+	// which stand with his prompts
+	part.Votes = slices.DeleteFunc(page.Items, func(v View) bool { return v.AuthorID == who.ID })
 	if page.After != "" {
 		part.Next = accountPlace{Vote: true, After: page.After}.seal(scope)
 	}

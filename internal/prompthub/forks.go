@@ -54,9 +54,11 @@ func tagTexts(tags []prompt.Tag) []string {
 
 // An Upstream is what a fork comes from.
 type Upstream struct {
-	Origin prompt.Origin  // that of the fork
-	Base   prompt.Version // the version that it names; without a number where the caller cannot read it any more
-	Now    View           // what the prompt there is now; without an id where the caller cannot read it any more
+	Origin prompt.Origin // that of the fork
+	// the version that it names; without a number where the caller cannot read it any more
+	Base prompt.Version
+	// what the prompt there is now; without an id where the caller cannot read it any more
+	Now View
 }
 
 // Changed reports whether there is something to merge.

@@ -374,7 +374,8 @@ func (m *machine) check(*rapid.T) {
 		m.reads(p, author, 1)
 		m.reads(p, reader, p.from)
 	}
-	messages, err := m.queues.Receive(context.Background(), promptdb.QueueRepairs, queue.MaxReceive, time.Minute) // of labels that were moved
+	// of labels that were moved
+	messages, err := m.queues.Receive(context.Background(), promptdb.QueueRepairs, queue.MaxReceive, time.Minute)
 	require.NoError(m.t, err)
 	for _, x := range messages {
 		require.NoError(m.t, m.db.Repair(context.Background(), x.Text))

@@ -39,7 +39,8 @@ func newContract(t testing.TB, h http.Handler) *contract {
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	c.compiler.AssertFormat()
 	for _, s := range c.doc["components"].(map[string]any)["schemas"].(map[string]any) {
-		s.(map[string]any)["additionalProperties"] = false // clients take more; these tests take what is documented
+		// clients take more; these tests take what is documented
+		s.(map[string]any)["additionalProperties"] = false
 	}
 	require.NoError(t, c.compiler.AddResource("openapi.json", doc))
 	for _, o := range c.operations() {

@@ -123,7 +123,8 @@ func TestAccountMoves(t *testing.T) {
 	ann := there.as("Ann")
 	report, requests := ann.imported(file, "")
 	require.Greater(t, requests, 1)
-	require.Equal(t, map[string]int{"updated": 4, "created": 62}, outcomes(report)) // one prompt in two requests
+	// one prompt in two requests
+	require.Equal(t, map[string]int{"updated": 4, "created": 62}, outcomes(report))
 	again, _ := ann.exported()
 	require.Equal(t, file, again)
 

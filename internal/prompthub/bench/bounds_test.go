@@ -40,7 +40,8 @@ type bound struct{ operations, rows, answer, allocated int64 }
 // The costs that routes share. A text has at most 3,000 characters here.
 var (
 	nothing = bound{0, 0, 512, 8 << 10}
-	aList   = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}  // the texts of twenty, and what twenty votes of a moment ago became
+	// the texts of twenty, and what twenty votes of a moment ago became
+	aList   = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
 	looked  = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
 	aPrompt = bound{8, 100, 128, 4 << 10}
 	// eight times a text of three bytes a character, and 64 KiB
@@ -57,12 +58,13 @@ var (
 	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10}
 	aDelete = bound{aChange.operations + 120, 5300, 256, 32 << 10}  // and who includes the prompt
 	aSave   = bound{aChange.operations + 4*50, 1500, 256, 32 << 10} // and what it includes: 50 at most
-	aMerge  = bound{aSave.operations + 2*4*50, 1500, 256, 32 << 10} // and what both versions there include
-	aWhole  = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10}  // a prompt with what it includes
-	aLabel  = bound{20, 200, 64, 4 << 10}
-	aTag    = bound{6, 1200, 64, 8 << 10}
-	aToken  = bound{4, 60, 64, 4 << 10}           // a user has at most 50
-	aNamed  = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
+	// and what both versions there include
+	aMerge = bound{aSave.operations + 2*4*50, 1500, 256, 32 << 10}
+	aWhole = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10} // a prompt with what it includes
+	aLabel = bound{20, 200, 64, 4 << 10}
+	aTag   = bound{6, 1200, 64, 8 << 10}
+	aToken = bound{4, 60, 64, 4 << 10}           // a user has at most 50
+	aNamed = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
 	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each behind
 	// a hundred spaces, and as many nodes of YAML.
 	aFile = bound{8, 100, 1 << 10, 64 << 10}
@@ -81,14 +83,16 @@ var (
 	// lists hold and nothing else.
 	aMenu   = bound{12, 5500, 2 << 10, 64 << 10}
 	anIndex = bound{12, 5500, 512, 64 << 10}
-	aRead   = bound{aPrompt.operations, aPrompt.rows, aPrompt.answer, 8 << 10} // by a message of 256 KiB, decoded more than once
+	// by a message of 256 KiB, decoded more than once
+	aRead = bound{aPrompt.operations, aPrompt.rows, aPrompt.answer, 8 << 10}
 )
 
 // messages are the bounds of those messages of the Model Context Protocol that cost less than their
 // route may.
 var messages = map[string]bound{
 	"prompts/list": aMenu, "skills/list": aMenu, "resources/list": aMenu,
-	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10}, // and what it includes
+	// and what it includes
+	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
 	"skills/get": aRead, "resources/read": aRead, "tools/list": nothing, "initialize": nothing, "subscriptions/listen": nothing,
 }
 
@@ -97,7 +101,8 @@ var messages = map[string]bound{
 // others share, or write one: what the route reads and writes in the worst case, counted by hand,
 // not what a run printed. TestBounds -v prints the most that it found.
 var bounds = map[string]bound{
-	"GET /docs": nothing, "GET /docs/{file}": {0, 0, 2 << 10, 8 << 10}, // Swagger UI, unpacked for who does not take gzip
+	// Swagger UI, unpacked for who does not take gzip
+	"GET /docs": nothing, "GET /docs/{file}": {0, 0, 2 << 10, 8 << 10},
 	"GET /health": nothing, "GET /openapi.json": nothing, "GET /ready": {1, 1, 4, 512},
 	"GET /me": nothing, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
 	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
@@ -125,13 +130,17 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/vote": aVote, "PUT /prompts/{id}/vote": aVote, "DELETE /prompts/{id}/vote": aVote,
 
 	"GET /app": aList, "GET /app/mine": aList, "GET /app/votes": looked, "GET /app/admin/hidden": aList,
-	"GET /app/tags":       {8, 1200, 512, 16 << 10},                                       // the address stands in the link of each tag
-	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10}, // fifty changed tags
+	// the address stands in the link of each tag
+	"GET /app/tags": {8, 1200, 512, 16 << 10},
+	// fifty changed tags
+	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10},
 	"GET /app/prompts/{id}": aPromptPage, "POST /app/prompts/{id}/fill": {aPromptPage.operations, aPromptPage.rows, 512, 16 << 10},
 	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
-	"GET /app/prompts/{id}/compare":                     {8, 100, 8*2*9 + 64, 16 << 10}, // as aPage, of two texts
+	// as aPage, of two texts
+	"GET /app/prompts/{id}/compare":                     {8, 100, 8*2*9 + 64, 16 << 10},
 	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
-	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10}, // the page again, where it is wrong
+	// the page again, where it is wrong
+	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10},
 	"POST /app/prompts/{id}/labels/remove": aLabel, "POST /app/prompts/{id}/labels/undo": aLabel,
 	"POST /app/prompts/{id}/fork":    aSave,
 	"GET /app/prompts/{id}/upstream": {24, 400, 8*2*9 + 64, 16 << 10}, "POST /app/prompts/{id}/upstream": aMerge,
@@ -142,7 +151,8 @@ var bounds = map[string]bound{
 	"GET /app/sitemap.xml": {10 * 12, 10 * 5200, 1 << 10, 64 << 10}, // ten pages of a list
 	"GET /app/feed.atom":   aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
 	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
-	"GET /app/me":         aUser, "POST /app/me": {8, 8, 512, 4 << 10}, // with all that was sent, where it is wrong
+	// with all that was sent, where it is wrong
+	"GET /app/me": aUser, "POST /app/me": {8, 8, 512, 4 << 10},
 	"GET /app/me/export": aPart, "POST /app/me/erase": {4, 2, 64, 4 << 10}, "POST /app/me/keep": {3, 1, 64, 4 << 10},
 	"GET /app/prompts/{id}/export": aFile,
 	// The file stands in the answer once more, and each line of the report with its markup.
@@ -172,8 +182,8 @@ var bounds = map[string]bound{
 	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
 }
 
-// work is how much processor time a request may take, in jobs: that of some requests that mean nothing,
-// and of what it may allocate.
+// work is how much processor time a request may take, in jobs: that of some requests that mean
+// nothing, and of what it may allocate.
 func (b bound) work() float64 { return 20 + float64(b.allocated>>10) }
 
 // within reports what of a cost is beyond a bound.
@@ -619,7 +629,8 @@ func (s *search) message(t *rapid.T) string {
 		params["arguments"] = map[string]any{
 			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"), "values": map[string]any{"a": some(t, "value")},
 		}
-		for _, other := range []string{"title", "content", "query", "values"} { // a tool takes no others than its own
+		// a tool takes no others than its own
+		for _, other := range []string{"title", "content", "query", "values"} {
 			if rapid.Bool().Draw(t, other+" left out") {
 				delete(params["arguments"].(map[string]any), other)
 			}
@@ -704,8 +715,8 @@ func (s *search) try(route string, r *http.Request) error {
 	return nil
 }
 
-// garbage is how many bytes are allocated before garbage is collected: between requests, as it would
-// be counted for one of them.
+// garbage is how many bytes are allocated before garbage is collected: between requests, as it
+// would be counted for one of them.
 const garbage = 256 << 20
 
 // measureJob returns what processor time a job takes that is the same everywhere: to write and read
@@ -734,8 +745,8 @@ func (s *search) run(t *rapid.T, route string) error {
 	return s.try(route, r)
 }
 
-// seldomServed are routes of which a search may find nothing that is served: there are no issuers of
-// tokens and no files of drawn names, and what is used up by the first request, or needs several
+// seldomServed are routes of which a search may find nothing that is served: there are no issuers
+// of tokens and no files of drawn names, and what is used up by the first request, or needs several
 // parts that fit one another, is drawn too seldom.
 var seldomServed = []string{
 	"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp", "GET /.well-known/oauth-protected-resource/mcp/{rest...}",

@@ -54,7 +54,8 @@ func New(c Config) (*Client, error) {
 	if c.HTTP == nil {
 		c.HTTP = newHTTP()
 	}
-	service := strings.TrimSuffix(strings.TrimRight(c.URL, "/"), root) // the path is known, and may be given
+	// the path is known, and may be given
+	service := strings.TrimSuffix(strings.TrimRight(c.URL, "/"), root)
 	return &Client{base: service + root, token: c.Token, user: c.User, http: c.HTTP}, nil
 }
 

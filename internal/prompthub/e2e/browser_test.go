@@ -65,7 +65,8 @@ func startBrowser(t testing.TB) browser {
 	t.Helper()
 	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
 	options = append(options, chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()))
-	// Of a page that it has not painted yet the browser drops what is pressed, or so it does without the first of these.
+	// Of a page that it has not painted yet the browser drops what is pressed, or so it does without
+	// the first of these.
 	for _, name := range []string{"allow-pre-commit-input", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
 		options = append(options, chromedp.Flag(name, true))
 	}

@@ -172,8 +172,8 @@ func look(p *tab, s stop, source string) {
 	}
 }
 
-// check requires that axe-core finds nothing to complain of on a page, and that the page is no wider
-// than the window.
+// check requires that axe-core finds nothing to complain of on a page, and that the page is no
+// wider than the window.
 func check(p *tab, source, name string) {
 	p.t.Helper()
 	p.ready("main")

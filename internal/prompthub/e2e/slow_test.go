@@ -24,8 +24,8 @@ const (
 
 // TestManySlowConnections has hundreds of connections of one address send their bodies slowly, to
 // pages and API, as one user and as a page of another site, while others work: none of them is
-// refused. With -v it prints how long those took that were served. PROMPTHUB_BINARY measures another
-// build.
+// refused. With -v it prints how long those took that were served. PROMPTHUB_BINARY measures
+// another build.
 func TestManySlowConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a quarter of a minute")

@@ -92,7 +92,8 @@ func writeDotprompt(d Document, extra object) ([]byte, error) {
 		text += `{{role "` + role + `"}}` + m.Content
 	}
 	if len(o) == 0 {
-		o = object{{"config", jsontext.Value("{}")}} // without front matter a parser keeps all white space
+		// without front matter a parser keeps all white space
+		o = object{{"config", jsontext.Value("{}")}}
 	}
 	return joinFrontMatter(o, text)
 }

@@ -21,9 +21,11 @@ import (
 func samples(t testing.TB) map[string]format.Format {
 	t.Helper()
 	return map[string]format.Format{
-		"skills/code-review/SKILL.md":  format.Skill, // github.com/anthropics/skills, github.com/agentskills/agentskills
-		"langfuse/text.json":           format.Langfuse,
-		"langfuse/chat.json":           format.Langfuse, // github.com/langfuse/langfuse-js, tests/e2e/prompts.e2e.test.ts
+		// github.com/anthropics/skills, github.com/agentskills/agentskills
+		"skills/code-review/SKILL.md": format.Skill,
+		"langfuse/text.json":          format.Langfuse,
+		// github.com/langfuse/langfuse-js, tests/e2e/prompts.e2e.test.ts
+		"langfuse/chat.json":           format.Langfuse,
 		"langchain/prompt.json":        format.LangChain,
 		"langchain/chat.json":          format.LangChain, // as langchain_core's dumps writes it
 		"models/support.prompt.yml":    format.GitHubModels,

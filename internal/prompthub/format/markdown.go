@@ -83,9 +83,9 @@ func (d Document) undescribed() Document {
 	return d
 }
 
-// writeSkill writes what agents need: a name that a folder can have, and a description. It is a file
-// that is read again as it was; that which agents get from the service itself, with its variables
-// and where it comes from, is of package skill.
+// writeSkill writes what agents need: a name that a folder can have, and a description. It is a
+// file that is read again as it was; that which agents get from the service itself, with its
+// variables and where it comes from, is of package skill.
 func writeSkill(d Document, extra object) ([]byte, error) {
 	var o object
 	name := d.Name

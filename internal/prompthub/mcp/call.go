@@ -111,9 +111,10 @@ func setOf(r *http.Request) (set, error) {
 }
 
 const (
-	nameHeader  = "Mcp-Name"
-	maxID       = 256     // bytes of the id of a message, which is in its answer
-	maxNotation = 1 << 10 // bytes of the message of an error of the protocol, which may quote a request
+	nameHeader = "Mcp-Name"
+	maxID      = 256 // bytes of the id of a message, which is in its answer
+	// bytes of the message of an error of the protocol, which may quote a request
+	maxNotation = 1 << 10
 )
 
 // checkEnvelope refuses what is no JSON that all readers understand alike; what the protocol of no

@@ -27,13 +27,14 @@ const Prefix = "/mcp"
 
 // Config is what the door needs. Every field is required but those that say what their zero means.
 type Config struct {
-	Service   *prompthub.Service
-	Door      door.Door
-	MaxText   int              // of a text; zero means prompt.DefaultMaxText
-	Issuers   []string         // who signs the tokens that count here; none where nobody does
-	Scopes    []string         // what clients ask an issuer for; none where it does not matter
-	Public    string           // the URL of this service; "" for the one that a request names
-	Origins   httpjson.Origins // of pages elsewhere that may use the endpoint; none is right where there are none
+	Service *prompthub.Service
+	Door    door.Door
+	MaxText int      // of a text; zero means prompt.DefaultMaxText
+	Issuers []string // who signs the tokens that count here; none where nobody does
+	Scopes  []string // what clients ask an issuer for; none where it does not matter
+	Public  string   // the URL of this service; "" for the one that a request names
+	// of pages elsewhere that may use the endpoint; none is right where there are none
+	Origins   httpjson.Origins
 	Log       *slog.Logger
 	Now       func() time.Time
 	Telemetry *telemetry.Telemetry // nil collects nothing
@@ -82,8 +83,9 @@ func build(c Config) *handler {
 	server := d.server()
 	d.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
-		MaxRequestBodyBytes:        door.BodyLimit(d.MaxText),
-		DisableLocalhostProtection: true, // behind the Functions host every request comes from this machine; auth.Dev has its own
+		MaxRequestBodyBytes: door.BodyLimit(d.MaxText),
+		// behind the Functions host every request comes from this machine; auth.Dev has its own
+		DisableLocalhostProtection: true,
 	})
 	for _, set := range []string{"", "/t/{tag}", "/u/{handle}"} {
 		d.handle("POST "+Prefix+set, d.serve)

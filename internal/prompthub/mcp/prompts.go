@@ -29,7 +29,8 @@ func (d *handler) page(ctx context.Context, c *call, cursor string) (prompthub.P
 	}
 	p, err := d.summaries(ctx, c, cursor, min(perPage, maxListed-before))
 	before += perPage
-	if before >= maxListed || !c.Known() && c.set == (set{}) { // of all prompts there are, nobody in particular is shown the best
+	// of all prompts there are, nobody in particular is shown the best
+	if before >= maxListed || !c.Known() && c.set == (set{}) {
 		p.Next = ""
 	}
 	if p.Next != "" {

@@ -54,7 +54,8 @@ func TestListedPrompts(t *testing.T) {
 	require.Equal(t, []string{best.Prompts[0].Name}, w.as("ann").at("/mcp/t/writing").list(object{}).names())
 	require.Empty(t, w.as("bob").list(object{}).Prompts, "he has none")
 	w.as("").at("/mcp/u/nobody").call("prompts/list", object{}).fails(invalidParams)
-	for _, path := range []string{"/mcp/t/%20", "/mcp/u/me", "/mcp/u/No One", "/mcp/x"} { // /mcp is one's own
+	// /mcp is one's own
+	for _, path := range []string{"/mcp/t/%20", "/mcp/u/me", "/mcp/u/No One", "/mcp/x"} {
 		require.Equal(t, http.StatusNotFound, w.as("ann").at(path).call("prompts/list", object{}).status)
 	}
 

@@ -133,7 +133,8 @@ func mergeText(field, base, mine, theirs string) (string, []Clash) {
 	edits, _ := udiff.Merge(ours, others) // no two of which meet
 	merged, err := udiff.Apply(base, edits)
 	if err != nil {
-		return mine, []Clash{{Field: field, Mine: mine, Theirs: theirs}} // unreachable: they are of this text
+		// unreachable: they are of this text
+		return mine, []Clash{{Field: field, Mine: mine, Theirs: theirs}}
 	}
 	return merged, nil
 }

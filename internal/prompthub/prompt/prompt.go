@@ -28,20 +28,23 @@ const RestoreDays = 30
 
 // A Draft is what an author writes. Rules.Check makes a valid one.
 type Draft struct {
-	Name        string // what programs call the prompt; "" asks for the default
-	Title       string
-	Kind        Kind
-	Text        string // of KindText; kept byte for byte
-	Messages    []Message
-	Config      string // JSON, "" for none
-	Variables   []Variable
-	Tags        []Tag    // unique, in the author's order
-	OwnTags     []string // outside the catalog: words of the author's own; no public list and no search knows them
+	Name      string // what programs call the prompt; "" asks for the default
+	Title     string
+	Kind      Kind
+	Text      string // of KindText; kept byte for byte
+	Messages  []Message
+	Config    string // JSON, "" for none
+	Variables []Variable
+	Tags      []Tag // unique, in the author's order
+	// outside the catalog: words of the author's own; no public list and no search knows them
+	OwnTags     []string
 	Visibility  Visibility
 	Description string   // "" stands for the first sentence
 	Message     string   // why the content is what it is, for people
 	Labels      []string // that the version of this content is to get; they are not kept here
-	Anew        bool     // whether it is a new version even where the content is the one that the prompt has; not kept either
+	// whether it is a new version even where the content is the one that the prompt has; not kept
+	// either
+	Anew bool
 }
 
 // Content returns what versions keep of the draft.
@@ -84,8 +87,10 @@ type Prompt struct {
 	OldNames []string // that still lead to it, the oldest first
 	Origin   Origin   // of a fork
 	Versions
-	Included []Argument // what it takes with what it included when it was saved; nil for what includes nothing
-	Released *Outline   // of the version with the label production, where that is not the one that the prompt holds
+	// what it takes with what it included when it was saved; nil for what includes nothing
+	Included []Argument
+	// of the version with the label production, where that is not the one that the prompt holds
+	Released *Outline
 }
 
 // An Origin is the version of another prompt that a fork was made of, or that was merged into it

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Numbers by which prompts are ordered. They change when somebody votes, and never as time passes, so
-// no row has to be written again because it got older.
+// Numbers by which prompts are ordered. They change when somebody votes, and never as time passes,
+// so no row has to be written again because it got older.
 
 // Ten times the votes is worth one week of age.
 const (
@@ -27,8 +27,8 @@ const MinBest = 3
 // wilson is the z of a confidence of 95 %.
 const wilson = 1.96
 
-// Best returns the share of likes that a prompt has at least, with a confidence of 95 %, by its votes
-// so far: the lower bound of Wilson's interval.
+// Best returns the share of likes that a prompt has at least, with a confidence of 95 %, by its
+// votes so far: the lower bound of Wilson's interval.
 func Best(t Tally) float64 {
 	n := float64(t.Likes) + float64(t.Dislikes)
 	if n <= 0 || t.Likes <= 0 {

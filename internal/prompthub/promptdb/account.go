@@ -29,7 +29,8 @@ func (db *DB) NamesFrom(ctx context.Context, author, from string, limit int) ([]
 		}
 		r.From = from
 	}
-	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, 3*limit) // slugs and old names stand between
+	// slugs and old names stand between
+	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, 3*limit)
 	if err != nil {
 		return nil, "", err
 	}

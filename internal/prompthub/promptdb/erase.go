@@ -368,7 +368,8 @@ func (e *erasure) profile(ctx context.Context) error {
 	}
 	return e.each(ctx, e.db.t.SystemState, table.Range{Partition: sweepPartition}, func(row table.Row) error {
 		var votes votesAt
-		_ = json.Unmarshal([]byte(row.Props.Get("Votes").Str()), &votes) // one that cannot be read begins anew
+		// one that cannot be read begins anew
+		_ = json.Unmarshal([]byte(row.Props.Get("Votes").Str()), &votes)
 		if votes.Author != e.user && !mentions(row.Props.Get("Next").Str(), enc(e.user)) {
 			return nil
 		}

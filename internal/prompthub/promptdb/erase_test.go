@@ -76,7 +76,8 @@ func (w *world) live(user string) (liked prompt.Prompt) {
 	w.vote(user, unvoted.ID, prompt.Like)
 	w.vote(user, unvoted.ID, prompt.None) // which leaves a row that is in nobody's list
 	w.vote(user, hidden.ID, prompt.Like)
-	_, err = w.Change(ctx, "bob", hidden.ID, func(p prompt.Prompt) (prompt.Prompt, error) { // nobody sees it now, to take the vote back
+	// nobody sees it now, to take the vote back
+	_, err = w.Change(ctx, "bob", hidden.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
 		p.HiddenAt, p.HiddenBy, p.HiddenReason = w.clock.Now(), user, "Spam"
 		return p, nil
 	})

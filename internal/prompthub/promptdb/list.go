@@ -67,8 +67,8 @@ func badPosition() error {
 }
 
 // Ranked returns public prompts in an order that votes change, from a position on. A prompt that is
-// voted on during a walk may be seen twice or not at all, every other one exactly once. A first page
-// may be a second old, but for what this DB wrote.
+// voted on during a walk may be seen twice or not at all, every other one exactly once. A first
+// page may be a second old, but for what this DB wrote.
 func (db *DB) Ranked(ctx context.Context, order Order, after string, limit int) (Page, error) {
 	r := rankings[order]
 	if after != "" {
@@ -90,8 +90,8 @@ func (db *DB) ranked(ctx context.Context, r ranking, after string, limit int) (P
 	return pageOf(rows, limit, rowKey), nil
 }
 
-// ranked reads n rows of a ranking, those that keep refuses bare: the bucket that after lies in, then
-// one range over the lower ones.
+// ranked reads n rows of a ranking, those that keep refuses bare: the bucket that after lies in,
+// then one range over the lower ones.
 func (s *scan) ranked(ctx context.Context, r ranking, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
 	lower := r.prefix
 	if after != "" {

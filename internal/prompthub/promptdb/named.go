@@ -71,7 +71,8 @@ func namedOf(author string, rows []table.Row) []Named {
 		p := row.Props
 		name := p.Get("Name").Str()
 		c, err := parseCard(row)
-		if name == "" || nameKey(author, name).Row != row.Row || c.deleted || err != nil { // verify reports what cannot be read
+		// verify reports what cannot be read
+		if name == "" || nameKey(author, name).Row != row.Row || c.deleted || err != nil {
 			continue
 		}
 		list = append(list, Named{

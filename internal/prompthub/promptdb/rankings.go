@@ -18,7 +18,8 @@ const (
 	Newest    Order = "newest"
 	MostLiked Order = "most-liked" // by score
 	Hot       Order = "hot"        // by prompt.Hot
-	Best      Order = "best"       // by prompt.Best where there are votes enough, the others behind those by Hot
+	// by prompt.Best where there are votes enough, the others behind those by Hot
+	Best Order = "best"
 )
 
 // A ranking is an order that votes change, and the index that has its rows. They lie in buckets,

@@ -60,7 +60,8 @@ func TestHotKeys(t *testing.T) {
 	}
 }
 
-// TestMovesPerThousandLikes counts how often rows change their place on the way to a thousand likes.
+// TestMovesPerThousandLikes counts how often rows change their place on the way to a thousand
+// likes.
 func TestMovesPerThousandLikes(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1763683200, 0)
@@ -162,8 +163,8 @@ func TestForgedRanks(t *testing.T) {
 	}
 }
 
-// TestOrdersOfAnEarlierVersion opens a store that has no rows of the orders: anti-entropy writes them
-// as it comes by, and reindex at once.
+// TestOrdersOfAnEarlierVersion opens a store that has no rows of the orders: anti-entropy writes
+// them as it comes by, and reindex at once.
 func TestOrdersOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	for name, mend := range map[string]func(w *world) error{

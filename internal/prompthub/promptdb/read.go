@@ -13,9 +13,10 @@ type View struct {
 	prompt.Prompt
 	Excerpt string // how the text begins, in lists, where the text itself is absent
 	MyVote  prompt.Vote
-	Of      prompt.Version   // where one version was asked for: that whose content the prompt shows here
-	Labels  map[string]int64 // that the viewer may see, where they were asked for
-	Latest  int64            // where one version was asked for: the one that the prompt holds
+	// where one version was asked for: that whose content the prompt shows here
+	Of     prompt.Version
+	Labels map[string]int64 // that the viewer may see, where they were asked for
+	Latest int64            // where one version was asked for: the one that the prompt holds
 
 	outline, forOthers *prompt.Outline // in lists; the latter where it is another one
 }
@@ -91,7 +92,8 @@ func (db *DB) lead(ctx context.Context, owner, name string, want WantedVersion) 
 	if row == nil {
 		return "", want, errUnknown()
 	}
-	if c, err := parseCard(*row); err == nil && want.Label != "" { // its copy says most times what the labels row does
+	// its copy says most times what the labels row does
+	if c, err := parseCard(*row); err == nil && want.Label != "" {
 		want.guess = c.labels[want.Label]
 	}
 	id := prompt.ID(row.Props.Get("PromptId").Str())

@@ -133,7 +133,8 @@ func marks(p prompt.Prompt) table.Props {
 
 // row returns the truth row.
 func (r record) row() (table.Row, error) {
-	summary := slices.DeleteFunc(authorSummary(r.Prompt), func(p table.Prop) bool { return p.Name == "Kind" }) // the content has it
+	// the content has it
+	summary := slices.DeleteFunc(authorSummary(r.Prompt), func(p table.Prop) bool { return p.Name == "Kind" })
 	props := slices.Concat(summary, library(r.Prompt), contentProps(r.Content()), table.Props{
 		{Name: "RowsVersion", Value: table.Int32(r.rowsVersion)},
 	})
@@ -279,7 +280,8 @@ func ownTags(p prompt.Prompt) table.Props {
 	if len(p.OwnTags) == 0 {
 		return nil
 	}
-	return table.Props{{Name: "OwnTags", Value: table.String(strings.Join(p.OwnTags, "\n"))}} // none has a line break
+	// none has a line break
+	return table.Props{{Name: "OwnTags", Value: table.String(strings.Join(p.OwnTags, "\n"))}}
 }
 
 func joinTags(tags []prompt.Tag) string {

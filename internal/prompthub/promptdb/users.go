@@ -219,7 +219,8 @@ func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error
 		return nil, nil
 	case row.Key == erasureKey(user):
 		return db.checkErasure(ctx, row, d)
-	case strings.HasPrefix(row.Partition, erasePrefix) && row.Row == enc(user): // what a writer left that was stopped, at worst
+	// what a writer left that was stopped, at worst
+	case strings.HasPrefix(row.Partition, erasePrefix) && row.Row == enc(user):
 		return nil, nil
 	case row.Key != profileKey(user):
 		return differ("is no row that this version writes")

@@ -23,10 +23,12 @@ func includesProps(includes []prompt.Include) table.Props {
 		return nil
 	}
 	texts := make([]string, 0, prompt.MaxIncludes)
-	for _, i := range includes[:min(len(includes), prompt.MaxIncludes)] { // one stored before there was a limit may have more
+	// one stored before there was a limit may have more
+	for _, i := range includes[:min(len(includes), prompt.MaxIncludes)] {
 		texts = append(texts, i.String())
 	}
-	return table.Props{{Name: "Includes", Value: table.String(strings.Join(texts, "\n"))}} // no name has a line break
+	// no name has a line break
+	return table.Props{{Name: "Includes", Value: table.String(strings.Join(texts, "\n"))}}
 }
 
 // includesIn reads it, and the same of a row of usesRows.

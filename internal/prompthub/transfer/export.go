@@ -36,7 +36,8 @@ type profile struct {
 
 // voted is a vote on a prompt of somebody else.
 type voted struct {
-	On    string `json:"on"` // @KEY/SLUG: who wrote it, whatever service he is at, and what it is called
+	// @KEY/SLUG: who wrote it, whatever service he is at, and what it is called
+	On    string `json:"on"`
 	Title string `json:"title"`
 	Value string `json:"value"`
 }

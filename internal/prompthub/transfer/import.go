@@ -150,7 +150,8 @@ func (im *importer) entry(ctx context.Context, e entry, item *Item) error {
 	case len(e.doc.Versions) > 0 && e.doc.Name != "":
 		return im.history(ctx, e, item)
 	}
-	if f := e.doc.Extra.Format; f != format.CSV && f != format.JSONLines { // whose tags are meant for the catalog
+	// whose tags are meant for the catalog
+	if f := e.doc.Extra.Format; f != format.CSV && f != format.JSONLines {
 		e.doc = e.doc.Sorted(im.catalog)
 	}
 	return im.prompt(ctx, e.doc, item)

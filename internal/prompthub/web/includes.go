@@ -27,8 +27,8 @@ type neighbor struct {
 // maxNeighbors is how many of those that include a prompt its page names.
 const maxNeighbors = 10
 
-// relatedTo puts what a prompt includes into its places, for those who may read it, and returns what
-// there is to say of that. Its author is told what includes it, too.
+// relatedTo puts what a prompt includes into its places, for those who may read it, and returns
+// what there is to say of that. Its author is told what includes it, too.
 func (s *web) relatedTo(r *http.Request, who auth.User, v *prompthub.View) (rel related, err error) {
 	if v.AuthorID == who.ID {
 		if rel, err = s.usersOf(r, who, *v); err != nil {

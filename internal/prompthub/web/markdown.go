@@ -137,9 +137,10 @@ func unblanked(html string, parts []prompt.Part, most int) (string, bool) {
 }
 
 const (
-	maxNesting    = 50   // quotes and lists that begin in one line
-	maxBrackets   = 1500 // that may begin a link
-	maxDelimiters = 2000 // that may begin or end emphasis, in lines that follow one another; of code four times fewer
+	maxNesting  = 50   // quotes and lists that begin in one line
+	maxBrackets = 1500 // that may begin a link
+	// that may begin or end emphasis, in lines that follow one another; of code four times fewer
+	maxDelimiters = 2000
 )
 
 // intricate reports whether a text is one that nobody wrote to be read, and that takes a parser

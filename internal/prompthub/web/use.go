@@ -77,8 +77,8 @@ func (s *web) usesOfPrompt(r *http.Request, who auth.User, v prompthub.View) use
 	return u
 }
 
-// sdkUses returns how programs get a prompt by the clients of Langfuse. Where these name no label they
-// want production, which a prompt need not have.
+// sdkUses returns how programs get a prompt by the clients of Langfuse. Where these name no label
+// they want production, which a prompt need not have.
 func sdkUses(origin, slug string) []use {
 	const keys = "The id and the secret of an access token are the keys. Values go into compile. Without a label it is the version with the label production."
 	return []use{
