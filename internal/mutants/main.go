@@ -1,9 +1,6 @@
 // Command mutants breaks the protocol on purpose, one deliberate fault at a time, and checks that
 // the tests notice each: a test that no fault makes fail proves nothing. It works on a copy of the
 // tree.
-//
-// Exit codes: 0 every mutant was caught, 1 at least one survived or did not fit the code, 2 the
-// tests fail without any.
 package main
 
 import (
@@ -11,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,22 +18,57 @@ import (
 	"time"
 )
 
+const usage = `usage: go run ./internal/mutants [-list] [WORDS]
+
+Puts one fault after the other into a copy of the tree, and runs the tests that must notice it.
+WORDS chooses the mutants whose name has them. Each takes as long as the tests of its package.
+
+  -list   print the names of the mutants, and try none
+
+Exit codes: 0 every mutant was caught, 1 at least one survived or did not fit the code,
+2 the tests fail without any, or no mutant has that name.
+`
+
 func main() { os.Exit(run(os.Args[1:])) }
 
-func run(only []string) int {
-	ctx := context.Background()
+func run(args []string) int {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	list := flags.Bool("list", false, "")
+	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	}
+	words := strings.Join(flags.Args(), " ")
+	chosen := slices.DeleteFunc(slices.Concat(mutants, unbounded), func(m mutant) bool {
+		return !strings.Contains(m.name, words)
+	})
+	switch {
+	case len(chosen) == 0:
+		fmt.Fprintf(os.Stderr, "mutants: none has %q in its name: -list prints them\n", words)
+		return 2
+	case *list:
+		for _, m := range chosen {
+			fmt.Println(m.name)
+		}
+		return 0
+	}
+	return try(context.Background(), chosen)
+}
+
+// try puts the mutants into a copy of the tree, one after the other, and tells of each whether a
+// test noticed it.
+func try(ctx context.Context, chosen []mutant) int {
 	dir, err := copyTree(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		return 2
 	}
 	defer os.RemoveAll(dir)
-	t, tried, survived := tree{dir: dir, usual: make(map[string]time.Duration)}, 0, 0
-	for _, m := range slices.Concat(mutants, unbounded) {
-		if len(only) > 0 && !strings.Contains(m.name, strings.Join(only, " ")) {
-			continue
-		}
-		tried++
+	t, survived := tree{dir: dir, usual: make(map[string]time.Duration)}, 0
+	for _, m := range chosen {
 		start := time.Now()
 		verdict, err := t.try(ctx, m)
 		if err != nil {
@@ -47,7 +80,7 @@ func run(only []string) int {
 			survived++
 		}
 	}
-	fmt.Printf("%d mutants, %d not caught\n", tried, survived)
+	fmt.Printf("%d mutants, %d not caught\n", len(chosen), survived)
 	return min(survived, 1)
 }
 
@@ -152,7 +185,7 @@ func failed(out string) string {
 // test runs the tests that m is for; of another package than promptdb those that need nothing but
 // the copy.
 func test(ctx context.Context, dir string, m mutant, limit time.Duration) (string, bool) {
-	args := []string{"test", "-count=1", "-timeout=" + limit.String(), "./" + m.pkg()}
+	args := []string{"test", "-count=1", "-failfast", "-timeout=" + limit.String(), "./" + m.pkg()}
 	switch {
 	case slices.Contains(unbounded, m):
 		args = append(args, "-run=^TestBounds$")

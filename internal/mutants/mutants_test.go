@@ -40,3 +40,10 @@ func TestMutantThatDoesNotFit(t *testing.T) {
 	_, err := mutant{"name", "a.go", "once", "once"}.apply(dir)
 	require.ErrorContains(t, err, "changes nothing")
 }
+
+func TestNothingChosenIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 2, run([]string{"no such mutant"}))
+	require.Equal(t, 2, run([]string{"-nonsense"}))
+	require.Zero(t, run([]string{"-h"}))
+}
