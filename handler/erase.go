@@ -33,11 +33,11 @@ func erase(ctx context.Context, db *promptdb.DB, std command.Streams, user strin
 	if user == "" {
 		return command.UsageError("erase: USER is empty")
 	}
-	if _, err := db.EraseAt(ctx, user, db.Now()); err != nil {
+	if _, err := db.EraseAt(ctx, user, time.Now()); err != nil {
 		return err
 	}
 	for {
-		done, err := db.EraseNow(ctx, user, db.Now().Add(eraseFor))
+		done, err := db.EraseNow(ctx, user, time.Now().Add(eraseFor))
 		if err != nil {
 			return errors.Join(err, ctx.Err())
 		}

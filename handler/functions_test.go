@@ -157,7 +157,7 @@ func TestEveryTriggerHasAFunctionAndNoOther(t *testing.T) {
 		}
 	}
 	want := make(map[string]binding)
-	for _, trigger := range worker.Triggers(testApp().db) {
+	for _, trigger := range worker.Triggers(testApp().db, slog.New(slog.DiscardHandler)) {
 		if trigger.Queue != "" {
 			want[trigger.Name] = binding{Type: "queueTrigger", Direction: "in", Name: "message", QueueName: "%QUEUE_PREFIX%" + trigger.Queue, Connection: "AzureWebJobsStorage"}
 		} else {

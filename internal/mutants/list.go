@@ -105,11 +105,11 @@ var mutants = []mutant{
 	},
 	{
 		"a wake-up counts as fresh for long", "commit.go",
-		"w.db.Now().Sub(w.wokenAt) < w.db.times.fresh", "w.db.Now().Sub(w.wokenAt) < 100*w.db.times.fresh",
+		"w.db.now().Sub(w.wokenAt) < w.db.times.fresh", "w.db.now().Sub(w.wokenAt) < 100*w.db.times.fresh",
 	},
 	{
 		"a vote's wake-up counts as fresh for long", "vote.go",
-		"p.db.Now().Sub(p.wokenAt) < p.db.times.fresh", "p.db.Now().Sub(p.wokenAt) < 100*p.db.times.fresh",
+		"p.db.now().Sub(p.wokenAt) < p.db.times.fresh", "p.db.now().Sub(p.wokenAt) < 100*p.db.times.fresh",
 	},
 	{
 		"first pages are dropped before the writes", "project.go",
@@ -137,7 +137,7 @@ var mutants = []mutant{
 	},
 	{
 		"anti-entropy does nothing", "sweep.go",
-		"	until := db.Now().Add(sweepFor)\n", "	until := db.Now()\n",
+		"	until := db.now().Add(sweepFor)\n", "	until := db.now()\n",
 	},
 	{
 		"any 503 of Azure counts as refused", "../../azure/errors.go",
@@ -181,8 +181,8 @@ var mutants = []mutant{
 	},
 	{
 		"the rows beside a truth row go into a batch of their own", "commit.go",
-		"	etags, err := w.db.Store.Write(ctx, w.db.t.Prompts, batch...)",
-		"	if len(ops) > 0 {\n		if _, err := w.db.Store.Write(ctx, w.db.t.Prompts, ops...); err != nil {\n			return w.resolve(context.WithoutCancel(ctx), err)\n		}\n		batch = batch[:2]\n	}\n	etags, err := w.db.Store.Write(ctx, w.db.t.Prompts, batch...)",
+		"	etags, err := w.db.store.Write(ctx, w.db.t.Prompts, batch...)",
+		"	if len(ops) > 0 {\n		if _, err := w.db.store.Write(ctx, w.db.t.Prompts, ops...); err != nil {\n			return w.resolve(context.WithoutCancel(ctx), err)\n		}\n		batch = batch[:2]\n	}\n	etags, err := w.db.store.Write(ctx, w.db.t.Prompts, batch...)",
 	},
 	{
 		"a longer text is cut where one property is full", "text.go",
@@ -254,7 +254,7 @@ var mutants = []mutant{
 	},
 	{
 		"an access token is kept from after it was read", "tokens.go",
-		"		db.tokens.keep(id, t, at)", "		_ = at\n		db.tokens.keep(id, t, db.Now())",
+		"		db.tokens.keep(id, t, at)", "		_ = at\n		db.tokens.keep(id, t, db.now())",
 	},
 	{
 		"a handle leads to whoever asks for it", "users.go",
@@ -270,7 +270,7 @@ var mutants = []mutant{
 	},
 	{
 		"index rows are compared while they are written", "check.go",
-		"rec.lease.held(db.Now()) || rec.purging && name", "rec.purging && name",
+		"rec.lease.held(db.now()) || rec.purging && name", "rec.purging && name",
 	},
 	{
 		"the lock of a message is renewed when it ends", "../../function/queuetrigger/delivery.go",

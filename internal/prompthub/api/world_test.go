@@ -136,12 +136,7 @@ func newRealWorld(t testing.TB, change ...func(*api.Config)) *world {
 func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 	w := &world{t: t, clock: c, queues: memory.NewQueues(c.Now), store: &store{DB: memory.NewTables()}, logs: new(logs)}
 	log := slog.New(slog.NewJSONHandler(w.logs, nil))
-	var counted *telemetry.Telemetry // and nothing else
-	w.db = promptdb.New(promptdb.Config{
-		Store: counted.Tables(w.store), Queues: counted.Queues(w.queues), Tables: promptdb.DefaultTables(), Now: c.Now, Log: slog.New(slog.DiscardHandler),
-		Background: func(f func()) { f() },
-		Sleep:      func(ctx context.Context, d time.Duration) error { c.Advance(d); return ctx.Err() },
-	})
+	w.db = w.another()
 	require.NoError(t, w.db.Create(t.Context()))
 	config := api.Config{
 		Service: prompthub.New(w.db, prompt.Rules{}, c.Now), Identify: auth.Dev(), PublicRead: true,
@@ -160,9 +155,19 @@ func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 	return w
 }
 
+// another returns a DB of its own on the same stores.
+func (w *world) another() *promptdb.DB {
+	var counted *telemetry.Telemetry // and nothing else
+	return promptdb.New(promptdb.Config{
+		Store: counted.Tables(w.store), Queues: counted.Queues(w.queues), Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Background: func(f func()) { f() },
+		Sleep:      func(ctx context.Context, d time.Duration) error { w.clock.Advance(d); return ctx.Err() },
+	})
+}
+
 // instance returns another instance of the application over the same stores.
 func (w *world) instance(change ...func(*api.Config)) *world {
-	db := promptdb.New(w.db.Config)
+	db := w.another()
 	config := w.config
 	config.Service, config.Identify = prompthub.New(db, prompt.Rules{}, w.clock.Now), auth.Dev()
 	for _, f := range change {

@@ -112,7 +112,7 @@ func (l *lab) restart() {
 	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)
 	l.doors = door.Beside(langsmith.Prefix, door.Beside(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
 	l.jobs = make(map[string]function.Func)
-	for _, t := range worker.Triggers(l.db) {
+	for _, t := range worker.Triggers(l.db, log) {
 		l.jobs[t.Name] = t.Run
 	}
 }

@@ -122,7 +122,7 @@ func (b *backup) all(ctx context.Context) error {
 }
 
 func (b *backup) table(ctx context.Context, name string, of func(table.Row) (*line, error)) error {
-	return table.All(ctx, b.db.Store, name, table.Range{}, func(row table.Row) (bool, error) {
+	return table.All(ctx, b.db.store, name, table.Range{}, func(row table.Row) (bool, error) {
 		l, err := of(row)
 		switch {
 		case errors.Is(err, errUnreadable) || errors.Is(err, errNewer) || errors.Is(err, errForeign):

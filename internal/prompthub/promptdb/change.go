@@ -117,7 +117,7 @@ func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.
 	var hearing errgroup.Group
 	hearing.Go(func() error { return w.readTally(ctx) })
 	if err := w.db.project(ctx, rec); err != nil {
-		w.db.Log.WarnContext(ctx, "projection cut short; its wake-up will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
+		w.db.log.WarnContext(ctx, "projection cut short; its wake-up will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
 			return prompt.Prompt{}, &fault.Error{
 				Kind: fault.Unavailable, RetryAfter: retryAfter, Cause: err,
@@ -152,7 +152,7 @@ func (db *DB) waitUnlocked(ctx context.Context, w *work, wait waiter) (*record, 
 			return nil, errUnknown()
 		case rec.lease == nil:
 			return rec, nil
-		case rec.lease.held(db.Now()):
+		case rec.lease.held(db.now()):
 			err = wait(ctx, rec.lease.Until)
 		default:
 			err = db.takeOver(ctx, w, rec)
@@ -179,7 +179,7 @@ func (db *DB) takeOver(ctx context.Context, w *work, rec *record) error {
 	if err := db.project(ctx, committed); err != nil {
 		return unavailable(err)
 	}
-	db.Count(ctx, "repairs", 1)
+	db.count(ctx, "repairs", 1)
 	db.clear(ctx, committed)
 	return nil
 }
@@ -189,14 +189,14 @@ func (db *DB) takeOver(ctx context.Context, w *work, rec *record) error {
 type waiter func(ctx context.Context, until time.Time) error
 
 func (db *DB) patience() waiter {
-	giveUp := db.Now().Add(busyWithin)
+	giveUp := db.now().Add(busyWithin)
 	step := 10 * time.Millisecond
 	return func(ctx context.Context, until time.Time) error {
-		if !db.Now().Before(giveUp) {
-			return busy(until.Sub(db.Now()))
+		if !db.now().Before(giveUp) {
+			return busy(until.Sub(db.now()))
 		}
 		step = min(step*2, 250*time.Millisecond)
-		if err := db.Sleep(ctx, db.jitter(step)); err != nil {
+		if err := db.sleep(ctx, db.jitter(step)); err != nil {
 			return unavailable(err)
 		}
 		return nil

@@ -46,7 +46,7 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 	if rec.rowsVersion > RowsVersion {
 		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: errNewer.Error(), newer: true}}, nil
 	}
-	if rec.purging || rec.lease.held(db.Now()) {
+	if rec.purging || rec.lease.held(db.now()) {
 		return nil, nil
 	}
 	var ds []Difference
@@ -130,7 +130,7 @@ func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Dif
 	switch {
 	case rec == nil:
 		d.What = "belongs to a prompt that does not exist"
-	case rec.lease.held(db.Now()) || rec.purging && name == db.t.DeletedIndex:
+	case rec.lease.held(db.now()) || rec.purging && name == db.t.DeletedIndex:
 		return nil, nil
 	case !e.of(rec.Prompt):
 		d.What = "should not be there"

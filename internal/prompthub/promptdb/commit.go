@@ -91,11 +91,11 @@ func overtaken(err error) bool {
 
 // wake makes sure that a wake-up is on the queue that is fresh enough for a commit now.
 func (w *work) wake(ctx context.Context) error {
-	if w.holding || !w.wokenAt.IsZero() && w.db.Now().Sub(w.wokenAt) < w.db.times.fresh {
+	if w.holding || !w.wokenAt.IsZero() && w.db.now().Sub(w.wokenAt) < w.db.times.fresh {
 		return nil
 	}
 	old, had := w.receipt, !w.wokenAt.IsZero()
-	sent := w.db.Now()
+	sent := w.db.now()
 	text := message{Author: w.author, Prompt: w.id}.text()
 	receipt, err := w.db.send(ctx, QueueRepairs, text, w.db.times.wake)
 	if err != nil {
@@ -149,7 +149,7 @@ func (w *work) expedite() {
 func (db *DB) send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
-	r, err := db.Queues.Send(ctx, name, text, delay)
+	r, err := db.queues.Send(ctx, name, text, delay)
 	if err != nil {
 		return r, unavailable(fmt.Errorf("send to %s: %w", name, err))
 	}
@@ -159,11 +159,11 @@ func (db *DB) send(ctx context.Context, name, text string, delay time.Duration) 
 // forget deletes a message behind the answer. Where that fails the message comes, finds nothing to
 // do and goes.
 func (db *DB) forget(name string, r queue.Receipt) {
-	db.Background(func() {
+	db.background(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
 		defer cancel()
-		if err := db.Queues.Delete(ctx, name, r); err != nil && !errors.Is(err, queue.ErrGone) {
-			db.Log.DebugContext(ctx, "wake-up not deleted", slog.String("queue", name), slog.Any("error", err))
+		if err := db.queues.Delete(ctx, name, r); err != nil && !errors.Is(err, queue.ErrGone) {
+			db.log.DebugContext(ctx, "wake-up not deleted", slog.String("queue", name), slog.Any("error", err))
 		}
 	})
 }
@@ -173,10 +173,10 @@ func (db *DB) forget(name string, r queue.Receipt) {
 // the same batch. It returns the record as it stands, or errConflict if somebody else was faster,
 // or the batch's OpError if one of ops failed.
 func (w *work) commit(ctx context.Context, was *record, now record, ops ...table.Op) (record, error) {
-	attempt := ulid.MustNew(ulid.Timestamp(w.db.Now()), rand.Reader).String()
+	attempt := ulid.MustNew(ulid.Timestamp(w.db.now()), rand.Reader).String()
 	w.attempts = append(w.attempts, attempt)
 	// by the wall: a monotonic clock stands still while a machine sleeps
-	mark := &lease{Attempt: attempt, Until: w.db.Now().UTC().Round(0).Add(w.db.times.lease)}
+	mark := &lease{Attempt: attempt, Until: w.db.now().UTC().Round(0).Add(w.db.times.lease)}
 	kind := table.Insert
 	if was != nil {
 		kind, now.etag = table.Replace, was.etag
@@ -197,7 +197,7 @@ func (w *work) commit(ctx context.Context, was *record, now record, ops ...table
 	}
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
-	etags, err := w.db.Store.Write(ctx, w.db.t.Prompts, batch...)
+	etags, err := w.db.store.Write(ctx, w.db.t.Prompts, batch...)
 	if err == nil {
 		now.etag = etags[0]
 		return now, nil

@@ -108,15 +108,23 @@ type Config struct {
 // DB holds the prompts. Its methods may be called at once from many goroutines and return
 // errors of package fault.
 type DB struct {
-	Config
-	t          Tables
+	store      table.DB
+	queues     queue.Queues
+	t          Tables // with the prefix before each name
+	now        func() time.Time
+	log        *slog.Logger
+	tags       []prompt.TagInfo
+	background func(func())
+	sleep      func(context.Context, time.Duration) error
+	random     func(time.Duration) time.Duration
+	count      func(ctx context.Context, kind string, n int)
+	times      times
 	authors    authors
 	requeued   requeued
 	catalog    catalog
 	months     months
 	firstPages firstPageCache
 	turns      turns
-	times      times
 	whole      atomic.Bool // see longestPrefix
 	tokens     tokens
 	known      users
@@ -133,20 +141,23 @@ func New(c Config) *DB {
 	if c.Count == nil {
 		c.Count = func(context.Context, string, int) {}
 	}
-	return &DB{Config: c, t: c.Tables.prefixed(), times: ofProtocol}
+	return &DB{
+		store: c.Store, queues: c.Queues, t: c.Tables.prefixed(), now: c.Now, log: c.Log, tags: c.Tags,
+		background: c.Background, sleep: c.Sleep, random: c.Jitter, count: c.Count, times: ofProtocol,
+	}
 }
 
 // Create makes the queues and tables that do not exist yet. A store may make several tables at
 // once, in any order; so the one that Ready asks for comes when all others are there.
 func (db *DB) Create(ctx context.Context) error {
-	if err := db.Queues.Create(ctx, QueueMoves, QueueRepairs, queue.Poison(QueueMoves), queue.Poison(QueueRepairs)); err != nil {
+	if err := db.queues.Create(ctx, QueueMoves, QueueRepairs, queue.Poison(QueueMoves), queue.Poison(QueueRepairs)); err != nil {
 		return unavailable(err)
 	}
-	others := slices.DeleteFunc(db.Tables.All(), func(name string) bool { return name == db.t.SystemState })
-	if err := db.Store.Create(ctx, others...); err != nil {
+	others := slices.DeleteFunc(db.t.All(), func(name string) bool { return name == db.t.SystemState })
+	if err := db.store.Create(ctx, others...); err != nil {
 		return unavailable(err)
 	}
-	if err := db.Store.Create(ctx, db.t.SystemState); err != nil {
+	if err := db.store.Create(ctx, db.t.SystemState); err != nil {
 		return unavailable(err)
 	}
 	return db.learnVersion(ctx)
@@ -154,7 +165,7 @@ func (db *DB) Create(ctx context.Context) error {
 
 // Ready reports whether the storage answers.
 func (db *DB) Ready(ctx context.Context) error {
-	_, err := db.Store.Get(ctx, db.t.SystemState, sweepKey("ready"))
+	_, err := db.store.Get(ctx, db.t.SystemState, sweepKey("ready"))
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return unavailable(err)
 	}
@@ -183,7 +194,7 @@ func errUnknown() error { return fault.New(fault.NotFound, "there is no such pro
 // get reads a row; a missing one is nil. Like every error of this package that a log may hold, its
 // error names the table and no key: keys hold user ids and words of titles.
 func (db *DB) get(ctx context.Context, name string, key table.Key) (*table.Row, error) {
-	row, err := db.Store.Get(ctx, name, key)
+	row, err := db.store.Get(ctx, name, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, nil
 	}
@@ -194,7 +205,7 @@ func (db *DB) get(ctx context.Context, name string, key table.Key) (*table.Row, 
 }
 
 // jitter returns a duration between d and 2d.
-func (db *DB) jitter(d time.Duration) time.Duration { return d + db.Jitter(d) }
+func (db *DB) jitter(d time.Duration) time.Duration { return d + db.random(d) }
 
 // authors remembers who wrote which prompt: the pair never changes.
 type authors struct {

@@ -77,12 +77,12 @@ func (db *DB) unmark(ctx context.Context, user, day string) error {
 func (db *DB) Erase(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()
-	until := db.Now().Add(eraseFor)
+	until := db.now().Add(eraseFor)
 	erased := 0
 	var failed failures
 	// A day's partition is due when the whole day is: a day late at most, never early.
-	r := table.Range{FromPartition: erasePrefix, ToPartition: erasePrefix + day(db.Now())}
-	err := table.All(ctx, db.Store, db.t.Users, r, func(row table.Row) (bool, error) {
+	r := table.Range{FromPartition: erasePrefix, ToPartition: erasePrefix + day(db.now())}
+	err := table.All(ctx, db.store, db.t.Users, r, func(row table.Row) (bool, error) {
 		user := row.Props.Get("UserId").Str()
 		at, err := db.Erasure(ctx, user)
 		switch {
@@ -95,7 +95,7 @@ func (db *DB) Erase(ctx context.Context) (int, error) {
 				erased++
 			}
 		}
-		return failed.record(err) && db.Now().Before(until) && ctx.Err() == nil, nil
+		return failed.record(err) && db.now().Before(until) && ctx.Err() == nil, nil
 	})
 	return erased, errors.Join(err, failed.join())
 }
@@ -125,13 +125,13 @@ type erasure struct {
 	until time.Time
 }
 
-func (e *erasure) late() bool { return !e.db.Now().Before(e.until) }
+func (e *erasure) late() bool { return !e.db.now().Before(e.until) }
 
 // each does something with the rows of a range until time is up. What fails keeps it from none of
 // the others.
 func (e *erasure) each(ctx context.Context, name string, r table.Range, do func(table.Row) error) error {
 	var failed failures
-	err := table.All(ctx, e.db.Store, name, r, func(row table.Row) (bool, error) {
+	err := table.All(ctx, e.db.store, name, r, func(row table.Row) (bool, error) {
 		return failed.record(do(row)) && !e.late() && ctx.Err() == nil, nil
 	})
 	if err != nil {
@@ -311,7 +311,7 @@ type traceAt struct {
 
 // trace does one page.
 func (e *erasure) trace(ctx context.Context, t trace, at *traceAt) error {
-	page, err := e.db.Store.List(ctx, t.table, t.r, table.MaxPage, at.Next)
+	page, err := e.db.store.List(ctx, t.table, t.r, table.MaxPage, at.Next)
 	if errors.Is(err, table.ErrInvalid) && at.Next != "" { // the place is of another kind of store
 		at.Next = ""
 		return nil

@@ -25,6 +25,9 @@ func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
 	return rows
 }
 
+// Sleep waits as the DB does.
+func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.sleep(ctx, d) }
+
 // Entries says which index rows a prompt has, as the property Pending stores it.
 type Entries = entries
 

@@ -97,7 +97,7 @@ func (db *DB) fill(ctx context.Context, f *fill, parallel int) error {
 	g.SetLimit(parallel)
 	for name, ops := range f.batches() {
 		g.Go(func() error {
-			_, err := db.Store.Write(ctx, name, ops...)
+			_, err := db.store.Write(ctx, name, ops...)
 			return err
 		})
 	}

@@ -89,7 +89,7 @@ func (db *DB) Find(ctx context.Context, w Search, after string, limit int) (Page
 		return db.findRanked(ctx, w, after, limit)
 	case after == "" && len(w.Tags) == 1 && w.Words.Empty():
 		key := firstKey{list{db.t.TagIndex, tagPartition(w.Tags[0])}, limit}
-		return db.firstPages.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
+		return db.firstPages.page(ctx, db.now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
 	}
 	return db.find(ctx, w, after, limit)
 }

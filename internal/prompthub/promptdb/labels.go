@@ -226,7 +226,7 @@ const tick = 100 * time.Nanosecond
 // moveOps returns the card with labels on a version, and the rows that tell of it. Each move is
 // later than those before it, whatever clocks say: its time is its key, and tells their order.
 func (w *work) moveOps(c card, labels []string, to int64, by string) (card, []table.Op) {
-	at := w.db.Now().UTC()
+	at := w.db.now().UTC()
 	if next := c.movedAt.Add(tick); at.Before(next) {
 		at = next
 	}
@@ -386,7 +386,7 @@ func (db *DB) UndoLabel(ctx context.Context, author string, id prompt.ID, label,
 			return c, nil, fault.New(fault.Conflict, fmt.Sprintf("the label was on version %d, which was deleted", m.From))
 		}
 		c = c.with(label, m.From)
-		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: undoneProps(prompt.Change{By: by, At: db.Now().UTC()})}
+		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: undoneProps(prompt.Change{By: by, At: db.now().UTC()})}
 		return c, []table.Op{{Kind: table.Merge, Row: *tried}}, c.tooMany()
 	})
 }

@@ -85,7 +85,7 @@ func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func
 		}
 	}
 	r := table.Prefix(promptKey(rec.AuthorID, rec.ID).Partition, versionsOf(rec.ID))
-	err := table.All(ctx, db.Store, db.t.Prompts, r, func(row table.Row) (bool, error) {
+	err := table.All(ctx, db.store, db.t.Prompts, r, func(row table.Row) (bool, error) {
 		id, n, ok := parseVersion(row.Row)
 		if !ok || id != rec.ID || n > rec.Last {
 			return true, nil // checkLibraryRow reports it

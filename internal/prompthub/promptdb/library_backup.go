@@ -146,7 +146,7 @@ func (b *backup) contents(ctx context.Context, rec record, above int64) error {
 		Partition: promptKey(rec.AuthorID, rec.ID).Partition,
 		From:      versionKey(rec.AuthorID, rec.ID, rec.Last).Row, To: versionKey(rec.AuthorID, rec.ID, above).Row,
 	}
-	return table.All(ctx, b.db.Store, b.db.t.Prompts, r, func(row table.Row) (bool, error) {
+	return table.All(ctx, b.db.store, b.db.t.Prompts, r, func(row table.Row) (bool, error) {
 		v := parseVersionRow(row)
 		return true, b.emit(line{Kind: "content", Content: &contentLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
@@ -157,7 +157,7 @@ func (b *backup) contents(ctx context.Context, rec record, above int64) error {
 // moves writes what became of the labels of a prompt.
 func (b *backup) moves(ctx context.Context, rec record) error {
 	r := table.Prefix(promptKey(rec.AuthorID, rec.ID).Partition, movesOf(rec.ID))
-	return table.All(ctx, b.db.Store, b.db.t.Prompts, r, func(row table.Row) (bool, error) {
+	return table.All(ctx, b.db.store, b.db.t.Prompts, r, func(row table.Row) (bool, error) {
 		m := parseMoveRow(row)
 		return true, b.emit(line{Kind: "move", Move: &moveLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, By: m.By, At: m.At,

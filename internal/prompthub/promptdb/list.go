@@ -35,10 +35,10 @@ type scan struct {
 }
 
 func (db *DB) scan() *scan {
-	return &scan{db: db, left: maxScan, reads: maxReads, until: db.Now().Add(maxScanTime)}
+	return &scan{db: db, left: maxScan, reads: maxReads, until: db.now().Add(maxScanTime)}
 }
 
-func (s *scan) spent() bool { return s.left <= 0 || s.reads <= 0 || s.db.Now().After(s.until) }
+func (s *scan) spent() bool { return s.left <= 0 || s.reads <= 0 || s.db.now().After(s.until) }
 
 // size returns how many rows to read next where n would be best.
 func (s *scan) size(n int) int { return max(min(n, s.left, table.MaxPage), 1) }
@@ -48,7 +48,7 @@ func (s *scan) size(n int) int { return max(min(n, s.left, table.MaxPage), 1) }
 func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) (rows []table.Row, more bool, err error) {
 	s.reads--
 	for next := ""; ; {
-		page, err := s.db.Store.List(ctx, name, r, min(limit-len(rows), table.MaxPage), next)
+		page, err := s.db.store.List(ctx, name, r, min(limit-len(rows), table.MaxPage), next)
 		if err != nil {
 			return nil, false, unavailable(err)
 		}
@@ -74,7 +74,7 @@ func (db *DB) Ranked(ctx context.Context, order Order, after string, limit int) 
 	if after != "" {
 		return db.ranked(ctx, r, after, limit)
 	}
-	return db.firstPages.page(ctx, db.Now, firstKey{list{table: r.table(db.t)}, limit}, func(ctx context.Context) (Page, error) {
+	return db.firstPages.page(ctx, db.now, firstKey{list{table: r.table(db.t)}, limit}, func(ctx context.Context) (Page, error) {
 		return db.ranked(ctx, r, "", limit)
 	})
 }
@@ -192,7 +192,7 @@ const (
 
 // alsoRecent adds an item whose vote in a row is younger than the counts of lists may be.
 func (db *DB) alsoRecent(recent []*View, it *View, vote table.Row) []*View {
-	if at := vote.Props.Get("UpdatedAt").Time(); at.IsZero() || db.Now().Sub(at) >= voteLag || len(recent) == maxRecent {
+	if at := vote.Props.Get("UpdatedAt").Time(); at.IsZero() || db.now().Sub(at) >= voteLag || len(recent) == maxRecent {
 		return recent
 	}
 	return append(recent, it)

@@ -122,7 +122,7 @@ func (db *DB) Configs(ctx context.Context, author string, list []Numbered) ([]pr
 		g.Go(func() error {
 			key := versionKey(author, x.ID, x.Number)
 			r := table.Range{Partition: key.Partition, From: key.Row, Select: versionConfig}
-			page, err := db.Store.List(ctx, db.t.Prompts, r, 1, "")
+			page, err := db.store.List(ctx, db.t.Prompts, r, 1, "")
 			if err != nil {
 				return unavailable(err)
 			}

@@ -18,7 +18,7 @@ func (db *DB) Newest(ctx context.Context, after string, limit int) (Page, error)
 	if after != "" {
 		return db.newest(ctx, after, limit)
 	}
-	return db.firstPages.page(ctx, db.Now, firstKey{list{table: db.t.Newest}, limit}, func(ctx context.Context) (Page, error) {
+	return db.firstPages.page(ctx, db.now, firstKey{list{table: db.t.Newest}, limit}, func(ctx context.Context) (Page, error) {
 		return db.newest(ctx, "", limit)
 	})
 }
@@ -60,7 +60,7 @@ func (s *scan) newestMonth(ctx context.Context, at yearMonth, after string, n in
 		rows, more, err = s.rows(ctx, s.db.t.Newest, table.Range{Partition: newestPrefix + read.key(), After: after}, n)
 		return err
 	}
-	now, latest := monthNow(s.db.Now()), yearMonth(0)
+	now, latest := monthNow(s.db.now()), yearMonth(0)
 	if read = cmp.Or(at, now); at != 0 && at <= now {
 		err = get(ctx)
 		return read, rows, more, err
@@ -204,7 +204,7 @@ const (
 
 // oldest returns the first month that has prompts.
 func (m *months) oldest(ctx context.Context, db *DB) (yearMonth, error) {
-	began := db.Now()
+	began := db.now()
 	was, fresh := m.believed(&m.first, &m.firstAt, began)
 	if fresh {
 		return was, nil
@@ -231,7 +231,7 @@ func (m *months) oldest(ctx context.Context, db *DB) (yearMonth, error) {
 
 // latest returns the last month that has prompts, or this one where none is later.
 func (m *months) latest(ctx context.Context, db *DB) (yearMonth, error) {
-	began := db.Now()
+	began := db.now()
 	found := monthNow(began)
 	was, fresh := m.believed(&m.last, &m.lastAt, began)
 	if fresh {

@@ -30,7 +30,7 @@ func (db *DB) project(ctx context.Context, rec record) error {
 	if err := db.index(ctx, rec); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
 	}
-	db.Count(ctx, "projections", 1)
+	db.count(ctx, "projections", 1)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (db *DB) index(ctx context.Context, rec record) error {
 	if rec.Listed() {
 		db.months.listed(monthOf(rec.ID.Time()))
 	}
-	if !db.Now().Before(rec.lease.Until) {
+	if !db.now().Before(rec.lease.Until) {
 		return errLate
 	}
 	return nil
@@ -110,7 +110,7 @@ func plan(want, stale []indexRow, moves func(table string) bool) []step {
 // as good.
 func (db *DB) indexWrite(ctx context.Context, name string, sendBy time.Time, ops []table.Op) error {
 	for try := 0; ; try++ {
-		if db.Now().After(sendBy) {
+		if db.now().After(sendBy) {
 			return errLate
 		}
 		err := db.write(ctx, name, ops)
@@ -124,7 +124,7 @@ func (db *DB) indexWrite(ctx context.Context, name string, sendBy time.Time, ops
 				return nil
 			}
 		case errors.Is(err, table.ErrBusy) && try < maxThrottled: // refused before it did anything
-			if err := db.Sleep(ctx, db.jitter(50*time.Millisecond<<try)); err != nil {
+			if err := db.sleep(ctx, db.jitter(50*time.Millisecond<<try)); err != nil {
 				return err
 			}
 		default:
@@ -136,7 +136,7 @@ func (db *DB) indexWrite(ctx context.Context, name string, sendBy time.Time, ops
 func (db *DB) write(ctx context.Context, name string, ops []table.Op) error {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
-	_, err := db.Store.Write(ctx, name, ops...)
+	_, err := db.store.Write(ctx, name, ops...)
 	return err
 }
 
@@ -155,12 +155,12 @@ func without(ops []table.Op, index int) []table.Op {
 func (db *DB) clear(ctx context.Context, rec record) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
 	defer cancel()
-	_, err := db.Store.Write(ctx, db.t.Prompts, table.Op{Kind: table.Merge, Row: table.Row{
+	_, err := db.store.Write(ctx, db.t.Prompts, table.Op{Kind: table.Merge, Row: table.Row{
 		Key: promptKey(rec.AuthorID, rec.ID), ETag: rec.etag,
 		Props: table.Props{{Name: "Pending", Value: table.String("")}},
 	}})
 	if err != nil {
-		db.Log.WarnContext(ctx, "pending not cleared; its wake-up will", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
+		db.log.WarnContext(ctx, "pending not cleared; its wake-up will", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 	}
 	return err == nil
 }

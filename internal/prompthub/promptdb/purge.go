@@ -21,19 +21,19 @@ const purgeFor = 3 * time.Minute
 func (db *DB) Purge(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()
-	until := db.Now().Add(purgeFor)
+	until := db.now().Add(purgeFor)
 	// A day's partition is due when the whole day is: a day late at most, never early.
-	due := deletedPrefix + day(db.Now().AddDate(0, 0, -prompt.RestoreDays))
+	due := deletedPrefix + day(db.now().AddDate(0, 0, -prompt.RestoreDays))
 	purged := 0
 	var failed failures
 	r := table.Range{FromPartition: deletedPrefix, ToPartition: due}
-	err := table.All(ctx, db.Store, db.t.DeletedIndex, r, func(row table.Row) (bool, error) {
+	err := table.All(ctx, db.store, db.t.DeletedIndex, r, func(row table.Row) (bool, error) {
 		author, id := row.Props.Get("AuthorId").Str(), prompt.ID(row.Props.Get("PromptId").Str())
 		done, err := db.purge(ctx, author, id, row, until)
 		if done {
 			purged++
 		}
-		return failed.record(err) && db.Now().Before(until) && ctx.Err() == nil, nil
+		return failed.record(err) && db.now().Before(until) && ctx.Err() == nil, nil
 	})
 	return purged, errors.Join(err, failed.join())
 }
@@ -84,7 +84,7 @@ func (db *DB) markPurging(ctx context.Context, rec *record) (bool, error) {
 	switch {
 	case rec.purging:
 		return true, nil
-	case rec.lease != nil || !rec.Deleted() || db.Now().Before(rec.DeletedAt.AddDate(0, 0, prompt.RestoreDays)):
+	case rec.lease != nil || !rec.Deleted() || db.now().Before(rec.DeletedAt.AddDate(0, 0, prompt.RestoreDays)):
 		return false, nil
 	}
 	err := db.write(ctx, db.t.Prompts, []table.Op{{Kind: table.Merge, Row: table.Row{
@@ -111,7 +111,7 @@ func (db *DB) purgeVotes(ctx context.Context, id prompt.ID, until time.Time) (do
 		if len(rows) == 0 {
 			break
 		}
-		if err := db.purgePage(ctx, id, rows); err != nil || !db.Now().Before(until) {
+		if err := db.purgePage(ctx, id, rows); err != nil || !db.now().Before(until) {
 			return false, err
 		}
 	}

@@ -17,7 +17,7 @@ func (db *DB) Redrive(ctx context.Context) (int, error) {
 	moved := 0
 	for _, name := range []string{QueueMoves, QueueRepairs} {
 		for {
-			ms, err := db.Queues.Receive(ctx, queue.Poison(name), 32, redriveLock)
+			ms, err := db.queues.Receive(ctx, queue.Poison(name), 32, redriveLock)
 			if err != nil {
 				return moved, unavailable(err)
 			}
@@ -28,7 +28,7 @@ func (db *DB) Redrive(ctx context.Context) (int, error) {
 				if _, err := db.send(ctx, name, m.Text, 0); err != nil {
 					return moved, err
 				}
-				if err := db.Queues.Delete(ctx, queue.Poison(name), m.Receipt); err != nil {
+				if err := db.queues.Delete(ctx, queue.Poison(name), m.Receipt); err != nil {
 					return moved, fmt.Errorf("delete from %s: %w", queue.Poison(name), err)
 				}
 				moved++

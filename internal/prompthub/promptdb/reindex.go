@@ -95,7 +95,7 @@ func (r *reindexing) settle(ctx context.Context, d Difference) error {
 // takes two things: that every truth row could be read, so that its locator has just been written,
 // and that it was not made a moment ago.
 func (r *reindexing) mayRemove(d Difference) bool {
-	return d.author != "" || !r.unjudged && r.db.Now().Sub(d.id.Time()) > time.Hour
+	return d.author != "" || !r.unjudged && r.db.now().Sub(d.id.Time()) > time.Hour
 }
 
 // renew rewrites a prompt, and gives it what it lacks that was made before there was such.
@@ -133,7 +133,7 @@ func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray en
 			w.done()
 			return nil
 		}
-		if err := db.Sleep(ctx, min(o.retryAt.Sub(db.Now()), leaseFor)+time.Second); err != nil {
+		if err := db.sleep(ctx, min(o.retryAt.Sub(db.now()), leaseFor)+time.Second); err != nil {
 			return err
 		}
 	}

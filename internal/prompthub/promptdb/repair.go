@@ -96,13 +96,13 @@ func (db *DB) Move(ctx context.Context, text string) error {
 	err = g.Wait()
 	if err == nil && unclear != nil {
 		// It may land for 30 s yet, after all that a second try could see.
-		return db.requeue(ctx, QueueMoves, text, db.Now().Add(db.times.lease))
+		return db.requeue(ctx, QueueMoves, text, db.now().Add(db.times.lease))
 	}
 	if err != nil || o.isDone() {
 		return err
 	}
 	until := o.retryAt
-	if now := db.Now(); until.Sub(now) <= minProjectionInterval && db.requeued.between(m.Prompt, now, until) {
+	if now := db.now(); until.Sub(now) <= minProjectionInterval && db.requeued.between(m.Prompt, now, until) {
 		// the copy that another vote's message left comes later, and counts this vote too; what waits for
 		// a lease it does not wait for
 		return nil
@@ -139,7 +139,7 @@ func (d *requeued) put(id prompt.ID, at time.Time) {
 
 // requeue puts a copy of a message back for later. Being busy is no failure.
 func (db *DB) requeue(ctx context.Context, name, text string, until time.Time) error {
-	delay := max(until.Sub(db.Now()), 0) + db.jitter(time.Second)
+	delay := max(until.Sub(db.now()), 0) + db.jitter(time.Second)
 	_, err := db.send(ctx, name, text, delay)
 	return err
 }
@@ -187,7 +187,7 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 	if err != nil || rec == nil || rec.purging {
 		return reconciled, err
 	}
-	now := db.Now()
+	now := db.now()
 	if rec.lease.held(now) {
 		return retryAt(db.next(why, rec.lease.Until)), nil
 	}
@@ -207,7 +207,7 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 		return reconciled, err
 	}
 	was.lease = was.lease.alsoStale(stray)
-	to.Tally, to.projectedAt = tally, db.Now()
+	to.Tally, to.projectedAt = tally, db.now()
 	committed, err := w.commit(ctx, &was, to)
 	switch {
 	case errors.Is(err, errConflict):
@@ -219,7 +219,7 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 		return reconciled, err
 	}
 	if rec.lease != nil {
-		db.Count(ctx, "repairs", 1)
+		db.count(ctx, "repairs", 1)
 	}
 	return db.projected(ctx, committed, why)
 }
@@ -228,7 +228,7 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 // that may still land.
 func (db *DB) afterCommits(w *work) outcome {
 	if w.unknown > 0 {
-		return retryAt(db.Now().Add(db.times.lease))
+		return retryAt(db.now().Add(db.times.lease))
 	}
 	return reconciled
 }
@@ -253,7 +253,7 @@ func (db *DB) projected(ctx context.Context, rec record, why reason) (outcome, e
 	if after != rec.Tally {
 		// Votes came between the first look at the tally and the commit. Their jobs may have found
 		// nothing to do, or have projected a newer tally, which this one has just replaced.
-		return retryAt(db.Now().Add(minProjectionInterval)), nil
+		return retryAt(db.now().Add(minProjectionInterval)), nil
 	}
 	return reconciled, nil
 }
@@ -275,7 +275,7 @@ func (db *DB) load(ctx context.Context, w *work) (rec *record, tally prompt.Tall
 // mostly done in a moment; the lists are to follow votes within seconds, and who rewrites many
 // prompts waits for each.
 func (db *DB) next(why reason, until time.Time) time.Time {
-	if soon := db.Now().Add(minProjectionInterval); why != upToDate && soon.Before(until) {
+	if soon := db.now().Add(minProjectionInterval); why != upToDate && soon.Before(until) {
 		return soon
 	}
 	return until

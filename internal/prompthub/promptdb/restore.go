@@ -129,7 +129,7 @@ func (re *restore) row(ctx context.Context, l line) error {
 	case l.Idem != nil:
 		return re.add(ctx, re.db.t.Prompts, table.Row{Key: idemKey(l.Idem.Author, l.Idem.Key), Props: idemProps(l.Idem.Prompt, l.Idem.Body)})
 	case l.Prompt != nil:
-		rec, err := l.Prompt.record(re.db.Now())
+		rec, err := l.Prompt.record(re.db.now())
 		if err != nil {
 			return err
 		}

@@ -39,24 +39,24 @@ const voteSettled = 5 * time.Minute
 func (db *DB) Sweep(ctx context.Context) (rows, differences int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()
-	until := db.Now().Add(sweepFor)
+	until := db.now().Add(sweepFor)
 	slices, err := db.slices(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
 	var failed failures
 	for i, s := range slices {
-		left := until.Sub(db.Now())
+		left := until.Sub(db.now())
 		if left <= 0 {
 			break
 		}
-		err := s.sweep(ctx, db.Now().Add(left/time.Duration(len(slices)-i)))
+		err := s.sweep(ctx, db.now().Add(left/time.Duration(len(slices)-i)))
 		rows, differences = rows+s.rows, differences+s.differences
 		if err != nil && !failed.record(fmt.Errorf("sweep %s: %w", s.table, err)) {
 			break
 		}
 	}
-	db.Count(ctx, "differences", differences)
+	db.count(ctx, "differences", differences)
 	return rows, differences, failed.join()
 }
 
@@ -85,7 +85,7 @@ func (db *DB) slices(ctx context.Context) ([]*slice, error) {
 				s.next = "" // a place that cannot be read
 			}
 		}
-		if rested := db.Now().Sub(s.full); s.next != "" || rested < 0 || rested >= sweepRest {
+		if rested := db.now().Sub(s.full); s.next != "" || rested < 0 || rested >= sweepRest {
 			all = append(all, s)
 		}
 	}
@@ -96,7 +96,7 @@ func (db *DB) slices(ctx context.Context) ([]*slice, error) {
 func (s *slice) sweep(ctx context.Context, until time.Time) error {
 	var failed failures
 	for {
-		page, err := s.db.Store.List(ctx, s.table, table.Range{}, checkPage, s.next)
+		page, err := s.db.store.List(ctx, s.table, table.Range{}, checkPage, s.next)
 		if errors.Is(err, table.ErrInvalid) {
 			s.begin() // the place is of another kind of store
 			break
@@ -110,11 +110,11 @@ func (s *slice) sweep(ctx context.Context, until time.Time) error {
 		}
 		if s.next = page.Next; s.next == "" {
 			if len(failed) == 0 { // else the next run begins again
-				s.full = s.db.Now()
+				s.full = s.db.now()
 			}
 			break
 		}
-		if !s.db.Now().Before(until) {
+		if !s.db.now().Before(until) {
 			break
 		}
 	}
@@ -139,7 +139,7 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 		ok = failed.record(err) && ok
 	}
 	for _, d := range found {
-		if ok = ok && s.db.Now().Before(until.Add(sweepRepairs)); !ok {
+		if ok = ok && s.db.now().Before(until.Add(sweepRepairs)); !ok {
 			break
 		}
 		ok = failed.record(s.repair(ctx, d))
@@ -189,7 +189,7 @@ func (s *slice) repair(ctx context.Context, d Difference) error {
 	}
 	if !moving {
 		s.differences++
-		s.db.Log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table), slog.String("prompt", string(d.id)), slog.String("what", d.What))
+		s.db.log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table), slog.String("prompt", string(d.id)), slog.String("what", d.What))
 	}
 	return s.db.repair(ctx, d)
 }
@@ -198,7 +198,7 @@ func (s *slice) repair(ctx context.Context, d Difference) error {
 // Of a prompt with more votes than are read here it says so too, as nobody can know.
 func (db *DB) moving(ctx context.Context, d Difference) (bool, error) {
 	young := func(row *table.Row) bool {
-		return row != nil && db.Now().Sub(row.Props.Get("UpdatedAt").Time()) < voteSettled
+		return row != nil && db.now().Sub(row.Props.Get("UpdatedAt").Time()) < voteSettled
 	}
 	switch {
 	case d.voter != "":
@@ -223,7 +223,7 @@ func (db *DB) movedLabel(ctx context.Context, d Difference) (moved bool, err err
 	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, table.MaxPage) // the last first
 	for _, row := range rows {
 		m := parseMoveRow(row)
-		moved = moved || db.Now().Sub(m.At) < voteSettled || db.Now().Sub(m.Undone.At) < voteSettled
+		moved = moved || db.now().Sub(m.At) < voteSettled || db.now().Sub(m.Undone.At) < voteSettled
 	}
 	return moved, err
 }

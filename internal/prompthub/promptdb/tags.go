@@ -60,12 +60,12 @@ func (c *catalog) changed() {
 // Tags returns the whole catalog, active or not, by sort order and name. It may be a few seconds
 // old. An empty catalog is filled first.
 func (db *DB) Tags(ctx context.Context) ([]prompt.TagInfo, error) {
-	if tags, ok := db.catalog.fresh(db.Now()); ok {
+	if tags, ok := db.catalog.fresh(db.now()); ok {
 		return tags, nil
 	}
 	read := db.catalog.reading.DoChan("", func() (any, error) {
 		ctx := context.WithoutCancel(ctx) // others wait for it too
-		writes, began := db.catalog.written(), db.Now()
+		writes, began := db.catalog.written(), db.now()
 		tags, err := db.readTags(ctx)
 		if err == nil && len(tags) == 0 {
 			tags, err = db.fillTags(ctx)
@@ -88,7 +88,7 @@ func (db *DB) Tags(ctx context.Context) ([]prompt.TagInfo, error) {
 
 func (db *DB) readTags(ctx context.Context) ([]prompt.TagInfo, error) {
 	var tags []prompt.TagInfo
-	err := table.All(ctx, db.Store, db.t.TagCatalog, table.Range{Partition: catalogPartition}, func(row table.Row) (bool, error) {
+	err := table.All(ctx, db.store, db.t.TagCatalog, table.Range{Partition: catalogPartition}, func(row table.Row) (bool, error) {
 		tags = append(tags, parseTag(row))
 		return true, nil
 	})
@@ -104,7 +104,7 @@ func (db *DB) readTags(ctx context.Context) ([]prompt.TagInfo, error) {
 // fillTags writes the built-in catalog. Where another instance was faster, or wrote tags of its
 // own, theirs stay.
 func (db *DB) fillTags(ctx context.Context) ([]prompt.TagInfo, error) {
-	for part := range slices.Chunk(db.Config.Tags, table.MaxBatch) {
+	for part := range slices.Chunk(db.tags, table.MaxBatch) {
 		ops := make([]table.Op, len(part))
 		for i, tag := range part {
 			ops[i] = table.Op{Kind: table.Insert, Row: tagRow(tag)}

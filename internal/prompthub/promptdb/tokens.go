@@ -59,7 +59,7 @@ func (db *DB) AddToken(ctx context.Context, t Token) error {
 // Tokens returns the access tokens of a user, the newest first.
 func (db *DB) Tokens(ctx context.Context, owner string) ([]Token, error) {
 	var all []Token
-	err := table.All(ctx, db.Store, db.t.AccessTokens, table.Range{Partition: accessPartition(owner)}, func(row table.Row) (bool, error) {
+	err := table.All(ctx, db.store, db.t.AccessTokens, table.Range{Partition: accessPartition(owner)}, func(row table.Row) (bool, error) {
 		all = append(all, parseToken(row))
 		return true, nil
 	})
@@ -151,7 +151,7 @@ func (c *tokens) firstUse(id string, day time.Time) bool {
 // Token returns an access token as it was at most a few seconds ago, or nil. It calls look before
 // it asks the storage, and returns the error of look as it is.
 func (db *DB) Token(ctx context.Context, id string, look func() error) (*Token, error) {
-	if t, ok := db.tokens.get(id, db.Now()); ok {
+	if t, ok := db.tokens.get(id, db.now()); ok {
 		return t, nil
 	}
 	if err := look(); err != nil {
@@ -161,7 +161,7 @@ func (db *DB) Token(ctx context.Context, id string, look func() error) (*Token, 
 		// others wait for it too
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
 		defer cancel()
-		at := db.Now()
+		at := db.now()
 		row, err := db.get(ctx, db.t.AccessTokens, accessKey(id))
 		if err != nil {
 			return nil, err
@@ -187,12 +187,12 @@ func (db *DB) Token(ctx context.Context, id string, look func() error) (*Token, 
 
 // TokenUsed notes, behind the answer, that an access token was used today.
 func (db *DB) TokenUsed(ctx context.Context, t *Token) {
-	today := db.Now().UTC().Truncate(24 * time.Hour)
+	today := db.now().UTC().Truncate(24 * time.Hour)
 	if !db.tokens.firstUse(t.ID, today) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	db.Background(func() {
+	db.background(func() {
 		ctx, cancel := context.WithTimeout(ctx, callWithin)
 		defer cancel()
 		row, err := db.get(ctx, db.t.AccessTokens, ownAccessKey(t.OwnerID, t.ID))

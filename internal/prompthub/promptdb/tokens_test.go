@@ -153,9 +153,7 @@ func TestTokenIsKeptFromBeforeItWasRead(t *testing.T) {
 	id := strings.Repeat("a", 16)
 	require.NoError(t, w.AddToken(t.Context(), ciToken(w.clock.Now(), id)))
 	reads := 0
-	config := w.Config
-	config.Store = &aging{DB: w.store, get: func() { reads++; w.clock.Advance(4 * time.Second) }}
-	other := promptdb.New(config)
+	other := w.over(&aging{DB: w.store, get: func() { reads++; w.clock.Advance(4 * time.Second) }})
 	for _, want := range []int{1, 1, 2} {
 		_, err := other.Token(t.Context(), id, freely)
 		require.NoError(t, err)

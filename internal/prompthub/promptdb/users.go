@@ -147,7 +147,7 @@ func (db *DB) Known(ctx context.Context, user string) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	db.Background(func() {
+	db.background(func() {
 		ctx, cancel := context.WithTimeout(ctx, 2*callWithin)
 		defer cancel()
 		_ = db.leadByKey(ctx, user) // if not now, the next time

@@ -104,7 +104,7 @@ func (db *DB) Verify(ctx context.Context, report func(Difference), progress func
 // with an error.
 func (db *DB) checkAll(ctx context.Context, p part, count *counter, do func(Difference) error) error {
 	for next := ""; ; {
-		page, err := db.Store.List(ctx, p.table, table.Range{}, checkPage, next)
+		page, err := db.store.List(ctx, p.table, table.Range{}, checkPage, next)
 		if err != nil {
 			return fmt.Errorf("list %s: %w", p.table, err)
 		}

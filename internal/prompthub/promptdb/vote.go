@@ -79,7 +79,7 @@ func (db *DB) header(ctx context.Context, id prompt.ID) ([]table.Row, error) {
 	r := table.Prefix(locatorKey(id).Partition, headerPrefix)
 	var rows []table.Row
 	for next := ""; ; {
-		page, err := db.Store.List(ctx, db.t.Votes, r, 100, next)
+		page, err := db.store.List(ctx, db.t.Votes, r, 100, next)
 		if err != nil {
 			return nil, unavailable(err)
 		}
@@ -130,10 +130,10 @@ func (p *voteOp) message() message { return message{Author: p.author, Prompt: p.
 
 // wake puts a wake-up on the queue unless one is there that is fresh enough for a write now.
 func (p *voteOp) wake(ctx context.Context) (err error) {
-	if !p.wokenAt.IsZero() && p.db.Now().Sub(p.wokenAt) < p.db.times.fresh || p.author == "" {
+	if !p.wokenAt.IsZero() && p.db.now().Sub(p.wokenAt) < p.db.times.fresh || p.author == "" {
 		return nil // for nobody knows whose prompt to project
 	}
-	sent := p.db.Now()
+	sent := p.db.now()
 	if p.receipt, err = p.db.send(ctx, QueueMoves, p.message().text(), p.db.times.vote); err == nil {
 		p.wokenAt = sent
 	}
@@ -163,7 +163,7 @@ func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 				return prompt.Tally{}, unavailable(err)
 			}
 		}
-		if err := p.db.Sleep(ctx, p.db.jitter(wait)); err != nil {
+		if err := p.db.sleep(ctx, p.db.jitter(wait)); err != nil {
 			return prompt.Tally{}, unavailable(err)
 		}
 		wait = min(wait*2, 200*time.Millisecond)
@@ -203,7 +203,7 @@ func (p *voteOp) over(b ballot) bool {
 // it.
 func (p *voteOp) cast(ctx context.Context, b ballot) error {
 	ctx = context.WithoutCancel(ctx) // half of it must not depend on who is still listening
-	now := p.db.Now()
+	now := p.db.now()
 	p.wrote = true
 	var g errgroup.Group
 	var batchErr, indexErr error
@@ -308,11 +308,11 @@ func (p *voteOp) expedite() {
 
 // expedite has a message come in a second. Where that fails it comes in its own time.
 func (db *DB) expedite(name string, r queue.Receipt) {
-	db.Background(func() {
+	db.background(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
 		defer cancel()
-		if _, err := db.Queues.Hide(ctx, name, r, time.Second); err != nil && !errors.Is(err, queue.ErrGone) {
-			db.Log.DebugContext(ctx, "wake-up not brought forward", slog.String("queue", name), slog.Any("error", err))
+		if _, err := db.queues.Hide(ctx, name, r, time.Second); err != nil && !errors.Is(err, queue.ErrGone) {
+			db.log.DebugContext(ctx, "wake-up not brought forward", slog.String("queue", name), slog.Any("error", err))
 		}
 	})
 }

@@ -57,9 +57,12 @@ func newWorldOn(t testing.TB, store table.DB) *world {
 }
 
 // another returns a second instance of the application on the same stores.
-func (w *world) another() *promptdb.DB {
+func (w *world) another() *promptdb.DB { return w.over(w.store) }
+
+// over returns an instance whose tables are reached through store.
+func (w *world) over(store table.DB) *promptdb.DB {
 	return promptdb.New(promptdb.Config{
-		Store: w.store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(ctx context.Context, d time.Duration) error { w.clock.Advance(d); return ctx.Err() },
 	})

@@ -11,14 +11,14 @@ import (
 )
 
 // Triggers returns the functions that no request starts. Each has a folder of its name in
-// functions/.
-func Triggers(db *promptdb.DB) []function.Trigger {
+// functions/. What the timers did is told to log.
+func Triggers(db *promptdb.DB, log *slog.Logger) []function.Trigger {
 	return []function.Trigger{
 		{Name: "score-bucket-moves", Queue: promptdb.QueueMoves, Run: message(db.Move)},
 		{Name: "index-repairs", Queue: promptdb.QueueRepairs, Run: message(db.Repair)},
-		{Name: "anti-entropy", Schedule: "0 */15 * * * *", Run: sweep(db)},
-		{Name: "purge", Schedule: "0 30 3 * * *", Run: purge(db)},
-		{Name: "erase", Schedule: "0 10 * * * *", Run: erase(db)},
+		{Name: "anti-entropy", Schedule: "0 */15 * * * *", Run: sweep(db, log)},
+		{Name: "purge", Schedule: "0 30 3 * * *", Run: purge(db, log)},
+		{Name: "erase", Schedule: "0 10 * * * *", Run: erase(db, log)},
 	}
 }
 
@@ -27,30 +27,30 @@ func message(job func(ctx context.Context, text string) error) function.Func {
 	return func(ctx context.Context, in function.Invocation) error { return job(ctx, in.Text) }
 }
 
-func sweep(db *promptdb.DB) function.Func {
+func sweep(db *promptdb.DB, log *slog.Logger) function.Func {
 	return func(ctx context.Context, _ function.Invocation) error {
 		rows, differences, err := db.Sweep(ctx)
 		level := slog.LevelInfo
 		if differences > 0 {
 			level = slog.LevelWarn
 		}
-		db.Log.LogAttrs(ctx, level, "anti-entropy", slog.Int("rows", rows), slog.Int("differences", differences))
+		log.LogAttrs(ctx, level, "anti-entropy", slog.Int("rows", rows), slog.Int("differences", differences))
 		return err
 	}
 }
 
-func purge(db *promptdb.DB) function.Func {
+func purge(db *promptdb.DB, log *slog.Logger) function.Func {
 	return func(ctx context.Context, _ function.Invocation) error {
 		prompts, err := db.Purge(ctx)
-		db.Log.LogAttrs(ctx, slog.LevelInfo, "purge", slog.Int("prompts", prompts))
+		log.LogAttrs(ctx, slog.LevelInfo, "purge", slog.Int("prompts", prompts))
 		return err
 	}
 }
 
-func erase(db *promptdb.DB) function.Func {
+func erase(db *promptdb.DB, log *slog.Logger) function.Func {
 	return func(ctx context.Context, _ function.Invocation) error {
 		accounts, err := db.Erase(ctx)
-		db.Log.LogAttrs(ctx, slog.LevelInfo, "erase", slog.Int("accounts", accounts))
+		log.LogAttrs(ctx, slog.LevelInfo, "erase", slog.Int("accounts", accounts))
 		return err
 	}
 }
