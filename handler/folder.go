@@ -79,6 +79,11 @@ func tellItem(std command.Streams, i folder.Item, done string, dryRun bool) {
 	}
 }
 
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // diffFolder prints what differs between a folder and the library: - is on the server, + is here.
 func diffFolder(ctx context.Context, std command.Streams, remote *client.Client, dir string) error {
 	root, err := os.OpenRoot(dir)

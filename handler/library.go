@@ -17,9 +17,11 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-const refHelp = `
-NAME is the name, slug or id of a prompt of yours; @HANDLE/NAME is one of another user. NAME@LABEL and NAME@3 name a
-version. Where none is named, it is that with the label production, or else the latest.`
+const nameHelp = `
+NAME is the name, slug or id of a prompt of yours; @HANDLE/NAME is one of another user.`
+
+const refHelp = nameHelp + ` NAME@LABEL and NAME@3 name a
+version. Where none is named, it is `
 
 const callerHelp = `
 
@@ -78,7 +80,7 @@ type asked = func(context.Context, command.Streams, *client.Client, []string) er
 func getCommand() command.Command {
 	return asking(command.Command{
 		Name: "get", Args: []string{"NAME"}, Short: "print the text of a prompt, filled in with --var",
-		Long: "Prints the text of a prompt and nothing else, byte for byte. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold." + refHelp,
+		Long: "Prints the text of a prompt and nothing else, byte for byte. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold. Of a chat it prints the contents of the messages, with --json the messages\ntoo." + refHelp + "that with the label production, or else the latest.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		vars := values{}
 		flags.Var(vars, "var", "`NAME=VALUE` of a variable; once for each")
@@ -89,17 +91,24 @@ func getCommand() command.Command {
 			if err == nil && as.Format != "" {
 				return writeAs(std, as.Format, f)
 			}
-			text := f.Words()
+			said := f.Said
 			if err == nil && (len(vars) > 0 || *fill) {
-				text, err = remote.Render(ctx, f, vars)
+				said, err = remote.Render(ctx, f, vars)
 			}
 			if err != nil {
 				return err
 			}
 			if *asJSON {
-				return printJSON(std.Out, map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "version": f.Version, "text": text})
+				all := map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "version": f.Version, "text": said.Words()}
+				if len(said.Messages) > 0 {
+					all["messages"] = said.Messages
+				}
+				if f.Config != nil {
+					all["config"] = f.Config
+				}
+				return printJSON(std.Out, all)
 			}
-			_, err = io.WriteString(std.Out, text)
+			_, err = io.WriteString(std.Out, said.Words())
 			return err
 		}
 	})
@@ -160,7 +169,8 @@ func saveCommand() command.Command {
 		flags.StringVar(&s.Title, "title", "", "`title`; of a new prompt without one, the name")
 		flags.StringVar(&s.Message, "message", "", "`why` the text is as it is")
 		public := flags.Bool("public", false, "publish it")
-		tags := flags.String("tags", "", "`tags`, separated by commas")
+		tags := flags.String("tags", "", "`tags` of the catalog, separated by commas")
+		ownTags := flags.String("own-tags", "", "`tags` of your own, separated by commas, in no public list")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			text, err := readFile(std.In, args[0])
 			if err != nil {
@@ -180,6 +190,9 @@ func saveCommand() command.Command {
 			if *tags != "" {
 				s.Tags = strings.Split(*tags, ",")
 			}
+			if *ownTags != "" {
+				s.OwnTags = strings.Split(*ownTags, ",")
+			}
 			f, outcome, err := remote.Save(ctx, s)
 			if err != nil {
 				return err
@@ -196,7 +209,7 @@ func saveCommand() command.Command {
 func versionsCommand() command.Command {
 	return asking(command.Command{
 		Name: "versions", Args: []string{"NAME"}, Short: "list the versions of a prompt and their labels",
-		Long: "Lists the versions of a prompt, the newest first, with their labels and why they were made." + refHelp,
+		Long: "Lists the versions of a prompt, the newest first, with their labels and why they were made." + nameHelp,
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		limit := flags.Int("limit", 20, "most versions, up to 100")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
@@ -228,24 +241,13 @@ func versionsCommand() command.Command {
 func diffCommand() command.Command {
 	return asking(command.Command{
 		Name: "diff", Args: []string{"NAME@FROM", "[TO]"}, Short: "print what differs between two versions, or a folder and the library, as diff -u does",
-		Long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest.\nWith the path of a folder instead (./NAME), it prints what differs between its files and your prompts; see pull." + refHelp,
+		Long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest,\nwhich is TO where it is left out. With the path of a folder instead (./NAME), it prints what differs between its files and\nyour prompts; see pull." + nameHelp,
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
-			if len(args) == 1 {
+			if len(args) == 1 && isFolder(args[0]) {
 				return diffFolder(ctx, std, remote, args[0])
 			}
-			if len(args) == 3 { // as one may say it, too
-				args = []string{args[0] + "@" + args[1], args[2]}
-			}
-			if len(args) != 2 {
-				return command.UsageError(`diff: name two versions, as in "greeting@1 2", or a folder`)
-			}
-			from, err := ref(args[0])
-			if err != nil {
-				return err
-			}
-			name, _, _ := strings.Cut(args[0][1:], "@")
-			to, err := ref(args[0][:1] + name + "@" + args[1])
+			from, to, err := compared(args)
 			if err != nil {
 				return err
 			}
@@ -262,10 +264,36 @@ func diffCommand() command.Command {
 	})
 }
 
+// compared reads which two contents of a prompt are to be compared.
+func compared(args []string) (from, to prompt.Ref, err error) {
+	if len(args) == 3 { // as one may say it, too
+		args = []string{args[0] + "@" + args[1], args[2]}
+	}
+	if len(args) == 1 {
+		args = append(args, prompt.Latest)
+	}
+	if len(args) != 2 {
+		return from, to, command.UsageError(`diff: name two versions, as in "greeting@1 2", or a folder`)
+	}
+	if from, err = ref(args[0]); err != nil {
+		return from, to, err
+	}
+	if from.Version == 0 && from.Label == "" {
+		return from, to, command.UsageError(fmt.Sprintf(`diff: %[1]q names no version, and no folder here: write "%[1]s@1 2", or "%[1]s@1" for what came after`, args[0]))
+	}
+	name := args[0][:strings.LastIndexByte(args[0], '@')+1]
+	which := strings.TrimPrefix(args[1], name)
+	if strings.Contains(which, "@") {
+		return from, to, command.UsageError(`diff: name two versions of one prompt, as in "greeting@1 2"`)
+	}
+	to, err = ref(name + which)
+	return from, to, err
+}
+
 func labelCommand() command.Command {
 	return asking(command.Command{
 		Name: "label", Args: []string{"NAME@VERSION", "LABEL"}, Short: "put a label on a version of a prompt, or take it away",
-		Long: "Puts a label on the version that is named: \"label greeting@3 production\" has programs get version 3. With --remove the label\nis taken from the prompt." + refHelp,
+		Long: "Puts a label on the version that is named: \"label greeting@3 production\" has programs get version 3. With --remove the label\nis taken from the prompt." + refHelp + "the latest.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		remove := flags.Bool("remove", false, "take the label away")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
@@ -292,7 +320,7 @@ func labelCommand() command.Command {
 func forkCommand() command.Command {
 	return asking(command.Command{
 		Name: "fork", Args: []string{"NAME"}, Short: "make a private copy of a prompt that knows where it comes from",
-		Long: "Makes a private copy of a prompt of yours or another user's, which can follow what is changed there: see upstream. The same\nfork again is the one that was made." + refHelp,
+		Long: "Makes a private copy of a prompt of yours or another user's, which can follow what is changed there: see upstream. The same\nfork again is the one that was made." + refHelp + "the latest.",
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			r, err := ref(args[0])

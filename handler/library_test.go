@@ -40,8 +40,8 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^greeting@1 unchanged`, "save", greeting, "--user", "ann")
 	ok(`^Dear \{\{name\}\},\r\n\$\{mood:warm\} regards to \{\{place\}\}\.$`, "get", "greeting", "--user", "ann")
 	ok(`^Dear Ann=Lee,\r\nwarm regards to \{\{name\}\}\.$`, "get", "--var", "name=Ann=Lee", "greeting", "--var", "place={{name}}", "--user", "ann")
-	fails(command.Failed, ": name is required; place is required\n", "get", "greeting", "--fill", "--user", "ann")
-	fails(command.Failed, "x is no variable of this prompt; it has", "get", "greeting", "--var", "x=1", "--user", "ann")
+	fails(command.Failed, `: "name" is required; "place" is required`+"\n", "get", "greeting", "--fill", "--user", "ann")
+	fails(command.Failed, `"x" is no variable of this prompt; it has`, "get", "greeting", "--var", "x=1", "--user", "ann")
 	fails(command.Usage, "want NAME=VALUE", "get", "greeting", "--var", "x")
 	fails(command.Usage, "names no prompt", "get", "@ann/", "--user", "ann")
 	fails(command.Failed, "there is no such", "get", "nosuch", "--user", "ann")
@@ -63,7 +63,11 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^2 .*latest +Shorter\n1 `, "versions", "greeting", "--user", "ann")
 	ok(`(?s)^--- .*\n-Dear .*\n\+Hello `, "diff", "greeting@1", "latest", "--user", "ann")
 	ok(`(?s)^--- .*\n-Dear .*\n\+Hello `, "diff", "greeting", "1", "latest", "--user", "ann")
+	ok(`(?s)^--- version 1\n.*\n\+Hello `, "diff", "greeting@1", "--user", "ann") // and the latest
+	ok(`(?s)^--- version 2\n.*\n\+Dear `, "diff", "greeting@2", "greeting@1", "--user", "ann")
 	fails(command.Usage, "name two versions", "diff", "greeting", "1", "2", "3")
+	fails(command.Usage, `"greeting" names no version, and no folder here: write "greeting@1 2"`, "diff", "greeting", "--user", "ann")
+	fails(command.Usage, "two versions of one prompt", "diff", "greeting@1", "other@2", "--user", "ann")
 	ok(`^greeting: production is version 1\n$`, "label", "greeting@1", "production", "--user", "ann")
 	// what is in production
 	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var", "place=Rome", "--user", "ann")
@@ -87,6 +91,16 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Failed, "this prompt is no fork", "upstream", "greeting", "--user", "ann")
 	ok(`^greeting: no production any more\n$`, "label", "greeting", "production", "--remove", "--user", "ann")
 
+	fails(command.Failed, `tag "mine": is not an active tag of the catalog`, "save", greeting, "--tags", "text,mine", "--user", "ann")
+	ok(`^greeting@4 updated`, "save", greeting, "--tags", "text", "--own-tags", "mine,my own", "--user", "ann")
+	_, body := send(t, "POST", url+"/api/v1/prompts", `{"name":"chat","title":"A chat","kind":"chat","messages":[{"role":"system","content":"Be {{mood}}."},{"placeholder":"before"},{"role":"user","content":"Hi"}],"config":{"model":"m"}}`)
+	require.Contains(t, body, `"version":1`)
+	ok(`^Be kind\.\n\nHi$`, "get", "chat", "--var", "mood=kind", "--user", "ann")
+	_, out, _ = handler(t, "get", "chat", "--json", "--var", "mood=kind", "--user", "ann")
+	require.Contains(t, out, `"config":{"model":"m"}`)
+	require.Contains(t, out, `"messages":[{"role":"system","content":"Be kind."},{"placeholder":"before"},{"role":"user","content":"Hi"}]`)
+
+	fails(command.Failed, "an access token of this service, which begins with ph_", "get", "greeting", "--token", "abc")
 	status, body := send(t, "POST", url+"/api/v1/me/tokens", `{"name":"CI","scopes":["read"]}`)
 	require.Equal(t, 201, status, body)
 	var made struct{ Token string }

@@ -82,7 +82,7 @@ Nobody,x,FALSE,TEXT,
 `
 
 const rejections = `row 2 (line 4) "" rejected: title: give the prompt a title
-row 5 (line 7) "Poem" rejected: tags[0]: is not an active tag of the catalog; take one from the list of tags
+row 5 (line 7) "Poem" rejected: tag "haiku": is not an active tag of the catalog; take one from the list of tags
 row 6 (line 8) "" rejected: has 2 fields, the first line has 5
 row 7 (line 9) "Nobody" rejected: contributor: names nobody
 `

@@ -167,5 +167,5 @@ func TestDryRun(t *testing.T) {
 	require.Equal(t, client.Created, outcome)
 	outcome, err = check(t.Context(), format.Row{Document: format.Document{Text: "texts", Tags: []string{"a", "b c"}, Visibility: "public"}})
 	require.Equal(t, client.Rejected, outcome)
-	require.ErrorContains(t, err, "title: give the prompt a title; text: shorten the text to at most 4 characters, it has 5; tags[1]: ")
+	require.ErrorContains(t, err, "title: give the prompt a title; text: shorten the text to at most 4 characters, it has 5; tag \"b c\": ")
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
@@ -34,26 +33,19 @@ func which(r prompt.Ref) string {
 	return ""
 }
 
-// said is what a prompt says: a text, or the messages of a chat.
-type said struct {
-	Text     string `json:"text"`
-	Messages []struct {
-		Content string `json:"content"`
-	} `json:"messages"`
+// Said is what a prompt says: a text, or the messages of a chat.
+type Said struct {
+	Text     string           `json:"text"`
+	Messages []prompt.Message `json:"messages"`
 }
 
-// Words returns the text, or the messages with an empty line between them.
-func (s said) Words() string {
-	texts := []string{s.Text}
-	for i, m := range s.Messages {
-		if i == 0 {
-			texts = nil
-		}
-		if m.Content != "" {
-			texts = append(texts, m.Content)
-		}
+// Words returns the text, or what is in the messages.
+func (s Said) Words() string {
+	c := prompt.Content{Text: s.Text, Messages: s.Messages}
+	if len(s.Messages) > 0 {
+		c.Kind = prompt.KindChat
 	}
-	return strings.Join(texts, "\n\n")
+	return c.Words()
 }
 
 // A Found is a prompt as a command needs it.
@@ -62,12 +54,13 @@ type Found struct {
 	Name  string `json:"name"`
 	Slug  string `json:"slug"`
 	Title string `json:"title"`
-	said
-	AuthorName string `json:"authorName"`
-	Visibility string `json:"visibility"`
-	Version    int64  `json:"version"`
-	Revision   int64  `json:"revision"`
-	Score      int    `json:"score"`
+	Said
+	Config     json.RawMessage `json:"config"`
+	AuthorName string          `json:"authorName"`
+	Visibility string          `json:"visibility"`
+	Version    int64           `json:"version"`
+	Revision   int64           `json:"revision"`
+	Score      int             `json:"score"`
 
 	Raw json.RawMessage `json:"-"` // what the service said
 }
@@ -106,15 +99,14 @@ func isStatus(err error, status int) bool {
 	return errors.As(err, &p) && p.Status == status
 }
 
-// Render returns the text of what Get found, with values in the places of its variables.
-func (c *Client) Render(ctx context.Context, f Found, values map[string]string) (string, error) {
+// Render returns what Get found, with values in the places of its variables.
+func (c *Client) Render(ctx context.Context, f Found, values map[string]string) (rendered Said, err error) {
 	body, err := json.Marshal(map[string]any{"values": values, "version": f.Version})
 	if err != nil {
-		return "", err
+		return rendered, err
 	}
-	var rendered said
 	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts/" + url.PathEscape(f.ID) + "/render", body: body}, &rendered)
-	return rendered.Words(), err
+	return rendered, err
 }
 
 // Search returns up to limit public prompts whose titles have the words, or prompts of the

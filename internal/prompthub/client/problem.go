@@ -24,6 +24,7 @@ type Problem struct {
 type Rule struct {
 	Location string `json:"location"`
 	Message  string `json:"message"`
+	Value    any    `json:"value"`
 }
 
 // Error returns the rules that were broken or, where none are named, the whole refusal.
@@ -38,9 +39,12 @@ func (p *Problem) Error() string {
 	rules := make([]string, len(p.Errors))
 	for i, e := range p.Errors {
 		where := strings.TrimPrefix(e.Location, "body.")
+		tag, named := e.Value.(string)
 		switch name, isValue := strings.CutPrefix(where, "values."); {
 		case isValue: // of a variable, whom the message is about
-			rules[i] = name + " " + e.Message
+			rules[i] = fmt.Sprintf("%q %s", name, e.Message)
+		case named && strings.HasPrefix(where, "tags["): // who wrote them did not count them
+			rules[i] = fmt.Sprintf("tag %q: %s", tag, e.Message)
 		case where != "":
 			rules[i] = where + ": " + e.Message
 		default:

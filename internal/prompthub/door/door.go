@@ -43,6 +43,9 @@ func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, err
 	}
 	if err == nil && !u.Known() && (n.Users || !d.PublicRead) {
 		err = fault.New(fault.Unauthenticated, "sign in to use this")
+		if r.Header.Get("Authorization") != "" {
+			err = fault.New(fault.Unauthenticated, "the Authorization header names nobody here; send an access token of this service, which begins with ph_")
+		}
 	}
 	if u.Known() {
 		httpjson.SetUser(r.Context(), prompt.AuthorKey(u.ID))
