@@ -215,7 +215,8 @@ func (d *told) verifyRows(t *testing.T, s *Store, w string) {
 	t.Helper()
 	head := 0
 	as, bs := map[string]bool{}, map[string]bool{}
-	err := table.All(t.Context(), s.Tables, "Rows", table.Range{Partition: w}, func(r table.Row) (bool, error) {
+	for r, err := range table.All(t.Context(), s.Tables, "Rows", table.Range{Partition: w}) {
+		require.NoError(t, err)
 		switch r.Row[0] {
 		case '!':
 			head = int(r.Props.Get("N").Int())
@@ -224,9 +225,7 @@ func (d *told) verifyRows(t *testing.T, s *Store, w string) {
 		case 'b':
 			bs[r.Row[1:]] = true
 		}
-		return true, nil
-	})
-	require.NoError(t, err)
+	}
 	require.GreaterOrEqual(t, head, d.heads[w], "writer %s", w)
 	require.Len(t, as, head)
 	require.Equal(t, as, bs)

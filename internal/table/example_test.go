@@ -48,13 +48,10 @@ func ExampleAll() {
 			panic(err)
 		}
 	}
-	err := table.All(ctx, db, "Orders", table.Prefix("ann", "2026|"), func(r table.Row) (bool, error) {
-		fmt.Println(r.Row)
-		return true, nil
-	})
-	fmt.Println(err)
+	for r, err := range table.All(ctx, db, "Orders", table.Prefix("ann", "2026|")) {
+		fmt.Println(r.Row, err)
+	}
 	// Output:
-	// 2026|a
-	// 2026|b
-	// <nil>
+	// 2026|a <nil>
+	// 2026|b <nil>
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -182,21 +183,22 @@ func After(prefix string) string {
 	return prefix[:last] + string(prefix[last]+1)
 }
 
-// All calls yield for every row of a range in key order, page after page, until it returns false.
-func All(ctx context.Context, db DB, table string, r Range, yield func(Row) (bool, error)) error {
-	next := ""
-	for {
-		page, err := db.List(ctx, table, r, MaxPage, next)
-		if err != nil {
-			return fmt.Errorf("list %s: %w", table, err)
-		}
-		for _, row := range page.Rows {
-			if more, err := yield(row); err != nil || !more {
-				return err
+// All yields every row of a range in key order, read page after page. An error comes without a row
+// and is the last.
+func All(ctx context.Context, db DB, table string, r Range) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for next, more := "", true; more; more = next != "" {
+			page, err := db.List(ctx, table, r, MaxPage, next)
+			if err != nil {
+				yield(Row{}, fmt.Errorf("list %s: %w", table, err))
+				return
 			}
-		}
-		if next = page.Next; next == "" {
-			return nil
+			for _, row := range page.Rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			next = page.Next
 		}
 	}
 }

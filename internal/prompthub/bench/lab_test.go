@@ -229,12 +229,12 @@ func (l *lab) rows() int64 {
 	n := int64(0)
 	t := promptdb.DefaultTables()
 	for _, name := range []string{t.Newest, t.MostLiked, t.Hot, t.Best, t.TagIndex, t.TitleIndex, t.DeletedIndex, t.HiddenIndex, t.Votes} {
-		require.NoError(l.t, table.All(l.t.Context(), l.meter.rows, name, table.Range{}, func(row table.Row) (bool, error) {
+		for row, err := range table.All(l.t.Context(), l.meter.rows, name, table.Range{}) {
+			require.NoError(l.t, err)
 			if row.Props.Get("PromptId").Str() == string(l.prompt) && row.Props.Get("VoterId").Str() == "" {
 				n++
 			}
-			return true, nil
-		}))
+		}
 	}
 	return n
 }

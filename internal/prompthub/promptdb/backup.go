@@ -122,20 +122,25 @@ func (b *backup) all(ctx context.Context) error {
 }
 
 func (b *backup) table(ctx context.Context, name string, of func(table.Row) (*line, error)) error {
-	return table.All(ctx, b.db.store, name, table.Range{}, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, b.db.store, name, table.Range{}) {
+		if err != nil {
+			return err
+		}
 		l, err := of(row)
 		switch {
 		case errors.Is(err, errUnreadable) || errors.Is(err, errNewer) || errors.Is(err, errForeign):
 			b.report(Difference{Table: name, Key: row.Key, What: err.Error() + "; it was left out"})
-			return true, nil
+			continue
 		case err != nil:
-			return false, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
+		case l == nil:
+			continue
 		}
-		if l == nil {
-			return true, nil
+		if err := b.emit(*l); err != nil {
+			return err
 		}
-		return true, b.emit(*l)
-	})
+	}
+	return nil
 }
 
 func (b *backup) emit(l line) error {

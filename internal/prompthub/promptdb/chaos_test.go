@@ -159,12 +159,12 @@ func (r *ring) publicRows(id prompt.ID) int {
 // rowsIn counts the rows of a prompt in a table.
 func (r *ring) rowsIn(name string, id prompt.ID) int {
 	n := 0
-	_ = table.All(context.Background(), r.store, name, table.Range{}, func(row table.Row) (bool, error) {
+	for row, err := range table.All(context.Background(), r.store, name, table.Range{}) {
+		require.NoError(r.t, err)
 		if strings.HasSuffix(row.Row, string(id)) {
 			n++
 		}
-		return true, nil
-	})
+	}
 	return n
 }
 

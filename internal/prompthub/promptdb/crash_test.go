@@ -430,10 +430,10 @@ func TestOvertakenJobOfAVote(t *testing.T) {
 		const voter = "early 0"
 		index := promptdb.DefaultTables().VotesByVoter
 		rows := func() (rows []table.Row) {
-			require.NoError(t, table.All(t.Context(), r.store, index, table.Range{Partition: "u|early%200"}, func(row table.Row) (bool, error) {
+			for row, err := range table.All(t.Context(), r.store, index, table.Range{Partition: "u|early%200"}) {
+				require.NoError(t, err)
 				rows = append(rows, row)
-				return true, nil
-			}))
+			}
 			return rows
 		}
 		// The index row lags behind, so that the job has something to write.
@@ -578,10 +578,10 @@ func purged(t *testing.T, r *ring, p prompt.Prompt, _ bool) {
 	_, err := r.truth.Record(context.Background(), "ann", p.ID)
 	require.Error(t, err)
 	for _, name := range promptdb.DefaultTables().All() {
-		require.NoError(t, table.All(context.Background(), r.store, name, table.Range{}, func(row table.Row) (bool, error) {
+		for row, err := range table.All(context.Background(), r.store, name, table.Range{}) {
+			require.NoError(t, err)
 			require.NotContains(t, row.Key.String(), string(p.ID), name)
 			require.NotContains(t, row.Row, "!idem|", name)
-			return true, nil
-		}))
+		}
 	}
 }

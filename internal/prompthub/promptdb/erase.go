@@ -82,7 +82,10 @@ func (db *DB) Erase(ctx context.Context) (int, error) {
 	var failed failures
 	// A day's partition is due when the whole day is: a day late at most, never early.
 	r := table.Range{FromPartition: erasePrefix, ToPartition: erasePrefix + day(db.now())}
-	err := table.All(ctx, db.store, db.t.Users, r, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, db.store, db.t.Users, r) {
+		if err != nil {
+			return erased, errors.Join(err, failed.join())
+		}
 		user := row.Props.Get("UserId").Str()
 		at, err := db.Erasure(ctx, user)
 		switch {
@@ -95,9 +98,11 @@ func (db *DB) Erase(ctx context.Context) (int, error) {
 				erased++
 			}
 		}
-		return failed.record(err) && db.now().Before(until) && ctx.Err() == nil, nil
-	})
-	return erased, errors.Join(err, failed.join())
+		if !failed.record(err) || !db.now().Before(until) || ctx.Err() != nil {
+			break
+		}
+	}
+	return erased, failed.join()
 }
 
 // EraseNow removes for good all that is stored of a user who has a mark, or as much as it can until
@@ -131,11 +136,14 @@ func (e *erasure) late() bool { return !e.db.now().Before(e.until) }
 // the others.
 func (e *erasure) each(ctx context.Context, name string, r table.Range, do func(table.Row) error) error {
 	var failed failures
-	err := table.All(ctx, e.db.store, name, r, func(row table.Row) (bool, error) {
-		return failed.record(do(row)) && !e.late() && ctx.Err() == nil, nil
-	})
-	if err != nil {
-		failed.record(unavailable(err))
+	for row, err := range table.All(ctx, e.db.store, name, r) {
+		if err != nil {
+			failed.record(unavailable(err))
+			break
+		}
+		if !failed.record(do(row)) || e.late() || ctx.Err() != nil {
+			break
+		}
 	}
 	return failed.join()
 }

@@ -26,7 +26,8 @@ func (w *world) traces(user string) (found []string) {
 	w.t.Helper()
 	encoded := strings.NewReplacer("|", "%7C", "/", "%2F").Replace(user)
 	for _, name := range promptdb.DefaultTables().All() {
-		require.NoError(w.t, table.All(w.t.Context(), w.store, name, table.Range{}, func(row table.Row) (bool, error) {
+		for row, err := range table.All(w.t.Context(), w.store, name, table.Range{}) {
+			require.NoError(w.t, err)
 			text := row.Partition + " " + row.Row
 			for _, p := range row.Props {
 				text += " " + p.Value.String()
@@ -34,8 +35,7 @@ func (w *world) traces(user string) (found []string) {
 			if strings.Contains(text, user) || strings.Contains(text, encoded) {
 				found = append(found, name+": "+row.Key.String())
 			}
-			return true, nil
-		}))
+		}
 	}
 	return found
 }

@@ -298,14 +298,16 @@ func (k *keyed) one() string {
 		return fmt.Sprintf("one key was answered %v", ids)
 	}
 	live := map[prompt.ID]bool{}
-	err := table.All(context.Background(), k.e.store, promptdb.DefaultTables().Prompts, table.Range{Partition: "u|" + k.author}, func(row table.Row) (bool, error) {
+	for row, err := range table.All(context.Background(), k.e.store, promptdb.DefaultTables().Prompts, table.Range{Partition: "u|" + k.author}) {
+		if err != nil {
+			return err.Error()
+		}
 		if row.Props.Get("IdempotencyHash").Str() == k.key.Key && !row.Props.Get("IsDeleted").Bool() {
 			live[prompt.ID(row.Row)] = true
 		}
-		return true, nil
-	})
-	if err != nil || len(live) > 1 && !k.several {
-		return fmt.Sprintf("one key made %v that live: %v", live, err)
+	}
+	if len(live) > 1 && !k.several {
+		return fmt.Sprintf("one key made %v that live", live)
 	}
 	p, isNew, err := k.e.truth.Add(context.Background(), k.e.made(k.author, "Keyed", 9999), &k.key)
 	switch {

@@ -708,9 +708,14 @@ func (e *explorer) purged(s *subject) string {
 		}
 	}
 	left := 0
-	err = table.All(context.Background(), e.store, t.Votes, table.Range{Partition: "p|" + string(s.id)}, func(table.Row) (bool, error) { left++; return true, nil })
-	if err != nil || left > 0 {
-		return fmt.Sprintf("%d rows of the purged prompt are left in %s: %v", left, t.Votes, err)
+	for _, err := range table.All(context.Background(), e.store, t.Votes, table.Range{Partition: "p|" + string(s.id)}) {
+		if err != nil {
+			return err.Error()
+		}
+		left++
+	}
+	if left > 0 {
+		return fmt.Sprintf("%d rows of the purged prompt are left in %s", left, t.Votes)
 	}
 	return ""
 }

@@ -83,10 +83,10 @@ func (w *world) damage(rnd *rand.Rand) {
 	names := append(slices.Clone(indexNames), "Prompts", "Prompts", "PromptVotes", "PromptVotesByVoter")
 	name := names[rnd.IntN(len(names))]
 	var rows []table.Row
-	require.NoError(w.t, table.All(w.t.Context(), w.store, name, table.Range{}, func(row table.Row) (bool, error) {
+	for row, err := range table.All(w.t.Context(), w.store, name, table.Range{}) {
+		require.NoError(w.t, err)
 		rows = append(rows, row)
-		return true, nil
-	}))
+	}
 	row := rows[rnd.IntN(len(rows))]
 	merge := func(p table.Prop) {
 		w.must(name, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{p}}})

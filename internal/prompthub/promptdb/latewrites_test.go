@@ -119,10 +119,11 @@ func TestInsertOfVoterRow(t *testing.T) {
 		votes("vera", prompt.Like)(r, &p)
 		// The vote's own write of the index row failed (time-out, never landed).
 		vv := promptdb.DefaultTables().VotesByVoter
-		require.NoError(t, table.All(t.Context(), r.store, vv, table.Range{Partition: "u|vera"}, func(row table.Row) (bool, error) {
+		for row, err := range table.All(t.Context(), r.store, vv, table.Range{Partition: "u|vera"}) {
+			require.NoError(t, err)
 			_, err := r.store.Write(t.Context(), vv, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
-			return true, err
-		}))
+			require.NoError(t, err)
+		}
 		r.loseMessages(promptdb.QueueMoves)
 		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error {
 			return move("vera")(ctx, db, r, p)
@@ -177,10 +178,11 @@ func TestSweepVoterRow(t *testing.T) {
 	w.vote("vera", p.ID, prompt.Like)
 	w.run()
 	vv := promptdb.DefaultTables().VotesByVoter
-	require.NoError(t, table.All(t.Context(), w.store, vv, table.Range{}, func(row table.Row) (bool, error) {
+	for row, err := range table.All(t.Context(), w.store, vv, table.Range{}) {
+		require.NoError(t, err)
 		_, err := w.store.Write(t.Context(), vv, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
-		return true, err
-	}))
+		require.NoError(t, err)
+	}
 	for range 3 {
 		_, n, err := w.Sweep(t.Context())
 		require.NoError(t, err)
@@ -217,7 +219,10 @@ func TestSweepStuck(t *testing.T) {
 		w.clock.Advance(25 * time.Hour)
 	}
 	rows := 0
-	require.NoError(t, table.All(t.Context(), w.store, "TagIndex", table.Range{Partition: "t|zzz"}, func(table.Row) (bool, error) { rows++; return true, nil }))
+	for _, err := range table.All(t.Context(), w.store, "TagIndex", table.Range{Partition: "t|zzz"}) {
+		require.NoError(t, err)
+		rows++
+	}
 	require.Zero(t, rows, "the stray row of another prompt is never removed")
 }
 

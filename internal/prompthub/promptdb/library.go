@@ -85,10 +85,13 @@ func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func
 		}
 	}
 	r := table.Prefix(promptKey(rec.AuthorID, rec.ID).Partition, versionsOf(rec.ID))
-	err := table.All(ctx, db.store, db.t.Prompts, r, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, db.store, db.t.Prompts, r) {
+		if err != nil {
+			return err
+		}
 		id, n, ok := parseVersion(row.Row)
 		if !ok || id != rec.ID || n > rec.Last {
-			return true, nil // checkLibraryRow reports it
+			continue // checkLibraryRow reports it
 		}
 		missing(n)
 		next = n - 1
@@ -101,12 +104,12 @@ func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func
 		} else if n == rec.Version && hash != rec.Content().Hash() {
 			differ(db.t.Prompts, row.Key, "is the latest version, and the prompt has another content")
 		}
-		return true, db.checkUses(ctx, rec, v, row, differ)
-	})
-	if err == nil {
-		missing(0)
+		if err := db.checkUses(ctx, rec, v, row, differ); err != nil {
+			return err
+		}
 	}
-	return err
+	missing(0)
+	return nil
 }
 
 // checkLibraryRow reports a row of a name, of labels or of a version that no prompt has.

@@ -146,24 +146,36 @@ func (b *backup) contents(ctx context.Context, rec record, above int64) error {
 		Partition: promptKey(rec.AuthorID, rec.ID).Partition,
 		From:      versionKey(rec.AuthorID, rec.ID, rec.Last).Row, To: versionKey(rec.AuthorID, rec.ID, above).Row,
 	}
-	return table.All(ctx, b.db.store, b.db.t.Prompts, r, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, b.db.store, b.db.t.Prompts, r) {
+		if err != nil {
+			return err
+		}
 		v := parseVersionRow(row)
-		return true, b.emit(line{Kind: "content", Content: &contentLine{
+		if err := b.emit(line{Kind: "content", Content: &contentLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
-		}})
-	})
+		}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // moves writes what became of the labels of a prompt.
 func (b *backup) moves(ctx context.Context, rec record) error {
 	r := table.Prefix(promptKey(rec.AuthorID, rec.ID).Partition, movesOf(rec.ID))
-	return table.All(ctx, b.db.store, b.db.t.Prompts, r, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, b.db.store, b.db.t.Prompts, r) {
+		if err != nil {
+			return err
+		}
 		m := parseMoveRow(row)
-		return true, b.emit(line{Kind: "move", Move: &moveLine{
+		if err := b.emit(line{Kind: "move", Move: &moveLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, By: m.By, At: m.At,
 			UndoneBy: m.Undone.By, UndoneAt: m.Undone.At,
-		}})
-	})
+		}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // into completes a prompt that is being restored.

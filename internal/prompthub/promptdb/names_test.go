@@ -179,12 +179,12 @@ func TestNamesOfDeletedPrompts(t *testing.T) {
 func (w *world) promptRows(id prompt.ID) []table.Row {
 	w.t.Helper()
 	var rows []table.Row
-	require.NoError(w.t, table.All(w.t.Context(), w.store, promptdb.DefaultTables().Prompts, table.Range{}, func(row table.Row) (bool, error) {
+	for row, err := range table.All(w.t.Context(), w.store, promptdb.DefaultTables().Prompts, table.Range{}) {
+		require.NoError(w.t, err)
 		if strings.Contains(row.Row, string(id)) || row.Props.Get("PromptId").Str() == string(id) {
 			rows = append(rows, row)
 		}
-		return true, nil
-	}))
+	}
 	return rows
 }
 

@@ -28,12 +28,11 @@ func bySchema(store table.DB) []string {
 	for _, name := range append(slices.Clone(indexNames), "Prompts", "PromptVotes", "PromptVotesByVoter") {
 		s.rows[name] = map[table.Key]table.Row{}
 		s.want[name] = map[table.Key]bool{}
-		err := table.All(context.Background(), store, name, table.Range{}, func(row table.Row) (bool, error) {
+		for row, err := range table.All(context.Background(), store, name, table.Range{}) {
+			if err != nil {
+				return []string{err.Error()}
+			}
 			s.rows[name][row.Key] = row
-			return true, nil
-		})
-		if err != nil {
-			return []string{err.Error()}
 		}
 	}
 	for key, row := range s.rows["Prompts"] {
@@ -368,10 +367,10 @@ func TestSchemaOracle(t *testing.T) {
 	tried := 0
 	for _, name := range append(slices.Clone(indexNames), "Prompts", "PromptVotes", "PromptVotesByVoter") {
 		var rows []table.Row
-		require.NoError(t, table.All(t.Context(), w.store, name, table.Range{}, func(row table.Row) (bool, error) {
+		for row, err := range table.All(t.Context(), w.store, name, table.Range{}) {
+			require.NoError(t, err)
 			rows = append(rows, row)
-			return true, nil
-		}))
+		}
 		require.NotEmpty(t, rows, name)
 		for i := 0; i < len(rows); i += 3 { // coprime to the number of properties, mostly
 			row := rows[i]

@@ -27,15 +27,20 @@ func (db *DB) Purge(ctx context.Context) (int, error) {
 	purged := 0
 	var failed failures
 	r := table.Range{FromPartition: deletedPrefix, ToPartition: due}
-	err := table.All(ctx, db.store, db.t.DeletedIndex, r, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, db.store, db.t.DeletedIndex, r) {
+		if err != nil {
+			return purged, errors.Join(err, failed.join())
+		}
 		author, id := row.Props.Get("AuthorId").Str(), prompt.ID(row.Props.Get("PromptId").Str())
 		done, err := db.purge(ctx, author, id, row, until)
 		if done {
 			purged++
 		}
-		return failed.record(err) && db.now().Before(until) && ctx.Err() == nil, nil
-	})
-	return purged, errors.Join(err, failed.join())
+		if !failed.record(err) || !db.now().Before(until) || ctx.Err() != nil {
+			break
+		}
+	}
+	return purged, failed.join()
 }
 
 // failures collects what went wrong with single rows: one that cannot be read keeps nobody from the

@@ -274,10 +274,10 @@ func (w *world) stored() map[string]map[table.Key]table.Row {
 			continue
 		}
 		all[name] = map[table.Key]table.Row{}
-		require.NoError(w.t, table.All(w.t.Context(), w.store, name, table.Range{}, func(row table.Row) (bool, error) {
+		for row, err := range table.All(w.t.Context(), w.store, name, table.Range{}) {
+			require.NoError(w.t, err)
 			all[name][row.Key] = row
-			return true, nil
-		}))
+		}
 	}
 	return all
 }

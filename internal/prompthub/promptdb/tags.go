@@ -88,12 +88,11 @@ func (db *DB) Tags(ctx context.Context) ([]prompt.TagInfo, error) {
 
 func (db *DB) readTags(ctx context.Context) ([]prompt.TagInfo, error) {
 	var tags []prompt.TagInfo
-	err := table.All(ctx, db.store, db.t.TagCatalog, table.Range{Partition: catalogPartition}, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, db.store, db.t.TagCatalog, table.Range{Partition: catalogPartition}) {
+		if err != nil {
+			return nil, unavailable(err)
+		}
 		tags = append(tags, parseTag(row))
-		return true, nil
-	})
-	if err != nil {
-		return nil, unavailable(err)
 	}
 	slices.SortFunc(tags, func(a, b prompt.TagInfo) int {
 		return cmp.Or(cmp.Compare(a.SortOrder, b.SortOrder), cmp.Compare(a.Tag, b.Tag))

@@ -59,12 +59,11 @@ func (db *DB) AddToken(ctx context.Context, t Token) error {
 // Tokens returns the access tokens of a user, the newest first.
 func (db *DB) Tokens(ctx context.Context, owner string) ([]Token, error) {
 	var all []Token
-	err := table.All(ctx, db.store, db.t.AccessTokens, table.Range{Partition: accessPartition(owner)}, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, db.store, db.t.AccessTokens, table.Range{Partition: accessPartition(owner)}) {
+		if err != nil {
+			return nil, unavailable(err)
+		}
 		all = append(all, parseToken(row))
-		return true, nil
-	})
-	if err != nil {
-		return nil, unavailable(err)
 	}
 	slices.SortFunc(all, func(a, b Token) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return all, nil

@@ -198,9 +198,9 @@ func TestUsedBy(t *testing.T) {
 func (w *world) rowsOf(prefix string) map[table.Key]table.Row {
 	w.t.Helper()
 	rows := map[table.Key]table.Row{}
-	require.NoError(w.t, table.All(w.t.Context(), w.store, promptdb.DefaultTables().Prompts, table.Prefix("u|ann", prefix), func(row table.Row) (bool, error) {
+	for row, err := range table.All(w.t.Context(), w.store, promptdb.DefaultTables().Prompts, table.Prefix("u|ann", prefix)) {
+		require.NoError(w.t, err)
 		rows[row.Key] = row
-		return true, nil
-	}))
+	}
 	return rows
 }

@@ -172,11 +172,12 @@ func testLargePage(f fixture) {
 	require.Equal(f, want, keysOf(f.list(table.Range{Partition: "p"}, 333)))
 
 	var all []table.Key
-	err := table.All(f.Context(), f.DB, f.table, table.Range{}, func(r table.Row) (bool, error) {
-		all = append(all, r.Key)
-		return len(all) < table.MaxPage+10, nil
-	})
-	require.NoError(f, err)
+	for r, err := range table.All(f.Context(), f.DB, f.table, table.Range{}) {
+		require.NoError(f, err)
+		if all = append(all, r.Key); len(all) == table.MaxPage+10 {
+			break
+		}
+	}
 	require.Equal(f, want[:table.MaxPage+10], all)
 }
 
