@@ -201,6 +201,10 @@ var mutants = []mutant{
 		"	if err != nil || len(uses) == 0 {", "	if true {",
 	},
 	{
+		"a label by which others include a prompt is removed", "labels.go",
+		"if to == 0 && slices.ContainsFunc(list, has) {", "if false {",
+	},
+	{
 		"what is included is read with the rights of its owner", "resolve.go",
 		"db.named(ctx, viewer, p.owner, p.Include)", "db.named(ctx, p.owner, p.owner, p.Include)",
 	},

@@ -26,8 +26,8 @@ func (a *api) labels() {
 	}, a.setLabel)
 	route(a, user, huma.Operation{
 		OperationID: "delete-label", Method: http.MethodDelete, Path: "/prompts/{id}/labels/{label}", Tags: tags,
-		Summary: "Take a label away; its author may", Errors: []int{403, 404, 422},
-		Description: "Its history stays, and the move can be undone.",
+		Summary: "Take a label away; its author may", Errors: []int{403, 404, 409, 422},
+		Description: "Its history stays, and the move can be undone. While another prompt includes this one by the label the answer is 409, which names it.",
 	}, a.deleteLabel)
 	route(a, reader, huma.Operation{
 		OperationID: "get-label-history", Method: http.MethodGet, Path: "/prompts/{id}/labels/{label}/history", Tags: tags,
@@ -37,7 +37,7 @@ func (a *api) labels() {
 	route(a, user, huma.Operation{
 		OperationID: "undo-label", Method: http.MethodPost, Path: "/prompts/{id}/labels/{label}/undo", Tags: tags, DefaultStatus: http.StatusNoContent,
 		Summary: "Take back the last move of a label that was not undone yet; its author may", Errors: []int{403, 404, 409},
-		Description: "Moves the label back to where it was before, or takes it away where it was nowhere. Where there is nothing to undo the answer is 409.",
+		Description: "Moves the label back to where it was before, or takes it away where it was nowhere. Where there is nothing to undo, or another prompt includes this one by the label that would be gone, the answer is 409.",
 	}, a.undoLabel)
 }
 

@@ -105,6 +105,14 @@ func TestIncludes(t *testing.T) {
 	}
 	change(rules, "Be strict.").is(200)
 	require.Equal(t, `version 1 of this prompt is included by "review" in version 1; change or delete those first`, ann.do("DELETE", rules+"/versions/1", "").problem(409).Detail)
+	ann.do("PUT", rules+"/labels/live", `{"version":2}`).is(200)
+	short := add("short", "@@@langfusePrompt:name=rules|label=live@@@")
+	for _, remove := range []answer{ann.do("DELETE", rules+"/labels/live", ""), ann.do("POST", rules+"/labels/live/undo", "")} {
+		require.Equal(t, `the label live is included by "short" in version 1; change or delete those first`, remove.problem(409).Detail)
+	}
+	ann.do("PUT", rules+"/labels/live", `{"version":1}`).is(200)
+	ann.do("DELETE", short, "").is(204)
+	ann.do("DELETE", rules+"/labels/live", "").is(204)
 
 	// What would lead in a circle, or nowhere, is not saved; what became so is told.
 	for text, detail := range map[string]string{

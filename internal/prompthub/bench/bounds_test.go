@@ -62,9 +62,11 @@ var (
 	aMerge = bound{aSave.operations + 2*4*50, 1500, 256, 32 << 10}
 	aWhole = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10} // a prompt with what it includes
 	aLabel = bound{20, 200, 64, 4 << 10}
-	aTag   = bound{6, 1200, 64, 8 << 10}
-	aToken = bound{4, 60, 64, 4 << 10}           // a user has at most 50
-	aNamed = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
+	// and who includes the prompt by it: the rows of ten names, and a hundred prompts
+	aRemoval = bound{aLabel.operations + 10 + 100, aLabel.rows + 4200, 64, 32 << 10}
+	aTag     = bound{6, 1200, 64, 8 << 10}
+	aToken   = bound{4, 60, 64, 4 << 10}           // a user has at most 50
+	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
 	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each behind
 	// a hundred spaces, and as many nodes of YAML.
 	aFile = bound{8, 100, 1 << 10, 64 << 10}
@@ -122,7 +124,7 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/versions/{version}/diff/{other}": {8, 100, 256, 8 << 10},
 	"DELETE /prompts/{id}/versions/{version}":           aDelete, "POST /prompts/{id}/versions/{version}/restore": aSave,
 	"GET /prompts/{id}/labels": aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
-	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aLabel, "POST /prompts/{id}/labels/{label}/undo": aLabel,
+	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aRemoval, "POST /prompts/{id}/labels/{label}/undo": aRemoval,
 
 	"POST /prompts": aSave, "PUT /prompts/{id}": aSave, "PATCH /prompts/{id}": aSave, "DELETE /prompts/{id}": aDelete,
 	"POST /prompts/{id}/restore": aChange, "PUT /prompts/{id}/hidden": aChange, "DELETE /prompts/{id}/hidden": aChange,
@@ -141,7 +143,7 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
 	// the page again, where it is wrong
 	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10},
-	"POST /app/prompts/{id}/labels/remove": aLabel, "POST /app/prompts/{id}/labels/undo": aLabel,
+	"POST /app/prompts/{id}/labels/remove": aRemoval, "POST /app/prompts/{id}/labels/undo": aRemoval,
 	"POST /app/prompts/{id}/fork":    aSave,
 	"GET /app/prompts/{id}/upstream": {24, 400, 8*2*9 + 64, 16 << 10}, "POST /app/prompts/{id}/upstream": aMerge,
 	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aDraft,

@@ -90,11 +90,13 @@ func accessible(t *testing.T, b browser, base string) {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			visitor := b.visit(t, base, v)
-			look(visitor, stop{"sign in", "/app/signin", nil}, source)
+			left := templates(t)
+			delete(left, look(visitor, stop{"sign in", "/app/signin", nil}, source))
 			p := b.visit(t, base, v).signIn("Root", true)
 			for _, s := range slices.Concat(tour(page, hidden, edited, forked), more, []stop{{"tokens of an author", author + "/tokens", nil}}) {
-				look(p, s, source)
+				delete(left, look(p, s, source))
 			}
+			require.Empty(t, left, "pages that no stop of the tour shows")
 		})
 	}
 }
@@ -116,7 +118,10 @@ func furnish(u user) []stop {
 	whole := make(map[string]any{"title": "Welcome letter", "name": "letters/welcome", "description": "Greets somebody new by the rules of the house.", "text": "Dear {{name}},\n\n@@@langfusePrompt:name=house-rules|label=latest@@@\n\nYours"})
 	u.do(200, "PUT", "/prompts/"+part+"/labels/gone", map[string]any{"version": 1}, nil)
 	broken := make(map[string]any{"title": "A broken include", "text": "First:\n@@@langfusePrompt:name=house-rules|label=gone@@@"})
+	// a label goes where what includes by it is deleted, and may come back
+	u.do(204, "DELETE", "/prompts/"+broken, nil, nil)
 	u.do(204, "DELETE", "/prompts/"+part+"/labels/gone", nil, nil)
+	u.do(200, "POST", "/prompts/"+broken+"/restore", nil, nil)
 	chat := make(map[string]any{"title": "A chat", "kind": "chat", "messages": []map[string]any{
 		{"role": "system", "content": "You review **code** for {{team}}."}, {"placeholder": "history"}, {"role": "user", "content": "Review this:\n\n{{code}}"}, {"role": "assistant", "content": "Let me read it."},
 	}})
@@ -158,8 +163,21 @@ func furnish(u user) []stop {
 	}
 }
 
-// look checks a stop of the tour, light and dark.
-func look(p *tab, s stop, source string) {
+// templates are the names of all pages.
+func templates(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "internal/prompthub/web/templates/*.html"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	names := map[string]bool{}
+	for _, f := range files {
+		names[strings.TrimSuffix(filepath.Base(f), ".html")] = true
+	}
+	return names
+}
+
+// look checks a stop of the tour, light and dark, and returns the name of its page.
+func look(p *tab, s stop, source string) string {
 	p.t.Helper()
 	p.goTo(s.path)
 	if s.then != nil {
@@ -170,6 +188,7 @@ func look(p *tab, s stop, source string) {
 		check(p, source, s.name+" "+scheme)
 		p.shot(s.name + " " + scheme)
 	}
+	return eval[string](p, "document.querySelector('main').dataset.page")
 }
 
 // check requires that axe-core finds nothing to complain of on a page, and that the page is no
@@ -256,6 +275,15 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"profile", "/app/me", nil},
 		{"new token", "/app/me/tokens", func(p *tab) {
 			p.write("#name", "My editor").click("main .stack .primary").reads("Your new token").reads("not used yet")
+		}},
+		{"import", "/app/import", nil},
+		{"import, looked at", "/app/import", func(p *tab) {
+			eval[int](p, `(files => {
+				files.items.add(new File(['{"title":"New here","text":"Hello {{name}}","visibility":"private"}\n{"title":"","text":"No title"}\n'], "prompts.jsonl"));
+				document.querySelector('#file').files = files.files;
+				return 1;
+			})(new DataTransfer())`)
+			p.click("[value=look]").reads("What would be done").reads("rejected: title: give the prompt a title")
 		}},
 		{"tag catalog", "/app/admin/tags", nil},
 		{"moderation", "/app/admin/hidden", nil},

@@ -252,17 +252,23 @@ func (c card) tooMany() error {
 }
 
 // SetLabels puts labels of an author's prompt on a version, or removes them for 0, and returns the
-// labels then. The truth row is read and not written: what lists tell programs of the version with
-// the label production follows by a message. May is asked before anything is changed.
+// labels then. None is removed by which another prompt includes this one. The truth row is read and
+// not written: what lists tell programs of the version with the label production follows by a
+// message. May is asked before anything is changed.
 func (db *DB) SetLabels(ctx context.Context, author string, id prompt.ID, list []string, to int64, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
-	return db.relabel(ctx, author, id, list, may, func(w *work, c card) (card, []table.Op, error) {
+	return db.relabel(ctx, author, id, list, may, func(w *work, p prompt.Prompt, c card) (card, []table.Op, error) {
 		if to != 0 && !c.has(to) {
 			return c, nil, errNoVersion()
 		}
 		has := func(label string) bool { return c.labels[label] != 0 }
 		if to == 0 && !slices.ContainsFunc(list, has) && !tried {
 			return c, nil, fault.New(fault.NotFound, "the prompt has no such label")
+		}
+		if to == 0 && slices.ContainsFunc(list, has) {
+			if err := db.unlabelled(ctx, p, list); err != nil {
+				return c, nil, err
+			}
 		}
 		tried = true
 		c, ops := w.moveOps(c, list, to, by)
@@ -272,9 +278,9 @@ func (db *DB) SetLabels(ctx context.Context, author string, id prompt.ID, list [
 
 func errNoVersion() error { return fault.New(fault.NotFound, "the prompt has no such version") }
 
-// A labelMove returns what becomes of a labels row, and what is written beside it: nothing where it
-// is as it should be. It may be called several times.
-type labelMove func(*work, card) (card, []table.Op, error)
+// A labelMove returns what becomes of the labels row of a prompt, and what is written beside it:
+// nothing where it is as it should be. It may be called several times.
+type labelMove func(*work, prompt.Prompt, card) (card, []table.Op, error)
 
 // relabel changes some labels of an author's prompt, and returns all that it has then.
 func (db *DB) relabel(ctx context.Context, author string, id prompt.ID, list []string, may func(prompt.Prompt) error, move labelMove) (map[string]int64, error) {
@@ -318,7 +324,7 @@ func (w *work) relabel(ctx context.Context, look func(context.Context) (*record,
 		if w.card.deleted {
 			return nil, false, errUnknown()
 		}
-		c, ops, err := move(w, *w.card)
+		c, ops, err := move(w, rec.Prompt, *w.card)
 		if err != nil || len(ops) == 0 {
 			return c.labels, false, err
 		}
@@ -367,7 +373,7 @@ func (w *work) both(ctx context.Context) (rec *record, err error) {
 // then.
 func (db *DB) UndoLabel(ctx context.Context, author string, id prompt.ID, label, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome was to undo
-	return db.relabel(ctx, author, id, []string{label}, may, func(_ *work, c card) (card, []table.Op, error) {
+	return db.relabel(ctx, author, id, []string{label}, may, func(_ *work, p prompt.Prompt, c card) (card, []table.Op, error) {
 		if tried != nil {
 			row, err := db.get(ctx, db.t.Prompts, tried.Key)
 			if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {
@@ -384,6 +390,11 @@ func (db *DB) UndoLabel(ctx context.Context, author string, id prompt.ID, label,
 		m := parseMoveRow(*row)
 		if m.From != 0 && !c.has(m.From) {
 			return c, nil, fault.New(fault.Conflict, fmt.Sprintf("the label was on version %d, which was deleted", m.From))
+		}
+		if m.From == 0 {
+			if err := db.unlabelled(ctx, p, []string{label}); err != nil {
+				return c, nil, err
+			}
 		}
 		c = c.with(label, m.From)
 		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: undoneProps(prompt.Change{By: by, At: db.now().UTC()})}

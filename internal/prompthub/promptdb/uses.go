@@ -121,6 +121,12 @@ func (db *DB) Unused(ctx context.Context, p prompt.Prompt) error {
 	return db.unused(ctx, p, "this prompt", func(prompt.Include) bool { return true })
 }
 
+// unlabelled returns an error that names prompts which include a prompt by one of some labels,
+// where there are any.
+func (db *DB) unlabelled(ctx context.Context, p prompt.Prompt, labels []string) error {
+	return db.unused(ctx, p, "the label "+strings.Join(labels, " or "), func(i prompt.Include) bool { return slices.Contains(labels, i.Label) })
+}
+
 func (db *DB) unused(ctx context.Context, p prompt.Prompt, what string, counts func(prompt.Include) bool) error {
 	uses, more, err := db.usedBy(ctx, p, maxNamed, counts)
 	if err != nil || len(uses) == 0 {

@@ -20,6 +20,9 @@ func TestIncludes(t *testing.T) {
 	bob.post(whole + "/fill").is(422).has("which you may not read")
 	ann.get(whole).is(200).has(toPart)
 	ann.post(part + "/delete").is(409).has("is included by")
+	ann.post(part+"/labels", "label", "live", "version", "1").to(part + "/labels?label=live&done=label")
+	ann.write("Short", "@@@langfusePrompt:name=part|label=live@@@", "private")
+	ann.post(part+"/labels/remove", "label", "live").is(409).has("The label live is included by &#34;short&#34; in version 1")
 	for range 11 {
 		ann.write("More", "@@@langfusePrompt:name=part|version=1@@@", "private")
 	}
