@@ -128,7 +128,7 @@ func (t tree) try(ctx context.Context, m mutant) (string, error) {
 	if err := os.WriteFile(path, bad, 0o600); err != nil {
 		return "", err
 	}
-	defer os.WriteFile(path, good, 0o600) //nolint:errcheck // a copy that is thrown away
+	defer os.WriteFile(path, good, 0o600)                  //nolint:errcheck // a copy that is thrown away
 	out, ok := test(ctx, t.dir, m, hangs(usual), "-short") // notice most of them, in a fifth of the time
 	if ok {
 		out, ok = test(ctx, t.dir, m, hangs(usual))

@@ -78,7 +78,7 @@ func (s *Service) moderate(ctx context.Context, who auth.User, id prompt.ID, edi
 	}
 	_, err = s.db.Change(ctx, author, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() || p.Visibility != prompt.Public {
-			return p, fault.New(fault.NotFound, "there is no such prompt")
+			return p, prompt.ErrUnknown()
 		}
 		return edit(p)
 	})

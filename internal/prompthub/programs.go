@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"prompthub/internal/auth"
-	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
@@ -28,7 +27,7 @@ func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (Vi
 		}
 	}
 	if owner == "" {
-		return View{}, fault.New(fault.NotFound, "there is no such prompt")
+		return View{}, prompt.ErrUnknown()
 	}
 	return s.db.GetByName(ctx, who.ID, owner, ref.Name, want)
 }

@@ -290,7 +290,7 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (View, error) {
 	v, err := s.db.ChangeAndGet(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
-			return p, fault.New(fault.NotFound, "there is no such prompt")
+			return p, prompt.ErrUnknown()
 		}
 		if !m.holds(p.Revision) && !m.replays(p.Revision) {
 			return p, stale()
@@ -388,7 +388,7 @@ func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (v V
 			return p, promptdb.ErrUnchanged
 		}
 		if !s.now().Before(PurgeAt(p)) {
-			return p, fault.New(fault.NotFound, "there is no such prompt")
+			return p, prompt.ErrUnknown()
 		}
 		former = p.Name
 		p.DeletedAt = time.Time{}

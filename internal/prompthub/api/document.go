@@ -147,12 +147,12 @@ func (a *api) operations() (all []*huma.Operation) {
 func (a *api) limits() {
 	all := a.huma.OpenAPI().Components.Schemas.Map()
 	for _, name := range []string{"Prompt", "NewPrompt", "PromptDraft", "PromptPatch"} {
-		limit(all[name].Properties["title"], "maxLength", maxTitle)
-		limit(all[name].Properties["tags"], "maxItems", maxTags)
+		limit(all[name].Properties["title"], "maxLength", prompt.MaxTitle)
+		limit(all[name].Properties["tags"], "maxItems", prompt.MaxTags)
 		limit(all[name].Properties["ownTags"], "maxItems", prompt.MaxOwnTags)
-		limit(all[name].Properties["name"], "maxLength", maxName)
-		limit(all[name].Properties["description"], "maxLength", maxDescription)
-		limit(all[name].Properties["message"], "maxLength", maxMessage)
+		limit(all[name].Properties["name"], "maxLength", prompt.MaxName)
+		limit(all[name].Properties["description"], "maxLength", prompt.MaxDescription)
+		limit(all[name].Properties["message"], "maxLength", prompt.MaxMessage)
 		if name != "Prompt" { // the limit was another when an old one was written
 			limit(all[name].Properties["text"], "maxLength", a.MaxText)
 		}

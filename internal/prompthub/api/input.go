@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -48,14 +47,7 @@ type (
 	}
 )
 
-// prompt returns the id. A text that is none names nothing, as an id that is not in use.
-func (in ByID) prompt() (prompt.ID, error) {
-	id, ok := prompt.ParseID(in.ID)
-	if !ok {
-		return "", fault.New(fault.NotFound, "there is no such prompt")
-	}
-	return id, nil
-}
+func (in ByID) prompt() (prompt.ID, error) { return prompt.FindID(in.ID) }
 
 // wanted returns the tags and words of a filter.
 func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
@@ -72,8 +64,8 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 	}
 	slices.Sort(tags)
 	tags = slices.Compact(tags)
-	if len(tags) > maxTags {
-		return nil, prompt.Query{}, invalid("query.tag", fmt.Sprintf("name at most %d tags: no prompt has more", maxTags), nil)
+	if len(tags) > prompt.MaxTags {
+		return nil, prompt.Query{}, invalid("query.tag", fmt.Sprintf("name at most %d tags: no prompt has more", prompt.MaxTags), nil)
 	}
 	words, err := prompt.ParseQuery(in.Q)
 	return tags, words, err

@@ -3,17 +3,6 @@ package api
 import (
 	"encoding/json"
 	"time"
-
-	"prompthub/internal/prompthub/prompt"
-)
-
-// The limits that the document names and the domain enforces.
-const (
-	maxTitle       = 200
-	maxTags        = prompt.MaxTags
-	maxName        = 255
-	maxDescription = 1024
-	maxMessage     = 500
 )
 
 // A Prompt is a prompt as one caller sees it.

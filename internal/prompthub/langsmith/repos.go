@@ -85,16 +85,14 @@ func (s *server) find(ctx context.Context, r request, want prompthub.WantedVersi
 	}
 	id, err := s.Service.OwnerID(ctx, r.User, owner)
 	if err != nil {
-		return prompthub.View{}, errNoRepo()
+		return prompthub.View{}, prompt.ErrUnknown()
 	}
 	v, err := s.Service.GetByName(ctx, r.User, id, r.repo, want)
 	if fault.Of(err) == fault.NotFound && want == (prompthub.WantedVersion{}) {
-		return v, errNoRepo()
+		return v, prompt.ErrUnknown()
 	}
 	return v, err
 }
-
-func errNoRepo() error { return fault.New(fault.NotFound, "there is no such prompt") }
 
 // own returns the caller's prompt of a path.
 func (s *server) own(ctx context.Context, r request) (prompthub.View, error) {

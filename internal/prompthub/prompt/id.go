@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+
+	"prompthub/internal/fault"
 )
 
 // An ID names a prompt: a ULID of 26 upper-case characters. Ids order by the
@@ -40,6 +42,19 @@ func ParseID(s string) (ID, bool) {
 	}
 	return ID(u.String()), true
 }
+
+// FindID reads an id from an address. What is none names nothing, as an id that is not in use.
+func FindID(s string) (ID, error) {
+	id, ok := ParseID(s)
+	if !ok {
+		return "", ErrUnknown()
+	}
+	return id, nil
+}
+
+// ErrUnknown is the answer for a prompt that is not there, and for one that the caller may not know
+// of.
+func ErrUnknown() error { return fault.New(fault.NotFound, "there is no such prompt") }
 
 // Time returns when the prompt was created: milliseconds, UTC. It is zero for
 // an ID that ParseID would refuse.

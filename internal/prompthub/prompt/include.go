@@ -14,7 +14,7 @@ const (
 
 	includeOpens  = "@@@langfusePrompt:"
 	includeCloses = "@@@"
-	maxInclude    = 4*maxName + 64 // bytes between the two
+	maxInclude    = 4*MaxName + 64 // bytes between the two
 )
 
 // An Include stands in a text for the text of another prompt of the same owner:
@@ -38,7 +38,7 @@ func (i Include) String() string {
 func ParseInclude(s string) (Include, bool) {
 	first, which, _ := strings.Cut(s, "|")
 	name, ok := strings.CutPrefix(first, "name=")
-	if !ok || name == "" || name != strings.TrimSpace(name) || units(name) > maxName || strings.ContainsFunc(name, breaksLine) {
+	if !ok || name == "" || name != strings.TrimSpace(name) || units(name) > MaxName || strings.ContainsFunc(name, breaksLine) {
 		return Include{}, false
 	}
 	if label, ok := strings.CutPrefix(which, "label="); ok {

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	maxName = 255 // UTF-16 code units
-	maxSlug = 64  // characters, all ASCII
+	maxSlug = 64 // characters, all ASCII
 
 	// suffixLen is how much of its id tells a default name from another prompt's.
 	suffixLen = 6
@@ -34,8 +33,8 @@ func (c *checker) name(s string) string {
 		return s
 	}
 	s = strings.TrimSpace(s)
-	if n := units(s); n > maxName {
-		c.broken(location, s, "shorten the name to at most %d characters, it has %d", maxName, n)
+	if n := units(s); n > MaxName {
+		c.broken(location, s, "shorten the name to at most %d characters, it has %d", MaxName, n)
 	}
 	if what := wrongName(s); what != "" {
 		c.broken(location, s, "%s", what)

@@ -17,10 +17,12 @@ const (
 	LimitMaxText   = 131072 // the most that Rules may say; who reads the setting checks it
 )
 
+// Limits of what stands beside a text, in UTF-16 code units.
 const (
-	maxTitle       = 200  // UTF-16 code units
-	maxDescription = 1024 // UTF-16 code units
-	maxMessage     = 500  // UTF-16 code units
+	MaxTitle       = 200
+	MaxName        = 255
+	MaxDescription = 1024
+	MaxMessage     = 500
 )
 
 // Limits of tags.
@@ -45,8 +47,8 @@ func (r Rules) Check(d Draft) (Draft, error) {
 	var c checker
 	d.Name = c.name(d.Name)
 	d.Title = c.title(d.Title)
-	d.Description = c.note("description", d.Description, maxDescription)
-	d.Message = c.note("message", d.Message, maxMessage)
+	d.Description = c.note("description", d.Description, MaxDescription)
+	d.Message = c.note("message", d.Message, MaxMessage)
 	d.Labels = c.labels(d.Labels)
 	d = c.content(d, r.TextLimit())
 	d.Tags = c.tags(d.Tags)
@@ -83,8 +85,8 @@ func (c *checker) title(s string) string {
 	if s == "" {
 		c.broken(location, s, "give the prompt a title")
 	}
-	if n := units(s); n > maxTitle {
-		c.broken(location, s, "shorten the title to at most %d characters, it has %d", maxTitle, n)
+	if n := units(s); n > MaxTitle {
+		c.broken(location, s, "shorten the title to at most %d characters, it has %d", MaxTitle, n)
 	}
 	if strings.ContainsFunc(s, breaksLine) {
 		c.broken(location, s, "remove line breaks and other control characters from the title")

@@ -209,6 +209,6 @@ func (b *backup) voteOf(row table.Row) (*line, error) {
 		return nil, nil
 	}
 	return &line{Kind: "vote", Vote: &voteLine{
-		Prompt: id, Voter: voter, Value: prompt.Vote(row.Props.Get("VoteValue").Int()), UpdatedAt: row.Props.Get("UpdatedAt").Time(),
+		Prompt: id, Voter: voter, Value: voteOf(row), UpdatedAt: row.Props.Get("UpdatedAt").Time(),
 	}}, nil
 }

@@ -149,7 +149,7 @@ func (db *DB) waitUnlocked(ctx context.Context, w *work, wait waiter) (*record, 
 		case err != nil:
 			return nil, err
 		case rec == nil || rec.purging:
-			return nil, errUnknown()
+			return nil, prompt.ErrUnknown()
 		case rec.lease == nil:
 			return rec, nil
 		case rec.lease.held(db.now()):

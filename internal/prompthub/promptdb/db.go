@@ -188,9 +188,6 @@ func unavailable(err error) error {
 
 const retryAfter = 2 * time.Second
 
-// errUnknown is the answer for everything that the caller may not know of.
-func errUnknown() error { return fault.New(fault.NotFound, "there is no such prompt") }
-
 // get reads a row; a missing one is nil. Like every error of this package that a log may hold, its
 // error names the table and no key: keys hold user ids and words of titles.
 func (db *DB) get(ctx context.Context, name string, key table.Key) (*table.Row, error) {

@@ -53,7 +53,7 @@ func (db *DB) OwnerOf(name string, key table.Key) prompt.ID {
 func (db *DB) Record(ctx context.Context, author string, id prompt.ID) (prompt.Prompt, error) {
 	rec, err := db.record(ctx, author, id)
 	if err != nil || rec == nil {
-		return prompt.Prompt{}, cmp.Or(err, errUnknown())
+		return prompt.Prompt{}, cmp.Or(err, prompt.ErrUnknown())
 	}
 	return rec.Prompt, nil
 }

@@ -307,7 +307,7 @@ func (w *work) relabel(ctx context.Context, look func(context.Context) (*record,
 		case err != nil:
 			return nil, false, err
 		case rec == nil || rec.purging || rec.Deleted():
-			return nil, false, errUnknown()
+			return nil, false, prompt.ErrUnknown()
 		}
 		if err := may(rec.Prompt); err != nil {
 			return nil, false, err
@@ -322,7 +322,7 @@ func (w *work) relabel(ctx context.Context, look func(context.Context) (*record,
 			continue
 		}
 		if w.card.deleted {
-			return nil, false, errUnknown()
+			return nil, false, prompt.ErrUnknown()
 		}
 		c, ops, err := move(w, rec.Prompt, *w.card)
 		if err != nil || len(ops) == 0 {

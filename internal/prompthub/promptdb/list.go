@@ -174,7 +174,7 @@ func (db *DB) MarkVotes(ctx context.Context, viewer string, items []View) error 
 	var recent []*View
 	for i, key := range keys {
 		row := votes[key]
-		items[i].MyVote = prompt.Vote(row.Props.Get("VoteValue").Int())
+		items[i].MyVote = voteOf(row)
 		recent = db.alsoRecent(recent, &items[i], row)
 	}
 	if err := db.countAgain(ctx, recent); err != nil || !more {
@@ -222,7 +222,7 @@ func (db *DB) markOneByOne(ctx context.Context, viewer string, items []View, key
 		g.Go(func() error {
 			row, err := db.get(ctx, db.t.VotesByVoter, voterKey(viewer, items[i].ID))
 			if err == nil && row != nil {
-				items[i].MyVote = prompt.Vote(row.Props.Get("VoteValue").Int())
+				items[i].MyVote = voteOf(*row)
 			}
 			return err
 		})
@@ -250,7 +250,7 @@ func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, afte
 			r.After = rows[len(rows)-1].Row
 		}
 		if value != prompt.None {
-			rows = slices.DeleteFunc(rows, func(row table.Row) bool { return prompt.Vote(row.Props.Get("VoteValue").Int()) != value })
+			rows = slices.DeleteFunc(rows, func(row table.Row) bool { return voteOf(row) != value })
 		}
 		if len(rows) > lookups {
 			rows, more = rows[:lookups], true
@@ -299,7 +299,7 @@ func (db *DB) voted(ctx context.Context, voter string, rows []table.Row) ([]View
 			continue
 		}
 		if p := parseSummary(*row); !p.Deleted() {
-			items = append(items, View{Prompt: p, Excerpt: excerptOf(*row), MyVote: prompt.Vote(rows[i].Props.Get("VoteValue").Int())})
+			items = append(items, View{Prompt: p, Excerpt: excerptOf(*row), MyVote: voteOf(rows[i])})
 			recent = db.alsoRecent(recent, &items[len(items)-1], rows[i])
 		}
 	}

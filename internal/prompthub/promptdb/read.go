@@ -90,7 +90,7 @@ func (db *DB) lead(ctx context.Context, owner, name string, want WantedVersion) 
 		return "", want, err
 	}
 	if row == nil {
-		return "", want, errUnknown()
+		return "", want, prompt.ErrUnknown()
 	}
 	// its copy says most times what the labels row does
 	if c, err := parseCard(*row); err == nil && want.Label != "" {
@@ -149,12 +149,12 @@ func authorIn(rows []table.Row, id prompt.ID) string {
 
 func (o tallyAndVote) of(db *DB, rec *record, c *card, viewer string) (View, error) {
 	if rec == nil || rec.purging {
-		return View{}, errUnknown()
+		return View{}, prompt.ErrUnknown()
 	}
 	db.authors.put(rec.ID, rec.AuthorID)
 	p := rec.Prompt
 	if !locatorOf(p).visibleTo(viewer) {
-		return View{}, errUnknown()
+		return View{}, prompt.ErrUnknown()
 	}
 	p.Tally = o.tally
 	v := View{Prompt: p, MyVote: o.mine}

@@ -328,7 +328,7 @@ func (db *DB) followOnce(ctx context.Context, m message) (done bool, err error) 
 func followOp(m message, index, vote *table.Row) (table.Op, bool) {
 	v := prompt.None
 	if vote != nil {
-		v = prompt.Vote(vote.Props.Get("VoteValue").Int())
+		v = voteOf(*vote)
 	}
 	key := voterKey(m.Voter, m.Prompt)
 	switch {

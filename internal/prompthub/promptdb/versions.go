@@ -102,7 +102,7 @@ func (db *DB) shown(ctx context.Context, viewer string, id prompt.ID, beside fun
 		return nil, err
 	}
 	if rec == nil || rec.purging || !locatorOf(rec.Prompt).visibleTo(viewer) {
-		return nil, errUnknown()
+		return nil, prompt.ErrUnknown()
 	}
 	db.authors.put(id, author)
 	return rec, nil
@@ -336,7 +336,7 @@ func (db *DB) DeleteVersion(ctx context.Context, author string, id prompt.ID, n 
 	_, err := w.run(ctx, func(rec *record) (record, []table.Op, error) {
 		switch {
 		case rec.Deleted():
-			return record{}, nil, errUnknown()
+			return record{}, nil, prompt.ErrUnknown()
 		case tried && w.card != nil && w.card.gaps.have(n):
 			return record{}, nil, ErrUnchanged
 		}

@@ -40,11 +40,14 @@ type ballot struct {
 	tally   prompt.Tally
 }
 
+// voteOf returns what a row of a vote says, the vote's own or the voter's.
+func voteOf(row table.Row) prompt.Vote { return prompt.Vote(row.Props.Get("VoteValue").Int()) }
+
 func (b ballot) value() prompt.Vote {
 	if b.vote == nil {
 		return prompt.None
 	}
-	return prompt.Vote(b.vote.Props.Get("VoteValue").Int())
+	return voteOf(*b.vote)
 }
 
 // ballot reads the voter's row and the headers of the prompt's partition, at once.
@@ -333,7 +336,7 @@ func (db *DB) mayVote(ctx context.Context, locator *table.Row, id prompt.ID, vot
 		return "", err
 	}
 	if locator != nil || rec == nil || rec.Deleted() || rec.purging {
-		return "", errUnknown()
+		return "", prompt.ErrUnknown()
 	}
 	return voter, nil
 }
@@ -377,7 +380,7 @@ func (db *DB) locate(ctx context.Context, id prompt.ID, viewer string) (string, 
 		return "", err
 	}
 	if rec == nil {
-		return "", errUnknown()
+		return "", prompt.ErrUnknown()
 	}
 	db.authors.put(id, viewer)
 	return viewer, nil

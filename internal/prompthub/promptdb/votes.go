@@ -152,7 +152,7 @@ func (db *DB) checkVote(ctx context.Context, author string, row table.Row) ([]Di
 		return nil, nil
 	}
 	var ds []Difference
-	v := prompt.Vote(row.Props.Get("VoteValue").Int())
+	v := voteOf(row)
 	if row.Props.Get("VoterId").Str() != voter || row.Props.Get("PromptId").Str() != string(id) || v < prompt.Dislike || v > prompt.Like {
 		// a person must tell
 		ds = append(ds, Difference{Table: db.t.Votes, Key: row.Key, What: "contradicts its key, or is no vote"})
@@ -179,7 +179,7 @@ func (at *votesAt) count(rows []table.Row) {
 		}
 		if voter, ok := parseVote(row.Row); ok {
 			share := &at.Shares[shard(voter)]
-			share.Votes = share.Votes.Add(prompt.None, prompt.Vote(row.Props.Get("VoteValue").Int()))
+			share.Votes = share.Votes.Add(prompt.None, voteOf(row))
 		}
 	}
 }

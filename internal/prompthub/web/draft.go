@@ -122,7 +122,7 @@ func (s *web) form(r *http.Request, who auth.User, d prompt.Draft, has []prompt.
 	}
 	f := draftForm{
 		Title: d.Title, Name: d.Name, Description: d.Description, Message: d.Message, Chat: d.Kind == prompt.KindChat,
-		Text: d.Text, Public: d.Visibility == prompt.Public, MaxTitle: maxTitle, MaxText: s.MaxText, MaxTags: maxTags,
+		Text: d.Text, Public: d.Visibility == prompt.Public, MaxTitle: prompt.MaxTitle, MaxText: s.MaxText, MaxTags: prompt.MaxTags,
 	}
 	for _, m := range d.Messages {
 		field := messageField{Role: m.Role, Text: m.Content}

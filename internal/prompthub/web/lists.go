@@ -99,7 +99,7 @@ func tagsOf(list string) ([]prompt.Tag, error) {
 			tags = append(tags, tag)
 		}
 	}
-	if len(tags) > maxTags {
+	if len(tags) > prompt.MaxTags {
 		return nil, fault.New(fault.Invalid, "no prompt has so many tags; take some away")
 	}
 	return tags, nil

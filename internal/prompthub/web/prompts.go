@@ -22,14 +22,8 @@ func (s *web) prompts() {
 	s.handle("POST "+one+"/restore", user, s.restore)
 }
 
-// idOf returns the prompt that an address names. What names none is as unknown as any other.
-func idOf(r *http.Request) (prompt.ID, error) {
-	id, ok := prompt.ParseID(r.PathValue("id"))
-	if !ok {
-		return "", fault.New(fault.NotFound, "there is no such prompt")
-	}
-	return id, nil
-}
+// idOf returns the prompt that an address names.
+func idOf(r *http.Request) (prompt.ID, error) { return prompt.FindID(r.PathValue("id")) }
 
 func (s *web) get(r *http.Request, who auth.User) (prompthub.View, error) {
 	id, err := idOf(r)

@@ -11,7 +11,6 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/format"
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
 )
 
@@ -43,9 +42,9 @@ func exports(address string) []link {
 type link struct{ Name, Link string }
 
 func (s *web) exportPrompt(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	id, ok := prompt.ParseID(r.PathValue("id"))
-	if !ok {
-		return fault.New(fault.NotFound, "there is no such prompt")
+	id, err := idOf(r)
+	if err != nil {
+		return err
 	}
 	v, err := s.Service.Get(r.Context(), who, id)
 	if err != nil {

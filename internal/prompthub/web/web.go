@@ -31,13 +31,10 @@ import (
 // Prefix is the path that all pages begin with.
 const Prefix = "/app"
 
-// The limits that forms show and the domain enforces.
 const (
-	maxTitle = 200
-	maxTags  = 10
-	maxForm  = 64 << 10 // bytes of a form without a text
-	perUnit  = 9        // bytes that a form takes to encode a character of a text
-	perPage  = 20
+	maxForm = 64 << 10 // bytes of a form without a text
+	perUnit = 9        // bytes that a form takes to encode a character of a text
+	perPage = 20
 
 	// bytes of a path and query, with the longest cursor, search and tags: a page has it in each of
 	// its links
