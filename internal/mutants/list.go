@@ -294,6 +294,10 @@ var unbounded = []mutant{
 		"budget(perByte*n + maxFrame - reserved)", "budget(1 << 40)",
 	},
 	{
+		"a file has as many entries as it likes", "../transfer/entries.go",
+		"		if len(all) == format.MaxRows {\n			return nil, invalid(errTooMany)\n		}\n		all = append", "		all = append",
+	},
+	{
 		"a title has a row for each of its tokens", "../prompt/term.go",
 		"	left := MaxTokens\n", "	left := 100 * MaxTokens\n",
 	},

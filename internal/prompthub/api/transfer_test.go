@@ -247,3 +247,21 @@ func TestImportRefuses(t *testing.T) {
 		`{"of":"x","versions":[]}`+"\n"+`{"name":"n","title":"T","tags":[],"visibility":"private","versions":[{"version":500,"text":"x"}]}`+"\n{", "file=a.jsonl")
 	require.Equal(t, map[string]int{"rejected": 6}, outcomes(report), report)
 }
+
+// TestImportOfTooMany: of a file with more entries than anybody takes in at once no request reads
+// all.
+func TestImportOfTooMany(t *testing.T) {
+	t.Parallel()
+	ann := newWorld(t).as("Ann")
+	ann.profile(`{"handle":"ann-lee"}`)
+	for name, file := range map[string]string{
+		"a.csv": "act,prompt\n" + strings.Repeat("a,b\n", 10_001), "a.jsonl": strings.Repeat("{}\n", 10_001), "account.jsonl": strings.Repeat(`{"profile":{}}`+"\n", 10_001),
+	} {
+		refusal := ann.do(http.MethodPost, "/api/v1/import?file="+name, file, "Content-Type", "application/octet-stream").problem(422)
+		require.Equal(t, "there are more than 10000 entries in the file: take a part of them", refusal.Detail, name)
+		_, rest, _ := strings.Cut(file, "\n")
+		if name != "a.csv" {
+			ann.do(http.MethodPost, "/api/v1/import?dryRun=true&from=9999&file="+name, rest, "Content-Type", "application/octet-stream").is(200)
+		}
+	}
+}

@@ -107,6 +107,7 @@ func (l *lab) restart() {
 	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
 	assistants := mcp.New(mcp.Config{
 		Service: hub, Door: door.Door{Identify: identify, Admission: admission, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
+		Issuers: []string{"https://issuer.example"},
 	})
 	foreign := door.Foreign{Service: hub, Door: door.Door{Identify: identify, Admission: admission}, Log: log, Now: time.Now}
 	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)

@@ -41,6 +41,9 @@ func newCSV(file []byte) (*csv.Reader, []string, error) {
 		if err != nil {
 			return nil, nil, malformed(err)
 		}
+		if len(header) > maxMembers {
+			return nil, nil, fmt.Errorf("the first line has more than %d columns", maxMembers)
+		}
 		if first == nil {
 			first = slices.Clone(header)
 		}

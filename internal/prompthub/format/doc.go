@@ -13,9 +13,11 @@ const (
 	MaxFile  = 8 << 20  // bytes of a file with many prompts
 	MaxOne   = 1 << 20  // bytes of a file with one prompt
 	MaxFiles = 10_000   // files in a folder or an archive
+	MaxRows  = 10_000   // prompts in a list, which is read as a whole
 	MaxTotal = 64 << 20 // bytes of all files in a folder or an archive
 
 	maxDepth      = 50      // of what is nested in a file
+	maxMembers    = 1000    // of an object, or columns of a file
 	maxAliases    = 200     // of YAML, in a file
 	maxStructural = 100_000 // bytes that may begin a node of YAML, in a file
 	maxExpanded   = 4 << 20 // bytes of YAML as JSON, its aliases followed

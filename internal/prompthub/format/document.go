@@ -319,7 +319,9 @@ func parseObject(v []byte) (object, error) {
 		if err := m.value.Compact(); err != nil {
 			return nil, err
 		}
-		o = append(o, m)
+		if o = append(o, m); len(o) > maxMembers {
+			return nil, fmt.Errorf("an object has more than %d members", maxMembers)
+		}
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err

@@ -74,13 +74,15 @@ func broken(err error) iter.Seq2[Row, error] {
 
 // rowsOfJSON reads objects, one on each line or not, or a list of them.
 func rowsOfJSON(path string, file []byte, key string) iter.Seq2[Row, error] {
-	if list := listIn(file); list != nil {
-		return rowsOfList(path, list, key)
+	list := listIn(file)
+	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), newline); list == nil && !jsontext.Value(bytes.TrimSpace(first)).IsValid() {
+		list = objects(file)
 	}
-	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), []byte("\n")); !jsontext.Value(bytes.TrimSpace(first)).IsValid() {
-		if whole := objects(file); whole != nil {
-			return rowsOfList(path, whole, key)
-		}
+	switch {
+	case len(list) > MaxRows:
+		return broken(fmt.Errorf("there are more than %d prompts in the list: take a part of them", MaxRows))
+	case list != nil:
+		return rowsOfList(path, list, key)
 	}
 	return func(yield func(Row, error) bool) {
 		row := Row{}
@@ -138,7 +140,7 @@ func listIn(file []byte) []value {
 	return elements(list, file)
 }
 
-// elements returns those of a list that stands in a file.
+// elements returns those of a list that stands in a file, and not all where they are too many.
 func elements(list jsontext.Value, file []byte) []value {
 	d := jsontext.NewDecoder(bytes.NewReader(list))
 	if _, err := d.ReadToken(); err != nil {
@@ -146,7 +148,7 @@ func elements(list jsontext.Value, file []byte) []value {
 	}
 	all := []value{}
 	line, at := 1+bytes.Count(file[:max(bytes.Index(file, list), 0)], newline), 0
-	for d.PeekKind() != ']' {
+	for d.PeekKind() != ']' && len(all) <= MaxRows {
 		v, err := d.ReadValue()
 		if err != nil {
 			return nil
@@ -160,11 +162,12 @@ func elements(list jsontext.Value, file []byte) []value {
 
 var newline = []byte("\n")
 
-// objects returns the values that stand one after another in a file; nil where one is broken.
+// objects returns the values that stand one after another in a file, and not all where they are too
+// many; nil where one is broken.
 func objects(file []byte) (all []value) {
 	d := jsontext.NewDecoder(bytes.NewReader(file))
 	line, at := 1, 0
-	for {
+	for len(all) <= MaxRows {
 		v, err := d.ReadValue()
 		if errors.Is(err, io.EOF) {
 			return all
@@ -176,6 +179,7 @@ func objects(file []byte) (all []value) {
 		line, at = line+bytes.Count(file[at:begin], newline), begin
 		all = append(all, value{bytes.Clone(v), line})
 	}
+	return all
 }
 
 // readValue reads one prompt of a file of many.

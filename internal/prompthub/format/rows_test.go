@@ -2,6 +2,7 @@ package format_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -154,4 +155,31 @@ func FuzzRows(f *testing.F) {
 		}
 		require.LessOrEqual(t, line, strings.Count(string(file), "\n")+1)
 	})
+}
+
+// TestManyRows: a list is not read as a whole where it is long, nor an object or a row that has
+// more than any prompt.
+func TestManyRows(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{
+		"[" + strings.Repeat("1,", format.MaxRows) + "1]", strings.Repeat("{}", format.MaxRows+1),
+		`{"prompts":[` + strings.Repeat("{},", format.MaxRows) + "{}]}",
+	} {
+		n := 0
+		for _, err := range format.Rows("", []byte(file), "") {
+			require.EqualError(t, err, "there are more than 10000 prompts in the list: take a part of them")
+			n++
+		}
+		require.Equal(t, 1, n)
+	}
+	rows := read(t, "["+strings.Repeat(`{"title":"t","text":"x"},`, format.MaxRows-1)+`{"title":"t","text":"x"}]`)
+	require.Len(t, rows, format.MaxRows)
+	var wide strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&wide, `,"%d":0`, i)
+	}
+	require.ErrorContains(t, read(t, `{"text":"x"`+wide.String()+"}")[0].Err, "an object has more than 1000 members")
+	for _, err := range format.Rows("wide.csv", []byte("act,prompt"+strings.Repeat(",x", 1000)), "") {
+		require.EqualError(t, err, "the first line has more than 1000 columns")
+	}
 }

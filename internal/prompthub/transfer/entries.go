@@ -40,7 +40,8 @@ func entriesOf(file string, b []byte) (all []entry, skipped []string, err error)
 		return inOrder(all), skipped, err
 	}
 	if isAccount(file, b) {
-		return inOrder(accountEntries(b)), nil, nil
+		all, err := accountEntries(b)
+		return inOrder(all), nil, err
 	}
 	all, err = collect(format.Rows(file, b, ""))
 	return inOrder(all), nil, err
@@ -56,6 +57,9 @@ func collect(rows iter.Seq2[format.Row, error]) ([]entry, error) {
 		if err != nil {
 			return nil, invalid(err)
 		}
+		if len(all) == format.MaxRows {
+			return nil, invalid(errTooMany)
+		}
 		all = append(all, entry{row: row.Number, place: row.Place(), doc: row.Document, err: row.Err})
 	}
 	if len(all) == 0 {
@@ -63,6 +67,9 @@ func collect(rows iter.Seq2[format.Row, error]) ([]entry, error) {
 	}
 	return all, nil
 }
+
+// errTooMany refuses a file of which each request would read all, to look at a few.
+var errTooMany = fmt.Errorf("there are more than %d entries in the file: take a part of them", format.MaxRows)
 
 // A lineSeen is a line of an account, or of an export, which has a content beside its versions.
 type lineSeen struct {
@@ -82,7 +89,7 @@ func isAccount(file string, b []byte) bool {
 		(l.Profile != nil || l.Voted != nil || l.Of != "" || len(l.Versions) > 0 && l.Text == "" && len(l.Messages) == 0)
 }
 
-func accountEntries(b []byte) []entry {
+func accountEntries(b []byte) ([]entry, error) {
 	var all []entry
 	n := 0
 	for text := range bytes.Lines(b) {
@@ -107,10 +114,13 @@ func accountEntries(b []byte) []entry {
 				Versions: l.Versions, Extra: format.Extra{Format: format.JSONLines},
 			}
 		}
+		if len(all) == format.MaxRows {
+			return nil, invalid(errTooMany)
+		}
 		e.profile, e.voted = l.Profile, l.Voted
 		all = append(all, e)
 	}
-	return all
+	return all, nil
 }
 
 // inOrder puts what others include before them.
