@@ -22,6 +22,9 @@ import (
 const (
 	signInTime = 10 * time.Minute // to type a password
 	askTime    = 10 * time.Second // for an answer of the provider
+	// sign-ins that a browser may have under way: another site can begin them by links, and a browser
+	// that brings more cookies than a request may have is served nothing
+	maxAttempts = 4
 )
 
 // SessionOptions are what NewSessions needs. Transport and Now are as for JWT.
@@ -75,7 +78,21 @@ type signing struct {
 
 // attemptCookie returns the name of the cookie of a sign-in: each tab may have its own under way.
 func (s *Sessions) attemptCookie(state string) string {
-	return s.cookieName("prompthub-signin-" + state[:min(len(state), 8)])
+	return s.cookieName(attemptCookies + state[:min(len(state), 8)])
+}
+
+// attemptCookies begins the names of such cookies.
+const attemptCookies = "prompthub-signin-"
+
+// roomForAttempt forgets the sign-ins that a browser has under way, where it has too many.
+func (s *Sessions) roomForAttempt(w http.ResponseWriter, r *http.Request) {
+	others := slices.DeleteFunc(r.Cookies(), func(c *http.Cookie) bool { return !strings.HasPrefix(c.Name, s.cookieName(attemptCookies)) })
+	if len(others) < maxAttempts {
+		return
+	}
+	for _, c := range others {
+		s.forget(w, c.Name)
+	}
 }
 
 // SignIn sends a browser to the provider; Callback sends it back to an address of ours.
@@ -85,7 +102,12 @@ func (s *Sessions) SignIn(w http.ResponseWriter, r *http.Request, back string) e
 		return err
 	}
 	a := signing{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), back, s.Now().Add(signInTime)}
-	if err := s.keep(w, s.attemptCookie(a.State), a, signInTime); err != nil {
+	name := s.attemptCookie(a.State)
+	if text, err := s.sealer.seal(name, a); err == nil && len(text) > maxCookie {
+		a.Back = s.HomePath // the browser would not keep it, and the sign-in would never end
+	}
+	s.roomForAttempt(w, r)
+	if err := s.keep(w, name, a, signInTime); err != nil {
 		return err
 	}
 	to := conf.AuthCodeURL(a.State, oauth2.SetAuthURLParam("nonce", a.Nonce), oauth2.S256ChallengeOption(a.Verifier))

@@ -246,6 +246,31 @@ func TestSignIn(t *testing.T) {
 	root.is("root", auth.RoleAdmin)
 }
 
+// TestSignInCookies: a sign-in from a page with a long address ends, at another page; and however
+// many are begun, the browser brings no more than a request may have.
+func TestSignInCookies(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	ann := s.surfer()
+	const most = 4096 // of a cookie that a browser keeps, with its name and attributes
+	for _, long := range []string{"/mine?q=" + strings.Repeat("x", 3500), "/mine?" + strings.Repeat("&", 1000)} {
+		begun := ann.send(http.MethodGet, s.URL+"/signin?"+url.Values{"back": {long}}.Encode(), nil)
+		require.Equal(t, http.StatusSeeOther, begun.status, begun.body)
+		require.LessOrEqual(t, len(begun.header.Get("Set-Cookie")), most)
+		done := ann.send(http.MethodGet, ann.through(begun.header.Get("Location"), "ann"), nil)
+		require.Equal(t, "/", done.header.Get("Location"))
+		ann.is("ann")
+	}
+	bob := s.surfer()
+	here, err := url.Parse(s.URL)
+	require.NoError(t, err)
+	for range 20 {
+		bob.send(http.MethodGet, s.URL+"/signin?back=/mine", nil)
+		require.LessOrEqual(t, len(bob.jar.Cookies(here)), 4)
+	}
+	bob.signIn("bob").is("bob")
+}
+
 func TestSignInRefused(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
