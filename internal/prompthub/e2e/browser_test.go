@@ -41,15 +41,16 @@ var variants = []variant{
 // patience is how long a page may take to become what it should.
 const patience = 20 * time.Second
 
-// chromium returns the path of the browser, and skips the test where there is none.
+// chromium returns the path of the browser, and skips the test where there is none. The first two
+// are the same browser without a window, which a page costs half as much.
 func chromium(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	const missing = "there is no chromium: the pages are not tested in a browser (apt-get install chromium)"
+	const missing = "there is no chromium: the pages are not tested in a browser (apt-get install chromium-headless-shell)"
 	if os.Getenv("CI") == "true" {
 		t.Fatal(missing)
 	}
@@ -70,6 +71,9 @@ func startBrowser(t testing.TB) browser {
 	for _, name := range []string{"allow-pre-commit-input", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
 		options = append(options, chromedp.Flag(name, true))
 	}
+	// A process for each page, one ahead and those of pages to go back to, would cost as much as the
+	// pages. No test goes back.
+	options = append(options, chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, closeAll := chromedp.NewContext(ctx)
