@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	// PromptHub, and its doors, which do not know one another.
 	"internal/prompthub/prompt":   {"internal/fault"},
 	"internal/prompthub/format":   {"internal/prompthub/prompt"},
-	"internal/prompthub/folder":   {"internal/prompthub/client", "internal/prompthub/format", "internal/prompthub/prompt"},
+	"internal/prompthub/folder":   {"internal/prompthub/client", "internal/prompthub/format"},
 	"internal/prompthub/promptdb": {"internal/fault", "internal/table", "internal/queue", "internal/prompthub/prompt", "internal/prompthub/skill"},
 	"internal/prompthub": {
 		"internal/auth", "internal/cursor", "internal/fault", "internal/prompthub/prompt", "internal/prompthub/promptdb",

@@ -123,7 +123,7 @@ func (s *Service) accountPrompts(ctx context.Context, who auth.User, scope strin
 			}
 			size += partBytes / (2 * partPrompts) // a part has at most a hundred looks
 			for _, v := range w.Versions {
-				size += len(v.Words()) + len(v.Config)
+				size += len(v.Words()) + len(v.Config) + len(w.Sources[v.Number].Bytes)
 			}
 			from = w.Next
 		}

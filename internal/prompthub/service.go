@@ -210,6 +210,12 @@ func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, e
 	return s.db.GetWithLabels(ctx, who.ID, id)
 }
 
+// SourceOf returns the file that the version of a view was made of, or one before it; nil for none
+// that the caller may see.
+func (s *Service) SourceOf(ctx context.Context, who auth.User, v View) (*promptdb.SourceOf, error) {
+	return s.db.Source(ctx, who.ID, v.Prompt, v.Version)
+}
+
 // GetByName returns the prompt that a name, an old name or a slug of an owner leads to, as it is or
 // in a version. Who may be nobody.
 func (s *Service) GetByName(ctx context.Context, who auth.User, owner, name string, want WantedVersion) (View, error) {
@@ -245,11 +251,12 @@ type Patch struct {
 	Visibility  *prompt.Visibility
 	Message     string   // why
 	Labels      []string // for the version that it makes
+	Source      *prompt.Source
 }
 
 // Apply returns a draft with the change.
 func (p Patch) Apply(d prompt.Draft) prompt.Draft {
-	d.Message, d.Labels = p.Message, p.Labels
+	d.Message, d.Labels, d.Source = p.Message, p.Labels, p.Source
 	if p.Name != nil && *p.Name != "" {
 		d.Name = *p.Name
 	}

@@ -47,11 +47,11 @@ type exportOutput struct {
 }
 
 func (a *api) exportPrompt(ctx context.Context, c call, in *exportInput) (*exportOutput, error) {
-	v, err := a.read(ctx, c, &getInput{in.ByID, in.Which})
+	v, err := a.read(ctx, c, &getInput{in.ByID, in.Which, true})
 	if err != nil {
 		return nil, err
 	}
-	file, err := transfer.FileOf(v, in.Format)
+	file, err := transfer.FileOf(ctx, a.Service, c.User, v, in.Format)
 	if err != nil {
 		return nil, err
 	}

@@ -127,6 +127,7 @@ func output(v prompthub.View) *promptOutput { return &promptOutput{ETag: etag(v)
 type getInput struct {
 	ByID
 	Which
+	labels bool // whether those of a version are wanted
 }
 
 func (a *api) get(ctx context.Context, c call, in *getInput) (*promptOutput, error) {
@@ -144,6 +145,7 @@ func (a *api) read(ctx context.Context, c call, in *getInput) (prompthub.View, e
 		return prompthub.View{}, err
 	}
 	want, one, err := in.wanted()
+	want.Labels = in.labels
 	switch {
 	case err != nil:
 		return prompthub.View{}, err

@@ -73,7 +73,7 @@ var (
 	aFile = bound{8, 100, 1 << 10, 64 << 10}
 	// A hundred looks at prompts with twenty versions of each, until a MiB is full, which the last may
 	// be beyond; or a page of votes.
-	aPart = bound{8 + 100*4 + 101, 5500 + 100*23, 10 << 10, 128 << 10}
+	aPart = bound{8 + 100*5 + 101, 5500 + 100*43, 10 << 10, 128 << 10}
 	// Fifty changes, and a look at each of two hundred entries, of which any may be compared with a
 	// thousand versions. A line of the report holds what a text may hold.
 	anImport = bound{50*aSave.operations + 200*14, 50*aSave.rows + 200*1003, 1 << 10, 512 << 10}

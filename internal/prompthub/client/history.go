@@ -67,7 +67,7 @@ var errOther = errors.New("name: a prompt of yours has this name and other versi
 // has the last one it is private, and so are the others in the end.
 func (c *Client) Recreate(ctx context.Context, user string, d format.Document) (Outcome, error) {
 	versions := d.Versions
-	d.Versions, d.Labels = nil, nil
+	d.Versions, d.Labels, d.Source = nil, nil, nil
 	visibility := d.Visibility
 	have, id, err := c.past(ctx, user, d.Name)
 	if err != nil {

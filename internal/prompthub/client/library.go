@@ -230,7 +230,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 // Add makes a prompt of a document. Unlike Create it does so again where the same was made before:
 // only the tries of one call have one key.
 func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err error) {
-	d.Versions = nil // which one request cannot make
+	d.Versions, d.Source = nil, nil // which one request cannot make
 	body, err := json.Marshal(d.Titled())
 	if err != nil {
 		return made, err

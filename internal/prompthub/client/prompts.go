@@ -40,7 +40,7 @@ func (c *Client) Me(ctx context.Context) (string, error) {
 // in dev mode. It reports false where the same call made it before.
 func (c *Client) Create(ctx context.Context, user string, d format.Document) (bool, error) {
 	d = d.Titled()
-	d.Versions = nil // which one request cannot make
+	d.Versions, d.Source = nil, nil // which one request cannot make
 	if d.Tags == nil {
 		d.Tags = []string{}
 	}

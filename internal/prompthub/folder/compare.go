@@ -9,7 +9,6 @@ import (
 
 	"prompthub/internal/prompthub/client"
 	"prompthub/internal/prompthub/format"
-	"prompthub/internal/prompthub/prompt"
 )
 
 // A State says what has changed since a file and its prompt were last the same.
@@ -102,20 +101,14 @@ func (c *comparison) file(f format.File, byName map[string]string) {
 	c.items = append(c.items, i)
 }
 
-// kept returns a document of the server as a file says it: with the labels that the file puts on
-// the version, and without what follows from its name and from defaults.
+// kept returns a document of the server as a file says it, with the labels that the file puts on
+// the version.
 func kept(there, here format.Document) format.Document {
 	there.Labels = here.Labels
 	if here.Message == "" {
 		there.Message = ""
 	}
-	if here.Title == "" && there.Title == here.Titled().Title {
-		there.Title = ""
-	}
-	if here.Visibility == "" && there.Visibility == string(prompt.Private) {
-		there.Visibility = ""
-	}
-	return there
+	return there.As(here)
 }
 
 func (i Item) state(e Entry, known bool) State {

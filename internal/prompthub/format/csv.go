@@ -22,6 +22,9 @@ const (
 	colContributor = "contributor"
 )
 
+// maxHeader is how many bytes of a first line are kept with each row.
+const maxHeader = 4096
+
 // forDevs is the tag of prompts for developers.
 const forDevs = "development"
 
@@ -63,7 +66,9 @@ func readCSV(file []byte, key string, yield func(Row, error) bool) error {
 	if err != nil {
 		return err
 	}
+	begin := file[:r.InputOffset()]
 	for n := 1; ; n++ {
+		at := r.InputOffset()
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -78,6 +83,9 @@ func readCSV(file []byte, key string, yield func(Row, error) bool) error {
 			row.Err = fmt.Errorf("has %d fields, the first line has %d", len(record), len(header))
 		} else {
 			row.fill(header, record, strings.ToLower(key))
+			if len(begin) <= maxHeader {
+				row.Source = &Source{Format: CSV, Data: slices.Concat(begin, file[at:r.InputOffset()])}
+			}
 		}
 		if !yield(row, nil) {
 			return nil

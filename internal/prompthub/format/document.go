@@ -34,8 +34,30 @@ type Document struct {
 	Message     string            `json:"message,omitempty"` // why the content is what it is
 	// The contents that the prompt had and has, the oldest first. Only our own export has them.
 	Versions []Version `json:"versions,omitempty"`
+	// the file that says all this, for the library to keep
+	Source *Source `json:"source,omitempty"`
 
 	Extra Extra `json:"-"`
+}
+
+// A Source is a file with one prompt.
+type Source struct {
+	Format Format `json:"format"`
+	File   string `json:"file"` // its name
+	Data   []byte `json:"data"`
+	// what the prompt was when it was made of the file, as the library wrote it
+	State string `json:"state,omitempty"`
+}
+
+// kept returns the source as it is stored; nil where it is none that can be.
+func (s *Source) kept() *prompt.Source {
+	if s == nil {
+		return nil
+	}
+	if k := (&prompt.Source{Format: string(s.Format), File: s.File, Bytes: s.Data, State: s.State}); k.Kept() {
+		return k
+	}
+	return nil
 }
 
 // A Version is a content of a prompt.
@@ -49,12 +71,13 @@ type Version struct {
 	Labels    []string          `json:"labels,omitempty"`
 	Message   string            `json:"message,omitempty"`
 	CreatedAt string            `json:"createdAt,omitempty"`
+	Source    *Source           `json:"source,omitempty"` // the file that it was made of
 }
 
 // In returns a document with the content of the version.
 func (v Version) In(d Document) Document {
 	d.Kind, d.Text, d.Messages, d.Config, d.Variables = v.Kind, v.Text, v.Messages, v.Config, v.Variables
-	d.Labels, d.Message = v.Labels, v.Message
+	d.Labels, d.Message, d.Source = v.Labels, v.Message, v.Source
 	return d.normal()
 }
 
@@ -93,6 +116,7 @@ func Of(d prompt.Draft) Document {
 func (d Document) Draft() prompt.Draft {
 	draft := d.Titled().draft()
 	draft.Visibility = cmp.Or(draft.Visibility, prompt.Private)
+	draft.Source = d.Source.kept()
 	for _, tag := range d.Tags {
 		draft.Tags = append(draft.Tags, prompt.Tag(tag))
 	}
@@ -235,6 +259,31 @@ func sameJSON(a, b jsontext.Value) bool {
 // Authored returns the document as its author wrote it, where it is what a service answered:
 // without a description that follows from the text.
 func (d Document) Authored() Document { return d.undescribed().normal() }
+
+// SameContent reports whether two documents say the same of what versions keep.
+func (d Document) SameContent(e Document) bool {
+	return len(Differences(d.content(), e.content())) == 0
+}
+
+func (d Document) content() Document {
+	return Document{Kind: d.Kind, Text: d.Text, Messages: d.Messages, Config: d.Config, Variables: d.Variables}
+}
+
+// As returns a document that the library holds as its file says it: without what follows from the
+// name and from defaults, and with all tags in one list where the file has them so.
+func (d Document) As(file Document) Document {
+	if file.Title == "" && d.Title == file.Titled().Title {
+		d.Title = ""
+	}
+	if file.Visibility == "" && d.Visibility == string(prompt.Private) {
+		d.Visibility = ""
+	}
+	all := func(d Document) []string { return slices.Sorted(slices.Values(slices.Concat(d.Tags, d.OwnTags))) }
+	if slices.Equal(all(d), all(file)) {
+		d.Tags, d.OwnTags = file.Tags, file.OwnTags
+	}
+	return d
+}
 
 // words returns what people read of a document.
 func (d Document) words() string { return d.draft().Content().Words() }

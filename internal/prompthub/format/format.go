@@ -163,6 +163,7 @@ func Read(f Format, file string, b []byte) (Document, error) {
 	if d.Extra = (Extra{Format: f}); len(extra) > 0 {
 		d.Extra.Members = extra
 	}
+	d.Source = nil
 	return d.normal(), nil
 }
 

@@ -59,11 +59,12 @@ func readLine(_ string, file []byte) (d Document, extra object, err error) {
 		return d, nil, err
 	}
 	documentOf(&extra)
-	extra.drop("id", "slug", "authorId", "authorName", "version", "revision", "createdAt", "updatedAt", "likes", "dislikes", "score", "myVote", "versions")
+	extra.drop("id", "slug", "authorId", "authorName", "version", "revision", "createdAt", "updatedAt", "likes", "dislikes", "score", "myVote", "versions", "source")
 	return d, extra, nil
 }
 
 func writeLine(d Document, extra object) ([]byte, error) {
+	d.Source = nil
 	b, err := marshal(d)
 	if err != nil {
 		return nil, err

@@ -52,21 +52,53 @@ func Rows(path string, file []byte, key string) iter.Seq2[Row, error] {
 	}
 	switch f := Detect(path, file); f {
 	case CSV:
-		return func(yield func(Row, error) bool) {
+		return sole(path, file, func(yield func(Row, error) bool) {
 			if err := readCSV(bytes.TrimPrefix(file, bom), key, yield); err != nil {
 				yield(Row{}, err)
 			}
-		}
+		})
 	case JSONLines:
-		return rowsOfJSON(path, bytes.TrimPrefix(file, bom), key)
+		return sole(path, file, rowsOfJSON(path, bytes.TrimPrefix(file, bom), key))
 	default:
 		d, err := Read(f, path, file)
+		d.Source = &Source{Format: f, File: path, Data: file}
 		row := Row{Number: 1, Line: 1, Document: d, Err: err}
 		return func(yield func(Row, error) bool) { yield(row, nil) }
 	}
 }
 
 var bom = []byte("\ufeff")
+
+// sole gives the only row of a file all of the file for its source, where its format reads that.
+// The others have the part that says what they do.
+func sole(path string, file []byte, rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		var first *Row // while it may be the only one
+		n := 0
+		for row, err := range rows {
+			if row.Source != nil {
+				row.Source.File = path
+			}
+			if n++; n == 1 && err == nil {
+				first = &row
+				continue
+			}
+			if first != nil && !yield(*first, nil) || !yield(row, err) {
+				return
+			}
+			first = nil
+		}
+		if first == nil {
+			return
+		}
+		if s := first.Source; s != nil {
+			if _, err := Read(s.Format, path, file); err == nil {
+				s.Data = file
+			}
+		}
+		yield(*first, nil)
+	}
+}
 
 func broken(err error) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) { yield(Row{}, err) }
@@ -198,7 +230,7 @@ func readValue(path string, v jsontext.Value, key string) (Document, error) {
 	if f == JSONLines {
 		d.Visibility = cmp.Or(d.Visibility, string(prompt.Private))
 	}
-	d.Extra = Extra{f, extra}
+	d.Extra, d.Source = Extra{f, extra}, &Source{Format: f, Data: v}
 	return d.normal(), nil
 }
 

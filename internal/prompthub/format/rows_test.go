@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,7 +17,7 @@ func read(t *testing.T, file string) []format.Row {
 	var rows []format.Row
 	for row, err := range format.Rows("", []byte(file), "") {
 		require.NoError(t, err)
-		row.Extra = format.Extra{}
+		row.Extra, row.Source = format.Extra{}, nil
 		rows = append(rows, row)
 	}
 	return rows
@@ -128,6 +129,32 @@ func TestMembersOfTheWrongType(t *testing.T) {
 	}
 }
 
+// TestPartsOfFiles: each row has the part of its file that says it, and an only one all of it.
+func TestPartsOfFiles(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string][]string{
+		"\ufeffact,prompt\r\n\"a\",b\r\nc,\"d\ne\"\n": {"act,prompt\r\n\"a\",b\r\n", "act,prompt\r\nc,\"d\ne\"\n"},
+		"\ufeffact,prompt\r\n\"a\",b\r\n":             {"\ufeffact,prompt\r\n\"a\",b\r\n"},
+		`[{"name": "a", "prompt": "x"} ]`:             {`[{"name": "a", "prompt": "x"} ]`},
+		`[{"name": "a", "prompt": "x"},{"text":"b"}]`: {`{"name": "a", "prompt": "x"}`, `{"text":"b"}`},
+		`[{"title":"a"}]`:                             {`{"title":"a"}`}, // such lines stand in no list
+		"{\"title\":\"a\"}\n\n{\"title\" :\"b\"}\r\n": {"{\"title\":\"a\"}\n", "{\"title\" :\"b\"}\r\n"},
+		"\n{\"title\":\"a\"}\n":                       {"\n{\"title\":\"a\"}\n"},
+	} {
+		var got []string
+		for row, err := range format.Rows("a/x", []byte(file), "") {
+			require.NoError(t, err)
+			require.NoError(t, row.Err)
+			require.Equal(t, "a/x", row.Source.File)
+			got = append(got, string(row.Source.Data))
+		}
+		require.Equal(t, want, got)
+	}
+	for row := range format.Rows("x.csv", []byte("act,prompt,"+strings.Repeat("x", 5000)+"\na,b,\nc,d,\n"), "") {
+		require.Nil(t, row.Source, "a first line that is so long would be kept again and again")
+	}
+}
+
 func FuzzRows(f *testing.F) {
 	f.Add([]byte(header + "a,\"b\nc\",TRUE,TEXT,d\ne,f\n"))
 	f.Add([]byte("\ufeff{\"title\":\"t\",\"text\":\"x\"}\n{}\nnull"))
@@ -143,6 +170,11 @@ func FuzzRows(f *testing.F) {
 			require.Equal(t, n, row.Number)
 			require.GreaterOrEqual(t, row.Line, line)
 			line = row.Line
+			if s := row.Source; row.Err == nil && s != nil && utf8.Valid(s.Data) {
+				d, err := format.Read(s.Format, s.File, s.Data)
+				require.NoError(t, err, "%q", s.Data)
+				require.True(t, d.SameContent(row.Document), "its part of the file says what the row does: %q", s.Data)
+			}
 			if row.Err == nil {
 				// What is sent is what was read.
 				b, err := json.Marshal(row.Document)

@@ -99,6 +99,7 @@ type Version struct {
 	Content
 	Hash    string // of the content, also where that was not read
 	Message string // why it was made, for people
+	Source  string // the format of the file that it was made of, "" for none
 	Change
 }
 
@@ -115,11 +116,12 @@ func First(p Prompt) Prompt {
 	return p
 }
 
-// Next numbers what becomes of a prompt: another content, or one that is to count anew, is a new
-// version, and publishing makes the version of that moment the first that others see.
+// Next numbers what becomes of a prompt: another content, one that is to count anew, or one with a
+// file that is to be kept with it, is a new version, and publishing makes the version of that
+// moment the first that others see.
 func Next(was, now Prompt) Prompt {
 	now.Versions = was.Versions
-	if now.Content().Same(was.Content()) && !now.Anew {
+	if now.Content().Same(was.Content()) && !now.Anew && now.Source == nil {
 		now.Message = was.Message
 	} else {
 		now.Last++

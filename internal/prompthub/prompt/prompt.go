@@ -45,6 +45,8 @@ type Draft struct {
 	// whether it is a new version even where the content is the one that the prompt has; not kept
 	// either
 	Anew bool
+	// the file that it was made of, which is kept with the version that it becomes
+	Source *Source
 }
 
 // Content returns what versions keep of the draft.

@@ -58,9 +58,10 @@ const wholeVersions = 20
 // A Whole is a prompt with a part of its history.
 type Whole struct {
 	View
-	Versions []prompt.Version // the oldest first, with their contents
-	Begin    int64            // the number at which this part begins
-	Next     int64            // that at which the rest begins; 0 where there is none
+	Versions []prompt.Version        // the oldest first, with their contents
+	Sources  map[int64]prompt.Source // that versions were made of, by their numbers
+	Begin    int64                   // the number at which this part begins
+	Next     int64                   // that at which the rest begins; 0 where there is none
 	// while it is public, the first version that others see
 	PublicFrom int64
 }
@@ -85,11 +86,15 @@ func (db *DB) Whole(ctx context.Context, author string, id prompt.ID, from int64
 		w.Versions, err = db.someVersions(gctx, author, id, from)
 		return err
 	})
-	if err := g.Wait(); err != nil {
+	err := g.Wait()
+	if err != nil {
 		return nil, err
 	}
 	if rec == nil || rec.purging || rec.Deleted() || c == nil {
 		return nil, nil //nolint:nilnil // as documented
+	}
+	if w.Sources, err = db.sources(ctx, author, id, w.Versions); err != nil {
+		return nil, err
 	}
 	w.Prompt, w.Labels, w.MyVote = rec.Prompt, shownLabels(rec.Prompt, c, author), ballot{vote: vote}.value()
 	if w.Begin = from; w.Visibility == prompt.Public {

@@ -20,6 +20,7 @@ func saveIncluding(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Promp
 			return p, promptdb.ErrUnchanged
 		}
 		p.Text, p.Labels = text, []string{"production"}
+		p.Source = &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte(text)}
 		p.Revision++
 		return p, nil
 	})
@@ -32,6 +33,9 @@ func includingSaved(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
 		require.NoError(t, err)
 		require.EqualValues(t, 2, v.Version, "one version, however often it was sent")
 		require.Len(t, v.Content().Includes(), 2)
+		s, err := r.truth.Source(context.Background(), "ann", v.Prompt, 2)
+		require.NoError(t, err)
+		require.NotNil(t, s, "with the file that it was made of")
 	}
 }
 

@@ -28,6 +28,7 @@ const (
 	verPrefix    = "!ver|"
 	movesPrefix  = "!moves|"
 	usesPrefix   = "!uses|"
+	sourcePrefix = "!src|"
 	votePrefix   = "u|"
 	tallyPrefix  = "!tally|"
 	locatorRow   = "!prompt"
@@ -289,6 +290,22 @@ func parseVersion(row string) (id prompt.ID, n int64, ok bool) {
 	n, err := strconv.ParseInt(desc, 10, 64)
 	n = maxVersion - n
 	return id, n, ok && err == nil && n > 0 && versionKey("", id, n).Row == row
+}
+
+// sourceKey sorts the files that versions of a prompt were made of, that of the newest first.
+func sourceKey(author string, id prompt.ID, n int64) table.Key {
+	return table.Key{Partition: authorPartition(author), Row: sourcesOf(id) + fmt.Sprintf("%010d", maxVersion-n)}
+}
+
+func sourcesOf(id prompt.ID) string { return sourcePrefix + string(id) + "|" }
+
+// parseSource returns the id and the number in a row key made by sourceKey.
+func parseSource(row string) (id prompt.ID, n int64, ok bool) {
+	rest, ok := strings.CutPrefix(row, sourcePrefix)
+	if !ok {
+		return "", 0, false
+	}
+	return parseVersion(verPrefix + rest)
 }
 
 // moveKey sorts what became of the labels of a prompt, the last move first.

@@ -104,6 +104,9 @@ func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func
 		} else if n == rec.Version && hash != rec.Content().Hash() {
 			differ(db.t.Prompts, row.Key, "is the latest version, and the prompt has another content")
 		}
+		if err := db.checkSource(ctx, rec, v, differ); err != nil {
+			return err
+		}
 		if err := db.checkUses(ctx, rec, v, row, differ); err != nil {
 			return err
 		}
@@ -132,8 +135,8 @@ func (db *DB) checkLibraryRow(ctx context.Context, row table.Row) ([]Difference,
 	default:
 		d.What = "should not be there"
 	}
-	if strings.HasPrefix(row.Row, usesPrefix) && rec != nil {
-		if want, err := db.usesRow(ctx, author, row.Key); err != nil || want != nil {
+	if rec != nil {
+		if wanted, err := db.wantedBeside(ctx, author, row.Key); err != nil || wanted {
 			return nil, err // what differs in it is found with the version
 		}
 	}
@@ -155,7 +158,8 @@ func libraryKey(row string, id prompt.ID) bool {
 	version, _, okVersion := parseVersion(row)
 	move, okMove := parseMove(row)
 	user, _, okUses := parseUses(row)
-	return okLabels && labels == id || okVersion && version == id || okMove && move == id || okUses && user == id
+	made, _, okSource := parseSource(row)
+	return okLabels && labels == id || okVersion && version == id || okMove && move == id || okUses && user == id || okSource && made == id
 }
 
 // hasLibraryRow reports whether a prompt may have such a row.
@@ -165,6 +169,9 @@ func hasLibraryRow(rec record, key table.Key) bool {
 	}
 	if _, n, ok := parseVersion(key.Row); ok {
 		return n <= rec.Last
+	}
+	if _, _, ok := parseSource(key.Row); ok {
+		return false // as its version says
 	}
 	if _, ok := parseMove(key.Row); ok {
 		return true
@@ -207,6 +214,13 @@ func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 			return err
 		}
 		ops = append(ops, table.Op{Kind: table.Upsert, Row: *row})
+	}
+	if _, n, ok := parseSource(d.Key.Row); ok && d.stray == nil {
+		lost, err := db.withoutSource(ctx, d, n)
+		if err != nil {
+			return err
+		}
+		ops = append(ops, lost...)
 	}
 	if _, n, ok := parseVersion(d.Key.Row); ok && d.stray == nil && c.gaps.have(n) {
 		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: table.Any}})

@@ -22,6 +22,16 @@ type contentLine struct {
 	Message string    `json:"message,omitempty"`
 	By      string    `json:"by"`
 	At      time.Time `json:"at"`
+
+	Source *sourceLine `json:"source,omitempty"`
+}
+
+// A sourceLine is the file that a version was made of.
+type sourceLine struct {
+	Format string `json:"format"`
+	File   string `json:"file"`
+	Bytes  []byte `json:"bytes"`
+	State  string `json:"state"`
 }
 
 // contentParts are what only some contents have beside the text.
@@ -151,13 +161,31 @@ func (b *backup) contents(ctx context.Context, rec record, above int64) error {
 			return err
 		}
 		v := parseVersionRow(row)
+		source, err := b.source(ctx, rec, v)
+		if err != nil {
+			return err
+		}
 		if err := b.emit(line{Kind: "content", Content: &contentLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
+			Source: source,
 		}}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// source returns the file that a version was made of; nil for none.
+func (b *backup) source(ctx context.Context, rec record, v prompt.Version) (*sourceLine, error) {
+	if v.Source == "" {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	row, err := b.db.get(ctx, b.db.t.Prompts, sourceKey(rec.AuthorID, rec.ID, v.Number))
+	if err != nil || row == nil { // it went with its version
+		return nil, err
+	}
+	s, err := parseSourceRow(*row)
+	return &sourceLine{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State}, err
 }
 
 // moves writes what became of the labels of a prompt.
@@ -201,7 +229,12 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 	}
 	content := l.with(l.Text)
 	rows := usesRows(l.Author, id, l.Version, content.Includes())
-	rows = append(rows, versionRow(l.Author, id, prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}))
+	v := prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}
+	if s := l.Source; s != nil {
+		v.Source = s.Format
+		rows = append(rows, sourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State}))
+	}
+	rows = append(rows, versionRow(l.Author, id, v))
 	if id != re.of {
 		re.of, re.versions, re.movedAt = id, map[int64][]table.Key{}, time.Time{}
 	}

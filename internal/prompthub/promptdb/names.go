@@ -176,7 +176,11 @@ func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op
 		return nil, nil
 	}
 	ops = append(ops, c.of(now.Prompt).op(w.author, w.id))
+	if now.Source != nil && now.Source.State == "" {
+		now.Source.State = now.State(c.on(now.Version))
+	}
 	ops = append(ops, w.versionOps(was, *now)...)
+	now.Source = nil
 	old, err := w.renameOps(ctx, was, now)
 	if err != nil {
 		return nil, err
@@ -209,7 +213,13 @@ func (w *work) versionOps(was *record, now record) []table.Op {
 		insert(was.Current()) // stored before there were versions
 	}
 	if was == nil || now.Last > was.Last {
-		insert(now.Current())
+		v := now.Current()
+		if now.Source != nil {
+			v.Source = now.Source.Format
+			// the number is taken by the other here too
+			ops = append(ops, table.Op{Kind: table.Upsert, Row: sourceRow(w.author, w.id, v.Number, *now.Source)})
+		}
+		insert(v)
 	}
 	return ops
 }

@@ -62,35 +62,50 @@ func usesRows(author string, id prompt.ID, n int64, includes []prompt.Include) [
 	return rows
 }
 
-// includesOf returns what a version includes, without reading its text.
-func (db *DB) includesOf(ctx context.Context, author string, id prompt.ID, n int64) ([]prompt.Include, error) {
+// beside is what the row of a version says of other rows that stand beside it.
+var beside = []string{"Version", "Includes", "Source"}
+
+// besideOf returns the rows that go with that of a version, without what is in them.
+func besideOf(author string, id prompt.ID, row table.Row) (keys []table.Key) {
+	n := row.Props.Get("Version").Int()
+	for _, row := range usesRows(author, id, n, includesIn(row)) {
+		keys = append(keys, row.Key)
+	}
+	if row.Props.Get("Source").Str() != "" {
+		keys = append(keys, sourceKey(author, id, n))
+	}
+	return keys
+}
+
+// versionBeside returns what the row of a version says of those beside it; nil where there is none.
+func (db *DB) versionBeside(ctx context.Context, author string, id prompt.ID, n int64) (*table.Row, error) {
 	key := versionKey(author, id, n)
-	rows, _, err := db.scan().rows(ctx, db.t.Prompts, table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: []string{"Includes"}}, 1)
+	rows, _, err := db.scan().rows(ctx, db.t.Prompts, table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: beside}, 1)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	return includesIn(rows[0]), nil
+	return &rows[0], nil
 }
 
-// forgetUses returns the writes that remove the rows of what a version includes, and refuses where
+// forgetBeside returns the writes that remove the rows beside that of a version, and refuses where
 // others include it.
-func (w *work) forgetUses(ctx context.Context, p prompt.Prompt, c card, n int64) ([]table.Op, error) {
+func (w *work) forgetBeside(ctx context.Context, p prompt.Prompt, c card, n int64) ([]table.Op, error) {
 	labels := c.on(n)
-	var includes []prompt.Include
+	var row *table.Row
 	err := both(ctx, func(ctx context.Context) error {
 		return w.db.unused(ctx, p, fmt.Sprintf("version %d of this prompt", n), func(i prompt.Include) bool {
 			return i.Version == n || slices.Contains(labels, i.Label)
 		})
 	}, func(ctx context.Context) (err error) {
-		includes, err = w.db.includesOf(ctx, w.author, w.id, n)
+		row, err = w.db.versionBeside(ctx, w.author, w.id, n)
 		return err
 	})
-	if err != nil {
+	if err != nil || row == nil {
 		return nil, err
 	}
 	var ops []table.Op
-	for _, row := range usesRows(w.author, w.id, n, includes) {
-		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+	for _, key := range besideOf(w.author, w.id, *row) {
+		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
 	}
 	return ops, nil
 }
@@ -259,11 +274,11 @@ func (db *DB) usesRow(ctx context.Context, author string, key table.Key) (*table
 	if !ok {
 		return nil, nil
 	}
-	includes, err := db.includesOf(ctx, author, id, n)
-	if err != nil {
+	version, err := db.versionBeside(ctx, author, id, n)
+	if err != nil || version == nil {
 		return nil, err
 	}
-	for _, row := range usesRows(author, id, n, includes) {
+	for _, row := range usesRows(author, id, n, includesIn(*version)) {
 		if row.Key == key {
 			return &row, nil
 		}
@@ -271,16 +286,16 @@ func (db *DB) usesRow(ctx context.Context, author string, key table.Key) (*table
 	return nil, nil
 }
 
-// purgeVersions removes the versions of a prompt, and the rows of what they include before them.
+// purgeVersions removes the versions of a prompt, and the rows that go with them before them.
 func (db *DB) purgeVersions(ctx context.Context, author string, id prompt.ID) error {
 	r := table.Prefix(promptKey(author, id).Partition, versionsOf(id))
-	r.Select = []string{"Version", "Includes"}
+	r.Select = beside
 	return db.removeAll(ctx, r, func(rows []table.Row) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.SetLimit(maxParallel)
 		for _, row := range rows {
-			for _, use := range usesRows(author, id, row.Props.Get("Version").Int(), includesIn(row)) {
-				g.Go(func() error { return db.remove(ctx, db.t.Prompts, use.Key) })
+			for _, key := range besideOf(author, id, row) {
+				g.Go(func() error { return db.remove(ctx, db.t.Prompts, key) })
 			}
 		}
 		return g.Wait()

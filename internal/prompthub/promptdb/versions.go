@@ -57,7 +57,7 @@ func parseContent(row table.Row) (prompt.Content, error) {
 
 // versionRow returns the row of a version. Inserting it takes its number.
 func versionRow(author string, id prompt.ID, v prompt.Version) table.Row {
-	return table.Row{Key: versionKey(author, id, v.Number), Props: slices.Concat(includesProps(v.Includes()), table.Props{
+	return table.Row{Key: versionKey(author, id, v.Number), Props: slices.Concat(includesProps(v.Includes()), sourceProp(v.Source), table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Version", Value: table.Int64(v.Number)},
 		{Name: "Message", Value: table.String(v.Message)},
@@ -73,7 +73,7 @@ func parseVersionRow(row table.Row) prompt.Version {
 	content, _ := parseContent(row)
 	return prompt.Version{
 		Number: row.Props.Get("Version").Int(), Content: content, Message: row.Props.Get("Message").Str(),
-		Hash:   row.Props.Get("ContentHash").Str(),
+		Hash: row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(),
 		Change: prompt.Change{By: row.Props.Get("CreatedBy").Str(), At: row.Props.Get("CreatedAt").Time()},
 	}
 }
@@ -365,7 +365,7 @@ func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.
 	case len(c.gaps.String()) > maxGaps:
 		return record{}, nil, fault.New(fault.Conflict, "too many versions of this prompt were deleted")
 	}
-	uses, err := w.forgetUses(ctx, now.Prompt, c, n)
+	beside, err := w.forgetBeside(ctx, now.Prompt, c, n)
 	if err != nil {
 		return record{}, nil, err
 	}
@@ -389,7 +389,7 @@ func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.
 	}
 	ops = append(ops, c.of(now.Prompt).op(w.author, w.id))
 	ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: versionKey(w.author, w.id, n), ETag: table.Any}})
-	return now, slices.Concat(ops, uses, w.nameOps(&was, now, c)), nil
+	return now, slices.Concat(ops, beside, w.nameOps(&was, now, c)), nil
 }
 
 // highest returns the highest version there is, 0 for none.

@@ -111,5 +111,8 @@ func versionOf(w promptdb.Whole, v prompt.Version) format.Version {
 		}
 	}
 	slices.Sort(made.Labels)
+	if s, ok := w.Sources[v.Number]; ok {
+		made.Source = &format.Source{Format: format.Format(s.Format), File: s.File, Data: s.Bytes, State: s.State}
+	}
 	return made
 }

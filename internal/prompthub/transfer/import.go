@@ -209,7 +209,9 @@ func (im *importer) create(ctx context.Context, d format.Document, item *Item) e
 	if err := im.write(); err != nil {
 		return err
 	}
-	b, _ := json.Marshal(d) // which was read from JSON, or could have been
+	said := d
+	said.Source = nil          // another file may say the same
+	b, _ := json.Marshal(said) // which was read from JSON, or could have been
 	sum := sha256.Sum256(b)
 	v, isNew, err := im.Create(ctx, im.who, d.Draft(), "import "+hex.EncodeToString(sum[:]))
 	if err == nil && !isNew {
@@ -223,7 +225,7 @@ func (im *importer) create(ctx context.Context, d format.Document, item *Item) e
 // changeOf returns a change to all that a document says.
 func changeOf(d format.Document) prompthub.Patch {
 	draft := d.Draft()
-	c := prompthub.Patch{Kind: &draft.Kind, Text: &draft.Text, Messages: &draft.Messages, Message: d.Message, Labels: d.Labels}
+	c := prompthub.Patch{Kind: &draft.Kind, Text: &draft.Text, Messages: &draft.Messages, Message: d.Message, Labels: d.Labels, Source: draft.Source}
 	if d.Title != "" {
 		c.Title = &draft.Title
 	}

@@ -50,7 +50,7 @@ func (s *web) exportPrompt(w http.ResponseWriter, r *http.Request, who auth.User
 	if err != nil {
 		return err
 	}
-	file, err := transfer.FileOf(v, r.URL.Query().Get("format"))
+	file, err := transfer.FileOf(r.Context(), s.Service, who, v, r.URL.Query().Get("format"))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,42 @@
+package prompt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// MaxSource is how many bytes of a file are kept with the version that was made of it.
+	MaxSource = 256 << 10
+
+	maxSourceName = 1000 // bytes
+)
+
+// A Source is the file that a version was made of.
+type Source struct {
+	Format string // as package format names it
+	File   string // its name
+	Bytes  []byte
+	// what the prompt was beside its content when it was made of the file: see Draft.State
+	State string
+}
+
+// Kept reports whether the file is one that can be kept.
+func (s *Source) Kept() bool {
+	return len(s.Bytes) <= MaxSource && len(s.File) <= maxSourceName && utf8.ValidString(s.File) && !strings.ContainsRune(s.File, 0)
+}
+
+// State names what a prompt is beside the content of a version with some labels: while it stays the
+// same, and the content does, the file that the version was made of says what the prompt is.
+func (d Draft) State(labels []string) string {
+	b, _ := json.Marshal([]any{ // texts cannot fail
+		d.Name, d.Title, d.Description, append([]Tag{}, d.Tags...), append([]string{}, d.OwnTags...), d.Visibility,
+		append([]string{}, slices.Sorted(slices.Values(labels))...),
+	})
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
