@@ -27,6 +27,10 @@ type Service struct {
 	// who sign in. Both are empty where there are none.
 	Pages, Callback string
 
+	// Anonymous is set where nobody signs in: then AUTH_MODE says nothing, and every caller is nobody in
+	// particular.
+	Anonymous bool
+
 	// Read reads the settings of the environment and says how to build the application. The error is
 	// an *auth.Refusal; the settings hold then what could be read.
 	Read func() (Settings, Build, error)
@@ -50,6 +54,9 @@ type App struct {
 // signing returns how callers are identified, and the sessions of browsers where there are some.
 // The error is an *auth.Refusal.
 func (s Service) signing(ctx context.Context, set Settings) (auth.Identify, *auth.Sessions, error) {
+	if s.Anonymous {
+		return func(*http.Request) (auth.User, error) { return auth.User{}, nil }, nil, nil
+	}
 	identify, err := auth.New(ctx, set.Config)
 	if err != nil {
 		return nil, nil, err

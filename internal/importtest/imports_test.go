@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"internal/cursor":                {},
 	"internal/auth":                  {"internal/fault"},
 	"internal/httpjson":              {"internal/fault", "internal/telemetry"},
+	"internal/openapi":               {"internal/fault", "internal/httpjson"},
 	"internal/table":                 {},
 	"internal/queue":                 {},
 	"internal/azure":                 {"internal/table", "internal/queue"},
@@ -62,8 +63,8 @@ var allowed = map[string][]string{
 		"internal/prompthub/promptdb",
 	},
 	"internal/prompthub/api": {
-		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/format",
-		"internal/prompthub/prompt", "internal/prompthub/transfer", "internal/telemetry",
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/openapi", "internal/prompthub", "internal/prompthub/door",
+		"internal/prompthub/format", "internal/prompthub/prompt", "internal/prompthub/transfer", "internal/telemetry",
 	},
 	"internal/prompthub/langfuse": {
 		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",

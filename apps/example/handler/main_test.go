@@ -8,24 +8,20 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/example/internal/notes"
+	"prompthub/internal/apptest"
 	"prompthub/internal/azure"
 	"prompthub/internal/azurite"
 	"prompthub/internal/command"
 	"prompthub/internal/functiontest"
-	"prompthub/internal/inputs"
 )
 
 // root is the root of the repository, and folder where in it this application is.
@@ -67,65 +63,22 @@ func works(t *testing.T, url string) {
 	require.Equal(t, http.StatusNotFound, status)
 }
 
-// An output can be read while it is written.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) find(pattern string) []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return regexp.MustCompile(pattern).FindStringSubmatch(o.buf.String())
-}
-
 func TestLocal(t *testing.T) {
-	for _, name := range []string{"AzureWebJobsStorage", "AUTH_MODE", "QUEUE_PREFIX", "TABLE_PREFIX"} {
-		t.Setenv(name, "")
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var out output
-	data, code := t.TempDir(), make(chan int, 1)
-	go func() {
-		code <- program().Run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", data}, command.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
-	}()
-	var listens []string
-	require.Eventually(t, func() bool {
-		listens = out.find(`Example listens on (http://\S+)\n`)
-		return listens != nil
-	}, 20*time.Second, 5*time.Millisecond)
-	works(t, listens[1])
-	stop()
-	require.Equal(t, command.OK, <-code)
+	data := t.TempDir()
+	url, stop := apptest.Local(t, data, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	})
+	works(t, url)
+	require.Equal(t, command.OK, stop())
 	require.FileExists(t, filepath.Join(data, "example.db"))
 }
 
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the package")
-	}
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("the package is built for linux/amd64")
-	}
+	staged := apptest.Stage(t, folder)
 	storage := azurite.Account(t)
 	account, err := azure.New(azure.Config{ConnectionString: storage, RawMessages: true})
 	require.NoError(t, err)
-	inputs.Packages(t, "./"+folder+"/handler", "./internal/stage")
-	inputs.Files(t, folder)
-	staged := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "run", "./internal/stage", "-app", folder, "-out", staged)
-	cmd.Dir = root
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-
 	h := functiontest.Start(t, functiontest.Options{
 		AppRoot: staged, Queues: account.Queues,
 		Env: append(os.Environ(), "AzureWebJobsStorage="+storage, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development",

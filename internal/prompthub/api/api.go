@@ -9,15 +9,14 @@ package api
 import (
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-	"github.com/danielgtaylor/huma/v2/validation"
 
 	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
+	"prompthub/internal/openapi"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/telemetry"
@@ -26,7 +25,7 @@ import (
 // Prefix is the path that all routes begin with.
 const Prefix = "/api/v1"
 
-const schemas = "#/components/schemas/"
+const schemas = openapi.Schemas
 
 // Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
@@ -49,16 +48,10 @@ type Config struct {
 type api struct {
 	Config
 	huma     huma.API
-	ready    readiness
-	document []byte // the OpenAPI document
+	document openapi.Document
+	ready    openapi.Readiness
+	rendered []byte // the OpenAPI document
 }
-
-// exactNames makes huma tell "Title" from "title", as the decoder does, and say what it takes. Both
-// are settings of the whole process, so they are made once.
-var exactNames = sync.OnceFunc(func() {
-	huma.ValidateStrictCasing = true
-	validation.MsgExpectedOneOf = "give one of %s" // huma quotes the list as if it were one value
-})
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux
 // around it must not clean them.
@@ -68,14 +61,18 @@ func New(c Config) http.Handler {
 }
 
 func build(c Config) (*api, http.Handler) {
-	exactNames()
 	if c.MaxText == 0 {
 		c.MaxText = prompt.DefaultMaxText
 	}
 	a := &api{Config: c}
-	a.ready = readiness{ask: c.Service.Ready, now: c.Now}
+	a.ready = openapi.Readiness{Ask: c.Service.Ready, Now: c.Now}
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
+	a.document = openapi.Document{
+		API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"3-12-2-l"`, Rare: rare,
+		Optional: []string{"Link", lossHeader}, // the last page, and all is held
+		Examples: map[string]any{fileType: "A text with {{name}}."},
+	}
 	a.prompts()
 	a.rendering()
 	a.exports()
@@ -115,18 +112,13 @@ var subjects = [][2]string{
 }
 
 func (a *api) settings() huma.Config {
-	c := huma.DefaultConfig("PromptHub", a.Version)
+	c := openapi.Config("PromptHub", a.Version)
 	c.Info.Description = "The prompt library of a team: store prompts, keep them private or share them, find them by title and tag, and vote on them. " +
 		"Lengths count UTF-16 code units. Every error is a problem document. HEAD answers as GET does, without a body. " +
 		"Who sends too much is answered 429; the RateLimit fields, where a limit is set, are those of draft-ietf-httpapi-ratelimit-headers-06."
 	for _, t := range subjects {
 		c.Tags = append(c.Tags, &huma.Tag{Name: t[0], Description: t[1]})
 	}
-	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // served by routes of ours
-	c.CreateHooks = nil                                   // no links to schemas in answers
-	c.Transformers = []huma.Transformer{problems}
-	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
-	c.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearer: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of the identity provider, or an access token, which begins with ph_."},
 		basic:  {Type: "http", Scheme: "basic", Description: "An access token: its id as the name, and the token, or what follows its second _, as the password."},

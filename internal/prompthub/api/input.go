@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"prompthub/internal/openapi"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -58,14 +59,14 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 		}
 		tag, err := prompt.ParseTag(s)
 		if err != nil {
-			return nil, prompt.Query{}, invalid("query.tag", err.Error(), s)
+			return nil, prompt.Query{}, openapi.Invalid("query.tag", err.Error(), s)
 		}
 		tags = append(tags, tag)
 	}
 	slices.Sort(tags)
 	tags = slices.Compact(tags)
 	if len(tags) > prompt.MaxTags {
-		return nil, prompt.Query{}, invalid("query.tag", fmt.Sprintf("name at most %d tags: no prompt has more", prompt.MaxTags), nil)
+		return nil, prompt.Query{}, openapi.Invalid("query.tag", fmt.Sprintf("name at most %d tags: no prompt has more", prompt.MaxTags), nil)
 	}
 	words, err := prompt.ParseQuery(in.Q)
 	return tags, words, err
@@ -74,7 +75,7 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 // check reports a page that is too large for what it is to have.
 func (in Fields) check(p Paging) error {
 	if in.Fields != "" && p.Limit > prompthub.MaxTexts {
-		return invalid("query.limit", fmt.Sprintf("ask for at most %d prompts where you want their texts", prompthub.MaxTexts), p.Limit)
+		return openapi.Invalid("query.limit", fmt.Sprintf("ask for at most %d prompts where you want their texts", prompthub.MaxTexts), p.Limit)
 	}
 	return nil
 }

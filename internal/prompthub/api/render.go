@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/openapi"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -94,7 +95,7 @@ func (in Which) rendered(location string) (*prompthub.WantedVersion, error) {
 	want, one, err := in.wanted()
 	switch {
 	case err != nil:
-		return nil, invalid(location, "name a version or a label, not both", in.Label)
+		return nil, openapi.Invalid(location, "name a version or a label, not both", in.Label)
 	case !one:
 		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
 	}

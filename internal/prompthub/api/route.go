@@ -12,6 +12,7 @@ import (
 
 	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
+	"prompthub/internal/openapi"
 	"prompthub/internal/prompthub/door"
 )
 
@@ -37,13 +38,13 @@ type callKey struct{}
 func route[I, O any](a *api, who access, op huma.Operation, act func(context.Context, call, *I) (*O, error)) {
 	op.Middlewares = huma.Middlewares{a.identify(who)}
 	if who != open {
-		op.Middlewares = append(op.Middlewares, checkQuery, a.readBody, a.enter)
+		op.Middlewares = append(op.Middlewares, openapi.CheckQuery, a.readBody, a.enter)
 	}
 	op.BodyReadTimeout = -1 // readBody has its own
 	op.Responses = a.responses(who, op)
 	// of which nothing may be kept
 	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath {
-		conditional(&op)
+		openapi.Conditional(&op)
 	}
 	op.Errors = nil
 	op.Security = security(who, a.PublicRead)
@@ -99,15 +100,6 @@ func scope(who access, r *http.Request) string {
 	return door.Scope(r)
 }
 
-// conditional documents what httpjson.ETags does for every GET.
-func conditional(op *huma.Operation) {
-	op.Parameters = append(op.Parameters, &huma.Param{
-		Name: "If-None-Match", In: "header", Description: "ETags of answers that the caller has",
-		Schema: &huma.Schema{Type: huma.TypeString},
-	})
-	op.Responses["304"] = &huma.Response{Description: "The caller has the answer"}
-}
-
 const (
 	bearer = "bearer"
 	basic  = "basic"
@@ -140,7 +132,7 @@ func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response
 	responses := map[string]*huma.Response{}
 	maps.Copy(responses, op.Responses)
 	for _, s := range statuses {
-		responses[strconv.Itoa(s)] = &huma.Response{Ref: a.errorResponse(s)}
+		responses[strconv.Itoa(s)] = &huma.Response{Ref: a.document.ErrorResponse(s)}
 	}
 	return responses
 }

@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -50,41 +48,10 @@ func (a *api) state() *stateOutput {
 func (a *api) health(context.Context, call, *struct{}) (*stateOutput, error) { return a.state(), nil }
 
 func (a *api) isReady(ctx context.Context, _ call, _ *struct{}) (*stateOutput, error) {
-	if err := a.ready.check(ctx); err != nil {
+	if err := a.ready.Check(ctx); err != nil {
 		return nil, err
 	}
 	return a.state(), nil
-}
-
-const (
-	readyFor    = 2 * time.Second
-	readyWithin = 5 * time.Second
-)
-
-// A readiness asks whether the storage answers, and believes the answer for a while: probes
-// come often and from many sides.
-type readiness struct {
-	ask func(context.Context) error
-	now func() time.Time
-
-	mu  sync.Mutex
-	at  time.Time
-	err error
-}
-
-// check returns the last answer, or asks. Who comes while another asks waits for that answer.
-func (r *readiness) check(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.at.IsZero() && r.now().Sub(r.at) < readyFor {
-		return r.err
-	}
-	// Others get the answer too, so it must not depend on whether this caller stays.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyWithin)
-	defer cancel()
-	r.err = r.ask(ctx)
-	r.at = r.now()
-	return r.err
 }
 
 type rawOutput struct {
@@ -94,5 +61,5 @@ type rawOutput struct {
 }
 
 func (a *api) openapi(context.Context, call, *struct{}) (*rawOutput, error) {
-	return &rawOutput{ContentType: openapiType, Body: a.document}, nil
+	return &rawOutput{ContentType: openapiType, Body: a.rendered}, nil
 }

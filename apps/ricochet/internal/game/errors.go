@@ -59,6 +59,11 @@ func ended() error {
 	return refuse(RoundEnded, fault.Conflict, "the round has ended; it takes no solutions any more")
 }
 
+// StillActive is what asks for the results of a round too early.
+func StillActive() error {
+	return refuse(RoundActive, fault.Conflict, "the round is active; ask again once it is closed")
+}
+
 func alreadyEnded() error {
 	return refuse(RoundAlreadyEnded, fault.Conflict, "the round has ended already")
 }

@@ -15,7 +15,8 @@ func (gs *Games) Insert(ctx context.Context, b board.Board, key string) (Game, e
 }
 
 // Due, SolveRound and SweepAll are what the triggers run.
-func (gs *Games) DueRound(ctx context.Context, id string, n int) error   { return gs.due(ctx, id, n) }
+func (gs *Games) DueRound(ctx context.Context, id string, n int) error { return gs.due(ctx, id, n) }
+
 func (gs *Games) SolveRound(ctx context.Context, id string, n int) error { return gs.solve(ctx, id, n) }
 func (gs *Games) SweepAll(ctx context.Context) error                     { return gs.sweep(ctx) }
 

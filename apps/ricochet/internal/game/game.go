@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -147,9 +148,9 @@ func (gs *Games) Game(ctx context.Context, id string) (Game, error) {
 	return g, err
 }
 
-// hosted returns a game to its host. Who asks for a game that is not, or with a wrong key, is not
+// Hosted returns a game to its host. Who asks for a game that is not, or with a wrong key, is not
 // told which.
-func (gs *Games) hosted(ctx context.Context, id, key string) (Game, error) {
+func (gs *Games) Hosted(ctx context.Context, id, key string) (Game, error) {
 	g, err := gs.Game(ctx, id)
 	if fault.Of(err) == fault.NotFound {
 		g, err = Game{}, nil
@@ -185,21 +186,24 @@ func (gs *Games) Rounds(ctx context.Context, id string, from, limit int) ([]Roun
 		r.To = table.After(roundRows)
 	}
 	var rounds []Round
-	err := table.All(ctx, gs.Store, gs.Tables.games(), r, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), r) {
+		if err != nil {
+			return nil, 0, away(err)
+		}
 		round, err := parseRound(row)
-		rounds = append([]Round{round}, rounds...)
-		return true, err
-	})
-	if err != nil {
-		return nil, 0, away(err)
+		if err != nil {
+			return nil, 0, err
+		}
+		rounds = append(rounds, round)
 	}
+	slices.Reverse(rounds)
 	return rounds, begin - 1, nil
 }
 
 // Delete removes a game and all that is of it. It is gone at once; its rows follow, by the timer
 // where this process ends before it is done.
 func (gs *Games) Delete(ctx context.Context, id, key string) error {
-	g, err := gs.hosted(ctx, id, key)
+	g, err := gs.Hosted(ctx, id, key)
 	if err != nil {
 		return err
 	}
@@ -257,15 +261,16 @@ func (gs *Games) clear(ctx context.Context, r table.Range) error {
 		return err
 	}
 	r.Select = []string{goneProp} // which the game row alone has
-	err := table.All(ctx, gs.Store, gs.Tables.games(), r, func(row table.Row) (bool, error) {
-		batch = append(batch, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
-		if len(batch) < table.MaxBatch {
-			return true, nil
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), r) {
+		if err != nil {
+			return err
 		}
-		return true, remove()
-	})
-	if err != nil {
-		return err
+		batch = append(batch, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+		if len(batch) == table.MaxBatch {
+			if err := remove(); err != nil {
+				return err
+			}
+		}
 	}
 	return remove()
 }

@@ -212,7 +212,7 @@ func TestDue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx, id := t.Context(), w.game.ID
-	r := w.start(t)
+	w.start(t)
 	require.NoError(t, w.DueRound(ctx, id, 1))
 	r, err := w.Extend(ctx, id, hostKey, 1, game.Extension{By: time.Minute})
 	require.NoError(t, err)

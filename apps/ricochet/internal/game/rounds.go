@@ -23,7 +23,7 @@ func busy() error { return away(errors.New("others changed the same rows each ti
 func (gs *Games) Start(ctx context.Context, id, key string, d time.Duration) (Round, error) {
 	attempt := gs.random(8)
 	for range tries {
-		g, err := gs.hosted(ctx, id, key)
+		g, err := gs.Hosted(ctx, id, key)
 		if err != nil {
 			return Round{}, err
 		}
@@ -118,7 +118,7 @@ type Extension struct {
 
 // Extend moves the end of the active round, and never back.
 func (gs *Games) Extend(ctx context.Context, id, key string, number int, x Extension) (Round, error) {
-	if _, err := gs.hosted(ctx, id, key); err != nil {
+	if _, err := gs.Hosted(ctx, id, key); err != nil {
 		return Round{}, err
 	}
 	for range tries {
@@ -172,10 +172,10 @@ func touch(id string, number int) table.Op {
 // Close ends the active round for its host, who may skip its goal: then it is not won, whoever has
 // reached it, and no robot moves.
 func (gs *Games) Close(ctx context.Context, id, key string, number int, skip bool) (Round, error) {
-	if _, err := gs.hosted(ctx, id, key); err != nil {
+	if _, err := gs.Hosted(ctx, id, key); err != nil {
 		return Round{}, err
 	}
-	r, closed, err := gs.close(ctx, id, number, func(r Round) (Status, bool) {
+	r, closed, err := gs.close(ctx, id, number, func(Round) (Status, bool) {
 		if skip {
 			return Skipped, true
 		}
@@ -278,14 +278,12 @@ func (gs *Games) settle(ctx context.Context, g *Game, r *Round) error {
 
 // first returns the best solution of a round, or nil.
 func (gs *Games) first(ctx context.Context, id string, number int) (*Solution, error) {
-	var first *Solution
-	err := table.All(ctx, gs.Store, gs.Tables.games(), table.Prefix(id, solutionRows(number)), func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), table.Prefix(id, solutionRows(number))) {
+		if err != nil {
+			return nil, away(err)
+		}
 		s, err := parseSolution(row)
-		first = &s
-		return false, err
-	})
-	if err != nil {
-		return nil, away(err)
+		return &s, err
 	}
-	return first, nil
+	return nil, nil
 }

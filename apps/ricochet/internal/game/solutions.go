@@ -181,15 +181,13 @@ func (a *attempt) claim(ctx context.Context) (table.Op, error) {
 	players := 0
 	all := table.Prefix(a.game, nameRows)
 	all.Select = []string{"best"}
-	err := table.All(ctx, a.Store, a.Tables.games(), all, func(table.Row) (bool, error) {
-		players++
-		return players < MaxPlayers, nil
-	})
-	if err != nil {
-		return table.Op{}, away(err)
-	}
-	if players == MaxPlayers {
-		return table.Op{}, refuse(GameFull, conflict, fmt.Sprintf("a game has at most %d players", MaxPlayers))
+	for _, err := range table.All(ctx, a.Store, a.Tables.games(), all) {
+		if err != nil {
+			return table.Op{}, away(err)
+		}
+		if players++; players == MaxPlayers {
+			return table.Op{}, refuse(GameFull, conflict, fmt.Sprintf("a game has at most %d players", MaxPlayers))
+		}
 	}
 	a.secret = "player_" + a.random(12)
 	a.name = name{secret: hash(a.secret), display: a.Player, round: a.number, attempts: 1, best: len(a.Moves)}
@@ -203,12 +201,11 @@ func (gs *Games) rank(ctx context.Context, id string, number, moves int, player 
 	shorter := table.Range{
 		Partition: id, From: solutionRows(number), To: fmt.Sprintf("%s%04d", solutionRows(number), moves), Select: []string{"moveCount"},
 	}
-	err := table.All(ctx, gs.Store, gs.Tables.games(), shorter, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), shorter) {
+		if err != nil {
+			return 0, away(err)
+		}
 		before[solutionPlayer(row.Row)] = true
-		return true, nil
-	})
-	if err != nil {
-		return 0, away(err)
 	}
 	delete(before, player)
 	return len(before) + 1, nil
@@ -232,22 +229,26 @@ func (gs *Games) Leaderboard(ctx context.Context, id string, r Round) ([]Standin
 	}
 	seen := map[string]bool{}
 	var list []Standing
-	err := table.All(ctx, gs.Store, gs.Tables.games(), all, func(row table.Row) (bool, error) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), all) {
+		if err != nil {
+			return nil, away(err)
+		}
 		player := solutionPlayer(row.Row)
 		if seen[player] {
-			return true, nil
+			continue
 		}
 		seen[player] = true
 		best, err := parseSolution(row)
+		if err != nil {
+			return nil, err
+		}
 		rank := len(list) + 1
 		if n := len(list); n > 0 && list[n-1].Best.Count == best.Count {
 			rank = list[n-1].Rank
 		}
-		list = append(list, Standing{rank, best})
-		return len(list) < MaxStandings, err
-	})
-	if err != nil {
-		return nil, away(err)
+		if list = append(list, Standing{rank, best}); len(list) == MaxStandings {
+			break
+		}
 	}
 	return list, nil
 }

@@ -124,13 +124,15 @@ func code(err error) game.Code {
 // rowsOf returns the rows of a table whose row key begins so.
 func rowsOf(ctx context.Context, db table.DB, name, prefix string) ([]table.Row, error) {
 	var rows []table.Row
-	err := table.All(ctx, db, name, table.Range{}, func(r table.Row) (bool, error) {
+	for r, err := range table.All(ctx, db, name, table.Range{}) {
+		if err != nil {
+			return nil, err
+		}
 		if strings.HasPrefix(r.Row, prefix) {
 			rows = append(rows, r)
 		}
-		return true, nil
-	})
-	return rows, err
+	}
+	return rows, nil
 }
 
 // check holds the rows of a game to what is always true of them, and returns what is wrong.

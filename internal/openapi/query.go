@@ -1,4 +1,4 @@
-package api
+package openapi
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"prompthub/internal/httpjson"
 )
 
-// checkQuery refuses parameters that the route does not have: who asks for ?tags=x must not be
+// CheckQuery refuses parameters that the route does not have: who asks for ?tags=x must not be
 // answered with the whole library.
-func checkQuery(ctx huma.Context, next func(huma.Context)) {
+func CheckQuery(ctx huma.Context, next func(huma.Context)) {
 	var known []string
 	for _, p := range ctx.Operation().Parameters {
 		if p.In == "query" {
@@ -35,7 +35,7 @@ func checkQuery(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	r, w := humago.Unwrap(ctx)
-	p := httpjson.NewProblem(r.Context(), http.StatusUnprocessableEntity, brokenRules)
+	p := httpjson.NewProblem(r.Context(), http.StatusUnprocessableEntity, BrokenRules)
 	p.Errors = wrong
 	httpjson.Refuse(w, r, p)
 }

@@ -1,0 +1,84 @@
+// Command handler is Async Ricochet Robots: the custom handler of a function app, and the same in
+// one process on a machine of one's own. "handler help" lists its commands.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	// Where there are no certificate authorities, as in a container from scratch, these are used.
+	_ "golang.org/x/crypto/x509roots/fallback"
+
+	"prompthub/apps/ricochet/internal/api"
+	"prompthub/apps/ricochet/internal/game"
+	"prompthub/apps/ricochet/internal/web"
+	"prompthub/internal/auth"
+	"prompthub/internal/command"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/telemetry"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(program().Run(ctx, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}
+
+// settings are all that can be set.
+type settings struct {
+	command.Settings
+	game.Tables
+}
+
+func program() command.Program {
+	s := command.Service{
+		Name: "ricochet", Title: "Async Ricochet Robots", About: "Async Ricochet Robots. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Anonymous: true, Read: read,
+		Try: func(_ command.Settings, url string) string { return "Play:\n  " + url + web.Prefix + "\n" },
+	}
+	return command.Program{
+		Service: s, Commands: []command.Command{s.Local(), s.HealthCheck(), s.Version()},
+		Intro: "Async Ricochet Robots: a board, a goal, and until the end of the round to find the shortest way.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
+	}
+}
+
+// read reads the settings, with which the application can be built.
+func read() (command.Settings, command.Build, error) {
+	var s settings
+	err := command.ReadSettings(&s)
+	if err == nil {
+		err = command.CheckTables(s.All()...)
+	}
+	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+		games := &game.Games{
+			Tables: s.Tables, Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Now: time.Now, Random: rand.Reader, Log: log, Solve: game.Search,
+		}
+		doors := func(auth.Identify, *auth.Sessions) http.Handler {
+			return general.Clients(beside(general, games, log, t))
+		}
+		return command.App{Create: games.Create, Triggers: games.Triggers(), Doors: doors, Wait: func() {}}
+	}, err
+}
+
+// beside serves the pages and the API: the path says which one is asked.
+func beside(s command.Settings, games *game.Games, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
+	version, _ := command.Built()
+	programs := api.New(api.Config{
+		Games: games, Admission: httpjson.NewAdmission(s.Complete(s.Dev()), time.Now), Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+	})
+	pages := httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(web.New())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == web.Prefix || strings.HasPrefix(r.URL.Path, web.Prefix+"/") {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		programs.ServeHTTP(w, r)
+	})
+}

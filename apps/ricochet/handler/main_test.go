@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/ricochet/internal/api"
+	"prompthub/apps/ricochet/internal/board"
+	"prompthub/apps/ricochet/internal/game"
+	"prompthub/internal/apptest"
+	"prompthub/internal/azure"
+	"prompthub/internal/azurite"
+	"prompthub/internal/command"
+	"prompthub/internal/functiontest"
+)
+
+// folder is where in the repository this application is.
+const folder = "apps/ricochet"
+
+// local runs the application on this machine.
+func local(t *testing.T, data string) (url string, stop func() int) {
+	t.Helper()
+	return apptest.Local(t, data, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	})
+}
+
+// ask sends a request and reads the answer, which must have the status.
+func ask[T any](t *testing.T, status int, method, url, key string, body any) T {
+	t.Helper()
+	text, err := json.Marshal(body)
+	require.NoError(t, err)
+	if body == nil {
+		text = nil
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(text))
+	require.NoError(t, err)
+	if key != "" {
+		r.Header.Set("X-Host-Key", key)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, status, resp.StatusCode, "%s %s: %s", method, url, answer)
+	var v T
+	if len(answer) > 0 {
+		require.NoError(t, json.Unmarshal(answer, &v), "%s", answer)
+	}
+	return v
+}
+
+// A host has a game.
+type host struct {
+	t         *testing.T
+	url, game string // of the game
+	key       string
+}
+
+// create makes a game that a seed decides.
+func create(t *testing.T, url string, seed uint64) host {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		resp, err := http.Get(url + api.Prefix + "/ready") //nolint:noctx // in a loop with an end
+		if err != nil {
+			return false
+		}
+		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	}, 30*time.Second, 20*time.Millisecond)
+	g := ask[api.CreatedGame](t, 201, http.MethodPost, url+api.Prefix+"/games", "", api.NewGame{GameName: "Friday Night Puzzle", Seed: &seed})
+	return host{t, url + api.Prefix + "/games/" + g.GameID, g.GameID, g.HostKey}
+}
+
+// solution returns a shortest solution of a round.
+func (h host) solution(r api.Round) []api.Move {
+	h.t.Helper()
+	g := ask[api.Game](h.t, 200, http.MethodGet, h.url, "", nil)
+	b, err := g.BoardData.Board()
+	require.NoError(h.t, err)
+	found, err := game.Search(h.t.Context(), b.Walls.Slides(), r.RobotPositions.Cells(), b.Goals[r.GoalIndex])
+	require.NoError(h.t, err)
+	var moves []api.Move
+	for _, m := range found {
+		moves = append(moves, api.Move{Robot: m.Robot.String(), Direction: m.Direction.String()})
+	}
+	return moves
+}
+
+// round plays a round: a player submits a shortest solution, and the host closes it.
+func (h host) round(n int) api.Round {
+	h.t.Helper()
+	r := ask[api.Round](h.t, 201, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{DurationMs: 600_000})
+	require.Equal(h.t, n, r.RoundNumber)
+	moves := h.solution(r)
+	at := fmt.Sprintf("%s/rounds/%d", h.url, n)
+	player := fmt.Sprint("Player ", n)
+	accepted := ask[api.Accepted](h.t, 201, http.MethodPost, at+"/solutions", "", api.Submission{PlayerName: player, Moves: moves})
+	require.Equal(h.t, len(moves), accepted.MoveCount)
+	list := ask[api.Leaderboard](h.t, 200, http.MethodGet, at+"/leaderboard", "", nil)
+	require.Equal(h.t, []api.Standing{{Rank: 1, PlayerName: player, MoveCount: len(moves), SubmittedAt: list.Items[0].SubmittedAt}}, list.Items)
+	ask[api.Problem](h.t, 409, http.MethodGet, at+"/optimal", "", nil)
+	closed := ask[api.Round](h.t, 200, http.MethodPost, at+"/close", h.key, api.CloseRound{})
+	require.Equal(h.t, string(game.Completed), closed.Status)
+	require.Equal(h.t, moves, closed.Winner.Moves)
+	return closed
+}
+
+// solved waits for the job that finds how short a solution could be.
+func (h host) solved(r api.Round) {
+	h.t.Helper()
+	require.Eventually(h.t, func() bool {
+		o := ask[api.Optimal](h.t, 200, http.MethodGet, fmt.Sprintf("%s/rounds/%d/optimal", h.url, r.RoundNumber), "", nil)
+		return o.State == game.Solved && o.MoveCount == r.Winner.MoveCount
+	}, 60*time.Second, 50*time.Millisecond)
+}
+
+// TestLocal plays a game to its end in one process.
+func TestLocal(t *testing.T) {
+	data := t.TempDir()
+	url, stop := local(t, data)
+	h := create(t, url, 8)
+	rounds := board.GoalCount
+	if testing.Short() {
+		rounds = 2
+	}
+	for n := 1; n <= rounds; n++ {
+		r := h.round(n)
+		if n == 1 {
+			h.solved(r)
+		}
+	}
+	if !testing.Short() {
+		require.True(t, ask[api.Game](t, 200, http.MethodGet, h.url, "", nil).Complete)
+		ask[api.Problem](t, 409, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{})
+	}
+	d := ask[api.Dashboard](t, 200, http.MethodGet, h.url+"/dashboard", h.key, nil)
+	require.Equal(t, board.GoalCount-rounds, d.GoalsLeft)
+	require.Len(t, d.Rounds, min(rounds, 10))
+	ask[any](t, 204, http.MethodDelete, h.url, h.key, nil)
+	ask[api.Problem](t, 404, http.MethodGet, h.url, "", nil)
+	require.Equal(t, command.OK, stop())
+	require.FileExists(t, filepath.Join(data, "ricochet.db"))
+}
+
+// TestUnderTheHost stages the application as a deployment does and runs it under the test host.
+func TestUnderTheHost(t *testing.T) {
+	staged := apptest.Stage(t, folder)
+	storage := azurite.Account(t)
+	account, err := azure.New(azure.Config{ConnectionString: storage, RawMessages: true})
+	require.NoError(t, err)
+	h := functiontest.Start(t, functiontest.Options{
+		AppRoot: staged, Queues: account.Queues,
+		Env: append(os.Environ(), "AzureWebJobsStorage="+storage, "AZURE_FUNCTIONS_ENVIRONMENT=Development", "TABLE_PREFIX=Ricochet", "QUEUE_PREFIX=ricochet-"),
+	})
+	g := create(t, h.URL(), 3)
+	g.solved(g.round(1))
+	ask[api.Round](t, 201, http.MethodPost, g.url+"/rounds", g.key, api.StartRound{})
+	skipped := ask[api.Round](t, 200, http.MethodPost, g.url+"/rounds/2/close", g.key, api.CloseRound{SkipGoal: true})
+	require.Equal(t, string(game.Skipped), skipped.Status)
+	ask[any](t, 204, http.MethodDelete, g.url, g.key, nil)
+	for _, path := range []string{"/", "/play", "/play/" + g.game, "/play/static/page.js"} {
+		resp, err := http.Get(h.URL() + path) //nolint:noctx // of a server in this test
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, 200, resp.StatusCode, path)
+	}
+	require.True(t, slices.ContainsFunc(h.Invocations(), func(i functiontest.Invocation) bool {
+		return i.Function == game.QueueSolve && i.Status == http.StatusOK
+	}))
+}

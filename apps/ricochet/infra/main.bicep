@@ -1,0 +1,130 @@
+// Async Ricochet Robots in a resource group of its own, of the modules that all applications share.
+targetScope = 'subscription'
+
+@minLength(1)
+@maxLength(40)
+@description('Name of the azd environment. Names and tags follow from it.')
+param environmentName string
+
+@metadata({ azd: { type: 'location' } })
+@description('Region of everything.')
+param location string
+
+@description('Goes before the name of every table.')
+param tablePrefix string = 'Ricochet'
+
+@description('Goes before the name of every queue.')
+param queuePrefix string = 'ricochet-'
+
+// The names are those of the code: a test holds the lists against each other.
+var tableNames = [
+  'Games'
+  'Due'
+]
+
+var queueNames = [
+  'round-due'
+  'solve-round'
+]
+
+// Beside the settings that every application has.
+var settingsOfItsOwn = {}
+
+var token = toLower(uniqueString(subscription().id, environmentName, location))
+var resourceTags = { 'azd-env-name': environmentName }
+
+resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
+  name: 'rg-${environmentName}'
+  location: location
+  tags: resourceTags
+}
+
+module monitoring '../../../infra/modules/monitoring.bicep' = {
+  name: 'monitoring'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+  }
+}
+
+module storage '../../../infra/modules/storage.bicep' = {
+  name: 'storage'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    sku: 'Standard_LRS'
+    tablePrefix: tablePrefix
+    queuePrefix: queuePrefix
+    privateNetwork: false
+    logsName: monitoring.outputs.logsName
+    tableNames: tableNames
+    queueNames: queueNames
+  }
+}
+
+module access '../../../infra/modules/access.bicep' = {
+  name: 'access'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    storageName: storage.outputs.name
+    insightsName: monitoring.outputs.insightsName
+    principalId: ''
+    principalType: 'User'
+  }
+}
+
+module app '../../../infra/modules/app.bicep' = {
+  name: 'app'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    identityName: access.outputs.identityName
+    storageName: storage.outputs.name
+    deploymentContainer: storage.outputs.deploymentContainer
+    insightsName: monitoring.outputs.insightsName
+    logsName: monitoring.outputs.logsName
+    subnetId: ''
+    instanceMemoryMB: 2048 // one search for a shortest solution takes up to 210 MB
+    maximumInstanceCount: 40
+    alwaysReadyInstances: 0
+    entraClientId: ''
+    jwtIssuer: ''
+    jwtAudience: ''
+    authTenants: ''
+    logLevel: 'info'
+    tablePrefix: tablePrefix
+    queuePrefix: queuePrefix
+    settingsOfItsOwn: settingsOfItsOwn
+    moreSettings: {}
+    allowedIpRanges: []
+    corsOrigins: []
+    frontDoorId: ''
+  }
+}
+
+module alerts '../../../infra/modules/alerts.bicep' = {
+  name: 'alerts'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    logsName: monitoring.outputs.logsName
+    storageName: storage.outputs.name
+    email: ''
+    displayName: 'Async Ricochet Robots'
+  }
+}
+
+output AZURE_RESOURCE_GROUP string = group.name
+output FUNCTION_APP_NAME string = app.outputs.name
+output FUNCTION_APP_URL string = app.outputs.url

@@ -1,0 +1,225 @@
+// Package api is the door for JSON over HTTP: which routes there are, what they take and answer, and
+// the OpenAPI document that says so. Nobody signs in: a host proves a game by its key, a player a
+// name by its secret.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"prompthub/apps/ricochet/internal/game"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/openapi"
+	"prompthub/internal/telemetry"
+)
+
+// Prefix is the path that all routes begin with.
+const Prefix = "/api/v1"
+
+// maxBody is how large a body may be, in bytes: more than a thousand moves take.
+const maxBody = 64 << 10
+
+// Config is what the API needs. Every field is required but those that say what their zero means.
+type Config struct {
+	Games     *game.Games
+	Admission *httpjson.Admission
+	Origins   httpjson.Origins // none where there are none
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+	Version   string
+}
+
+type api struct {
+	Config
+	huma     huma.API
+	document openapi.Document
+	rendered []byte
+	ready    openapi.Readiness
+}
+
+// New returns a handler for everything under Prefix.
+func New(c Config) http.Handler {
+	a := &api{Config: c, ready: openapi.Readiness{Ask: c.Games.Ready, Now: c.Now}}
+	mux := http.NewServeMux()
+	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
+	a.document = openapi.Document{
+		API: a.huma, Problem: Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`,
+		Rare: []string{"currentRound", "winner", "optimalMoveCount"},
+	}
+	a.games()
+	a.rounds()
+	a.solutions()
+	a.system()
+	doc := a.huma.OpenAPI()
+	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
+	delete(doc.Components.Schemas.Map(), "ErrorDetail")
+	a.rendered = a.document.Render()
+	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
+	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.JoinQuery(httpjson.ETags(httpjson.Routes(mux))))))
+}
+
+const hostScheme = "hostKey"
+
+func (a *api) settings() huma.Config {
+	c := openapi.Config("Async Ricochet Robots", a.Version)
+	c.Info.Description = "A host creates a board; players submit sequences of moves until a round ends; the shortest wins it and moves the robots. " +
+		"Times and durations are milliseconds, cells are counted from the top left. Every error is a problem document, most with a code. " +
+		"HEAD answers as GET does, without a body. Who sends too much is answered 429."
+	c.Tags = []*huma.Tag{
+		{Name: "games", Description: "Boards, and what was won on them"},
+		{Name: "rounds", Description: "The search for the way to one goal"},
+		{Name: "solutions", Description: "What players submit, and who is ahead"},
+		{Name: "system", Description: "Whether the service is up, and this document"},
+	}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		hostScheme: {Type: "apiKey", In: "header", Name: "X-Host-Key", Description: "What the answer to the creation of the game alone has told."},
+	}
+	c.Transformers = append(c.Transformers, coded)
+	return c
+}
+
+// A Problem is what reports an error.
+type Problem struct {
+	*httpjson.Problem
+	Code game.Code `json:"code,omitempty" doc:"What is wrong, for programs; absent where the status says all" example:"ROUND_ENDED"`
+}
+
+// coded gives a code to what the schema of a request finds wrong.
+func coded(_ huma.Context, _ string, v any) (any, error) {
+	if p, ok := v.(*httpjson.Problem); ok && p.Status == http.StatusUnprocessableEntity {
+		return &Problem{p, game.ValidationError}, nil
+	}
+	return v, nil
+}
+
+// route registers an action. op.Errors names the statuses of its errors beyond those of every route.
+func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*O, error)) {
+	op.BodyReadTimeout = -1 // openapi.ReadBody has its own
+	op.Middlewares = huma.Middlewares{a.admit}
+	statuses := append([]int{400, 422, 429, 500, 503}, op.Errors...)
+	if op.Method != http.MethodGet {
+		statuses = append(statuses, 403, 408, 413, 415) // pages of other sites, and bodies
+	}
+	if op.Security != nil {
+		statuses = append(statuses, 401)
+	}
+	responses := maps.Clone(op.Responses)
+	if responses == nil {
+		responses = map[string]*huma.Response{}
+	}
+	for _, s := range statuses {
+		responses[strconv.Itoa(s)] = &huma.Response{Ref: a.document.ErrorResponse(s)}
+	}
+	op.Responses, op.Errors = responses, nil
+	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath {
+		openapi.Conditional(&op)
+	}
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := act(ctx, in)
+		if err != nil {
+			return nil, problem(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// problem makes an error what the caller is told.
+func problem(ctx context.Context, err error) error {
+	p := httpjson.Describe(ctx, err)
+	var coded *game.Error
+	if errors.As(err, &coded) {
+		return &Problem{p, coded.Code}
+	}
+	return p
+}
+
+// admit counts a request, reads what it sends, and finds room for it.
+func (a *api) admit(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	caller := httpjson.Caller(r, "")
+	if err := a.Admission.Admit(w.Header(), caller, httpjson.IsWrite(r)); err != nil {
+		httpjson.Refuse(w, r, err)
+		return
+	}
+	openapi.CheckQuery(ctx, func(ctx huma.Context) {
+		if ctx.Operation().RequestBody != nil && !openapi.ReadBody(ctx, a.Admission, caller, maxBody) {
+			return
+		}
+		leave, err := a.Admission.Enter(caller)
+		if err != nil {
+			httpjson.Refuse(w, r, err)
+			return
+		}
+		defer leave()
+		next(ctx)
+	})
+}
+
+const (
+	healthPath = "/health"
+	readyPath  = "/ready"
+)
+
+// State says that the process is up.
+type State struct {
+	Status  string `json:"status" doc:"ok" example:"ok"`
+	Version string `json:"version" doc:"Of the program" example:"v1.0.0"`
+}
+
+type stateOutput struct {
+	CacheControl string `header:"Cache-Control" doc:"no-store"`
+	Body         State
+}
+
+func (a *api) system() {
+	route(a, huma.Operation{
+		OperationID: "get-health", Method: http.MethodGet, Path: healthPath, Tags: []string{"system"},
+		Summary: "The process is up", Description: "Asks nothing of the storage.",
+	}, func(context.Context, *struct{}) (*stateOutput, error) { return a.state(), nil })
+	route(a, huma.Operation{
+		OperationID: "get-ready", Method: http.MethodGet, Path: readyPath, Tags: []string{"system"},
+		Summary: "The storage answers, or did within the last seconds", Description: "503 means that no request that needs the storage can succeed.",
+	}, func(ctx context.Context, _ *struct{}) (*stateOutput, error) { return a.state(), a.ready.Check(ctx) })
+	route(a, huma.Operation{
+		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"},
+		Summary: "This document", Description: "Derived from the code of the routes, so it is always of the version that answers.",
+		Responses: map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{"application/openapi+json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
+	}, func(context.Context, *struct{}) (*documentOutput, error) {
+		return &documentOutput{"application/openapi+json", a.rendered}, nil
+	})
+}
+
+type documentOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Body        json.RawMessage
+}
+
+func (a *api) state() *stateOutput {
+	return &stateOutput{CacheControl: "no-store", Body: State{"ok", a.Version}}
+}
+
+// meanings says what each status that reports an error means here, with an example.
+var meanings = map[int]openapi.Meaning{
+	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
+	401: {Doc: "The key is not that of the host; INVALID_HOST_KEY, also where there is no such game", Detail: "send the hostKey of this game in the header X-Host-Key: whoever created the game was told it"},
+	403: {Doc: "Somebody else has the name (NAME_TAKEN), or a page of another site asks", Detail: "somebody else plays under this name in this game; choose another, or send the playerSecret that it was given"},
+	404: {Doc: "There is no such game or round: GAME_NOT_FOUND, ROUND_NOT_FOUND", Detail: "there is no such game"},
+	408: {Doc: "The body took too long to arrive", Detail: "the body took too long to arrive"},
+	409: {Doc: "It cannot be as things are: ROUND_ALREADY_ACTIVE, ROUND_ALREADY_ENDED, ROUND_ENDED, ROUND_ACTIVE, ALL_GOALS_EXHAUSTED, TOO_MANY_ROUNDS, TOO_MANY_SOLUTIONS, GAME_FULL", Detail: "the round has ended; it takes no solutions any more"},
+	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
+	415: {Doc: "The body is not JSON in UTF-8", Detail: "send the body as application/json in UTF-8"},
+	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, INVALID_SOLUTION", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.moves[2]", Message: "red cannot move up from (1,0)"}}},
+	429: {Doc: "The caller sends too much", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
+	500: {Doc: "Something went wrong here", Detail: "something went wrong here; if it happens again, tell the operator the request id"},
+	503: {Doc: "The storage is slow or away, or too much is at work: try again", Detail: "the storage does not answer at the moment; try again"},
+}

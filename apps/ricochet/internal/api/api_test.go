@@ -1,0 +1,155 @@
+package api_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/ricochet/internal/api"
+	"prompthub/apps/ricochet/internal/game"
+	"prompthub/internal/httpjson"
+	"prompthub/internal/memory"
+)
+
+// service returns the API over stores in memory.
+func service(t *testing.T) http.Handler {
+	t.Helper()
+	games := &game.Games{
+		Tables: game.Tables{Games: "Games", Due: "Due"}, Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Now: time.Now,
+		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Solve: game.Search,
+	}
+	require.NoError(t, games.Create(t.Context()))
+	return api.New(api.Config{
+		Games: games, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+	})
+}
+
+// ask sends a request, its body as it is.
+func ask(t *testing.T, h http.Handler, method, path, key, body string) (int, map[string]any) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set("X-Host-Key", key)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	var answer map[string]any
+	if w.Body.Len() > 0 {
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), "%s", w.Body)
+	}
+	return w.Code, answer
+}
+
+// TestHostile sends what nobody should: each is refused with a problem that says why.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	h := service(t)
+	status, g := ask(t, h, "POST", "/api/v1/games", "", "")
+	require.Equal(t, 201, status, "a game needs no body")
+	id, key := g["gameId"].(string), g["hostKey"].(string)
+	at := "/api/v1/games/" + id
+	status, _ = ask(t, h, "POST", at+"/rounds", key, "")
+	require.Equal(t, 201, status)
+	long := strings.Repeat(`{"robot":"red","direction":"up"},`, 1001)
+	for _, tt := range []struct {
+		method, path, key, body string
+		status                  int
+		code                    string
+	}{
+		{"POST", "/api/v1/games", "", `{"gameName":`, 400, ""},
+		{"POST", "/api/v1/games", "", `{"gameName":"a","gameName":"b"}`, 400, ""},
+		{"POST", "/api/v1/games", "", "\"\xff\"", 400, ""},
+		{"POST", "/api/v1/games", "", `[]`, 422, "VALIDATION_ERROR"},
+		{"POST", "/api/v1/games", "", `{"gamename":"a"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/api/v1/games", "", `{"seed":-1}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/api/v1/games", "", `{"seed":1e400}`, 400, ""},
+		{"POST", "/api/v1/games", "", `{"defaultRoundDurationMs":59999}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/api/v1/games", "", `{"gameName":"a\u0000b"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/api/v1/games", "", strings.Repeat(" ", 70<<10), 413, ""},
+		{"GET", "/api/v1/games/x", "", "", 404, "GAME_NOT_FOUND"},
+		{"GET", "/api/v1/games/..%2F..%2Fgame", "", "", 404, "GAME_NOT_FOUND"},
+		{"GET", "/api/v1/games/game_0000000000000000/rounds", "", "", 404, "GAME_NOT_FOUND"},
+		{"GET", at + "/rounds/2", "", "", 404, "ROUND_NOT_FOUND"},
+		{"GET", at + "/rounds/0", "", "", 422, "VALIDATION_ERROR"},
+		{"GET", at + "/rounds/1e3", "", "", 422, "VALIDATION_ERROR"},
+		{"GET", at + "/rounds?form=1", "", "", 422, ""},
+		{"GET", at + "/rounds/1/optimal", "", "", 409, "ROUND_ACTIVE"},
+		{"GET", at + "/dashboard", "host_wrong", "", 401, "INVALID_HOST_KEY"},
+		{"GET", "/api/v1/games/x/dashboard", key, "", 401, "INVALID_HOST_KEY"},
+		{"DELETE", at, "", "", 401, "INVALID_HOST_KEY"},
+		{"POST", at + "/rounds", key, `{}`, 409, "ROUND_ALREADY_ACTIVE"},
+		{"POST", at + "/rounds/1/extend", key, `{}`, 422, "VALIDATION_ERROR"},
+		{"POST", at + "/rounds/1/extend", key, `{"extendByMs":1000,"newEndTime":1}`, 422, "VALIDATION_ERROR"},
+		{"POST", at + "/rounds/1/extend", key, `{"newEndTime":1}`, 422, "VALIDATION_ERROR"},
+		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[]}`, 422, "VALIDATION_ERROR"},
+		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[{"robot":"pink","direction":"up"}]}`, 422, "VALIDATION_ERROR"},
+		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[` + strings.TrimSuffix(long, ",") + `]}`, 422, "VALIDATION_ERROR"},
+		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"a|b","moves":[{"robot":"red","direction":"up"}]}`, 422, "VALIDATION_ERROR"},
+		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[{"robot":"red","direction":"up"},{"robot":"red","direction":"up"}]}`, 422, "INVALID_SOLUTION"},
+		{"POST", at + "/rounds/2/solutions", "", `{"playerName":"ann","moves":[{"robot":"red","direction":"up"}]}`, 404, "ROUND_NOT_FOUND"},
+		{"PUT", at, "", "", 405, ""},
+		{"GET", "/api/v1/nothing", "", "", 404, ""},
+	} {
+		status, p := ask(t, h, tt.method, tt.path, tt.key, tt.body)
+		what := fmt.Sprintf("%s %s %.60s: %v", tt.method, tt.path, tt.body, p)
+		require.Equal(t, tt.status, status, what)
+		code, _ := p["code"].(string)
+		require.Equal(t, tt.code, code, what)
+		require.NotEmpty(t, p["detail"], what)
+		require.NotContains(t, fmt.Sprint(p), key, "a key is never shown again")
+	}
+}
+
+// TestSecrets holds that no answer but the one that creates it has a key, and that nobody sees moves
+// of an active round.
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	h := service(t)
+	_, g := ask(t, h, "POST", "/api/v1/games", "", `{"gameName":"x"}`)
+	at, key := "/api/v1/games/"+g["gameId"].(string), g["hostKey"].(string)
+	ask(t, h, "POST", at+"/rounds", key, "")
+	for _, path := range []string{"", "/rounds", "/rounds/1", "/rounds/current", "/rounds/1/leaderboard", "/dashboard"} {
+		status, answer := ask(t, h, "GET", at+path, key, "")
+		require.Equal(t, 200, status, path)
+		text := fmt.Sprint(answer)
+		require.NotContains(t, text, key)
+		require.NotContains(t, text, "hostKey")
+		require.NotContains(t, text, "moves:")
+	}
+}
+
+// TestDocument holds that the document tells of every operation what it does, takes and answers.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	status, doc := ask(t, service(t), "GET", "/api/v1/openapi.json", "", "")
+	require.Equal(t, 200, status)
+	paths := doc["paths"].(map[string]any)
+	operations := 0
+	for path, p := range paths {
+		for method, o := range p.(map[string]any) {
+			op := o.(map[string]any)
+			operations++
+			require.NotEmpty(t, op["summary"], path)
+			require.NotEmpty(t, op["description"], path)
+			for status, r := range op["responses"].(map[string]any) {
+				content, _ := r.(map[string]any)["content"].(map[string]any)
+				for kind, m := range content {
+					require.Contains(t, m, "schema", "%s %s %s %s", method, path, status, kind)
+				}
+			}
+		}
+	}
+	require.Equal(t, 16, operations)
+	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	require.Contains(t, schemas["Problem"].(map[string]any)["properties"], "code")
+	require.Contains(t, schemas["Problem"].(map[string]any)["properties"], "detail")
+}

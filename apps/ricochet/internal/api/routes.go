@@ -1,0 +1,260 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/ricochet/internal/game"
+	"prompthub/internal/openapi"
+)
+
+// The parts that inputs share. They are exported because huma fills no others.
+type (
+	// ByGame names a game.
+	ByGame struct {
+		GameID string `path:"gameId" doc:"The id of a game" example:"game_8f14e45fceea167a"`
+	}
+	// ByRound names a round of a game.
+	ByRound struct {
+		ByGame
+		Number int `path:"n" minimum:"1" maximum:"1000" doc:"The number of a round" example:"3"`
+	}
+	// ByHost proves who the host is.
+	ByHost struct {
+		HostKey string `header:"X-Host-Key" hidden:"true"`
+	}
+)
+
+// byHost are the operations of hosts.
+var byHost = []map[string][]string{{hostScheme: {}}}
+
+type output[T any] struct{ Body T }
+
+func answer[T any](v T, err error) (*output[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &output[T]{v}, nil
+}
+
+func (a *api) games() {
+	route(a, huma.Operation{
+		OperationID: "create-game", Method: http.MethodPost, Path: "/games", Tags: []string{"games"}, DefaultStatus: http.StatusCreated,
+		Summary: "Create a game", Description: "With a board of its own. Whoever creates it is its host, and keeps hostKey.",
+	}, func(ctx context.Context, in *struct{ Body *NewGame }) (*output[CreatedGame], error) {
+		n := game.NewGame{}
+		if in.Body != nil {
+			n = game.NewGame{Name: in.Body.GameName, DefaultDuration: milliseconds(in.Body.DefaultRoundDurationMs), Seed: in.Body.Seed}
+		}
+		g, key, err := a.Games.NewGame(ctx, n)
+		return answer(CreatedGame{gameOf(g), key}, err)
+	})
+	route(a, huma.Operation{
+		OperationID: "get-game", Method: http.MethodGet, Path: "/games/{gameId}", Tags: []string{"games"}, Errors: []int{404},
+		Summary: "A game", Description: "Its board, with the robots where the next round begins, and the goals that were won.",
+	}, func(ctx context.Context, in *ByGame) (*output[Game], error) {
+		g, err := a.Games.Game(ctx, in.GameID)
+		return answer(gameOf(g), err)
+	})
+	route(a, huma.Operation{
+		OperationID: "delete-game", Method: http.MethodDelete, Path: "/games/{gameId}", Tags: []string{"games"}, Security: byHost,
+		Summary: "Delete a game; its host may", Description: "With its rounds, names and solutions. It is gone at once.",
+	}, func(ctx context.Context, in *struct {
+		ByGame
+		ByHost
+	},
+	) (*struct{}, error) {
+		return nil, a.Games.Delete(ctx, in.GameID, in.HostKey)
+	})
+	route(a, huma.Operation{
+		OperationID: "get-dashboard", Method: http.MethodGet, Path: "/games/{gameId}/dashboard", Tags: []string{"games"}, Security: byHost,
+		Summary: "What a host looks at; the host may", Description: "The game, its last rounds, and who is ahead. Hosts see no moves of an active round either.",
+	}, func(ctx context.Context, in *struct {
+		ByGame
+		ByHost
+	},
+	) (*output[Dashboard], error) {
+		return answer(a.dashboard(ctx, in.GameID, in.HostKey))
+	})
+}
+
+// dashboardRounds is how many rounds a dashboard shows.
+const dashboardRounds = 10
+
+func (a *api) dashboard(ctx context.Context, id, key string) (Dashboard, error) {
+	g, err := a.Games.Hosted(ctx, id, key)
+	if err != nil {
+		return Dashboard{}, err
+	}
+	rounds, _, err := a.Games.Rounds(ctx, id, g.Rounds, dashboardRounds)
+	if err != nil {
+		return Dashboard{}, err
+	}
+	d := Dashboard{Game: gameOf(g), GoalsLeft: len(g.Board.AllGoals) - len(g.Board.CompletedGoalIndices), Rounds: roundsOf(rounds), Leaderboard: []Standing{}}
+	if len(rounds) > 0 {
+		board, err := a.leaderboard(ctx, id, rounds[0])
+		if err != nil {
+			return Dashboard{}, err
+		}
+		d.Leaderboard = board.Items
+	}
+	return d, nil
+}
+
+func roundsOf(rounds []game.Round) []Round {
+	all := make([]Round, len(rounds))
+	for i, r := range rounds {
+		all[i] = roundOf(r)
+	}
+	return all
+}
+
+func (a *api) rounds() {
+	route(a, huma.Operation{
+		OperationID: "list-rounds", Method: http.MethodGet, Path: "/games/{gameId}/rounds", Tags: []string{"rounds"}, Errors: []int{404},
+		Summary: "The rounds of a game, the newest first", Description: "In pages: next of one is from of the one before it in time.",
+	}, func(ctx context.Context, in *struct {
+		ByGame
+		From  int `query:"from" minimum:"1" maximum:"1000" doc:"The number to begin at; the last where it is absent"`
+		Limit int `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Most rounds in a page"`
+	},
+	) (*output[RoundList], error) {
+		g, err := a.Games.Game(ctx, in.GameID)
+		if err != nil {
+			return nil, err
+		}
+		from := g.Rounds
+		if in.From > 0 {
+			from = min(from, in.From)
+		}
+		rounds, next, err := a.Games.Rounds(ctx, in.GameID, from, in.Limit)
+		return answer(RoundList{roundsOf(rounds), next}, err)
+	})
+	route(a, huma.Operation{
+		OperationID: "get-current-round", Method: http.MethodGet, Path: "/games/{gameId}/rounds/current", Tags: []string{"rounds"}, Errors: []int{404},
+		Summary: "The active round, or else the last one", Description: "With where its robots begin, so that a closed one can be replayed.",
+	}, func(ctx context.Context, in *ByGame) (*output[CurrentRound], error) {
+		g, err := a.Games.Game(ctx, in.GameID)
+		if err != nil || g.Rounds == 0 {
+			return answer(CurrentRound{GameComplete: g.Complete()}, err)
+		}
+		r, err := a.Games.Round(ctx, in.GameID, g.Rounds)
+		wire := roundOf(r)
+		return answer(CurrentRound{GameComplete: g.Complete(), Round: &wire}, err)
+	})
+	route(a, huma.Operation{
+		OperationID: "get-round", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}", Tags: []string{"rounds"}, Errors: []int{404},
+		Summary: "A round", Description: "For ever: with where its robots began, and who won it.",
+	}, func(ctx context.Context, in *ByRound) (*output[Round], error) {
+		r, err := a.find(ctx, in.GameID, in.Number)
+		return answer(roundOf(r), err)
+	})
+	route(a, huma.Operation{
+		OperationID: "start-round", Method: http.MethodPost, Path: "/games/{gameId}/rounds", Tags: []string{"rounds"}, DefaultStatus: http.StatusCreated,
+		Security: byHost, Errors: []int{409}, Summary: "Start a round; the host may",
+		Description: "One at a time, with a goal that luck chooses among those that nobody won.",
+	}, func(ctx context.Context, in *struct {
+		ByGame
+		ByHost
+		Body *StartRound
+	},
+	) (*output[Round], error) {
+		var d time.Duration
+		if in.Body != nil {
+			d = milliseconds(in.Body.DurationMs)
+		}
+		r, err := a.Games.Start(ctx, in.GameID, in.HostKey, d)
+		return answer(roundOf(r), err)
+	})
+	route(a, huma.Operation{
+		OperationID: "extend-round", Method: http.MethodPost, Path: "/games/{gameId}/rounds/{n}/extend", Tags: []string{"rounds"},
+		Security: byHost, Errors: []int{404, 409}, Summary: "Move the end of the active round; the host may", Description: "By a second to a week, and never back.",
+	}, a.extend)
+	route(a, huma.Operation{
+		OperationID: "close-round", Method: http.MethodPost, Path: "/games/{gameId}/rounds/{n}/close", Tags: []string{"rounds"},
+		Security: byHost, Errors: []int{404, 409}, Summary: "End the active round; the host may",
+		Description: "The best solution wins the goal and moves the robots, and everybody sees all solutions. A round that nobody calls ends by itself at its end.",
+	}, func(ctx context.Context, in *struct {
+		ByRound
+		ByHost
+		Body *CloseRound
+	},
+	) (*output[Round], error) {
+		r, err := a.Games.Close(ctx, in.GameID, in.HostKey, in.Number, in.Body != nil && in.Body.SkipGoal)
+		return answer(roundOf(r), err)
+	})
+}
+
+func (a *api) extend(ctx context.Context, in *struct {
+	ByRound
+	ByHost
+	Body ExtendRound
+},
+) (*output[Round], error) {
+	if (in.Body.ExtendByMs == 0) == (in.Body.NewEndTime == 0) {
+		return nil, &game.Error{Code: game.ValidationError, Fault: openapi.Invalid("body", "give either extendByMs or newEndTime", nil)}
+	}
+	x := game.Extension{By: milliseconds(in.Body.ExtendByMs)}
+	if in.Body.NewEndTime > 0 {
+		x.End = time.UnixMilli(in.Body.NewEndTime)
+	}
+	r, err := a.Games.Extend(ctx, in.GameID, in.HostKey, in.Number, x)
+	return answer(roundOf(r), err)
+}
+
+// find returns a round of a game that is there.
+func (a *api) find(ctx context.Context, id string, number int) (game.Round, error) {
+	if _, err := a.Games.Game(ctx, id); err != nil {
+		return game.Round{}, err
+	}
+	return a.Games.Round(ctx, id, number)
+}
+
+func (a *api) solutions() {
+	route(a, huma.Operation{
+		OperationID: "submit-solution", Method: http.MethodPost, Path: "/games/{gameId}/rounds/{n}/solutions", Tags: []string{"solutions"},
+		DefaultStatus: http.StatusCreated, Errors: []int{404, 409}, Summary: "Submit a solution",
+		Description: "As often as you like, up to 20 times a round; the best counts. What is accepted takes part in the result.",
+	}, func(ctx context.Context, in *struct {
+		ByRound
+		Body Submission
+	},
+	) (*output[Accepted], error) {
+		accepted, err := a.Games.Submit(ctx, in.GameID, in.Number, game.Submission{
+			Player: in.Body.PlayerName, Secret: in.Body.PlayerSecret, Moves: moves(in.Body.Moves),
+		})
+		return answer(Accepted{accepted.Moves, accepted.Rank, accepted.Secret}, err)
+	})
+	route(a, huma.Operation{
+		OperationID: "get-leaderboard", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}/leaderboard", Tags: []string{"solutions"}, Errors: []int{404},
+		Summary: "Who is ahead", Description: "The fewest moves first, then the earliest. Nobody sees moves before the round is closed; then everybody does.",
+	}, func(ctx context.Context, in *ByRound) (*output[Leaderboard], error) {
+		r, err := a.find(ctx, in.GameID, in.Number)
+		if err != nil {
+			return nil, err
+		}
+		return answer(a.leaderboard(ctx, in.GameID, r))
+	})
+	route(a, huma.Operation{
+		OperationID: "get-optimal", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}/optimal", Tags: []string{"solutions"}, Errors: []int{404, 409},
+		Summary: "How short a solution could be", Description: "Once the round is closed, which takes a job some seconds more.",
+	}, func(ctx context.Context, in *ByRound) (*output[Optimal], error) {
+		r, err := a.find(ctx, in.GameID, in.Number)
+		if err == nil && r.Status == game.Active {
+			err = game.StillActive()
+		}
+		return answer(optimalOf(r), err)
+	})
+}
+
+func (a *api) leaderboard(ctx context.Context, id string, r game.Round) (Leaderboard, error) {
+	list, err := a.Games.Leaderboard(ctx, id, r)
+	out := Leaderboard{RoundNumber: r.Number, Status: string(r.Status), Items: make([]Standing, len(list))}
+	for i, s := range list {
+		out.Items[i] = standingOf(s, r.Status != game.Active)
+	}
+	return out, err
+}

@@ -1,0 +1,82 @@
+// Package apptest starts a sibling application for its own tests, which run in its folder handler:
+// alone as "local" does, or staged as a deployment does it.
+package apptest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/inputs"
+)
+
+// root is the root of the repository, from where the tests of a sibling's handler run.
+const root = "../../.."
+
+// An output can be read while it is written.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write keeps what is written.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) find(pattern *regexp.Regexp) []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return pattern.FindStringSubmatch(o.buf.String())
+}
+
+var listens = regexp.MustCompile(`listens on (http://\S+)\n`)
+
+// Local runs "local" with its data in a folder and returns its address, and what stops it and
+// returns its exit code. Settings of the environment that would change it are not set.
+func Local(t *testing.T, data string, run func(ctx context.Context, args []string, in io.Reader, out io.Writer) int) (url string, stop func() int) {
+	t.Helper()
+	for _, name := range []string{"AzureWebJobsStorage", "AUTH_MODE", "QUEUE_PREFIX", "TABLE_PREFIX"} {
+		t.Setenv(name, "")
+	}
+	ctx, end := context.WithCancel(t.Context())
+	var out output
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", data}, bytes.NewReader(nil), &out)
+	}()
+	stop = sync.OnceValue(func() int { end(); return <-code })
+	t.Cleanup(func() { stop() })
+	var found []string
+	require.Eventually(t, func() bool { found = out.find(listens); return found != nil }, 20*time.Second, 5*time.Millisecond)
+	return found[1], stop
+}
+
+// Stage stages the application in a folder of the repository as a deployment does, and returns where.
+func Stage(t *testing.T, folder string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the package")
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the package is built for linux/amd64")
+	}
+	inputs.Packages(t, "./"+folder+"/handler", "./internal/stage")
+	inputs.Files(t, folder)
+	staged := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", "run", "./internal/stage", "-app", folder, "-out", staged)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return staged
+}
