@@ -31,7 +31,7 @@ const svg = (name, attributes, ...children) => {
   return e;
 };
 const line = (x1, y1, x2, y2, kind) => svg("line", { x1: x1 * unit, y1: y1 * unit, x2: x2 * unit, y2: y2 * unit, class: kind });
-const letter = (text, x, y) => svg("text", { x, y, class: "letter" }, text);
+const letter = (color, x, y) => svg("text", { x, y, class: `letter on-${color}` }, color === "multi" ? "★" : color[0].toUpperCase());
 
 // draw returns a board without robots. target is the index of the goal of the round.
 export function draw(board, target) {
@@ -43,14 +43,14 @@ export function draw(board, target) {
     const kind = `${color} ${i === target ? "target" : board.completedGoalIndices.includes(i) ? "won" : "goal"}`;
     const [cx, cy, r] = [x * unit + 5, y * unit + 5, i === target ? 4.6 : 3.4];
     all.append(svg("path", { d: `M${cx} ${cy - r}L${cx + r} ${cy}L${cx} ${cy + r}L${cx - r} ${cy}Z`, class: kind }));
-    if (i === target) all.append(letter(color === "multi" ? "★" : color[0].toUpperCase(), cx, cy));
+    if (i === target) all.append(letter(color, cx, cy));
   });
   board.walls.horizontal.forEach((row, y) => row.forEach((x) => all.append(line(x, y + 1, x + 1, y + 1, "wall"))));
   board.walls.vertical.forEach((column, x) => column.forEach((y) => all.append(line(x + 1, y, x + 1, y + 1, "wall"))));
   all.append(svg("rect", { width: size * unit, height: size * unit, class: "edge" }));
   for (const color of colors) {
     const disc = svg("circle", { r: 4, class: color });
-    all.append(svg("g", { class: "robot", "data-robot": color }, disc, letter(color[0].toUpperCase(), 0, 0)));
+    all.append(svg("g", { class: "robot", "data-robot": color }, disc, letter(color, 0, 0)));
   }
   return all;
 }

@@ -175,7 +175,7 @@ async function showLeaderboard(round) {
   const optimal = await ask("GET", `${game}/rounds/${round.roundNumber}/optimal`);
   const p = document.createElement("p");
   if (optimal.state === "solved") p.append(`The shortest solution has ${counted(optimal.moveCount)}. `);
-  if (optimal.moves) p.append(button("Replay it", "Replay a shortest solution", () => watch(round, "a shortest solution", optimal.moves)));
+  if (optimal.moves) p.append(button("Replay it", "Replay it: a shortest solution", () => watch(round, "a shortest solution", optimal.moves)));
   $("leaderboard").append(p);
 }
 
