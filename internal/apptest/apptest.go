@@ -62,7 +62,8 @@ func Local(t *testing.T, data string, run func(ctx context.Context, args []strin
 	return found[1], stop
 }
 
-// Stage stages the application in a folder of the repository as a deployment does, and returns where.
+// Stage stages the application in a folder of the repository as a deployment does, and returns
+// where.
 func Stage(t *testing.T, folder string) string {
 	t.Helper()
 	if testing.Short() {

@@ -27,8 +27,8 @@ type Service struct {
 	// who sign in. Both are empty where there are none.
 	Pages, Callback string
 
-	// Anonymous is set where nobody signs in: then AUTH_MODE says nothing, and every caller is nobody in
-	// particular.
+	// Anonymous is set where nobody signs in: then AUTH_MODE says nothing, and every caller is nobody
+	// in particular.
 	Anonymous bool
 
 	// Read reads the settings of the environment and says how to build the application. The error is

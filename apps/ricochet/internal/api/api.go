@@ -1,6 +1,6 @@
-// Package api is the door for JSON over HTTP: which routes there are, what they take and answer, and
-// the OpenAPI document that says so. Nobody signs in: a host proves a game by its key, a player a
-// name by its secret.
+// Package api is the door for JSON over HTTP: which routes there are, what they take and answer,
+// and the OpenAPI document that says so. Nobody signs in: a host proves a game by its key, a player
+// a name by its secret.
 package api
 
 import (
@@ -102,7 +102,8 @@ func coded(_ huma.Context, _ string, v any) (any, error) {
 	return v, nil
 }
 
-// route registers an action. op.Errors names the statuses of its errors beyond those of every route.
+// route registers an action. op.Errors names the statuses of its errors beyond those of every
+// route.
 func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*O, error)) {
 	op.BodyReadTimeout = -1 // openapi.ReadBody has its own
 	op.Middlewares = huma.Middlewares{a.admit}

@@ -109,8 +109,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestSecrets holds that no answer but the one that creates it has a key, and that nobody sees moves
-// of an active round.
+// TestSecrets holds that no answer but the one that creates it has a key, and that nobody sees
+// moves of an active round.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	h := service(t)

@@ -11,9 +11,9 @@ func (d *draft) reachable() bool {
 	return true
 }
 
-// reaches reports whether a robot that may gets to a goal, alone or with one other that moves out of
-// or into its way. That is less than the rules allow, and takes no more than a bit for each pair of
-// places: a board that needs three robots for a goal is not made.
+// reaches reports whether a robot that may gets to a goal, alone or with one other that moves out
+// of or into its way. That is less than the rules allow, and takes no more than a bit for each pair
+// of places: a board that needs three robots for a goal is not made.
 func (s *Slides) reaches(r Robots, g Goal) bool {
 	for _, alone := range [2]bool{true, false} {
 		for active := Red; active <= Blue; active++ {

@@ -62,8 +62,8 @@ func (m messages) Send(ctx context.Context, name, text string, d time.Duration) 
 // Create makes tables.
 func (c *crash) Create(ctx context.Context, names ...string) error { return c.DB.Create(ctx, names...) }
 
-// TestCrashes stops each command at each of its changes, which landed or not; then somebody tries it
-// again, and the timer does the rest.
+// TestCrashes stops each command at each of its changes, which landed or not; then somebody tries
+// it again, and the timer does the rest.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	type command struct {

@@ -69,8 +69,8 @@ func (gs *Games) announce(ctx context.Context, id string, r Round) error {
 	return gs.send(ctx, QueueDue, pointer{id, r.Number}, r.End.Sub(gs.Now())+time.Second)
 }
 
-// due closes a round that is over. One that was extended has another message, or the timer closes it
-// where it goes on for longer than a message can wait.
+// due closes a round that is over. One that was extended has another message, or the timer closes
+// it where it goes on for longer than a message can wait.
 func (gs *Games) due(ctx context.Context, id string, number int) error {
 	r, err := gs.closeDue(ctx, id, number)
 	if err == nil && r.Status == Active && r.End.Sub(gs.Now()) < early {

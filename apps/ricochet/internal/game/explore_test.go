@@ -23,10 +23,10 @@ import (
 	"prompthub/internal/queue"
 )
 
-// TestExplore runs hosts, players, messages and the timer with their calls interleaved, time moving,
-// answers lost, writes that land late, processes that stop, and messages that come twice. While
-// that goes on at most one round is active; at rest everything holds that check holds, what was
-// accepted took part, and nothing is left to do.
+// TestExplore runs hosts, players, messages and the timer with their calls interleaved, time
+// moving, answers lost, writes that land late, processes that stop, and messages that come twice.
+// While that goes on at most one round is active; at rest everything holds that check holds, what
+// was accepted took part, and nothing is left to do.
 //
 // EXPLORE_SCHEDULES sets their number, EXPLORE_SEED runs one alone.
 func TestExplore(t *testing.T) {

@@ -223,8 +223,8 @@ func (gs *Games) Delete(ctx context.Context, id, key string) error {
 	return nil
 }
 
-// lateWrites is how long after it was asked for a deletion may still land: a minute is twice as long
-// as the storage may take to end a write, and as clocks are apart.
+// lateWrites is how long after it was asked for a deletion may still land: a minute is twice as
+// long as the storage may take to end a write, and as clocks are apart.
 const lateWrites = time.Minute
 
 // purge removes the rows of a game that was deleted: its game row last, which keeps it deleted, and
