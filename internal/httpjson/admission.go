@@ -57,6 +57,9 @@ func (a *Admission) Admit(h http.Header, caller string, write bool) error {
 	return a.limiter.Admit(h, caller, write)
 }
 
+// Spend counts changes that one request of a caller has made, which was counted as one write.
+func (a *Admission) Spend(caller string, changes int) { a.limiter.spend(caller, changes-1) }
+
 // Guess is an auth.Guess: the address that a request comes from may have as many access tokens
 // looked up that are wrong as a caller may make reads, and is refused any more before they cost a
 // look into the storage. Those that are right count for nothing here.

@@ -104,10 +104,11 @@ func (l *Limiter) Admit(h http.Header, caller string, write bool) error {
 	b := l.bucket(caller, write)
 	now := l.now()
 	admitted := b.AllowN(now, 1)
-	left := math.Max(b.TokensAt(now), 0)
-	missing := float64(b.Burst()) - left
+	tokens := b.TokensAt(now)
+	left := math.Max(tokens, 0)
+	missing := float64(b.Burst()) - tokens
 	if !admitted {
-		missing = 1 - left
+		missing = 1 - tokens
 	}
 	reset := time.Duration(missing / float64(perSecond) * float64(time.Second))
 	h.Set("RateLimit-Limit", strconv.Itoa(b.Burst()))
@@ -137,6 +138,15 @@ func (l *Limiter) guess(caller string) (wrong func(), err error) {
 		}
 	}
 	return func() { b.ReserveN(l.now(), 1) }, nil
+}
+
+// spend takes tokens for writes that a caller has made by one request beside the one that it was
+// admitted as. What is missing has to be made good before the next.
+func (l *Limiter) spend(caller string, writes int) {
+	if l.limits.Writes > 0 && writes > 0 {
+		b := l.bucket(caller, true)
+		b.ReserveN(l.now(), min(writes, b.Burst()))
+	}
 }
 
 // bucket returns the bucket of a caller and makes it where there is none.

@@ -60,6 +60,33 @@ func TestLimitsPerUser(t *testing.T) {
 	ann.do(http.MethodPost, prompts, draft("A")).problem(429)
 }
 
+// TestLimitsOfAnImport: what an import changes is counted as if each change had been a request.
+func TestLimitsOfAnImport(t *testing.T) {
+	t.Parallel()
+	w := limited(t)
+	ann := w.as("Ann")
+	file := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(`{"title":"T","text":"` + strconv.Itoa(i) + `"}` + "\n")
+		}
+		return b.String()
+	}
+	send := func(query, file string) answer {
+		return ann.do(http.MethodPost, "/api/v1/import"+query, file, "Content-Type", "application/octet-stream")
+	}
+	require.Equal(t, "4", send("?dryRun=true", file(3)).is(200).header.Get("RateLimit-Remaining"))
+	send("", file(3)).is(200)
+	a := ann.do(http.MethodPut, "/api/v1/tags/x", `{}`)
+	a.problem(422)
+	require.Equal(t, "0", a.header.Get("RateLimit-Remaining"), "looked, three changes, and this")
+	w.clock.Advance(3 * time.Second)
+	send("", file(8)).is(200) // of which three are there, and five cost as much as there may be at once
+	require.Equal(t, "1", send("", file(8)).header.Get("Retry-After"))
+	w.clock.Advance(500 * time.Millisecond)
+	send("", file(8)).is(200)
+}
+
 func TestLimitsOfNobody(t *testing.T) {
 	t.Parallel()
 	w := limited(t)

@@ -62,11 +62,12 @@ type Report struct {
 	Entries int      // of the file
 	Through int
 	More    bool
+	Changes int // that were made, or tried
 }
 
 // Import takes a file into the library, as prompts of the caller's. It goes on past entries that
 // are rejected. The same again finds what is there unchanged.
-func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byte, o Options) (Report, error) {
+func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byte, o Options) (r Report, err error) {
 	all, skipped, err := entriesOf(o.File, file)
 	if err != nil {
 		return Report{}, err
@@ -80,7 +81,8 @@ func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byt
 		im.catalog = append(im.catalog, string(t.Tag))
 	}
 	from := min(max(o.From, 0), len(all))
-	r := Report{Skipped: skipped, Entries: len(all), Through: from}
+	r = Report{Skipped: skipped, Entries: len(all), Through: from}
+	defer func() { r.Changes = min(im.writes, maxWrites) }()
 	for i, e := range all[from:] {
 		item := Item{Place: e.place, Name: e.doc.Name, Title: e.doc.Titled().Title}
 		err := errFull

@@ -10,6 +10,7 @@ import (
 
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/transfer"
 )
@@ -117,6 +118,7 @@ func (s *web) importFile(w http.ResponseWriter, r *http.Request, who auth.User) 
 		p.Looked = r.PostForm.Get("do") != "import"
 		var report transfer.Report
 		report, err = transfer.Import(r.Context(), s.Service, who, file, transfer.Options{File: p.File, DryRun: p.Looked, Update: p.Update, From: from})
+		s.Admission.Spend(httpjson.Caller(r, who.ID), report.Changes)
 		p.Report = &report
 	}
 	if correctable(err) {
