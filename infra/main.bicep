@@ -116,6 +116,7 @@ var tableNames = [
   'SystemState'
   'AccessTokens'
   'Users'
+  'PromptFavorites'
 ]
 
 var queueNames = [

@@ -47,12 +47,13 @@ const (
 )
 
 // An AccountPart is a part of all that a user has: the profile first, then the prompts by name with
-// their histories, in the end the votes on prompts of others.
+// their histories, the votes on prompts of others, and the favorites in the end.
 type AccountPart struct {
-	Profile *prompt.Profile // in the first part
-	Prompts []WholePrompt
-	Votes   []View
-	Next    string
+	Profile   *prompt.Profile // in the first part
+	Prompts   []WholePrompt
+	Votes     []View
+	Favorites []View
+	Next      string
 }
 
 // A WholePrompt is a prompt with a part of its history.
@@ -63,6 +64,7 @@ type accountPlace struct {
 	Name  string `json:"n,omitempty"` // where the row of a name is
 	From  int64  `json:"f,omitempty"` // the number of a version of that
 	Vote  bool   `json:"v,omitempty"` // among the votes, behind After
+	Kept  bool   `json:"k,omitempty"` // among the favorites, behind After
 	After string `json:"a,omitempty"`
 }
 
@@ -80,8 +82,12 @@ func (s *Service) Account(ctx context.Context, who auth.User, token string) (Acc
 		if position != "" {
 			_ = json.Unmarshal([]byte(position), &at) // was sealed here, or is a place like any other
 		}
-		if at.Vote {
+		switch {
+		case at.Vote:
 			part, err = s.accountVotes(ctx, who, scope, at.After)
+			return promptdb.Page{}, err
+		case at.Kept:
+			part, err = s.accountFavorites(ctx, who, scope, at.After)
 			return promptdb.Page{}, err
 		}
 		part, err = s.accountPrompts(ctx, who, scope, at)
@@ -143,8 +149,22 @@ func (s *Service) accountVotes(ctx context.Context, who auth.User, scope, after 
 	}
 	// which stand with his prompts
 	part.Votes = slices.DeleteFunc(page.Items, func(v View) bool { return v.AuthorID == who.ID })
+	next := accountPlace{Kept: true}
 	if page.After != "" {
-		part.Next = accountPlace{Vote: true, After: page.After}.seal(scope)
+		next = accountPlace{Vote: true, After: page.After}
+	}
+	part.Next = next.seal(scope)
+	return part, nil
+}
+
+func (s *Service) accountFavorites(ctx context.Context, who auth.User, scope, after string) (part AccountPart, err error) {
+	page, err := s.db.Favorites(ctx, who.ID, after, partVotes)
+	if err != nil {
+		return part, err
+	}
+	part.Favorites = page.Items
+	if page.After != "" {
+		part.Next = accountPlace{Kept: true, After: page.After}.seal(scope)
 	}
 	return part, nil
 }

@@ -137,6 +137,30 @@ func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, e
 	})
 }
 
+// Favorite keeps that a prompt is a favorite of the caller's, which nobody else is told, or takes
+// that back.
+func (s *Service) Favorite(ctx context.Context, who auth.User, id prompt.ID, is bool) error {
+	if !is {
+		return s.db.Unfavorite(ctx, who.ID, id)
+	}
+	return s.db.Favorite(ctx, who.ID, id)
+}
+
+// IsFavorite reports whether a prompt is a favorite of the caller's, who may be nobody.
+func (s *Service) IsFavorite(ctx context.Context, who auth.User, id prompt.ID) (bool, error) {
+	if !who.Known() {
+		return false, nil
+	}
+	return s.db.IsFavorite(ctx, who.ID, id)
+}
+
+// Favorites returns the caller's favorites that he still may see, newest prompt first.
+func (s *Service) Favorites(ctx context.Context, who auth.User, limit int, token string) (Page, error) {
+	return s.page(ctx, who, fmt.Sprintf("favorites %q", who.ID), token, func(after string) (promptdb.Page, error) {
+		return s.db.Favorites(ctx, who.ID, after, limit)
+	})
+}
+
 // MyVotes returns the prompts that the caller voted on and still may see, newest prompt first; None
 // asks for likes and dislikes.
 func (s *Service) MyVotes(ctx context.Context, who auth.User, v prompt.Vote, limit int, token string) (Page, error) {

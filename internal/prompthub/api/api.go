@@ -81,6 +81,7 @@ func build(c Config) (*api, http.Handler) {
 	a.labels()
 	a.forks()
 	a.votes()
+	a.favorites()
 	a.ranks()
 	a.mine()
 	a.tokens()

@@ -96,6 +96,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"POST /prompts/{id}/render", "GET /prompts/{id}/text", "GET /prompts/{id}/export",
 		"POST /prompts/{id}/restore", "PUT /prompts/{id}/vote", "GET /prompts/{id}/vote", "DELETE /prompts/{id}/vote",
 		"PUT /prompts/{id}/hidden", "DELETE /prompts/{id}/hidden", "GET /moderation/hidden", "GET /me", "DELETE /me", "POST /me/restore", "GET /me/export", "POST /import", "GET /me/prompts", "GET /me/votes",
+		"PUT /prompts/{id}/favorite", "DELETE /prompts/{id}/favorite", "GET /me/favorites",
 		"GET /me/tokens", "POST /me/tokens", "DELETE /me/tokens/{token}",
 		"GET /me/profile", "PUT /me/profile", "GET /users/{handle}", "GET /users/{handle}/prompts",
 		"GET /prompts/{id}/rank", "GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs", "GET /docs/{file}",

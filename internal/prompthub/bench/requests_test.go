@@ -105,6 +105,8 @@ func reads() []request {
 		{name: "text with another that it includes, author known", setup: including, call: get("/prompts/{id}/text", "Vera"), steps: 3, tables: 7},
 		{name: "what a fork comes from, author known", setup: forked, call: get("/prompts/{id}/upstream", "Vera"), steps: 4, tables: 11},
 		{name: "get mine by name", call: get("/users/me/prompts/write-better-short-mystery-novels", ann), steps: 2, tables: 5, budget: &budget{2, 5}},
+		{name: "make a favorite", call: put("/prompts/{id}/favorite", "Vera", ""), steps: 2, tables: 2},
+		{name: "take a favorite back", setup: favored, call: call{method: http.MethodDelete, path: "/prompts/{id}/favorite", user: "Vera"}, steps: 1, tables: 1},
 		{name: "get my vote", call: get("/prompts/{id}/vote", "Vera"), steps: 1, tables: 2},
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 1},
 		{name: "tags", call: get("/tags", "Vera")},
@@ -217,6 +219,7 @@ func lists() []request {
 		{name: "my prompt of a name", call: get("/me/prompts?name=write-better-short-mystery-novels", ann), steps: 3, tables: 3},
 		{name: "my prompts by title", call: get("/me/prompts?limit=20&sort=title", ann), steps: 2, tables: 2},
 		{name: "my votes, 20", call: get("/me/votes?limit=20", "Vera"), steps: 2, tables: 22},
+		{name: "my favorites, one", setup: favored, call: get("/me/favorites?limit=20", "Vera"), steps: 3, tables: 3},
 	}
 }
 
@@ -225,6 +228,9 @@ func nextMonth(l *lab) {
 	time.Sleep(31 * 24 * time.Hour)
 	l.create("First of its month", `"text"`)
 }
+
+// favored has Vera keep the prompt.
+func favored(l *lab) { l.ask(put(l.path("/prompts/{id}/favorite"), "Vera", ""), nil) }
 
 func votes() []request {
 	vote := func(v string) call { return put("/prompts/{id}/vote", "Vera", `{"value":"`+v+`"}`) }
@@ -253,8 +259,8 @@ func pages() []request {
 		{name: "page: newest, without identity", call: get("/app", ""), steps: 1, tables: 1},
 		{name: "page: most liked with a tag", call: get("/app?sort=most-liked&tag=text", "Vera"), steps: 2, tables: 2},
 		{name: "page: search", call: get("/app?q=words", "Vera"), steps: 2, tables: 2},
-		{name: "page: a prompt", call: get("/app/prompts/{id}", "Vera"), steps: 1, tables: 4},
-		{name: "page: a fork of mine", setup: forked, call: get("/app/prompts/{id}", "Vera"), steps: 6, tables: 16},
+		{name: "page: a prompt", call: get("/app/prompts/{id}", "Vera"), steps: 1, tables: 5},
+		{name: "page: a fork of mine", setup: forked, call: get("/app/prompts/{id}", "Vera"), steps: 6, tables: 17},
 		{name: "page: versions", call: get("/app/prompts/{id}/versions", "Vera"), steps: 1, tables: 3},
 		{name: "page: a version", call: get("/app/prompts/{id}/versions/1", "Vera"), steps: 1, tables: 5},
 		{name: "page: two versions", call: get("/app/prompts/{id}/compare?from=1&to=1", "Vera"), steps: 1, tables: 3},
@@ -265,6 +271,9 @@ func pages() []request {
 		{name: "page: my prompts", call: get("/app/mine", ann), steps: 2, tables: 2},
 		{name: "page: my votes", call: get("/app/votes", "Vera"), steps: 2, tables: 22},
 		{name: "page: new prompt", call: get("/app/prompts/new", ann)},
+		{name: "page: my favorites, one", setup: favored, call: get("/app/favorites", "Vera"), steps: 3, tables: 3},
+		{name: "page: make a favorite", call: form("/app/prompts/{id}/favorite", "Vera", "favorite=yes"), status: http.StatusSeeOther, steps: 2, tables: 2},
+		{name: "page: the picture of a prompt", call: get("/app/prompts/{id}/image.png", "Vera"), steps: 1, tables: 4},
 		{name: "page: vote", call: form("/app/prompts/{id}/vote", "Vera", "value=like"), status: http.StatusSeeOther, steps: 3, tables: 4, queues: 2, behind: 1},
 		{name: "page: create", call: form("/app/prompts/new", ann, written), status: http.StatusSeeOther, steps: 4, tables: 2 + indexRows, queues: 2, behind: 1},
 	}

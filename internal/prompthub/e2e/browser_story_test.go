@@ -163,11 +163,30 @@ func read(p *tab) {
 	p.sees("document.querySelector('#rendered .text h3').textContent === 'Dear Bob & <Co>'")
 	if p.v.script {
 		eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
-		p.click("[data-copy]").sees(fmt.Sprintf("window.copied === %q", filled))
+		p.click("[data-copy=source]").sees(fmt.Sprintf("window.copied === %q", filled))
+		eval[bool](p, "window.copied = '', document.activeElement.blur(), true")
+		p.press("c").sees(fmt.Sprintf("window.copied === %q", filled))
 	}
+	keepIt(p)
 	p.click("[data-view=source]").sees("!document.getElementById('source').hidden && document.getElementById('rendered').hidden")
 	p.click("[data-view=rendered]").sees("document.getElementById('source').hidden && !document.getElementById('rendered').hidden")
 	p.click(".ballot [data-vote=dislike]").sees("document.querySelector('[data-vote=dislike][aria-pressed=true]') && document.querySelector('.score b').textContent === '−1'")
+}
+
+// keepIt makes the prompt that is shown a favorite, finds it among those, takes that back, and
+// reads how it is shared.
+func keepIt(p *tab) {
+	p.t.Helper()
+	page := eval[string](p, "location.pathname.replace(/\\/fill$/, '')")
+	p.click("#favorite button").sees("document.querySelector('#favorite [aria-pressed=true]')")
+	p.goTo("/app/favorites").sees(fmt.Sprintf("document.querySelector('.card h2 a').pathname === %q", page)).shot("favorites").click(".card h2 a")
+	p.click("#favorite [aria-pressed=true]").sees("document.querySelector('#favorite [aria-pressed=false]')")
+	p.goTo("/app/favorites").reads("You have no favorites yet").goTo(page)
+	p.click("#share summary").sees(fmt.Sprintf("document.querySelector('#link').textContent === %q", p.base+page)).shot("shared")
+	if p.v.script {
+		eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
+		p.click("[data-copy=link]").sees(fmt.Sprintf("window.copied === %q", p.base+page))
+	}
 }
 
 // twoTabs edits a prompt in two tabs: the second one is told.

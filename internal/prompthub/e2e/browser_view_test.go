@@ -288,6 +288,13 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"mine", "/app/mine", nil},
 		{"deleted", "/app/mine?show=deleted", nil},
 		{"votes", "/app/votes", nil},
+		{"favorite", page, func(p *tab) {
+			if eval[bool](p, "!!document.querySelector('#favorite [aria-pressed=false]')") {
+				p.click("#favorite button")
+			}
+			p.sees("document.querySelector('#favorite [aria-pressed=true]')").click("#share summary").sees("document.querySelector('#share').open")
+		}},
+		{"favorites", "/app/favorites", nil},
 		{"author", "/app", func(p *tab) {
 			p.click(".card .author").sees("location.pathname.startsWith('/app/u/') && document.querySelector('.card')")
 		}},

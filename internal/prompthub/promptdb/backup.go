@@ -20,7 +20,7 @@ const backupVersion = 2
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last the
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	// backup, tag, idempotency, content, move, prompt, vote, token, user, end
+	// backup, tag, idempotency, content, move, prompt, vote, token, user, favorite, end
 	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
@@ -32,6 +32,8 @@ type line struct {
 	Vote    *voteLine    `json:"vote,omitempty"`
 	Token   *tokenLine   `json:"token,omitempty"`
 	User    *userLine    `json:"user,omitempty"`
+
+	Favorite *favoriteLine `json:"favorite,omitempty"`
 }
 
 type tagLine struct {
@@ -113,6 +115,7 @@ func (b *backup) all(ctx context.Context) error {
 		{b.db.t.Votes, b.voteOf},
 		{b.db.t.AccessTokens, func(row table.Row) (*line, error) { return b.tokenOf(ctx, row) }},
 		{b.db.t.Users, userOf},
+		{b.db.t.Favorites, b.favoriteOf},
 	} {
 		if err := b.table(ctx, part.table, part.line); err != nil {
 			return err

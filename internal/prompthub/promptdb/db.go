@@ -43,6 +43,7 @@ type Tables struct {
 	SystemState  string `envconfig:"TABLE_SYSTEM_STATE" default:"SystemState"`
 	AccessTokens string `envconfig:"TABLE_ACCESS_TOKENS" default:"AccessTokens"`
 	Users        string `envconfig:"TABLE_USERS" default:"Users"`
+	Favorites    string `envconfig:"TABLE_FAVORITES" default:"PromptFavorites"`
 }
 
 // DefaultTables returns the tables under their usual names.

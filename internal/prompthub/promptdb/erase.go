@@ -113,7 +113,7 @@ func (db *DB) EraseNow(ctx context.Context, user string, until time.Time) (bool,
 		return false, err
 	}
 	e := &erasure{db: db, user: user, at: at, until: until}
-	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.besidePrompts, e.votes, e.traces, e.profile} {
+	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.besidePrompts, e.votes, e.favorites, e.traces, e.profile} {
 		if err := step(ctx); err != nil || e.late() {
 			return false, err
 		}

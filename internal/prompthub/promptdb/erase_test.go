@@ -73,6 +73,9 @@ func (w *world) live(user string) (liked prompt.Prompt) {
 	w.vote("bob", liked.ID, prompt.Dislike)
 	w.vote(user, liked.ID, prompt.Like)
 	w.vote(user, public.ID, prompt.Like)
+	require.NoError(w.t, w.Favorite(ctx, user, liked.ID))
+	require.NoError(w.t, w.Favorite(ctx, user, keyed.ID))
+	require.NoError(w.t, w.Favorite(ctx, "bob", public.ID))
 	w.vote(user, unvoted.ID, prompt.Like)
 	w.vote(user, unvoted.ID, prompt.None) // which leaves a row that is in nobody's list
 	w.vote(user, hidden.ID, prompt.Like)

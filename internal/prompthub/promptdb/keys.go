@@ -117,6 +117,13 @@ func voterKey(voter string, id prompt.ID) table.Key {
 	return table.Key{Partition: voterPartition(voter), Row: byAge(id)}
 }
 
+// favoriteKey is where a user keeps that a prompt is a favorite of his.
+func favoriteKey(user string, id prompt.ID) table.Key {
+	return table.Key{Partition: favoritesPartition(user), Row: byAge(id)}
+}
+
+func favoritesPartition(user string) string { return "u|" + enc(user) }
+
 // accessKey is where the row of an access token is that lets somebody in.
 func accessKey(id string) table.Key { return table.Key{Partition: accessPrefix + enc(id), Row: "t"} }
 

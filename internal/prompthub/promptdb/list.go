@@ -231,33 +231,48 @@ func (db *DB) markOneByOne(ctx context.Context, viewer string, items []View, key
 }
 
 // MyVotes returns the prompts that a voter voted on and still may see, newest prompt first. A value
-// other than None restricts them to that vote. Each is looked up by itself, and so are those that
-// are gone: a page with some of these is shorter.
+// other than None restricts them to that vote.
 func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, after string, limit int) (Page, error) {
+	l := keptList{table: db.t.VotesByVoter, partition: voterPartition(voter)}
+	if value != prompt.None {
+		l.unwanted = func(row table.Row) bool { return voteOf(row) != value }
+	}
+	return db.kept(ctx, l, voter, after, limit)
+}
+
+// A keptList is what a user keeps of prompts: a row for each, the newest prompt first.
+type keptList struct {
+	table, partition string
+	unwanted         func(table.Row) bool // nil for none
+}
+
+// kept returns the prompts behind a list that its user may see. Each is looked up by itself, and so
+// are those that are gone: a page with some of these is shorter.
+func (db *DB) kept(ctx context.Context, l keptList, user, after string, limit int) (Page, error) {
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
 	s := db.scan()
 	var items []View
-	r := table.Range{Partition: voterPartition(voter), After: after}
+	r := table.Range{Partition: l.partition, After: after}
 	lookups := limit + 1
 	for size := limit + 1; ; size *= 4 {
-		rows, more, err := s.rows(ctx, db.t.VotesByVoter, r, s.size(size))
+		rows, more, err := s.rows(ctx, l.table, r, s.size(size))
 		if err != nil {
 			return Page{}, err
 		}
 		if len(rows) > 0 {
 			r.After = rows[len(rows)-1].Row
 		}
-		if value != prompt.None {
-			rows = slices.DeleteFunc(rows, func(row table.Row) bool { return voteOf(row) != value })
+		if l.unwanted != nil {
+			rows = slices.DeleteFunc(rows, l.unwanted)
 		}
 		if len(rows) > lookups {
 			rows, more = rows[:lookups], true
 			r.After = rows[lookups-1].Row
 		}
 		lookups -= len(rows)
-		found, err := db.voted(ctx, voter, rows)
+		found, err := db.behind(ctx, user, rows)
 		if err != nil {
 			return Page{}, err
 		}
@@ -273,16 +288,17 @@ func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, afte
 	}
 }
 
-// voted returns the summaries behind rows of PromptVotesByVoter, those that the voter may see.
-func (db *DB) voted(ctx context.Context, voter string, rows []table.Row) ([]View, error) {
+// behind returns the summaries of the prompts that rows of a kept list name, those that the user
+// may see.
+func (db *DB) behind(ctx context.Context, user string, rows []table.Row) ([]View, error) {
 	found := make([]*table.Row, len(rows))
 	var g errgroup.Group
 	g.SetLimit(maxParallel)
 	for i, row := range rows {
 		id := prompt.ID(row.Props.Get("PromptId").Str())
 		name, key := db.t.Newest, newestKey(id)
-		if row.Props.Get("AuthorId").Str() == voter {
-			name, key = db.t.Prompts, mineKey(voter, id)
+		if row.Props.Get("AuthorId").Str() == user || row.Props.Get("IsOwn").Bool() {
+			name, key = db.t.Prompts, mineKey(user, id)
 		}
 		g.Go(func() (err error) {
 			found[i], err = db.get(ctx, name, key)

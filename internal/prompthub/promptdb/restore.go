@@ -36,7 +36,7 @@ func (db *DB) Restore(ctx context.Context, r io.Reader, progress func(rows int))
 }
 
 func (db *DB) mustBeEmpty(ctx context.Context) error {
-	for _, name := range []string{db.t.Prompts, db.t.Votes, db.t.AccessTokens, db.t.Users} {
+	for _, name := range []string{db.t.Prompts, db.t.Votes, db.t.AccessTokens, db.t.Users, db.t.Favorites} {
 		rows, _, err := db.scan().rows(ctx, name, table.Range{}, 1)
 		if err != nil {
 			return err
@@ -152,6 +152,8 @@ func (re *restore) row(ctx context.Context, l line) error {
 		return re.token(ctx, *l.Token)
 	case l.User != nil:
 		return re.user(ctx, *l.User)
+	case l.Favorite != nil:
+		return re.favorite(ctx, *l.Favorite)
 	}
 	return fmt.Errorf("a line of kind %q", l.Kind)
 }

@@ -155,10 +155,14 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 }
 
 // complete gives the prompts of a page what they lack that were made before there was such: a name,
-// and a key that leads to their author.
+// and a key that leads to their author. And it removes favorites of prompts that are gone, which is
+// no repair: purging leaves them.
 func (s *slice) complete(ctx context.Context, rows []table.Row, failed *failures) bool {
 	ok := true
 	for _, row := range rows {
+		if s.table == s.db.t.Favorites {
+			ok = failed.record(s.db.forgetFavorite(ctx, row)) && ok
+		}
 		if s.table != s.db.t.Prompts || strings.HasPrefix(row.Row, "!") {
 			continue
 		}

@@ -36,6 +36,7 @@ func (db *DB) parts() []part {
 		db.rowByRow(db.t.VotesByVoter, db.checkVoter),
 		db.rowByRow(db.t.AccessTokens, db.checkToken),
 		db.rowByRow(db.t.Users, db.checkUser),
+		db.rowByRow(db.t.Favorites, db.checkFavorite),
 	}
 	for _, name := range db.indexTables() {
 		parts = append(parts, db.rowByRow(name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }))

@@ -26,6 +26,7 @@ type entry struct {
 	vote       string // of its author
 	profile    *profile
 	voted      *voted
+	favored    *favored
 }
 
 // entriesOf returns what is in a file, and the names of files in an archive that were passed over.
@@ -86,7 +87,7 @@ func isAccount(file string, b []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte("\n"))
 	var l lineSeen
 	return json.Unmarshal(first, &l) == nil &&
-		(l.Profile != nil || l.Voted != nil || l.Of != "" || len(l.Versions) > 0 && l.Text == "" && len(l.Messages) == 0)
+		(l.Profile != nil || l.Voted != nil || l.Favored != nil || l.Of != "" || len(l.Versions) > 0 && l.Text == "" && len(l.Messages) == 0)
 }
 
 func accountEntries(b []byte) ([]entry, error) {
@@ -117,7 +118,7 @@ func accountEntries(b []byte) ([]entry, error) {
 		if len(all) == format.MaxRows {
 			return nil, invalid(errTooMany)
 		}
-		e.profile, e.voted = l.Profile, l.Voted
+		e.profile, e.voted, e.favored = l.Profile, l.Voted, l.Favored
 		all = append(all, e)
 	}
 	return all, nil

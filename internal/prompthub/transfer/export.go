@@ -15,14 +15,16 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// The export of an account is JSON Lines: the profile, each prompt by name, and each vote on a
-// prompt of somebody else. What a service numbers and dates by itself is not in it, so that two
-// services have the same lines of the same account. A long history goes on in further lines.
+// The export of an account is JSON Lines: the profile, each prompt by name, each vote on a prompt
+// of somebody else, and each favorite. What a service numbers and dates by itself is not in it, so
+// that two services have the same lines of the same account. A long history goes on in further
+// lines.
 
 // A line of an account has the members of one of these kinds.
 type line struct {
 	Profile *profile `json:"profile,omitzero"`
 	Voted   *voted   `json:"voted,omitzero"`
+	Favored *favored `json:"favored,omitzero"`
 	Of      string   `json:"of,omitempty"` // the name of a prompt whose history goes on here
 	*Account
 	Versions []format.Version `json:"versions,omitempty"`
@@ -40,6 +42,12 @@ type voted struct {
 	On    string `json:"on"`
 	Title string `json:"title"`
 	Value string `json:"value"`
+}
+
+// favored is a favorite.
+type favored struct {
+	On    string `json:"on"` // as in voted; @me/SLUG where it is the user's own
+	Title string `json:"title"`
 }
 
 // An Account is what an account has of a prompt beside its contents.
@@ -69,6 +77,13 @@ func Export(ctx context.Context, s *prompthub.Service, who auth.User, cursor str
 	}
 	for _, v := range part.Votes {
 		lines = append(lines, line{Voted: &voted{On: "@" + prompt.AuthorKey(v.AuthorID) + "/" + v.Slug, Title: v.Title, Value: v.MyVote.String()}})
+	}
+	for _, v := range part.Favorites {
+		owner := prompt.AuthorKey(v.AuthorID)
+		if v.AuthorID == who.ID {
+			owner = prompthub.Me
+		}
+		lines = append(lines, line{Favored: &favored{On: "@" + owner + "/" + v.Slug, Title: v.Title}})
 	}
 	var b bytes.Buffer
 	for _, l := range lines {

@@ -149,6 +149,8 @@ func (im *importer) entry(ctx context.Context, e entry, item *Item) error {
 		return im.profile(ctx, *e.profile, item)
 	case e.voted != nil:
 		return im.vote(ctx, *e.voted, item)
+	case e.favored != nil:
+		return im.favorite(ctx, *e.favored, item)
 	case len(e.doc.Versions) > 0 && e.doc.Name != "":
 		return im.history(ctx, e, item)
 	}
@@ -270,19 +272,44 @@ func (im *importer) profile(ctx context.Context, p profile, item *Item) error {
 // vote votes on a prompt of somebody else, who is known here by the same key.
 func (im *importer) vote(ctx context.Context, v voted, item *Item) error {
 	item.Name, item.Title, item.Outcome = v.On, "Your vote on "+v.Title, Unchanged
-	ref, err := prompt.ParseRef(v.On)
-	if err != nil || ref.Owner == "" {
-		return fmt.Errorf("%.100q names no prompt of a user", v.On)
-	}
-	owner, err := im.OwnerID(ctx, im.who, ref.Owner)
-	if err != nil {
-		return err
-	}
-	on, err := im.GetByName(ctx, im.who, owner, ref.Name, prompthub.WantedVersion{})
+	on, err := im.there(ctx, v.On)
 	if err != nil {
 		return err
 	}
 	return im.voteOn(ctx, on, v.Value, item)
+}
+
+// there returns the prompt that a line is about.
+func (im *importer) there(ctx context.Context, name string) (prompthub.View, error) {
+	ref, err := prompt.ParseRef(name)
+	if err != nil || ref.Owner == "" {
+		return prompthub.View{}, fmt.Errorf("%.100q names no prompt of a user", name)
+	}
+	owner, err := im.OwnerID(ctx, im.who, ref.Owner)
+	if err != nil {
+		return prompthub.View{}, err
+	}
+	return im.GetByName(ctx, im.who, owner, ref.Name, prompthub.WantedVersion{})
+}
+
+func (im *importer) favorite(ctx context.Context, f favored, item *Item) error {
+	item.Name, item.Title, item.Outcome = f.On, "Your favorite "+f.Title, Unchanged
+	on, err := im.there(ctx, f.On)
+	if err != nil {
+		return err
+	}
+	is, err := im.IsFavorite(ctx, im.who, on.ID)
+	if err != nil || is {
+		return err
+	}
+	item.Outcome = Updated
+	if im.DryRun {
+		return nil
+	}
+	if err := im.write(); err != nil {
+		return err
+	}
+	return im.Favorite(ctx, im.who, on.ID, true)
 }
 
 func (im *importer) voteOn(ctx context.Context, on prompthub.View, value string, item *Item) error {

@@ -18,6 +18,7 @@ func (s *web) lists() {
 	s.handle("GET "+Prefix+"/tags", reader, s.tags)
 	s.handle("GET "+Prefix+"/mine", user, s.mine)
 	s.handle("GET "+Prefix+"/votes", user, s.myVotes)
+	s.handle("GET "+Prefix+"/favorites", user, s.favorites)
 }
 
 // orders of the catalog, as addresses and pages name them.
@@ -205,4 +206,20 @@ func (s *web) myVotes(w http.ResponseWriter, r *http.Request, who auth.User) err
 	}
 	l.cards(who, v, p, called, byTag)
 	return s.list(w, r, who, "votes", "My votes", l.Wrong, &l)
+}
+
+// favorites shows what the caller keeps.
+func (s *web) favorites(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	v := viewOf(r, "cursor")
+	l := listing{Path: v.path, Empty: "You have no favorites yet. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	p, err := s.Service.Favorites(r.Context(), who, perPage, v.get("cursor"))
+	if err != nil && !l.wrong(err, v) {
+		return err
+	}
+	called, err := s.names(r, who)
+	if err != nil {
+		return err
+	}
+	l.cards(who, v, p, called, byTag)
+	return s.list(w, r, who, "favorites", "Favorites", l.Wrong, &l)
 }

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"net/http"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -17,6 +20,7 @@ func (s *web) prompts() {
 	s.handle("GET "+one, reader, s.prompt)
 	s.handle("POST "+one+"/fill", reader, s.prompt)
 	s.handle("POST "+one+"/vote", user, s.vote)
+	s.handle("POST "+one+"/favorite", user, s.favorite)
 	s.handle("POST "+one+"/visibility", user, s.setVisibility)
 	s.handle("POST "+one+"/delete", user, s.delete)
 	s.handle("POST "+one+"/restore", user, s.restore)
@@ -39,6 +43,7 @@ func addressOf(id prompt.ID) string { return Prefix + "/prompts/" + string(id) }
 type promptPage struct {
 	prompthub.View
 	Address string
+	URL     string // the whole address, to be passed on
 	Topics  []choice
 	Chips   []chip
 	Ballot  ballot
@@ -48,17 +53,18 @@ type promptPage struct {
 	From    *origin // of a fork
 	Related related
 	MayFork bool
+	Favors  bool   // whether it is a favorite of the reader's
 	Key     string // of a fork: asked for twice it is one
 	Shared  bool   // whether it is there for everyone, without signing in
 	Uses    uses
 	Exports []link
 }
 
-func (p promptPage) head(origin string) head {
+func (p promptPage) head(string) head {
 	if !p.Shared {
 		return head{}
 	}
-	return head{Title: p.Title, Description: words(p.About()), URL: origin + p.Address}
+	return head{Title: p.Title, Description: words(p.About()), URL: p.URL, Image: p.URL + "/image.png"}
 }
 
 // A page of a prompt has at most so many bytes for each of its text and so many for all else; what
@@ -88,15 +94,25 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), who, id, prompthub.WantedVersion{Label: prompt.Latest})
-	if err != nil {
+	var v prompthub.View
+	var favors bool
+	g, ctx := errgroup.WithContext(r.Context())
+	g.Go(func() (err error) {
+		v, err = s.Service.GetVersion(ctx, who, id, prompthub.WantedVersion{Label: prompt.Latest})
+		return err
+	})
+	g.Go(func() (err error) {
+		favors, err = s.Service.IsFavorite(ctx, who, id)
+		return err
+	})
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	rel, err := s.relatedTo(r, who, &v)
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Content(), r), Related: rel}
+	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Content(), r), Related: rel, Favors: favors}
 	p.Ballot, p.Chips = ballotOf(who, v, p.Address), chipsOf(p.Address, v.Labels)
 	called, err := s.names(r, who)
 	if err != nil {
@@ -108,6 +124,7 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if p.From, err = s.originOf(r, who, v); err != nil {
 		return err
 	}
+	p.URL = httpjson.Origin(r, s.Public) + p.Address
 	p.Shared = s.PublicRead && v.Listed()
 	p.MayFork, p.Key = who.Known() && !v.Deleted(), rand.Text()
 	p.Uses, p.Exports = s.usesOfPrompt(r, who, v), exports(p.Address)
@@ -182,6 +199,24 @@ func (s *web) vote(w http.ResponseWriter, r *http.Request, who auth.User) error 
 		Likes    int32  `json:"likes"`
 		Dislikes int32  `json:"dislikes"`
 	}{b.Value.String(), b.Likes, b.Dislikes})
+}
+
+// favorite makes a prompt a favorite of the caller's, or takes that back.
+func (s *web) favorite(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	is := r.PostForm.Get("favorite") != "no"
+	if err := s.Service.Favorite(r.Context(), who, id, is); err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	goOn(w, r, addressOf(id))
+	return nil
 }
 
 // setVisibility publishes a prompt or takes it back, whatever else was edited meanwhile.

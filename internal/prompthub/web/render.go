@@ -40,6 +40,7 @@ type head struct {
 	Title       string // of a prompt that everyone may read
 	Description string
 	URL         string
+	Image       string
 }
 
 // A feedLink is a feed of the prompts of a page.

@@ -56,6 +56,25 @@ func TestNobodyIsAskedToSignIn(t *testing.T) {
 	open.nobody().post(page+"/vote", "value", "like").is(401)
 }
 
+func TestFavorite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })
+	page := w.as("Ann").write("Hers", "text", "public")
+	bob := w.as("Bob")
+	bob.get(page).has(`value="yes" aria-pressed="false"`, "Everyone who has this address may read it")
+	bob.get("/app/favorites").has("You have no favorites yet")
+	bob.post(page+"/favorite", "favorite", "yes").to(page)
+	bob.get(page).has(`value="no" aria-pressed="true"`)
+	require.Equal(t, []string{"Hers"}, bob.get("/app/favorites").titles())
+	bob.post(page+"/favorite", "favorite", "no").to(page)
+	bob.get("/app/favorites").has("You have no favorites yet")
+	w.nobody().get(page).is(200).lacks(`id="favorite"`).has("Share")
+	w.nobody().post(page+"/favorite", "favorite", "yes").is(401)
+	private := w.as("Ann").write("Private", "text", "private")
+	w.as("Ann").get(private).has("Only you can read it")
+	bob.post(private+"/favorite", "favorite", "yes").is(404)
+}
+
 func TestVote(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -77,6 +77,7 @@ type web struct {
 	templates map[string]*template.Template
 	static    *static
 	markdown  *markdown
+	painter   painter
 }
 
 // serves reports whether a path belongs to the pages.
@@ -126,6 +127,7 @@ func build(c Config) *web {
 	s.account()
 	s.transfers()
 	s.feeds()
+	s.images()
 	s.signing()
 	s.admin()
 	s.handle("GET "+Prefix+"/{rest...}", anyone, s.lost)

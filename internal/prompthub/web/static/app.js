@@ -256,6 +256,27 @@ function toast(text) {
 
 // A prompt
 
+$("favorite")?.addEventListener("submit", async (e) => {
+  e.preventDefault();
+  const button = e.submitter ?? e.target.querySelector("button");
+  const is = button.value === "yes";
+  try {
+    const answer = await fetch(e.target.action, { method: "POST", body: new URLSearchParams({ favorite: button.value }), headers: { Accept: "application/json" } })
+      .catch(() => { throw new Error(unreachable()); });
+    if (!answer.ok) throw new Error(answer.status === 401 ? "You are signed out. Load the page again to sign in." : ((await answer.json()).detail ?? ""));
+    button.value = is ? "no" : "yes";
+    button.setAttribute("aria-pressed", is);
+    say(is ? "Now a favorite of yours" : "No favorite any more");
+  } catch (cause) {
+    toast(`This was not kept. ${cause.message}`);
+  }
+});
+
+for (const button of document.querySelectorAll("[data-share]")) {
+  button.hidden = !navigator.share;
+  button.addEventListener("click", () => navigator.share({ title: button.dataset.share, url: $("link").textContent }).catch(() => {}));
+}
+
 // copied returns what is copied of an element: its text, or that of each message with who says it.
 const copied = (element) => [...element.querySelectorAll("pre")]
   .map((pre) => (pre.dataset.role ? `${pre.dataset.role}:\n` : "") + pre.textContent).join("\n\n") || element.textContent;
@@ -476,7 +497,7 @@ const byKey = {
   "/": () => ($("q") ? ($("q").focus(), $("q").select()) : location.assign("/app")),
   j: () => step(1),
   k: () => step(-1),
-  c: () => (document.activeElement.closest(".cards > li")?.querySelector("[data-copy-of]") ?? document.querySelector("main [data-copy]"))?.click(),
+  c: () => (document.activeElement.closest(".cards > li")?.querySelector("[data-copy-of]") ?? document.querySelector("[data-copy=source]") ?? document.querySelector("main [data-copy]"))?.click(),
   n: () => document.querySelector("header a[href$='/prompts/new']")?.click(),
   "?": () => keys.showModal(),
 };

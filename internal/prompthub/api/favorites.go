@@ -1,0 +1,50 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+func (a *api) favorites() {
+	route(a, user, huma.Operation{
+		OperationID: "set-favorite", Method: http.MethodPut, Path: "/prompts/{id}/favorite", Tags: []string{"me"}, DefaultStatus: http.StatusNoContent,
+		Summary: "Make a prompt a favorite of mine", Errors: []int{http.StatusNotFound},
+		Description: "Nobody else is told. Again, it changes nothing.",
+	}, a.favorite)
+	route(a, user, huma.Operation{
+		OperationID: "delete-favorite", Method: http.MethodDelete, Path: "/prompts/{id}/favorite", Tags: []string{"me"}, DefaultStatus: http.StatusNoContent,
+		Summary:     "Take that back",
+		Description: "Of any prompt, whether it is a favorite, can still be seen, or exists.",
+	}, a.unfavorite)
+	route(a, user, huma.Operation{
+		OperationID: "list-my-favorites", Method: http.MethodGet, Path: "/me/favorites", Tags: []string{"me"},
+		Summary: "My favorites that I still may see, newest prompt first", Errors: badQuery,
+		Description: "A prompt that was deleted, hidden or made private since is left out, and is back when it is.",
+	}, a.myFavorites)
+}
+
+func (a *api) favorite(ctx context.Context, c call, in *ByID) (*struct{}, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Service.Favorite(ctx, c.User, id, true)
+}
+
+func (a *api) unfavorite(ctx context.Context, c call, in *ByID) (*struct{}, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Service.Favorite(ctx, c.User, id, false)
+}
+
+func (a *api) myFavorites(ctx context.Context, c call, in *Paging) (*listOutput, error) {
+	page, err := a.Service.Favorites(ctx, c.User, in.Limit, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	return list(c, page), nil
+}

@@ -1,0 +1,301 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"net/http"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"golang.org/x/image/vector"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// Where somebody passes on the address of a public prompt, other sites show a picture with it: the
+// title, what it does, and by whom.
+
+// imageWidth and imageHeight are those that sites ask for which show where a link leads.
+const (
+	imageWidth  = 1200
+	imageHeight = 630
+	imageMargin = 80
+)
+
+func (s *web) images() {
+	s.handle("GET "+Prefix+"/prompts/{id}/image.png", reader, s.image)
+}
+
+// image answers with the picture of a prompt that everyone may read.
+func (s *web) image(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	v, err := s.get(r, who)
+	if err != nil {
+		return err
+	}
+	if !v.Listed() {
+		return fault.New(fault.NotFound, "only public prompts have a picture")
+	}
+	called, err := s.names(r, who)
+	if err != nil {
+		return err
+	}
+	v.Excerpt = prompt.Excerpt(v.Content().Words())
+	c := cardImage{title: v.Title, about: card{View: v}.About(), foot: v.AuthorName}
+	for _, t := range v.Tags[:min(len(v.Tags), 3)] {
+		c.foot += "  ·  " + called.of(t)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "image/png")
+	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // other sites show it
+	tag := c.etag()
+	h.Set("ETag", tag)
+	if strings.Contains(r.Header.Get("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	b, err := s.painter.paint(c)
+	if err != nil {
+		return err
+	}
+	_, _ = w.Write(b)
+	return nil
+}
+
+// A cardImage is what a picture says.
+type cardImage struct{ title, about, foot string }
+
+// etag changes with what the picture says, and with how it is painted.
+func (c cardImage) etag() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "1 %q", []string{c.title, c.about, c.foot}))
+	return `"` + hex.EncodeToString(sum[:8]) + `"`
+}
+
+// A painter paints one picture at a time: each takes about a megabyte, and faces are not for
+// several to use at once.
+type painter struct {
+	mu    sync.Mutex
+	bold  *opentype.Font
+	plain *opentype.Font
+}
+
+// shades is how many steps an ink has from the paper to itself.
+const shades = 16
+
+// The inks of a picture, each of which has shades in the palette: those of the pages in the light.
+const (
+	inkBlack = iota
+	inkSoft
+	inkAccent
+	inkWhite // on the accent
+)
+
+var palette = sync.OnceValue(func() color.Palette {
+	var p color.Palette
+	paper, accent := color.RGBA{0xfb, 0xfa, 0xf7, 0xff}, color.RGBA{0x23, 0x60, 0x4f, 0xff}
+	for _, ink := range [][2]color.RGBA{
+		inkBlack: {paper, {0x1d, 0x1f, 0x1e, 0xff}}, inkSoft: {paper, {0x5b, 0x60, 0x5d, 0xff}}, inkAccent: {paper, accent},
+		inkWhite: {accent, {0xff, 0xff, 0xff, 0xff}},
+	} {
+		for i := range shades {
+			mix := func(a, b uint8) uint8 { return uint8((int(a)*(shades-1-i) + int(b)*i) / (shades - 1)) }
+			p = append(p, color.RGBA{mix(ink[0].R, ink[1].R), mix(ink[0].G, ink[1].G), mix(ink[0].B, ink[1].B), 0xff})
+		}
+	}
+	return p
+})
+
+// paint returns a picture as PNG.
+func (p *painter) paint(c cardImage) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bold == nil {
+		var err error
+		if p.bold, err = opentype.Parse(gobold.TTF); err != nil {
+			return nil, err
+		}
+		if p.plain, err = opentype.Parse(goregular.TTF); err != nil {
+			return nil, err
+		}
+	}
+	s := &sheet{Paletted: image.NewPaletted(image.Rect(0, 0, imageWidth, imageHeight), palette())}
+	s.box(image.Rect(0, 0, 16, imageHeight), 0)
+	s.box(image.Rect(imageMargin, 64, imageMargin+60, 124), 13)
+	for _, l := range []struct {
+		text string
+		font *opentype.Font
+		size float64
+		at   image.Point
+		ink  int
+	}{
+		{">_", p.bold, 30, image.Pt(imageMargin+12, 105), inkWhite},
+		{"PromptHub", p.bold, 34, image.Pt(imageMargin+80, 106), inkAccent},
+	} {
+		if err := s.line(l.text, l.font, l.size, l.at, l.ink); err != nil {
+			return nil, err
+		}
+	}
+	y, err := s.text(c.title, p.bold, []float64{68, 56}, 3, 240, inkBlack)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.text(c.about, p.plain, []float64{32}, max(1, (500-y)/46), y+10, inkSoft); err != nil {
+		return nil, err
+	}
+	if _, err := s.text(c.foot, p.plain, []float64{28}, 1, 570, inkAccent); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = png.Encode(&b, s.Paletted)
+	return b.Bytes(), err
+}
+
+// A sheet is a picture being painted.
+type sheet struct{ *image.Paletted }
+
+// put covers the sheet with an ink, as far as a mask at a point says.
+func (s *sheet) put(mask *image.Alpha, at image.Point, ink int) {
+	for y := range mask.Rect.Dy() {
+		for x := range mask.Rect.Dx() {
+			to := at.Add(image.Pt(x, y))
+			if a := mask.Pix[y*mask.Stride+x] / (256 / shades); a > 0 && to.In(s.Rect) {
+				s.Pix[s.PixOffset(to.X, to.Y)] = uint8(ink*shades) + a
+			}
+		}
+	}
+}
+
+// box fills a rectangle with the accent, its corners round.
+func (s *sheet) box(r image.Rectangle, corner float32) {
+	w, h := float32(r.Dx()), float32(r.Dy())
+	z := vector.NewRasterizer(r.Dx(), r.Dy())
+	z.MoveTo(corner, 0)
+	z.LineTo(w-corner, 0)
+	z.QuadTo(w, 0, w, corner)
+	z.LineTo(w, h-corner)
+	z.QuadTo(w, h, w-corner, h)
+	z.LineTo(corner, h)
+	z.QuadTo(0, h, 0, h-corner)
+	z.LineTo(0, corner)
+	z.QuadTo(0, 0, corner, 0)
+	z.ClosePath()
+	mask := image.NewAlpha(image.Rect(0, 0, r.Dx(), r.Dy()))
+	z.Draw(mask, mask.Rect, image.Opaque, image.Point{})
+	s.put(mask, r.Min, inkAccent)
+}
+
+func faceOf(f *opentype.Font, size float64) (font.Face, error) {
+	return opentype.NewFace(f, &opentype.FaceOptions{Size: size, DPI: 72, Hinting: font.HintingNone})
+}
+
+// line writes one line, whose letters stand at a point.
+func (s *sheet) line(text string, f *opentype.Font, size float64, at image.Point, ink int) error {
+	face, err := faceOf(f, size)
+	if err != nil {
+		return err
+	}
+	defer face.Close()
+	m := face.Metrics()
+	mask := image.NewAlpha(image.Rect(0, 0, imageWidth-at.X, (m.Ascent + m.Descent).Ceil()))
+	d := font.Drawer{Dst: mask, Src: image.Opaque, Face: face, Dot: fixed.Point26_6{Y: m.Ascent}}
+	d.DrawString(text)
+	s.put(mask, at.Sub(image.Pt(0, m.Ascent.Round())), ink)
+	return nil
+}
+
+// text writes a text into lines from a height on, in the first size in which they are few enough,
+// and returns where it ends.
+func (s *sheet) text(text string, f *opentype.Font, sizes []float64, most, y int, ink int) (int, error) {
+	text = drawable(f, text)
+	for i, size := range sizes {
+		face, err := faceOf(f, size)
+		if err != nil {
+			return y, err
+		}
+		lines := breakLines(face, text, imageWidth-2*imageMargin, most)
+		if i+1 < len(sizes) && len(lines) > 2 {
+			continue
+		}
+		for _, line := range lines {
+			if err := s.line(line, f, size, image.Pt(imageMargin, y), ink); err != nil {
+				return y, err
+			}
+			y += int(size * 1.3)
+		}
+		break
+	}
+	return y, nil
+}
+
+// drawable returns what a font can show of a text, and nothing of one that it mostly cannot.
+func drawable(f *opentype.Font, text string) string {
+	var b strings.Builder
+	var buf sfnt.Buffer
+	missing := 0
+	for _, r := range text {
+		i, err := f.GlyphIndex(&buf, r)
+		switch {
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		case err == nil && i != 0:
+			b.WriteRune(r)
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			missing += len(string(r))
+		}
+	}
+	if missing > b.Len() {
+		return ""
+	}
+	return b.String()
+}
+
+// breakLines breaks a text into lines of a width. What does not fit into so many is left out.
+func breakLines(face font.Face, text string, width, most int) []string {
+	fits := func(s string) bool { return font.MeasureString(face, s).Ceil() <= width }
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		for word != "" {
+			next := strings.TrimSpace(line + " " + word)
+			if fits(next) {
+				line, word = next, ""
+				continue
+			}
+			if line == "" { // a word that is longer than a line
+				n := len(word)
+				for n > 0 && !fits(word[:n]) {
+					_, size := utf8.DecodeLastRuneInString(word[:n])
+					n -= size
+				}
+				line, word = word[:n], word[n:]
+			}
+			if len(lines) == most-1 {
+				for line != "" && !fits(line+"…") {
+					_, size := utf8.DecodeLastRuneInString(line)
+					line = line[:len(line)-size]
+				}
+				return append(lines, strings.TrimSpace(line)+"…")
+			}
+			lines, line = append(lines, line), ""
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
