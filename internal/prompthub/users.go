@@ -82,13 +82,29 @@ func (s *Service) UserByHandle(ctx context.Context, who auth.User, handle string
 	return u, nil
 }
 
-// ByAuthor returns the public prompts of a user, the newest first.
-func (s *Service) ByAuthor(ctx context.Context, who auth.User, handle string, limit int, token string) (Page, error) {
-	author, err := s.OwnerID(ctx, who, handle)
+// An AuthorSearch says which public prompts of a user are wanted.
+type AuthorSearch struct {
+	Handle string       // his handle or key, or Me
+	Tags   []prompt.Tag // all of them
+	Words  prompt.Query // all of them, in the title
+	Limit  int
+	Cursor string
+}
+
+// ByAuthor returns public prompts of a user, the newest first.
+func (s *Service) ByAuthor(ctx context.Context, who auth.User, q AuthorSearch) (Page, error) {
+	author, err := s.OwnerID(ctx, who, q.Handle)
 	if err != nil {
 		return Page{}, err
 	}
-	return s.page(ctx, who, fmt.Sprintf("author %q", author), token, func(after string) (promptdb.Page, error) {
-		return s.db.ByAuthor(ctx, author, after, limit)
+	scope := fmt.Sprintf("author %q", author)
+	if len(q.Tags) > 0 || !q.Words.Empty() { // without, it is what cursors in use were sealed for
+		scope += " " + Search{Tags: q.Tags, Words: q.Words}.scope()
+	}
+	return s.page(ctx, who, scope, q.Cursor, func(after string) (promptdb.Page, error) {
+		if q.Words.Nothing() {
+			return promptdb.Page{}, nil
+		}
+		return s.db.ByAuthor(ctx, author, q.Tags, q.Words, after, q.Limit)
 	})
 }

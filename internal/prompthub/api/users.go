@@ -85,6 +85,7 @@ func (a *api) user(ctx context.Context, c call, in *ByHandle) (*profileOutput, e
 
 type userPromptsInput struct {
 	ByHandle
+	Filter
 	Fields
 	Paging
 }
@@ -93,7 +94,11 @@ func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*l
 	if err := in.check(in.Paging); err != nil {
 		return nil, err
 	}
-	page, err := a.Service.ByAuthor(ctx, c.User, in.Handle, in.Limit, in.Cursor)
+	tags, words, err := in.wanted()
+	if err != nil {
+		return nil, err
+	}
+	page, err := a.Service.ByAuthor(ctx, c.User, prompthub.AuthorSearch{Handle: in.Handle, Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {
 		return nil, err
 	}

@@ -83,6 +83,29 @@ func TestHandlesRace(t *testing.T) {
 	require.Equal(t, 1, shown)
 }
 
+// TestUserPromptsByTagAndWord: of an author's public prompts those with all tags and words, and no
+// private one, page by page; a cursor is that of its filter.
+func TestUserPromptsByTagAndWord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	for i := range 4 {
+		ann.create(fmt.Sprint("Letter ", i), []string{"writing", "text"}[:1+i%2]...)
+	}
+	ann.create("Note", "writing")
+	secret := ann.create("Letter in secret", "writing", "text")
+	ann.do("PATCH", "/api/v1/prompts/"+secret.ID, `{"visibility":"private"}`, "If-Match", "*").is(200)
+	bob.create("Letter of Bob", "writing", "text")
+	path := "/api/v1/users/" + prompt.AuthorKey("Ann") + "/prompts"
+	require.Equal(t, []string{"Letter 3", "Letter 1"}, bob.get(path+"?tag=writing,text").is(200).titles())
+	require.Equal(t, []string{"Letter 3", "Letter 2", "Letter 1", "Letter 0"}, bob.get(path+"?q=let").titles())
+	require.Equal(t, []string{"Letter 3", "Letter 1"}, ann.get(path+"?q=let&tag=text").titles())
+	require.Empty(t, bob.get(path+"?q=nothing").titles())
+	first := bob.get(path + "?q=let&limit=3").list()
+	require.Equal(t, []string{"Letter 0"}, bob.get(path+"?q=let&limit=3&cursor="+first.NextCursor).titles())
+	bob.get(path + "?limit=3&cursor=" + first.NextCursor).problem(400)
+}
+
 // Others see of an author what is public, whole and in order, and nothing of the rest.
 func TestUserPrompts(t *testing.T) {
 	t.Parallel()

@@ -168,6 +168,7 @@ func read(p *tab) {
 		p.press("c").sees(fmt.Sprintf("window.copied === %q", filled))
 	}
 	keepIt(p)
+	searchAuthor(p)
 	p.click("[data-view=source]").sees("!document.getElementById('source').hidden && document.getElementById('rendered').hidden")
 	p.click("[data-view=rendered]").sees("document.getElementById('source').hidden && !document.getElementById('rendered').hidden")
 	p.click(".ballot [data-vote=dislike]").sees("document.querySelector('[data-vote=dislike][aria-pressed=true]') && document.querySelector('.score b').textContent === '−1'")
@@ -187,6 +188,19 @@ func keepIt(p *tab) {
 		eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
 		p.click("[data-copy=link]").sees(fmt.Sprintf("window.copied === %q", p.base+page))
 	}
+}
+
+// searchAuthor looks for the prompt among those of its author, by word and by tag, and comes back.
+func searchAuthor(p *tab) {
+	p.t.Helper()
+	page := eval[string](p, "location.pathname")
+	p.click(".meta .author").sees("location.pathname.startsWith('/app/u/') && document.querySelector('.card')").write("#q", "letter "+p.v.name)
+	if !p.v.script {
+		p.press(kb.Enter)
+	}
+	p.sees("new URL(location).searchParams.get('q')").sees(fmt.Sprintf("document.querySelectorAll('.card').length === 1 && document.querySelector('.card h2 a').pathname === %q", page))
+	p.click("#results .bar .tag").sees("new URL(location).searchParams.get('tag') === 'writing' && document.querySelector('.tag.on')").shot("author searched")
+	p.click(".card h2 a").sees(fmt.Sprintf("location.pathname === %q", page))
 }
 
 // twoTabs edits a prompt in two tabs: the second one is told.
@@ -263,7 +277,37 @@ func keyboard(t *testing.T, b browser, base string) {
 	eval[bool](p, "document.querySelector('.more-tags').focus(), true")
 	p.press(kb.Enter).sees("document.activeElement.closest('#panel')").press(kb.Enter).sees("document.querySelector('.tag.on') && document.activeElement.closest('#results')")
 	shortKeys(p)
+	wishes(p)
 	p.calm()
+}
+
+// wishes goes by the palette to a prompt, to a page, and does something there.
+func wishes(p *tab) {
+	p.t.Helper()
+	open := func() {
+		eval[bool](p, "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', ctrlKey: true, bubbles: true, cancelable: true})), true")
+		p.sees("document.querySelector('#palette').open && document.activeElement.id === 'wish'")
+	}
+	selected := "document.querySelector('#wishes [aria-selected=true]')"
+	p.goTo("/app")
+	title := eval[string](p, "document.querySelectorAll('.card h2')[2].textContent")
+	open()
+	p.write("#wish", title).sees(fmt.Sprintf("[...document.querySelectorAll('#wishes li span')].some(s => s.textContent === %q)", title))
+	for range 20 {
+		if eval[string](p, selected+".firstChild.textContent") == title {
+			break
+		}
+		p.press(kb.ArrowDown)
+	}
+	p.sees("document.querySelector('#wish').getAttribute('aria-activedescendant') === " + selected + ".id").press(kb.Enter).sees("location.pathname.startsWith('/app/prompts/')")
+	open()
+	p.write("#wish", "favorite").sees(selected).press(kb.ArrowDown).press(kb.ArrowUp)
+	p.sees("[...document.querySelectorAll('#wishes li')].map(li => li.textContent).join().startsWith('Favorites')")
+	p.press(kb.ArrowDown).press(kb.Enter).sees("!document.querySelector('#palette').open && document.querySelector('#favorite [aria-pressed=true]')")
+	open()
+	p.write("#wish", "favorites").sees(selected).press(kb.Enter).sees("location.pathname === '/app/favorites'").reads(title)
+	open()
+	p.press(kb.Escape).sees("!document.querySelector('#palette').open")
 }
 
 // shortKeys goes through a list by single keys, copies from it, and switches them off.

@@ -247,6 +247,16 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"filtered", "/app?tag=text&q=act", nil},
 		{"empty", "/app?q=zzzzzz", nil},
 		{"keys", "/app", func(p *tab) { p.click("#keys-show").sees("document.querySelector('#keys').open") }},
+		{"palette", "/app", func(p *tab) {
+			p.click("#palette-show").sees("document.querySelectorAll('#wishes li').length > 4")
+			p.write("#wish", "act").sees("document.querySelectorAll('#wishes li').length > 7")
+		}},
+		{"palette without a match", "/app", func(p *tab) {
+			p.click("#palette-show").write("#wish", "zzzz").sees("!document.querySelector('#nowish').hidden")
+		}},
+		{"author, filtered", "/app", func(p *tab) {
+			p.click(".card .author").sees("location.pathname.startsWith('/app/u/')").click("#results .bar .tag").sees("document.querySelector('.tag.on')")
+		}},
 		{"wrong", "/app?cursor=x", nil},
 		{"voted", "/app", func(p *tab) { p.click("[data-vote=like]").sees("document.getElementById('live').textContent !== ''") }},
 		{"prompt", page, nil},

@@ -58,7 +58,7 @@ func (d *handler) summaries(ctx context.Context, c *call, cursor string, limit i
 	nobody := auth.User{}
 	switch {
 	case c.set.handle != "":
-		return d.Service.ByAuthor(ctx, nobody, c.set.handle, limit, cursor)
+		return d.Service.ByAuthor(ctx, nobody, prompthub.AuthorSearch{Handle: c.set.handle, Limit: limit, Cursor: cursor})
 	case c.set.tag != "":
 		return d.Service.Search(ctx, nobody, prompthub.Search{Order: prompthub.MostLiked, Tags: []prompt.Tag{c.set.tag}, Limit: limit, Cursor: cursor})
 	case c.Known():

@@ -171,11 +171,12 @@ func (db *DB) leadByKey(ctx context.Context, user string) error {
 	return err
 }
 
-// ByAuthor returns the prompts of an author that everyone may see, the newest first. It reads the
+// ByAuthor returns the prompts of an author that everyone may see, with all tags and all words in
+// the title, the newest first. It reads the
 // author's own list: no other is by author, and one that is written with every prompt would cost
 // each a row more.
-func (db *DB) ByAuthor(ctx context.Context, author, after string, limit int) (Page, error) {
-	page, err := db.mineNewest(ctx, author, Filter{listed: true}, after, limit)
+func (db *DB) ByAuthor(ctx context.Context, author string, tags []prompt.Tag, words prompt.Query, after string, limit int) (Page, error) {
+	page, err := db.mineNewest(ctx, author, Filter{listed: true, Tags: tags, Words: words}, after, limit)
 	if err != nil {
 		return Page{}, err
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -47,14 +48,18 @@ func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if err != nil {
 		return err
 	}
-	v := viewOf(r, "cursor")
-	p := authorPage{listing: listing{Path: v.path, Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
+	v := viewOf(r, "tag", "q", "cursor")
+	p := authorPage{listing: listing{Path: v.path, Query: v.get("q"), Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
+	p.Kept = url.Values{"tag": v.values["tag"]}
+	if p.Query != "" || v.get("tag") != "" {
+		p.Empty = "None of these prompts matches. Search for fewer words or take a tag away."
+	}
 	p.Mine = who.Known() && u.Key == prompt.AuthorKey(who.ID)
 	if who.Admin() {
 		p.TheirTokens = authorTokens(handle)
 	}
 	p.Uses = s.usesOfAuthor(r, cmp.Or(u.Handle, u.Key))
-	page, err := s.Service.ByAuthor(r.Context(), who, handle, perPage, v.get("cursor"))
+	tags, page, err := s.searchAuthor(r, who, v)
 	if err != nil && !p.wrong(err, v) {
 		return err
 	}
@@ -62,7 +67,8 @@ func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if err != nil {
 		return err
 	}
-	p.cards(who, v, page, called, byTag)
+	p.cards(who, v, page, called, func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) })
+	p.filters(v, tags, called)
 	if p.Name == "" && len(page.Items) > 0 {
 		p.Name = page.Items[0].AuthorName // as he was called when he wrote the newest
 	}
@@ -71,6 +77,18 @@ func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) erro
 		title = "An author"
 	}
 	return s.list(w, r, who, "author", title, p.Wrong, &p)
+}
+
+// searchAuthor reads what the address of an author's page asks for.
+func (s *web) searchAuthor(r *http.Request, who auth.User, v view) ([]prompt.Tag, prompthub.Page, error) {
+	tags, words, err := wanted(v)
+	if err != nil {
+		return tags, prompthub.Page{}, err
+	}
+	p, err := s.Service.ByAuthor(r.Context(), who, prompthub.AuthorSearch{
+		Handle: r.PathValue("handle"), Tags: tags, Words: words, Limit: perPage, Cursor: v.get("cursor"),
+	})
+	return tags, p, err
 }
 
 // A profilePage is the form of what others see of the caller.

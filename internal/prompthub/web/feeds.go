@@ -115,7 +115,7 @@ func (s *web) newestFeed(r *http.Request, who auth.User) (feed, error) {
 // authorFeed is of the public prompts of a user.
 func (s *web) authorFeed(r *http.Request, who auth.User) (feed, error) {
 	handle := r.PathValue("handle")
-	p, err := s.Service.ByAuthor(r.Context(), who, handle, perPage, "")
+	p, err := s.Service.ByAuthor(r.Context(), who, prompthub.AuthorSearch{Handle: handle, Limit: perPage})
 	f := feed{title: "PromptHub", home: Prefix + "/u/" + handle}
 	if len(p.Items) > 0 {
 		f.title += ": " + p.Items[0].AuthorName

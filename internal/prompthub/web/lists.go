@@ -69,11 +69,7 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 
 // search reads what an address asks for.
 func (s *web) search(r *http.Request, who auth.User, v view) ([]prompt.Tag, prompthub.Page, error) {
-	tags, err := tagsOf(v.get("tag"))
-	if err != nil {
-		return nil, prompthub.Page{}, err
-	}
-	words, err := prompt.ParseQuery(v.get("q"))
+	tags, words, err := wanted(v)
 	if err != nil {
 		return tags, prompthub.Page{}, err
 	}
@@ -83,6 +79,16 @@ func (s *web) search(r *http.Request, who auth.User, v view) ([]prompt.Tag, prom
 	}
 	p, err := s.Service.Search(r.Context(), who, prompthub.Search{Order: order, Tags: tags, Words: words, Limit: perPage, Cursor: v.get("cursor")})
 	return tags, p, err
+}
+
+// wanted returns the tags and the words that an address asks for.
+func wanted(v view) ([]prompt.Tag, prompt.Query, error) {
+	tags, err := tagsOf(v.get("tag"))
+	if err != nil {
+		return nil, prompt.Query{}, err
+	}
+	words, err := prompt.ParseQuery(v.get("q"))
+	return tags, words, err
 }
 
 // tagsOf reads tags that are separated by commas.

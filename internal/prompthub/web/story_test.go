@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/web"
 )
 
@@ -54,6 +55,23 @@ func TestNobodyIsAskedToSignIn(t *testing.T) {
 	open.as("Ann").get(private).lacks("data-vote", `class="score"`)
 	open.nobody().get("/app/mine").is(401)
 	open.nobody().post(page+"/vote", "value", "like").is(401)
+}
+
+func TestAuthorSearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	ann.write("A letter", "text", "public", "writing")
+	ann.write("A note", "text", "public", "writing", "text")
+	ann.write("A letter in secret", "text", "private", "writing")
+	author := "/app/u/" + prompt.AuthorKey("Ann")
+	bob := w.as("Bob")
+	bob.get(author).is(200).has(`id="search"`, `action="`+author+`"`, `href="`+author+`?tag=writing"`)
+	require.Equal(t, []string{"A letter"}, bob.get(author+"?q=let").titles())
+	require.Equal(t, []string{"A note"}, bob.get(author+"?tag=text").titles())
+	bob.get(author+"?tag=text").has("Remove the tag ", `name="tag" value="text" form="search"`)
+	bob.get(author + "?tag=text&q=let").has("None of these prompts matches")
+	bob.get(author + "?tag=two%20words").is(400)
 }
 
 func TestFavorite(t *testing.T) {

@@ -509,3 +509,97 @@ document.addEventListener("keydown", (e) => {
   byKey[e.key]();
 });
 $("keys-show").addEventListener("click", () => keys.showModal());
+
+// The palette: what one can go to or do here, by its name, and prompts by words of their titles.
+
+const palette = $("palette"), wish = $("wish");
+
+// offers returns what the page itself offers: its links to pages, its orders, and what can be done with a prompt.
+function offers() {
+  const all = [];
+  const add = (name, kind, act) => { if (name && !all.some((o) => o.name === name)) all.push({ name, kind, act }); };
+  for (const a of document.querySelectorAll("header nav a, .who a")) add(a.textContent.trim(), "page", () => location.assign(a.href));
+  for (const a of document.querySelectorAll("#results .choices a")) add(a.textContent.trim(), "order", () => a.click());
+  for (const e of document.querySelectorAll("#favorite button, .manage a.button, .manage form.row > button, [data-copy=source]"))
+    add(e.textContent.trim(), "here", () => e.click());
+  if ($("share")) add("Share", "here", () => { $("share").open = true; $("share").querySelector("summary").focus(); });
+  add("Keys", "here", () => keys.showModal());
+  return all;
+}
+
+let wished = [], chosen = 0, hunt = new AbortController();
+
+// choose marks one of those shown; the focus stays in the field.
+function choose(n) {
+  const shown = [...$("wishes").children];
+  chosen = shown.length ? (n + shown.length) % shown.length : 0;
+  shown.forEach((li, i) => li.setAttribute("aria-selected", i === chosen));
+  if (shown[chosen]) wish.setAttribute("aria-activedescendant", shown[chosen].id);
+  else wish.removeAttribute("aria-activedescendant");
+  shown[chosen]?.scrollIntoView({ block: "nearest" });
+}
+
+function showWishes(all) {
+  wished = all;
+  $("wishes").replaceChildren(...all.map((o, i) => {
+    const li = Object.assign(document.createElement("li"), { id: `wish-${i}` });
+    li.setAttribute("role", "option");
+    li.append(Object.assign(document.createElement("span"), { textContent: o.name, dir: "auto" }), Object.assign(document.createElement("small"), { textContent: o.kind }));
+    return li;
+  }));
+  $("nowish").hidden = all.length > 0;
+  choose(0);
+}
+
+// seek shows at once what the page offers, and in a moment the prompts that the server finds.
+function seek() {
+  hunt.abort();
+  const mine = hunt = new AbortController();
+  const text = wish.value.trim().toLowerCase();
+  const here = offers().filter((o) => o.name.toLowerCase().includes(text));
+  showWishes(here);
+  if (text.length < 2) return;
+  setTimeout(async () => {
+    if (mine.signal.aborted) return;
+    try {
+      const found = await fetchPart(`/app?q=${encodeURIComponent(text)}`, "results", mine.signal);
+      const prompts = [...found.querySelectorAll(".cards h2 a")].slice(0, 8).map((a) => ({ name: a.textContent, kind: "prompt", act: () => location.assign(a.href) }));
+      if (mine.signal.aborted) return;
+      const at = chosen;
+      showWishes([...here, ...prompts]);
+      choose(at);
+      say(`${here.length + prompts.length} found`);
+    } catch { /* what the page offers is shown already */ }
+  }, 180);
+}
+
+function grant(n) {
+  const o = wished[n];
+  if (!o) return;
+  palette.close();
+  o.act();
+}
+
+function openPalette() {
+  if (document.querySelector("dialog[open]")) return;
+  wish.value = "";
+  palette.showModal();
+  seek();
+}
+
+wish.addEventListener("input", seek);
+wish.addEventListener("keydown", (e) => {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+  if (by) choose(chosen + by);
+  else if (e.key === "Enter") grant(chosen);
+  else return;
+  e.preventDefault();
+});
+$("wishes").addEventListener("click", (e) => grant([...$("wishes").children].indexOf(e.target.closest("li"))));
+palette.addEventListener("close", () => hunt.abort());
+$("palette-show").addEventListener("click", openPalette);
+document.addEventListener("keydown", (e) => {
+  if (e.key.toLowerCase() !== "k" || !(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey) return;
+  e.preventDefault();
+  openPalette();
+});
