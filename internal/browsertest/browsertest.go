@@ -37,25 +37,19 @@ type Variant struct {
 	Phone, Script bool
 }
 
-var Variants = []Variant{
-	{"desktop with script", 1100, 850, false, true},
-	{"phone with script", 390, 844, true, true},
-	{"desktop without script", 1100, 850, false, false},
-	{"phone without script", 390, 844, true, false},
-}
+// Patience is how long a page may take to become what it should.
+const Patience = 20 * time.Second
 
-// patience is how long a page may take to become what it should.
-const patience = 20 * time.Second
-
-// chromium returns the path of the browser, and skips the test where there is none.
+// chromium returns the path of the browser, and skips the test where there is none. The first two
+// are the same browser without a window, which a page costs half as much.
 func chromium(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	const missing = "there is no chromium: the pages are not tested in a browser (apt-get install chromium)"
+	const missing = "there is no chromium: the pages are not tested in a browser (apt-get install chromium-headless-shell)"
 	if os.Getenv("CI") == "true" {
 		t.Fatal(missing)
 	}
@@ -76,6 +70,9 @@ func Start(t testing.TB) Browser {
 	for _, name := range []string{"allow-pre-commit-input", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
 		options = append(options, chromedp.Flag(name, true))
 	}
+	// A process for each page, one ahead and those of pages to go back to, would cost as much as the
+	// pages. No test goes back.
+	options = append(options, chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, closeAll := chromedp.NewContext(ctx)
@@ -86,8 +83,8 @@ func Start(t testing.TB) Browser {
 
 // A Tab is a page of a browser that somebody looks at.
 type Tab struct {
-	T    testing.TB
-	ctx  context.Context
+	T testing.TB
+	context.Context
 	Base string
 	V    Variant
 	*Traffic
@@ -110,7 +107,7 @@ func (b Browser) Visit(t testing.TB, base string, v Variant) *Tab {
 // Another opens a second tab of the same browser.
 func (p *Tab) Another() *Tab {
 	p.T.Helper()
-	return Browser{p.ctx}.open(p.T, p.Base, p.V)
+	return Browser{p.Context}.open(p.T, p.Base, p.V)
 }
 
 func (b Browser) open(t testing.TB, base string, v Variant, options ...chromedp.ContextOption) *Tab {
@@ -159,7 +156,7 @@ func (p *Tab) Calm() {
 // Call sends a command of the protocol of the browser.
 func Call[P, R any](p *Tab, command cdp.Command[P, R], params P) {
 	p.T.Helper()
-	_, err := chromedp.Call(p.ctx, command, params)
+	_, err := chromedp.Call(p.Context, command, params)
 	require.NoError(p.T, err, command.Method)
 }
 
@@ -171,7 +168,7 @@ func (p *Tab) GoTo(path string) *Tab {
 
 func (p *Tab) VisitAddress(address string) *Tab {
 	p.T.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.Context, Patience)
 	defer cancel()
 	Eval[bool](p, "window.left = true")
 	require.NoError(p.T, chromedp.Do(ctx, chromedp.Navigate(address)), address)
@@ -182,7 +179,7 @@ func (p *Tab) VisitAddress(address string) *Tab {
 // Eval returns what an expression is on the page.
 func Eval[T any](p *Tab, expression string) T {
 	p.T.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	v, err := chromedp.Run(p.Context, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	require.NoError(p.T, err, expression)
 	return v
 }
@@ -191,15 +188,23 @@ func Eval[T any](p *Tab, expression string) T {
 func (p *Tab) Sees(expression string) *Tab {
 	p.T.Helper()
 	pause := 10 * time.Millisecond
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(pause) {
+	for until := time.Now().Add(Patience); time.Now().Before(until); time.Sleep(pause) {
 		pause = min(pause*3/2, 200*time.Millisecond) // looking is work for the browser too
-		if v, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && v {
+		if v, err := chromedp.Run(p.Context, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && v {
 			return p
 		}
 	}
 	p.Shot("failed")
 	p.T.Fatalf("%s: never true: %s\n%s", p.V.Name, expression, Eval[string](p, "location.href + '\\n' + document.body.innerText.slice(0, 2000)"))
 	return nil
+}
+
+// Until waits until something is so that takes more than one look at the page.
+func (p *Tab) Until(what string, so func() bool) {
+	p.T.Helper()
+	for end := time.Now().Add(Patience); !so(); time.Sleep(100 * time.Millisecond) {
+		require.True(p.T, time.Now().Before(end), "never so: %s", what)
+	}
 }
 
 // Reads waits until the page shows a text.
@@ -212,7 +217,7 @@ func (p *Tab) Reads(text string) *Tab {
 func (p *Tab) Click(selector string) *Tab {
 	p.T.Helper()
 	p.Ready(selector)
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.Context, Patience)
 	defer cancel()
 	require.NoError(p.T, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector))), selector)
 	return p
@@ -244,16 +249,16 @@ func (p *Tab) painted() {
 	p.T.Helper()
 	const twice = `Promise.race([new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(true)))), new Promise((r) => setTimeout(r, 1000, true))])`
 	require.Eventually(p.T, func() bool {
-		_, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](twice, chromedp.EvalAwaitPromise))
+		_, err := chromedp.Run(p.Context, chromedp.Evaluate[bool](twice, chromedp.EvalAwaitPromise))
 		return err == nil // there is no page between two pages
-	}, patience, 10*time.Millisecond)
+	}, Patience, 10*time.Millisecond)
 }
 
 // Press presses keys, whatever has the focus.
 func (p *Tab) Press(keys string) *Tab {
 	p.T.Helper()
 	p.Ready("body")
-	require.NoError(p.T, chromedp.Do(p.ctx, chromedp.KeyEvent(keys)))
+	require.NoError(p.T, chromedp.Do(p.Context, chromedp.KeyEvent(keys)))
 	return p
 }
 
@@ -264,7 +269,7 @@ func (p *Tab) Shot(name string) *Tab {
 	if keep := flag.Lookup("test.artifacts"); keep == nil || keep.Value.String() != "true" {
 		return p
 	}
-	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	png, err := chromedp.Run(p.Context, chromedp.CaptureScreenshot())
 	require.NoError(p.T, err)
 	name = strings.ReplaceAll(p.V.Name+" "+name, " ", "-") + ".png"
 	require.NoError(p.T, os.WriteFile(filepath.Join(p.T.(*testing.T).ArtifactDir(), name), png, 0o600))
@@ -295,9 +300,39 @@ func Axe(t testing.TB) string {
 	return string(source)
 }
 
-// Check requires that axe-core finds nothing to complain of on a page, and that the page is no
-// wider than the window.
-func Check(p *Tab, source, name string) {
+// Every rule of axe-core is held in the light, and in the dark those that look at colours: all
+// others find what they found in the light, where the layout is the same.
+const (
+	everyRule = `{resultTypes: ["violations"]}`
+	ofColours = `{resultTypes: ["violations"], runOnly: axe.getRules(["cat.color"]).filter(r => !r.tags.includes("wcag2aaa")).map(r => r.ruleId)}`
+)
+
+// layout is all that a page shows but for its colours.
+const layout = `JSON.stringify([...document.querySelectorAll("*")].map(e => {
+	const r = e.getBoundingClientRect(), s = getComputedStyle(e);
+	return [e.localName, r.x, r.y, r.width, r.height, s.display, s.visibility, s.opacity, s.fontSize, s.fontWeight, s.textDecorationLine];
+}))`
+
+// Accessible requires that axe-core, whose source Axe returns, finds nothing to complain of on a
+// page, light and dark, and keeps pictures of both.
+func Accessible(p *Tab, source, name string) {
+	p.T.Helper()
+	p.Scheme("light")
+	check(p, source, name+" light", everyRule, 10)
+	p.Shot(name + " light")
+	p.Until(p.V.Name+", "+name+": only colours differ where it is dark", func() bool {
+		p.Scheme("light")
+		light := Eval[string](p, layout)
+		p.Scheme("dark")
+		return light == Eval[string](p, layout)
+	})
+	check(p, source, name+" dark", ofColours, 0)
+	p.Shot(name + " dark")
+}
+
+// check requires that axe-core finds nothing to complain of on a page by some of its rules, of
+// which more than some pass, and that the page is no wider than the window.
+func check(p *Tab, source, name, rules string, passes int) {
 	p.T.Helper()
 	p.Ready("main")
 	// A phone zooms out where a page is too wide, and its window is wider then.
@@ -309,10 +344,10 @@ func Check(p *Tab, source, name string) {
 	found := Eval[struct {
 		Passes     int
 		Violations json.RawMessage
-	}](p, `axe.run().then(r => ({
+	}](p, `axe.run(`+rules+`).then(r => ({
 		passes: r.passes.length,
 		violations: r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html + ' ' + n.failureSummary)})),
 	}))`)
-	require.Greater(p.T, found.Passes, 10, "axe-core looked at nothing")
+	require.Greater(p.T, found.Passes, passes, "axe-core looked at nothing")
 	require.JSONEq(p.T, "[]", string(found.Violations), "%s, %s", p.V.Name, name)
 }

@@ -31,7 +31,7 @@ func TestBrowser(t *testing.T) {
 
 	ann := b.Visit(t, url, desktop).GoTo("/").Sees("location.pathname === '/play'")
 	ann.Reads("A board, a goal, four robots").Shot("new game")
-	both(ann, axe, "new game")
+	browsertest.Accessible(ann, axe, "new game")
 	ann.Write("[name=gameName]", "Friday Night Puzzle").Write("[name=seed]", "8").Click("#create button")
 	ann.Reads("You are the host").Reads("No round yet")
 	h.game = strings.TrimPrefix(browsertest.Eval[string](ann, "location.pathname"), "/play/")
@@ -54,7 +54,7 @@ func TestBrowser(t *testing.T) {
 	bob := b.Visit(t, url, phone).GoTo("/play/" + h.game).Reads("Round 1: bring")
 	require.False(t, browsertest.Eval[bool](bob, "!document.querySelector('#host').hidden"), "Bob is no host")
 	bob.Shot("a phone")
-	both(bob, axe, "active")
+	browsertest.Accessible(bob, axe, "active")
 	for _, m := range best {
 		bob.Click("#robots [value=" + m.Robot + "]").Click("[data-direction=" + m.Direction + "]")
 	}
@@ -62,7 +62,7 @@ func TestBrowser(t *testing.T) {
 	bob.Shot("a name that is taken")
 	bob.Write("[name=playerName]", "Bob").Click("#submit button").Reads("Accepted: ").Reads("rank 1")
 	require.False(t, browsertest.Eval[bool](bob, "document.body.innerText.includes('Replay what')"))
-	both(ann, axe, "host")
+	browsertest.Accessible(ann, axe, "host")
 
 	// The mouse sends a robot where it points.
 	first := best[0]
@@ -78,7 +78,7 @@ func TestBrowser(t *testing.T) {
 		bob.Click("#next")
 	}
 	bob.Reads(fmt.Sprintf("move %d of %[1]d", len(best))).Shot("replayed")
-	both(bob, axe, "replay")
+	browsertest.Accessible(bob, axe, "replay")
 	bob.Click("#leave").Sees("document.querySelector('#replay').hidden")
 
 	// The next rounds, till all goals are won: the solver plays them.
@@ -86,20 +86,9 @@ func TestBrowser(t *testing.T) {
 		h.round(n)
 	}
 	ann.GoTo("/play/" + h.game).Reads("The game is complete. 17 of 17 goals are won.").Shot("complete")
-	both(ann, axe, "complete")
+	browsertest.Accessible(ann, axe, "complete")
 	ann.Calm()
 	bob.Calm()
-}
-
-// both lets axe-core look at a page, light and dark.
-func both(p *browsertest.Tab, axe, name string) {
-	p.T.Helper()
-	for _, scheme := range []string{"light", "dark"} {
-		p.Scheme(scheme)
-		browsertest.Check(p, axe, name+" "+scheme)
-		p.Shot(name + " " + scheme)
-	}
-	p.Scheme("light")
 }
 
 // keyed makes moves by keys.

@@ -123,7 +123,7 @@ func TestBrowserHostilePrompts(t *testing.T) {
 				for n := i; n < len(corpus); n += 4 {
 					hostilePages(p, corpus[n], n)
 				}
-				p.calm()
+				p.Calm()
 			})
 		}
 	})
@@ -132,53 +132,53 @@ func TestBrowserHostilePrompts(t *testing.T) {
 	p.as("reader")
 	everyList(p)
 	hostileAddresses(p, a.url())
-	p.calm()
+	p.Calm()
 }
 
 // suspicious makes a tab hear what runs in its pages.
 func suspicious(p *tab) *tab {
-	p.t.Helper()
+	p.T.Helper()
 	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: witness})
 	return p
 }
 
 // as continues as an admin of any name.
 func (p *tab) as(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	value := url.Values{"name": {name}, "roles": {"admin"}}.Encode()
-	call(p, network.SetCookie, network.SetCookieParams{Name: "prompthub-dev", Value: value, URL: p.base + "/app"})
+	call(p, network.SetCookie, network.SetCookieParams{Name: "prompthub-dev", Value: value, URL: p.Base + "/app"})
 }
 
 // hostilePages stores a prompt and looks at it. Some go on to be edited, some to be hidden.
 func hostilePages(p *tab, h attack, n int) {
-	p.t.Helper()
-	author := user{t: p.t, url: p.base, name: h.author}
+	p.T.Helper()
+	author := user{t: p.T, url: p.Base, name: h.author}
 	var made shown
 	author.do(201, "POST", "/prompts", map[string]any{"title": h.title, "text": h.text, "tags": []string{"text"}, "visibility": "public"}, &made)
 	p.as(h.author)
 	looks(p, "/app/prompts/"+made.ID)
-	require.Equal(p.t, []string{h.title, h.text, h.author}, eval[[]string](p, "['h1', '#source .text', '.author'].map(s => document.querySelector(s).textContent)"))
+	require.Equal(p.T, []string{h.title, h.text, h.author}, eval[[]string](p, "['h1', '#source .text', '.author'].map(s => document.querySelector(s).textContent)"))
 	switch n % len(shapes) {
 	case 0: // the form shows a text the same in every shape
 		looks(p, "/app/prompts/"+made.ID+"/edit")
-		require.Equal(p.t, h.text, eval[string](p, "document.getElementById('text').value"))
+		require.Equal(p.T, h.text, eval[string](p, "document.getElementById('text').value"))
 		looks(p, "/app/mine")
 	case 1:
-		user{t: p.t, url: p.base, name: "reader"}.do(204, "PUT", "/prompts/"+made.ID+"/hidden", map[string]string{"reason": h.title}, nil, "X-Dev-Roles", "admin")
+		user{t: p.T, url: p.Base, name: "reader"}.do(204, "PUT", "/prompts/"+made.ID+"/hidden", map[string]string{"reason": h.title}, nil, "X-Dev-Roles", "admin")
 		looks(p, "/app/prompts/"+made.ID)
 	}
 }
 
 // looks opens a page and requires that it is inert.
 func looks(p *tab, path string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.goTo(path)
-	require.Empty(p.t, eval[[]string](p, inert), path)
+	require.Empty(p.T, eval[[]string](p, inert), path)
 }
 
 // everyList pages through the lists, each page by itself and appended by the script.
 func everyList(p *tab) {
-	p.t.Helper()
+	p.T.Helper()
 	for _, path := range []string{"/app", "/app?q=script", "/app/admin/hidden", "/app/admin/tags"} {
 		looks(p, path)
 		for eval[bool](p, "!!document.querySelector('.next a')") {
@@ -186,13 +186,13 @@ func everyList(p *tab) {
 		}
 	}
 	p.goTo("/app").click(".next a").sees("document.querySelectorAll('.card').length > 20")
-	require.Empty(p.t, eval[[]string](p, inert))
+	require.Empty(p.T, eval[[]string](p, inert))
 }
 
 // hostileAddresses tries what comes from an address or a form and is shown again.
 func hostileAddresses(p *tab, base string) {
-	p.t.Helper()
-	root := user{t: p.t, url: base, name: "root"}
+	p.T.Helper()
+	root := user{t: p.T, url: base, name: "root"}
 	for i, payload := range payloads {
 		armed := strings.ReplaceAll(payload, "FIRE", "alert(1)")
 		if len(armed) <= 60 && line(armed) == armed {

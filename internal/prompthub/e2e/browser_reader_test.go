@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/browsertest"
 )
 
 // foreign are the rules of axe-core that the markup of Swagger UI breaks, which is not ours.
@@ -15,13 +17,13 @@ func TestBrowserReadsTheAPI(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)
 	a := startLocal(t, "embedded")
-	source := axe(t)
+	source := browsertest.Axe(t)
 	for _, v := range variants[:2] {
 		p := b.visit(t, a.url(), v)
 		p.goTo("/api/v1/docs").sees("document.querySelectorAll('.opblock').length > 40")
 		require.Equal(t, "prompts", eval[string](p, "document.querySelector('.opblock-tag').dataset.tag"), "what matters most is first")
 		for _, scheme := range []string{"light", "dark"} {
-			p.scheme(scheme)
+			p.Scheme(scheme)
 			p.shot("reader " + scheme)
 		}
 		require.LessOrEqual(t, eval[float64](p, "document.documentElement.scrollWidth - innerWidth"), 0.0, "wider than the window")
@@ -31,12 +33,12 @@ func TestBrowserReadsTheAPI(t *testing.T) {
 		require.LessOrEqual(t, eval[float64](p, "document.documentElement.scrollWidth - innerWidth"), 0.0, "wider than the window")
 		eval[int](p, "document.querySelector('#operations-prompts-list-prompts .responses-wrapper').scrollIntoView(), 1")
 		for _, scheme := range []string{"light", "dark"} {
-			p.scheme(scheme)
+			p.Scheme(scheme)
 			p.shot("reader answer " + scheme)
 		}
 		eval[bool](p, source+"; true")
 		found := eval[[]string](p, "axe.run().then(r => r.violations.map(v => v.id))")
 		require.Subset(t, foreign, found, "what is not Swagger UI's markup")
-		p.calm()
+		p.Calm()
 	}
 }

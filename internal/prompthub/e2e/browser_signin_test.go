@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth/authtest"
+	"prompthub/internal/browsertest"
 )
 
 // The texts by which people know what to do.
@@ -33,8 +33,8 @@ func TestBrowserSignIn(t *testing.T) {
 	})
 	a.vars = append(oidcSettings(provider.Issuer, a.url()), "OIDC_SCOPES=openid,profile,groups", "OIDC_ADMIN=groups="+authtest.AdminGroup)
 	a.start(t)
-	for _, v := range []variant{variants[0], variants[3]} {
-		t.Run(v.name, func(t *testing.T) {
+	for _, v := range []browsertest.Variant{variants[0], variants[3]} {
+		t.Run(v.Name, func(t *testing.T) {
 			provider.Set(authtest.State{})
 			signedIn(b.visit(t, a.url(), v), provider)
 			foreignNonce(b.visit(t, a.url(), v), a)
@@ -53,11 +53,11 @@ func oidcSettings(issuer, public string) []string {
 
 // signedIn is the story of Ann.
 func signedIn(p *tab, provider *authtest.Provider) {
-	p.t.Helper()
+	p.T.Helper()
 	p.goTo("/app/mine").reads(askedToSignIn)
 	p.throughProvider("ann").sees("location.pathname == '/app/mine'").reads("Ann")
-	page := write(p, "Signed in "+p.v.name)
-	p.goTo(page).reads("Signed in " + p.v.name)
+	page := write(p, "Signed in "+p.V.Name)
+	p.goTo(page).reads("Signed in " + p.V.Name)
 	renewed(p)
 
 	// What the provider says now counts with the next renewal.
@@ -87,12 +87,12 @@ func signedIn(p *tab, provider *authtest.Provider) {
 // renewed uses pages until the token that Ann signed in with has ended, and the next one too: she
 // is never asked who she is, and what she had begun to write can be saved.
 func renewed(p *tab) {
-	p.t.Helper()
+	p.T.Helper()
 	other := p.another().goTo("/app/prompts/new").write("#title", "Begun before").write("#text", "Saved after.")
 	for range 2 {
 		before := p.session()
-		require.NotEmpty(p.t, before)
-		p.until("the session is renewed", func() bool {
+		require.NotEmpty(p.T, before)
+		p.Until("the session is renewed", func() bool {
 			p.goTo("/app/mine").reads("Ann").sees("!document.querySelector('main a[href^=\"/app/signin\"]')")
 			return p.session() != before
 		})
@@ -103,9 +103,9 @@ func renewed(p *tab) {
 // session returns what the browser keeps of a session, which is new with each renewal; "" where
 // nobody is signed in.
 func (p *tab) session() string {
-	p.t.Helper()
-	kept, err := chromedp.Call(p.ctx, network.GetCookies, network.GetCookiesParams{URLs: []string{p.base}})
-	require.NoError(p.t, err)
+	p.T.Helper()
+	kept, err := chromedp.Call(p.Context, network.GetCookies, network.GetCookiesParams{URLs: []string{p.Base}})
+	require.NoError(p.T, err)
 	for _, c := range kept.Cookies {
 		if c.Name == "prompthub-session" {
 			return c.Value
@@ -116,46 +116,46 @@ func (p *tab) session() string {
 
 // foreignNonce brings the browser a token that was made for another sign-in.
 func foreignNonce(p *tab, a *local) {
-	p.t.Helper()
+	p.T.Helper()
 	p.goTo("/app/mine").toProvider().sees("document.querySelector('[name=login]')")
 	address := regexp.MustCompile(`nonce=[^&]+`).ReplaceAllString(p.asked("nonce="), "nonce=of-another-sign-in")
 	p.visitAddress(address).answer("eve").reads(refusedSignIn)
-	require.Contains(p.t, a.printed(p.t), "the token is of another sign-in")
+	require.Contains(p.T, a.printed(p.T), "the token is of another sign-in")
 	p.refused("Eve")
 }
 
 // expiredCode comes back from the provider with a code, and finds nobody at home until it is too
 // old.
 func expiredCode(p *tab, a *local, provider *authtest.Provider) {
-	p.t.Helper()
+	p.T.Helper()
 	p.goTo("/app/mine").toProvider().sees("document.querySelector('[name=login]')")
 	a.stop()
 	p.answer("olga").sees("location.protocol === 'chrome-error:'")
 	provider.Set(authtest.State{Ahead: 120})
-	a.start(p.t)
+	a.start(p.T)
 	p.visitAddress(p.asked("/app/signin/callback?")).reads(refusedSignIn)
-	require.Contains(p.t, a.printed(p.t), "invalid_grant")
+	require.Contains(p.T, a.printed(p.T), "invalid_grant")
 	provider.Set(authtest.State{})
 	p.refused("Olga")
 }
 
 // refused requires that nobody was signed in, and does what the page says.
 func (p *tab) refused(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.reads(refusedSignIn)
-	require.Empty(p.t, p.session())
+	require.Empty(p.T, p.session())
 	p.shot("refused sign-in").throughProvider("").sees("location.pathname === '/app'").reads(name)
 }
 
 // toProvider follows the link to sign in.
 func (p *tab) toProvider() *tab {
-	p.t.Helper()
+	p.T.Helper()
 	return p.click("main a[href^='/app/signin/start']")
 }
 
 // throughProvider signs in. Where a name is given the provider asks for one.
 func (p *tab) throughProvider(name string) *tab {
-	p.t.Helper()
+	p.T.Helper()
 	p.toProvider()
 	if name != "" {
 		p.answer(name)
@@ -165,7 +165,7 @@ func (p *tab) throughProvider(name string) *tab {
 
 // answer tells the provider a name, and consents where it asks.
 func (p *tab) answer(name string) *tab {
-	p.t.Helper()
+	p.T.Helper()
 	p.write("[name=login]", name).write("[name=password]", "any")
 	provider := eval[string](p, "location.origin")
 	p.click("[type=submit]").sees("location.origin !== '" + provider + "' || document.querySelector('form input[value=consent]')")
@@ -177,28 +177,20 @@ func (p *tab) answer(name string) *tab {
 
 // asked returns the last address that a tab asked for of which something is a part.
 func (p *tab) asked(part string) string {
-	p.t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, address := range slices.Backward(p.requests) {
+	p.T.Helper()
+	p.Lock()
+	defer p.Unlock()
+	for _, address := range slices.Backward(p.Requests) {
 		if strings.Contains(address, part) {
 			return address
 		}
 	}
-	require.Fail(p.t, "nothing was asked for", part)
+	require.Fail(p.T, "nothing was asked for", part)
 	return ""
 }
 
 // awaits opens a page until an expression is true on it.
 func (p *tab) awaits(path, expression string) {
-	p.t.Helper()
-	p.until(expression, func() bool { return eval[bool](p.goTo(path), "!!("+expression+")") })
-}
-
-// until looks again until something is so.
-func (p *tab) until(what string, so func() bool) {
-	p.t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(100 * time.Millisecond) {
-		require.True(p.t, time.Now().Before(end), "never so: %s", what)
-	}
+	p.T.Helper()
+	p.Until(expression, func() bool { return eval[bool](p.goTo(path), "!!("+expression+")") })
 }

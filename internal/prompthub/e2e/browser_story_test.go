@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/browsertest"
 	"prompthub/internal/functiontest"
 )
 
@@ -23,7 +24,7 @@ func TestBrowser(t *testing.T) {
 	file, total, good := importFile(t, 0)
 	runImport(t, a, file, good, 0, total-good)
 	for _, v := range variants {
-		t.Run(v.name, func(t *testing.T) { pages(t, b, a.url(), v) })
+		t.Run(v.Name, func(t *testing.T) { pages(t, b, a.url(), v) })
 	}
 	t.Run("keyboard", func(t *testing.T) { keyboard(t, b, a.url()) })
 	t.Run("offline", func(t *testing.T) { offline(t, b, a.url()) })
@@ -39,8 +40,8 @@ func TestBrowserUnderTheHost(t *testing.T) {
 	h := startHosted(t, functiontest.Faults{})
 	file, total, good := importFile(t, 60)
 	runImport(t, h, file, good, 0, total-good)
-	for _, v := range []variant{variants[1], variants[2]} {
-		t.Run(v.name, func(t *testing.T) { pages(t, b, h.url(), v) })
+	for _, v := range []browsertest.Variant{variants[1], variants[2]} {
+		t.Run(v.Name, func(t *testing.T) { pages(t, b, h.url(), v) })
 	}
 	t.Run("triggers stay inside", func(t *testing.T) { outside(t, h.url()) })
 }
@@ -63,16 +64,16 @@ func outside(t *testing.T, base string) {
 }
 
 // pages is the story of two users and a moderator.
-func pages(t *testing.T, b browser, base string, v variant) {
+func pages(t *testing.T, b browser, base string, v browsertest.Variant) {
 	ann := b.visit(t, base, v).signIn("Ann", false)
 	ann.goTo("/").sees("location.pathname === '/app'")
 	browse(ann)
-	title := "Letter of " + v.name
+	title := "Letter of " + v.Name
 	page := write(ann, title)
 
 	bob := b.visit(t, base, v).signIn("Bob", false)
 	bob.write("#q", title)
-	if !v.script {
+	if !v.Script {
 		bob.press(kb.Enter)
 	}
 	bob.sees("document.querySelectorAll('.card').length === 1").click(".card h2 a").reads("Dear")
@@ -83,19 +84,19 @@ func pages(t *testing.T, b browser, base string, v variant) {
 	moderate(b.visit(t, base, v).signIn("Root", true), ann, bob, page)
 	takeBack(ann, bob, page)
 	for _, p := range []*tab{ann, bob} {
-		p.calm()
+		p.Calm()
 	}
 }
 
 // browse pages, filters and searches, and votes on what it finds.
 func browse(p *tab) {
-	p.t.Helper()
+	p.T.Helper()
 	p.sees("document.querySelectorAll('.card').length === 20").shot("catalog")
 	first := eval[string](p, "document.querySelector('.cards > li').id")
 	p.click(".next a")
-	if p.v.script {
+	if p.V.Script {
 		p.sees("document.querySelectorAll('.card').length === 40").sees("document.activeElement.closest('.cards > li:nth-child(21)')")
-		require.Equal(p.t, 40, eval[int](p, "new Set([...document.querySelectorAll('.cards > li')].map(li => li.id)).size"))
+		require.Equal(p.T, 40, eval[int](p, "new Set([...document.querySelectorAll('.cards > li')].map(li => li.id)).size"))
 		eval[bool](p, "window.left = true, location.reload(), true")
 		p.sees("!window.left && document.querySelectorAll('.card').length === 40").sees(fmt.Sprintf("document.getElementById(%q)", first))
 	} else {
@@ -111,20 +112,20 @@ func browse(p *tab) {
 	tag := eval[string](p, "new URL(location).searchParams.get('tag')")
 	p.sees(fmt.Sprintf("[...document.querySelectorAll('.card')].every(c => [...c.querySelectorAll('.tag')].some(a => new URL(a).searchParams.get('tag') === %q))", tag))
 	p.click(".choices a:nth-child(2)").sees("new URL(location).searchParams.get('sort') === 'most-liked' && document.querySelector('.choices a:nth-child(2)[aria-current]')")
-	require.Equal(p.t, tag, eval[string](p, "new URL(location).searchParams.get('tag')"), "the address keeps the rest")
+	require.Equal(p.T, tag, eval[string](p, "new URL(location).searchParams.get('tag')"), "the address keeps the rest")
 	p.goTo(eval[string](p, "location.pathname + location.search")).sees("document.querySelector('.tag.on')").shot("filtered")
 
 	was := eval[int](p, "+document.querySelector('.ballot').dataset.likes")
 	p.click(".ballot [data-vote=like]").sees("document.querySelector('.ballot [data-vote=like][aria-pressed=true]')")
 	page := eval[string](p, "new URL(document.querySelector('.card h2 a')).pathname")
-	p.sees(fmt.Sprintf("!%t || +document.querySelector('.ballot').dataset.likes === %d", p.v.script, was+1))
-	if p.v.script {
+	p.sees(fmt.Sprintf("!%t || +document.querySelector('.ballot').dataset.likes === %d", p.V.Script, was+1))
+	if p.V.Script {
 		p.sees("document.getElementById('live').textContent === 'Liked'")
 	}
 	p.goTo(page).sees("document.querySelector('.ballot [data-vote=like][aria-pressed=true]')")
 	p.goTo("/app/votes").sees(fmt.Sprintf("[...document.querySelectorAll('.card h2 a')].some(a => a.pathname === %q)", page))
 	p.goTo(page).click(".ballot [data-vote=like]").sees("document.querySelector('.ballot [data-vote=like][aria-pressed=false]')")
-	if p.v.script {
+	if p.V.Script {
 		p.sees("document.getElementById('live').textContent === 'Vote taken back'")
 	}
 }
@@ -133,10 +134,10 @@ const letter = "# Dear {{name}}\n\nThank you for **${gift:the socks}**.\n\n<rule
 
 // write writes a prompt and returns the address of its page.
 func write(p *tab, title string) string {
-	p.t.Helper()
+	p.T.Helper()
 	p.goTo("/app").click("header .primary").reads("New prompt")
 	p.write("#title", title).write("#text", letter).click("[name=tag][value=writing]").click("[name=visibility][value=public]")
-	if p.v.script {
+	if p.V.Script {
 		p.sees(fmt.Sprintf("document.querySelector('[data-count=title]').textContent === '%d'", len(title)))
 		p.sees("document.querySelector('[data-count=tags]').textContent === '1'")
 		p.write("#title", strings.Repeat("x", 201)).sees("document.querySelector('#title-count.over') && !document.querySelector('#title').validity.valid")
@@ -145,23 +146,23 @@ func write(p *tab, title string) string {
 	p.shot("writing").click("form#write .primary").reads("The prompt is saved.").shot("prompt")
 	page := eval[string](p, "location.pathname")
 	p.goTo(page + "/versions/1")
-	require.Equal(p.t, letter, eval[string](p, "document.querySelector('#source pre').textContent"), "as it was written")
+	require.Equal(p.T, letter, eval[string](p, "document.querySelector('#source pre').textContent"), "as it was written")
 	p.goTo(page)
 	return page
 }
 
 // read reads a prompt, fills it in and dislikes it.
 func read(p *tab) {
-	p.t.Helper()
+	p.T.Helper()
 	p.sees("document.querySelector('#rendered .text h3').textContent === 'Dear {{name}}' && document.querySelector('#rendered strong')").reads("<rules>")
 	p.write("#v0", "Bob & <Co>")
-	if !p.v.script {
+	if !p.V.Script {
 		p.click("#fill button")
 	}
 	const filled = "# Dear Bob & <Co>\n\nThank you for **the socks**.\n\n<rules>\nBe kind.\n</rules>\n"
 	p.sees(fmt.Sprintf("document.querySelector('#source pre').textContent === %q", filled)).shot("filled")
 	p.sees("document.querySelector('#rendered .text h3').textContent === 'Dear Bob & <Co>'")
-	if p.v.script {
+	if p.V.Script {
 		eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
 		p.click("[data-copy=source]").sees(fmt.Sprintf("window.copied === %q", filled))
 		eval[bool](p, "window.copied = '', document.activeElement.blur(), true")
@@ -177,25 +178,25 @@ func read(p *tab) {
 // keepIt makes the prompt that is shown a favorite, finds it among those, takes that back, and
 // reads how it is shared.
 func keepIt(p *tab) {
-	p.t.Helper()
+	p.T.Helper()
 	page := eval[string](p, "location.pathname.replace(/\\/fill$/, '')")
 	p.click("#favorite button").sees("document.querySelector('#favorite [aria-pressed=true]')")
 	p.goTo("/app/favorites").sees(fmt.Sprintf("document.querySelector('.card h2 a').pathname === %q", page)).shot("favorites").click(".card h2 a")
 	p.click("#favorite [aria-pressed=true]").sees("document.querySelector('#favorite [aria-pressed=false]')")
 	p.goTo("/app/favorites").reads("You have no favorites yet").goTo(page)
-	p.click("#share summary").sees(fmt.Sprintf("document.querySelector('#link').textContent === %q", p.base+page)).shot("shared")
-	if p.v.script {
+	p.click("#share summary").sees(fmt.Sprintf("document.querySelector('#link').textContent === %q", p.Base+page)).shot("shared")
+	if p.V.Script {
 		eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
-		p.click("[data-copy=link]").sees(fmt.Sprintf("window.copied === %q", p.base+page))
+		p.click("[data-copy=link]").sees(fmt.Sprintf("window.copied === %q", p.Base+page))
 	}
 }
 
 // searchAuthor looks for the prompt among those of its author, by word and by tag, and comes back.
 func searchAuthor(p *tab) {
-	p.t.Helper()
+	p.T.Helper()
 	page := eval[string](p, "location.pathname")
-	p.click(".meta .author").sees("location.pathname.startsWith('/app/u/') && document.querySelector('.card')").write("#q", "letter "+p.v.name)
-	if !p.v.script {
+	p.click(".meta .author").sees("location.pathname.startsWith('/app/u/') && document.querySelector('.card')").write("#q", "letter "+p.V.Name)
+	if !p.V.Script {
 		p.press(kb.Enter)
 	}
 	p.sees("new URL(location).searchParams.get('q')").sees(fmt.Sprintf("document.querySelectorAll('.card').length === 1 && document.querySelector('.card h2 a').pathname === %q", page))
@@ -205,19 +206,19 @@ func searchAuthor(p *tab) {
 
 // twoTabs edits a prompt in two tabs: the second one is told.
 func twoTabs(p *tab, page string) {
-	p.t.Helper()
+	p.T.Helper()
 	other := p.another().goTo(page + "/edit")
 	p.goTo(page).click("a[href$='/edit']").reads("Edit prompt")
 	other.write("#text", "From the other tab").click("form#write .primary").reads("Your changes are saved.")
 	p.write("#text", "From this tab: {{name}}, Dear").click("form#write .primary").reads("saved in another tab").reads("From the other tab").shot("conflict")
-	require.Equal(p.t, "From this tab: {{name}}, Dear", eval[string](p, "document.getElementById('text').value"), "nothing is lost")
+	require.Equal(p.T, "From this tab: {{name}}, Dear", eval[string](p, "document.getElementById('text').value"), "nothing is lost")
 	p.click("form#write .primary").reads("Your changes are saved.").reads("From this tab")
 	versions(p, page)
 }
 
 // versions compares what the tabs saved, restores it, and moves a label.
 func versions(p *tab, page string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.click("a[href$='/versions']").reads("Version 3").shot("versions")
 	p.click(".compare button").sees("document.querySelector('del').textContent && document.querySelector('ins').textContent").shot("compared")
 	p.click(".choices a:nth-child(2)").sees("document.querySelector('.split del') && document.querySelector('.split ins')").shot("side by side")
@@ -230,7 +231,7 @@ func versions(p *tab, page string) {
 
 // fork makes a copy of a prompt, and merges what its author changes meanwhile.
 func fork(bob, ann *tab, page string) {
-	bob.t.Helper()
+	bob.T.Helper()
 	bob.goTo(page).click("form[action$='/fork'] button").reads("This is your copy now.").reads("Forked from version")
 	copied := eval[string](bob, "location.pathname")
 	ann.goTo(page+"/edit").write("#text", "From this tab: {{name}}, Dear friend").click("form#write .primary").reads("Your changes are saved.")
@@ -240,18 +241,18 @@ func fork(bob, ann *tab, page string) {
 
 // moderate hides a prompt, which then only its author sees, and shows it again.
 func moderate(root, ann, bob *tab, page string) {
-	root.t.Helper()
+	root.T.Helper()
 	root.goTo(page).click(".manage:last-of-type summary").write("#reason", "Too friendly").click("form[action$='/hide'] button").reads("The prompt is hidden.").reads("Too friendly").shot("hidden")
 	bob.goTo(page).reads("Not found")
 	ann.goTo(page).reads("Too friendly")
 	root.click("form[action='" + page + "/unhide'] button").reads("The prompt is shown again.")
 	bob.goTo(page).reads("From this tab")
-	root.calm()
+	root.Calm()
 }
 
 // takeBack makes a prompt private, deletes it and restores it.
 func takeBack(ann, bob *tab, page string) {
-	ann.t.Helper()
+	ann.T.Helper()
 	ann.goTo(page).click("[name=to][value=private]").reads("The prompt is private now")
 	bob.goTo(page).reads("Not found")
 	ann.click(".manage details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.").shot("deleted")
@@ -278,12 +279,12 @@ func keyboard(t *testing.T, b browser, base string) {
 	p.press(kb.Enter).sees("document.activeElement.closest('#panel')").press(kb.Enter).sees("document.querySelector('.tag.on') && document.activeElement.closest('#results')")
 	shortKeys(p)
 	wishes(p)
-	p.calm()
+	p.Calm()
 }
 
 // wishes goes by the palette to a prompt, to a page, and does something there.
 func wishes(p *tab) {
-	p.t.Helper()
+	p.T.Helper()
 	open := func() {
 		eval[bool](p, "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', ctrlKey: true, bubbles: true, cancelable: true})), true")
 		p.sees("document.querySelector('#palette').open && document.activeElement.id === 'wish'")
@@ -312,7 +313,7 @@ func wishes(p *tab) {
 
 // shortKeys goes through a list by single keys, copies from it, and switches them off.
 func shortKeys(p *tab) {
-	p.t.Helper()
+	p.T.Helper()
 	at := func(n int) string {
 		return fmt.Sprintf("document.activeElement === document.querySelectorAll('.cards h2 a')[%d]", n)
 	}
@@ -321,11 +322,11 @@ func shortKeys(p *tab) {
 	p.press("c").sees("window.copied && document.getElementById('live').textContent === 'Copied'")
 	copied := eval[string](p, "window.copied")
 	p.press(kb.Enter).sees("document.querySelector('#source pre')")
-	require.Equal(p.t, copied, eval[string](p, "document.querySelector('#source pre').textContent"))
+	require.Equal(p.T, copied, eval[string](p, "document.querySelector('#source pre').textContent"))
 	p.goTo("/app").press("/").sees("document.activeElement.id === 'q'").press("j").sees("document.querySelector('#q').value.endsWith('j')")
 	p.goTo("/app").press("?").sees("document.querySelector('#keys').open").shot("keys").click("#keys-on").click("#keys .primary").sees("!document.querySelector('#keys').open")
 	p.press("j").sees("!document.activeElement.closest('.cards')").press("?").sees("document.querySelector('#keys').open").click("#keys-on").press(kb.Escape).sees("!document.querySelector('#keys').open")
-	require.True(p.t, eval[bool](p, `(() => {
+	require.True(p.T, eval[bool](p, `(() => {
 		const sheet = document.querySelector('#keys');
 		sheet.showModal();
 		sheet.querySelector('.primary').focus();
@@ -357,7 +358,7 @@ func offline(t *testing.T, b browser, base string) {
 
 // lostSession writes while the session ends: what was written is there after signing in again.
 func lostSession(p *tab) {
-	p.t.Helper()
+	p.T.Helper()
 	p.goTo("/app/prompts/new").write("#title", "Written before").write("#text", "Say {{what}}").click("[value=chat]")
 	p.sees("document.querySelector('#content0').value === 'Say {{what}}'").click("[value=add-message]").write("#content1", "Said.")
 	call(p, network.ClearBrowserCookies, cdp.Empty{})

@@ -1,15 +1,14 @@
 package e2e
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/browsertest"
 )
 
 const (
@@ -35,32 +34,18 @@ func firstView(t *testing.T, b browser, base string) {
 			Sum  float64
 			Told []string
 		}](fresh, shifts)
-		require.Less(t, shift.Sum, maxShift, "%s: the layout shifts: %v", v.name, shift.Told)
-		fresh.calm()
+		require.Less(t, shift.Sum, maxShift, "%s: the layout shifts: %v", v.Name, shift.Told)
+		fresh.Calm()
 
 		bare := b.visit(t, base, v) // nothing in a cache
 		bare.goTo("/app/signin")
 		bare.signIn("Eve", false).sees("document.querySelectorAll('.card').length === 20")
-		bare.mu.Lock()
-		require.Less(t, bare.bytes, float64(maxWeight), v.name)
-		t.Logf("%s: %d requests, %.0f bytes for signing in and the first view", v.name, len(bare.requests), bare.bytes)
-		bare.mu.Unlock()
-		require.LessOrEqual(t, eval[float64](bare, "document.documentElement.scrollWidth - innerWidth"), 0.0, "%s: wider than the window", v.name)
+		bare.Lock()
+		require.Less(t, bare.Bytes, float64(maxWeight), v.Name)
+		t.Logf("%s: %d requests, %.0f bytes for signing in and the first view", v.Name, len(bare.Requests), bare.Bytes)
+		bare.Unlock()
+		require.LessOrEqual(t, eval[float64](bare, "document.documentElement.scrollWidth - innerWidth"), 0.0, "%s: wider than the window", v.Name)
 	}
-}
-
-// axe returns the source of axe-core.
-func axe(t *testing.T) string {
-	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root, "internal/tools/web/node_modules/axe-core/axe.min.js"))
-	if err != nil {
-		const missing = "axe-core is not installed: pages are not checked for accessibility (npm ci --prefix internal/tools/web)"
-		if os.Getenv("CI") == "true" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
-	}
-	return string(source)
 }
 
 // A stop is a page on the tour, and how one gets into its states.
@@ -71,7 +56,7 @@ type stop struct {
 
 // accessible lets axe-core look at every page and state, light and dark, at both sizes.
 func accessible(t *testing.T, b browser, base string) {
-	source := axe(t)
+	source := browsertest.Axe(t)
 	p := b.visit(t, base, variants[0]).signIn("Root", true)
 	page := write(p, "Accessible ${name:x}")
 	hidden := write(p, "Hidden")
@@ -86,8 +71,8 @@ func accessible(t *testing.T, b browser, base string) {
 	more := furnish(user{t: t, url: base, name: "Root"})
 	author := eval[string](p.goTo(edited), "document.querySelector('a.author').pathname")
 	for _, v := range variants[:2] {
-		v.height = 1600 // a picture is to show the most of a page
-		t.Run(v.name, func(t *testing.T) {
+		v.Height = 1600 // a picture is to show the most of a page
+		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			visitor := b.visit(t, base, v)
 			left := templates(t)
@@ -178,63 +163,18 @@ func templates(t *testing.T) map[string]bool {
 
 // look checks a stop of the tour, light and dark, and returns the name of its page.
 func look(p *tab, s stop, source string) string {
-	p.t.Helper()
+	p.T.Helper()
 	p.goTo(s.path)
 	if s.then != nil {
 		s.then(p)
 	}
-	p.scheme("light")
-	check(p, source, s.name+" light", everyRule, 10)
-	p.shot(s.name + " light")
-	p.until(p.v.name+", "+s.name+": only colours differ where it is dark", func() bool {
-		p.scheme("light")
-		light := eval[string](p, layout)
-		p.scheme("dark")
-		return light == eval[string](p, layout)
-	})
-	check(p, source, s.name+" dark", ofColours, 0)
-	p.shot(s.name + " dark")
+	browsertest.Accessible(p.Tab, source, s.name)
 	return eval[string](p, "document.querySelector('main').dataset.page")
-}
-
-// Every rule of axe-core is held in the light, and in the dark those that look at colours: all
-// others find what they found in the light, where the layout is the same.
-const (
-	everyRule = `{resultTypes: ["violations"]}`
-	ofColours = `{resultTypes: ["violations"], runOnly: axe.getRules(["cat.color"]).filter(r => !r.tags.includes("wcag2aaa")).map(r => r.ruleId)}`
-)
-
-// layout is all that a page shows but for its colours.
-const layout = `JSON.stringify([...document.querySelectorAll("*")].map(e => {
-	const r = e.getBoundingClientRect(), s = getComputedStyle(e);
-	return [e.localName, r.x, r.y, r.width, r.height, s.display, s.visibility, s.opacity, s.fontSize, s.fontWeight, s.textDecorationLine];
-}))`
-
-// check requires that axe-core finds nothing to complain of on a page by some of its rules, of
-// which more than some pass, and that the page is no wider than the window.
-func check(p *tab, source, name, rules string, passes int) {
-	p.t.Helper()
-	p.ready("main")
-	// A phone zooms out where a page is too wide, and its window is wider then.
-	require.Empty(p.t, eval[string](p, fmt.Sprintf(`document.documentElement.scrollWidth <= %[1]d ? "" : [...document.querySelectorAll("main *")]
-		.filter(e => e.getBoundingClientRect().right + scrollX > %[1]d).map(e => e.outerHTML.slice(0, 120)).join("\n")`, p.v.width)), "%s, %s: wider than the window", p.v.name, name)
-	if !eval[bool](p, "'axe' in window") {
-		eval[bool](p, source+"; true")
-	}
-	found := eval[struct {
-		Passes     int
-		Violations json.RawMessage
-	}](p, `axe.run(`+rules+`).then(r => ({
-		passes: r.passes.length,
-		violations: r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html + ' ' + n.failureSummary)})),
-	}))`)
-	require.Greater(p.t, found.Passes, passes, "axe-core looked at nothing")
-	require.JSONEq(p.t, "[]", string(found.Violations), "%s, %s", p.v.name, name)
 }
 
 // discard lets the page forget what is written in its form, so that it can be left.
 func (p *tab) discard() {
-	p.t.Helper()
+	p.T.Helper()
 	p.ready("#write")
 	eval[int](p, "sessionStorage.clear(), document.querySelector('#write').dispatchEvent(new SubmitEvent('submit', {bubbles: true})), 1")
 }
@@ -291,7 +231,7 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.click("[value=add-message]").sees("document.activeElement.id === 'content1'").discard()
 		}},
 		{"conflict", page + "/edit", func(p *tab) {
-			p.write("#title", "Changed "+p.v.name)
+			p.write("#title", "Changed "+p.V.Name)
 			eval[int](p, "document.querySelector('[name=revision]').value = 0, document.querySelector('#write .primary').click(), 1")
 			p.reads("saved in another tab").discard()
 		}},
