@@ -89,7 +89,7 @@ race: ## run the short tests of the packages that start goroutines with the race
 
 browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a browser, and keep pictures of them in .cache/pages
 	@rm -rf .cache/pages && mkdir -p .cache/pages
-	go test -count=1 -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages ./internal/prompthub/e2e
+	go test -count=1 -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages $$(grep -rl --include='*_test.go' '^func TestBrowser' apps internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 clients: $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## run clients of others, as they are published, against the built program
 	go test -count=1 -v -timeout 20m ./internal/prompthub/clients

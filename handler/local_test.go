@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/apptest"
 	"prompthub/internal/command"
 	"prompthub/internal/embedded"
 	"prompthub/internal/prompthub/prompt"
@@ -263,7 +264,7 @@ func TestLocalInterruptedBeforeItBegan(t *testing.T) {
 	clean(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	var out, errs output
+	var out, errs apptest.Output
 	require.Zero(t, program().Run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", t.TempDir()}, command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}), "%s", &errs)
 }
 

@@ -5,16 +5,11 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	// Where there are no certificate authorities, as in a container from scratch, these are used.
 	_ "golang.org/x/crypto/x509roots/fallback"
-
-	"prompthub/internal/command"
 )
 
 const (
@@ -32,8 +27,5 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(heapLimit)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the process at once.
-	context.AfterFunc(ctx, stop)
-	os.Exit(program().Run(ctx, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	program().Main()
 }

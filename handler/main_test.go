@@ -8,37 +8,19 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/apptest"
 	"prompthub/internal/command"
 	"prompthub/internal/functiontest"
 )
 
-// An output is a standard stream that can be read while it is written.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
-
 // A process is one run of the program.
 type process struct {
-	out, err output
+	out, err apptest.Output
 	code     chan int
 	stop     context.CancelFunc
 }
@@ -64,7 +46,7 @@ func start(t *testing.T, args ...string) *process {
 }
 
 // await waits until a stream has text that matches and returns its first group.
-func await(t *testing.T, o *output, pattern string) string {
+func await(t *testing.T, o *apptest.Output, pattern string) string {
 	t.Helper()
 	expr := regexp.MustCompile(pattern)
 	var m []string

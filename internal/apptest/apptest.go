@@ -1,5 +1,5 @@
-// Package apptest starts a sibling application for its own tests, which run in its folder handler:
-// alone as "local" does, or staged as a deployment does it.
+// Package apptest is for the tests of programs. It starts a sibling application for its own tests,
+// which run in its folder handler: alone as "local" does, or staged as a deployment does it.
 package apptest
 
 import (
@@ -21,23 +21,24 @@ import (
 // root is the root of the repository, from where the tests of a sibling's handler run.
 const root = "../../.."
 
-// An output can be read while it is written.
-type output struct {
+// An Output is a standard stream that can be read while it is written.
+type Output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
 // Write keeps what is written.
-func (o *output) Write(p []byte) (int, error) {
+func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.buf.Write(p)
 }
 
-func (o *output) find(pattern *regexp.Regexp) []string {
+// String returns what was written so far.
+func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return pattern.FindStringSubmatch(o.buf.String())
+	return o.buf.String()
 }
 
 var listens = regexp.MustCompile(`listens on (http://\S+)\n`)
@@ -50,7 +51,7 @@ func Local(t *testing.T, data string, run func(ctx context.Context, args []strin
 		t.Setenv(name, "")
 	}
 	ctx, end := context.WithCancel(t.Context())
-	var out output
+	var out Output
 	code := make(chan int, 1)
 	go func() {
 		code <- run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", data}, bytes.NewReader(nil), &out)
@@ -58,7 +59,7 @@ func Local(t *testing.T, data string, run func(ctx context.Context, args []strin
 	stop = sync.OnceValue(func() int { end(); return <-code })
 	t.Cleanup(func() { stop() })
 	var found []string
-	require.Eventually(t, func() bool { found = out.find(listens); return found != nil }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { found = listens.FindStringSubmatch(out.String()); return found != nil }, 20*time.Second, 5*time.Millisecond)
 	return found[1], stop
 }
 

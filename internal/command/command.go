@@ -10,8 +10,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // The exit codes of every program.
@@ -58,6 +61,14 @@ type UsageError string
 
 // Error returns what is wrong.
 func (e UsageError) Error() string { return string(e) }
+
+// Main is all that the function main of a program does: it runs it, with the arguments and streams
+// of the process, until it has ended or a signal ends it, and exits with its code.
+func (p Program) Main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(p.Run(ctx, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}
 
 // Run does what the arguments say and returns the exit code. Settings come from the environment.
 func (p Program) Run(ctx context.Context, args []string, std Streams) int {

@@ -13,10 +13,11 @@
 //   - below, free of PromptHub: table and queue (the contracts), azure, embedded and memory
 //     (their implementations), function (the protocol of the Functions host) with queuetrigger
 //     (receiving as the host does), devhost (the host in one process), command (what the programs
-//     of all applications share), auth, httpjson (what every HTTP door needs), telemetry, cursor,
-//     fault;
+//     of all applications share), auth, httpjson (what every HTTP door needs), openapi (what JSON
+//     APIs made with huma share), telemetry, cursor, fault;
 //   - for tests and developers: table/tabletest and queue/queuetest (the suites of the contracts),
-//     functiontest (a host to test under), chaos (schedules storage calls), azurite,
+//     functiontest (a host to test under), apptest (starts programs), browsertest (a browser that
+//     looks at pages), chaos (schedules storage calls), azurite,
 //     mutants (breaks the code on purpose), importtest (who may import whom), infra (checks of
 //     infra/ and azure.yaml), stage (what a deployment contains).
 //

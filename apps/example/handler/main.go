@@ -3,12 +3,8 @@
 package main
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"prompthub/apps/example/internal/notes"
@@ -18,11 +14,7 @@ import (
 	"prompthub/internal/telemetry"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(program().Run(ctx, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
-}
+func main() { program().Main() }
 
 // settings are all that can be set.
 type settings struct {

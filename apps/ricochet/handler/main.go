@@ -3,14 +3,10 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
 	"log/slog"
 	"net/http"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	// Where there are no certificate authorities, as in a container from scratch, these are used.
@@ -25,11 +21,7 @@ import (
 	"prompthub/internal/telemetry"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(program().Run(ctx, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
-}
+func main() { program().Main() }
 
 // settings are all that can be set.
 type settings struct {

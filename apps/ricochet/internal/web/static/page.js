@@ -244,6 +244,10 @@ onSubmit("start", (form) => { replay = null; return asHost("", { durationMs: for
 onSubmit("extend", (form) => asHost(`/${shown.round.roundNumber}/extend`, { extendByMs: form.get("minutes") * 60000 }));
 $("close").addEventListener("click", () => attempt(() => asHost(`/${shown.round.roundNumber}/close`, {})));
 $("skip").addEventListener("click", () => attempt(() => asHost(`/${shown.round.roundNumber}/close`, { skipGoal: true })));
+$("delete").addEventListener("click", () => attempt(async () => {
+  await ask("DELETE", game, null, kept(id, "host"));
+  location.assign("/play");
+}));
 $("undo").addEventListener("click", () => undo(false));
 $("reset").addEventListener("click", () => undo(true));
 for (const b of document.querySelectorAll("[data-direction]")) b.addEventListener("click", () => move(b.dataset.direction));
