@@ -15,11 +15,11 @@
 // properties are its. Numbers in keys have a fixed width, so the first solution of a round is the
 // winner: the fewest moves, then the earliest, then the player.
 //
-// Every change is one batch. Start replaces the game row under its ETag, so two at once are one.
-// A submission merges the lock row, whatever its ETag is: it lands while the round is open, and
-// players never wait for one another. The close deletes the lock row under the ETag that it had
-// before the solutions were read: what was accepted before takes part, and nothing is accepted
-// after.
+// Every change is one batch. Start replaces the game row under its ETag, so two at once are one,
+// and the extension and the close of a round change its row under its ETag. A submission merges the
+// lock row, whatever its ETag is: it lands while the round is open, and players never wait for one
+// another. The close deletes the lock row under the ETag that it had before the solutions were
+// read: what was accepted before takes part, and nothing is accepted after.
 //
 // The table Due has a row in its one partition for each deadline, written before the round that it
 // is of, so that what is due is one range and no scan:
