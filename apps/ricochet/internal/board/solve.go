@@ -14,7 +14,7 @@ import (
 type Solver struct {
 	limit int
 	seen  []uint64
-	met   []state // in the order in which they were met, level after level
+	met   states // in the order in which they were met, level after level
 }
 
 // MaxStates is the limit that a service solves with: more than any of 25,500 boards that were
@@ -31,6 +31,25 @@ var (
 // others are in order; where every robot may win all are.
 type state uint32
 
+// blockSize is how many states are kept in one piece.
+const blockSize = 1 << 16
+
+// states are many states. They grow by blocks, so that there is never a second copy of all.
+type states struct {
+	blocks [][]state
+	n      int
+}
+
+func (s *states) at(i int) state { return s.blocks[i/blockSize][i%blockSize] }
+
+func (s *states) add(at state) {
+	if s.n/blockSize == len(s.blocks) {
+		s.blocks = append(s.blocks, make([]state, blockSize))
+	}
+	s.blocks[s.n/blockSize][s.n%blockSize] = at
+	s.n++
+}
+
 // NewSolver returns a solver that meets at most limit states.
 func NewSolver(limit int) *Solver { return &Solver{limit: limit} }
 
@@ -38,7 +57,7 @@ func NewSolver(limit int) *Solver { return &Solver{limit: limit} }
 // ErrUnreachable, ErrTooHard, or that of ctx.
 func (s *Solver) Solve(ctx context.Context, slides *Slides, from Robots, g Goal) ([]Move, error) {
 	if m, ok := slides.stays(from, g); ok {
-		s.met = s.met[:0]
+		s.met.n = 0
 		return []Move{m}, nil
 	}
 	s.begin(g)
@@ -46,7 +65,7 @@ func (s *Solver) Solve(ctx context.Context, slides *Slides, from Robots, g Goal)
 	s.meet(stateOf(from, g), g)
 	level := []int{0} // where in met each level begins
 	for {
-		begin, end := level[len(level)-1], len(s.met)
+		begin, end := level[len(level)-1], s.met.n
 		if begin == end {
 			return nil, ErrUnreachable
 		}
@@ -54,10 +73,10 @@ func (s *Solver) Solve(ctx context.Context, slides *Slides, from Robots, g Goal)
 			if i%(1<<16) == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if last, ok := s.expand(slides, s.met[i], g); ok {
-				return s.path(slides, from, g, level, s.met[i], last), nil
+			if last, ok := s.expand(slides, s.met.at(i), g); ok {
+				return s.path(slides, from, g, level, s.met.at(i), last), nil
 			}
-			if len(s.met) > s.limit {
+			if s.met.n > s.limit {
 				return nil, ErrTooHard
 			}
 		}
@@ -81,18 +100,18 @@ func (s *Slides) stays(from Robots, g Goal) (Move, bool) {
 }
 
 // Met returns how many states the last search met.
-func (s *Solver) Met() int { return len(s.met) }
+func (s *Solver) Met() int { return s.met.n }
 
 // begin makes room for the states of a goal.
 func (s *Solver) begin(g Goal) {
-	states := pairs(3) * Size * Size
+	all := pairs(3) * Size * Size
 	if g.Color == Multi {
-		states = pairs(4)
+		all = pairs(4)
 	}
-	if words := states/64 + 1; len(s.seen) < words {
+	if words := all/64 + 1; len(s.seen) < words {
 		s.seen = make([]uint64, words)
 	}
-	s.met = s.met[:0]
+	s.met.n = 0
 }
 
 // pairs returns on how many ways k robots that are alike can stand.
@@ -100,12 +119,12 @@ func pairs(k int) int { return int(choose[k][Size*Size-1] + choose[k-1][Size*Siz
 
 // end forgets what was met: bit by bit where that is less than all.
 func (s *Solver) end(g Goal) {
-	if len(s.met) > len(s.seen)/16 {
+	if s.met.n > len(s.seen)/16 {
 		clear(s.seen)
 		return
 	}
-	for _, at := range s.met {
-		s.seen[at.rank(g)/64] = 0
+	for i := range s.met.n {
+		s.seen[s.met.at(i).rank(g)/64] = 0
 	}
 }
 
@@ -176,7 +195,7 @@ func (s *Solver) meet(at state, g Goal) {
 	i := at.rank(g)
 	if word, bit := &s.seen[i/64], uint64(1)<<(i%64); *word&bit == 0 {
 		*word |= bit
-		s.met = append(s.met, at)
+		s.met.add(at)
 	}
 }
 
@@ -208,8 +227,11 @@ func (s *Solver) path(slides *Slides, from Robots, g Goal, level []int, before, 
 	way := []state{last, before}
 	for i := len(level) - 2; i >= 0; i-- {
 		might := slides.before(way[len(way)-1], g)
-		at := slices.IndexFunc(s.met[level[i]:level[i+1]], func(at state) bool { return might[at] })
-		way = append(way, s.met[level[i]+at])
+		at := level[i]
+		for !might[s.met.at(at)] {
+			at++ // one of the level is
+		}
+		way = append(way, s.met.at(at))
 	}
 	var moves []Move
 	for i := len(way) - 2; i >= 0; i-- {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,6 +67,22 @@ func TestSolver(t *testing.T) {
 		}
 	}
 	require.Greater(t, compared, 10)
+}
+
+// TestSolverMemory holds what a search may take: a bit for each state that there is, and four bytes
+// for each that it meets.
+func TestSolverMemory(t *testing.T) {
+	const limit = 2_000_000
+	b, _ := board.Generate(1)
+	slides := b.Walls.Slides()
+	for color, bits := range map[board.Color]uint64{board.Red: 256 * 255 * 254 / 6 * 256, board.Multi: 256 * 255 * 254 * 253 / 24} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := board.NewSolver(limit).Solve(t.Context(), slides, b.Robots, board.Goal{Cell: board.At(7, 7), Color: color})
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, board.ErrTooHard)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, bits/8+4*limit+1<<20)
+	}
 }
 
 func TestSolverEnds(t *testing.T) {
