@@ -166,6 +166,7 @@ func (p *Tab) GoTo(path string) *Tab {
 	return p.VisitAddress(p.Base + path)
 }
 
+// VisitAddress opens any address.
 func (p *Tab) VisitAddress(address string) *Tab {
 	p.T.Helper()
 	ctx, cancel := context.WithTimeout(p.Context, Patience)

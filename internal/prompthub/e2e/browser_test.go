@@ -15,8 +15,6 @@ var variants = []browsertest.Variant{
 	{Name: "phone without script", Width: 390, Height: 844, Phone: true},
 }
 
-// patience is how long a page may take to become what it should.
-const patience = browsertest.Patience
 
 // A browser is a running browser, or one of its profiles.
 type browser struct{ browsertest.Browser }
