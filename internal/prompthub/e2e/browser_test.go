@@ -15,7 +15,6 @@ var variants = []browsertest.Variant{
 	{Name: "phone without script", Width: 390, Height: 844, Phone: true},
 }
 
-
 // A browser is a running browser, or one of its profiles.
 type browser struct{ browsertest.Browser }
 
