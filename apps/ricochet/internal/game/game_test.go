@@ -28,8 +28,13 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldOn(t, memory.NewShortPages(1))
+}
+
+func newWorldOn(t *testing.T, db *memory.Tables) *world {
+	t.Helper()
 	c := &clock{now: began}
-	db, queues := memory.NewShortPages(1), memory.NewQueues(c.Now)
+	queues := memory.NewQueues(c.Now)
 	w := &world{Games: over(c.Now, db, queues, 1), clock: c, db: db, queues: queues}
 	w.game = create(t, w.Games)
 	return w
