@@ -52,7 +52,7 @@ func TestForkStory(t *testing.T) {
 	write(ann, there, `Be very kind.\nFind defects.\nName all.\n`)
 	refusal := bob.do("POST", here+"/upstream/merge", "").problem(409)
 	require.Equal(t, []string{"body.text"}, refusal.locations())
-	require.Equal(t, `line 3: yours is "Name them in order.\n", theirs is "Name all.\n"`, refusal.Errors[0].Message)
+	require.Equal(t, `line 3: yours is "Name them in order.", theirs is "Name all."`, refusal.Errors[0].Message)
 	require.Equal(t, merged.Text, bob.get(here).is(200).prompt().Text)
 	kept := bob.do("POST", here+"/upstream/merge?take=mine", "").is(200).prompt()
 	require.Equal(t, []any{merged.Text, int64(3), int64(3)}, []any{kept.Text, kept.Version, kept.Origin.Version})

@@ -259,7 +259,7 @@ func tour(page, hidden, versions, forked string) []stop {
 				document.querySelector('#file').files = files.files;
 				return 1;
 			})(new DataTransfer())`)
-			p.click("[value=look]").reads("What would be done").reads("title: give the prompt a title")
+			p.click("[value=look]").reads("What would be done").reads("rejected: title: give the prompt a title")
 		}},
 		{"tag catalog", "/app/admin/tags", nil},
 		{"moderation", "/app/admin/hidden", nil},

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,8 +22,12 @@ func (c Clash) String() string {
 	if c.Line > 0 {
 		place = fmt.Sprintf("line %d: ", c.Line)
 	}
-	return fmt.Sprintf("%syours is %q, theirs is %q", place, short(c.Mine), short(c.Theirs))
+	return fmt.Sprintf("%syours is %q, theirs is %q", place, short(unbroken(c.Mine)), short(unbroken(c.Theirs)))
 }
+
+// unbroken returns lines without the break at their end, which people do not see. That of an empty
+// line stays: there is a line.
+func unbroken(s string) string { return cmp.Or(strings.TrimSuffix(s, "\n"), s) }
 
 // maxClashes is how many are told of one text: enough to see that people have to look at it.
 const maxClashes = 20

@@ -23,13 +23,13 @@ func TestMerge(t *testing.T) {
 		"theirs alone":            {base, with("two", "2"), with("two", "2"), ""},
 		"both the same":           {with("two", "2"), with("two", "2"), with("two", "2"), ""},
 		"in two places":           {with("one", "1"), with("five", "5"), "1\ntwo\nthree\nfour\n5\n", ""},
-		"one line, two ways":      {with("three", "3"), with("three", "III"), "", `line 3: yours is "3\n", theirs is "III\n"`},
-		"deleted and changed":     {without("three"), with("three", "3"), "", `line 3: yours is "", theirs is "3\n"`},
+		"one line, two ways":      {with("three", "3"), with("three", "III"), "", `line 3: yours is "3", theirs is "III"`},
+		"deleted and changed":     {without("three"), with("three", "3"), "", `line 3: yours is "", theirs is "3"`},
 		"both delete":             {without("three"), without("three"), without("three"), ""},
 		"at the end, two ways":    {base + "six", base + "6", "", `line 6: yours is "six", theirs is "6"`},
 		"next to each other":      {with("two", "2"), with("three", "3"), "one\n2\n3\nfour\nfive\n", ""},
 		"the same and another":    {with("two", "2") + "six", with("two", "2"), with("two", "2") + "six", ""},
-		"all of it, and one line": {"new", with("two", "2"), "", `line 1: yours is "new", theirs is "2\n"`},
+		"all of it, and one line": {"new", with("two", "2"), "", `line 1: yours is "new", theirs is "2"`},
 	} {
 		got, clashes := prompt.Merge(text(base), text(tt.mine), text(tt.theirs))
 		if tt.clash == "" {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -112,11 +113,14 @@ func (item *Item) rejected(err error) error {
 		item.Reason = err.Error()
 	case !slices.Contains([]fault.Kind{fault.Malformed, fault.Invalid, fault.NotFound, fault.Forbidden, fault.Conflict}, f.Kind):
 		return err
-	default:
+	case len(f.Fields) == 0:
 		item.Reason = f.Text
+	default: // which say what the text says that there is
+		var rules []string
 		for _, field := range f.Fields {
-			item.Reason += fmt.Sprintf("; %s: %s", field.Name, field.Message)
+			rules = append(rules, field.Name+": "+field.Message)
 		}
+		item.Reason = strings.Join(rules, "; ")
 	}
 	item.Outcome = Rejected
 	return nil
