@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -361,15 +362,17 @@ func (s *search) findRoutes(t *testing.T) {
 
 // hostileTitles have as many rows as can be: no two parts of them alike.
 var hostileTitles = []string{
-	scattered('a', 26, 100, "."), scattered('一', 199, 199, ""), scattered('a', 26, 66, ".b"), strings.Repeat("ﷺ", 200),
+	scattered('a', 26, 100, "."), scattered('a', 26, 99, "."), scattered('一', 5000, 199, ""), scattered('a', 26, 66, ".b"), strings.Repeat("ﷺ", 200),
 	scattered('k', 11, 50, "yz "), strings.Repeat("<&\">'", 40), strings.Repeat("x", 200),
 }
 
-// scattered returns n characters from first on in no order, each followed by the same.
-func scattered(first rune, of, n int, by string) string {
+// scattered returns n characters from first on in no order, each followed by the same. Parts that
+// repeat would have the same rows.
+func scattered(first rune, of int32, n int, by string) string {
 	var b strings.Builder
-	for i := range n {
-		b.WriteRune(first + rune((i*i*7+i*3)%of))
+	r := mathrand.New(mathrand.NewPCG(uint64(first), uint64(n))) //nolint:gosec // the same each time
+	for range n {
+		b.WriteRune(first + r.Int32N(of))
 		b.WriteString(by)
 	}
 	return strings.TrimRight(b.String(), ". ")
@@ -475,13 +478,17 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		numbers = []string{"1", "2", fmt.Sprint(max(now.Version-1, 1)), fmt.Sprint(max(now.Version, 1))}
 	}
 	number := either("number", numbers...)
+	labels := []string{"production", "latest"}
+	if whole {
+		labels = labels[:1]
+	}
 	files := []string{"page.css", "swagger-ui-bundle.js"}
 	if isPage {
 		files = s.files
 	}
 	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID),
 		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", either("other number", numbers...),
-		"{label}", either("label", "production", "latest"), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
+		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
 		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{$}", "").Replace(path)
 	if !isPage && !isMessage && !isNamed {
 		path = api.Prefix + path
@@ -605,8 +612,12 @@ func (s *search) ready(route, id string) known {
 	case strings.Contains(route, "tokens/{token}"):
 		do(call{method: http.MethodDelete, path: s.path("/me/tokens/{token}")})
 		s.makeToken()
-	case strings.HasPrefix(route, "DELETE /ls/"), strings.HasPrefix(route, "DELETE /lf/"):
-		do(call{method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", body: `{"name":"private","prompt":"text"}`})
+	case strings.Contains(route, "/labels") && !strings.HasPrefix(route, "GET"):
+		for _, n := range []int64{max(now.Version-1, 1), now.Version} { // so that there is a move to undo
+			do(put("/prompts/"+id+"/labels/production", now.AuthorName, fmt.Sprintf(`{"version":%d}`, n)))
+		}
+	case strings.Contains(route, " /lf/"), strings.HasPrefix(route, "DELETE /ls/"):
+		do(call{method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", body: `{"name":"private","prompt":"text","labels":["production"]}`})
 	case strings.Contains(route, "/versions/{version}") && !strings.HasPrefix(route, "GET"), strings.HasSuffix(route, "/compare"):
 		change(id, now.AuthorName)
 	case strings.Contains(route, "/upstream"):
@@ -625,7 +636,7 @@ var asked = map[string]map[string][]string{
 	"GET /prompts/{id}/export":          {"format": formats()},
 	"POST /prompts/{id}/upstream/merge": {"take": {"theirs"}},
 	"POST /import":                      {"dryRun": {"true", "false"}, "update": {"true", "false"}},
-	"GET /lf/api/public/prompts":        {"name": {"private", "text-1"}},
+	"GET /lf/api/public/prompts":        {"name": {"private"}},
 }
 
 func formats() []string {
