@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -123,6 +125,7 @@ type searchInput struct {
 	Tag    string   `json:"tag,omitempty" jsonschema:"Only prompts with this tag; list_tags lists them"`
 	Tags   []string `json:"tags,omitempty" jsonschema:"Only prompts with all of these tags"`
 	Mine   bool     `json:"mine,omitempty" jsonschema:"Only the caller's own prompts, private ones too"`
+	Order  string   `json:"order,omitempty" jsonschema:"most-liked, newest, hot or best; most-liked where not given. Of one's own prompts the newest come first"`
 	Limit  int      `json:"limit,omitempty" jsonschema:"Most prompts, 1 to 50; 10 where not given"`
 	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before; the other arguments must be the same"`
 }
@@ -148,6 +151,10 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	if in.Limit < 1 || in.Limit > maxFound {
 		return out, fault.New(fault.Invalid, "ask for 1 to 50 prompts")
 	}
+	in.Order = cmp.Or(in.Order, string(prompthub.MostLiked))
+	if !slices.Contains([]prompthub.Order{prompthub.MostLiked, prompthub.Newest, prompthub.Hot, prompthub.Best}, prompthub.Order(in.Order)) {
+		return out, fault.New(fault.Invalid, "order must be most-liked, newest, hot or best")
+	}
 	page, err := d.search(ctx, c, in, tags, words)
 	for _, v := range page.Items {
 		out.Prompts = append(out.Prompts, encode(c, v))
@@ -158,7 +165,7 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 
 func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, words prompt.Query) (prompthub.Page, error) {
 	if !in.Mine {
-		return d.Service.Search(ctx, c.User, prompthub.Search{Order: prompthub.MostLiked, Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
+		return d.Service.Search(ctx, c.User, prompthub.Search{Order: prompthub.Order(in.Order), Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
 	}
 	if !c.Known() {
 		return prompthub.Page{}, errSignIn()

@@ -91,6 +91,14 @@ func TestToolsAtWork(t *testing.T) {
 	bob.tool("search_prompts", object{"query": "review", "cursor": found.NextCursor}).gives(&found)
 	require.Len(t, found.Prompts, 2)
 	one := found.Prompts[0]
+	for _, voter := range []string{"bob", "carla"} {
+		w.as(voter).tool("vote_prompt", object{"id": one.ID, "vote": "like"}).gives(&struct{}{})
+	}
+	w.settle()
+	for order, first := range map[string]bool{"newest": false, "hot": true, "best": true, "most-liked": true} {
+		bob.tool("search_prompts", object{"query": "review", "order": order}).gives(&found)
+		require.Equal(t, first, found.Prompts[0].ID == one.ID, order)
+	}
 	bob.tool("search_prompts", object{"query": "nothing like it"}).gives(&found)
 	require.NotNil(t, found.Prompts)
 
@@ -124,13 +132,13 @@ func TestToolsAtWork(t *testing.T) {
 	}
 	bob.tool("vote_prompt", object{"id": one.ID, "vote": "like"}).gives(&vote)
 	require.Equal(t, "like", vote.Vote)
-	require.Equal(t, 1, vote.Likes)
+	require.Equal(t, 2, vote.Likes)
 	require.Contains(t, bob.tool("vote_prompt", object{"id": one.ID, "vote": "love"}).refuses(), "like, dislike or none")
 
 	var tags struct{ Tags []mcp.Tag }
 	bob.tool("list_tags", object{}).gives(&tags)
 	require.NotEmpty(t, tags.Tags)
-	for _, arguments := range []object{{"limit": 51}, {"limit": -1}, {"cursor": "x"}, {"tag": "no tag"}, {"tags": make([]string, 0), "unknown": 1}, {"query": 5}, {"query": strings.Repeat("x", 5000)}} {
+	for _, arguments := range []object{{"limit": 51}, {"order": "oldest"}, {"limit": -1}, {"cursor": "x"}, {"tag": "no tag"}, {"tags": make([]string, 0), "unknown": 1}, {"query": 5}, {"query": strings.Repeat("x", 5000)}} {
 		bob.tool("search_prompts", arguments).refuses()
 	}
 	bob.tool("no_tool", object{}).fails(invalidParams)
