@@ -107,7 +107,7 @@ var messages = map[string]bound{
 var bounds = map[string]bound{
 	// Swagger UI, unpacked for who does not take gzip
 	"GET /docs": nothing, "GET /docs/{file}": {0, 0, 2 << 10, 8 << 10},
-	"GET /health": nothing, "GET /openapi.json": nothing, "GET /ready": {1, 1, 4, 512},
+	"GET /health": nothing, "GET /openapi.json": {0, 0, 1 << 10, 8 << 10}, "GET /ready": {1, 1, 4, 512},
 	"GET /me": nothing, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
 	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
