@@ -95,7 +95,7 @@ func (a *api) dashboard(ctx context.Context, id, key string) (Dashboard, error) 
 	}
 	d := Dashboard{Game: gameOf(g), GoalsLeft: len(g.Board.AllGoals) - len(g.Board.CompletedGoalIndices), Rounds: roundsOf(rounds), Leaderboard: []Standing{}}
 	if len(rounds) > 0 {
-		board, err := a.leaderboard(ctx, id, rounds[0])
+		board, err := a.leaderboard(ctx, id, rounds[0], false)
 		if err != nil {
 			return Dashboard{}, err
 		}
@@ -229,14 +229,18 @@ func (a *api) solutions() {
 		return answer(Accepted{accepted.Moves, accepted.Rank, accepted.Secret}, err)
 	})
 	route(a, huma.Operation{
-		OperationID: "get-leaderboard", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}/leaderboard", Tags: []string{"solutions"}, Errors: []int{404},
-		Summary: "Who is ahead", Description: "The fewest moves first, then the earliest. Nobody sees moves before the round is closed; then everybody does.",
-	}, func(ctx context.Context, in *ByRound) (*output[Leaderboard], error) {
+		OperationID: "get-leaderboard", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}/leaderboard", Tags: []string{"solutions"}, Errors: []int{404, 409},
+		Summary: "Who is ahead", Description: "The fewest moves first, then the earliest. Nobody sees moves before the round is closed; then everybody does, and with all=true every solution.",
+	}, func(ctx context.Context, in *struct {
+		ByRound
+		All bool `query:"all" doc:"Every solution of a closed round, and not the best of each player alone"`
+	},
+	) (*output[Leaderboard], error) {
 		r, err := a.find(ctx, in.GameID, in.Number)
 		if err != nil {
 			return nil, err
 		}
-		return answer(a.leaderboard(ctx, in.GameID, r))
+		return answer(a.leaderboard(ctx, in.GameID, r, in.All))
 	})
 	route(a, huma.Operation{
 		OperationID: "get-optimal", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}/optimal", Tags: []string{"solutions"}, Errors: []int{404, 409},
@@ -250,8 +254,8 @@ func (a *api) solutions() {
 	})
 }
 
-func (a *api) leaderboard(ctx context.Context, id string, r game.Round) (Leaderboard, error) {
-	list, err := a.Games.Leaderboard(ctx, id, r)
+func (a *api) leaderboard(ctx context.Context, id string, r game.Round, every bool) (Leaderboard, error) {
+	list, err := a.Games.Leaderboard(ctx, id, r, every)
 	out := Leaderboard{RoundNumber: r.Number, Status: string(r.Status), Items: make([]Standing, len(list))}
 	for i, s := range list {
 		out.Items[i] = standingOf(s, r.Status != game.Active)

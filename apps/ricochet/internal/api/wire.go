@@ -66,7 +66,7 @@ func moves(list []Move) []board.Move {
 
 // A Standing is a solution of a player.
 type Standing struct {
-	Rank         int    `json:"rank,omitempty" doc:"Players with as many moves share a rank" example:"1"`
+	Rank         int    `json:"rank,omitempty" doc:"Players with as many moves share a rank; absent at another solution of a player than the best" example:"1"`
 	PlayerName   string `json:"playerName" doc:"As the player writes it" example:"Ann"`
 	MoveCount    int    `json:"moveCount" doc:"Of the player's best solution" example:"5"`
 	SubmittedAt  int64  `json:"submittedAt" doc:"When it was submitted" example:"1793538000000"`
@@ -155,7 +155,7 @@ type Accepted struct {
 type Leaderboard struct {
 	RoundNumber int        `json:"roundNumber" doc:"Of which round" example:"3"`
 	Status      string     `json:"status" enum:"active,completed,skipped,expired" doc:"Of the round" example:"active"`
-	Items       []Standing `json:"items" nullable:"false" doc:"The first 100 players"`
+	Items       []Standing `json:"items" nullable:"false" doc:"The first 100"`
 }
 
 // An Optimal is how short a solution could be.

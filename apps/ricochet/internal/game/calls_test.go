@@ -84,7 +84,7 @@ func TestCalls(t *testing.T) {
 			_, err := gs.Extend(ctx, id, hostKey, 1, game.Extension{By: time.Minute})
 			return err
 		}},
-		{"a leaderboard", 1, func() error { _, err := gs.Leaderboard(ctx, id, r); return err }},
+		{"a leaderboard", 1, func() error { _, err := gs.Leaderboard(ctx, id, r, false); return err }},
 		{"due too early", 2, func() error { return gs.DueRound(ctx, id, 1) }},
 		{"close", 7, func() error { _, err := gs.Close(ctx, id, hostKey, 1, false); return err }},
 		{"due too late", 2, func() error { return gs.DueRound(ctx, id, 1) }},

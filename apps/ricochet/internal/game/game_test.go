@@ -40,8 +40,6 @@ func newWorldOn(t *testing.T, db *memory.Tables) *world {
 	return w
 }
 
-func (w *world) Now() time.Time { return w.clock.Now() }
-
 func (w *world) start(t *testing.T) game.Round {
 	t.Helper()
 	r, err := w.Start(t.Context(), w.game.ID, hostKey, 0)
@@ -133,7 +131,7 @@ func TestRound(t *testing.T) {
 	require.Equal(t, 1, again.Rank, "as short as the first, and so of the same rank")
 	require.Empty(t, again.Secret, "it is told once")
 
-	list, err := w.Leaderboard(ctx, id, r)
+	list, err := w.Leaderboard(ctx, id, r, false)
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	require.Equal(t, "bob", list[0].Best.Player, "who was earlier is before")
@@ -141,6 +139,8 @@ func TestRound(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{list[0].Rank, list[1].Rank})
 	require.Empty(t, list[0].Best.Moves, "nobody sees moves while the round is active")
 
+	_, err = w.Leaderboard(ctx, id, r, true)
+	require.Equal(t, game.RoundActive, code(err))
 	closed, err := w.Close(ctx, id, hostKey, 1, false)
 	require.NoError(t, err)
 	require.Equal(t, game.Completed, closed.Status)
@@ -149,9 +149,13 @@ func TestRound(t *testing.T) {
 	require.Equal(t, game.RoundAlreadyEnded, code(err))
 	_, err = w.Submit(ctx, id, 1, game.Submission{Player: "bob", Secret: bob.Secret, Moves: best})
 	require.Equal(t, game.RoundEnded, code(err))
-	list, err = w.Leaderboard(ctx, id, closed)
+	list, err = w.Leaderboard(ctx, id, closed, false)
 	require.NoError(t, err)
 	require.Equal(t, best, list[0].Best.Moves)
+	list, err = w.Leaderboard(ctx, id, closed, true)
+	require.NoError(t, err)
+	require.Len(t, list, 3, "everybody sees all solutions")
+	require.Equal(t, []int{1, 1, 0}, []int{list[0].Rank, list[1].Rank, list[2].Rank})
 
 	require.NoError(t, w.SolveRound(ctx, id, 1))
 	r, err = w.Round(ctx, id, 1)
@@ -367,7 +371,7 @@ func TestClosing(t *testing.T) {
 		require.Len(t, rows, accepted, "what was accepted, and nothing else")
 		closed, err := w.Round(ctx, id, 1)
 		require.NoError(t, err)
-		list, err := w.Leaderboard(ctx, id, closed)
+		list, err := w.Leaderboard(ctx, id, closed, false)
 		require.NoError(t, err)
 		require.Len(t, list, accepted)
 		require.NoError(t, check(ctx, w.Games, w.db, id))

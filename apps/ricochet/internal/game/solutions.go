@@ -213,40 +213,49 @@ func (gs *Games) rank(ctx context.Context, id string, number, moves int, player 
 
 // A Standing is the place of a player in a round.
 type Standing struct {
-	Rank int
+	Rank int      // 0 for another solution of a player than the best
 	Best Solution // without its moves while the round is active
 }
 
-// MaxStandings is how many players a leaderboard shows.
+// MaxStandings is how many solutions a leaderboard shows.
 const MaxStandings = 100
 
 // Leaderboard returns the first players of a round in order: by moves, then by time. Equal numbers
 // of moves share a rank, and the next one is as many further. Nobody sees moves of an active round.
-func (gs *Games) Leaderboard(ctx context.Context, id string, r Round) ([]Standing, error) {
+// With every, which is for closed rounds, every solution is there and not the best of each player
+// alone.
+func (gs *Games) Leaderboard(ctx context.Context, id string, r Round, every bool) ([]Standing, error) {
+	if every && r.Status == Active {
+		return nil, StillActive()
+	}
 	all := table.Prefix(id, solutionRows(r.Number))
 	if r.Status == Active {
 		all.Select = []string{"displayName", "moveCount", "submittedAt", "winningRobot"}
 	}
-	seen := map[string]bool{}
+	seen, before := map[string]bool{}, Standing{} // before is the player before
 	var list []Standing
 	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), all) {
 		if err != nil {
 			return nil, away(err)
 		}
 		player := solutionPlayer(row.Row)
-		if seen[player] {
+		if seen[player] && !every {
 			continue
 		}
-		seen[player] = true
 		best, err := parseSolution(row)
 		if err != nil {
 			return nil, err
 		}
-		rank := len(list) + 1
-		if n := len(list); n > 0 && list[n-1].Best.Count == best.Count {
-			rank = list[n-1].Rank
+		next := Standing{Best: best}
+		if !seen[player] {
+			seen[player] = true
+			next.Rank = len(seen)
+			if before.Best.Count == best.Count {
+				next.Rank = before.Rank
+			}
+			before = next
 		}
-		if list = append(list, Standing{rank, best}); len(list) == MaxStandings {
+		if list = append(list, next); len(list) == MaxStandings {
 			break
 		}
 	}

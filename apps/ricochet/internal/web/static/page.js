@@ -27,6 +27,19 @@ async function attempt(what) {
   }
 }
 
+// again asks for what there is now. What went wrong otherwise stays on the page till somebody acts.
+let lost = false;
+async function again() {
+  try {
+    await refresh();
+    if (lost) trouble(null);
+    lost = false;
+  } catch (error) {
+    lost = true;
+    trouble(error);
+  }
+}
+
 const active = () => shown.round?.status === "active" && !replay;
 const start = () => (replay ? replay.round.robotPositions : shown.round && active() ? shown.round.robotPositions : shown.game.boardData.robots);
 const made = () => (replay ? replay.moves.slice(0, replay.at) : moves);
@@ -267,7 +280,7 @@ if (id) {
   $("submit").elements.playerName.value = kept(id, "name");
   attempt(refresh);
   setInterval(count, 1000);
-  setInterval(() => document.visibilityState === "visible" && attempt(refresh), 5000);
+  setInterval(() => document.visibilityState === "visible" && again(), 5000);
 } else {
   $("new").hidden = false;
 }
