@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/openapi/openapitest"
 )
 
 // TestExploreAPI sends requests that it makes up from the OpenAPI document, good and bad ones, in
@@ -38,10 +40,10 @@ func TestExploreAPI(t *testing.T) {
 	}
 	w := newWorld(t)
 	e := &explorer{
-		world: w, Rand: rand.New(rand.NewPCG(seed, 0)), contract: newContract(t, w.api), seen: map[string]int{},
+		world: w, Rand: rand.New(rand.NewPCG(seed, 0)), contract: openapitest.New(t, w.api), seen: map[string]int{},
 		ids: []string{"01ARZ3NDEKTSV4RRFFQ69G5FAV"}, etags: []string{"*"}, cursors: []string{"x"},
 	}
-	operations := e.contract.operations()
+	operations := e.contract.Operations()
 	from, steps := time.Now(), 0
 	for ; !t.Failed(); steps++ {
 		over, missing := time.Since(from) > length, e.missing()
@@ -68,7 +70,7 @@ func TestExploreAPI(t *testing.T) {
 type explorer struct {
 	*world
 	*rand.Rand
-	contract            *contract
+	contract            *openapitest.Contract
 	ids, etags, cursors []string
 	seen                map[string]int // by operation and status
 }
@@ -78,9 +80,9 @@ func pick[T any](r *rand.Rand, all []T) T { return all[r.IntN(len(all))] }
 // chance reports true n times in a hundred.
 func (e *explorer) chance(n int) bool { return e.IntN(100) < n }
 
-func (e *explorer) step(o operation) {
+func (e *explorer) step(o openapitest.Operation) {
 	e.t.Helper()
-	v, _ := e.contract.at(o.pointer)
+	v, _ := e.contract.At(o.Pointer)
 	op := v.(map[string]any)
 	r := e.request(o, op)
 	if rec := e.send(op, r); r.Method == http.MethodGet && rec.Code == http.StatusOK && rec.Header().Get("ETag") != "" {
@@ -103,8 +105,8 @@ func (e *explorer) send(op map[string]any, r *http.Request) *httptest.ResponseRe
 	return rec
 }
 
-func (e *explorer) request(o operation, op map[string]any) *http.Request {
-	path, query, header := o.path, url.Values{}, http.Header{}
+func (e *explorer) request(o openapitest.Operation, op map[string]any) *http.Request {
+	path, query, header := o.Path, url.Values{}, http.Header{}
 	params, _ := op["parameters"].([]any)
 	for _, p := range params {
 		p := p.(map[string]any)
@@ -127,7 +129,7 @@ func (e *explorer) request(o operation, op map[string]any) *http.Request {
 	if e.chance(2) {
 		target += pick(e.Rand, []string{"?%zz", "?limit=%", "/", "?;", "?unknown=1&unknown=2"})
 	}
-	r := httptest.NewRequest(o.method, "http://localhost"+target, strings.NewReader(e.body(op)))
+	r := httptest.NewRequest(o.Method, "http://localhost"+target, strings.NewReader(e.body(op)))
 	r.Header = header
 	if e.chance(90) {
 		header.Set("X-Dev-User", pick(e.Rand, []string{"Ann", "Bob", "Root"}))
@@ -174,7 +176,7 @@ var strangeTexts = []string{
 // value makes a value of a schema, now and then one that is not.
 func (e *explorer) value(schema map[string]any) any {
 	if ref, ok := schema["$ref"].(string); ok {
-		s, _ := e.contract.at(ref[1:])
+		s, _ := e.contract.At(ref[1:])
 		return e.value(s.(map[string]any))
 	}
 	switch {
@@ -298,9 +300,9 @@ func (e *explorer) learn(rec *httptest.ResponseRecorder) {
 const enough = 200_000
 
 // named is the operation of what was not met.
-func (e *explorer) named(operations []operation, what string) operation {
-	i := slices.IndexFunc(operations, func(o operation) bool {
-		op, _ := e.contract.at(o.pointer)
+func (e *explorer) named(operations []openapitest.Operation, what string) openapitest.Operation {
+	i := slices.IndexFunc(operations, func(o openapitest.Operation) bool {
+		op, _ := e.contract.At(o.Pointer)
 		return strings.HasPrefix(what, op.(map[string]any)["operationId"].(string)+" ")
 	})
 	return operations[i]

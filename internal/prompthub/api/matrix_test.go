@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/openapi/openapitest"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/prompt"
@@ -189,11 +190,11 @@ func TestPermissions(t *testing.T) {
 				c.PublicRead = publicRead
 				c.Identify = auth.JWT(t.Context(), auth.JWTOptions{Issuers: []string{own.url}, Audiences: []string{tokenAudience}, Now: c.Now})
 			})
-			c := newContract(t, w.api)
+			c := openapitest.New(t, w.api)
 			w.logs.reset()
 			m := matrix{w, c, publicRead}
 			all := callers(t, own, w.clock.Now())
-			for _, o := range c.operations() {
+			for _, o := range c.Operations() {
 				for _, who := range all {
 					m.check(o, who)
 				}
@@ -206,21 +207,21 @@ func TestPermissions(t *testing.T) {
 
 type matrix struct {
 	*world
-	contract   *contract
+	contract   *openapitest.Contract
 	publicRead bool
 }
 
 // check fills the cells of one operation and one caller.
-func (m matrix) check(o operation, who caller) {
+func (m matrix) check(o openapitest.Operation, who caller) {
 	m.t.Helper()
-	v, _ := m.contract.at(o.pointer)
+	v, _ := m.contract.At(o.Pointer)
 	id := v.(map[string]any)["operationId"].(string)
 	if _, ok := permissions[id]; !ok {
 		require.True(m.t, contains(opened, id), "operation %s has no rule", id)
 		m.cell(o, who, "", "200")
 		return
 	}
-	if !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{slug}") {
+	if !strings.Contains(o.Path, "{id}") && !strings.Contains(o.Path, "{slug}") {
 		m.cell(o, who, "", who.status(id, 0, m.publicRead))
 		return
 	}
@@ -247,15 +248,15 @@ func anonymous(a answer) string {
 }
 
 // cell sends one request, made from the document, on a fresh prompt.
-func (m matrix) cell(o operation, who caller, target, want string) answer {
+func (m matrix) cell(o openapitest.Operation, who caller, target, want string) answer {
 	m.t.Helper()
 	p := m.prompt(target)
 	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug, "{version}", "1", "{other}", "2",
-		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{file}", "page.css").Replace(o.path)
-	if strings.HasSuffix(o.path, "{id}/export") {
+		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{file}", "page.css").Replace(o.Path)
+	if strings.HasSuffix(o.Path, "{id}/export") {
 		path += "?format=skill"
 	}
-	v, _ := m.contract.at(o.pointer)
+	v, _ := m.contract.At(o.Pointer)
 	op := v.(map[string]any)
 	header := append([]string{}, who.header...)
 	body := ""
@@ -268,7 +269,7 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 		if members, ok := example.(map[string]any); ok {
 			delete(members, "handle") // which only one user can have
 			delete(members, "label")  // a version is named already
-			if strings.HasPrefix(o.path, "/prompts") {
+			if strings.HasPrefix(o.Path, "/prompts") {
 				delete(members, "name") // which only one prompt can have
 			}
 		}
@@ -279,8 +280,8 @@ func (m matrix) cell(o operation, who caller, target, want string) answer {
 	if strings.Contains(fmt.Sprint(op["parameters"]), "If-Match") {
 		header = append(header, "If-Match", "*")
 	}
-	got := m.as("").do(o.method, api.Prefix+path, body, header...)
-	require.Equal(m.t, want, fmt.Sprint(got.status), "%s %s by %s on a prompt that is %s: %s", o.method, o.path, who.name, target, got.body)
+	got := m.as("").do(o.Method, api.Prefix+path, body, header...)
+	require.Equal(m.t, want, fmt.Sprint(got.status), "%s %s by %s on a prompt that is %s: %s", o.Method, o.Path, who.name, target, got.body)
 	return got
 }
 
@@ -320,8 +321,8 @@ var (
 )
 
 // needed returns the scopes that an operation needs on a public prompt or a private one.
-func needed(o operation, id, target string) []string {
-	if o.method == http.MethodGet || contains(answersAlone, id) {
+func needed(o openapitest.Operation, id, target string) []string {
+	if o.Method == http.MethodGet || contains(answersAlone, id) {
 		return []string{auth.ScopeRead}
 	}
 	if contains(publishesAll, id) || contains(publishesPublic, id) && target == "public" {
@@ -335,7 +336,7 @@ func needed(o operation, id, target string) []string {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
-	c := newContract(t, w.api)
+	c := openapitest.New(t, w.api)
 	m := matrix{w, c, true}
 	token := func(scopes ...string) caller {
 		_, text, err := w.config.Service.CreateToken(t.Context(), auth.User{ID: "ann", Name: "ann"}, prompthub.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
@@ -347,8 +348,8 @@ func TestScopes(t *testing.T) {
 		rest := append([]string{}, auth.Scopes()[:i]...)
 		tokens[without] = token(append(rest, auth.Scopes()[i+1:]...)...)
 	}
-	for _, o := range c.operations() {
-		v, _ := c.at(o.pointer)
+	for _, o := range c.Operations() {
+		v, _ := c.At(o.Pointer)
 		id := v.(map[string]any)["operationId"].(string)
 		if contains(opened, id) {
 			continue

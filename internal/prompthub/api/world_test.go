@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/memory"
+	"prompthub/internal/openapi/openapitest"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/prompt"
@@ -147,7 +148,7 @@ func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 	}
 	w.config = config
 	h := api.New(config)
-	w.api = newContract(t, h).enforce(t, h)
+	w.api = openapitest.New(t, h).Enforce(t, h)
 	w.logs.reset() // the contract has asked for the document
 	server := httptest.NewServer(w.api)
 	t.Cleanup(server.Close)

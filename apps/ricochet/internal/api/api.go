@@ -189,7 +189,7 @@ func (a *api) system() {
 	}, func(context.Context, *struct{}) (*stateOutput, error) { return a.state(), nil })
 	route(a, huma.Operation{
 		OperationID: "get-ready", Method: http.MethodGet, Path: readyPath, Tags: []string{"system"},
-		Summary: "The storage answers, or did within the last seconds", Description: "503 means that no request that needs the storage can succeed.",
+		Summary: "The storage answers, or did within the last seconds", Description: "An answer 503 means that no request that needs the storage can succeed.",
 	}, func(ctx context.Context, _ *struct{}) (*stateOutput, error) { return a.state(), a.ready.Check(ctx) })
 	route(a, huma.Operation{
 		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"},

@@ -17,9 +17,10 @@ import (
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/memory"
+	"prompthub/internal/openapi/openapitest"
 )
 
-// service returns the API over stores in memory.
+// service returns the API over stores in memory, whose answers are held against its document.
 func service(t *testing.T) http.Handler {
 	t.Helper()
 	games := &game.Games{
@@ -27,9 +28,10 @@ func service(t *testing.T) http.Handler {
 		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Solve: game.Search,
 	}
 	require.NoError(t, games.Create(t.Context()))
-	return api.New(api.Config{
+	h := api.New(api.Config{
 		Games: games, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
 	})
+	return openapitest.New(t, h).Enforce(t, h) // whatever a test asks, the answer is as the document says
 }
 
 // ask sends a request, its body as it is.
@@ -127,29 +129,16 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestDocument holds that the document tells of every operation what it does, takes and answers.
+// TestDocument holds that the document tells of every operation what it does, with examples that
+// are as it says.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	status, doc := ask(t, service(t), "GET", "/api/v1/openapi.json", "", "")
-	require.Equal(t, 200, status)
-	paths := doc["paths"].(map[string]any)
-	operations := 0
-	for path, p := range paths {
-		for method, o := range p.(map[string]any) {
-			op := o.(map[string]any)
-			operations++
-			require.NotEmpty(t, op["summary"], path)
-			require.NotEmpty(t, op["description"], path)
-			for status, r := range op["responses"].(map[string]any) {
-				content, _ := r.(map[string]any)["content"].(map[string]any)
-				for kind, m := range content {
-					require.Contains(t, m, "schema", "%s %s %s %s", method, path, status, kind)
-				}
-			}
-		}
+	c := openapitest.New(t, service(t))
+	require.Len(t, c.Operations(), 16)
+	require.Greater(t, c.Examples(t), 100)
+	for _, o := range c.Operations() {
+		op, _ := c.At(o.Pointer)
+		require.Regexp(t, `^[A-Z]`, op.(map[string]any)["summary"], o.Pointer)
+		require.Regexp(t, `^[A-Z].*\.$`, op.(map[string]any)["description"], o.Pointer)
 	}
-	require.Equal(t, 16, operations)
-	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
-	require.Contains(t, schemas["Problem"].(map[string]any)["properties"], "code")
-	require.Contains(t, schemas["Problem"].(map[string]any)["properties"], "detail")
 }

@@ -10,13 +10,13 @@ type Data struct {
 	Walls                WallLists   `json:"walls" doc:"Where walls stand, by position"`
 	Robots               RobotPlaces `json:"robots" doc:"Where the robots are now: at the start of the next round"`
 	AllGoals             []GoalPlace `json:"allGoals" nullable:"false" doc:"All 17 goals"`
-	CompletedGoalIndices []int       `json:"completedGoalIndices" nullable:"false" doc:"Which of them were won, in that order"`
+	CompletedGoalIndices []int       `json:"completedGoalIndices" nullable:"false" doc:"Which of them were won, in that order" example:"[5,0]"`
 }
 
 // WallLists say where walls stand: one list for each row, and one for each column.
 type WallLists struct {
-	Horizontal [][]int `json:"horizontal" nullable:"false" doc:"For each row y the columns x with a wall between (x,y) and (x,y+1)"`
-	Vertical   [][]int `json:"vertical" nullable:"false" doc:"For each column x the rows y with a wall between (x,y) and (x+1,y)"`
+	Horizontal [][]int `json:"horizontal" nullable:"false" doc:"For each row y the columns x with a wall between (x,y) and (x,y+1)" example:"[[6],[2,14],[]]"`
+	Vertical   [][]int `json:"vertical" nullable:"false" doc:"For each column x the rows y with a wall between (x,y) and (x+1,y)" example:"[[],[4,8],[0]]"`
 }
 
 // A Place is a cell.

@@ -1,0 +1,309 @@
+// Package openapitest holds the answers of an API against its OpenAPI document, and the document
+// against itself.
+package openapitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+)
+
+// A Contract is the OpenAPI document as answers are held against it.
+type Contract struct {
+	Doc      map[string]any
+	mux      *http.ServeMux // finds operations
+	compiler *jsonschema.Compiler
+
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Schema // by pointer
+}
+
+// New returns the contract of an API, which it asks for its document.
+func New(t testing.TB, h http.Handler) *Contract {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/openapi.json", nil))
+	require.Equal(t, http.StatusOK, w.Code)
+	doc, err := jsonschema.UnmarshalJSON(w.Body)
+	require.NoError(t, err)
+	c := &Contract{Doc: doc.(map[string]any), mux: http.NewServeMux(), compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	c.compiler.DefaultDraft(jsonschema.Draft2020)
+	c.compiler.AssertFormat()
+	for _, s := range c.Doc["components"].(map[string]any)["schemas"].(map[string]any) {
+		// clients take more; these tests take what is documented
+		s.(map[string]any)["additionalProperties"] = false
+	}
+	require.NoError(t, c.compiler.AddResource("openapi.json", doc))
+	for _, o := range c.Operations() {
+		c.mux.HandleFunc(o.Method+" /api/v1"+o.Path, func(http.ResponseWriter, *http.Request) {})
+	}
+	return c
+}
+
+// An Operation is a method of a path.
+type Operation struct{ Method, Path, Pointer string }
+
+// Operations returns all operations, in order.
+func (c *Contract) Operations() []Operation {
+	var all []Operation
+	for p, methods := range c.Doc["paths"].(map[string]any) {
+		for method := range methods.(map[string]any) {
+			all = append(all, Operation{strings.ToUpper(method), p, "/paths/" + Escape(p) + "/" + method})
+		}
+	}
+	slices.SortFunc(all, func(a, b Operation) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return all
+}
+
+// Escape writes a token of a pointer.
+func Escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+
+// At returns what a pointer leads to, through references, and the pointer to that; nil where there
+// is nothing.
+func (c *Contract) At(pointer string) (any, string) {
+	var v any = c.Doc
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+		case []any:
+			i, _ := strconv.Atoi(token)
+			v = in[i]
+		default:
+			return nil, pointer
+		}
+	}
+	if m, ok := v.(map[string]any); ok && strings.HasPrefix(fmt.Sprint(m["$ref"]), "#/components/responses/") {
+		return c.At(m["$ref"].(string)[1:])
+	}
+	return v, pointer
+}
+
+// schema returns the schema that a pointer leads to.
+func (c *Contract) schema(pointer string) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.schemas[pointer]; s != nil {
+		return s, nil
+	}
+	s, err := c.compiler.Compile("openapi.json#" + strings.NewReplacer("{", "%7B", "}", "%7D").Replace(pointer))
+	c.schemas[pointer] = s
+	return s, err
+}
+
+// find returns the operation that a request asks for; HEAD asks for what GET does.
+func (c *Contract) find(r *http.Request) (Operation, bool) {
+	_, pattern := c.mux.Handler(r)
+	if pattern == "" || path.Clean(r.URL.EscapedPath()) != r.URL.EscapedPath() {
+		return Operation{}, false
+	}
+	for _, o := range c.Operations() {
+		if o.Method+" /api/v1"+o.Path == pattern {
+			return o, true
+		}
+	}
+	return Operation{}, false
+}
+
+// Enforce fails the test for every answer that the document does not describe.
+func (c *Contract) Enforce(t testing.TB, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := &copier{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(rec, r)
+		if err := c.Check(r, rec.status, w.Header(), rec.body.Bytes()); err != nil {
+			t.Errorf("%s %s: %v", r.Method, r.URL, err)
+		}
+	})
+}
+
+// A copier keeps what it passes on.
+type copier struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+// WriteHeader keeps the status.
+func (w *copier) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write keeps a part of the body.
+func (w *copier) Write(b []byte) (int, error) {
+	w.body.Write(b)
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap returns what is copied.
+func (w *copier) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Check says what of an answer the document does not describe.
+func (c *Contract) Check(r *http.Request, status int, h http.Header, body []byte) error {
+	o, ok := c.find(r)
+	if !ok {
+		return c.checkNoRoute(r, status, body)
+	}
+	response, pointer := c.At(o.Pointer + "/responses/" + strconv.Itoa(status))
+	if response == nil {
+		return fmt.Errorf("status %d of %s is undocumented: %.200s", status, o.Pointer, body)
+	}
+	described := response.(map[string]any)
+	if err := c.checkHeaders(described, pointer, h); err != nil {
+		return fmt.Errorf("status %d: %w", status, err)
+	}
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	return c.checkBody(described, pointer, h, body)
+}
+
+func (c *Contract) checkNoRoute(r *http.Request, status int, body []byte) error {
+	switch status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusBadRequest, http.StatusForbidden:
+	case http.StatusNoContent:
+		if r.Method == http.MethodOptions {
+			return nil
+		}
+		fallthrough
+	default:
+		return fmt.Errorf("status %d where there is no operation", status)
+	}
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	return c.valid("/components/schemas/Problem", body)
+}
+
+func (c *Contract) checkHeaders(described map[string]any, pointer string, h http.Header) error {
+	headers, _ := described["headers"].(map[string]any)
+	for name, v := range headers {
+		values := h.Values(name)
+		if len(values) == 0 && v.(map[string]any)["required"] == true {
+			return fmt.Errorf("the header %s is missing", name)
+		}
+		for _, value := range values {
+			if err := c.validText(pointer+"/headers/"+Escape(name)+"/schema", value); err != nil {
+				return fmt.Errorf("header %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// validText holds a text against a schema, as a number where it asks for one.
+func (c *Contract) validText(pointer, text string) error {
+	if s, _ := c.At(pointer); s.(map[string]any)["type"] == "integer" {
+		return c.valid(pointer, []byte(text))
+	}
+	b, err := json.Marshal(text)
+	if err != nil {
+		return err
+	}
+	return c.valid(pointer, b)
+}
+
+func (c *Contract) checkBody(described map[string]any, pointer string, h http.Header, body []byte) error {
+	content, _ := described["content"].(map[string]any)
+	if len(content) == 0 {
+		if len(body) > 0 || h.Get("Content-Type") != "" {
+			return fmt.Errorf("a body where none is documented: %q", body)
+		}
+		return nil
+	}
+	name, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || content[name] == nil {
+		return fmt.Errorf("the content type %q is undocumented", h.Get("Content-Type"))
+	}
+	if !strings.HasSuffix(name, "json") {
+		return nil
+	}
+	return c.valid(pointer+"/content/"+Escape(name)+"/schema", body)
+}
+
+func (c *Contract) valid(pointer string, body []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%w: %q", err, body)
+	}
+	s, err := c.schema(pointer)
+	if err != nil {
+		return err
+	}
+	return s.Validate(v)
+}
+
+// Examples holds every example in the document against its schema, and that nothing that a person
+// would try has none. It returns how many there are.
+func (c *Contract) Examples(t *testing.T) int {
+	t.Helper()
+	checked := 0
+	check := func(pointer string, example any) {
+		s, err := c.schema(pointer)
+		require.NoError(t, err, pointer)
+		require.NoError(t, s.Validate(example), "%s: %v", pointer, example)
+		checked++
+	}
+	var walk func(pointer string, v any)
+	walk = func(pointer string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if examples, ok := v["examples"].([]any); ok {
+				for _, e := range examples {
+					check(pointer, e)
+				}
+			}
+			if e, ok := v["example"]; ok {
+				check(pointer+"/schema", e)
+			}
+			for name, member := range v {
+				if name != "examples" && name != "example" {
+					walk(pointer+"/"+Escape(name), member)
+				}
+			}
+		case []any:
+			for i, item := range v {
+				walk(pointer+"/"+strconv.Itoa(i), item)
+			}
+		}
+	}
+	walk("", c.Doc)
+	for _, o := range c.Operations() {
+		c.requireExamples(t, o)
+	}
+	return checked
+}
+
+func (c *Contract) requireExamples(t *testing.T, o Operation) {
+	t.Helper()
+	v, _ := c.At(o.Pointer)
+	op := v.(map[string]any)
+	bodies := map[string]any{}
+	if b, ok := op["requestBody"].(map[string]any); ok {
+		bodies["request"] = b
+	}
+	for status := range op["responses"].(map[string]any) {
+		bodies[status], _ = c.At(o.Pointer + "/responses/" + status)
+	}
+	for name, b := range bodies {
+		content, _ := b.(map[string]any)["content"].(map[string]any)
+		for media, m := range content {
+			if media == "text/html" || media == "application/openapi+json" {
+				continue
+			}
+			require.Contains(t, m, "example", "%s %s %s", o.Pointer, name, media)
+		}
+	}
+}
