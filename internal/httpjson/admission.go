@@ -24,6 +24,7 @@ type Admission struct {
 	limiter      *Limiter
 	work, bodies *gate
 	memory       *gate // of bodies on their way, in bytes
+	files        *gate // that are taken in
 }
 
 const (
@@ -40,7 +41,7 @@ const (
 // limits nothing.
 func NewAdmission(l Limits, now func() time.Time) *Admission {
 	n := l.Complete(true).AtWork
-	return &Admission{limiter: NewLimiter(l, now), work: newGate(n), bodies: newGate(receiving * n), memory: newGate(bodyMemory)}
+	return &Admission{limiter: NewLimiter(l, now), work: newGate(n), bodies: newGate(receiving * n), memory: newGate(bodyMemory), files: newGate(oneOf)}
 }
 
 // Caller names who sends a request, for the limits: a user, or for those who are not identified
@@ -69,6 +70,12 @@ func (a *Admission) Guess(r *http.Request) (wrong func(), err error) {
 
 // Enter takes a place at work, which leave gives back.
 func (a *Admission) Enter(caller string) (leave func(), err error) { return a.work.enter(caller, 1) }
+
+// EnterFile takes a place among those whose file is taken in, which leave gives back: one of a
+// caller's at a time, and eight in all. What is in a file takes many times its size.
+func (a *Admission) EnterFile(caller string) (leave func(), err error) {
+	return a.files.enter(caller, 1)
+}
 
 // ReadBody reads the body of a request, of at most so many bytes, and gives the client 20 s to send
 // it. The error is a *Problem. A body that does not say how long it is counts as the largest. Where

@@ -87,6 +87,30 @@ func TestLimitsOfAnImport(t *testing.T) {
 	send("", file(8)).is(200)
 }
 
+// TestOneFileAtATime: what is in a file takes many times its size, so a caller may have one taken
+// in at a time.
+func TestOneFileAtATime(t *testing.T) {
+	t.Parallel()
+	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
+	w := newWorld(t, func(c *api.Config) { c.Admission = admission })
+	send := func(who string) answer {
+		return w.as(who).do(http.MethodPost, "/api/v1/import?dryRun=true", `{"title":"T","text":"x"}`, "Content-Type", "application/octet-stream")
+	}
+	leave, err := admission.EnterFile("user Ann")
+	require.NoError(t, err)
+	require.Equal(t, "1", send("Ann").header.Get("Retry-After"))
+	send("Ann").problem(429)
+	send("Bob").is(200)
+	for i := range 7 {
+		_, err := admission.EnterFile("user " + strconv.Itoa(i))
+		require.NoError(t, err)
+	}
+	send("Bob").problem(503)
+	leave()
+	send("Ann").is(200)
+	send("Bob").is(200)
+}
+
 func TestLimitsOfNobody(t *testing.T) {
 	t.Parallel()
 	w := limited(t)

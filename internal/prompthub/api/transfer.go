@@ -24,7 +24,7 @@ func (a *api) transfers() {
 	route(a, user, huma.Operation{
 		OperationID: "import", Method: http.MethodPost, Path: "/import", Tags: []string{"me"}, MaxBodyBytes: transfer.MaxFile,
 		Summary: "Take a file in",
-		Description: "One prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB and 10,000 entries, and each change that it makes counts as a write. " +
+		Description: "One prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB and 10,000 entries, and each change that it makes counts as a write; one file of a caller is taken in at a time. " +
 			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged.",
 		Errors: badBody,
 	}, a.importFile)
@@ -44,6 +44,11 @@ type importOutput struct {
 }
 
 func (a *api) importFile(ctx context.Context, c call, in *importInput) (*importOutput, error) {
+	leave, err := a.Admission.EnterFile(c.Key)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	r, err := transfer.Import(ctx, a.Service, c.User, in.RawBody, transfer.Options{File: in.File, DryRun: in.DryRun, Update: in.Update, From: in.From})
 	a.Admission.Spend(c.Key, r.Changes)
 	if err != nil {

@@ -111,6 +111,12 @@ func (s *web) importForm(w http.ResponseWriter, r *http.Request, who auth.User) 
 }
 
 func (s *web) importFile(w http.ResponseWriter, r *http.Request, who auth.User) error {
+	caller := httpjson.Caller(r, who.ID)
+	leave, err := s.Admission.EnterFile(caller)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	p := importPage{}
 	file, err := p.read(r)
 	if err == nil {
@@ -118,7 +124,7 @@ func (s *web) importFile(w http.ResponseWriter, r *http.Request, who auth.User) 
 		p.Looked = r.PostForm.Get("do") != "import"
 		var report transfer.Report
 		report, err = transfer.Import(r.Context(), s.Service, who, file, transfer.Options{File: p.File, DryRun: p.Looked, Update: p.Update, From: from})
-		s.Admission.Spend(httpjson.Caller(r, who.ID), report.Changes)
+		s.Admission.Spend(caller, report.Changes)
 		p.Report = &report
 	}
 	if correctable(err) {
