@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
@@ -50,11 +51,16 @@ func TestBrowser(t *testing.T) {
 	keyed(ann, best)
 	ann.Write("[name=playerName]", "Ann").Click("#submit button").Reads("Accepted: ").Shot("accepted")
 
-	// Bob plays by touch, with the buttons.
+	// Bob plays with a finger, and then with the buttons.
 	bob := b.Visit(t, url, phone).GoTo("/play/" + h.game).Reads("Round 1: bring")
 	require.False(t, browsertest.Eval[bool](bob, "!document.querySelector('#host').hidden"), "Bob is no host")
 	bob.Shot("a phone")
 	browsertest.Accessible(bob, axe, "active")
+	for n, m := range best {
+		swipe(bob, m)
+		bob.Reads(fmt.Sprintf("%d move", n+1))
+	}
+	bob.Reads("Solved in").Click("#reset").Reads("No moves yet")
 	for _, m := range best {
 		bob.Click("#robots [value=" + m.Robot + "]").Click("[data-direction=" + m.Direction + "]")
 	}
@@ -100,16 +106,41 @@ func keyed(p *browsertest.Tab, moves []api.Move) {
 	}
 }
 
+// A spot is where somebody points in a window.
+type spot struct{ X, Y float64 }
+
+// reach returns where a robot is in the window, and where one points to send it in a direction.
+func reach(p *browsertest.Tab, m api.Move) (from, to spot) {
+	p.T.Helper()
+	robot := browsertest.Eval[struct{ X, Y, Width float64 }](p, fmt.Sprintf(`(() => {
+		const {x, y, width, height} = document.querySelector("[data-robot=%s] circle").getBoundingClientRect();
+		return {X: x + width / 2, Y: y + height / 2, Width: width};
+	})()`, m.Robot))
+	far := map[string]spot{"up": {0, -1}, "down": {0, 1}, "left": {-1, 0}, "right": {1, 0}}[m.Direction]
+	return spot{robot.X, robot.Y}, spot{robot.X + 2*robot.Width*far.X, robot.Y + 2*robot.Width*far.Y}
+}
+
 // drag moves a robot by the mouse.
 func drag(p *browsertest.Tab, m api.Move) {
 	p.T.Helper()
-	browsertest.Eval[bool](p, fmt.Sprintf(`(() => {
-		const robot = document.querySelector("[data-robot=%s] circle").getBoundingClientRect();
-		const [dx, dy] = {up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0]}[%q];
-		const at = (kind, x, y, to) => to.dispatchEvent(new PointerEvent(kind, {bubbles: true, clientX: x, clientY: y}));
-		const [x, y] = [robot.x + robot.width / 2, robot.y + robot.height / 2];
-		at("pointerdown", x, y, document.querySelector("svg.board"));
-		at("pointerup", x + 2 * dx * robot.width, y + 2 * dy * robot.height, window);
-		return true;
-	})()`, m.Robot, m.Direction))
+	from, to := reach(p, m)
+	for _, e := range []struct {
+		kind input.DispatchMouseEventType
+		at   spot
+	}{{input.DispatchMouseEventTypeMousePressed, from}, {input.DispatchMouseEventTypeMouseMoved, to}, {input.DispatchMouseEventTypeMouseReleased, to}} {
+		browsertest.Call(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: e.kind, X: e.at.X, Y: e.at.Y, Button: input.MouseButtonLeft, ClickCount: 1})
+	}
+}
+
+// swipe moves a robot by a finger.
+func swipe(p *browsertest.Tab, m api.Move) {
+	p.T.Helper()
+	from, to := reach(p, m)
+	for _, e := range []input.DispatchTouchEventParams{
+		{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: from.X, Y: from.Y}}},
+		{Type: input.DispatchTouchEventTypeTouchMove, TouchPoints: []*input.TouchPoint{{X: to.X, Y: to.Y}}},
+		{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}},
+	} {
+		browsertest.Call(p, input.DispatchTouchEvent, e)
+	}
 }
