@@ -192,12 +192,17 @@ async function showLeaderboard(round) {
   $("leaderboard").append(p);
 }
 
-function showRounds(items) {
+function showRounds({ items, next }) {
   const rows = items.map((r) => [
     r.roundNumber, r.status, r.winner ? `${r.winner.playerName}, ${counted(r.winner.moveCount)}` : "",
     r.winner ? button("Replay", `Replay round ${r.roundNumber}`, () => watch(r, r.winner.playerName, r.winner.moves)) : "",
   ]);
   $("rounds").replaceChildren(items.length ? table(["Round", "Status", "Winner", "Replay"], rows) : "None yet.");
+  if (!next) return;
+  $("rounds").append(button("Earlier rounds", "Earlier rounds", () => attempt(async () => {
+    const before = await ask("GET", `${game}/rounds?limit=100&from=${next}`);
+    showRounds({ items: [...items, ...before.items], next: before.next });
+  })));
 }
 
 let newest = "";
@@ -218,7 +223,7 @@ async function refresh() {
     if (!newest || JSON.parse(newest)[1]?.roundNumber !== round?.roundNumber || round?.status !== "active") moves = [];
     newest = state;
     if (!replay) redraw();
-    showRounds(rounds.items);
+    showRounds(rounds);
   }
   count();
   if (round) await showLeaderboard(round);
