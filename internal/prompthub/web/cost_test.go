@@ -33,7 +33,7 @@ func TestStorageOperations(t *testing.T) {
 		{"one tag", "/app?tag=data", w.as("Bob"), 3},
 		{"one word", "/app?q=prompt", w.as("Bob"), 3},
 		{"my prompts", "/app/mine", ann, 3},
-		{"a prompt", page, w.as("Bob"), 5},
+		{"a prompt", page, w.as("Bob"), 6},
 		{"a version", page + "/versions/1", w.as("Bob"), 5},
 		{"versions", page + "/versions", w.as("Bob"), 3},
 		{"compared", page + "/compare?from=1&to=1", w.as("Bob"), 3},
