@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
 )
 
 func include(name, which string) string {
@@ -134,9 +135,18 @@ func TestIncludesThatAreGone(t *testing.T) {
 		require.Equal(t, "InvalidRequestError", a.says(400, "included by"), query)
 		require.Contains(t, a.body, by, query)
 	}
-	v, err := w.service.GetByName(t.Context(), c.user, c.user.ID, "child", prompthub.WantedVersion{})
+	id := func(name string) prompt.ID {
+		v, err := w.service.GetByName(t.Context(), c.user, c.user.ID, name, prompthub.WantedVersion{})
+		require.NoError(t, err)
+		return v.ID
+	}
+	child, parent := id("child"), id("parent")
+	require.ErrorContains(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0), `the label dev is included by "parent"`)
+	// what is deleted includes nothing, and may come back
+	require.NoError(t, w.service.Delete(t.Context(), c.user, parent))
+	require.NoError(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0))
+	_, _, err := w.service.Restore(t.Context(), c.user, parent)
 	require.NoError(t, err)
-	require.NoError(t, w.service.SetLabels(t.Context(), c.user, v.ID, []string{"dev"}, 0))
 	require.Equal(t, "LangfuseConflictError", c.get("parent", "").says(409, "does not exist"))
 	require.Equal(t, include("child", "label=dev"), c.got("parent", "?resolve=false").Prompt)
 }
