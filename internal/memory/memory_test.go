@@ -160,3 +160,32 @@ func TestQueuesFollowTheClock(t *testing.T) {
 	now = now.Add(1)
 	require.NoError(t, q.Delete(t.Context(), "jobs", first[0].Receipt), "nobody else has received it")
 }
+
+func TestClone(t *testing.T) {
+	t.Parallel()
+	ctx, key := t.Context(), table.Key{Partition: "p", Row: "r"}
+	insert := func(db table.DB, row string) {
+		_, err := db.Write(ctx, "Rows", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: row}}})
+		require.NoError(t, err)
+	}
+	one := memory.NewTables()
+	require.NoError(t, one.Create(ctx, "Rows"))
+	insert(one, "r")
+	two := one.Clone()
+	was, err := one.Get(ctx, "Rows", key)
+	require.NoError(t, err)
+	got, err := two.Get(ctx, "Rows", key)
+	require.NoError(t, err)
+	require.Equal(t, was, got)
+
+	insert(one, "of one")
+	insert(two, "of two")
+	_, err = two.Write(ctx, "Rows", table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: got.ETag}})
+	require.NoError(t, err)
+	_, err = one.Get(ctx, "Rows", key)
+	require.NoError(t, err, "deleted from the other")
+	for db, row := range map[*memory.Tables]string{one: "of two", two: "of one"} {
+		_, err := db.Get(ctx, "Rows", table.Key{Partition: "p", Row: row})
+		require.ErrorIs(t, err, table.ErrNotFound)
+	}
+}

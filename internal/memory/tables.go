@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -42,6 +43,18 @@ func NewShortPages(seed uint64) *Tables {
 	t := NewTables()
 	t.short = rand.New(rand.NewPCG(seed, 0))
 	return t
+}
+
+// Clone returns a store with the same tables and rows, of which neither sees what is written to the
+// other.
+func (t *Tables) Clone() *Tables {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := &Tables{tables: map[string]*rows{}, writes: t.writes}
+	for name, rs := range t.tables {
+		c.tables[name] = &rows{keys: slices.Clone(rs.keys), rows: maps.Clone(rs.rows)} // a row is replaced, never changed
+	}
+	return c
 }
 
 var tableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{2,62}$`)

@@ -63,10 +63,31 @@ const (
 	filled       = 60 // prompts beside the typical one
 )
 
+// stock is what a lab begins with. To fill it takes longer than what most labs are for, so it is
+// done once, and each lab has a copy.
+var stock struct {
+	rows   *memory.Tables
+	prompt prompt.ID
+	at     time.Time
+}
+
 func newLab(t testing.TB) *lab {
 	l := &lab{t: t, meter: &meter{rows: memory.NewTables(), messages: memory.NewQueues(time.Now)}}
+	if stock.rows == nil {
+		l.fill()
+	}
+	time.Sleep(time.Until(stock.at)) // the clock of a bubble begins anew
+	l = &lab{t: t, prompt: stock.prompt, meter: &meter{rows: stock.rows.Clone(), messages: memory.NewQueues(time.Now)}}
 	l.restart()
 	require.NoError(t, l.db.Create(t.Context()))
+	return l
+}
+
+// fill makes the library.
+func (l *lab) fill() {
+	l.t.Helper()
+	l.restart()
+	require.NoError(l.t, l.db.Create(l.t.Context()))
 	for i := range filled {
 		title, tags := fmt.Sprintf("Common words of number %d", i), `"text"`
 		if i%20 == 0 {
@@ -78,7 +99,8 @@ func newLab(t testing.TB) *lab {
 	l.create(typicalTitle, typicalTags)
 	l.settle()
 	time.Sleep(10 * time.Second) // lists count votes of a moment ago again
-	return l
+	synctest.Wait()
+	stock.rows, stock.prompt, stock.at = l.meter.rows.(*memory.Tables), l.prompt, time.Now()
 }
 
 // restart puts a new instance of the program in place of the old one. It remembers nothing.
