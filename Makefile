@@ -17,6 +17,7 @@ CLIENTS := internal/tools/clients
 CLIENTS_STAMP := $(CLIENTS)/node_modules/.package-lock.json
 LANGFUSE_JS := internal/tools/langfuse-js
 LANGFUSE_JS_TESTS := $(LANGFUSE_JS)/prompts.e2e.test.ts
+DOTPROMPT := internal/tools/dotprompt
 ASSISTANTS := internal/tools/clients/mcp
 ASSISTANTS_STAMP := $(ASSISTANTS)/node_modules/.package-lock.json
 SCHEMAS := $(CURDIR)/.cache/schemas
@@ -66,6 +67,7 @@ test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP
 	wait $$e2e || status=$$?; exit $$status
 	$(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES)
 	cd $(INFRA) && go vet . && go test -count=1 .
+	cd $(DOTPROMPT) && go vet . && go test -count=1 .
 
 quick: ## after each edit: vet, and the tests of what changed that need nothing but Go
 	go vet ./...

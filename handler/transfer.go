@@ -149,7 +149,7 @@ func (c *importing) rows(std command.Streams, name string) (iter.Seq2[format.Row
 		if !format.IsArchive(file) {
 			return format.Rows(filepath.ToSlash(name), file, c.key), nil
 		}
-		files, skipped, err = format.Archive(file)
+		files, skipped, err = format.Archive(file, format.MaxTotal)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

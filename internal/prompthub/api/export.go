@@ -15,7 +15,7 @@ func (a *api) exports() {
 	route(a, reader, huma.Operation{
 		OperationID: "export-prompt", Method: http.MethodGet, Path: "/prompts/{id}/export", Tags: []string{"prompts"},
 		Summary: "A prompt as a file of another program", Errors: []int{404, 422},
-		Description: "What the format cannot hold is named in a header of the answer; the rest is as the other program reads it.",
+		Description: "A version that was made of a file of this format comes back as that file, byte for byte, while it says what the prompt is. Else, and with a syntax, it is written anew, with what only the format knows put back. What the format cannot hold is named in a header of the answer.",
 		Responses:   map[string]*huma.Response{"200": {Description: "The file", Content: files()}},
 	}, a.exportPrompt)
 }
@@ -37,6 +37,7 @@ type exportInput struct {
 	ByID
 	Which
 	Format string `query:"format" required:"true" enum:"command,csv,dotprompt,fabric,github-models,jsonl,langchain,langfuse,markdown,open-webui,prompts.chat,prompty,skill,vscode" doc:"Which program's" example:"skill"`
+	Syntax string `query:"syntax" enum:"dollar,f-string,handlebars,jinja,mustache" doc:"Writes the placeholders of the text anew: dollar as ${name}, f-string as {name}, the others as {{name}}. Defaults that only the text has become declared variables where they cannot stand in it. Absent: the text as it is" example:"handlebars"`
 }
 
 type exportOutput struct {
@@ -51,7 +52,7 @@ func (a *api) exportPrompt(ctx context.Context, c call, in *exportInput) (*expor
 	if err != nil {
 		return nil, err
 	}
-	file, err := transfer.FileOf(ctx, a.Service, c.User, v, in.Format)
+	file, err := transfer.FileOf(ctx, a.Service, c.User, v, in.Format, in.Syntax)
 	if err != nil {
 		return nil, err
 	}

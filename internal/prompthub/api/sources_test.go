@@ -166,3 +166,50 @@ func TestAccountMovesFiles(t *testing.T) {
 	got, _ := forger.export(q.ID, "format=markdown&version=1")
 	require.NotContains(t, got, "Spam.")
 }
+
+// TestSyntax: the text is written anew where that is asked for, and only then; what was written
+// anew on its way in still comes back as the file that it was.
+func TestSyntax(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	const file = `{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],
+		"kwargs":{"template":"Tell {a} as {{\"x\": 1}}","template_format":"f-string","input_variables":["a"],"validate_template":true}}`
+	report, _ := ann.imported(file, "file=raw.json")
+	require.Equal(t, []string{"extra.template_format", "extra.validate_template"}, report[0].Loss)
+	raw := ann.get(prompts + "/" + report[0].ID).prompt()
+	require.Equal(t, `Tell {a} as {{"x": 1}}`, raw.Text, "texts stay as they are")
+	p := ann.taken(file, "a.json", "syntax=mustache")
+	require.Equal(t, `Tell {{a}} as {"x": 1}`, p.Text)
+	for _, id := range []string{raw.ID, p.ID} {
+		back, loss := ann.export(id, "format=langchain")
+		require.Equal(t, file, back)
+		require.Empty(t, loss)
+		for syntax, want := range map[string]string{
+			"dollar": `Tell ${a} as {"x": 1}`, "handlebars": `Tell {{a}} as {"x": 1}`, "f-string": `Tell {a} as {{"x": 1}}`,
+		} {
+			back, _ = ann.export(id, "format=fabric&syntax="+syntax)
+			require.Equal(t, want+"\n", back)
+			back, _ = ann.export(id, "format=langchain&syntax="+syntax)
+			require.Contains(t, back, `"validate_template": true`)
+			require.Equal(t, syntax == "f-string", strings.Contains(back, `"template_format": "f-string"`))
+		}
+		ann.do(http.MethodPatch, prompts+"/"+id, `{"description":"Tells."}`, "If-Match", "*").is(200)
+	}
+	back, _ := ann.export(p.ID, "format=langchain")
+	require.Contains(t, back, `"template": "Tell {{a}} as {\"x\": 1}"`)
+	require.Contains(t, back, `"template_format": "mustache"`)
+
+	back, _ = ann.export(ann.do(http.MethodPost, prompts, `{"title":"D","text":"{{who:you}}"}`).is(201).prompt().ID, "format=dotprompt&syntax=handlebars")
+	require.Contains(t, back, "default:\n    who: you\n")
+	require.Contains(t, back, "\n{{who}}\n")
+
+	dashed := ann.do(http.MethodPost, prompts, `{"title":"E","text":"{{a-b}}"}`).is(201).prompt()
+	require.Equal(t, []string{"query.syntax"}, ann.get(prompts+"/"+dashed.ID+"/export?format=fabric&syntax=jinja").problem(422).locations())
+	require.Equal(t, []string{"query.syntax"}, ann.get(prompts+"/"+dashed.ID+"/export?format=fabric&syntax=perl").problem(422).locations())
+	report, _ = ann.imported(strings.Replace(file, "{a}", "{a!r}", 1), "file=b.json&syntax=mustache")
+	require.Equal(t, "rejected", report[0].Outcome)
+	require.Contains(t, report[0].Reason, "the brace at byte 5")
+	report, _ = ann.imported("x"+strings.Repeat("<!-- -->", 32<<10)+"x", "file=large.md&dryRun=true")
+	require.Equal(t, []string{"source"}, report[0].Loss, "is not kept")
+}

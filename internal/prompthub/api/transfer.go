@@ -25,7 +25,8 @@ func (a *api) transfers() {
 		OperationID: "import", Method: http.MethodPost, Path: "/import", Tags: []string{"me"}, MaxBodyBytes: transfer.MaxFile,
 		Summary: "Take a file in",
 		Description: "One prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB and 10,000 entries, and each change that it makes counts as a write; one file of a caller is taken in at a time. " +
-			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged.",
+			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged. " +
+			"The history of a prompt may have 1,000 versions, and 100 between them that were deleted; a file of one prompt is kept with the version that it makes, up to 256 KiB.",
 		Errors: badBody,
 	}, a.importFile)
 }
@@ -36,6 +37,7 @@ type importInput struct {
 	DryRun  bool   `query:"dryRun" doc:"Says what would be done, and does nothing"`
 	Update  bool   `query:"update" doc:"Gives prompts of mine that have the same names new versions; else they stay, and what differs is rejected"`
 	From    int    `query:"from" minimum:"0" doc:"How many entries an earlier request was through with: its next"`
+	Syntax  string `query:"syntax" enum:"dollar,mustache" doc:"Writes the placeholders of texts anew, such as {name} of an f-string, which is not filled in here; the file is kept as it is. Absent: texts stay as they are" example:"mustache"`
 	RawBody []byte `contentType:"application/octet-stream"`
 }
 
@@ -49,14 +51,14 @@ func (a *api) importFile(ctx context.Context, c call, in *importInput) (*importO
 		return nil, err
 	}
 	defer leave()
-	r, err := transfer.Import(ctx, a.Service, c.User, in.RawBody, transfer.Options{File: in.File, DryRun: in.DryRun, Update: in.Update, From: in.From})
+	r, err := transfer.Import(ctx, a.Service, c.User, in.RawBody, transfer.Options{File: in.File, DryRun: in.DryRun, Update: in.Update, From: in.From, Syntax: in.Syntax})
 	a.Admission.Spend(c.Key, r.Changes)
 	if err != nil {
 		return nil, err
 	}
 	out := &importOutput{ImportReport{Items: make([]Imported, len(r.Items)), Entries: r.Entries, Skipped: r.Skipped}}
 	for i, item := range r.Items {
-		out.Body.Items[i] = Imported{Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome), Reason: item.Reason}
+		out.Body.Items[i] = Imported{Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome), Reason: item.Reason, Loss: item.Loss}
 	}
 	if r.More {
 		out.Body.Next = &r.Through

@@ -178,7 +178,7 @@ func TestImportStory(t *testing.T) {
 	skill := "---\nname: code-review\ndescription: Reviews.\nmetadata:\n  tags: x\n---\nRead {{diff}}.\n"
 	query := "file=code-review/SKILL.md"
 	report, _ := ann.imported(skill, query+"&dryRun=true")
-	require.Equal(t, []api.Imported{{Place: "line 1", Name: "code-review", Title: "code-review", Outcome: "created"}}, report)
+	require.Equal(t, []api.Imported{{Place: "line 1", Name: "code-review", Title: "code-review", Outcome: "created", Loss: []string{"extra.metadata"}}}, report)
 	ann.get("/api/v1/users/me/prompts/code-review").problem(404)
 	report, _ = ann.imported(skill, query)
 	require.Equal(t, "created", report[0].Outcome)

@@ -359,10 +359,11 @@ type ImportReport struct {
 
 // An Imported is an entry of a file, and what became of it.
 type Imported struct {
-	Place   string `json:"place" doc:"Where it is in the file" example:"line 12"`
-	Name    string `json:"name,omitempty" doc:"That the file gives it" example:"letters/thanks"`
-	Title   string `json:"title,omitempty" doc:"That the file gives it" example:"Write a letter of thanks"`
-	ID      string `json:"id,omitempty" doc:"Of the prompt" example:"01HZX3V9K2M4Q6R8T0W2Y4A6C8"`
-	Outcome string `json:"outcome" enum:"created,updated,unchanged,rejected" doc:"What became of it, or would" example:"created"`
-	Reason  string `json:"reason,omitempty" doc:"Why it was rejected, and what to do" example:"the prompt breaks the rules named here; title: must not be empty"`
+	Place   string   `json:"place" doc:"Where it is in the file" example:"line 12"`
+	Name    string   `json:"name,omitempty" doc:"That the file gives it" example:"letters/thanks"`
+	Title   string   `json:"title,omitempty" doc:"That the file gives it" example:"Write a letter of thanks"`
+	ID      string   `json:"id,omitempty" doc:"Of the prompt" example:"01HZX3V9K2M4Q6R8T0W2Y4A6C8"`
+	Outcome string   `json:"outcome" enum:"created,updated,unchanged,rejected" doc:"What became of it, or would" example:"created"`
+	Loss    []string `json:"loss,omitempty" doc:"What of it the library does not hold: extra.NAME is a member that its file alone has and comes back with, source the file itself, which is too large to be kept" example:"[\"extra.testData\"]"`
+	Reason  string   `json:"reason,omitempty" doc:"Why it was rejected, and what to do" example:"the prompt breaks the rules named here; title: must not be empty"`
 }

@@ -94,5 +94,9 @@ func run(t *testing.T, script string, env []string) {
 	cmd.Dir, cmd.Env = filepath.Join(root, tools), env
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	t.Logf("%s", out[max(0, bytes.LastIndex(out, []byte("# tests"))):])
+	for line := range bytes.Lines(out) { // what it says of itself, and how many tests there were
+		if bytes.HasPrefix(line, []byte("# ")) && !bytes.HasPrefix(line, []byte("# Subtest")) {
+			t.Logf("%s", bytes.TrimSpace(line))
+		}
+	}
 }

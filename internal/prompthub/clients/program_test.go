@@ -130,6 +130,22 @@ func (p *program) ask(t *testing.T, user, method, path string, body, v any) int 
 	return resp.StatusCode
 }
 
+// send sends a body of any kind as a user, and returns the answer, which must be a success.
+func (p *program) send(t *testing.T, user, method, path string, body []byte) []byte {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, p.url()+"/api/v1"+path, bytes.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("X-Dev-User", user)
+	r.Header.Set("Content-Type", "application/octet-stream")
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, resp.StatusCode, "%s: %s", path, b)
+	return b
+}
+
 // get returns what is at a path for everybody.
 func (p *program) get(t *testing.T, path string) []byte {
 	t.Helper()

@@ -83,6 +83,7 @@ func pages(t *testing.T, b browser, base string, v browsertest.Variant) {
 	fork(bob, ann, page)
 	moderate(b.visit(t, base, v).signIn("Root", true), ann, bob, page)
 	takeBack(ann, bob, page)
+	carry(bob)
 	for _, p := range []*tab{ann, bob} {
 		p.Calm()
 	}

@@ -249,6 +249,12 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.click(".card .author").sees("location.pathname.startsWith('/app/u/') && document.querySelector('.card')")
 		}},
 		{"profile", "/app/me", nil},
+		{"account to be erased", "/app/me", func(p *tab) {
+			p.click("details:has(form[action$='/erase']) summary").click("form[action$='/erase'] button").reads("Your account will be erased in 30 days.")
+		}},
+		{"account kept", "/app/me", func(p *tab) {
+			p.click("form[action$='/keep'] button").reads("Your account stays.")
+		}},
 		{"new token", "/app/me/tokens", func(p *tab) {
 			p.write("#name", "My editor").click("main .stack .primary").reads("Your new token").reads("not used yet")
 		}},

@@ -22,13 +22,14 @@ type File struct {
 func IsArchive(b []byte) bool { return bytes.HasPrefix(b, []byte("PK\x03\x04")) }
 
 // Archive returns the files of a ZIP archive that hold prompts, by path, and the others that it
-// passed over.
-func Archive(b []byte) (files []File, skipped []string, err error) {
+// passed over. Together they have at most some bytes, and at most maxRatio times those of the
+// archive.
+func Archive(b []byte, most int) (files []File, skipped []string, err error) {
 	r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("the archive: %w", err)
 	}
-	var c collector
+	c := collector{most: min(most, maxRatio*len(b))}
 	for _, f := range r.File {
 		if strings.HasSuffix(f.Name, "/") || f.FileInfo().IsDir() {
 			continue
@@ -46,7 +47,7 @@ func Archive(b []byte) (files []File, skipped []string, err error) {
 // Folder returns the files of a folder that hold prompts, by path, and the others that it passed
 // over.
 func Folder(root fs.FS) (files []File, skipped []string, err error) {
-	var c collector
+	c := collector{most: MaxTotal}
 	err = fs.WalkDir(root, ".", func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -76,6 +77,7 @@ type collector struct {
 	files   []File
 	skipped []string
 	total   int
+	most    int // bytes of all files
 }
 
 func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
@@ -91,9 +93,10 @@ func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadClose
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(r, MaxFile+1)) // what an archive says of sizes may not be so
-	if c.total += len(b); err == nil && (len(b) > MaxFile || c.total > MaxTotal) {
-		err = fmt.Errorf("is too large: a file may have %d bytes, all together %d", MaxFile, MaxTotal)
+	// what an archive says of sizes may not be so
+	b, err := io.ReadAll(io.LimitReader(r, int64(min(MaxFile, c.most-c.total)+1)))
+	if c.total += len(b); err == nil && (len(b) > MaxFile || c.total > c.most) {
+		err = fmt.Errorf("is too large: a file may have %d bytes, all together %d, and at most %d times those of an archive", MaxFile, c.most, maxRatio)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -54,7 +55,7 @@ func TestFolderAndArchive(t *testing.T) {
 	require.Len(t, got, len(samples(t)))
 	require.Equal(t, []string{"README.md", "a.png", "link.md", "patterns/summarize/user.md", "skills/code-review/references/more.md"}, skipped)
 	delete(files, ".git/HEAD.md")
-	fromArchive, _, err := format.Archive(archive(t, files))
+	fromArchive, _, err := format.Archive(archive(t, files), format.MaxTotal)
 	require.NoError(t, err)
 	require.Equal(t, paths(got), paths(fromArchive))
 	n := 0
@@ -91,6 +92,7 @@ func TestArchivesThatAreRefused(t *testing.T) {
 	}{
 		"a bomb":       {map[string]io.Reader{"a.md": zeros(100 << 20)}, "a.md: is too large"},
 		"many bombs":   {many, "is too large"},
+		"inflated":     {map[string]io.Reader{"a.md": zeros(1 << 20)}, "at most 200 times those of an archive"},
 		"a climber":    {map[string]io.Reader{"../../a.md": zeros(1)}, "is no path below its root"},
 		"from the top": {map[string]io.Reader{"/etc/a.md": zeros(1)}, "is no path below its root"},
 		"backslashes":  {map[string]io.Reader{`a\..\..\b/./c.md`: zeros(1)}, "is no path below its root"},
@@ -99,21 +101,56 @@ func TestArchivesThatAreRefused(t *testing.T) {
 			t.Parallel()
 			b := archive(t, tt.files)
 			require.True(t, format.IsArchive(b))
-			_, _, err := format.Archive(b)
+			_, _, err := format.Archive(b, format.MaxTotal)
 			require.ErrorContains(t, err, tt.want)
 		})
 	}
-	_, _, err := format.Archive([]byte("PK\x03\x04rest"))
+	_, _, err := format.Archive([]byte("PK\x03\x04rest"), format.MaxTotal)
 	require.ErrorContains(t, err, "the archive")
 }
 
-func TestFilesThatAreRefused(t *testing.T) {
-	t.Parallel()
+// TestBombsTakeLittle: what is refused takes no more memory than what is allowed: a file is not
+// read beyond its limit, and an archive no further than its own size warrants.
+func TestBombsTakeLittle(t *testing.T) { //nolint:paralleltest // measures what all allocate
+	bomb := archive(t, map[string]io.Reader{"a.md": zeros(100 << 20)})
+	large := bytes.Repeat([]byte("x"), 100<<20)
+	aliases := []byte(aliasBomb() + "---\nx")
+	for name, refuse := range map[string]func() error{
+		"an archive": func() error {
+			_, _, err := format.Archive(bomb, format.MaxTotal)
+			return err
+		},
+		"a hundred megabytes": func() error {
+			_, err := format.Read(format.Markdown, "a.md", large)
+			return err
+		},
+		"aliases": func() error {
+			_, err := format.Read(format.Markdown, "a.md", aliases)
+			return err
+		},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.Error(t, refuse(), name)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20), name)
+		t.Logf("%s: %d KiB allocated until it is refused", name, (after.TotalAlloc-before.TotalAlloc)>>10)
+	}
+}
+
+// aliasBomb is front matter that is small, and large with its aliases followed.
+func aliasBomb() string {
 	bomb := "---\na: &a [x, x, x, x, x, x, x, x, x]\n"
 	for c := 'b'; c <= 'h'; c++ {
 		p := string(c - 1)
 		bomb += fmt.Sprintf("%c: &%c [*%s, *%s, *%s, *%s, *%s, *%s, *%s]\n", c, c, p, p, p, p, p, p, p)
 	}
+	return bomb
+}
+
+func TestFilesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	bomb := aliasBomb()
 	long := "---\na: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n---\nx"
 	for name, tt := range map[string]struct{ file, want string }{
 		"a bomb of aliases":   {bomb + "---\nx", ""},
@@ -202,7 +239,7 @@ func fuzzFormat(f *testing.F, is format.Format) {
 func FuzzArchive(f *testing.F) {
 	f.Add(archive(f, map[string]io.Reader{"a/b.md": zeros(10), "c.prompt": zeros(10)}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		files, _, err := format.Archive(b)
+		files, _, err := format.Archive(b, format.MaxTotal)
 		if err != nil {
 			return
 		}

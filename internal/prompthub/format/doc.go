@@ -16,6 +16,7 @@ const (
 	MaxRows  = 10_000   // prompts in a list, which is read as a whole
 	MaxTotal = 64 << 20 // bytes of all files in a folder or an archive
 
+	maxRatio      = 200     // of the bytes in an archive to those of it; texts have 20
 	maxDepth      = 50      // of what is nested in a file
 	maxMembers    = 1000    // of an object, or columns of a file
 	maxAliases    = 200     // of YAML, in a file

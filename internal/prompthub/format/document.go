@@ -38,6 +38,8 @@ type Document struct {
 	Source *Source `json:"source,omitempty"`
 
 	Extra Extra `json:"-"`
+
+	syntax string // of the texts, where they were written in one: as LangChain names it
 }
 
 // A Source is a file with one prompt.
@@ -46,7 +48,8 @@ type Source struct {
 	File   string `json:"file"` // its name
 	Data   []byte `json:"data"`
 	// what the prompt was when it was made of the file, as the library wrote it
-	State string `json:"state,omitempty"`
+	State  string `json:"state,omitempty"`
+	Syntax Syntax `json:"syntax,omitempty"` // in which the text of the file was rewritten
 }
 
 // kept returns the source as it is stored; nil where it is none that can be.
@@ -54,7 +57,7 @@ func (s *Source) kept() *prompt.Source {
 	if s == nil {
 		return nil
 	}
-	if k := (&prompt.Source{Format: string(s.Format), File: s.File, Bytes: s.Data, State: s.State}); k.Kept() {
+	if k := (&prompt.Source{Format: string(s.Format), File: s.File, Bytes: s.Data, State: s.State, Syntax: string(s.Syntax)}); k.Kept() {
 		return k
 	}
 	return nil
@@ -83,6 +86,24 @@ func (v Version) In(d Document) Document {
 
 // Hash names the content, as the library does.
 func (v Version) Hash() string { return v.In(Document{}).draft().Content().Hash() }
+
+// Unheld returns what a file says that the library does not hold, and keeps in the file at most:
+// members that only its format knows, and the file itself where it cannot be kept.
+func (d Document) Unheld() (loss []string) {
+	if loss = d.Extra.names(); d.Source.kept() == nil {
+		loss = append(loss, "source")
+	}
+	return loss
+}
+
+// names returns the members as reports name them.
+func (e Extra) names() []string {
+	var list []string
+	for _, m := range e.Members {
+		list = append(list, "extra."+m.name)
+	}
+	return list
+}
 
 // Extra is what only one format knows: members of its files in their order.
 type Extra struct {

@@ -218,9 +218,7 @@ func write(f Format, name string, d Document) (file []byte, loss []string, err e
 	}
 	loss = Differences(d.Titled(), back.Titled())
 	if d.Extra.Format != f {
-		for _, m := range d.Extra.Members {
-			loss = append(loss, "extra."+m.name)
-		}
+		loss = append(loss, d.Extra.names()...)
 	}
 	return file, loss, nil
 }

@@ -100,7 +100,7 @@ const (
 // writeLangChain writes a template whose placeholders are as they were read: of Mustache, where the
 // document says nothing else.
 func writeLangChain(d Document, extra object) ([]byte, error) {
-	syntax := cmp.Or(extra.text(templateFormat), mustache)
+	syntax := cmp.Or(d.syntax, extra.text(templateFormat), mustache)
 	if len(d.Messages) == 0 {
 		kwargs := langChainTemplate(d.Text, syntax)
 		kwargs.add(extra)

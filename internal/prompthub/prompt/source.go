@@ -21,6 +21,7 @@ type Source struct {
 	Format string // as package format names it
 	File   string // its name
 	Bytes  []byte
+	Syntax string // in which its text was rewritten, "" for as it was
 	// what the prompt was beside its content when it was made of the file: see Draft.State
 	State string
 }

@@ -57,6 +57,9 @@ type parser struct {
 	known    map[int]bool   // whether a default was found for a variable: the first counts
 }
 
+// Parts returns the texts in parts, placeholders as they are written.
+func (t Template) Parts() [][]Part { return t.texts }
+
 // text cuts a text into pieces, in one pass: whatever a placeholder holds, looking for its end
 // stops at the next brace.
 func (p *parser) text(text string) []Part {

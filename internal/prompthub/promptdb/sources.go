@@ -26,12 +26,16 @@ func sourceProp(format string) table.Props {
 }
 
 func sourceRow(author string, id prompt.ID, n int64, s prompt.Source) table.Row {
-	return table.Row{Key: sourceKey(author, id, n), Props: append(table.Props{
+	props := table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Format", Value: table.String(s.Format)},
 		{Name: "File", Value: table.String(s.File)},
 		{Name: "State", Value: table.String(s.State)},
-	}, parts("Packed", pack(s.Bytes))...)}
+	}
+	if s.Syntax != "" {
+		props = append(props, table.Prop{Name: "Syntax", Value: table.String(s.Syntax)})
+	}
+	return table.Row{Key: sourceKey(author, id, n), Props: append(props, parts("Packed", pack(s.Bytes))...)}
 }
 
 func parseSourceRow(row table.Row) (prompt.Source, error) {
@@ -41,6 +45,7 @@ func parseSourceRow(row table.Row) (prompt.Source, error) {
 	}
 	return prompt.Source{
 		Format: row.Props.Get("Format").Str(), File: row.Props.Get("File").Str(), State: row.Props.Get("State").Str(), Bytes: b,
+		Syntax: row.Props.Get("Syntax").Str(),
 	}, err
 }
 

@@ -33,7 +33,7 @@ type entry struct {
 // What includes others stands behind them.
 func entriesOf(file string, b []byte) (all []entry, skipped []string, err error) {
 	if format.IsArchive(b) {
-		files, skipped, err := format.Archive(b)
+		files, skipped, err := format.Archive(b, maxArchive)
 		if err != nil {
 			return nil, nil, invalid(err)
 		}

@@ -72,7 +72,7 @@ func (h *history) compare(ctx context.Context) error {
 			h.have = max(h.have, int(v.Number))
 		}
 		if n += len(page.Items); n > maxHistory {
-			return fmt.Errorf("it has more than %d versions; import it by the command line", maxHistory)
+			return fmt.Errorf("it has more than %d versions, which is the most that is compared; rename it here, or leave the other out", maxHistory)
 		}
 		if cursor = page.Next; cursor == "" {
 			break

@@ -20,10 +20,11 @@ import (
 
 // The limits of an import.
 const (
-	MaxFile    = 4 << 20 // bytes of a file
-	maxWrites  = 50      // changes that one request makes
-	maxLooks   = 200     // entries that it looks at
-	maxHistory = 1000    // versions of a prompt that is compared
+	MaxFile    = 4 << 20     // bytes of a file
+	maxArchive = 4 * MaxFile // of the files in an archive
+	maxWrites  = 50          // changes that one request makes
+	maxLooks   = 200         // entries that it looks at
+	maxHistory = 1000        // versions of a prompt that is compared
 )
 
 // Options say how a file is to be taken in.
@@ -32,6 +33,7 @@ type Options struct {
 	DryRun bool   // says what would be done, and does nothing
 	Update bool   // gives prompts that there are by their names new versions
 	From   int    // how many entries an earlier request was through with
+	Syntax string // in which texts are to be, "" for as they are
 }
 
 // An Outcome is what became of an entry.
@@ -53,6 +55,9 @@ type Item struct {
 	ID      prompt.ID // "" where nothing was made
 	Outcome Outcome
 	Reason  string // why it was rejected
+	// what of it the library does not hold: members that only its file has, and comes back with; the
+	// file itself where it is too large to be kept
+	Loss []string
 }
 
 // A Report says what became of the entries of a file. Where there is More the same file is to be
@@ -77,7 +82,11 @@ func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byt
 	if err != nil {
 		return Report{}, err
 	}
-	im := &importer{Service: s, who: who, Options: o}
+	syntax, err := syntaxOf(o.Syntax)
+	if err != nil {
+		return Report{}, err
+	}
+	im := &importer{Service: s, who: who, Options: o, syntax: syntax}
 	for _, t := range catalog {
 		im.catalog = append(im.catalog, string(t.Tag))
 	}
@@ -133,6 +142,7 @@ type importer struct {
 	*prompthub.Service
 	Options
 	who     auth.User
+	syntax  format.Syntax
 	catalog []string
 	writes  int
 }
@@ -162,6 +172,16 @@ func (im *importer) entry(ctx context.Context, e entry, item *Item) error {
 	if f := e.doc.Extra.Format; f != format.CSV && f != format.JSONLines {
 		e.doc = e.doc.Sorted(im.catalog)
 	}
+	if im.syntax != "" {
+		var err error
+		if e.doc, err = e.doc.In(im.syntax); err != nil {
+			return err
+		}
+		if e.doc.Source != nil {
+			e.doc.Source.Syntax = im.syntax
+		}
+	}
+	item.Loss = e.doc.Unheld()
 	return im.prompt(ctx, e.doc, item)
 }
 

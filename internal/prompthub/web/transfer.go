@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,7 @@ func (s *web) exportPrompt(w http.ResponseWriter, r *http.Request, who auth.User
 	if err != nil {
 		return err
 	}
-	file, err := transfer.FileOf(r.Context(), s.Service, who, v, r.URL.Query().Get("format"))
+	file, err := transfer.FileOf(r.Context(), s.Service, who, v, r.URL.Query().Get("format"), r.URL.Query().Get("syntax"))
 	if err != nil {
 		return err
 	}
@@ -98,12 +99,35 @@ func (s *web) keepMe(w http.ResponseWriter, r *http.Request, who auth.User) erro
 // An importPage is the form for a file, and what became of one, or would.
 type importPage struct {
 	Report *transfer.Report
+	Items  []importItem
 	Counts map[string]int
 	Looked bool // nothing was done yet
 	File   string
 	Kept   string // the file, for the next request
 	Update bool
 	Wrong  string
+}
+
+// An importItem is an entry of a file, and what its file alone has.
+type importItem struct {
+	transfer.Item
+	InFile   string // members
+	TooLarge bool   // the file is not kept
+}
+
+func importItems(list []transfer.Item) []importItem {
+	all := make([]importItem, len(list))
+	for i, item := range list {
+		all[i].Item = item
+		var members []string
+		for _, lost := range item.Loss {
+			if member, ok := strings.CutPrefix(lost, "extra."); ok {
+				members = append(members, member)
+			}
+		}
+		all[i].InFile, all[i].TooLarge = strings.Join(members, ", "), slices.Contains(item.Loss, "source")
+	}
+	return all
 }
 
 func (s *web) importForm(w http.ResponseWriter, r *http.Request, who auth.User) error {
@@ -135,7 +159,7 @@ func (s *web) importFile(w http.ResponseWriter, r *http.Request, who auth.User) 
 	if err != nil {
 		return err
 	}
-	p.Counts = make(map[string]int)
+	p.Items, p.Counts = importItems(p.Report.Items), make(map[string]int)
 	for _, item := range p.Report.Items {
 		p.Counts[string(item.Outcome)]++
 	}

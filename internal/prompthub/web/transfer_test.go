@@ -5,6 +5,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,6 +51,9 @@ func TestImportPage(t *testing.T) {
 	ann.upload("/app/import", "letter.prompt", file+"More.", "do", "import").is(200).has("1 rejected.", "update it, or rename")
 	ann.upload("/app/import", "letter.prompt", file+"More.", "do", "import", "update", "yes").is(200).has("1 updated.")
 
+	ann.upload("/app/import", "tests.prompt.yml", "messages: [{role: user, content: Hi}]\ntestData: [{expected: x}]\nevaluators: []\n", "do", "look").
+		has("Only its file has: <span dir=\"auto\">testData, evaluators</span>")
+	ann.upload("/app/import", "large.md", "x"+strings.Repeat("<!-- -->", 32<<10)+"x", "do", "look").has("Its file is too large to be kept.")
 	ann.upload("/app/import", "", "", "do", "look").is(422).has("Choose a file with prompts.")
 	ann.upload("/app/import", "x.csv", "a,b\n1,2\n", "do", "look").is(422).has("want the columns act and prompt")
 	ann.upload("/app/import", "", "", "do", "import", "kept", "%").is(400)

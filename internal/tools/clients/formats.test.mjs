@@ -1,14 +1,15 @@
 // Exports, judged by the programs that they are for. PROMPTHUB_URL and PROMPTHUB_TOKEN say where and
 // who.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { load } from '@langchain/core/load';
-import { ChatPromptClient, TextPromptClient } from '@langfuse/client';
+import { ChatPromptClient, LangfuseClient, TextPromptClient } from '@langfuse/client';
 import { parse as parseCSV } from 'csv-parse/sync';
 import { Dotprompt } from 'dotprompt';
+import * as hub from 'langchain/hub';
 import * as skills from 'skills-ref';
 import { parse as parseYAML } from 'yaml';
 
@@ -21,6 +22,12 @@ async function ask(path, body) {
   return r;
 }
 const create = async body => (await ask('/prompts', body)).json();
+// imported takes a file of one prompt in, as the caller or as another, and returns what became of it.
+async function imported(file, name, authorization = headers.authorization) {
+  const r = await fetch(`${api}/import?file=${encodeURIComponent(name)}`, { method: 'POST', body: file, headers: { authorization, 'content-type': 'application/octet-stream' } });
+  assert(r.ok, `${name}: ${r.status}`);
+  return (await r.json()).items[0];
+}
 const exported = async (p, format) => (await ask(`/prompts/${p.id}/export?format=${format}`)).text();
 const rendered = async (p, values) => (await ask(`/prompts/${p.id}/render`, { values })).json();
 
@@ -99,4 +106,72 @@ test('another parser reads the same YAML', async () => {
 test('another parser reads the same CSV', async () => {
   const [row] = parseCSV(await exported(letter, 'csv'), { columns: true });
   assert.deepEqual({ ...row }, { act: 'A letter', prompt: text, for_devs: 'FALSE', type: 'TEXT', name: 'letters/one' });
+});
+
+// Where DOTPROMPT_SPEC names the folder spec of github.com/google/dotprompt, each of its templates.
+test('templates of the specification of Dotprompt come back, and render the same when they are written anew', { skip: !process.env.DOTPROMPT_SPEC && 'DOTPROMPT_SPEC names no folder' }, async t => {
+  const files = readdirSync(process.env.DOTPROMPT_SPEC, { recursive: true }).filter(f => f.endsWith('.yaml'));
+  const count = { templates: 0, refused: 0, renders: 0 };
+  for (const file of files) {
+    for (const c of parseYAML(readFileSync(join(process.env.DOTPROMPT_SPEC, file), 'utf8'))) {
+      if (!c.tests || typeof c.template !== 'string') continue;
+      const item = await imported(c.template, `${file}/${c.name}-${count.templates}.prompt`);
+      count.templates++;
+      if (item.outcome === 'rejected') {
+        count.refused++;
+        t.diagnostic(`${file} ${c.name}: ${item.reason}`);
+        continue;
+      }
+      assert.equal(await exported(item, 'dotprompt'), c.template, c.name);
+      const r = await fetch(`${api}/prompts/${item.id}`, { method: 'PATCH', body: JSON.stringify({ description: 'Edited' }), headers: { ...headers, 'if-match': '*' } });
+      assert(r.ok, c.name);
+      const anew = await exported(item, 'dotprompt');
+      assert.notEqual(anew, c.template);
+      for (const one of c.tests) {
+        const render = async source => {
+          const engine = new Dotprompt({ schemas: c.schemas, tools: c.tools, partialResolver: name => c.resolverPartials?.[name] ?? null });
+          for (const [name, text] of Object.entries(c.partials ?? {})) engine.definePartial(name, text);
+          try {
+            const { messages } = await engine.render(source, { ...c.data, ...one.data }, one.options);
+            // Line ends behind a template Dotprompt takes away where the file has front matter, as what is written anew has.
+            for (const { content } of messages) if (content.at(-1)?.text) content.at(-1).text = content.at(-1).text.trimEnd();
+            return messages;
+          } catch (cause) {
+            return cause.constructor.name;
+          }
+        };
+        assert.deepEqual(await render(anew), await render(c.template), `${file} ${c.name}: ${one.desc}\n${anew}`);
+        count.renders++;
+      }
+    }
+  }
+  t.diagnostic(JSON.stringify(count));
+  assert(count.templates > 0);
+});
+
+test('what the client of Langfuse creates is the same elsewhere', async () => {
+  const langfuse = new LangfuseClient();
+  const prompt = [{ role: 'system', content: 'You are {{who}}' }, { type: 'placeholder', name: 'history' }, { role: 'user', content: 'Hi' }];
+  await langfuse.api.prompts.create({ name: 'moves/chat', type: 'chat', prompt, config: { a: [1, null] }, labels: ['production'], tags: ['one', 'two'], commitMessage: 'why' });
+  const { id } = await (await ask(`/users/me/prompts/${encodeURIComponent('moves/chat')}`)).json();
+  const file = await exported({ id }, 'langfuse');
+  const item = await imported(file, 'moves.json', `Bearer ${process.env.OTHER_TOKEN}`);
+  assert.equal(item.outcome, 'created', item.reason);
+  const [publicKey, secretKey] = process.env.OTHER_TOKEN.slice(3).split('_');
+  const there = new LangfuseClient({ publicKey, secretKey });
+  const told = ({ name, type, prompt, config, labels, tags, commitMessage, version }) => ({ name, type, prompt, config, labels, tags, commitMessage, version });
+  assert.deepEqual(told(await there.api.prompts.get('moves/chat')), told(await langfuse.api.prompts.get('moves/chat')));
+});
+
+test('a manifest that was taken in is pulled from the hub, and says what our render says', async () => {
+  const manifest = JSON.stringify({
+    lc: 1, type: 'constructor', id: ['langchain_core', 'prompts', 'chat', 'ChatPromptTemplate'],
+    kwargs: { input_variables: ['who'], messages: [
+      { lc: 1, type: 'constructor', id: ['langchain_core', 'prompts', 'chat', 'SystemMessagePromptTemplate'], kwargs: { prompt: { lc: 1, type: 'constructor', id: ['langchain_core', 'prompts', 'prompt', 'PromptTemplate'], kwargs: { template: 'You are {{who}}.', template_format: 'mustache', input_variables: ['who'] } } } },
+    ] },
+  });
+  const item = await imported(manifest, 'pulled-in.json');
+  assert.equal(await exported(item, 'langchain'), manifest);
+  const { messages } = await (await hub.pull('pulled-in')).invoke({ who: 'Ann' });
+  assert.deepEqual(messages.map(m => m.content), (await rendered(item, { who: 'Ann' })).messages.map(m => m.content));
 });

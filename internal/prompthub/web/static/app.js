@@ -479,6 +479,24 @@ document.querySelector("[data-parts]")?.addEventListener("click", async (e) => {
   }
 });
 
+// A file that is dropped on a form that takes one is looked at.
+const drop = document.querySelector("form[data-drop]");
+for (const type of ["dragover", "dragleave", "drop"]) {
+  drop?.addEventListener(type, (e) => {
+    const { files, types } = e.dataTransfer;
+    if (!types.includes("Files")) return;
+    e.preventDefault();
+    drop.classList.toggle("over", type === "dragover");
+    if (type !== "drop") return;
+    if (files.length !== 1) {
+      toast("Drop one file, or a ZIP of many.");
+      return;
+    }
+    drop.querySelector("[type=file]").files = files;
+    drop.requestSubmit(drop.querySelector(".primary"));
+  });
+}
+
 const keys = $("keys");
 const keysOn = () => localStorage.getItem("keys") !== "off";
 $("keys-on").checked = keysOn();

@@ -1,0 +1,186 @@
+package format
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A Syntax is how a text says what is to be filled in.
+type Syntax string
+
+// The syntaxes.
+const (
+	Mustache   Syntax = "mustache"   // {{name}} and {{name:default}}
+	Dollar     Syntax = "dollar"     // ${name} and ${name:default}
+	FString    Syntax = "f-string"   // {name}, where {{ stands for a brace
+	Handlebars Syntax = "handlebars" // {{name}} alone
+	Jinja      Syntax = "jinja"      // the same
+)
+
+// Syntaxes returns all of them.
+func Syntaxes() []Syntax { return []Syntax{Dollar, FString, Handlebars, Jinja, Mustache} }
+
+// names are those that placeholders of a syntax can have, where not all can be.
+var names = map[Syntax]*regexp.Regexp{
+	FString: identifier, Jinja: identifier, Handlebars: regexp.MustCompile(`^[A-Za-z_][\w-]*$`),
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+
+// In returns the document with the placeholders of its text in a syntax. Where that has no defaults
+// and choices, those that only the text has become declared ones. A text that would say something
+// else then is an error.
+func (d Document) In(to Syntax) (Document, error) {
+	if to == "" || to == FString && d.isFString() {
+		return d, nil
+	}
+	d, err := d.Mustache()
+	if err != nil {
+		return d, err
+	}
+	texts := d.texts()
+	was := prompt.ParseTemplate(d.Variables, said(texts)...)
+	for i, parts := range was.Parts() {
+		var b strings.Builder
+		for _, p := range parts {
+			written, err := to.part(p, was.Variables)
+			if err != nil {
+				return d, err
+			}
+			b.WriteString(written)
+		}
+		*texts[i] = b.String()
+	}
+	d.syntax = string(to)
+	now, err := d.Mustache()
+	if err != nil {
+		return d, err
+	}
+	is := prompt.ParseTemplate(d.Variables, said(now.texts())...)
+	same := func(v, w prompt.Variable) bool { return v.Name == w.Name }
+	if !slices.EqualFunc(was.Variables, is.Variables, same) {
+		return d, fmt.Errorf("the text cannot be written as %s: other braces in it would be placeholders", to)
+	}
+	if len(variableDifferences(was.Variables, is.Variables)) > 0 {
+		d.Variables = was.Variables
+	}
+	return d, nil
+}
+
+// part writes a part of a text.
+func (s Syntax) part(p prompt.Part, variables []prompt.Variable) (string, error) {
+	if p.Variable < 0 {
+		if s == FString {
+			return strings.NewReplacer("{", "{{", "}", "}}").Replace(p.Text), nil
+		}
+		return p.Text, nil
+	}
+	inner := strings.TrimSuffix(strings.TrimPrefix(p.Text, "${"), "}")
+	if strings.HasPrefix(p.Text, "{{") {
+		inner = p.Text[2 : len(p.Text)-2]
+	}
+	if allowed := names[s]; allowed != nil {
+		if inner = variables[p.Variable].Name; !allowed.MatchString(inner) {
+			return "", fmt.Errorf("the variable %q has a name that no placeholder of %s can have", inner, s)
+		}
+	}
+	switch s {
+	case Dollar:
+		return "${" + inner + "}", nil
+	case FString:
+		return "{" + inner + "}", nil
+	}
+	return "{{" + inner + "}}", nil
+}
+
+// texts returns where the texts of a copy of the document are.
+func (d *Document) texts() []*string {
+	d.Messages = slices.Clone(d.Messages)
+	all := []*string{&d.Text}
+	for i := range d.Messages {
+		all = append(all, &d.Messages[i].Content)
+	}
+	return all
+}
+
+func said(texts []*string) []string {
+	list := make([]string, len(texts))
+	for i, text := range texts {
+		list[i] = *text
+	}
+	return list
+}
+
+// isFString reports whether placeholders are those of an f-string: as the file says, or as they
+// were written for one that is to be.
+func (d Document) isFString() bool {
+	if d.syntax != "" {
+		return d.syntax == fString
+	}
+	format, _ := d.Extra.Members.raw(templateFormat)
+	return d.Extra.Format == LangChain && string(format) == `"`+fString+`"`
+}
+
+var (
+	fStringToken  = regexp.MustCompile(`\{\{|\}\}|\{([A-Za-z_]\w*)\}|[{}]`)
+	mustacheToken = regexp.MustCompile(`\{\{([A-Za-z_]\w*)\}\}|[{}]`)
+)
+
+// Mustache returns the document with placeholders that the library fills in, where those that it
+// has are of an f-string: {x} becomes {{x}}, and {{ becomes {. A text that could not be written
+// back as it was is an error.
+func (d Document) Mustache() (Document, error) {
+	if !d.isFString() {
+		return d, nil
+	}
+	d.syntax = mustache
+	if i := slices.IndexFunc(d.Extra.Members, func(m member) bool { return m.name == templateFormat }); i >= 0 && d.Extra.Format == LangChain {
+		d.Extra.Members = slices.Clone(d.Extra.Members)
+		d.Extra.Members[i].value = []byte(`"` + mustache + `"`)
+	}
+	for _, text := range d.texts() {
+		translated, err := fromFString(*text)
+		if err != nil {
+			return d, err
+		}
+		*text = translated
+	}
+	return d, nil
+}
+
+func fromFString(text string) (string, error) {
+	var b strings.Builder
+	at := 0
+	for _, m := range fStringToken.FindAllStringSubmatchIndex(text, -1) {
+		b.WriteString(text[at:m[0]])
+		token := text[m[0]:m[1]]
+		switch {
+		case m[2] >= 0:
+			b.WriteString("{" + token + "}")
+		case len(token) == 2:
+			b.WriteString(token[:1])
+		default:
+			return "", fmt.Errorf("the brace at byte %d of an f-string is no placeholder such as {name}", m[0])
+		}
+		at = m[1]
+	}
+	b.WriteString(text[at:])
+	if translated := b.String(); toFString(translated) == text {
+		return translated, nil
+	}
+	return "", fmt.Errorf("the f-string has braces that would be placeholders: %.40q", text)
+}
+
+// toFString is the other way.
+func toFString(text string) string {
+	return mustacheToken.ReplaceAllStringFunc(text, func(token string) string {
+		if len(token) == 1 {
+			return token + token
+		}
+		return token[1 : len(token)-1]
+	})
+}
