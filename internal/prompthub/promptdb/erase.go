@@ -113,6 +113,9 @@ func (db *DB) EraseNow(ctx context.Context, user string, until time.Time) (bool,
 		return false, err
 	}
 	e := &erasure{db: db, user: user, at: at, until: until}
+	if now := db.now(); e.at.After(now) { // an operator need not wait for the day that the user chose
+		e.at = now
+	}
 	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.besidePrompts, e.votes, e.favorites, e.traces, e.profile} {
 		if err := step(ctx); err != nil || e.late() {
 			return false, err

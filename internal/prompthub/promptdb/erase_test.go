@@ -50,6 +50,7 @@ func (w *world) live(user string) (liked prompt.Prompt) {
 	public := w.add(user, draft("Public", "text"))
 	_, err = w.Change(ctx, user, public.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
 		p.Text, p.Name, p.Labels = "other", "folder/new", []string{"production"}
+		p.Source = &prompt.Source{Format: "markdown", File: user + ".md", Bytes: []byte("other")}
 		return p, nil
 	})
 	require.NoError(w.t, err)
@@ -241,6 +242,19 @@ func (w *world) eraseToday(user string) {
 	done, err := w.EraseNow(w.t.Context(), user, w.clock.Now().Add(time.Minute))
 	require.NoError(w.t, err)
 	require.True(w.t, done)
+}
+
+// TestEraseBeforeItsDay: an operator erases an account whose user has asked for it already, and has
+// thirty days.
+func TestEraseBeforeItsDay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	liked := w.live(leaver)
+	_, err := w.EraseAt(t.Context(), leaver, w.clock.Now().AddDate(0, 0, 30))
+	require.NoError(t, err)
+	w.eraseToday(leaver)
+	w.run()
+	w.requireErased(leaver, liked.ID)
 }
 
 func markedToBeErased(r *ring, p *prompt.Prompt) {

@@ -1,0 +1,168 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/transfer"
+	"prompthub/internal/table"
+)
+
+var ann = auth.User{ID: "ann", Name: "Ann"}
+
+// failing is a store whose writes fail once some have landed.
+type failing struct {
+	table.DB
+	left int                 // writes until they fail; negative for never
+	wait func(time.Duration) // sets the clock of the service forward
+}
+
+var errStore = errors.New("the store is away")
+
+func (f *failing) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	if f.left == 0 {
+		return nil, errStore
+	}
+	f.left--
+	return f.DB.Write(ctx, name, ops...)
+}
+
+// newService returns a service over a store in memory, whose clock goes on by itself.
+func newService(t testing.TB) (*prompthub.Service, *failing) {
+	t.Helper()
+	clock := time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC)
+	now := func() time.Time { clock = clock.Add(time.Millisecond); return clock }
+	store := &failing{DB: memory.NewTables(), left: -1, wait: func(d time.Duration) { clock = clock.Add(d) }}
+	db := promptdb.New(promptdb.Config{
+		Store: store, Queues: memory.NewQueues(now), Tables: promptdb.DefaultTables(), Now: now, Log: slog.New(slog.DiscardHandler),
+		Background: func(f func()) { f() },
+		Sleep:      func(ctx context.Context, d time.Duration) error { clock = clock.Add(d); return ctx.Err() },
+	})
+	require.NoError(t, db.Create(t.Context()))
+	return prompthub.New(db, prompt.Rules{}, now), store
+}
+
+// take imports a file, in as many requests as it takes.
+func take(t require.TestingT, s *prompthub.Service, file string, o transfer.Options) []transfer.Item {
+	var all []transfer.Item
+	for {
+		r, err := transfer.Import(context.Background(), s, ann, []byte(file), o)
+		require.NoError(t, err)
+		if all = append(all, r.Items...); !r.More {
+			return all
+		}
+		o.From = r.Through
+	}
+}
+
+// give returns the whole export of an account.
+func give(t require.TestingT, s *prompthub.Service) string {
+	var file strings.Builder
+	for cursor, more := "", true; more; more = cursor != "" {
+		part, next, err := transfer.Export(context.Background(), s, ann, cursor)
+		require.NoError(t, err)
+		file.Write(part)
+		cursor = next
+	}
+	return file.String()
+}
+
+func outcomes(items []transfer.Item) (list []string) {
+	for _, i := range items {
+		list = append(list, i.Name+" "+string(i.Outcome))
+	}
+	return list
+}
+
+// TestIncludedComesFirst: what a prompt includes is made before it, wherever it stands in a file;
+// those that include one another are told.
+func TestIncludedComesFirst(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	file := `{"name":"c","title":"C","text":"@@@langfusePrompt:name=b|label=latest@@@"}` + "\n" +
+		`{"name":"b","title":"B","text":"@@@langfusePrompt:name=a|label=latest@@@"}` + "\n" + `{"name":"a","title":"A","text":"x"}` + "\n" +
+		`{"name":"d","title":"D","text":"@@@langfusePrompt:name=e|label=latest@@@"}` + "\n" + `{"name":"e","title":"E","text":"@@@langfusePrompt:name=d|label=latest@@@"}` + "\n"
+	require.Equal(t, []string{"a created", "b created", "c created", "e rejected", "d rejected"}, outcomes(take(t, s, file, transfer.Options{File: "x.jsonl"})))
+}
+
+// TestImportGoesOn: an import that the store cut short, wherever, is finished by the same file, and
+// nothing is there twice.
+func TestImportGoesOn(t *testing.T) {
+	t.Parallel()
+	whole, _ := newService(t)
+	file := ""
+	for i := range 4 {
+		file += fmt.Sprintf(`{"name":"p%d","title":"P%d","tags":[],"visibility":"public","publicFrom":2,"versions":[{"version":1,"text":"a"},{"version":2,"text":"b","labels":["production"]},{"version":4,"text":"c"}]}`+"\n", i, i)
+	}
+	o := transfer.Options{File: "account.jsonl"}
+	take(t, whole, file, o)
+	want := give(t, whole)
+	require.Contains(t, want, `"publicFrom":2`)
+	for writes := 0; ; writes += 7 {
+		s, store := newService(t)
+		store.left = writes
+		_, err := transfer.Import(t.Context(), s, ann, []byte(file), o)
+		store.left = -1
+		store.wait(2 * time.Minute) // until what was cut short is nobody's any more
+		items := take(t, s, file, o)
+		require.NotContains(t, strings.Join(outcomes(items), " "), "rejected", "after %d writes: %v", writes, items)
+		require.Equal(t, want, give(t, s), "after %d writes", writes)
+		if err == nil {
+			return
+		}
+	}
+}
+
+// TestLimitsOfHistories: what is too long is told with its limit.
+func TestLimitsOfHistories(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	gap := `{"name":"gap","title":"T","tags":[],"visibility":"private","versions":[{"version":102,"text":"x"}]}` + "\n"
+	items := take(t, s, gap, transfer.Options{File: "a.jsonl"})
+	require.Equal(t, []string{"gap rejected"}, outcomes(items))
+	require.Equal(t, "version 102 stands behind version 0", items[0].Reason)
+	holes := `{"name":"holes","title":"T","tags":[],"visibility":"private","versions":[{"version":61,"text":"x"},{"version":122,"text":"y"}]}` + "\n"
+	items = take(t, s, holes, transfer.Options{File: "a.jsonl"})
+	require.Equal(t, "more than 100 versions were deleted", items[0].Reason)
+}
+
+// TestAccountsMove: an account of any history is the same elsewhere, with the files that its
+// versions were made of.
+func TestAccountsMove(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		here, _ := newService(t)
+		for i := range rapid.IntRange(1, 3).Draw(rt, "prompts") {
+			for n := range rapid.IntRange(1, 4).Draw(rt, "versions") {
+				extra := rapid.SampledFrom([]string{"", "# a comment\n", "license: MIT\n"}).Draw(rt, "extra")
+				public := rapid.SampledFrom([]string{"", "visibility: public\n"}).Draw(rt, "visibility")
+				label := rapid.SampledFrom([]string{"", "labels: [production]\n", "labels: [a, b]\n"}).Draw(rt, "labels")
+				text := rapid.SampledFrom([]string{"x", "Hello {{who}}", "é\n\n  y"}).Draw(rt, "text")
+				file := fmt.Sprintf("---\nname: p%d\n%s%s%s---\n\n%s %d\n", i, extra, public, label, text, n)
+				take(rt, here, file, transfer.Options{File: "p.md", Update: true})
+			}
+		}
+		account := give(rt, here)
+		there, _ := newService(t)
+		items := take(rt, there, account, transfer.Options{File: "account.jsonl"})
+		require.False(rt, slices.ContainsFunc(items, func(i transfer.Item) bool { return i.Outcome == transfer.Rejected }), "%v", items)
+		require.Equal(rt, account, give(rt, there))
+		for _, i := range take(rt, there, account, transfer.Options{File: "account.jsonl"}) {
+			require.Equal(rt, transfer.Unchanged, i.Outcome)
+		}
+	})
+}
