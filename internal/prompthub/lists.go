@@ -137,6 +137,15 @@ func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, e
 	})
 }
 
+// A Similar is a public prompt that is like a text.
+type Similar = promptdb.Similar
+
+// Similar returns public prompts that are like what the caller writes, the most alike first; itself
+// is the prompt that he edits, "" for a new one. It may be an hour behind.
+func (s *Service) Similar(ctx context.Context, who auth.User, c prompt.Content, itself prompt.ID) ([]Similar, error) {
+	return s.db.Similar(ctx, who.ID, c.Words(), itself)
+}
+
 // Favorite keeps that a prompt is a favorite of the caller's, which nobody else is told, or takes
 // that back.
 func (s *Service) Favorite(ctx context.Context, who auth.User, id prompt.ID, is bool) error {

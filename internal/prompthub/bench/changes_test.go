@@ -113,6 +113,7 @@ func jobs() []request {
 		{name: "purge, nothing to do", job: "purge", steps: 1, tables: 1},
 		{name: "erase an account with one vote", setup: leftLongAgo, job: "erase", steps: 25, tables: 26, queues: 2, behind: 1},
 		{name: "erase, nothing to do", job: "erase", steps: 1, tables: 1},
+		{name: "sketches of 61 prompts", job: "sketches", steps: 3, tables: 3},
 		{name: "anti-entropy, a full pass over 61 prompts", job: "anti-entropy", steps: 272, tables: 2886},
 		{name: "anti-entropy, after a full pass", setup: swept, job: "anti-entropy", steps: 14, tables: 14},
 	}

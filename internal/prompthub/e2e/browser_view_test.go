@@ -230,6 +230,9 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.write("#text", "Review {{code}}").click("[value=chat]").sees("document.querySelector('#content0').value === 'Review {{code}}'")
 			p.click("[value=add-message]").sees("document.activeElement.id === 'content1'").discard()
 		}},
+		{"similar prompts", "/app/prompts/new", func(p *tab) {
+			p.write("#text", "Like nothing else").click("#similar").reads("There is none like it.").sees("document.activeElement.id === 'similar'").discard()
+		}},
 		{"conflict", page + "/edit", func(p *tab) {
 			p.write("#title", "Changed "+p.V.Name)
 			eval[int](p, "document.querySelector('[name=revision]').value = 0, document.querySelector('#write .primary').click(), 1")

@@ -128,6 +128,7 @@ type DB struct {
 	turns      turns
 	whole      atomic.Bool // see longestPrefix
 	tokens     tokens
+	sketches   sketches
 	known      users
 }
 

@@ -38,7 +38,9 @@ type draftForm struct {
 	MaxTitle    int
 	MaxText     int
 	MaxTags     int
-	Focus       string // the id of the field that somebody goes on with, "" for the first
+	Asked       bool                // whether similar prompts were looked for
+	Similar     []prompthub.Similar // what was found
+	Focus       string              // the id of the field that somebody goes on with, "" for the first
 }
 
 // A messageField is where a message of a chat is written. The role of a placeholder is slot, its
@@ -143,6 +145,16 @@ func (s *web) form(r *http.Request, who auth.User, d prompt.Draft, has []prompt.
 		}
 	}
 	return f, nil
+}
+
+// lookAround looks for prompts that are like a draft, where somebody asks for it.
+func (s *web) lookAround(r *http.Request, who auth.User, f *draftForm, d prompt.Draft, itself prompt.ID) (err error) {
+	if r.PostForm.Get("do") != "similar" {
+		return nil
+	}
+	f.Asked, f.Focus = true, "similar"
+	f.Similar, err = s.Service.Similar(r.Context(), who, d.Content(), itself)
+	return err
 }
 
 // lf returns a text with the ends of lines that are stored. Browsers send every one as CR LF.

@@ -74,6 +74,25 @@ func TestAuthorSearch(t *testing.T) {
 	bob.get(author + "?tag=two%20words").is(400)
 }
 
+// TestLookForSimilar: who writes may ask what there is like it, and saves all the same.
+func TestLookForSimilar(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const text = "I want you to act as a chef who cooks for many guests, and who tells what to buy, in which order to cook it, and what can be done the day before."
+	page := w.as("Ann").write("Chef", text, "public")
+	w.as("Ann").write("Secret chef", text, "private")
+	_, err := w.db.KeepSketches(t.Context())
+	require.NoError(t, err)
+	bob := w.as("Bob")
+	ask := func(text string) shown {
+		return bob.post("/app/prompts/new", "do", "similar", "title", "Mine", "text", text, "visibility", "private").is(200).lacks("Secret chef")
+	}
+	ask(text+" Please.").has("This exists:", `href="`+page+`"`, `value="Mine"`)
+	ask("Something else").has("There is none like it.")
+	mine := bob.write("Mine", text, "public")
+	bob.post(mine+"/edit", "do", "similar", "title", "Mine", "text", text, "visibility", "public", "revision", "1").is(200).has("This exists:", `href="`+page+`"`)
+}
+
 func TestFavorite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })

@@ -43,6 +43,9 @@ func (s *web) showNew(w http.ResponseWriter, r *http.Request, who auth.User, sta
 	if f.Key = r.PostForm.Get("key"); f.Key == "" {
 		f.Key = rand.Text()
 	}
+	if err := s.lookAround(r, who, &f, d, ""); err != nil {
+		return err
+	}
 	return s.render(w, r, who, status, "write", "New prompt", f)
 }
 
@@ -129,6 +132,9 @@ func (s *web) edit(w http.ResponseWriter, r *http.Request, who auth.User) error 
 		d, focus := changed(d, do)
 		f, err := s.form(r, who, d, v.Tags)
 		f.Revision, f.Focus = revision, focus
+		if err == nil {
+			err = s.lookAround(r, who, &f, d, v.ID)
+		}
 		if err != nil {
 			return err
 		}

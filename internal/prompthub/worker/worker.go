@@ -19,6 +19,7 @@ func Triggers(db *promptdb.DB, log *slog.Logger) []function.Trigger {
 		{Name: "anti-entropy", Schedule: "0 */15 * * * *", Run: sweep(db, log)},
 		{Name: "purge", Schedule: "0 30 3 * * *", Run: purge(db, log)},
 		{Name: "erase", Schedule: "0 10 * * * *", Run: erase(db, log)},
+		{Name: "sketches", Schedule: "0 40 * * * *", Run: sketches(db, log)},
 	}
 }
 
@@ -51,6 +52,14 @@ func erase(db *promptdb.DB, log *slog.Logger) function.Func {
 	return func(ctx context.Context, _ function.Invocation) error {
 		accounts, err := db.Erase(ctx)
 		log.LogAttrs(ctx, slog.LevelInfo, "erase", slog.Int("accounts", accounts))
+		return err
+	}
+}
+
+func sketches(db *promptdb.DB, log *slog.Logger) function.Func {
+	return func(ctx context.Context, _ function.Invocation) error {
+		prompts, err := db.KeepSketches(ctx)
+		log.LogAttrs(ctx, slog.LevelInfo, "sketches", slog.Int("prompts", prompts))
 		return err
 	}
 }

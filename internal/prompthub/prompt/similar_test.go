@@ -1,0 +1,51 @@
+package prompt_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// sentenceOf is a text of so many words, from a number on.
+func sentenceOf(from, n int) string {
+	var words []string
+	for i := range n {
+		words = append(words, fmt.Sprint("word", from+i))
+	}
+	return strings.Join(words, " ")
+}
+
+func TestLike(t *testing.T) {
+	t.Parallel()
+	runs := prompt.RunsOf
+	require.InDelta(t, 1, runs("I want you — to ACT as a chef!").Like(runs("i want you to act, as a chef")), 0, "signs and case mean nothing")
+	require.Zero(t, runs("I want you to act as a chef").Like(runs("I want you to act as a cook")), "short texts are only like themselves")
+	require.Zero(t, runs("").Like(runs("")))
+	require.Zero(t, runs("?!").Like(runs("a text")))
+	// 100 words are 98 runs; half of the words shared are 48 runs of 148
+	require.InDelta(t, 48.0/148, runs(sentenceOf(0, 100)).Like(runs(sentenceOf(50, 100))), 1e-9)
+	require.InDelta(t, 1, runs("你是一名厨师").Like(runs("你是一名厨师")), 0)
+}
+
+// TestSketchEstimates: the more two texts have in common, the more of their sketches: a number is
+// common with the square of their likeness.
+func TestSketchEstimates(t *testing.T) {
+	t.Parallel()
+	for _, shared := range []int{0, 40, 60, 80, 95} {
+		common, like := 0, 0.0
+		const times = 200
+		for i := range times {
+			a, b := prompt.RunsOf(sentenceOf(i*1000, 100)), prompt.RunsOf(sentenceOf(i*1000+100-shared, 100))
+			like = a.Like(b)
+			common += a.Sketch().Common(b.Sketch())
+		}
+		require.InDelta(t, 16*math.Pow(like, 2), float64(common)/times, 0.7, "%d words shared, like %.2f", shared, like)
+	}
+	require.Equal(t, 16, prompt.RunsOf("short").Sketch().Common(prompt.RunsOf("Short.").Sketch()))
+	require.Zero(t, prompt.RunsOf("short").Sketch().Common(prompt.RunsOf("long").Sketch()))
+}

@@ -1,0 +1,208 @@
+package promptdb
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// Who writes is told of public prompts that are like his. A timer keeps sketches of the newest
+// public prompts together in a few rows of SystemState, which each instance reads once in a while:
+// so no write of a prompt costs a row more, and a prompt is found within an hour. What a sketch
+// finds is read as anybody reads it, so nobody is shown what he may not see.
+
+const (
+	maxSketches    = 20_000 // the newest: some three megabytes of an instance that was asked
+	sketchesPerRow = 250
+	sketchesFor    = 10 * time.Minute // an instance believes what it read for so long
+	maxCandidates  = 5
+
+	sketchesPartition = "sketches"
+)
+
+type sketched struct {
+	id     prompt.ID
+	sketch prompt.Sketch
+}
+
+// sketches is what was read of them.
+type sketches struct {
+	reading singleflight.Group
+	mu      sync.Mutex
+	all     []sketched
+	at      time.Time
+}
+
+// KeepSketches is the job that writes the sketches of all public prompts, and returns their number.
+func (db *DB) KeepSketches(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, JobEnds)
+	defer cancel()
+	var all []sketched
+	newest := func() {
+		slices.SortFunc(all, func(a, b sketched) int { return cmp.Compare(b.id, a.id) })
+		all = all[:min(len(all), maxSketches)]
+	}
+	for row, err := range table.All(ctx, db.store, db.t.Prompts, table.Range{From: "0"}) {
+		if err != nil {
+			return 0, unavailable(err)
+		}
+		rec, err := parseRecord(row)
+		if err != nil || rec.purging || !rec.Listed() {
+			continue // what cannot be read is a finding of anti-entropy
+		}
+		all = append(all, sketched{rec.ID, prompt.RunsOf(rec.Content().Words()).Sketch()})
+		if len(all) == 2*maxSketches {
+			newest()
+		}
+	}
+	newest()
+	n := 0
+	for page := range slices.Chunk(all, sketchesPerRow) {
+		row := table.Row{Key: sketchesKey(n), Props: table.Props{{Name: "Sketches", Value: table.String(sketchesText(page))}}}
+		if err := db.write(ctx, db.t.SystemState, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
+			return 0, unavailable(fmt.Errorf("write sketches: %w", err))
+		}
+		n++
+	}
+	for row, err := range table.All(ctx, db.store, db.t.SystemState, table.Range{Partition: sketchesPartition, From: sketchesKey(n).Row}) {
+		if err == nil {
+			err = db.remove(ctx, db.t.SystemState, row.Key)
+		}
+		if err != nil {
+			return 0, unavailable(err)
+		}
+	}
+	return len(all), nil
+}
+
+func sketchesKey(n int) table.Key {
+	return table.Key{Partition: sketchesPartition, Row: fmt.Sprintf("%06d", n)}
+}
+
+// sketchesText writes sketches: an id and sixteen numbers each.
+func sketchesText(all []sketched) string {
+	var b strings.Builder
+	for _, s := range all {
+		var numbers []byte
+		for _, x := range s.sketch {
+			numbers = binary.BigEndian.AppendUint32(numbers, x)
+		}
+		b.WriteString(string(s.id) + base64.RawStdEncoding.EncodeToString(numbers) + "\n")
+	}
+	return b.String()
+}
+
+// parseSketches reads what sketchesText wrote, and skips what it did not.
+func parseSketches(text string) []sketched {
+	var all []sketched
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if len(line) <= idLength {
+			continue
+		}
+		id, ok := parseID(line[:idLength])
+		numbers, err := base64.RawStdEncoding.DecodeString(line[idLength:])
+		s := sketched{id: id}
+		if !ok || err != nil || len(numbers) != 4*len(s.sketch) {
+			continue
+		}
+		for i := range s.sketch {
+			s.sketch[i] = binary.BigEndian.Uint32(numbers[4*i:])
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+const idLength = 26
+
+// sketchesNow returns the sketches, which may be some minutes old.
+func (db *DB) sketchesNow(ctx context.Context) ([]sketched, error) {
+	s := &db.sketches
+	s.mu.Lock()
+	all, at := s.all, s.at
+	s.mu.Unlock()
+	if !at.IsZero() && db.now().Sub(at) < sketchesFor {
+		return all, nil
+	}
+	v, err, _ := s.reading.Do("", func() (any, error) {
+		var all []sketched
+		for row, err := range table.All(context.WithoutCancel(ctx), db.store, db.t.SystemState, table.Range{Partition: sketchesPartition}) {
+			if err != nil {
+				return nil, unavailable(err)
+			}
+			all = append(all, parseSketches(row.Props.Get("Sketches").Str())...)
+		}
+		s.mu.Lock()
+		s.all, s.at = all, db.now()
+		s.mu.Unlock()
+		return all, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.([]sketched), nil
+}
+
+// A Similar is a public prompt that is like a text.
+type Similar struct {
+	View
+	Like float64 // how much they have in common, from prompt.Alike to 1
+}
+
+// Similar returns public prompts whose texts are like one, the most alike first. The prompt that is
+// being written itself is none of them.
+func (db *DB) Similar(ctx context.Context, viewer, text string, itself prompt.ID) ([]Similar, error) {
+	all, err := db.sketchesNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	runs := prompt.RunsOf(text)
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	sketch := runs.Sketch()
+	type candidate struct {
+		id     prompt.ID
+		common int
+	}
+	var candidates []candidate
+	for _, s := range all {
+		if n := s.sketch.Common(sketch); n > 0 && s.id != itself {
+			candidates = append(candidates, candidate{s.id, n})
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.common - a.common })
+	candidates = candidates[:min(len(candidates), maxCandidates)]
+	found := make([]Similar, len(candidates))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, c := range candidates {
+		g.Go(func() error {
+			v, err := db.Get(gctx, viewer, c.id)
+			if fault.Of(err) == fault.NotFound || err == nil && !v.Listed() {
+				return nil // taken back since
+			}
+			found[i] = Similar{v, runs.Like(prompt.RunsOf(v.Content().Words()))}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(s Similar) bool { return s.Like < prompt.Alike })
+	slices.SortStableFunc(found, func(a, b Similar) int { return cmp.Compare(b.Like, a.Like) })
+	return found, nil
+}
