@@ -119,7 +119,20 @@ func (d PromptDraft) draft() prompt.Draft {
 		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Labels: d.Labels, Kind: prompt.Kind(d.Kind), Text: d.Text,
 		Messages: messages(d.Messages), Config: string(d.Config), Variables: variables(d.Variables),
 		Tags: names(d.Tags), OwnTags: d.OwnTags, Visibility: prompt.Visibility(d.Visibility),
+		Source: d.Source.source(),
 	}
+}
+
+// source returns the file as it is to be kept; nil for none, and for one that cannot be.
+func (s *Source) source() *prompt.Source {
+	if s == nil {
+		return nil
+	}
+	made := &prompt.Source{Format: s.Format, File: s.File, Bytes: s.Data}
+	if !made.Kept() {
+		return nil
+	}
+	return made
 }
 
 func output(v prompthub.View) *promptOutput { return &promptOutput{ETag: etag(v), Body: encode(v)} }
@@ -208,7 +221,7 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*promptOutput,
 func (p PromptPatch) change() prompthub.Patch {
 	change := prompthub.Patch{
 		Name: p.Name.pointer(), Title: p.Title.pointer(), Description: p.Description.pointer(), Text: p.Text.pointer(), Message: p.Message.Value,
-		Labels: p.Labels.Value,
+		Labels: p.Labels.Value, Source: p.Source.source(),
 	}
 	if p.Kind.Set {
 		kind := prompt.Kind(p.Kind.Value)

@@ -213,3 +213,28 @@ func TestSyntax(t *testing.T) {
 	report, _ = ann.imported("x"+strings.Repeat("<!-- -->", 32<<10)+"x", "file=large.md&dryRun=true")
 	require.Equal(t, []string{"source"}, report[0].Loss, "is not kept")
 }
+
+// TestFilesGoAlong: who makes a prompt of a file says which, and has it back; not where it says
+// something else.
+func TestFilesGoAlong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	file := "---\nname: a # so\n---\n\nText.\n"
+	source := func(file string) string {
+		return fmt.Sprintf(`"source":{"format":"markdown","file":"a.md","data":%q}`, base64.StdEncoding.EncodeToString([]byte(file)))
+	}
+	p := ann.do(http.MethodPost, prompts, `{"name":"a","title":"a","text":"Text.",`+source(file)+`}`).is(201).prompt()
+	back, _ := ann.export(p.ID, "format=markdown")
+	require.Equal(t, file, back)
+	other := strings.Replace(file, "Text", "Other", 1)
+	ann.do(http.MethodPatch, prompts+"/"+p.ID, `{"text":"Other.",`+source(other)+`}`, "If-Match", "*").is(200)
+	back, _ = ann.export(p.ID, "format=markdown")
+	require.Equal(t, other, back)
+	back, _ = ann.export(p.ID, "format=markdown&version=1")
+	require.Equal(t, file, back)
+	ann.do(http.MethodPut, prompts+"/"+p.ID, `{"title":"a","text":"Third.","visibility":"private",`+source("Spam.")+`}`, "If-Match", "*").is(200)
+	back, _ = ann.export(p.ID, "format=markdown")
+	require.Contains(t, back, "\nThird.\n")
+	ann.do(http.MethodPost, prompts, `{"title":"b","text":"x","source":{"format":"docx","file":"a","data":""}}`).problem(422)
+}

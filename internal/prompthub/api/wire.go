@@ -67,6 +67,14 @@ type NewPrompt struct {
 	Tags        []string        `json:"tags,omitempty" doc:"At most 10 active tags of the catalog, each once, in either case" example:"[\"development\",\"code-review\"]"`
 	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Who may read the prompt reads them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
 	Visibility  string          `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"Who sees it" example:"public"`
+	Source      *Source         `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
+}
+
+// A Source is a file with one prompt.
+type Source struct {
+	Format string `json:"format" enum:"command,csv,dotprompt,fabric,github-models,jsonl,langchain,langfuse,markdown,open-webui,prompts.chat,prompty,skill,vscode" doc:"Which program's" example:"skill"`
+	File   string `json:"file" maxLength:"255" doc:"Its name, with the folders that say what it is" example:"code-review/SKILL.md"`
+	Data   []byte `json:"data" doc:"Its bytes as base64, as far as a body has room; POST /import takes larger files, and more than 256 KiB are not kept. It comes back only where it says what the version holds" example:"LS0tCm5hbWU6IGEKLS0tCkhpLgo="`
 }
 
 // A PromptDraft is what PUT /prompts/{id} takes: all of what an author writes.
@@ -84,6 +92,7 @@ type PromptDraft struct {
 	Tags        []string        `json:"tags,omitempty" doc:"At most 10 tags, active ones or those it has, each once; absent for none" example:"[\"development\",\"code-review\"]"`
 	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Who may read the prompt reads them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
 	Visibility  string          `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
+	Source      *Source         `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
 
 // A PromptPatch is what PATCH /prompts/{id} takes: a JSON merge patch.
@@ -101,6 +110,7 @@ type PromptPatch struct {
 	Tags        optional[[]string]        `json:"tags,omitzero" nullable:"true" doc:"As in PUT, in place of all tags; absent leaves them, null removes them" example:"[\"development\"]"`
 	OwnTags     optional[[]string]        `json:"ownTags,omitzero" nullable:"true" doc:"As in PUT, in place of all; absent leaves them, null removes them" example:"[\"kitchen; later\"]"`
 	Visibility  optional[string]          `json:"visibility,omitzero" enum:"private,public" doc:"As in PUT; absent leaves it" example:"private"`
+	Source      *Source                   `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
 
 // A Filling is what POST /prompts/{id}/render takes.

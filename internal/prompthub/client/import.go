@@ -179,7 +179,10 @@ func Mustache(rows iter.Seq2[format.Row, error]) iter.Seq2[format.Row, error] {
 	return func(yield func(format.Row, error) bool) {
 		for row, err := range rows {
 			if row.Err == nil {
-				row.Document, row.Err = row.Mustache()
+				was := row.Document
+				if row.Document, row.Err = row.Mustache(); !row.SameContent(was) {
+					row.Source = nil // it no longer says what the prompt does
+				}
 			}
 			if !yield(row, err) {
 				return

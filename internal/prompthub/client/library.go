@@ -190,6 +190,9 @@ func change(d format.Document) map[string]any {
 	if d.Config != nil {
 		m["config"] = d.Config
 	}
+	if d = sendable(d); d.Source != nil {
+		m["source"] = d.Source
+	}
 	return m
 }
 
@@ -230,8 +233,8 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 // Add makes a prompt of a document. Unlike Create it does so again where the same was made before:
 // only the tries of one call have one key.
 func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err error) {
-	d.Versions, d.Source = nil, nil // which one request cannot make
-	body, err := json.Marshal(d.Titled())
+	d.Versions = nil // which one request cannot make
+	body, err := json.Marshal(sendable(d).Titled())
 	if err != nil {
 		return made, err
 	}

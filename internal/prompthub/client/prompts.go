@@ -40,7 +40,8 @@ func (c *Client) Me(ctx context.Context) (string, error) {
 // in dev mode. It reports false where the same call made it before.
 func (c *Client) Create(ctx context.Context, user string, d format.Document) (bool, error) {
 	d = d.Titled()
-	d.Versions, d.Source = nil, nil // which one request cannot make
+	d.Versions = nil // which one request cannot make
+	d = sendable(d)
 	if d.Tags == nil {
 		d.Tags = []string{}
 	}
@@ -53,8 +54,24 @@ func (c *Client) Create(ctx context.Context, user string, d format.Document) (bo
 	return status == http.StatusCreated, err
 }
 
-// key names the content: the same again creates nothing.
+const (
+	// maxSource is how many bytes of a file go along with what it says: a body has 256 KiB.
+	maxSource     = 64 << 10
+	maxSourceName = 255 // bytes
+)
+
+// sendable returns a document without the file that it was made of, where that is too large to go
+// along.
+func sendable(d format.Document) format.Document {
+	if s := d.Source; s != nil && (len(s.Data) > maxSource || len(s.File) > maxSourceName) {
+		d.Source = nil
+	}
+	return d
+}
+
+// key names the content: the same again creates nothing, in whatever file it is.
 func key(user string, d format.Document) string {
+	d.Source = nil
 	// Neither type can fail.
 	b, _ := json.Marshal([]any{user, d})
 	return keyOf(b)

@@ -84,6 +84,7 @@ func (c *comparison) file(f format.File, byName map[string]string) {
 		i.Err = errMany
 	} else {
 		i.document, i.Err = format.Read(i.Format, f.Path, f.Bytes)
+		i.document.Source = &format.Source{Format: i.Format, File: f.Path, Data: f.Bytes}
 	}
 	e, known := c.lock.Prompts[f.Path]
 	if !known && i.Err == nil {
