@@ -132,8 +132,8 @@ func ref(name string) (prompt.Ref, error) {
 
 func searchCommand() command.Command {
 	return asking(command.Command{
-		Name: "search", Args: []string{"[WORD...]"}, Short: "list prompts whose titles have the words",
-		Long: "Lists public prompts whose titles have words that begin with those given, the newest first; without a word, the newest.",
+		Name: "search", Args: []string{"[WORD...]"}, Short: "list prompts that have the words",
+		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the newest\nfirst; without a word, the newest. Of my own prompts titles alone are searched.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
 		limit := flags.Int("limit", 20, "most prompts, up to 100")

@@ -106,6 +106,7 @@ var tableNames = [
   'PromptVotesByVoter'
   'TagIndex'
   'TitleSearchIndex'
+  'TextSearchIndex'
   'PublicPromptsNewestIndex'
   'PublicPromptsMostLikedIndex'
   'PublicPromptsHotIndex'

@@ -13,7 +13,7 @@ var mutants = []mutant{
 	},
 	{
 		"Pending is cleared before the index rows are written", "change.go",
-		"	if err := w.db.project(ctx, rec); err != nil {", "	w.db.clear(ctx, rec)\n	if err := w.db.project(ctx, rec); err != nil {",
+		"	if err := w.db.project(ctx, rec, theRows); err != nil {", "	w.db.clear(ctx, rec, theRows)\n	if err := w.db.project(ctx, rec, theRows); err != nil {",
 	},
 	{
 		"stale keys are not recorded", "commit.go",
@@ -76,8 +76,32 @@ var mutants = []mutant{
 		"			return fmt.Errorf(\"%s of %s: %w\", ops[0].Kind, name, err)", "			return nil",
 	},
 	{
+		"rows of the text index count as written that were not", "project.go",
+		"	if which&theText != 0 && rec.behind != nil {\n		props = append(", "	if rec.behind != nil {\n		props = append(",
+	},
+	{
+		"an edit forgets which words an earlier one took away", "behind.go",
+		"		before = slices.Concat(before, was.behind.Stale)\n", "",
+	},
+	{
+		"an edit takes words for written that an earlier one was to write", "behind.go",
+		"		there = minus(there, was.behind.Write)\n", "",
+	},
+	{
+		"nobody comes to write what is behind", "commit.go",
+		"	case rec.behind == nil:\n		w.done()", "	case true:\n		w.done()",
+	},
+	{
+		"a search in texts shows what is private", "findtext.go",
+		"rec.purging || !rec.Listed() || ", "rec.purging || ",
+	},
+	{
+		"purge leaves rows of the text index", "behind.go",
+		"	if rec.behind == nil {\n		return nil\n	}\n	words", "	if true {\n		return nil\n	}\n	words",
+	},
+	{
 		"a job succeeds although Pending was not cleared", "repair.go",
-		"	if !db.clear(ctx, rec) {", "	if !db.clear(ctx, rec) && false {",
+		"	if !db.clear(ctx, rec, which) {", "	if !db.clear(ctx, rec, which) && false {",
 	},
 	{
 		"deleting answers although public rows are left", "change.go",

@@ -34,7 +34,8 @@ const (
 type Search struct {
 	Order  Order
 	Tags   []prompt.Tag // all of them
-	Words  prompt.Query // all of them, in the title
+	Words  prompt.Query // all of them, each in the title or in the text
+	Titles bool         // all of them in the title
 	Limit  int
 	Cursor string
 }
@@ -43,7 +44,11 @@ type Search struct {
 func (q Search) scope() string {
 	tags := slices.Clone(q.Tags)
 	slices.Sort(tags)
-	return fmt.Sprintf("prompts %s %q %q", q.Order, slices.Compact(tags), q.Words)
+	where := ""
+	if !q.Titles && !q.Words.Empty() {
+		where = " text"
+	}
+	return fmt.Sprintf("prompts %s %q %q%s", q.Order, slices.Compact(tags), q.Words, where)
 }
 
 // Search returns public prompts.
@@ -53,7 +58,7 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 		case q.Words.Nothing():
 			return promptdb.Page{}, nil
 		case len(q.Tags) > 0 || !q.Words.Empty():
-			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Order: q.Order}, after, q.Limit)
+			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Order: q.Order}, after, q.Limit)
 		case q.Order == "" || q.Order == Newest:
 			return s.db.Newest(ctx, after, q.Limit)
 		}

@@ -26,6 +26,7 @@ func encode(v prompthub.View) Prompt {
 	}
 	p.Kind, p.Messages, p.Config, p.Variables = encodeContent(v.Content())
 	p.Production = v.Labels[prompt.Production]
+	p.FoundIn, p.Snippet = v.Found.String(), v.Snippet
 	if v.Origin.ID != "" {
 		p.Origin = &Origin{ID: string(v.Origin.ID), Version: v.Origin.Version}
 	}

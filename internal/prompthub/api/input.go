@@ -28,7 +28,7 @@ type (
 	// Filter chooses prompts.
 	Filter struct {
 		Tag []string `query:"tag" doc:"Only prompts with all of these tags: separated by commas, or the parameter several times" example:"[\"development\"]"`
-		Q   string   `query:"q" doc:"Only prompts whose title has, for each of these words, one that begins with it; at most 200 UTF-16 code units" example:"code review"`
+		Q   string   `query:"q" doc:"Only prompts whose title has, for each of these words, one that begins with it; at most 200 UTF-16 code units. Where there is a parameter in, it says whether texts count too" example:"code review"`
 	}
 	// Matching names the version that a change is based on.
 	Matching struct {

@@ -22,8 +22,8 @@ func fails(common []int, more ...int) []int { return append(append([]int{}, comm
 func (a *api) prompts() {
 	route(a, reader, huma.Operation{
 		OperationID: "list-prompts", Method: http.MethodGet, Path: "/prompts", Tags: []string{"prompts"},
-		Summary: "Public prompts, by tags and title words", Errors: badQuery,
-		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
+		Summary: "Public prompts, by tags and words", Errors: badQuery,
+		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title or, unless in is title, as a whole word of the text; foundIn tells which. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
 	}, a.search)
 	route(a, user, huma.Operation{
 		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
@@ -64,6 +64,7 @@ func (a *api) prompts() {
 
 type searchInput struct {
 	Sort string `query:"sort" enum:"newest,most-liked,hot,best" default:"newest" doc:"The order; among equals, newer first. most-liked: by likes - dislikes. hot: ten times the score is worth one week of age. best: by the share of likes, as far as its votes make sure of it. GET /prompts/{id}/rank explains a place"`
+	In   string `query:"in" enum:"text,title" default:"text" doc:"Where the words of q are looked for. text: each in the title, as title does, or as a whole word in the text; of a text at most 150 words count, no stop words (the, of, …), and edits follow within seconds. title: each as the beginning of a word of the title"`
 	Filter
 	Fields
 	Paging
@@ -78,7 +79,7 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*listOutput,
 		return nil, err
 	}
 	page, err := a.Service.Search(ctx, c.User, prompthub.Search{
-		Order: prompthub.Order(in.Sort), Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor,
+		Order: prompthub.Order(in.Sort), Tags: tags, Words: words, Titles: in.In == "title", Limit: in.Limit, Cursor: in.Cursor,
 	})
 	if err != nil {
 		return nil, err

@@ -19,6 +19,8 @@ type Prompt struct {
 	FormerName  string          `json:"formerName,omitempty" doc:"In the answer to restore alone: the name that it had, which another prompt has taken" example:"reviews/code"`
 	Message     string          `json:"message,omitempty" doc:"Why the content was changed; absent in lists" example:"Names the language first"`
 	Excerpt     string          `json:"excerpt,omitempty" doc:"How the text begins, in one line; in lists" example:"I want you to act as a code reviewer."`
+	FoundIn     string          `json:"foundIn,omitempty" enum:"title,text" doc:"In a search of texts: text where one of the words at least is in the text alone" example:"text"`
+	Snippet     string          `json:"snippet,omitempty" doc:"With foundIn text: the part of the text in which a word was found, in one line" example:"…explain what a regex does, piece by piece…"`
 	Text        string          `json:"text,omitempty" doc:"The prompt itself, byte for byte as its author sent it; absent in lists" example:"I want you to act as a code reviewer."`
 	Kind        string          `json:"kind,omitempty" enum:"text,chat" doc:"Whether it has a text or messages" example:"text"`
 	Messages    []Message       `json:"messages,omitempty" doc:"Of a chat; absent in lists" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`

@@ -109,7 +109,7 @@ func (c *Client) Render(ctx context.Context, f Found, values map[string]string) 
 	return rendered, err
 }
 
-// Search returns up to limit public prompts whose titles have the words, or prompts of the
+// Search returns up to limit public prompts that have the words, or prompts of the
 // caller's.
 func (c *Client) Search(ctx context.Context, words string, mine bool, limit int) ([]Found, error) {
 	path := "/prompts"

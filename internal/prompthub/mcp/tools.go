@@ -121,7 +121,7 @@ type Named struct {
 }
 
 type searchInput struct {
-	Query  string   `json:"query,omitempty" jsonschema:"Words of the title, each by its beginning"`
+	Query  string   `json:"query,omitempty" jsonschema:"Words, each the beginning of one of the title or a whole one of the text; of the caller's own prompts, of the title alone"`
 	Tag    string   `json:"tag,omitempty" jsonschema:"Only prompts with this tag; list_tags lists them"`
 	Tags   []string `json:"tags,omitempty" jsonschema:"Only prompts with all of these tags"`
 	Mine   bool     `json:"mine,omitempty" jsonschema:"Only the caller's own prompts, private ones too"`

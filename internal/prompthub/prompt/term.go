@@ -20,12 +20,38 @@ func terms(normalized string) []term {
 	if folds(normalized) {
 		normalized = fold(normalized)
 	}
+	if ascii(normalized) {
+		return asciiTerms(normalized)
+	}
 	rs := []rune(normalized)
 	var ts []term
 	for i := 0; i < len(rs); {
 		end := max(runEnd(rs, i), chainEnd(rs, i))
 		if end > i {
 			ts = append(ts, term(rs[i:end]))
+		}
+		i = max(end, i+1)
+	}
+	return ts
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// asciiTerms is terms of a text that has no runs and needs no folding: nearly every one.
+func asciiTerms(normalized string) []term {
+	bs := []byte(normalized)
+	var ts []term
+	for i := 0; i < len(bs); {
+		end := chainEnd(bs, i)
+		if end > i {
+			ts = append(ts, term(normalized[i:end]))
 		}
 		i = max(end, i+1)
 	}
@@ -81,7 +107,7 @@ func runEnd(rs []rune, i int) int {
 }
 
 // chainEnd returns the end of the chain that begins at i, i where none does.
-func chainEnd(rs []rune, i int) int {
+func chainEnd[R byte | rune](rs []R, i int) int {
 	end := i
 	for {
 		word := end
@@ -103,11 +129,11 @@ func chainEnd(rs []rune, i int) int {
 }
 
 // wordEnd returns the end of the word that begins at i, i where none does.
-func wordEnd(rs []rune, i int) int {
-	if i >= len(rs) || !spaced(rs[i]) {
+func wordEnd[R byte | rune](rs []R, i int) int {
+	if i >= len(rs) || !spaced(rune(rs[i])) {
 		return i
 	}
-	for i++; i < len(rs) && (spaced(rs[i]) || mark(rs[i])); i++ {
+	for i++; i < len(rs) && (spaced(rune(rs[i])) || mark(rune(rs[i]))); i++ {
 	}
 	return i
 }
@@ -117,6 +143,9 @@ func mark(r rune) bool { return r >= 0x80 && unicode.In(r, unicode.Mn, unicode.M
 
 // spaced reports whether r is a letter or digit of a script that parts words by spaces.
 func spaced(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
+	}
 	return (unicode.IsLetter(r) || unicode.IsNumber(r)) && !unspaced(r)
 }
 

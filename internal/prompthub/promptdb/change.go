@@ -74,17 +74,17 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 		if errors.Is(err, ErrUnchanged) {
 			// A publish that nobody heard of may be on its way under the ETag that was read: with another
 			// one it never lands.
-			if !rec.Listed() && !db.clear(ctx, *rec) {
+			if !rec.Listed() && !db.clear(ctx, *rec, theRows) {
 				if err := wait(ctx, time.Time{}); err != nil {
 					return prompt.Prompt{}, err
 				}
 				continue
 			}
-			w.done()
+			w.leave(*rec)
 			return rec.Prompt, w.readTally(ctx)
 		}
 		if err != nil {
-			w.done()
+			w.leave(*rec)
 			return prompt.Prompt{}, err
 		}
 		if err := w.wake(ctx); err != nil {
@@ -116,7 +116,7 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.Prompt, error) {
 	var hearing errgroup.Group
 	hearing.Go(func() error { return w.readTally(ctx) })
-	if err := w.db.project(ctx, rec); err != nil {
+	if err := w.db.project(ctx, rec, theRows); err != nil {
 		w.db.log.WarnContext(ctx, "projection cut short; its wake-up will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
 			return prompt.Prompt{}, &fault.Error{
@@ -126,8 +126,8 @@ func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.
 		}
 		return rec.Prompt, hearing.Wait()
 	}
-	if w.db.clear(ctx, rec) { // whoever else waits for the prompt need not wait for the answer
-		w.done()
+	if w.db.clear(ctx, rec, theRows) { // whoever else waits for the prompt need not wait for the answer
+		w.leave(rec)
 	}
 	return rec.Prompt, hearing.Wait()
 }
@@ -176,11 +176,11 @@ func (db *DB) takeOver(ctx context.Context, w *work, rec *record) error {
 	if err != nil {
 		return err
 	}
-	if err := db.project(ctx, committed); err != nil {
+	if err := db.project(ctx, committed, theRows); err != nil {
 		return unavailable(err)
 	}
 	db.count(ctx, "repairs", 1)
-	db.clear(ctx, committed)
+	db.clear(ctx, committed, theRows)
 	return nil
 }
 

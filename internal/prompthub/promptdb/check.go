@@ -37,8 +37,8 @@ func (d Difference) left() bool {
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, d.Key, d.What) }
 
 // checkTruth compares everything that follows from a truth row with it. A prompt that is being
-// projected is not looked at.
-func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, error) {
+// projected is not looked at. Rows of the text index are compared where text says so.
+func (db *DB) checkTruth(ctx context.Context, row table.Row, text func(prompt.ID) bool) ([]Difference, error) {
 	rec, err := parseRecord(row)
 	if err != nil {
 		return []Difference{{Table: db.t.Prompts, Key: row.Key, What: err.Error()}}, nil //nolint:nilerr // the error is the finding
@@ -79,6 +79,12 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row) ([]Difference, erro
 		differ(db.t.Prompts, row.Key, "contradicts itself: %s", unlike(row.Props, own.Props))
 	}
 	want := append(db.rows(rec.Prompt), indexRow{db.t.Prompts, rec.mineRow()})
+	switch {
+	case rec.behind.overdue(db.now()):
+		differ(db.t.Prompts, row.Key, "has been behind in the text index since %s", rec.behind.Since.Format("2006-01-02 15:04:05"))
+	case rec.behind == nil && text(rec.ID):
+		want = append(want, db.textRows(rec.Prompt)...)
+	}
 	for _, r := range want {
 		got, err := db.get(ctx, r.table, r.row.Key)
 		switch {
@@ -119,6 +125,9 @@ func unlike(got, want table.Props) string {
 func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Difference, error) {
 	d := Difference{Table: name, Key: row.Key, author: row.Props.Get("AuthorId").Str(), id: prompt.ID(row.Props.Get("PromptId").Str()), stray: &row}
 	e, id, ok := db.entry(name, row.Key)
+	if db.isText(name) {
+		d.id = id // which is in its key alone
+	}
 	if !ok || id != d.id {
 		d.What, d.id = "is no row that this version writes", ""
 		return []Difference{d}, nil
@@ -130,7 +139,7 @@ func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Dif
 	switch {
 	case rec == nil:
 		d.What = "belongs to a prompt that does not exist"
-	case rec.lease.held(db.now()) || rec.purging && name == db.t.DeletedIndex:
+	case rec.lease.held(db.now()) || rec.purging && name == db.t.DeletedIndex || rec.behind != nil && db.isText(name):
 		return nil, nil
 	case !e.of(rec.Prompt):
 		d.What = "should not be there"

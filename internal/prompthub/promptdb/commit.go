@@ -139,6 +139,16 @@ func (w *work) done() {
 	}
 }
 
+// leave is done, where nothing is left for the wake-up but what is behind.
+func (w *work) leave(rec record) {
+	switch {
+	case rec.behind == nil:
+		w.done()
+	case w.unknown == 0:
+		w.expedite()
+	}
+}
+
 // expedite brings the wake-up forward, where what it is to find has been written.
 func (w *work) expedite() {
 	if !w.wokenAt.IsZero() {
@@ -187,6 +197,7 @@ func (w *work) commit(ctx context.Context, was *record, now record, ops ...table
 		mark.Stale = mark.Stale.without(entriesOf(now.Prompt))
 	}
 	now.lease, now.rowsVersion = mark, RowsVersion
+	now.behind = behindAfter(was, now)
 	row, err := now.row()
 	if err != nil {
 		return record{}, err

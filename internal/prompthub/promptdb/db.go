@@ -33,6 +33,7 @@ type Tables struct {
 	VotesByVoter string `envconfig:"TABLE_VOTES_BY_VOTER" default:"PromptVotesByVoter"`
 	TagIndex     string `envconfig:"TABLE_TAG_INDEX" default:"TagIndex"`
 	TitleIndex   string `envconfig:"TABLE_TITLE_INDEX" default:"TitleSearchIndex"`
+	TextIndex    string `envconfig:"TABLE_TEXT_INDEX" default:"TextSearchIndex"`
 	Newest       string `envconfig:"TABLE_NEWEST" default:"PublicPromptsNewestIndex"`
 	MostLiked    string `envconfig:"TABLE_MOST_LIKED" default:"PublicPromptsMostLikedIndex"`
 	Hot          string `envconfig:"TABLE_HOT" default:"PublicPromptsHotIndex"`
@@ -119,14 +120,14 @@ type DB struct {
 	sleep      func(context.Context, time.Duration) error
 	random     func(time.Duration) time.Duration
 	count      func(ctx context.Context, kind string, n int)
-	times      times
 	authors    authors
 	requeued   requeued
 	catalog    catalog
 	months     months
 	firstPages firstPageCache
 	turns      turns
-	whole      atomic.Bool // see longestPrefix
+	times      times
+	rowsAre    atomic.Int32 // the version that wrote all index rows, 0 where none did
 	tokens     tokens
 	sketches   sketches
 	known      users

@@ -79,7 +79,7 @@ func (db *DB) add(f *fill, p prompt.Prompt, likers []string) error {
 		indexRow{db.t.Prompts, c.row(p.AuthorID, p.ID)},
 		indexRow{db.t.Prompts, versionRow(p.AuthorID, p.ID, p.Current())},
 		indexRow{db.t.Prompts, table.Row{Key: nameKey(p.AuthorID, p.Name), Props: nameProps(p, c)}})
-	f.rows = append(f.rows, db.rows(p)...)
+	f.rows = append(append(f.rows, db.rows(p)...), db.textRows(p)...)
 	return nil
 }
 

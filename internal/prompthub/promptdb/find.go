@@ -13,10 +13,11 @@ import (
 )
 
 // A Search says which public prompts a search wants: with all of the tags, and all of the words in
-// the title. One tag or one word at least.
+// the title, or where Text is set each in the title or in the text. One tag or one word at least.
 type Search struct {
 	Tags  []prompt.Tag
 	Words prompt.Query
+	Text  bool
 	Order Order // "" is Newest
 }
 
@@ -38,12 +39,17 @@ func (w Search) match(props table.Props) bool {
 			title = p.Value.Str()
 		}
 	}
+	return w.tagged(tags) && w.Words.Match(title)
+}
+
+// tagged reports whether all tags that a search wants are among those that joinTags joined.
+func (w Search) tagged(tags string) bool {
 	for _, tag := range w.Tags {
 		if !amongTags(tags, string(tag)) {
 			return false
 		}
 	}
-	return w.Words.Match(title)
+	return true
 }
 
 // amongTags reports whether a tag is among those that joinTags joined.
@@ -85,6 +91,8 @@ func (db *DB) lists(w Search) []list {
 // tag, newest first, may be a second old, but for what this DB wrote.
 func (db *DB) Find(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	switch {
+	case w.Text && db.findsText() && len(w.Words.Words(prompt.LongestPrefix)) > 0:
+		return db.findText(ctx, w, after, limit)
 	case w.Order != "" && w.Order != Newest:
 		return db.findRanked(ctx, w, after, limit)
 	case after == "" && len(w.Tags) == 1 && w.Words.Empty():
@@ -250,7 +258,7 @@ func (db *DB) findRanked(ctx context.Context, w Search, after string, limit int)
 		s.left -= s.left/2 - half.left
 		s.reads = rankReads + max(half.reads, 0)
 	}
-	return db.walkRanked(ctx, s, w, row, limit)
+	return db.walkRanked(ctx, s, w.Order, row, limit, w.match)
 }
 
 // sortRanked sorts rows of any index as that of an order is sorted.
@@ -273,10 +281,10 @@ func sortRanked(by ranking, rows []table.Row, after string, limit int) Page {
 }
 
 // walkRanked goes through the index of an order and keeps what is wanted.
-func (db *DB) walkRanked(ctx context.Context, s *scan, w Search, after string, limit int) (Page, error) {
+func (db *DB) walkRanked(ctx context.Context, s *scan, order Order, after string, limit int, want func(table.Props) bool) (Page, error) {
 	var found []table.Row
 	for size := 4 * (limit + 1); ; size *= 4 {
-		rows, more, err := s.ranked(ctx, rankings[w.Order], after, s.size(size), w.match)
+		rows, more, err := s.ranked(ctx, rankings[order], after, s.size(size), want)
 		if err != nil {
 			return Page{}, err
 		}

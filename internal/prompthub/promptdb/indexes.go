@@ -22,9 +22,11 @@ type index struct {
 	props func(card table.Props, part string, p prompt.Prompt) table.Props
 	// whether programs are shown lists of it: its rows have outlines
 	programs bool
+	// whether searches walk it whose words it does not know: its rows have signatures
+	signed bool
 }
 
-// indexes are all indexes of prompts. A new one is an entry here, its key in keys.go and its
+// indexes are all indexes of prompts but textIndex. A new one is an entry here, its key in keys.go and its
 // table in Tables; projection, repair, anti-entropy, verify and reindex follow.
 var indexes = []index{
 	{
@@ -48,22 +50,25 @@ var indexes = []index{
 			return with(card, table.Prop{Name: "Score", Value: table.Int32(scoreOf(part))})
 		},
 		programs: true,
+		signed:   true,
 	},
 	{
-		code:  "o",
-		table: func(t Tables) string { return t.Hot },
-		parts: func(p prompt.Prompt) []string { return ranked(p, hotPart) },
-		key:   hotKey,
-		parse: func(key table.Key) (string, prompt.ID, bool) { return parseHot(key.Row) },
-		props: func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+		code:   "o",
+		table:  func(t Tables) string { return t.Hot },
+		parts:  func(p prompt.Prompt) []string { return ranked(p, hotPart) },
+		key:    hotKey,
+		parse:  func(key table.Key) (string, prompt.ID, bool) { return parseHot(key.Row) },
+		props:  func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+		signed: true,
 	},
 	{
-		code:  "b",
-		table: func(t Tables) string { return t.Best },
-		parts: func(p prompt.Prompt) []string { return ranked(p, bestPart) },
-		key:   bestKey,
-		parse: func(key table.Key) (string, prompt.ID, bool) { return parseBest(key.Row) },
-		props: func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+		code:   "b",
+		table:  func(t Tables) string { return t.Best },
+		parts:  func(p prompt.Prompt) []string { return ranked(p, bestPart) },
+		key:    bestKey,
+		parse:  func(key table.Key) (string, prompt.ID, bool) { return parseBest(key.Row) },
+		props:  func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+		signed: true,
 	},
 	{
 		code:  "t",

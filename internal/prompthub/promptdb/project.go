@@ -21,13 +21,21 @@ const maxThrottled = 4
 // errLate means that the time for index writes is over; the wake-up does the rest.
 var errLate = errors.New("too late to write index rows")
 
+// rowsOf says which index rows of a prompt are meant.
+type rowsOf int
+
+const (
+	theRows rowsOf = 1 << iota // those that answers wait for
+	theText                    // those of the text index
+)
+
 // project makes the index rows of a record that was just committed agree with it and clears its
 // Pending. Where it fails, Pending stays, and the wake-up finishes the work: a write whose
 // outcome is unknown may land until the lease ends, so nobody may go on before that.
-func (db *DB) project(ctx context.Context, rec record) error {
+func (db *DB) project(ctx context.Context, rec record, which rowsOf) error {
 	ctx = context.WithoutCancel(ctx) // the commit has landed: a caller who went away changes nothing
 	defer db.firstPages.changed(db.t, rec.Prompt)
-	if err := db.index(ctx, rec); err != nil {
+	if err := db.index(ctx, rec, which); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
 	}
 	db.count(ctx, "projections", 1)
@@ -35,14 +43,20 @@ func (db *DB) project(ctx context.Context, rec record) error {
 }
 
 // index writes the rows of a record and deletes its stale ones.
-func (db *DB) index(ctx context.Context, rec record) error {
+func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
 	sendBy := rec.lease.Until.Add(db.times.send - db.times.lease)
-	want := db.rows(rec.Prompt)
+	var want, stale []indexRow
+	if which&theRows != 0 {
+		want = db.rows(rec.Prompt)
+	}
+	if which&theText != 0 && rec.behind != nil {
+		late, gone := db.late(rec)
+		want, stale = append(want, late...), gone
+	}
 	wanted := make(map[string]bool, len(want))
 	for _, r := range want {
 		wanted[r.table+"\x00"+r.row.Partition+"\x00"+r.row.Row] = true
 	}
-	var stale []indexRow
 	for _, r := range db.keys(rec.lease.Stale, rec.ID) {
 		if !wanted[r.table+"\x00"+r.row.Partition+"\x00"+r.row.Row] {
 			stale = append(stale, r)
@@ -150,14 +164,17 @@ func without(ops []table.Op, index int) []table.Op {
 	return rest
 }
 
-// clear says that the index rows agree with the truth row. It reports whether it
+// clear says that index rows agree with the truth row. It reports whether it
 // did: not where somebody took over, nor where the answer was lost.
-func (db *DB) clear(ctx context.Context, rec record) bool {
+func (db *DB) clear(ctx context.Context, rec record, which rowsOf) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
 	defer cancel()
+	props := table.Props{{Name: "Pending", Value: table.String("")}}
+	if which&theText != 0 && rec.behind != nil {
+		props = append(props, table.Prop{Name: "Behind", Value: table.String("")})
+	}
 	_, err := db.store.Write(ctx, db.t.Prompts, table.Op{Kind: table.Merge, Row: table.Row{
-		Key: promptKey(rec.AuthorID, rec.ID), ETag: rec.etag,
-		Props: table.Props{{Name: "Pending", Value: table.String("")}},
+		Key: promptKey(rec.AuthorID, rec.ID), ETag: rec.etag, Props: props,
 	}})
 	if err != nil {
 		db.log.WarnContext(ctx, "pending not cleared; its wake-up will", slog.String("prompt", string(rec.ID)), slog.Any("error", err))

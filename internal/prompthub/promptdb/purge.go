@@ -76,6 +76,9 @@ func (db *DB) purge(ctx context.Context, author string, id prompt.ID, index tabl
 		return false, err
 	}
 	if rec != nil {
+		if err := db.purgeText(ctx, *rec); err != nil {
+			return false, err
+		}
 		if err := db.purgeTruth(ctx, *rec); err != nil {
 			return false, err
 		}

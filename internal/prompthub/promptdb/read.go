@@ -11,7 +11,9 @@ import (
 // A View is a prompt as one user sees it.
 type View struct {
 	prompt.Prompt
-	Excerpt string // how the text begins, in lists, where the text itself is absent
+	Excerpt string       // how the text begins, in lists, where the text itself is absent
+	Found   prompt.Where // where a search in texts found it
+	Snippet string       // around what it found in the text
 	MyVote  prompt.Vote
 	// where one version was asked for: that whose content the prompt shows here
 	Of     prompt.Version

@@ -14,11 +14,11 @@ import (
 
 // RowsVersion says which rows function wrote the index rows of a prompt. A binary
 // that meets a higher one leaves the prompt alone.
-const RowsVersion = 4
+const RowsVersion = 5
 
 // boundedTokens is the version from which on a title has at most prompt.MaxTokens tokens, which are
 // prefixes of up to prompt.LongestPrefix. With version 3 came outlines, which rows have or have
-// not; with version 4 the rows of Hot and Best.
+// not; with version 4 the rows of Hot and Best. See textual for version 5.
 const boundedTokens = 2
 
 // A record is a truth row.
@@ -29,6 +29,7 @@ type record struct {
 	rowsVersion int32     // of the binary that projected it last
 	projectedAt time.Time // when its counts were last brought up to date
 	lease       *lease    // set while the index rows may differ from it
+	behind      *behind   // set while those of the text index may
 	etag        string
 }
 
@@ -41,6 +42,9 @@ type lease struct {
 
 // held reports whether somebody else may be writing index rows now.
 func (p *lease) held(now time.Time) bool { return p != nil && now.Before(p.Until) }
+
+// taken returns about when the lease was taken.
+func (p *lease) taken() time.Time { return p.Until.Add(-leaseFor) }
 
 // alsoStale returns a mark with further stale entries.
 func (p *lease) alsoStale(e entries) *lease {
@@ -161,6 +165,13 @@ func (r record) row() (table.Row, error) {
 		text = string(b)
 	}
 	props = append(props, table.Prop{Name: "Pending", Value: table.String(text)})
+	if r.rowsVersion >= textual {
+		behind := ""
+		if r.behind != nil {
+			behind = jsonOf(r.behind)
+		}
+		props = append(props, table.Prop{Name: "Behind", Value: table.String(behind)})
+	}
 	return table.Row{Key: promptKey(r.AuthorID, r.ID), ETag: r.etag, Props: props}, nil
 }
 
@@ -213,6 +224,12 @@ func parseRecord(row table.Row) (record, error) {
 		r.lease = new(lease)
 		if err := json.Unmarshal([]byte(text), r.lease); err != nil {
 			return record{}, fmt.Errorf("%w: property Pending: %w", errUnreadable, err)
+		}
+	}
+	if text := row.Props.Get("Behind").Str(); text != "" {
+		r.behind = new(behind)
+		if err := json.Unmarshal([]byte(text), r.behind); err != nil {
+			return record{}, fmt.Errorf("%w: property Behind: %w", errUnreadable, err)
 		}
 	}
 	if promptKey(p.AuthorID, p.ID) != row.Key {

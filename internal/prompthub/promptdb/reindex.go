@@ -19,7 +19,7 @@ import (
 // orphans.
 func (db *DB) Reindex(ctx context.Context, orphans bool, report func(Difference), progress func(prompts int)) (int, error) {
 	r := reindexing{db: db, orphans: orphans, report: report}
-	for i, p := range db.parts() {
+	for i, p := range db.parts(everyPrompt) {
 		count := counter{tell: func(int) {}}
 		if i == 0 { // the truth rows come first: the rest is compared with what has been written
 			p.page, count.tell = r.truth, progress
@@ -48,7 +48,7 @@ type reindexing struct {
 func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found []Difference, errs failures) {
 	check := func(ctx context.Context, row table.Row) ([]Difference, error) {
 		if strings.HasPrefix(row.Row, "!") {
-			return r.db.checkBesideTruth(ctx, row)
+			return r.db.checkBesideTruth(ctx, row, everyPrompt)
 		}
 		author, id, err := truthKey(row.Key)
 		if err == nil {

@@ -200,13 +200,17 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 			return reconciled, err
 		}
 	}
-	if why != rewrite && rec.lease == nil && tally == rec.Tally && sameOutline(to.Released, rec.Released) {
+	agrees := why != rewrite && rec.lease == nil && tally == rec.Tally && sameOutline(to.Released, rec.Released)
+	if agrees && rec.behind == nil {
 		return db.afterCommits(w), nil
 	}
 	if err := w.wake(ctx); err != nil {
 		return reconciled, err
 	}
-	was.lease = was.lease.alsoStale(stray)
+	words, stray := stray.cutText()
+	if was.lease = was.lease.alsoStale(stray); why == rewrite {
+		was.behind = was.behind.whole(db.now(), words)
+	}
 	to.Tally, to.projectedAt = tally, db.now()
 	committed, err := w.commit(ctx, &was, to)
 	switch {
@@ -221,7 +225,11 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 	if rec.lease != nil {
 		db.count(ctx, "repairs", 1)
 	}
-	return db.projected(ctx, committed, why)
+	which := theRows | theText
+	if agrees {
+		which = theText
+	}
+	return db.projected(ctx, committed, why, which)
 }
 
 // afterCommits is the outcome of a job that has nothing to write: it waits for commits of its own
@@ -235,10 +243,10 @@ func (db *DB) afterCommits(w *work) outcome {
 
 // projected writes the index rows of a record that was just committed, and looks whether votes came
 // meanwhile.
-func (db *DB) projected(ctx context.Context, rec record, why reason) (outcome, error) {
+func (db *DB) projected(ctx context.Context, rec record, why reason, which rowsOf) (outcome, error) {
 	var after prompt.Tally
 	var g errgroup.Group
-	g.Go(func() error { return db.project(ctx, rec) })
+	g.Go(func() error { return db.project(ctx, rec, which) })
 	g.Go(func() (err error) {
 		after, err = db.tally(ctx, rec.ID)
 		return err
@@ -246,7 +254,7 @@ func (db *DB) projected(ctx context.Context, rec record, why reason) (outcome, e
 	if err := g.Wait(); err != nil {
 		return reconciled, err
 	}
-	if !db.clear(ctx, rec) {
+	if !db.clear(ctx, rec, which) {
 		// Its message is what would clear it: it must come again.
 		return retryAt(db.next(why, rec.lease.Until)), nil
 	}

@@ -13,7 +13,8 @@ type indexRow struct {
 	row   table.Row
 }
 
-// rows lists every index row that p must have: its locator, and what indexes say.
+// rows lists every index row that p must have when an answer says so: its locator, and what indexes
+// say.
 func (db *DB) rows(p prompt.Prompt) []indexRow {
 	rows := []indexRow{{db.t.Votes, table.Row{Key: locatorKey(p.ID), Props: locatorProps(p)}}}
 	card := summary(p)
@@ -21,11 +22,15 @@ func (db *DB) rows(p prompt.Prompt) []indexRow {
 	if p.Listed() {
 		outlined = with(card, outlines(p)...)
 	}
+	signed := signatureOf(p)
 	for _, x := range indexes {
 		for _, part := range x.parts(p) {
 			of := card
 			if x.programs {
 				of = outlined
+			}
+			if x.signed {
+				of = with(of, signed)
 			}
 			rows = append(rows, indexRow{x.table(db.t), table.Row{Key: x.key(part, p.ID), Props: x.props(of, part, p)}})
 		}
@@ -34,12 +39,15 @@ func (db *DB) rows(p prompt.Prompt) []indexRow {
 }
 
 // of reports whether a prompt has all that is in e.
-func (e entries) of(p prompt.Prompt) bool { return len(e.without(entriesOf(p))) == 0 }
+func (e entries) of(p prompt.Prompt) bool {
+	words, rest := e.cutText()
+	return len(rest.without(entriesOf(p))) == 0 && (words == nil || len(minus(words, textWords(p))) == 0)
+}
 
 // keys returns the rows of e for one prompt, without their contents.
 func (db *DB) keys(e entries, id prompt.ID) []indexRow {
 	var rows []indexRow
-	for _, x := range indexes {
+	for _, x := range allIndexes() {
 		for _, part := range e[x.code] {
 			rows = append(rows, indexRow{x.table(db.t), table.Row{Key: x.key(part, id)}})
 		}
@@ -49,7 +57,7 @@ func (db *DB) keys(e entries, id prompt.ID) []indexRow {
 
 // entry reads the key of an index row: which prompt it belongs to, and which of its entries it is.
 func (db *DB) entry(name string, key table.Key) (entries, prompt.ID, bool) {
-	for _, x := range indexes {
+	for _, x := range allIndexes() {
 		if x.table(db.t) != name {
 			continue
 		}
@@ -64,9 +72,9 @@ func (db *DB) entry(name string, key table.Key) (entries, prompt.ID, bool) {
 
 // indexTables are the tables that hold nothing but index rows of prompts.
 func (db *DB) indexTables() []string {
-	names := make([]string, len(indexes))
-	for i, x := range indexes {
-		names[i] = x.table(db.t)
+	var names []string
+	for _, x := range allIndexes() {
+		names = append(names, x.table(db.t))
 	}
 	return names
 }
@@ -87,7 +95,7 @@ func locatorProps(p prompt.Prompt) table.Props {
 // small enough to be kept in the truth row while they change.
 type entries map[string][]string
 
-// entriesOf returns what a prompt has.
+// entriesOf returns what a prompt has but for the text index.
 func entriesOf(p prompt.Prompt) entries {
 	e := make(entries, len(indexes))
 	for _, x := range indexes {

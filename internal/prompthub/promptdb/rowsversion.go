@@ -13,13 +13,17 @@ func rowsKey() table.Key { return sweepKey("rows") }
 // longestPrefix returns the longest prefixes of words that all titles have in the index. A store
 // that an earlier version filled has those of that version until it is reindexed.
 func (db *DB) longestPrefix() int {
-	if db.whole.Load() {
+	if db.rowsAre.Load() >= boundedTokens {
 		return prompt.LongestPrefix
 	}
 	return prompt.FormerLongestPrefix
 }
 
-// learnVersion finds out whether all titles have their longest prefixes: they have in a new store.
+// findsText reports whether all texts are in the index. Until a store that an earlier version filled
+// is reindexed, titles alone are searched.
+func (db *DB) findsText() bool { return db.rowsAre.Load() >= textual }
+
+// learnVersion finds out which version wrote all index rows. In a new store that is this one.
 func (db *DB) learnVersion(ctx context.Context) error {
 	row, err := db.get(ctx, db.t.SystemState, rowsKey())
 	if err != nil {
@@ -32,7 +36,7 @@ func (db *DB) learnVersion(ctx context.Context) error {
 		}
 		return db.keepVersion(ctx)
 	}
-	db.whole.Store(row.Props.Get("RowsVersion").Int() >= boundedTokens)
+	db.rowsAre.Store(int32(row.Props.Get("RowsVersion").Int()))
 	return nil
 }
 
@@ -44,6 +48,6 @@ func (db *DB) keepVersion(ctx context.Context) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	db.whole.Store(true)
+	db.rowsAre.Store(RowsVersion)
 	return nil
 }

@@ -73,7 +73,7 @@ type slice struct {
 // slices returns the tables whose turn it is, and where the last run stopped.
 func (db *DB) slices(ctx context.Context) ([]*slice, error) {
 	var all []*slice
-	for _, p := range db.parts() {
+	for _, p := range db.parts(db.textDue) {
 		state, err := db.get(ctx, db.t.SystemState, sweepKey(p.table))
 		if err != nil {
 			return nil, err
@@ -85,7 +85,7 @@ func (db *DB) slices(ctx context.Context) ([]*slice, error) {
 				s.next = "" // a place that cannot be read
 			}
 		}
-		if rested := db.now().Sub(s.full); s.next != "" || rested < 0 || rested >= sweepRest {
+		if rested := db.now().Sub(s.full); s.next != "" || rested < 0 || rested >= s.rest {
 			all = append(all, s)
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
 
@@ -21,18 +23,25 @@ const checkPage = 100
 type part struct {
 	table string
 	page  func(ctx context.Context, rows []table.Row, last bool) ([]Difference, failures)
-	votes *votesWalk // of the table of votes: where page is inside a prompt
+	votes *votesWalk    // of the table of votes: where page is inside a prompt
+	rest  time.Duration // how long anti-entropy leaves it alone that has walked it to its end
 }
+
+// everyPrompt is the choice of all.
+func everyPrompt(prompt.ID) bool { return true }
 
 // A rowCheck compares one row with what it should be.
 type rowCheck func(ctx context.Context, row table.Row) ([]Difference, error)
 
-// parts returns all that is checked: the truth rows first, then what follows from them.
-func (db *DB) parts() []part {
+// parts returns all that is checked: the truth rows first, then what follows from them. Text says of
+// which prompts the rows of the text index are compared with the truth.
+func (db *DB) parts(text func(prompt.ID) bool) []part {
 	votes := &votesWalk{db: db}
 	parts := []part{
-		db.rowByRow(db.t.Prompts, db.checkBesideTruth),
-		{table: db.t.Votes, page: votes.page, votes: votes},
+		db.rowByRow(db.t.Prompts, func(ctx context.Context, row table.Row) ([]Difference, error) {
+			return db.checkBesideTruth(ctx, row, text)
+		}),
+		{table: db.t.Votes, page: votes.page, votes: votes, rest: sweepRest},
 		db.rowByRow(db.t.VotesByVoter, db.checkVoter),
 		db.rowByRow(db.t.AccessTokens, db.checkToken),
 		db.rowByRow(db.t.Users, db.checkUser),
@@ -40,12 +49,15 @@ func (db *DB) parts() []part {
 	}
 	for _, name := range db.indexTables() {
 		parts = append(parts, db.rowByRow(name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }))
+		if db.isText(name) {
+			parts[len(parts)-1].rest = textEvery * sweepRest
+		}
 	}
 	return parts
 }
 
 func (db *DB) rowByRow(name string, check rowCheck) part {
-	return part{table: name, page: func(ctx context.Context, rows []table.Row, _ bool) ([]Difference, failures) {
+	return part{table: name, rest: sweepRest, page: func(ctx context.Context, rows []table.Row, _ bool) ([]Difference, failures) {
 		return db.checkRows(ctx, name, rows, check)
 	}}
 }
@@ -93,7 +105,7 @@ func (db *DB) checkTwice(ctx context.Context, name string, row table.Row, check 
 // A truth row that it cannot read, or that a newer version wrote, is one of the reports.
 func (db *DB) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
 	count := counter{tell: progress}
-	for _, p := range db.parts() {
+	for _, p := range db.parts(everyPrompt) {
 		if err := db.checkAll(ctx, p, &count, func(d Difference) error { report(d); return nil }); err != nil {
 			return count.n, err
 		}
@@ -140,7 +152,7 @@ func (c *counter) add(n int) {
 }
 
 // checkBesideTruth checks any row of the table of truth rows.
-func (db *DB) checkBesideTruth(ctx context.Context, row table.Row) ([]Difference, error) {
+func (db *DB) checkBesideTruth(ctx context.Context, row table.Row, text func(prompt.ID) bool) ([]Difference, error) {
 	switch {
 	case strings.HasPrefix(row.Row, minePrefix):
 		return db.checkMine(ctx, row)
@@ -149,5 +161,5 @@ func (db *DB) checkBesideTruth(ctx context.Context, row table.Row) ([]Difference
 	case strings.HasPrefix(row.Row, "!"):
 		return db.checkLibraryRow(ctx, row)
 	}
-	return db.checkTruth(ctx, row)
+	return db.checkTruth(ctx, row, text)
 }

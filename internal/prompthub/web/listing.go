@@ -71,6 +71,7 @@ func (v view) choices(key string, names ...[2]string) []choice {
 type listing struct {
 	Path    string
 	Query   string // what titles are searched for
+	Texts   bool   // texts are, too
 	Kept    url.Values
 	Choices []choice
 	Filters []choice // tags that must match: the link takes one away
@@ -103,6 +104,9 @@ func (c card) About() string {
 	}
 	return c.Description
 }
+
+// InText reports whether a search found the prompt by its text alone.
+func (c card) InText() bool { return c.Found == prompt.InText }
 
 // names are what people call tags.
 type names map[prompt.Tag]string

@@ -28,9 +28,12 @@ var orders = [][2]string{
 
 // catalog shows public prompts.
 func (s *web) catalog(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	v := viewOf(r, "sort", "tag", "q", "cursor")
-	l := listing{Path: v.path, Query: v.get("q"), Choices: v.choices("sort", orders...)}
-	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"]}
+	v := viewOf(r, "sort", "tag", "q", "in", "cursor")
+	l := listing{Path: v.path, Query: v.get("q"), Choices: v.choices("sort", orders...), Texts: true}
+	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"], "in": v.values["in"]}
+	if l.Query != "" {
+		l.Choices = append(l.Choices, v.titlesOnly())
+	}
 	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
 	tags, p, err := s.search(r, who, v)
 	if err != nil && !l.wrong(err, v) {
@@ -47,6 +50,17 @@ func (s *web) catalog(w http.ResponseWriter, r *http.Request, who auth.User) err
 	return s.list(w, r, who, "catalog", "Prompts", l.Wrong, &l)
 }
 
+// inTitles is how addresses say that texts are not searched.
+const inTitles = "title"
+
+// titlesOnly leaves texts out of a search, or takes them in again.
+func (v view) titlesOnly() choice {
+	if v.get("in") == inTitles {
+		return choice{"Titles only", v.with("in", ""), true}
+	}
+	return choice{"Titles only", v.with("in", inTitles), false}
+}
+
 // newPrompt is where those go who find nothing and may write.
 var newPrompt = choice{Name: "New prompt", Link: Prefix + "/prompts/new"}
 
@@ -58,7 +72,7 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 	case tagged:
 		l.Empty = "No public prompt has all of these tags. Take one away."
 	case l.Query != "":
-		l.Empty = "No public prompt has these words in its title. Search for fewer or shorter ones."
+		l.Empty = "No public prompt has these words in its title or its text. Search for fewer or shorter ones."
 	default:
 		l.Empty = "Nobody has shared a prompt yet."
 		if who.Known() {
@@ -77,7 +91,7 @@ func (s *web) search(r *http.Request, who auth.User, v view) ([]prompt.Tag, prom
 	if sort := v.get("sort"); slices.ContainsFunc(orders, func(o [2]string) bool { return o[0] == sort }) {
 		order = cmp.Or(prompthub.Order(sort), prompthub.Newest)
 	}
-	p, err := s.Service.Search(r.Context(), who, prompthub.Search{Order: order, Tags: tags, Words: words, Limit: perPage, Cursor: v.get("cursor")})
+	p, err := s.Service.Search(r.Context(), who, prompthub.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Limit: perPage, Cursor: v.get("cursor")})
 	return tags, p, err
 }
 
@@ -133,7 +147,7 @@ func joined(tags []prompt.Tag) string {
 
 // tags shows the whole catalog of tags, to choose from.
 func (s *web) tags(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	v := viewOf(r, "sort", "tag", "q")
+	v := viewOf(r, "sort", "tag", "q", "in")
 	v.path = Prefix
 	chosen, err := tagsOf(v.get("tag"))
 	if err != nil {

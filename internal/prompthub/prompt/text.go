@@ -1,0 +1,295 @@
+package prompt
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxTextWords is how many words of a text search knows: each is a row to write.
+const MaxTextWords = 150
+
+// firstTextWords is how many of them are the first ones of a longer text. The others are its
+// longest: these are rare, and rare words are what people search for.
+const firstTextWords = 100
+
+// TextWords returns the words of a text that search finds it by, each once, sorted. The text is
+// normalised, folded and cut as Tokens says of a title. A word counts as a whole, of a chain each of
+// its words and each joined form, of a run its pieces; stop words and what has more than 40
+// characters are left out. Where there are more than MaxTextWords, the first of them and the longest
+// stay.
+func TextWords(text string) []string {
+	seen := make(map[string]bool, MaxTextWords)
+	words := make([]string, 0, MaxTextWords)
+	add := func(ws ...string) {
+		for _, w := range ws {
+			if !seen[w] && !stopWords[w] && utf8.RuneCountInString(w) <= maxWhole {
+				seen[w] = true
+				words = append(words, w)
+			}
+		}
+	}
+	for _, t := range terms(NormalizeTitle(text)) {
+		switch {
+		case t.run():
+			add(t.pieces()...)
+		case strings.ContainsAny(string(t), joiners):
+			add(t.words()...)
+			add(t.forms()...)
+		default:
+			add(string(t))
+		}
+	}
+	if len(words) > MaxTextWords {
+		rest := words[firstTextWords:]
+		slices.SortStableFunc(rest, func(a, b string) int {
+			return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a))
+		})
+		words = words[:MaxTextWords]
+	}
+	slices.Sort(words)
+	return words
+}
+
+// stopWords are in nearly every text, so that they tell nothing. Those with less than two letters
+// are what an apostrophe leaves.
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`
+		a about above after again all also am an and any are as at be because been before being below
+		between both but by can could d did do does doing don down during each few for from further had
+		has have having he her here hers him his how i if in into is it its just ll m me more most my no
+		nor not now of off on once only or other our out over own re s same shall she should so some such
+		t than that the their them then there these they this those through to too under until up ve very
+		was we were what when where which while who whom why will with would you your yours`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// A Word is a word of a query as the indexes have it: where titles that it finds have a row, and
+// where texts have.
+type Word struct {
+	Title string
+	Text  string
+	term  term
+}
+
+// InTitle reports whether a title has the word, or one that begins with it.
+func (w Word) InTitle(normalized string) bool {
+	return slices.ContainsFunc(searchable(terms(normalized)), w.term.in)
+}
+
+// Words returns the words of a query that texts are searched for, the longest first: all but stop
+// words. Titles have prefixes of up to longest characters, as for Tokens.
+func (q Query) Words(longest int) []Word {
+	var words []Word
+	for _, t := range q.terms {
+		if t.stop() {
+			continue
+		}
+		w := Word{term: t, Text: t.textTokens()[0]}
+		if w.Title = w.Text; !t.run() {
+			length := min(utf8.RuneCountInString(string(t)), longest)
+			w.Title = prefix(string(t), ladder[max(rungs(length), 1)-1])
+		}
+		words = append(words, w)
+	}
+	slices.SortStableFunc(words, func(a, b Word) int { return cmp.Compare(len(b.term), len(a.term)) })
+	return words
+}
+
+// stop reports whether t is a stop word.
+func (t term) stop() bool { return stopWords[string(t)] }
+
+// textTokens returns the words that a text must have for t to find it.
+func (t term) textTokens() []string {
+	if t.run() {
+		return t.pieces()
+	}
+	return []string{string(t)}
+}
+
+// A Text is a text that queries are asked about.
+type Text struct {
+	words      []string
+	normalized string
+}
+
+// NewText returns a text as search knows it.
+func NewText(text string) Text {
+	normalized := NormalizeTitle(text)
+	if folds(normalized) {
+		normalized = fold(normalized)
+	}
+	return Text{TextWords(text), normalized}
+}
+
+func (x Text) has(t term) bool {
+	for _, w := range t.textTokens() {
+		if _, found := slices.BinarySearch(x.words, w); !found {
+			return false
+		}
+	}
+	return !t.run() || strings.Contains(x.normalized, string(t))
+}
+
+// Where says where a query finds a prompt.
+type Where int
+
+// Where a query finds a prompt.
+const (
+	Nowhere Where = iota
+	InTitle
+	InText // at least one of its words is not in the title
+)
+
+// String returns where it is as programs are told, "" for Nowhere.
+func (w Where) String() string { return [...]string{"", "title", "text"}[w] }
+
+// MatchText says where the query finds a prompt: each of its words in the title, as Match has it,
+// or as a whole in the text. Stop words are passed over where there are others.
+func (q Query) MatchText(normalizedTitle string, text func() Text) Where {
+	return q.matchText(normalizedTitle, func(t term) bool { return text().has(t) })
+}
+
+// MatchTitle reports whether MatchText finds the prompt by its title alone.
+func (q Query) MatchTitle(normalizedTitle string) bool {
+	return q.matchText(normalizedTitle, func(term) bool { return false }) == InTitle
+}
+
+func (q Query) matchText(normalizedTitle string, inText func(term) bool) Where {
+	if len(q.terms) == 0 {
+		return Nowhere
+	}
+	title := searchable(terms(normalizedTitle))
+	where, stops := InTitle, 0
+	for _, t := range q.terms {
+		switch {
+		case slices.ContainsFunc(title, t.in):
+		case t.stop():
+			stops++
+		case inText(t):
+			where = InText
+		default:
+			return Nowhere
+		}
+	}
+	if stops > 0 && !slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() }) {
+		return Nowhere
+	}
+	return where
+}
+
+// A Signature says which words a text has, in ASCII characters: about five for four words. It errs
+// on one side: of a word that the text has not, it may say that it has, which happens with one in
+// forty.
+type Signature string
+
+const (
+	bitsOfWord  = 8 // in a signature
+	hashesOf    = 5 // of a word
+	bitsOfASCII = 6
+	firstASCII  = '0'
+)
+
+// Sign returns the signature of words.
+func Sign(words []string) Signature {
+	bits := make([]byte, (len(words)*bitsOfWord+bitsOfASCII-1)/bitsOfASCII)
+	for _, w := range words {
+		for at := range places(w, len(bits)*bitsOfASCII) {
+			bits[at/bitsOfASCII] |= 1 << (at % bitsOfASCII)
+		}
+	}
+	for i := range bits {
+		bits[i] += firstASCII
+	}
+	return Signature(bits)
+}
+
+// places yields the bits of a word among n.
+func places(word string, n int) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		h := fnv.New64a()
+		h.Write([]byte(word))
+		sum := h.Sum64()
+		a, b := uint32(sum), uint32(sum>>32)|1
+		for i := range uint32(hashesOf) {
+			if n == 0 || !yield(int((a+i*b)%uint32(n))) {
+				return
+			}
+		}
+	}
+}
+
+func (s Signature) has(word string) bool {
+	if s == "" {
+		return false
+	}
+	for at := range places(word, len(s)*bitsOfASCII) {
+		if (s[at/bitsOfASCII]-firstASCII)>>(at%bitsOfASCII)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// MayMatch reports whether MatchText may find a prompt whose text has this signature.
+func (q Query) MayMatch(normalizedTitle string, s Signature) bool {
+	return q.matchText(normalizedTitle, func(t term) bool {
+		return !slices.ContainsFunc(t.textTokens(), func(w string) bool { return !s.has(w) })
+	}) != Nowhere
+}
+
+// maxSnippet is how much of a text a snippet shows, in characters, and beforeFound how much of that
+// stands before what was found.
+const (
+	maxSnippet  = 160
+	beforeFound = 50
+)
+
+// Snippet returns the part of a text in which a query finds the first of its words that it finds, in
+// one line; "" where it finds none, or only in what folding changes.
+func (q Query) Snippet(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	lower := []rune(strings.ToLower(string(line)))
+	if len(lower) != len(line) {
+		return ""
+	}
+	begin := -1
+	for _, t := range q.terms {
+		if at := wordAt(lower, []rune(string(t))); !t.stop() && at >= 0 && (begin < 0 || at < begin) {
+			begin = at
+		}
+	}
+	if begin < 0 {
+		return ""
+	}
+	from, before, after := max(begin-beforeFound, 0), "", ""
+	for ; from > 0 && from < begin && line[from-1] != ' '; from++ {
+	}
+	to := min(from+maxSnippet, len(line))
+	if from > 0 {
+		before = "…"
+	}
+	if to < len(line) {
+		after = "…"
+	}
+	return before + strings.TrimSpace(string(line[from:to])) + after
+}
+
+// wordAt returns where a word begins in a text, -1 where it does not stand alone anywhere.
+func wordAt(text, word []rune) int {
+	for i := 0; i+len(word) <= len(text); i++ {
+		if !slices.Equal(text[i:i+len(word)], word) {
+			continue
+		}
+		end := i + len(word)
+		if unspaced(word[0]) || (i == 0 || !spaced(text[i-1])) && (end == len(text) || !spaced(text[end])) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,114 @@
+package prompt_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+func TestTextWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "",
+		"Write a regex, please! The regex.":      "please regex write",
+		"It's what I've told you, don't ask":     "ask told",
+		"Use Node.js with C++ or .NET":           ".js .net c c++ js net node node.js use",
+		"翻译这段文字":                                 "文字 段文 翻译 译这 这段",
+		"x" + strings.Repeat("y", 40) + " short": "short",
+		"Straße STRASSE soft\u00adhyphen":        "softhyphen strasse",
+	} {
+		require.Equal(t, want, strings.Join(prompt.TextWords(text), " "), text)
+	}
+}
+
+// TestTextWordsAreFew: of a long text the first words stay, and of the rest the longest.
+func TestTextWordsAreFew(t *testing.T) {
+	var all []string
+	for i := range 400 {
+		all = append(all, fmt.Sprintf("w%d", i))
+	}
+	all[350] = "extraordinarily"
+	words := prompt.TextWords(strings.Join(all, " "))
+	require.Len(t, words, prompt.MaxTextWords)
+	require.Contains(t, words, "w99")
+	require.Contains(t, words, "extraordinarily")
+	require.NotContains(t, words, "w399")
+}
+
+func TestMatchText(t *testing.T) {
+	const title, text = "SQL helper for Go", "I want you to explain regular expressions. 翻译这段文字 with node.js"
+	for q, want := range map[string]prompt.Where{
+		"sql": prompt.InTitle, "hel": prompt.InTitle, "SQL help": prompt.InTitle,
+		"regular": prompt.InText, "regul": prompt.Nowhere, "sql regular": prompt.InText, "hel expressions": prompt.InText,
+		"explain the regular": prompt.InText, "the sql": prompt.InTitle, "the": prompt.Nowhere, "for": prompt.InTitle,
+		"sql absent": prompt.Nowhere, "node.js": prompt.InText, ".js": prompt.InText, "node": prompt.InText, "这段文": prompt.InText, "文这": prompt.Nowhere,
+		"段这": prompt.Nowhere, "i": prompt.Nowhere, "node.j": prompt.Nowhere,
+	} {
+		query, err := prompt.ParseQuery(q)
+		require.NoError(t, err)
+		got := query.MatchText(prompt.NormalizeTitle(title), func() prompt.Text { return prompt.NewText(text) })
+		require.Equal(t, want, got, q)
+		require.Equal(t, got == prompt.InTitle, query.MatchTitle(prompt.NormalizeTitle(title)), q)
+		signed := query.MayMatch(prompt.NormalizeTitle(title), prompt.Sign(prompt.TextWords(text)))
+		require.True(t, got == prompt.Nowhere || signed, "%q: a signature has all that the text has", q)
+	}
+}
+
+// TestSignaturesErrSeldom counts how often a signature says that a text has a word which it has not.
+func TestSignaturesErrSeldom(t *testing.T) {
+	wrong, of := 0, 0
+	for n := 1; n <= prompt.MaxTextWords; n += 7 {
+		var words []string
+		for i := range n {
+			words = append(words, fmt.Sprintf("word%d", i))
+		}
+		s := prompt.Sign(words)
+		require.LessOrEqual(t, len(s), 2+n*4/3)
+		for i := range n + 300 {
+			q, err := prompt.ParseQuery(fmt.Sprintf("word%d", i))
+			require.NoError(t, err)
+			has := q.MayMatch("", s)
+			require.True(t, has || i >= n)
+			if i >= n {
+				of++
+				if has {
+					wrong++
+				}
+			}
+		}
+	}
+	require.Less(t, wrong*20, of, "%d of %d", wrong, of)
+}
+
+func TestSnippet(t *testing.T) {
+	long := strings.Repeat("before it ", 30) + "comes\n the Needle, and " + strings.Repeat("after it ", 30)
+	for _, c := range []struct{ q, text, has string }{
+		{"needle", long, "comes the Needle, and after"},
+		{"absent needle", long, "Needle"},
+		{"short", "A short one.", "A short one."},
+		{"need", long, ""},
+		{"the", long, ""},
+		{"文字", "翻译这段文字吧", "翻译这段文字吧"},
+	} {
+		query, err := prompt.ParseQuery(c.q)
+		require.NoError(t, err)
+		s := query.Snippet(c.text)
+		require.Contains(t, s, c.has)
+		require.Equal(t, c.has == "", s == "", c.q)
+		require.LessOrEqual(t, len([]rune(s)), 162)
+	}
+	query, err := prompt.ParseQuery("needle")
+	require.NoError(t, err)
+	require.True(t, slices.Contains([]string{"…"}, string([]rune(query.Snippet(long))[0])))
+}
+
+func BenchmarkTextWords(b *testing.B) {
+	text := strings.Repeat("Explain regular expressions to a curious reader, with examples in Go. ", 40)
+	for b.Loop() {
+		prompt.TextWords(text)
+	}
+}

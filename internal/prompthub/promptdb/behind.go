@@ -1,0 +1,181 @@
+package promptdb
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+)
+
+// The rows of the text index are many, so no answer waits for them. A commit after which they differ
+// says so in the truth row, and its wake-up is brought forward: that job writes them, under a lease
+// of its own like all index rows. Until then a search may miss the prompt or look at it in vain; it
+// shows none without having read the truth.
+
+// textual is the version from which on rows of rankings have signatures, and prompts rows in the
+// text index.
+const textual = 5
+
+// A behind says which rows of the text index may not be as they should.
+type behind struct {
+	Since time.Time `json:"s"`
+	All   bool      `json:"a,omitempty"` // any row that the prompt has may be missing
+	Write []string  `json:"w,omitempty"` // words whose rows may be missing
+	Stale []string  `json:"d,omitempty"` // words whose rows may be there and should not
+}
+
+// overdue reports whether the job should have been done, or is lost.
+func (b *behind) overdue(now time.Time) bool { return b != nil && now.Sub(b.Since) >= voteSettled }
+
+// textWords returns the words by which search finds a prompt in its text.
+func textWords(p prompt.Prompt) []string {
+	if !p.Listed() {
+		return nil
+	}
+	return prompt.TextWords(p.Content().Words())
+}
+
+// behindAfter returns what the text index lacks once was has become now.
+func behindAfter(was *record, now record) *behind {
+	if was == nil || was.behind == nil && (was.rowsVersion < textual || !was.Listed()) {
+		if !now.Listed() {
+			return nil
+		}
+		return &behind{All: true, Since: now.lease.taken()}
+	}
+	tagged := slices.Equal(was.Tags, now.Tags)
+	same := was.Listed() == now.Listed() && tagged && was.Content().Words() == now.Content().Words()
+	if same {
+		return was.behind
+	}
+	before, after := textWords(was.Prompt), textWords(now.Prompt)
+	b := &behind{Since: now.lease.taken(), All: !tagged && now.Listed()}
+	there := before
+	if was.behind != nil {
+		b.All = b.All || was.behind.All && now.Listed()
+		before = slices.Concat(before, was.behind.Stale)
+		there = minus(there, was.behind.Write)
+		if was.behind.All {
+			there = nil
+		}
+	}
+	if b.Stale = minus(before, after); !b.All {
+		b.Write = minus(after, there)
+	}
+	if slices.Sort(b.Stale); !b.All && len(b.Write)+len(b.Stale) == 0 {
+		return nil
+	}
+	b.Stale = slices.Compact(b.Stale)
+	return b
+}
+
+// whole returns what is behind where nothing is known of the rows, but that some may be stray.
+func (b *behind) whole(now time.Time, stray []string) *behind {
+	all := &behind{All: true, Since: now, Stale: stray}
+	if b != nil {
+		all.Stale = append(minus(b.Stale, stray), stray...)
+	}
+	return all
+}
+
+// textRow returns the row of a word in the text index.
+func (db *DB) textRow(word string, p prompt.Prompt) indexRow {
+	return indexRow{db.t.TextIndex, table.Row{Key: textKey(word, p.ID), Props: textIndex.props(nil, word, p)}}
+}
+
+// textRows returns all rows of a prompt in the text index.
+func (db *DB) textRows(p prompt.Prompt) []indexRow {
+	words := textWords(p)
+	rows := make([]indexRow, len(words))
+	for i, word := range words {
+		rows[i] = db.textRow(word, p)
+	}
+	return rows
+}
+
+// late returns the rows of the text index that a record says are to be written and deleted.
+func (db *DB) late(rec record) (want, stale []indexRow) {
+	words := textWords(rec.Prompt)
+	for _, word := range words {
+		if rec.behind.All || slices.Contains(rec.behind.Write, word) {
+			want = append(want, db.textRow(word, rec.Prompt))
+		}
+	}
+	return want, db.keys(entries{codeText: minus(rec.behind.Stale, words)}, rec.ID)
+}
+
+// purgeText removes what may be left of a prompt in the text index. Nobody else writes rows of one
+// that is on its way out, and it has no lease.
+func (db *DB) purgeText(ctx context.Context, rec record) error {
+	if rec.behind == nil {
+		return nil
+	}
+	words := slices.Concat(rec.behind.Stale, rec.behind.Write, prompt.TextWords(rec.Content().Words()))
+	slices.Sort(words)
+	words = slices.Compact(words)
+	var g errgroup.Group
+	g.SetLimit(maxParallel)
+	for _, r := range db.keys(entries{codeText: words}, rec.ID) {
+		g.Go(func() error { return db.remove(ctx, r.table, r.row.Key) })
+	}
+	return g.Wait()
+}
+
+// textIndex is written behind the answer. A row of it says no more than that a prompt is there, and
+// what decides whether to look at it.
+var textIndex = index{
+	code:  codeText,
+	table: func(t Tables) string { return t.TextIndex },
+	parts: textWords,
+	key:   textKey,
+	parse: byAgeUnder(textPrefix),
+	props: func(_ table.Props, _ string, p prompt.Prompt) table.Props {
+		return table.Props{
+			{Name: "AuthorId", Value: table.String(p.AuthorID)},
+			{Name: "Tags", Value: table.String(joinTags(p.Tags))},
+		}
+	},
+}
+
+const codeText = "x" // of the text index, whose parts are words
+
+// allIndexes are those that an answer waits for, and that which it does not wait for.
+func allIndexes() []index { return append(slices.Clip(indexes), textIndex) }
+
+// signatureOf returns what rows of rankings tell of the words of a text: a search that walks them
+// cannot look into the text index for each.
+func signatureOf(p prompt.Prompt) table.Prop {
+	return table.Prop{Name: "Words", Value: table.String(string(prompt.Sign(textWords(p))))}
+}
+
+// isText reports whether a table holds rows of the text index.
+func (db *DB) isText(name string) bool { return name == db.t.TextIndex }
+
+// cutText returns the words among entries, and the rest.
+func (e entries) cutText() (words []string, rest entries) {
+	rest = make(entries, len(e))
+	for code, parts := range e {
+		if code == codeText {
+			words = parts
+		} else {
+			rest[code] = parts
+		}
+	}
+	return words, rest
+}
+
+// textDue reports whether the job that compares the truth with all that follows from it compares the
+// rows of a prompt in the text index, too: once in so many days, as these are more than all others.
+func (db *DB) textDue(id prompt.ID) bool {
+	sum := 0
+	for _, b := range []byte(id) {
+		sum += int(b)
+	}
+	return (db.now().Unix()/int64((24*time.Hour).Seconds())+int64(sum))%textEvery == 0
+}
+
+const textEvery = 30

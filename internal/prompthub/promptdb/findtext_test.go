@@ -1,0 +1,280 @@
+package promptdb_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
+)
+
+// skewed returns drafts whose words are as uneven as those of people: one is in all texts, one in
+// one, and each other one in half as many as the one before it, of titles and of texts.
+func skewed(n int) []prompt.Draft {
+	rnd := rand.New(rand.NewPCG(5, 5))
+	pick := func() string { return words[min(int(rnd.ExpFloat64()*4), len(words)-1)] }
+	ds := make([]prompt.Draft, n)
+	for i := range ds {
+		text := []string{"everywhere"}
+		for range rnd.IntN(12) {
+			text = append(text, pick())
+		}
+		if i == n/3 {
+			text = append(text, "nowhere")
+		}
+		d := prompt.Draft{Title: pick() + " " + pick(), Text: strings.Join(text, " "), Visibility: prompt.Public}
+		for _, tag := range someTags[:3] {
+			if rnd.IntN(3) == 0 {
+				d.Tags = append(d.Tags, tag)
+			}
+		}
+		ds[i] = d
+	}
+	return ds
+}
+
+// TestTextSearchAgreesWithALinearScan asks 2,000 questions in all orders, of titles alone and of
+// texts, and walks each answer to its end: it is what a look at every prompt finds.
+func TestTextSearchAgreesWithALinearScan(t *testing.T) {
+	t.Run("skewed", func(t *testing.T) { compareWithScan(t, skewed(300)) })
+	t.Run("real", func(t *testing.T) { compareWithScan(t, realPrompts(t)) })
+}
+
+func compareWithScan(t *testing.T, ds []prompt.Draft) {
+	w := newWorldOn(t, memory.NewShortPages(3))
+	rnd := rand.New(rand.NewPCG(1, 1))
+	var all []prompt.Prompt
+	for _, d := range ds {
+		if p := w.add("ann", d); rnd.IntN(4) > 0 {
+			all = append(all, p)
+			for v := range rnd.IntN(5) {
+				w.vote(fmt.Sprint("v", v), p.ID, []prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}[rnd.IntN(3)])
+			}
+		} else {
+			w.goes(p, rnd.IntN(3))
+		}
+	}
+	w.run()
+	w.check()
+	all = w.truth(all)
+	texts := map[prompt.ID]prompt.Text{}
+	for _, p := range all {
+		texts[p.ID] = prompt.NewText(p.Content().Words())
+	}
+	found := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		for range 20 {
+			about := rapid.SampledFrom(all).Draw(rt, "about")
+			want := promptdb.Search{
+				Text: rapid.IntRange(0, 4).Draw(rt, "in texts") > 0, Words: drawWords(rt, about),
+				Order: rapid.SampledFrom([]promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best}).Draw(rt, "order"),
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "tagged") == 0 {
+				want.Tags = about.Tags
+			}
+			if want.Words.Empty() || want.Words.Nothing() {
+				continue
+			}
+			var ids []prompt.ID
+			for _, p := range sorted(all, want.Order) {
+				if hasAll(p.Tags, want.Tags) && matches(want, p, texts[p.ID]) {
+					ids = append(ids, p.ID)
+				}
+			}
+			found += len(ids)
+			require.Equal(rt, ids, w.walk(want, rapid.IntRange(1, 100).Draw(rt, "limit")), "%q", want.Words)
+		}
+	})
+	t.Logf("%d prompts, %d answers", len(all), found)
+}
+
+// goes takes a prompt off the lists in one of the ways there are.
+func (w *world) goes(p prompt.Prompt, how int) {
+	_, err := w.Change(w.t.Context(), p.AuthorID, p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+		switch how {
+		case 0:
+			p.Visibility = prompt.Private
+		case 1:
+			p.DeletedAt = w.clock.Now()
+		default:
+			p.HiddenAt, p.HiddenBy, p.HiddenReason = w.clock.Now(), "mod", "spam"
+		}
+		return p, nil
+	})
+	require.NoError(w.t, err)
+}
+
+// matches is what a search means, asked of one prompt.
+func matches(want promptdb.Search, p prompt.Prompt, text prompt.Text) bool {
+	title := prompt.NormalizeTitle(p.Title)
+	if !want.Text || len(want.Words.Words(prompt.LongestPrefix)) == 0 {
+		return want.Words.Match(title)
+	}
+	return want.Words.MatchText(title, func() prompt.Text { return text }) != prompt.Nowhere
+}
+
+// drawWords draws words of a prompt's title and text, whole or cut, and of others.
+func drawWords(rt *rapid.T, about prompt.Prompt) prompt.Query {
+	from := append(strings.Fields(about.Title), strings.Fields(about.Text)...)
+	from = append(from, "everywhere", "nowhere", "the", "absent")
+	parts := rapid.SliceOfN(rapid.SampledFrom(from), 1, 4).Draw(rt, "words")
+	for i, part := range parts {
+		if runes := []rune(part); rapid.IntRange(0, 3).Draw(rt, "cut") == 0 {
+			parts[i] = string(runes[:rapid.IntRange(1, len(runes)).Draw(rt, "to")])
+		}
+	}
+	q, err := prompt.ParseQuery(string([]rune(strings.Join(parts, " "))[:min(90, len([]rune(strings.Join(parts, " "))))]))
+	if err != nil {
+		return prompt.Query{}
+	}
+	return q
+}
+
+// walk returns the prompts of all pages of a search.
+func (w *world) walk(want promptdb.Search, limit int) []prompt.ID {
+	w.t.Helper()
+	var ids []prompt.ID
+	after := ""
+	for range 10_000 {
+		page, err := w.Find(w.t.Context(), want, after, limit)
+		require.NoError(w.t, err)
+		require.LessOrEqual(w.t, len(page.Items), limit)
+		for _, it := range page.Items {
+			ids = append(ids, it.ID)
+		}
+		require.NotEqual(w.t, "again "+after, "again "+page.After+map[bool]string{true: " at the end"}[after == ""])
+		if after = page.After; after == "" {
+			return ids
+		}
+	}
+	w.t.Fatal("the walk does not end")
+	return nil
+}
+
+// TestTextSearchWhileOthersWrite walks searches in texts while prompts come, go and are edited: what
+// was there all along appears once, in its order.
+func TestTextSearchWhileOthersWrite(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	stays := map[prompt.ID]bool{}
+	var others []prompt.Prompt
+	for i := range 150 {
+		p := w.add("ann", prompt.Draft{Title: fmt.Sprint("Prompt ", i), Text: fmt.Sprint("needle in stack ", i%7), Visibility: prompt.Public})
+		if i%2 == 0 {
+			stays[p.ID] = true
+		} else {
+			others = append(others, p)
+		}
+	}
+	w.run()
+	ctx, cancel := context.WithCancel(t.Context())
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			p := others[i%len(others)]
+			_, _ = w.Change(ctx, "ann", p.ID, func(now prompt.Prompt) (prompt.Prompt, error) {
+				now.Visibility = []prompt.Visibility{prompt.Private, prompt.Public}[i/len(others)%2]
+				return now, nil
+			})
+			ms, _ := w.queues.Receive(ctx, promptdb.QueueRepairs, 16, 1e9)
+			for _, m := range ms {
+				_ = w.Repair(ctx, m.Text)
+			}
+			w.clock.Advance(1e9)
+		}
+	})
+	defer func() { cancel(); writing.Wait() }()
+	for i, order := range []promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Newest, promptdb.Hot} {
+		seen := map[prompt.ID]int{}
+		for _, id := range w.walk(promptdb.Search{Text: true, Words: query(t, "needle stack"), Order: order}, 7+i*20) {
+			seen[id]++
+		}
+		for id := range stays {
+			require.Equal(t, 1, seen[id], "%s, %s", order, id)
+		}
+	}
+}
+
+// TestNoTextLeaks searches for words of a text that nobody may read any more, before any job has
+// run, and for words that an edit has taken away.
+func TestNoTextLeaks(t *testing.T) {
+	for name, order := range map[string]promptdb.Order{"newest": promptdb.Newest, "most liked": promptdb.MostLiked} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			finds := func(words string) []string {
+				return w.find(t, promptdb.Search{Text: true, Words: query(t, words), Order: order}, 10)
+			}
+			secret := func(title string) prompt.Prompt {
+				return w.add("ann", prompt.Draft{Title: title, Text: "open sesame", Visibility: prompt.Public})
+			}
+			for how := range 3 {
+				p := secret(fmt.Sprint("Cave ", how))
+				require.Empty(t, finds("sesame"), "the job has not run yet")
+				w.run()
+				require.Equal(t, []string{p.Title}, finds("sesame"))
+				require.Equal(t, []string{p.Title}, finds("sesame cave"))
+				w.goes(p, how)
+				require.Empty(t, finds("sesame"), "gone with the answer")
+				w.run()
+				w.check()
+				require.Empty(t, w.textRows(p.ID))
+			}
+			p := secret("Edited")
+			w.run()
+			_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+				p.Draft.Text = "closed for good"
+				return p, nil
+			})
+			require.NoError(t, err)
+			require.Empty(t, finds("sesame"), "what it held is not shown")
+			w.run()
+			w.check()
+			require.Equal(t, []string{"Edited"}, finds("closed"))
+		})
+	}
+}
+
+func (w *world) textRows(id prompt.ID) []string {
+	name := promptdb.DefaultTables().TextIndex
+	var keys []string
+	page, err := w.store.List(w.t.Context(), name, table.Range{}, 1000, "")
+	require.NoError(w.t, err)
+	for _, row := range page.Rows {
+		if w.OwnerOf(name, row.Key) == id {
+			keys = append(keys, row.String())
+		}
+	}
+	return keys
+}
+
+// TestTextRowsFollowEdits edits a prompt in all ways that change its rows in the text index.
+func TestTextRowsFollowEdits(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	p := w.add("ann", prompt.Draft{Title: "Count", Text: strings.Join(words[:20], " "), Visibility: prompt.Public})
+	w.run()
+	for i, edit := range []func(*prompt.Prompt){
+		func(p *prompt.Prompt) { p.Draft.Text += " added" },
+		func(p *prompt.Prompt) { p.Draft.Title = "Counted" },
+		func(p *prompt.Prompt) { p.Draft.Text = "added"; p.Draft.Tags = []prompt.Tag{"text"} },
+		func(p *prompt.Prompt) { p.Visibility = prompt.Private; p.Draft.Text = "nobody" },
+		func(p *prompt.Prompt) { p.Visibility = prompt.Public },
+	} {
+		_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { edit(&p); return p, nil })
+		require.NoError(t, err)
+		if i%2 == 0 { // now and then two edits before the job runs
+			w.run()
+		}
+	}
+	w.run()
+	w.check()
+	require.Empty(t, bySchema(w.store))
+	require.Len(t, w.textRows(p.ID), 1)
+}
