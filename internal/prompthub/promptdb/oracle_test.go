@@ -150,7 +150,7 @@ func (s *schema) public(row table.Row, title, age string, created time.Time, sco
 		s.has("TitleSearchIndex", table.Key{Partition: "q|" + encoded(token), Row: age}, row, summary...)
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(row.Props.Get("PromptText").Str()), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if !slices.Contains([]string{"of", "the", "a", "and", "s", "to", "other"}, word) { // those that texts of tests have
+		if !slices.Contains([]string{"of", "the", "a", "and", "s", "to", "other", "in"}, word) { // those that texts of tests have
 			s.has("TextSearchIndex", table.Key{Partition: "x|" + encoded(word), Row: age}, row, "AuthorId", "Tags")
 		}
 	}
