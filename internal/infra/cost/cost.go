@@ -16,17 +16,23 @@ type Operations struct {
 // row in each of four orders, and one that says where it is.
 const indexRows = 3 + 5*3 + 5
 
+// textRows are the rows of its text: of some seventy words, those that count.
+const textRows = 39
+
 // Requests returns the operations of every kind of request; package bench counts them and holds
 // both equal. Where the count depends on the prompt it is that of a typical one; where it depends
 // on luck, the most.
 func Requests() []Operations {
 	return []Operations{
 		{Name: "list", Tables: 2},
-		{Name: "search", Tables: 4},
+		// two lists, my votes, and a page of prompts whose texts have what is searched for
+		{Name: "search", Tables: 3 + 20},
 		{Name: "get", Tables: 4},
 		{Name: "mine", Tables: 2},
-		{Name: "create", Tables: 2 + indexRows, Queue: 2},
-		{Name: "edit", Tables: 6 + indexRows, Queue: 2},
+		// The job that follows reads four times, writes the truth row twice and the rows of the text; the
+		// host takes and deletes its message.
+		{Name: "create", Tables: 2 + indexRows + 6 + textRows, Queue: 2 + 2, Jobs: 1},
+		{Name: "edit", Tables: 6 + indexRows + 6 + textRows + 2, Queue: 2 + 2, Jobs: 1},
 		// The job that follows reads five times, writes the truth row twice and the index rows, of which
 		// two move, as scores and hotness do; the host takes and deletes its message.
 		{Name: "vote", Tables: 4 + 7 + indexRows + 2, Queue: 2 + 2, Jobs: 1},
@@ -76,7 +82,9 @@ const (
 	sweepOps       = 24_000.0       // at most in a run: two minutes, five milliseconds each
 	sweepPasses    = 30.0           // over everything: one a day
 	promptMonths   = 12             // for how long the library has grown
+	textPasses     = 1.0            // over the rows of texts
 	rowKB          = 1.2            // of an index row
+	textRowKB      = 0.3            // of one of a text
 	promptKB       = 5.0            // of a truth row with its own summary
 	requestLogKB   = 1.5            // a request, never sampled
 	traceLogKB     = 0.8            // a line, of which there are three for a request
@@ -102,10 +110,10 @@ func Compute(users float64, u User, p Prices) Bill {
 		jobs += n * r.Jobs
 	}
 	b.Prompts = users * u["create"] * promptMonths
-	sweep := math.Min(sweepRuns*sweepOps, sweepPasses*b.Prompts*3*indexRows)
+	sweep := math.Min(sweepRuns*sweepOps, b.Prompts*3*(sweepPasses*indexRows+textPasses*textRows))
 	b.TableOps += sweep
 	b.QueueOps += 2 * month / pollSeconds
-	b.GB = b.Prompts * (promptKB + indexRows*rowKB) / 1e6
+	b.GB = b.Prompts * (promptKB + indexRows*rowKB + textRows*textRowKB) / 1e6
 
 	http := math.Min(b.Requests*requestSeconds, month*busyInstances)
 	queues := math.Min(jobs*requestSeconds, month)

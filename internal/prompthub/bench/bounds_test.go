@@ -44,6 +44,8 @@ var (
 	nothing = bound{0, 0, 512, 8 << 10}
 	// the texts of twenty, and what twenty votes of a moment ago became
 	aList   = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
+	// two lists of four words, twice and once more, and two hundred prompts that are sorted by votes
+	aSearch = bound{8*3 + 200 + 20, 5500 + 200, 1 << 10, 64 << 10}
 	looked  = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
 	aPrompt = bound{8, 100, 128, 4 << 10}
 	// eight times a text of three bytes a character, and 64 KiB
@@ -111,7 +113,7 @@ var bounds = map[string]bound{
 	"GET /me": nothing, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
 	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
-	"GET /prompts": aList, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": looked,
+	"GET /prompts": aSearch, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": looked,
 
 	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/rank": aPrompt, "GET /prompts/{id}/text": aWhole, "POST /prompts/{id}/render": aWhole,
 	"GET /prompts/{id}/used-by":  {124, 4200, 512, 32 << 10},
@@ -134,7 +136,7 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/vote": aVote, "PUT /prompts/{id}/vote": aVote, "DELETE /prompts/{id}/vote": aVote,
 	"PUT /prompts/{id}/favorite": {4, 20, 4, 512}, "DELETE /prompts/{id}/favorite": {2, 1, 4, 512},
 
-	"GET /app": aList, "GET /app/mine": aList, "GET /app/votes": looked, "GET /app/favorites": looked, "POST /app/prompts/{id}/favorite": {4, 20, 64, 4 << 10}, "GET /app/admin/hidden": aList,
+	"GET /app": aSearch, "GET /app/mine": aList, "GET /app/votes": looked, "GET /app/favorites": looked, "POST /app/prompts/{id}/favorite": {4, 20, 64, 4 << 10}, "GET /app/admin/hidden": aList,
 	// the address stands in the link of each tag
 	"GET /app/tags": {8, 1200, 512, 16 << 10},
 	// fifty changed tags

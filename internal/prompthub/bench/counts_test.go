@@ -183,8 +183,8 @@ func TestCountsAreWithinBudget(t *testing.T) {
 func TestCostModelCountsTheSame(t *testing.T) {
 	t.Parallel()
 	made := map[string][]string{ // the requests and jobs behind each kind of the model
-		"list": {"list newest"}, "search": {"two tags and a word, one of them scarce"}, "get": {"get, author not known"},
-		"mine": {"my prompts"}, "create": {"create"}, "edit": {"edit the text"}, "vote": {"vote", "move across buckets"},
+		"list": {"list newest"}, "search": {"one word, which texts have"}, "get": {"get, author not known"},
+		"mine": {"my prompts"}, "create": {"create", "rows of the text index, of a new prompt"}, "edit": {"edit the text", "rows of the text index, of another text"}, "vote": {"vote", "move across buckets"},
 	}
 	counted := make(map[string]request)
 	for _, r := range requests() {

@@ -59,8 +59,11 @@ type lab struct {
 const (
 	typicalTitle = "Write better short mystery novels" // no two words share a token
 	otherTitle   = "Better write short mystery novels" // the same words under another name
-	typicalTags  = `"text","writing","education"`
-	filled       = 60 // prompts beside the typical one
+	typicalText  = "You are an editor of crime stories. Read the draft that follows, sentence by sentence, and answer with a table of three columns: the place, " +
+		"what keeps a reader from going on there, and one better wording. Judge plot, characters, pace, dialogue, tension and style; praise nothing. " +
+		"Then name the weakest chapter, explain in two paragraphs why it fails, and suggest how to mend it without new scenes."
+	typicalTags = `"text","writing","education"`
+	filled      = 60 // prompts beside the typical one
 )
 
 // stock is what a lab begins with. To fill it takes longer than what most labs are for, so it is
@@ -79,7 +82,6 @@ func newLab(t testing.TB) *lab {
 	time.Sleep(time.Until(stock.at)) // the clock of a bubble begins anew
 	l = &lab{t: t, prompt: stock.prompt, meter: &meter{rows: stock.rows.Clone(), messages: memory.NewQueues(time.Now)}}
 	l.restart()
-	require.NoError(t, l.db.Create(t.Context()))
 	return l
 }
 
@@ -87,7 +89,6 @@ func newLab(t testing.TB) *lab {
 func (l *lab) fill() {
 	l.t.Helper()
 	l.restart()
-	require.NoError(l.t, l.db.Create(l.t.Context()))
 	for i := range filled {
 		title, tags := fmt.Sprintf("Common words of number %d", i), `"text"`
 		if i%20 == 0 {
@@ -122,6 +123,7 @@ func (l *lab) restart() {
 			return nil
 		},
 	})
+	require.NoError(l.t, l.db.Create(l.t.Context()))
 	hub := prompthub.New(l.db, prompt.Rules{}, time.Now)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	identify := hub.WithTokens(auth.Dev(), true, admission.Guess)
@@ -158,7 +160,7 @@ func (l *lab) run(job, text string) {
 }
 
 func (l *lab) draft(title, tags string) string {
-	return fmt.Sprintf(`{"title":%q,"text":"You are an editor. Read what follows and answer with the three things that most need work, and why.","tags":[%s],"visibility":"public"}`, title, tags)
+	return fmt.Sprintf(`{"title":%q,"text":%q,"tags":[%s],"visibility":"public"}`, title, typicalText, tags)
 }
 
 func (l *lab) create(title, tags string) {

@@ -171,11 +171,7 @@ func (e entries) cutText() (words []string, rest entries) {
 // textDue reports whether the job that compares the truth with all that follows from it compares the
 // rows of a prompt in the text index, too: once in so many days, as these are more than all others.
 func (db *DB) textDue(id prompt.ID) bool {
-	sum := 0
-	for _, b := range []byte(id) {
-		sum += int(b)
-	}
-	return (db.now().Unix()/int64((24*time.Hour).Seconds())+int64(sum))%textEvery == 0
+	return (db.now().Unix()/int64((24*time.Hour).Seconds())+id.Time().UnixMilli())%textEvery == 0
 }
 
 const textEvery = 30

@@ -120,13 +120,13 @@ type DB struct {
 	sleep      func(context.Context, time.Duration) error
 	random     func(time.Duration) time.Duration
 	count      func(ctx context.Context, kind string, n int)
+	times      times
 	authors    authors
 	requeued   requeued
 	catalog    catalog
 	months     months
 	firstPages firstPageCache
 	turns      turns
-	times      times
 	rowsAre    atomic.Int32 // the version that wrote all index rows, 0 where none did
 	tokens     tokens
 	sketches   sketches

@@ -26,6 +26,7 @@ const (
 	maxTextReads = 4 * maxTextWords
 	// candidates that are read to be sorted by votes; beyond that the index of the order is walked
 	maxTextMatches = 200
+	maxDecided     = 100 // that are read at once
 )
 
 // A candidate is a prompt that a search may have found. Row is that of its title, if its title
@@ -274,7 +275,7 @@ func (db *DB) textScan() *scan {
 func (db *DB) decide(ctx context.Context, w Search, found []candidate) ([]View, error) {
 	views := make([]*View, len(found))
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(maxContents)
+	g.SetLimit(maxDecided)
 	for i, c := range found {
 		if c.row != nil {
 			v := pageOf([]table.Row{*c.row}, 1, rowKey).Items[0]
@@ -336,7 +337,7 @@ func (db *DB) findTextRanked(ctx context.Context, w Search, after string, limit 
 	s := db.textScan()
 	if !walks {
 		s.left /= 2
-		walk := db.textWalk(w, s, "", maxTextMatches/4)
+		walk := db.textWalk(w, s, "", maxTextMatches+1)
 		found, done, err := walk.run(ctx, maxTextMatches+1)
 		if err != nil {
 			return Page{}, err
