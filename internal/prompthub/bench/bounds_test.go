@@ -43,7 +43,7 @@ type bound struct{ operations, rows, answer, allocated int64 }
 var (
 	nothing = bound{0, 0, 512, 8 << 10}
 	// the texts of twenty, and what twenty votes of a moment ago became
-	aList   = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
+	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
 	// two lists of four words, twice and once more, and two hundred prompts that are sorted by votes
 	aSearch = bound{8*3 + 200 + 20, 5500 + 200, 1 << 10, 64 << 10}
 	looked  = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself

@@ -28,6 +28,15 @@ func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
 // Sleep waits as the DB does.
 func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.sleep(ctx, d) }
 
+// TextRows returns the rows of a prompt in the text index.
+func (db *DB) TextRows(p prompt.Prompt) []IndexRow {
+	var rows []IndexRow
+	for _, r := range db.textRows(p) {
+		rows = append(rows, IndexRow{Table: r.table, Row: r.row})
+	}
+	return rows
+}
+
 // Entries says which index rows a prompt has, as the property Pending stores it.
 type Entries = entries
 

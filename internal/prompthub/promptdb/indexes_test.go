@@ -31,14 +31,14 @@ func TestIndexKeysAreRead(t *testing.T) {
 	id := prompt.ID("01ARZ3NDEKTSV4RRFFQ69G5FAV")
 	now := id.Time()
 	p := prompt.Prompt{ID: id, AuthorID: "ann", CreatedAt: now, Draft: prompt.Draft{
-		Title: "C++ % of one's | 日本語", Tags: []prompt.Tag{"text", "c++"}, Visibility: prompt.Public,
+		Title: "C++ % of one's | 日本語", Text: "A text | of % 日本語 and .NET", Tags: []prompt.Tag{"text", "c++"}, Visibility: prompt.Public,
 	}}
 	hidden, deleted := p, p
 	hidden.HiddenAt, deleted.DeletedAt = now, now.Add(time.Hour)
 	db := promptdb.New(promptdb.Config{Tables: promptdb.DefaultTables()})
 	seen := make(map[string]bool)
 	for _, p := range []prompt.Prompt{p, hidden, deleted} {
-		for _, row := range db.IndexRows(p)[1:] { // the first is the locator, which is in no index
+		for _, row := range append(db.IndexRows(p)[1:], db.TextRows(p)...) { // the first is the locator, which is in no index
 			require.Equal(t, id, db.OwnerOf(row.Table, row.Row.Key), "%s %s", row.Table, row.Row.Key)
 			seen[row.Table] = true
 			other := row.Row.Key

@@ -149,7 +149,7 @@ func (s *schema) public(row table.Row, title, age string, created time.Time, sco
 	for _, token := range pieces(title) {
 		s.has("TitleSearchIndex", table.Key{Partition: "q|" + encoded(token), Row: age}, row, summary...)
 	}
-	for _, word := range strings.FieldsFunc(strings.ToLower(row.Props.Get("PromptText").Str()), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range wholes(norm.NFKC.String(strings.ToLower(row.Props.Get("PromptText").Str()))) {
 		if !slices.Contains([]string{"of", "the", "a", "and", "s", "to", "other", "in"}, word) { // those that texts of tests have
 			s.has("TextSearchIndex", table.Key{Partition: "x|" + encoded(word), Row: age}, row, "AuthorId", "Tags")
 		}
@@ -271,27 +271,33 @@ func encoded(s string) string {
 
 // pieces are the tokens of a normalized title.
 func pieces(title string) []string {
-	var all []string
-	add := func(token string) {
-		if !slices.Contains(all, token) {
-			all = append(all, token)
-		}
-	}
-	prefixes := func(word []rune) {
+	return cut(title, func(word []rune) (all []string) {
 		if len(word) == 1 {
-			add(string(word))
+			return []string{string(word)}
 		}
 		for _, n := range []int{2, 3, 5, 8, 12} {
 			if n <= len(word) {
-				add(string(word[:n]))
+				all = append(all, string(word[:n]))
 			}
 		}
-	}
+		return all
+	})
+}
+
+// wholes are the words of a normalized text, stop words among them.
+func wholes(text string) []string {
+	return cut(text, func(word []rune) []string { return []string{string(word)} })
+}
+
+// cut returns what is made of each word of a text, each once, and pairs of characters where there
+// are no spaces.
+func cut(of string, made func(word []rune) []string) []string {
+	var all []string
 	dense := func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
 	}
 	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
-	text := []rune(title)
+	text := []rune(of)
 	for i := 0; i < len(text); i++ {
 		if !letter(text[i]) {
 			continue
@@ -300,20 +306,20 @@ func pieces(title string) []string {
 		for end < len(text) && letter(text[end]) && dense(text[end]) == dense(text[i]) {
 			end++
 		}
-		word := text[i:end]
-		if dense(text[i]) {
-			if len(word) == 1 {
-				add(string(word))
-			}
+		switch word := text[i:end]; {
+		case !dense(text[i]):
+			all = append(all, made(word)...)
+		case len(word) == 1:
+			all = append(all, string(word))
+		default:
 			for n := 0; n+2 <= len(word); n++ {
-				add(string(word[n : n+2]))
+				all = append(all, string(word[n:n+2]))
 			}
-		} else {
-			prefixes(word)
 		}
 		i = end - 1
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // mixed fills a world with a prompt of each kind, at rest.

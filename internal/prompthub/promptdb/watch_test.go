@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -88,6 +89,7 @@ func (q watchedQueues) Send(ctx context.Context, name, text string, delay time.D
 func (q watchedQueues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
 	q.w.mu.Lock()
 	delete(q.w.until, r.ID)
+	maps.DeleteFunc(q.w.sent, func(_ string, wake wakeUp) bool { return wake.id == r.ID })
 	q.w.mu.Unlock()
 	return q.Queues.Hide(ctx, name, r, delay)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/web"
 )
 
@@ -287,6 +288,22 @@ func TestAdmin(t *testing.T) {
 	for _, bad := range [][]string{{"tag", "two words", "name", "x", "order", "1"}, {"tag", "x", "name", "", "order", "1"}, {"tag", "x", "name", "x", "order", "-1"}, {"tag", "x", "name", "x", "order", "many"}} {
 		root.post("/app/admin/tags", bad...).is(422).has(`role="alert"`)
 	}
+}
+
+// TestSearchInTexts shows where a word stands that no title has, and leaves texts out where one
+// wants that.
+func TestSearchInTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	ann.write("Sewing", strings.Repeat("Thread after thread. ", 20)+"A <needle> in the haystack.", "public", "data")
+	_, err := w.db.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {}) // as its job would
+	require.NoError(t, err)
+	found := ann.get("/app?q=needle").is(200).has("Sewing", "in the text", "A &lt;needle&gt; in the haystack.", "Search titles and texts", `href="/app?in=title&amp;q=needle"`)
+	require.Len(t, found.titles(), 1)
+	ann.get("/app?q=sew").is(200).has("Sewing").lacks("in the text")
+	ann.get("/app?q=needle&in=title").is(200).has("No public prompt", `name="in" value="title"`).lacks("Sewing")
+	ann.get("/app/mine?q=needle").is(200).has(`placeholder="Search titles"`).lacks("Sewing")
 }
 
 func TestPaging(t *testing.T) {
