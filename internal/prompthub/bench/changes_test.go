@@ -86,7 +86,7 @@ func moderation() []request {
 		{name: "hide", call: hide, steps: 4, tables: 4 + indexRows + 1, queues: 2, behind: 1},
 		{name: "undo hide", setup: hidden, call: undo, steps: 4, tables: 4 + indexRows + 1, queues: 2, behind: 1},
 		{name: "hidden prompts", setup: hidden, call: by("admin", get("/moderation/hidden?limit=20", "Mod")), steps: 2, tables: 2},
-		{name: "change a tag of the catalog", call: by("admin", put("/tags/poetry", "Mod", `{"displayName":"Poetry"}`)), steps: 500, tables: 5366},
+		{name: "change a tag of the catalog", call: by("admin", put("/tags/poetry", "Mod", `{"displayName":"Poetry"}`)), steps: 1, tables: 1},
 		{name: "retire a tag", call: by("admin", call{method: http.MethodDelete, path: "/tags/legal", user: "Mod"}), steps: 2, tables: 2},
 	}
 }
