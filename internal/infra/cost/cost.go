@@ -29,12 +29,12 @@ func Requests() []Operations {
 		{Name: "search", Tables: 3 + 20},
 		{Name: "get", Tables: 4},
 		{Name: "mine", Tables: 2},
-		// The job that follows reads four times, writes the truth row twice and the rows of the text; the
-		// host takes and deletes its message.
+		// The job that follows reads four times, writes the truth row twice and the rows of the
+		// text; the host takes and deletes its message.
 		{Name: "create", Tables: 2 + indexRows + 6 + textRows, Queue: 2 + 2, Jobs: 1},
 		{Name: "edit", Tables: 6 + indexRows + 6 + textRows + 2, Queue: 2 + 2, Jobs: 1},
-		// The job that follows reads five times, writes the truth row twice and the index rows, of which
-		// two move, as scores and hotness do; the host takes and deletes its message.
+		// The job that follows reads five times, writes the truth row twice and the index rows, of
+		// which two move, as scores and hotness do; the host takes and deletes its message.
 		{Name: "vote", Tables: 4 + 7 + indexRows + 2, Queue: 2 + 2, Jobs: 1},
 	}
 }

@@ -87,8 +87,8 @@ func numbered(n int) string {
 	return strings.Join(names, ",")
 }
 
-// TestSearchInTexts finds a word that no title has, and tells where; in=title looks at titles alone,
-// and the cursor of one is none of the other.
+// TestSearchInTexts finds a word that no title has, and tells where; in=title looks at titles
+// alone, and the cursor of one is none of the other.
 func TestSearchInTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -44,7 +44,8 @@ var (
 	nothing = bound{0, 0, 512, 8 << 10}
 	// the texts of twenty, and what twenty votes of a moment ago became
 	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
-	// two lists of four words, twice and once more, and two hundred prompts that are sorted by votes
+	// two lists of four words, twice and once more, and two hundred prompts that are sorted by
+	// votes
 	aSearch = bound{8*3 + 200 + 20, 5500 + 200, 1 << 10, 64 << 10}
 	looked  = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
 	aPrompt = bound{8, 100, 128, 4 << 10}
@@ -71,11 +72,11 @@ var (
 	aTag     = bound{6, 1200, 64, 8 << 10}
 	aToken   = bound{4, 60, 64, 4 << 10}           // a user has at most 50
 	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
-	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each behind
-	// a hundred spaces, and as many nodes of YAML.
+	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each
+	// behind a hundred spaces, and as many nodes of YAML.
 	aFile = bound{8, 100, 1 << 10, 64 << 10}
-	// A hundred looks at prompts with twenty versions of each, until a MiB is full, which the last may
-	// be beyond; or a page of votes.
+	// A hundred looks at prompts with twenty versions of each, until a MiB is full, which the last
+	// may be beyond; or a page of votes.
 	aPart = bound{8 + 100*5 + 101, 5500 + 100*43, 10 << 10, 128 << 10}
 	// Fifty changes, and a look at each of two hundred entries, of which any may be compared with a
 	// thousand versions. A line of the report holds what a text may hold.
@@ -452,8 +453,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	method, path, _ := strings.Cut(route, " ")
 	isPage, isMessage := strings.HasPrefix(path, web.Prefix), slices.Contains(s.messages, route)
 	isNamed := strings.HasPrefix(path, langfuse.Prefix) || strings.HasPrefix(path, langsmith.Prefix+"/")
-	// Half of the requests mean something in all their parts, and have hostile values only where any
-	// will do; in the others each part is drawn by itself.
+	// Half of the requests mean something in all their parts, and have hostile values only where
+	// any will do; in the others each part is drawn by itself.
 	whole := rapid.Bool().Draw(t, "whole")
 	ids := s.ids
 	if whole && strings.Contains(path, "/upstream") {

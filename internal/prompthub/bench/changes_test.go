@@ -35,8 +35,8 @@ func changes() []request {
 		}
 		return c
 	}
-	// An edit: truth row and labels row are read, written with the author's other rows, and freed; the
-	// tally and the author's vote are read for the answer.
+	// An edit: truth row and labels row are read, written with the author's other rows, and freed;
+	// the tally and the author's vote are read for the answer.
 	const edited = 4 + 2
 	return []request{
 		{name: "create", call: another(""), steps: 4, tables: 2 + indexRows, queues: 2, behind: 1, budget: &budget{4, 4 + indexRows}},

@@ -16,10 +16,10 @@ const MaxTextWords = 150
 const firstTextWords = 100
 
 // TextWords returns the words of a text that search finds it by, each once, sorted. The text is
-// normalised, folded and cut as Tokens says of a title. A word counts as a whole, of a chain each of
-// its words and each joined form, of a run its pieces; stop words and what has more than 40
-// characters are left out. Where there are more than MaxTextWords, the first of them and the longest
-// stay.
+// normalised, folded and cut as Tokens says of a title. A word counts as a whole, of a chain each
+// of its words and each joined form, of a run its pieces; stop words and what has more than 40
+// characters are left out. Where there are more than MaxTextWords, the first of them and the
+// longest stay.
 func TextWords(text string) []string {
 	seen := make(map[string]bool, MaxTextWords)
 	words := make([]string, 0, MaxTextWords)
@@ -250,8 +250,8 @@ const (
 	beforeFound = 50
 )
 
-// Snippet returns the part of a text in which a query finds the first of its words that it finds, in
-// one line; "" where it finds none, or only in what folding changes.
+// Snippet returns the part of a text in which a query finds the first of its words that it finds,
+// in one line; "" where it finds none, or only in what folding changes.
 func (q Query) Snippet(text string) string {
 	line := []rune(strings.Join(strings.Fields(text), " "))
 	lower := []rune(strings.ToLower(string(line)))

@@ -58,7 +58,8 @@ func TestMatchText(t *testing.T) {
 	}
 }
 
-// TestSignaturesErrSeldom counts how often a signature says that a text has a word which it has not.
+// TestSignaturesErrSeldom counts how often a signature says that a text has a word which it has
+// not.
 func TestSignaturesErrSeldom(t *testing.T) {
 	wrong, of := 0, 0
 	for n := 1; n <= prompt.MaxTextWords; n += 7 {

@@ -11,10 +11,10 @@ import (
 	"prompthub/internal/table"
 )
 
-// The rows of the text index are many, so no answer waits for them. A commit after which they differ
-// says so in the truth row, and its wake-up is brought forward: that job writes them, under a lease
-// of its own like all index rows. Until then a search may miss the prompt or look at it in vain; it
-// shows none without having read the truth.
+// The rows of the text index are many, so no answer waits for them. A commit after which they
+// differ says so in the truth row, and its wake-up is brought forward: that job writes them, under
+// a lease of its own like all index rows. Until then a search may miss the prompt or look at it in
+// vain; it shows none without having read the truth.
 
 // textual is the version from which on rows of rankings have signatures, and prompts rows in the
 // text index.
@@ -168,8 +168,9 @@ func (e entries) cutText() (words []string, rest entries) {
 	return words, rest
 }
 
-// textDue reports whether the job that compares the truth with all that follows from it compares the
-// rows of a prompt in the text index, too: once in so many days, as these are more than all others.
+// textDue reports whether the job that compares the truth with all that follows from it compares
+// the rows of a prompt in the text index, too: once in so many days, as these are more than all
+// others.
 func (db *DB) textDue(id prompt.ID) bool {
 	return (db.now().Unix()/int64((24*time.Hour).Seconds())+id.Time().UnixMilli())%textEvery == 0
 }

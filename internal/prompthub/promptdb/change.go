@@ -72,8 +72,8 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 		}
 		now, ops, err := next(rec)
 		if errors.Is(err, ErrUnchanged) {
-			// A publish that nobody heard of may be on its way under the ETag that was read: with another
-			// one it never lands.
+			// A publish that nobody heard of may be on its way under the ETag that was read: with
+			// another one it never lands.
 			if !rec.Listed() && !db.clear(ctx, *rec, theRows) {
 				if err := wait(ctx, time.Time{}); err != nil {
 					return prompt.Prompt{}, err

@@ -95,8 +95,8 @@ type Config struct {
 	Now    func() time.Time
 	Log    *slog.Logger
 	Tags   []prompt.TagInfo // what an empty catalog is filled with; nil means prompt.DefaultTags
-	// Behind runs work that may follow the answer. It must run every function it is given, at once or
-	// later; one that never runs costs a message that finds nothing to do.
+	// Behind runs work that may follow the answer. It must run every function it is given, at once
+	// or later; one that never runs costs a message that finds nothing to do.
 	Background func(func())
 	Sleep      func(context.Context, time.Duration) error // waits, or returns the context's error
 	// a random duration up to the given one; nil means random

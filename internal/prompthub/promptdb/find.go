@@ -213,8 +213,8 @@ func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error
 			w.leader = i
 		}
 	}
-	// The list that was followed has been read furthest, unless another one has come to its end or all
-	// have been read alike.
+	// The list that was followed has been read furthest, unless another one has come to its end or
+	// all have been read alike.
 	if _, more := ofSample(w.leader); !more || len(found[followed]) <= w.sample {
 		followed = w.leader
 	}

@@ -13,11 +13,11 @@ import (
 )
 
 // A search in titles and texts has two lists for each word: of the titles with a word that begins
-// with it, and of the texts that have it. What is in one of the two for each word is a candidate. All
-// lists are in one order, so they are walked side by side: none needs to be read where another one
-// has nothing. A row of a title decides about the title; what was found in a text is read, and shown
-// only where the truth row says that it is public and has the words, so that no row that lags
-// behind shows anything.
+// with it, and of the texts that have it. What is in one of the two for each word is a candidate.
+// All lists are in one order, so they are walked side by side: none needs to be read where another
+// one has nothing. A row of a title decides about the title; what was found in a text is read, and
+// shown only where the truth row says that it is public and has the words, so that no row that
+// lags behind shows anything.
 
 const (
 	// words whose lists are walked, the longest ones; the truth decides about others
@@ -326,8 +326,9 @@ func (db *DB) decideByTruth(ctx context.Context, w Search, author string, id pro
 	return &v, nil
 }
 
-// findTextRanked is findText in an order that votes change. Few candidates are read and sorted; where
-// there are more, enough of the index of the order is wanted to walk that: its rows have signatures.
+// findTextRanked is findText in an order that votes change. Few candidates are read and sorted;
+// where there are more, enough of the index of the order is wanted to walk that: its rows have
+// signatures.
 func (db *DB) findTextRanked(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	by := rankings[w.Order]
 	row, walks := strings.CutPrefix(after, walking)

@@ -160,8 +160,8 @@ func (w *world) walk(want promptdb.Search, limit int) []prompt.ID {
 	return nil
 }
 
-// TestTextSearchWhileOthersWrite walks searches in texts while prompts come, go and are edited: what
-// was there all along appears once, in its order.
+// TestTextSearchWhileOthersWrite walks searches in texts while prompts come, go and are edited:
+// what was there all along appears once, in its order.
 func TestTextSearchWhileOthersWrite(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	stays := map[prompt.ID]bool{}

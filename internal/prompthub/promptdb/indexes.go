@@ -26,8 +26,8 @@ type index struct {
 	signed bool
 }
 
-// indexes are all indexes of prompts but textIndex. A new one is an entry here, its key in keys.go and its
-// table in Tables; projection, repair, anti-entropy, verify and reindex follow.
+// indexes are all indexes of prompts but textIndex. A new one is an entry here, its key in keys.go
+// and its table in Tables; projection, repair, anti-entropy, verify and reindex follow.
 var indexes = []index{
 	{
 		code:  "n",

@@ -103,8 +103,8 @@ func (db *DB) Move(ctx context.Context, text string) error {
 	}
 	until := o.retryAt
 	if now := db.now(); until.Sub(now) <= minProjectionInterval && db.requeued.between(m.Prompt, now, until) {
-		// the copy that another vote's message left comes later, and counts this vote too; what waits for
-		// a lease it does not wait for
+		// the copy that another vote's message left comes later, and counts this vote too; what
+		// waits for a lease it does not wait for
 		return nil
 	}
 	if err := db.requeue(ctx, QueueMoves, text, until); err != nil {

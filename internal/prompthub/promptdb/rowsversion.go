@@ -19,8 +19,8 @@ func (db *DB) longestPrefix() int {
 	return prompt.FormerLongestPrefix
 }
 
-// findsText reports whether all texts are in the index. Until a store that an earlier version filled
-// is reindexed, titles alone are searched.
+// findsText reports whether all texts are in the index. Until a store that an earlier version
+// filled is reindexed, titles alone are searched.
 func (db *DB) findsText() bool { return db.rowsAre.Load() >= textual }
 
 // learnVersion finds out which version wrote all index rows. In a new store that is this one.

@@ -33,8 +33,8 @@ func everyPrompt(prompt.ID) bool { return true }
 // A rowCheck compares one row with what it should be.
 type rowCheck func(ctx context.Context, row table.Row) ([]Difference, error)
 
-// parts returns all that is checked: the truth rows first, then what follows from them. Text says of
-// which prompts the rows of the text index are compared with the truth.
+// parts returns all that is checked: the truth rows first, then what follows from them. Text says
+// of which prompts the rows of the text index are compared with the truth.
 func (db *DB) parts(text func(prompt.ID) bool) []part {
 	votes := &votesWalk{db: db}
 	parts := []part{

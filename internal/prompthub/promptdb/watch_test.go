@@ -84,8 +84,8 @@ func (q watchedQueues) Send(ctx context.Context, name, text string, delay time.D
 	return r, err
 }
 
-// Hide takes down that a process brought a wake-up forward: the lease that it was for is given back,
-// and the wake-up is to find what is behind.
+// Hide takes down that a process brought a wake-up forward: the lease that it was for is given
+// back, and the wake-up is to find what is behind.
 func (q watchedQueues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
 	q.w.mu.Lock()
 	delete(q.w.until, r.ID)
