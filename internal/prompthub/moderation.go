@@ -95,19 +95,29 @@ func (s *Service) Hidden(ctx context.Context, who auth.User, limit int, token st
 	})
 }
 
+// A Catalog is the tags, and how many public prompts there are.
+type Catalog = promptdb.Catalog
+
 // Tags returns the tag catalog by sort order and name: the active tags, or all of them for an admin
 // who asks.
 func (s *Service) Tags(ctx context.Context, who auth.User, all bool) ([]prompt.TagInfo, error) {
+	c, err := s.Catalog(ctx, who, all)
+	return c.Tags, err
+}
+
+// Catalog is Tags, with how many public prompts there are.
+func (s *Service) Catalog(ctx context.Context, who auth.User, all bool) (Catalog, error) {
 	if all {
 		if err := adminOnly(who); err != nil {
-			return nil, err
+			return Catalog{}, err
 		}
 	}
-	tags, err := s.db.Tags(ctx)
+	c, err := s.db.Catalog(ctx)
 	if err != nil || all {
-		return tags, err
+		return c, err
 	}
-	return slices.DeleteFunc(tags, func(t prompt.TagInfo) bool { return !t.Active }), nil
+	c.Tags = slices.DeleteFunc(c.Tags, func(t prompt.TagInfo) bool { return !t.Active })
+	return c, nil
 }
 
 // PutTag creates or changes a tag of the catalog.

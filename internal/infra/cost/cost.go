@@ -80,6 +80,8 @@ const (
 	pollSeconds    = 2.0            // between looks at an empty queue, for two queues
 	sweepRuns      = month / 900    // of anti-entropy
 	sweepOps       = 24_000.0       // at most in a run: two minutes, five milliseconds each
+	countRuns      = month / 60     // of the job that counts tags
+	countRows      = 1000.0         // that it reads with one operation
 	sweepPasses    = 30.0           // over everything: one a day
 	promptMonths   = 12             // for how long the library has grown
 	textPasses     = 1.0            // over the rows of texts
@@ -111,18 +113,18 @@ func Compute(users float64, u User, p Prices) Bill {
 	}
 	b.Prompts = users * u["create"] * promptMonths
 	sweep := math.Min(sweepRuns*sweepOps, b.Prompts*3*(sweepPasses*indexRows+textPasses*textRows))
-	b.TableOps += sweep
+	b.TableOps += sweep + countRuns*(2+math.Ceil(b.Prompts/countRows))/math.Max(1, b.Prompts/100_000) // less often where it takes long
 	b.QueueOps += 2 * month / pollSeconds
 	b.GB = b.Prompts * (promptKB + indexRows*rowKB + textRows*textRowKB) / 1e6
 
 	http := math.Min(b.Requests*requestSeconds, month*busyInstances)
 	queues := math.Min(jobs*requestSeconds, month)
-	busy := http + queues + sweepRuns + sweep/200
+	busy := http + queues + sweepRuns + countRuns + sweep/200
 	b.LogGB = (b.Requests*requestLogKB + math.Min(b.Requests*3, busy*traceRate)*traceLogKB) / 1e6
 
 	b.Operations = b.TableOps*p.TableOperations + b.QueueOps*p.QueueOperations
 	b.Storage = b.GB * p.TableGB
-	b.Compute = math.Max(0, busy*memory-p.FreeGBSeconds)*p.GBSecond + math.Max(0, b.Requests+jobs+sweepRuns-p.FreeExecutions)*p.Execution
+	b.Compute = math.Max(0, busy*memory-p.FreeGBSeconds)*p.GBSecond + math.Max(0, b.Requests+jobs+sweepRuns+countRuns-p.FreeExecutions)*p.Execution
 	b.Logs = math.Max(0, b.LogGB-p.FreeLogGB) * p.LogGB
 	b.Total = b.Operations + b.Storage + b.Compute + b.Logs
 	b.PerUser = b.Total / users

@@ -12,9 +12,10 @@ func TestComputeByHand(t *testing.T) {
 	t.Parallel()
 	b := Compute(100, User{"list": 1000}, Prices{TableOperations: 0.001})
 	require.InDelta(t, 100_000, b.Requests, 0)
-	require.InDelta(t, 200_000, b.TableOps, 0, "two a list, and no prompts that anti-entropy could look at")
-	require.InDelta(t, 200, b.Total, 1e-9)
-	require.InDelta(t, 2, b.PerUser, 1e-9)
+	const counts = 2 * 30 * 24 * 60 // of no prompts, each minute
+	require.InDelta(t, 200_000+counts, b.TableOps, 0, "two a list, and no prompts that anti-entropy could look at")
+	require.InDelta(t, 286.4, b.Total, 1e-9)
+	require.InDelta(t, 2.864, b.PerUser, 1e-9)
 }
 
 func TestFreeGrantsAreNotPaidBack(t *testing.T) {

@@ -15,7 +15,7 @@ func (a *api) tags() {
 	route(a, reader, huma.Operation{
 		OperationID: "list-tags", Method: http.MethodGet, Path: "/tags", Tags: []string{"tags"},
 		Summary: "The tag catalog", Errors: []int{403, 422},
-		Description: "Prompts may have tags of the catalog that are active. all=true shows admins the others too.",
+		Description: "Prompts may have tags of the catalog that are active. all=true shows admins the others too. Prompts are counted once a minute.",
 	}, a.listTags)
 	route(a, user, huma.Operation{
 		OperationID: "put-tag", Method: http.MethodPut, Path: "/tags/{tag}", Tags: []string{"tags"},
@@ -38,15 +38,16 @@ type tagsOutput struct {
 }
 
 func (a *api) listTags(ctx context.Context, c call, in *tagsInput) (*tagsOutput, error) {
-	all, err := a.Service.Tags(ctx, c.User, in.All)
+	catalog, err := a.Service.Catalog(ctx, c.User, in.All)
 	if err != nil {
 		return nil, err
 	}
-	items := make([]Tag, len(all))
-	for i, t := range all {
+	items := make([]Tag, len(catalog.Tags))
+	for i, t := range catalog.Tags {
 		items[i] = encodeTag(t)
+		items[i].Prompts = &t.Prompts
 	}
-	return &tagsOutput{TagList{Items: items}}, nil
+	return &tagsOutput{TagList{Items: items, Prompts: catalog.Prompts}}, nil
 }
 
 func encodeTag(t prompt.TagInfo) Tag {

@@ -218,11 +218,13 @@ type Tag struct {
 	DisplayName string `json:"displayName" doc:"For people" example:"Code review"`
 	SortOrder   int32  `json:"sortOrder" doc:"Tags are listed by it, then by name" example:"120"`
 	Active      bool   `json:"active" doc:"An inactive tag stays on the prompts that have it and is offered to no other" example:"true"`
+	Prompts     *int   `json:"prompts,omitempty" doc:"How many public prompts have it, as counted within the last minute; in lists" example:"42"`
 }
 
 // A TagList is the tag catalog.
 type TagList struct {
-	Items []Tag `json:"items" nullable:"false" doc:"By sort order and name"`
+	Items   []Tag `json:"items" nullable:"false" doc:"By sort order and name"`
+	Prompts int   `json:"prompts" doc:"How many public prompts there are, as counted within the last minute" example:"870"`
 }
 
 // A TagEntry is what PUT /tags/{tag} takes.

@@ -6,6 +6,7 @@ type TagInfo struct {
 	DisplayName string
 	SortOrder   int32
 	Active      bool // an inactive tag stays on the prompts that have it and is offered to no other
+	Prompts     int  // how many public prompts have it, as counted within the last minute
 }
 
 // DefaultTags returns the catalog that an empty store starts with, by sort

@@ -274,6 +274,10 @@ func crashCases() []crashCase {
 		{name: "move inside a bucket", setup: unmoved("early 8", prompt.None), open: true, do: move("early 8"), after: is(func(p prompt.Prompt) bool { return p.Likes == 8 }, true)},
 		{name: "move across buckets", setup: unmoved("tenth", prompt.Like), open: true, do: move("tenth"), after: is(func(p prompt.Prompt) bool { return p.Likes == 10 }, true)},
 		{name: "sweep", setup: broken, open: true, do: sweep, after: is(prompt.Prompt.Listed, true)},
+		{name: "count tags", do: func(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
+			_, err := db.CountTags(ctx)
+			return err
+		}, after: is(prompt.Prompt.Listed, true)},
 		{name: "purge", setup: old, do: purge, after: purged},
 		{name: "purge with a key", setup: oldWithKey, do: purge, after: purged},
 		{name: "purge what includes others", setup: oldWithIncludes, do: purge, after: purged},

@@ -125,7 +125,7 @@ func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err
 func (re *restore) row(ctx context.Context, l line) error {
 	switch {
 	case l.Tag != nil:
-		return re.add(ctx, re.db.t.TagCatalog, tagRow(prompt.TagInfo(*l.Tag)))
+		return re.add(ctx, re.db.t.TagCatalog, tagRow(prompt.TagInfo{Tag: l.Tag.Tag, DisplayName: l.Tag.DisplayName, SortOrder: l.Tag.SortOrder, Active: l.Tag.Active}))
 	case l.Idem != nil:
 		return re.add(ctx, re.db.t.Prompts, table.Row{Key: idemKey(l.Idem.Author, l.Idem.Key), Props: idemProps(l.Idem.Prompt, l.Idem.Body)})
 	case l.Prompt != nil:

@@ -24,14 +24,15 @@ type catalog struct {
 	reading singleflight.Group
 	mu      sync.Mutex
 	tags    []prompt.TagInfo
+	prompts int // public ones
 	at      time.Time
 	writes  int // by this instance: a read that one of them overlaps may not have it, and is not kept
 }
 
-func (c *catalog) fresh(now time.Time) ([]prompt.TagInfo, bool) {
+func (c *catalog) fresh(now time.Time) (Catalog, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.tags), !c.at.IsZero() && now.Sub(c.at) < catalogFor
+	return Catalog{slices.Clone(c.tags), c.prompts}, !c.at.IsZero() && now.Sub(c.at) < catalogFor
 }
 
 func (c *catalog) written() int {
@@ -40,11 +41,11 @@ func (c *catalog) written() int {
 	return c.writes
 }
 
-func (c *catalog) keep(tags []prompt.TagInfo, at time.Time, writes int) {
+func (c *catalog) keep(read Catalog, at time.Time, writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.writes == writes {
-		c.tags, c.at = tags, at
+		c.tags, c.prompts, c.at = read.Tags, read.Prompts, at
 	}
 }
 
@@ -57,33 +58,62 @@ func (c *catalog) changed() {
 	c.reading.Forget("")
 }
 
-// Tags returns the whole catalog, active or not, by sort order and name. It may be a few seconds
-// old. An empty catalog is filled first.
+// A Catalog is all tags, by sort order and name, each with how many public prompts have it, and how
+// many public prompts there are.
+type Catalog struct {
+	Tags    []prompt.TagInfo
+	Prompts int
+}
+
+// Tags returns the tags of the catalog.
 func (db *DB) Tags(ctx context.Context) ([]prompt.TagInfo, error) {
-	if tags, ok := db.catalog.fresh(db.now()); ok {
-		return tags, nil
+	c, err := db.Catalog(ctx)
+	return c.Tags, err
+}
+
+// Catalog returns the whole catalog, active tags or not. It may be a few seconds old, and counts a
+// minute. An empty catalog is filled first.
+func (db *DB) Catalog(ctx context.Context) (Catalog, error) {
+	if read, ok := db.catalog.fresh(db.now()); ok {
+		return read, nil
 	}
 	read := db.catalog.reading.DoChan("", func() (any, error) {
 		ctx := context.WithoutCancel(ctx) // others wait for it too
 		writes, began := db.catalog.written(), db.now()
-		tags, err := db.readTags(ctx)
-		if err == nil && len(tags) == 0 {
-			tags, err = db.fillTags(ctx)
-		}
+		read, err := db.readCatalog(ctx)
 		if err == nil {
-			db.catalog.keep(tags, began, writes)
+			db.catalog.keep(read, began, writes)
 		}
-		return tags, err
+		return read, err
 	})
 	select {
 	case <-ctx.Done():
-		return nil, unavailable(ctx.Err())
+		return Catalog{}, unavailable(ctx.Err())
 	case got := <-read:
 		if got.Err != nil {
-			return nil, got.Err
+			return Catalog{}, got.Err
 		}
-		return slices.Clone(got.Val.([]prompt.TagInfo)), nil
+		c := got.Val.(Catalog)
+		return Catalog{slices.Clone(c.Tags), c.Prompts}, nil
 	}
+}
+
+// readCatalog reads the tags and the counts at once.
+func (db *DB) readCatalog(ctx context.Context) (c Catalog, err error) {
+	var counts map[prompt.Tag]int
+	err = both(ctx, func(ctx context.Context) (err error) {
+		c.Prompts, counts, err = db.counted(ctx)
+		return err
+	}, func(ctx context.Context) (err error) {
+		if c.Tags, err = db.readTags(ctx); err == nil && len(c.Tags) == 0 {
+			c.Tags, err = db.fillTags(ctx)
+		}
+		return err
+	})
+	for i, t := range c.Tags {
+		c.Tags[i].Prompts = counts[t.Tag]
+	}
+	return c, err
 }
 
 func (db *DB) readTags(ctx context.Context) ([]prompt.TagInfo, error) {

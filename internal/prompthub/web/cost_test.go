@@ -44,7 +44,7 @@ func TestStorageOperations(t *testing.T) {
 		{"sign in", "/app/signin", w.nobody(), 0},
 	}
 	for _, tt := range tests {
-		w.clock.Advance(time.Minute) // nothing is remembered of the tag catalog
+		w.clock.Advance(time.Minute) // nothing is remembered of the tag catalog, which is two reads
 		before := w.store.calls.Load()
 		tt.who.get(tt.path).is(200)
 		require.Equal(t, tt.want, w.store.calls.Load()-before, tt.name)

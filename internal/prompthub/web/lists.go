@@ -145,6 +145,18 @@ func joined(tags []prompt.Tag) string {
 	return strings.Join(names, ",")
 }
 
+// A tagsPage is all tags to choose from.
+type tagsPage struct {
+	Tags    []countedTag
+	Prompts int // public ones
+}
+
+// A countedTag is a tag with how many public prompts have it.
+type countedTag struct {
+	choice
+	Prompts int
+}
+
 // tags shows the whole catalog of tags, to choose from.
 func (s *web) tags(w http.ResponseWriter, r *http.Request, who auth.User) error {
 	v := viewOf(r, "sort", "tag", "q", "in")
@@ -153,19 +165,19 @@ func (s *web) tags(w http.ResponseWriter, r *http.Request, who auth.User) error 
 	if err != nil {
 		return err
 	}
-	all, err := s.Service.Tags(r.Context(), who, false)
+	catalog, err := s.Service.Catalog(r.Context(), who, false)
 	if err != nil {
 		return err
 	}
-	var choices []choice
-	for _, t := range all {
+	page := tagsPage{Prompts: catalog.Prompts}
+	for _, t := range catalog.Tags {
 		c := choice{t.DisplayName, v.with("tag", plus(chosen, t.Tag)), slices.Contains(chosen, t.Tag)}
 		if c.On {
 			c.Link = v.with("tag", minus(chosen, t.Tag))
 		}
-		choices = append(choices, c)
+		page.Tags = append(page.Tags, countedTag{c, t.Prompts})
 	}
-	return s.render(w, r, who, http.StatusOK, "tags", "All tags", choices)
+	return s.render(w, r, who, http.StatusOK, "tags", "All tags", page)
 }
 
 // mine shows the prompts of the caller.

@@ -18,6 +18,7 @@ func Triggers(db *promptdb.DB, log *slog.Logger) []function.Trigger {
 		{Name: "index-repairs", Queue: promptdb.QueueRepairs, Run: message(db.Repair)},
 		{Name: "anti-entropy", Schedule: "0 */15 * * * *", Run: sweep(db, log)},
 		{Name: "purge", Schedule: "0 30 3 * * *", Run: purge(db, log)},
+		{Name: "tag-counts", Schedule: "0 * * * * *", Run: count(db, log)},
 		{Name: "erase", Schedule: "0 10 * * * *", Run: erase(db, log)},
 		{Name: "sketches", Schedule: "0 40 * * * *", Run: sketches(db, log)},
 	}
@@ -44,6 +45,14 @@ func purge(db *promptdb.DB, log *slog.Logger) function.Func {
 	return func(ctx context.Context, _ function.Invocation) error {
 		prompts, err := db.Purge(ctx)
 		log.LogAttrs(ctx, slog.LevelInfo, "purge", slog.Int("prompts", prompts))
+		return err
+	}
+}
+
+func count(db *promptdb.DB, log *slog.Logger) function.Func {
+	return func(ctx context.Context, _ function.Invocation) error {
+		prompts, err := db.CountTags(ctx)
+		log.LogAttrs(ctx, slog.LevelDebug, "tag counts", slog.Int("prompts", prompts))
 		return err
 	}
 }
