@@ -411,7 +411,8 @@ func TestTags(t *testing.T) {
 		return l.Items
 	}
 	built := list(ann, "")
-	require.Equal(t, api.Tag{Tag: "development", DisplayName: "Development", SortOrder: 10, Active: true}, built[0])
+	none := 0
+	require.Equal(t, api.Tag{Tag: "development", DisplayName: "Development", SortOrder: 10, Active: true, Prompts: &none}, built[0])
 
 	for _, f := range []func(person) answer{
 		func(p person) answer { return p.do(http.MethodPut, "/api/v1/tags/c++", `{"displayName":"C++"}`) },
@@ -431,7 +432,7 @@ func TestTags(t *testing.T) {
 	root.do(http.MethodDelete, "/api/v1/tags/nosuch", "").problem(404)
 	root.do(http.MethodDelete, "/api/v1/tags/-x", "").problem(404)
 	require.Equal(t, built, list(ann, ""))
-	require.Equal(t, api.Tag{Tag: "c++", DisplayName: "C++", SortOrder: 1}, list(root, "?all=true")[0])
+	require.Equal(t, api.Tag{Tag: "c++", DisplayName: "C++", SortOrder: 1, Prompts: &none}, list(root, "?all=true")[0])
 	ann.do(http.MethodPatch, prompts+"/"+p.ID, `{"title":"Two"}`, "If-Match", "*").is(200)
 	require.Equal(t, []string{"body.tags[0]"}, ann.do(http.MethodPost, prompts, draft("Three", "c++")).problem(422).locations())
 	got = root.do(http.MethodPut, "/api/v1/tags/c++", `{"displayName":"C++","active":false}`).is(200)

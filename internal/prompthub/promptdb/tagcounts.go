@@ -10,8 +10,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// A job counts the public prompts, and those of each tag, once a minute: it goes through the list of
-// the newest, which has each of them once, and keeps what it counted in one row. It counts less
+// A job counts the public prompts, and those of each tag, once a minute: it goes through the list
+// of the newest, which has each of them once, and keeps what it counted in one row. It counts less
 // often where that takes long, so that it is at work for a fifth of the time at most.
 const countsRest = 4
 
