@@ -104,7 +104,7 @@ langfuse-js: $(LANGFUSE_JS_TESTS) ## fetch the tests that Langfuse has for its o
 
 promptfoo: ## install promptfoo with the Node that it needs (half a gigabyte), and have it evaluate prompts of the built program
 	npm install --prefix internal/tools/promptfoo --no-save --ignore-scripts --omit=optional --no-audit --no-fund
-	go test -count=1 -v -run '^TestPromptfoo$$' ./internal/prompthub/clients
+	go test -count=1 -v -run '^TestPromptfoo' ./internal/prompthub/clients
 
 check: ## format, vet, lint, width of comments, dead code, go.mod
 	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }

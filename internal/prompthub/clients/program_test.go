@@ -113,7 +113,7 @@ func (p *program) kill(t *testing.T) {
 
 // ask sends a request of a user to the API, decodes the answer into v unless that is nil, and
 // returns the status.
-func (p *program) ask(t *testing.T, user, method, path string, body, v any) int {
+func (p *program) ask(t *testing.T, user, method, path string, body, v any, header ...string) int {
 	t.Helper()
 	b, err := json.Marshal(body)
 	require.NoError(t, err)
@@ -121,6 +121,9 @@ func (p *program) ask(t *testing.T, user, method, path string, body, v any) int 
 	require.NoError(t, err)
 	r.Header.Set("X-Dev-User", user)
 	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
 	resp, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)
 	defer resp.Body.Close()
