@@ -56,6 +56,10 @@ func comparedRow(i int) row {
 	return p
 }
 
+// comparedWord is a word of one text, and of some others. PocketBase looks for it as a part of words,
+// too.
+var comparedWord = strings.Fields(comparedRow(1).Text)[1]
+
 // comparedPrivate says which prompts only their authors see; the last one is none.
 func comparedPrivate(i int) bool { return i%62 == 0 }
 
@@ -90,6 +94,7 @@ var comparisons = []comparison{
 	{"newest, page 400", 16, false},
 	{"two words, many match", 16, false},
 	{"two words, 16 match", 1, false},
+	{"a word in titles and texts", 16, false},
 	{"a tag", 1, false},
 	{"a tag and a word", 1, false},
 	{"vote", 16, true},
@@ -321,10 +326,12 @@ func newHub(ctx context.Context, binary, dir string) (*side, error) {
 		"newest":                get(""),
 		"most liked":            get("&sort=most-liked"),
 		"two tags":              get("&tag=text,development"),
-		"two words, many match": get("&q=alpha3+number"),
-		"two words, 16 match":   get("&q=alpha3+number99"),
+		"two words, many match": get("&in=title&q=alpha3+number"),
+		"two words, 16 match":   get("&in=title&q=alpha3+number99"),
 		"a tag":                 get("&tag=text"),
-		"a tag and a word":      get("&tag=text&q=alpha3"),
+		"a tag and a word":      get("&in=title&tag=text&q=alpha3"),
+
+		"a word in titles and texts": get("&q=" + comparedWord),
 	}
 	return s, nil
 }
@@ -423,6 +430,8 @@ func (s *side) asPocketbase(tokens []string) {
 		"two words, 16 match":   get(` && title ~ "alpha3" && title ~ "number99"`, "-created", ""),
 		"a tag":                 get(` && tags ~ "text"`, "-created", ""),
 		"a tag and a word":      get(` && tags ~ "text" && title ~ "alpha3"`, "-created", ""),
+
+		"a word in titles and texts": get(` && (title ~ "`+comparedWord+`" || text ~ "`+comparedWord+`")`, "-created", ""),
 	}
 }
 

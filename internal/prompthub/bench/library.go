@@ -33,7 +33,7 @@ type library struct {
 }
 
 // libraryVersion changes with what a library holds.
-const libraryVersion = 3
+const libraryVersion = 4
 
 const (
 	span      = 365 * 24 * time.Hour
