@@ -56,7 +56,7 @@ func comparedRow(i int) row {
 	return p
 }
 
-// comparedWord is a word of one text, and of some others. PocketBase looks for it as a part of words,
+// comparedWord is a word of one text, and of some others. PocketBase finds it as a part of words,
 // too.
 var comparedWord = strings.Fields(comparedRow(1).Text)[1]
 
