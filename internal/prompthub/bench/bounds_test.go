@@ -373,7 +373,7 @@ var hostileTitles = []string{
 // repeat would have the same rows.
 func scattered(first rune, of int32, n int, by string) string {
 	var b strings.Builder
-	r := mathrand.New(mathrand.NewPCG(uint64(first), uint64(n))) //nolint:gosec // the same each time
+	r := mathrand.New(mathrand.NewPCG(uint64(first), uint64(n)))
 	for range n {
 		b.WriteRune(first + r.Int32N(of))
 		b.WriteString(by)

@@ -64,7 +64,7 @@ func (db *DB) counted(ctx context.Context) (prompts int, tags map[prompt.Tag]int
 		return 0, nil, err
 	}
 	if json.Unmarshal([]byte(row.Props.Get("Tags").Str()), &tags) != nil {
-		return 0, nil, nil // the next run writes it anew
+		return 0, nil, nil //nolint:nilerr // as if nothing had been counted: the next run writes it anew
 	}
 	return int(row.Props.Get("Prompts").Int()), tags, nil
 }
