@@ -102,6 +102,7 @@ func TestFavoriteOfAPurgedPrompt(t *testing.T) {
 	require.NoError(t, w.Favorite(ctx, "bob", gone.ID))
 	require.NoError(t, w.Favorite(ctx, "bob", stays.ID))
 	w.edit("ann", gone.ID, func(p *prompt.Prompt) { p.DeletedAt = w.clock.Now() })
+	w.run()
 	w.clock.Advance(40 * 24 * time.Hour)
 	_, err := w.Purge(ctx)
 	require.NoError(t, err)

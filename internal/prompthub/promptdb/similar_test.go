@@ -51,6 +51,7 @@ func TestSimilar(t *testing.T) {
 	require.Empty(t, w.similar("bob", text, ""))
 	require.Empty(t, w.similar("ann", text, ""))
 	require.Equal(t, 1, keep())
+	w.run()
 	w.check()
 }
 
