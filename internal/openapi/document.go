@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -40,19 +41,22 @@ type Meaning struct {
 	Fields      []httpjson.Field
 }
 
-// Render completes the document once all routes are registered, and returns it. More may be said
-// of schemas before.
-func (d *Document) Render() []byte {
+// Render completes the document once all routes are registered, and returns what writes it for the
+// first who asks: to write it takes as long as to register the routes several times over, and few
+// processes are asked. More may be said of schemas before.
+func (d *Document) Render() func() []byte {
 	d.openAnswers()
 	for _, op := range d.operations() {
 		d.complete(op)
 	}
-	text, err := json.MarshalIndent(d.API.OpenAPI(), "", "  ")
-	if err != nil {
-		// unreachable: the routes are the same in every process
-		panic(fmt.Errorf("render the OpenAPI document: %w", err))
-	}
-	return text
+	return sync.OnceValue(func() []byte {
+		text, err := json.MarshalIndent(d.API.OpenAPI(), "", "  ")
+		if err != nil {
+			// unreachable: the routes are the same in every process
+			panic(fmt.Errorf("render the OpenAPI document: %w", err))
+		}
+		return text
+	})
 }
 
 // Limit documents a limit that only the domain enforces, in units of its own.

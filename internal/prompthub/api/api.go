@@ -50,7 +50,7 @@ type api struct {
 	huma     huma.API
 	document openapi.Document
 	ready    openapi.Readiness
-	rendered []byte // the OpenAPI document
+	rendered func() []byte // the OpenAPI document
 }
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux

@@ -12,7 +12,7 @@ import (
 // What the document says of prompts beyond what huma derives from the Go types: limits that only
 // the domain enforces, and what statuses mean here.
 
-// describe completes the document and renders it.
+// describe completes the document.
 func (a *api) describe() {
 	doc := a.huma.OpenAPI()
 	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has

@@ -61,5 +61,5 @@ type rawOutput struct {
 }
 
 func (a *api) openapi(context.Context, call, *struct{}) (*rawOutput, error) {
-	return &rawOutput{ContentType: openapiType, Body: a.rendered}, nil
+	return &rawOutput{ContentType: openapiType, Body: a.rendered()}, nil
 }

@@ -43,7 +43,7 @@ type api struct {
 	Config
 	huma     huma.API
 	document openapi.Document
-	rendered []byte
+	rendered func() []byte
 	ready    openapi.Readiness
 }
 
@@ -196,7 +196,7 @@ func (a *api) system() {
 		Summary: "This document", Description: "Derived from the code of the routes, so it is always of the version that answers.",
 		Responses: map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{"application/openapi+json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
 	}, func(context.Context, *struct{}) (*documentOutput, error) {
-		return &documentOutput{"application/openapi+json", a.rendered}, nil
+		return &documentOutput{"application/openapi+json", a.rendered()}, nil
 	})
 }
 
