@@ -15,8 +15,8 @@ func (a *api) favorites() {
 	}, a.favorite)
 	route(a, user, huma.Operation{
 		OperationID: "delete-favorite", Method: http.MethodDelete, Path: "/prompts/{id}/favorite", Tags: []string{"me"}, DefaultStatus: http.StatusNoContent,
-		Summary:     "Take that back",
-		Description: "Of any prompt, whether it is a favorite, can still be seen, or exists.",
+		Summary: "Take that back", Errors: []int{http.StatusNotFound},
+		Description: "Of any prompt, whether it is a favorite, can still be seen, or exists. 404 is for what is no id.",
 	}, a.unfavorite)
 	route(a, user, huma.Operation{
 		OperationID: "list-my-favorites", Method: http.MethodGet, Path: "/me/favorites", Tags: []string{"me"},
