@@ -287,6 +287,7 @@ func keyboard(t *testing.T, b browser, base string) {
 func wishes(p *tab) {
 	p.T.Helper()
 	open := func() {
+		p.sees("document.readyState === 'complete'") // with the script, where a choice has led to another page
 		eval[bool](p, "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', ctrlKey: true, bubbles: true, cancelable: true})), true")
 		p.sees("document.querySelector('#palette').open && document.activeElement.id === 'wish'")
 	}
