@@ -81,7 +81,7 @@ func accessible(t *testing.T, b browser, base string) {
 			for _, s := range slices.Concat(tour(page, hidden, edited, forked), more, []stop{{"tokens of an author", author + "/tokens", nil}}) {
 				delete(left, look(p, s, source))
 			}
-			// the other size is on its tour at the same time, so nobody asks for the end of an account they share
+			// the other size is on its tour at the same time: nobody ends an account that both use
 			leaver := b.visit(t, base, v).signIn("Leaver, "+v.Name, false)
 			for _, s := range leaving() {
 				look(leaver, s, source)
