@@ -53,7 +53,7 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 		payload, err = k.current().VerifySignature(ctx, token)
 	}
 	if unreadable(ctx, err) {
-		return nil, k.pace.done(errors.New("the issuer publishes keys that cannot be read"))
+		return nil, k.pace.useless(errors.New("the issuer publishes keys that cannot be read"))
 	}
 	return payload, err
 }

@@ -101,10 +101,30 @@ func TestJWTUnusable(t *testing.T) {
 				requireAway(t, err, time.Second)
 			}
 			i.answers(tt.path, nil)
-			c.advance(time.Second)
-			_, err := identify(with(token))
-			require.NoError(t, err)
+			// The library gives a request that comes at the end of a fetch the answer of that one.
+			require.Eventually(t, func() bool {
+				c.advance(time.Second)
+				_, err := identify(with(token))
+				return err == nil
+			}, 5*time.Second, time.Millisecond)
 		})
+	}
+}
+
+// However many requests wait for one fetch, what it brought delays the next one once.
+func TestJWTUnusableForMany(t *testing.T) {
+	t.Parallel()
+	i, c := newIssuer(t), newClock()
+	identify, token := i.identify(c), i.token(c.now(), nil)
+	i.answers(keysPath, body(`{"keys":1}`))
+	var callers sync.WaitGroup
+	errs := make([]error, 32)
+	for n := range errs {
+		callers.Go(func() { _, errs[n] = identify(with(token)) })
+	}
+	callers.Wait()
+	for _, err := range errs {
+		requireAway(t, err, time.Second)
 	}
 }
 

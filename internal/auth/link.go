@@ -98,14 +98,29 @@ func (p *pace) ready() error {
 func (p *pace) done(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.err = err
-	if err == nil {
-		p.failures, p.next = 0, p.now().Add(calm)
-		return nil
+	if err != nil {
+		return p.failed(err)
 	}
+	p.err, p.failures, p.next = nil, 0, p.now().Add(calm)
+	return nil
+}
+
+// useless takes note that the last fetch brought nothing of use. Only the first of the callers that
+// waited for it delays the next fetch.
+func (p *pace) useless(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		return p.failed(err)
+	}
+	return unavailable(p.err, max(0, p.next.Sub(p.now())))
+}
+
+// failed delays the next fetch. The caller holds the lock.
+func (p *pace) failed(err error) error {
 	delay := min(firstRetry<<min(p.failures, 10), lastRetry)
+	p.err, p.next = err, p.now().Add(delay)
 	p.failures++
-	p.next = p.now().Add(delay)
 	return unavailable(err, delay)
 }
 
