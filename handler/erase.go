@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prompthub/internal/command"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
 
@@ -20,7 +21,7 @@ func eraseCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {
-				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return erase(ctx, db, std, args[0]) })
+				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return erase(ctx, db, std, prompt.UserID(args[0])) })
 			}
 		},
 	}
@@ -29,7 +30,7 @@ func eraseCommand() command.Command {
 // eraseFor is for how long one call works before it looks whether it is to stop.
 const eraseFor = time.Minute
 
-func erase(ctx context.Context, db *promptdb.DB, std command.Streams, user string) error {
+func erase(ctx context.Context, db *promptdb.DB, std command.Streams, user prompt.UserID) error {
 	if user == "" {
 		return command.UsageError("erase: USER is empty")
 	}

@@ -246,7 +246,7 @@ var mutants = []mutant{
 	},
 	{
 		"a fork includes by names that are another's", "../forks.go",
-		"	if v.AuthorID == who.ID || len(c.Includes()) == 0 {", "	if true {",
+		"	if v.AuthorID == IDOf(who) || len(c.Includes()) == 0 {", "	if true {",
 	},
 	{
 		"a fork forgets what was merged into it", "../forks.go",
@@ -286,7 +286,7 @@ var mutants = []mutant{
 	},
 	{
 		"a handle leads to whoever asks for it", "users.go",
-		"		case row != nil && row.Props.Get(\"UserId\").Str() != user:\n			return errConflict\n", "",
+		"		case row != nil && userIn(row.Props, \"UserId\") != user:\n			return errConflict\n", "",
 	},
 	{
 		"the prompts of an author are listed to others, private ones too", "mine.go",

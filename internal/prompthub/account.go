@@ -23,7 +23,7 @@ func (s *Service) Erase(ctx context.Context, who auth.User) (time.Time, error) {
 	if err := signedIn(who); err != nil {
 		return time.Time{}, err
 	}
-	return s.db.EraseAt(ctx, who.ID, s.now().UTC().Truncate(time.Millisecond).AddDate(0, 0, EraseDays))
+	return s.db.EraseAt(ctx, IDOf(who), s.now().UTC().Truncate(time.Millisecond).AddDate(0, 0, EraseDays))
 }
 
 // Keep takes back that the caller's account is to be erased.
@@ -31,12 +31,12 @@ func (s *Service) Keep(ctx context.Context, who auth.User) error {
 	if err := signedIn(who); err != nil {
 		return err
 	}
-	return s.db.Keep(ctx, who.ID)
+	return s.db.Keep(ctx, IDOf(who))
 }
 
 // ErasedAt returns when the caller's account is to be erased; the zero time where it is not.
 func (s *Service) ErasedAt(ctx context.Context, who auth.User) (time.Time, error) {
-	return s.db.Erasure(ctx, who.ID)
+	return s.db.Erasure(ctx, IDOf(who))
 }
 
 // The most that a part of an account holds.
@@ -93,7 +93,7 @@ func (s *Service) Account(ctx context.Context, who auth.User, token string) (Acc
 		part, err = s.accountPrompts(ctx, who, scope, at)
 		if err == nil && token == "" {
 			var p prompt.Profile
-			p, err = s.db.Profile(ctx, who.ID)
+			p, err = s.db.Profile(ctx, IDOf(who))
 			part.Profile = &p
 		}
 		return promptdb.Page{}, err
@@ -102,7 +102,7 @@ func (s *Service) Account(ctx context.Context, who auth.User, token string) (Acc
 }
 
 func (s *Service) accountPrompts(ctx context.Context, who auth.User, scope string, at accountPlace) (part AccountPart, err error) {
-	names, behind, err := s.db.NamesFrom(ctx, who.ID, at.Name, partPrompts)
+	names, behind, err := s.db.NamesFrom(ctx, IDOf(who), at.Name, partPrompts)
 	if err != nil {
 		return part, err
 	}
@@ -117,7 +117,7 @@ func (s *Service) accountPrompts(ctx context.Context, who auth.User, scope strin
 				part.Next = accountPlace{Name: n.At, From: from}.seal(scope)
 				return part, nil
 			}
-			w, err := s.db.Whole(ctx, who.ID, n.ID, from)
+			w, err := s.db.Whole(ctx, IDOf(who), n.ID, from)
 			if err != nil {
 				return part, err
 			}
@@ -143,12 +143,12 @@ func (s *Service) accountPrompts(ctx context.Context, who auth.User, scope strin
 }
 
 func (s *Service) accountVotes(ctx context.Context, who auth.User, scope, after string) (part AccountPart, err error) {
-	page, err := s.db.MyVotes(ctx, who.ID, prompt.None, after, partVotes)
+	page, err := s.db.MyVotes(ctx, IDOf(who), prompt.None, after, partVotes)
 	if err != nil {
 		return part, err
 	}
 	// which stand with his prompts
-	part.Votes = slices.DeleteFunc(page.Items, func(v View) bool { return v.AuthorID == who.ID })
+	part.Votes = slices.DeleteFunc(page.Items, func(v View) bool { return v.AuthorID == IDOf(who) })
 	next := accountPlace{Kept: true}
 	if page.After != "" {
 		next = accountPlace{Vote: true, After: page.After}
@@ -158,7 +158,7 @@ func (s *Service) accountVotes(ctx context.Context, who auth.User, scope, after 
 }
 
 func (s *Service) accountFavorites(ctx context.Context, who auth.User, scope, after string) (part AccountPart, err error) {
-	page, err := s.db.Favorites(ctx, who.ID, after, partVotes)
+	page, err := s.db.Favorites(ctx, IDOf(who), after, partVotes)
 	if err != nil {
 		return part, err
 	}

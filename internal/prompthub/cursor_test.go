@@ -32,7 +32,7 @@ func TestCursorsBelongToTheirQuery(t *testing.T) {
 		for _, who := range []auth.User{ann, bob} {
 			id, err := prompt.NewID(time.Now(), rand.Reader)
 			require.NoError(t, err)
-			_, _, err = db.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: who.ID, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1, Draft: prompt.Draft{
+			_, _, err = db.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: prompthub.IDOf(who), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1, Draft: prompt.Draft{
 				Title: fmt.Sprint("same words ", i), Text: "t", Tags: []prompt.Tag{"text", "data"}, Visibility: prompt.Public,
 			}}, nil)
 			require.NoError(t, err)

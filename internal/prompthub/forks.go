@@ -16,7 +16,7 @@ func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want Wa
 	if want == (WantedVersion{}) {
 		want.Label = prompt.Latest
 	}
-	v, err := s.db.GetVersion(ctx, who.ID, id, want)
+	v, err := s.db.GetVersion(ctx, IDOf(who), id, want)
 	if err != nil {
 		return View{}, false, err
 	}
@@ -37,7 +37,7 @@ func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want Wa
 // its author, so what another's prompt includes stands in its place.
 func (s *Service) portable(ctx context.Context, who auth.User, v View) (prompt.Content, error) {
 	c := v.Content()
-	if v.AuthorID == who.ID || len(c.Includes()) == 0 {
+	if v.AuthorID == IDOf(who) || len(c.Includes()) == 0 {
 		return c, nil
 	}
 	whole, err := s.Resolve(ctx, who, v)
@@ -68,11 +68,11 @@ func (u Upstream) Changed() bool {
 
 // Upstream returns what became of what a prompt of the caller's was forked from.
 func (s *Service) Upstream(ctx context.Context, who auth.User, id prompt.ID) (Upstream, error) {
-	v, err := s.db.Get(ctx, who.ID, id)
+	v, err := s.db.Get(ctx, IDOf(who), id)
 	switch {
 	case err != nil:
 		return Upstream{}, err
-	case v.AuthorID != who.ID:
+	case v.AuthorID != IDOf(who):
 		return Upstream{}, fault.New(fault.Forbidden, "only its author may see what a fork comes from")
 	}
 	return s.upstream(ctx, who, v.Origin)
@@ -83,7 +83,7 @@ func (s *Service) upstream(ctx context.Context, who auth.User, o prompt.Origin) 
 	if o.ID == "" {
 		return u, fault.New(fault.Conflict, "this prompt is no fork")
 	}
-	now, err := s.db.GetVersion(ctx, who.ID, o.ID, WantedVersion{Label: prompt.Latest})
+	now, err := s.db.GetVersion(ctx, IDOf(who), o.ID, WantedVersion{Label: prompt.Latest})
 	if fault.Of(err) == fault.NotFound {
 		return u, nil
 	}
@@ -91,7 +91,7 @@ func (s *Service) upstream(ctx context.Context, who auth.User, o prompt.Origin) 
 		return u, err
 	}
 	u.Now = now
-	base, _, err := s.db.Contents(ctx, who.ID, o.ID, o.Version, o.Version)
+	base, _, err := s.db.Contents(ctx, IDOf(who), o.ID, o.Version, o.Version)
 	if fault.Of(err) == fault.NotFound {
 		return u, nil
 	}

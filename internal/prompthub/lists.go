@@ -73,7 +73,7 @@ func (s *Service) page(ctx context.Context, who auth.User, scope, token string, 
 	if err != nil {
 		return Page{}, err
 	}
-	if err := s.db.MarkVotes(ctx, who.ID, p.Items); err != nil {
+	if err := s.db.MarkVotes(ctx, IDOf(who), p.Items); err != nil {
 		return Page{}, err
 	}
 	return sealed(scope, p), nil
@@ -138,7 +138,7 @@ func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, e
 		if q.Words.Nothing() {
 			return promptdb.Page{}, nil
 		}
-		return s.db.Mine(ctx, who.ID, q.Filter, q.Sort, after, q.Limit)
+		return s.db.Mine(ctx, IDOf(who), q.Filter, q.Sort, after, q.Limit)
 	})
 }
 
@@ -148,16 +148,16 @@ type Similar = promptdb.Similar
 // Similar returns public prompts that are like what the caller writes, the most alike first; itself
 // is the prompt that he edits, "" for a new one. It may be an hour behind.
 func (s *Service) Similar(ctx context.Context, who auth.User, c prompt.Content, itself prompt.ID) ([]Similar, error) {
-	return s.db.Similar(ctx, who.ID, c.Words(), itself)
+	return s.db.Similar(ctx, IDOf(who), c.Words(), itself)
 }
 
 // Favorite keeps that a prompt is a favorite of the caller's, which nobody else is told, or takes
 // that back.
 func (s *Service) Favorite(ctx context.Context, who auth.User, id prompt.ID, is bool) error {
 	if !is {
-		return s.db.Unfavorite(ctx, who.ID, id)
+		return s.db.Unfavorite(ctx, IDOf(who), id)
 	}
-	return s.db.Favorite(ctx, who.ID, id)
+	return s.db.Favorite(ctx, IDOf(who), id)
 }
 
 // IsFavorite reports whether a prompt is a favorite of the caller's, who may be nobody.
@@ -165,13 +165,13 @@ func (s *Service) IsFavorite(ctx context.Context, who auth.User, id prompt.ID) (
 	if !who.Known() {
 		return false, nil
 	}
-	return s.db.IsFavorite(ctx, who.ID, id)
+	return s.db.IsFavorite(ctx, IDOf(who), id)
 }
 
 // Favorites returns the caller's favorites that he still may see, newest prompt first.
 func (s *Service) Favorites(ctx context.Context, who auth.User, limit int, token string) (Page, error) {
 	return s.page(ctx, who, fmt.Sprintf("favorites %q", who.ID), token, func(after string) (promptdb.Page, error) {
-		return s.db.Favorites(ctx, who.ID, after, limit)
+		return s.db.Favorites(ctx, IDOf(who), after, limit)
 	})
 }
 
@@ -180,7 +180,7 @@ func (s *Service) Favorites(ctx context.Context, who auth.User, limit int, token
 func (s *Service) MyVotes(ctx context.Context, who auth.User, v prompt.Vote, limit int, token string) (Page, error) {
 	scope := fmt.Sprintf("votes %q %s", who.ID, v)
 	p, err := open(scope, token, func(after string) (promptdb.Page, error) {
-		return s.db.MyVotes(ctx, who.ID, v, after, limit)
+		return s.db.MyVotes(ctx, IDOf(who), v, after, limit)
 	})
 	if err != nil {
 		return Page{}, err

@@ -364,7 +364,7 @@ func (m *machine) check(*rapid.T) {
 		k := m.keys[name]
 		for _, who := range []auth.User{author, reader} {
 			seen := k != nil && k.to.deleted.IsZero() && (who.ID == author.ID || k.to.public)
-			v, err := m.s.GetByName(context.Background(), who, author.ID, name, prompthub.WantedVersion{})
+			v, err := m.s.GetByName(context.Background(), who, prompthub.IDOf(author), name, prompthub.WantedVersion{})
 			if m.answers(when(!seen, fault.NotFound), err) {
 				require.Equal(m.t, k.to.id, v.ID, "%s leads to another prompt", name)
 			}

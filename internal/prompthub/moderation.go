@@ -43,7 +43,7 @@ func (s *Service) Hide(ctx context.Context, who auth.User, id prompt.ID, reason 
 		if p.Hidden() && p.HiddenReason == reason {
 			return p, promptdb.ErrUnchanged
 		}
-		p.HiddenAt, p.HiddenBy, p.HiddenReason = s.now().UTC().Truncate(time.Millisecond), who.ID, reason
+		p.HiddenAt, p.HiddenBy, p.HiddenReason = s.now().UTC().Truncate(time.Millisecond), IDOf(who), reason
 		return p, nil
 	})
 }
@@ -64,7 +64,7 @@ func (s *Service) Unhide(ctx context.Context, who auth.User, id prompt.ID) error
 
 // unlessUnknown returns err only where the caller may know of the prompt.
 func (s *Service) unlessUnknown(ctx context.Context, who auth.User, id prompt.ID, err error) error {
-	if _, getErr := s.db.Get(ctx, who.ID, id); getErr != nil {
+	if _, getErr := s.db.Get(ctx, IDOf(who), id); getErr != nil {
 		return getErr
 	}
 	return err
@@ -72,7 +72,7 @@ func (s *Service) unlessUnknown(ctx context.Context, who auth.User, id prompt.ID
 
 // moderate changes a public prompt, whoever wrote it.
 func (s *Service) moderate(ctx context.Context, who auth.User, id prompt.ID, edit promptdb.Edit) error {
-	author, err := s.db.Author(ctx, id, who.ID)
+	author, err := s.db.Author(ctx, IDOf(who), id)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ type NamedPage struct {
 
 // Named returns the caller's prompts by name, as programs list what they can ask for.
 func (s *Service) Named(ctx context.Context, who auth.User, q NamedQuery) (NamedPage, error) {
-	all, err := s.db.Named(ctx, who.ID, q.Name)
+	all, err := s.db.Named(ctx, IDOf(who), q.Name)
 	if err != nil {
 		return NamedPage{}, err
 	}
@@ -54,7 +54,7 @@ func (s *Service) Named(ctx context.Context, who auth.User, q NamedQuery) (Named
 	})
 	var made []map[int64]time.Time
 	if !q.From.IsZero() || !q.To.IsZero() {
-		if made, err = s.db.Times(ctx, who.ID, all, q.From); err != nil {
+		if made, err = s.db.Times(ctx, IDOf(who), all, q.From); err != nil {
 			return NamedPage{}, err
 		}
 	}
@@ -118,7 +118,7 @@ func (s *Service) describe(ctx context.Context, who auth.User, items []NamedItem
 		}
 		slices.Sort(n.Labels)
 	}
-	versions, err := s.db.Configs(ctx, who.ID, last)
+	versions, err := s.db.Configs(ctx, IDOf(who), last)
 	for i, v := range versions {
 		items[i].Config, items[i].UpdatedAt = v.Config, v.At
 	}
@@ -152,7 +152,7 @@ func (s *Service) SaveNamed(ctx context.Context, who auth.User, d NamedDraft) (V
 // saveNamed does it once. Whoever makes or deletes a prompt of that name between its two steps
 // makes it fail.
 func (s *Service) saveNamed(ctx context.Context, who auth.User, d NamedDraft) (View, error) {
-	was, err := s.db.GetByName(ctx, who.ID, who.ID, d.Name, WantedVersion{})
+	was, err := s.db.GetByName(ctx, IDOf(who), IDOf(who), d.Name, WantedVersion{})
 	isNew := fault.Of(err) == fault.NotFound
 	if err != nil && !isNew {
 		return View{}, err

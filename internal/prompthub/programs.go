@@ -17,9 +17,9 @@ func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (Vi
 		want = ForPrograms
 	}
 	if id, ok := prompt.ParseID(ref.Name); ok {
-		return s.db.GetVersion(ctx, who.ID, id, want)
+		return s.db.GetVersion(ctx, IDOf(who), id, want)
 	}
-	owner := who.ID
+	owner := IDOf(who)
 	if ref.Owner != "" {
 		var err error
 		if owner, err = s.OwnerID(ctx, who, ref.Owner); err != nil {
@@ -29,7 +29,7 @@ func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (Vi
 	if owner == "" {
 		return View{}, prompt.ErrUnknown()
 	}
-	return s.db.GetByName(ctx, who.ID, owner, ref.Name, want)
+	return s.db.GetByName(ctx, IDOf(who), owner, ref.Name, want)
 }
 
 // ForPrograms asks for what programs get where they name nothing: the version with the label
@@ -42,6 +42,6 @@ const MaxTexts = 20
 // WithTexts returns the prompts of a page with what each holds now. Those that the caller may not
 // know of any more are left out.
 func (s *Service) WithTexts(ctx context.Context, who auth.User, p Page) (Page, error) {
-	items, err := s.db.WithTexts(ctx, who.ID, p.Items)
+	items, err := s.db.WithTexts(ctx, IDOf(who), p.Items)
 	return Page{Items: items, Next: p.Next}, err
 }

@@ -23,9 +23,9 @@ func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want 
 	var v View
 	var err error
 	if want != nil {
-		v, err = s.db.GetVersion(ctx, who.ID, id, *want)
+		v, err = s.db.GetVersion(ctx, IDOf(who), id, *want)
 	} else {
-		v, err = s.db.Get(ctx, who.ID, id)
+		v, err = s.db.Get(ctx, IDOf(who), id)
 	}
 	if err != nil {
 		return Rendering{}, err
@@ -56,7 +56,7 @@ type Node = promptdb.Node
 // caller may read each of them. Where one is missing, or they lead in a circle, or are too many,
 // too deep or too long, the error is a Conflict.
 func (s *Service) Resolve(ctx context.Context, who auth.User, v View) (Resolution, error) {
-	return s.db.Resolve(ctx, who.ID, v, s.rules.TextLimit())
+	return s.db.Resolve(ctx, IDOf(who), v, s.rules.TextLimit())
 }
 
 // checkIncludes reports what keeps a content from being resolved now, and notes what the prompt
@@ -92,7 +92,7 @@ func (s *Service) recheckIncludes(ctx context.Context, was prompt.Prompt, now *p
 // UsedBy returns which prompts of its author's include a prompt, and whether there are more. Its
 // author may know.
 func (s *Service) UsedBy(ctx context.Context, who auth.User, id prompt.ID) (uses []promptdb.Use, more bool, err error) {
-	v, err := s.db.Get(ctx, who.ID, id)
+	v, err := s.db.Get(ctx, IDOf(who), id)
 	if err != nil {
 		return nil, false, err
 	}
@@ -101,7 +101,7 @@ func (s *Service) UsedBy(ctx context.Context, who auth.User, id prompt.ID) (uses
 
 // UsesOf is UsedBy for a prompt that was read.
 func (s *Service) UsesOf(ctx context.Context, who auth.User, v View) (uses []promptdb.Use, more bool, err error) {
-	if v.AuthorID != who.ID {
+	if v.AuthorID != IDOf(who) {
 		return nil, false, fault.New(fault.Forbidden, "only its author may see which prompts include a prompt")
 	}
 	return s.db.UsedBy(ctx, v.Prompt)

@@ -71,19 +71,19 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 		return View{}, false, err
 	}
 	p := prompt.Prompt{
-		ID: id, AuthorID: who.ID, AuthorName: who.Name, Draft: d, Origin: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, Origin: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
 	}
 	if err := s.checkIncludes(ctx, &p); err != nil {
 		return s.repeated(ctx, who, idem, err)
 	}
 	made, isNew, err := s.db.Add(ctx, p, idem)
 	if err == nil {
-		s.db.Known(ctx, who.ID)
+		s.db.Known(ctx, IDOf(who))
 	}
 	if err != nil || isNew {
 		return View{Prompt: made}, isNew, err
 	}
-	v, err := s.db.Get(ctx, who.ID, made.ID)
+	v, err := s.db.Get(ctx, IDOf(who), made.ID)
 	return v, false, err
 }
 
@@ -107,14 +107,14 @@ func (s *Service) repeated(ctx context.Context, who auth.User, idem *promptdb.Id
 	if idem == nil || fault.Of(refused) != fault.Invalid {
 		return View{}, false, refused
 	}
-	made, err := s.db.ByIdempotencyKey(ctx, who.ID, *idem)
+	made, err := s.db.ByIdempotencyKey(ctx, IDOf(who), *idem)
 	if err != nil {
 		return View{}, false, err
 	}
 	if made == nil {
 		return View{}, false, refused
 	}
-	v, err := s.db.Get(ctx, who.ID, made.ID)
+	v, err := s.db.Get(ctx, IDOf(who), made.ID)
 	return v, false, err
 }
 
@@ -207,19 +207,19 @@ func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag)
 
 // Get returns a prompt with its labels. Who may be nobody.
 func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
-	return s.db.GetWithLabels(ctx, who.ID, id)
+	return s.db.GetWithLabels(ctx, IDOf(who), id)
 }
 
 // SourceOf returns the file that the version of a view was made of, or one before it; nil for none
 // that the caller may see.
 func (s *Service) SourceOf(ctx context.Context, who auth.User, v View) (*promptdb.SourceOf, error) {
-	return s.db.Source(ctx, who.ID, v.Prompt, v.Version)
+	return s.db.Source(ctx, IDOf(who), v.Prompt, v.Version)
 }
 
 // GetByName returns the prompt that a name, an old name or a slug of an owner leads to, as it is or
 // in a version. Who may be nobody.
-func (s *Service) GetByName(ctx context.Context, who auth.User, owner, name string, want WantedVersion) (View, error) {
-	return s.db.GetByName(ctx, who.ID, owner, name, want)
+func (s *Service) GetByName(ctx context.Context, who auth.User, owner prompt.UserID, name string, want WantedVersion) (View, error) {
+	return s.db.GetByName(ctx, IDOf(who), owner, name, want)
 }
 
 // Replace puts a draft in place of what the author wrote before.
@@ -295,7 +295,7 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 // revise makes a new revision of a prompt. A caller who knows the revision before, and wants what
 // is there now, sent the same request before and is answered as then.
 func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (View, error) {
-	v, err := s.db.ChangeAndGet(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+	v, err := s.db.ChangeAndGet(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
 			return p, prompt.ErrUnknown()
 		}
@@ -342,7 +342,7 @@ func (s *Service) explain(ctx context.Context, who auth.User, id prompt.ID, err 
 	case fault.Of(err) == fault.NotFound:
 		return s.insteadOf(ctx, who, id, err)
 	case fault.Of(err) == fault.Stale && errors.As(err, &f):
-		if v, getErr := s.db.Get(ctx, who.ID, id); getErr == nil {
+		if v, getErr := s.db.Get(ctx, IDOf(who), id); getErr == nil {
 			f.Current = v
 		}
 	}
@@ -352,11 +352,11 @@ func (s *Service) explain(ctx context.Context, who auth.User, id prompt.ID, err 
 // insteadOf returns err to the author, Forbidden to others who may see the prompt, and NotFound to
 // everybody else.
 func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, err error) error {
-	v, getErr := s.db.Get(ctx, who.ID, id)
+	v, getErr := s.db.Get(ctx, IDOf(who), id)
 	switch {
 	case getErr != nil:
 		return getErr
-	case v.AuthorID != who.ID:
+	case v.AuthorID != IDOf(who):
 		return fault.New(fault.Forbidden, "only its author may change a prompt")
 	}
 	return err
@@ -368,7 +368,7 @@ func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return err
 	}
-	_, err := s.db.Change(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+	_, err := s.db.Change(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
 			return p, promptdb.ErrUnchanged
 		}
@@ -390,7 +390,7 @@ func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (v V
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return View{}, "", err
 	}
-	v, err = s.db.ChangeAndGet(ctx, who.ID, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+	v, err = s.db.ChangeAndGet(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if !p.Deleted() {
 			return p, promptdb.ErrUnchanged
 		}
@@ -421,12 +421,12 @@ type Ballot struct {
 
 // Vote sets the caller's vote on a prompt.
 func (s *Service) Vote(ctx context.Context, who auth.User, id prompt.ID, v prompt.Vote) (Ballot, error) {
-	t, err := s.db.Vote(ctx, who.ID, id, v)
+	t, err := s.db.Vote(ctx, IDOf(who), id, v)
 	return Ballot{Value: v, Tally: t}, err
 }
 
 // VoteOf returns the caller's vote on a prompt.
 func (s *Service) VoteOf(ctx context.Context, who auth.User, id prompt.ID) (Ballot, error) {
-	v, t, err := s.db.VoteOf(ctx, who.ID, id)
+	v, t, err := s.db.VoteOf(ctx, IDOf(who), id)
 	return Ballot{Value: v, Tally: t}, err
 }

@@ -53,7 +53,7 @@ func (s *Service) CreateToken(ctx context.Context, who auth.User, d TokenDraft) 
 	}
 	text, id, secret := auth.NewToken()
 	t := Token{
-		ID: id, OwnerID: who.ID, OwnerName: who.Name, Name: d.Name, Scopes: slices.Compact(slices.Sorted(slices.Values(d.Scopes))),
+		ID: id, OwnerID: IDOf(who), OwnerName: who.Name, Name: d.Name, Scopes: slices.Compact(slices.Sorted(slices.Values(d.Scopes))),
 		Secret: secret, Claimed: d.Claimed, CreatedAt: now, ExpiresAt: d.ExpiresAt.UTC().Truncate(time.Millisecond),
 	}
 	return t, text, s.db.AddToken(ctx, t)
@@ -99,7 +99,7 @@ func (s *Service) Tokens(ctx context.Context, who auth.User, owner string) ([]To
 		return nil, err
 	}
 	if owner == "" {
-		return s.db.Tokens(ctx, who.ID)
+		return s.db.Tokens(ctx, IDOf(who))
 	}
 	if !who.Admin() {
 		return nil, fault.New(fault.Forbidden, "only admins see the access tokens of others")
@@ -117,7 +117,7 @@ func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) err
 	if err := signedIn(who); err != nil {
 		return err
 	}
-	owner := who.ID
+	owner := IDOf(who)
 	if who.Admin() {
 		owner = ""
 	}
@@ -156,7 +156,7 @@ func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, cla
 		return auth.User{}, fault.New(fault.Unauthenticated, "the access token has expired; make a new one")
 	}
 	s.db.TokenUsed(ctx, t)
-	return auth.User{ID: t.OwnerID, Name: t.OwnerName, Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil
+	return auth.User{ID: string(t.OwnerID), Name: t.OwnerName, Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil
 }
 
 // publishes returns an error where a change needs a right that the caller has not: to what others

@@ -20,16 +20,19 @@ type User struct {
 	prompt.Profile
 }
 
+// IDOf returns the id by which prompts and votes know a caller, "" for nobody.
+func IDOf(who auth.User) prompt.UserID { return prompt.UserID(who.ID) }
+
 func errNobody() error { return fault.New(fault.NotFound, "there is no such user") }
 
 // Profile returns what others see of the caller.
 func (s *Service) Profile(ctx context.Context, who auth.User) (User, error) {
-	p, err := s.db.Profile(ctx, who.ID)
+	p, err := s.db.Profile(ctx, IDOf(who))
 	if err != nil {
 		return User{}, err
 	}
 	p.Name = cmp.Or(p.Name, who.Name)
-	return User{Key: prompt.AuthorKey(who.ID), Profile: p}, nil
+	return User{Key: prompt.AuthorKey(IDOf(who)), Profile: p}, nil
 }
 
 // PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves it,
@@ -43,17 +46,17 @@ func (s *Service) PutProfile(ctx context.Context, who auth.User, p prompt.Profil
 		return User{}, err
 	}
 	p.Name = cmp.Or(p.Name, who.Name)
-	p, err = s.db.PutProfile(ctx, who.ID, p)
-	return User{Key: prompt.AuthorKey(who.ID), Profile: p}, err
+	p, err = s.db.PutProfile(ctx, IDOf(who), p)
+	return User{Key: prompt.AuthorKey(IDOf(who)), Profile: p}, err
 }
 
 // OwnerID returns the id of the user that a handle, a key or Me names.
-func (s *Service) OwnerID(ctx context.Context, who auth.User, handle string) (string, error) {
+func (s *Service) OwnerID(ctx context.Context, who auth.User, handle string) (prompt.UserID, error) {
 	if handle == Me {
 		if !who.Known() {
 			return "", fault.New(fault.Unauthenticated, "sign in to use this")
 		}
-		return who.ID, nil
+		return IDOf(who), nil
 	}
 	if !prompt.NamesUser(handle) {
 		return "", errNobody()

@@ -18,7 +18,7 @@ type WantedVersion = promptdb.WantedVersion
 // GetVersion returns a prompt as it was in a version. What lies below the version that was the
 // first to be public is for its author alone. Who may be nobody.
 func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion) (View, error) {
-	return s.db.GetVersion(ctx, who.ID, id, want)
+	return s.db.GetVersion(ctx, IDOf(who), id, want)
 }
 
 // A History is a part of the versions of a prompt, the newest first, without their contents.
@@ -38,7 +38,7 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 	_, err := open(scope, token, func(after string) (promptdb.Page, error) {
 		below, _ = strconv.ParseInt(after, 10, 64) // of a cursor that was sealed here
 		var err error
-		page, err = s.db.Versions(ctx, who.ID, id, below, limit)
+		page, err = s.db.Versions(ctx, IDOf(who), id, below, limit)
 		return promptdb.Page{}, err
 	})
 	if err != nil {
@@ -53,12 +53,12 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 
 // Compare returns two versions of a prompt.
 func (s *Service) Compare(ctx context.Context, who auth.User, id prompt.ID, a, b int64) (prompt.Version, prompt.Version, error) {
-	return s.db.Contents(ctx, who.ID, id, a, b)
+	return s.db.Contents(ctx, IDOf(who), id, a, b)
 }
 
 // RestoreVersion makes a new version with the content of an old one.
 func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) (View, error) {
-	old, err := s.db.GetVersion(ctx, who.ID, id, WantedVersion{Number: n})
+	old, err := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Number: n})
 	if err != nil {
 		return View{}, err
 	}
@@ -74,9 +74,9 @@ func (s *Service) DeleteVersion(ctx context.Context, who auth.User, id prompt.ID
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return err
 	}
-	err := s.db.DeleteVersion(ctx, who.ID, id, n, s.now().UTC().Truncate(time.Millisecond))
+	err := s.db.DeleteVersion(ctx, IDOf(who), id, n, s.now().UTC().Truncate(time.Millisecond))
 	if fault.Of(err) == fault.NotFound {
-		if v, getErr := s.db.GetVersion(ctx, who.ID, id, WantedVersion{Label: prompt.Latest}); getErr == nil && v.AuthorID == who.ID {
+		if v, getErr := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Label: prompt.Latest}); getErr == nil && v.AuthorID == IDOf(who) {
 			return err
 		}
 		return s.explain(ctx, who, id, err)
@@ -86,7 +86,7 @@ func (s *Service) DeleteVersion(ctx context.Context, who auth.User, id prompt.ID
 
 // Labels returns the labels of a prompt with their versions, and the version that it holds.
 func (s *Service) Labels(ctx context.Context, who auth.User, id prompt.ID) (labels map[string]int64, latest int64, err error) {
-	return s.db.Labels(ctx, who.ID, id)
+	return s.db.Labels(ctx, IDOf(who), id)
 }
 
 // SetLabel puts a label on a version, or takes it away for 0.
@@ -104,7 +104,7 @@ func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, la
 			return s.unlessForbidden(ctx, who, id, err)
 		}
 	}
-	_, err := s.db.SetLabels(ctx, who.ID, id, labels, n, who.ID, func(p prompt.Prompt) error {
+	_, err := s.db.SetLabels(ctx, IDOf(who), id, labels, n, IDOf(who), func(p prompt.Prompt) error {
 		return publishes(who, p.Visibility == prompt.Public)
 	})
 	return s.unlessForbidden(ctx, who, id, err)
@@ -115,7 +115,7 @@ func (s *Service) UndoLabel(ctx context.Context, who auth.User, id prompt.ID, la
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return err
 	}
-	_, err := s.db.UndoLabel(ctx, who.ID, id, label, who.ID, anything)
+	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, IDOf(who), anything)
 	return s.unlessForbidden(ctx, who, id, err)
 }
 
@@ -143,7 +143,7 @@ func (s *Service) LabelHistory(ctx context.Context, who auth.User, id prompt.ID,
 	var h promptdb.History
 	_, err := open(scope, token, func(after string) (promptdb.Page, error) {
 		var err error
-		h, err = s.db.LabelHistory(ctx, who.ID, id, label, after, limit)
+		h, err = s.db.LabelHistory(ctx, IDOf(who), id, label, after, limit)
 		return promptdb.Page{}, err
 	})
 	if err != nil {

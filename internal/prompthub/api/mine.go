@@ -34,7 +34,7 @@ type meOutput struct {
 }
 
 func (a *api) me(_ context.Context, c call, _ *struct{}) (*meOutput, error) {
-	me := Me{ID: c.ID, AuthorID: prompt.AuthorKey(c.ID), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}
+	me := Me{ID: c.ID, AuthorID: prompt.AuthorKey(prompthub.IDOf(c.User)), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}
 	if c.Grant != nil {
 		me.Scopes = c.Grant.Scopes
 	}

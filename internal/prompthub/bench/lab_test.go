@@ -175,7 +175,7 @@ func (l *lab) create(title, tags string) {
 func (l *lab) warm() {
 	l.t.Helper()
 	l.ask(call{method: http.MethodGet, path: "/tags", user: ann}, nil)
-	_, err := l.db.Author(l.t.Context(), l.prompt, ann)
+	_, err := l.db.Author(l.t.Context(), ann, l.prompt)
 	require.NoError(l.t, err)
 	_, err = l.db.Newest(l.t.Context(), "", 1) // which months have prompts
 	require.NoError(l.t, err)

@@ -94,7 +94,7 @@ func (l library) prompt(i int, tags []prompt.TagInfo) prompt.Prompt {
 	}
 	score := int32(r.ExpFloat64() * 12)
 	return prompt.Prompt{
-		ID: id, AuthorID: l.author(i), AuthorName: l.author(i), Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+		ID: id, AuthorID: prompt.UserID(l.author(i)), AuthorName: l.author(i), Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
 		Tally: prompt.Tally{Likes: score + 2, Dislikes: int32(r.IntN(3))},
 	}
 }
@@ -130,20 +130,20 @@ func text(r *rand.Rand) string {
 }
 
 // likers returns who likes a prompt.
-func (l library) likers(i int) []string {
+func (l library) likers(i int) []prompt.UserID {
 	n := i / (l.Prompts / popular)
 	if l.popular(n) != i {
 		return nil
 	}
-	all := make([]string, likesEach)
+	all := make([]prompt.UserID, likesEach)
 	for k := range all {
-		all[k] = reader(n*likesEach + k)
+		all[k] = prompt.UserID(reader(n*likesEach + k))
 	}
 	return all
 }
 
-func (l library) all() iter.Seq2[prompt.Prompt, []string] {
-	return func(yield func(prompt.Prompt, []string) bool) {
+func (l library) all() iter.Seq2[prompt.Prompt, []prompt.UserID] {
+	return func(yield func(prompt.Prompt, []prompt.UserID) bool) {
 		tags := prompt.DefaultTags()
 		for i := range l.Prompts {
 			if !yield(l.prompt(i, tags), l.likers(i)) {

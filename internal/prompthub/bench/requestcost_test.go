@@ -114,7 +114,7 @@ func BenchmarkVotes(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
 					n := voter.Add(1)
-					if _, err := db.Vote(b.Context(), fmt.Sprint("voter ", n), l.id(int(n)%prompts), prompt.Like); err != nil {
+					if _, err := db.Vote(b.Context(), prompt.UserID(fmt.Sprint("voter ", n)), l.id(int(n)%prompts), prompt.Like); err != nil {
 						b.Error(err)
 					}
 				}

@@ -11,6 +11,7 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -48,7 +49,7 @@ func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, err
 		}
 	}
 	if u.Known() {
-		httpjson.SetUser(r.Context(), prompt.AuthorKey(u.ID))
+		httpjson.SetUser(r.Context(), prompt.AuthorKey(prompthub.IDOf(u)))
 	}
 	c := Caller{User: u, Key: httpjson.Caller(r, u.ID)}
 	if limited := d.Admission.Admit(w.Header(), c.Key, n.Write); limited != nil {

@@ -136,7 +136,7 @@ func TestIncludesThatAreGone(t *testing.T) {
 		require.Contains(t, a.body, by, query)
 	}
 	id := func(name string) prompt.ID {
-		v, err := w.service.GetByName(t.Context(), c.user, c.user.ID, name, prompthub.WantedVersion{})
+		v, err := w.service.GetByName(t.Context(), c.user, prompthub.IDOf(c.user), name, prompthub.WantedVersion{})
 		require.NoError(t, err)
 		return v.ID
 	}

@@ -15,7 +15,7 @@ import (
 func publish(t *testing.T, w *world, user, name string) {
 	t.Helper()
 	who, public := auth.User{ID: user, Name: user}, prompt.Public
-	v, err := w.service.GetByName(t.Context(), who, user, name, prompthub.WantedVersion{})
+	v, err := w.service.GetByName(t.Context(), who, prompthub.IDOf(who), name, prompthub.WantedVersion{})
 	require.NoError(t, err)
 	_, err = w.service.Patch(t.Context(), who, v.ID, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &public})
 	require.NoError(t, err)

@@ -106,7 +106,7 @@ func (w *world) target(t *testing.T, ann client, target string) {
 	}
 	ann.made(fields{"name": target, "prompt": "one", "labels": []string{"production"}})
 	ann.made(fields{"name": target, "prompt": "two"})
-	v, err := w.service.GetByName(t.Context(), ann.user, ann.user.ID, target, prompthub.WantedVersion{})
+	v, err := w.service.GetByName(t.Context(), ann.user, prompthub.IDOf(ann.user), target, prompthub.WantedVersion{})
 	require.NoError(t, err)
 	switch target {
 	case "public":

@@ -53,7 +53,7 @@ func (s *server) find(ctx context.Context, r request, want prompthub.WantedVersi
 	if want != (prompthub.WantedVersion{}) {
 		want.Labels = true
 	}
-	v, err := s.Service.GetByName(ctx, r.User, r.User.ID, r.name, want)
+	v, err := s.Service.GetByName(ctx, r.User, prompthub.IDOf(r.User), r.name, want)
 	if fault.Of(err) == fault.NotFound || err == nil && v.Name != r.name && !slices.Contains(v.OldNames, r.name) {
 		return v, notFound(r.name, want)
 	}

@@ -97,7 +97,7 @@ func (s *server) find(ctx context.Context, r request, want prompthub.WantedVersi
 // own returns the caller's prompt of a path.
 func (s *server) own(ctx context.Context, r request) (prompthub.View, error) {
 	v, err := s.find(ctx, r, prompthub.WantedVersion{})
-	if err == nil && v.AuthorID != r.User.ID {
+	if err == nil && v.AuthorID != prompthub.IDOf(r.User) {
 		return v, fault.New(fault.Forbidden, "only its author may change a prompt")
 	}
 	return v, err

@@ -91,7 +91,7 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 // tells its description alone: such a prompt has no arguments here and is no skill until reindex,
 // or anti-entropy, has written the row again.
 func outline(c *call, v prompthub.View) prompt.Outline {
-	if o := v.Outline(c.ID); o != nil {
+	if o := v.Outline(prompthub.IDOf(c.User)); o != nil {
 		return *o
 	}
 	return prompt.Outline{About: v.About()}

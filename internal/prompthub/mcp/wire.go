@@ -50,7 +50,7 @@ type Variable struct {
 // encode returns a prompt of a list.
 func encode(c *call, v prompthub.View) Prompt {
 	p := Prompt{
-		ID: string(v.ID), Prompt: name(v, c.Known() && v.AuthorID == c.ID && c.set.handle == ""), Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
+		ID: string(v.ID), Prompt: name(v, c.Known() && v.AuthorID == prompthub.IDOf(c.User) && c.set.handle == ""), Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
 		Author: v.AuthorName, AuthorID: prompt.AuthorKey(v.AuthorID), Tags: []string{}, Visibility: string(v.Visibility),
 		Version: max(v.Version, 1), Revision: v.Revision, UpdatedAt: v.UpdatedAt.UTC().Format(time.RFC3339),
 		Likes: v.Likes, Dislikes: v.Dislikes, MyVote: v.MyVote.String(),

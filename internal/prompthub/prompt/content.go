@@ -136,6 +136,6 @@ func Next(was, now Prompt) Prompt {
 
 // A Change says who did something, and when.
 type Change struct {
-	By string // the id of a user
+	By UserID
 	At time.Time
 }

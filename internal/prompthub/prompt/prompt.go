@@ -72,14 +72,14 @@ func (d Draft) About() string { return cmp.Or(d.Description, sentence(d.Content(
 // A Prompt is a stored prompt with its tally.
 type Prompt struct {
 	ID         ID
-	AuthorID   string
+	AuthorID   UserID
 	AuthorName string
 	Draft
 	CreatedAt    time.Time // the time inside ID
 	UpdatedAt    time.Time // of the last edit; votes leave it alone
 	DeletedAt    time.Time // zero: not deleted
 	HiddenAt     time.Time // zero: not hidden
-	HiddenBy     string    // the moderator's id
+	HiddenBy     UserID    // the moderator's id
 	HiddenReason string    // for the author to read
 	Tally
 	Revision int64 // one more with every edit

@@ -21,7 +21,7 @@ type NameAt struct {
 
 // NamesFrom returns an author's prompts that are not deleted, by their names as keys have them,
 // from a position on. The last is the position behind all that was read, "" at the end.
-func (db *DB) NamesFrom(ctx context.Context, author, from string, limit int) ([]NameAt, string, error) {
+func (db *DB) NamesFrom(ctx context.Context, author prompt.UserID, from string, limit int) ([]NameAt, string, error) {
 	r := table.Prefix(authorPartition(author), namePrefix)
 	if r.Select = namesFor; from != "" {
 		if from < namePrefix {
@@ -68,7 +68,7 @@ type Whole struct {
 
 // Whole returns an author's prompt with its labels and what he voted on it, and versions from a
 // number on; nil where there is none.
-func (db *DB) Whole(ctx context.Context, author string, id prompt.ID, from int64) (*Whole, error) {
+func (db *DB) Whole(ctx context.Context, author prompt.UserID, id prompt.ID, from int64) (*Whole, error) {
 	var rec *record
 	var c *card
 	var vote *table.Row
@@ -79,7 +79,7 @@ func (db *DB) Whole(ctx context.Context, author string, id prompt.ID, from int64
 		return err
 	})
 	g.Go(func() (err error) {
-		vote, err = db.get(gctx, db.t.Votes, voteKey(id, author))
+		vote, err = db.get(gctx, db.t.Votes, voteKey(author, id))
 		return err
 	})
 	g.Go(func() (err error) {
@@ -96,7 +96,7 @@ func (db *DB) Whole(ctx context.Context, author string, id prompt.ID, from int64
 	if w.Sources, err = db.sources(ctx, author, id, w.Versions); err != nil {
 		return nil, err
 	}
-	w.Prompt, w.Labels, w.MyVote = rec.Prompt, shownLabels(rec.Prompt, c, author), ballot{vote: vote}.value()
+	w.Prompt, w.Labels, w.MyVote = rec.Prompt, shownLabels(author, rec.Prompt, c), ballot{vote: vote}.value()
 	if w.Begin = from; w.Visibility == prompt.Public {
 		for w.PublicFrom = max(rec.From, 1); c.gaps.have(w.PublicFrom); {
 			w.PublicFrom++
@@ -108,7 +108,7 @@ func (db *DB) Whole(ctx context.Context, author string, id prompt.ID, from int64
 	return &w, nil
 }
 
-func (db *DB) someVersions(ctx context.Context, author string, id prompt.ID, from int64) ([]prompt.Version, error) {
+func (db *DB) someVersions(ctx context.Context, author prompt.UserID, id prompt.ID, from int64) ([]prompt.Version, error) {
 	r := table.Range{ // the newest stands first
 		Partition: authorPartition(author), From: versionKey(author, id, from+wholeVersions-1).Row, To: versionKey(author, id, from-1).Row,
 	}

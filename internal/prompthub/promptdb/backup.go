@@ -44,15 +44,15 @@ type tagLine struct {
 }
 
 type idemLine struct {
-	Author string    `json:"author"`
-	Key    string    `json:"key"`
-	Body   string    `json:"body"`
-	Prompt prompt.ID `json:"prompt"`
+	Author prompt.UserID `json:"author"`
+	Key    string        `json:"key"`
+	Body   string        `json:"body"`
+	Prompt prompt.ID     `json:"prompt"`
 }
 
 type promptLine struct {
 	ID           prompt.ID         `json:"id"`
-	Author       string            `json:"author"`
+	Author       prompt.UserID     `json:"author"`
 	AuthorName   string            `json:"authorName"`
 	Title        string            `json:"title"`
 	Text         string            `json:"text"`
@@ -62,7 +62,7 @@ type promptLine struct {
 	UpdatedAt    time.Time         `json:"updatedAt"`
 	DeletedAt    time.Time         `json:"deletedAt,omitzero"`
 	HiddenAt     time.Time         `json:"hiddenAt,omitzero"`
-	HiddenBy     string            `json:"hiddenBy,omitempty"`
+	HiddenBy     prompt.UserID     `json:"hiddenBy,omitempty"`
 	HiddenReason string            `json:"hiddenReason,omitempty"`
 	Revision     int64             `json:"revision"`
 	Idempotency  string            `json:"idempotency,omitempty"`
@@ -70,10 +70,10 @@ type promptLine struct {
 }
 
 type voteLine struct {
-	Prompt    prompt.ID   `json:"prompt"`
-	Voter     string      `json:"voter"`
-	Value     prompt.Vote `json:"value"` // -1, 0 or 1
-	UpdatedAt time.Time   `json:"updatedAt"`
+	Prompt    prompt.ID     `json:"prompt"`
+	Voter     prompt.UserID `json:"voter"`
+	Value     prompt.Vote   `json:"value"` // -1, 0 or 1
+	UpdatedAt time.Time     `json:"updatedAt"`
 }
 
 // Backup writes every tag, prompt and vote as JSON Lines, in an order that depends on nothing but

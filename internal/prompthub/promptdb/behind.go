@@ -135,7 +135,7 @@ var textIndex = index{
 	parse: byAgeUnder(textPrefix),
 	props: func(_ table.Props, _ string, p prompt.Prompt) table.Props {
 		return table.Props{
-			{Name: "AuthorId", Value: table.String(p.AuthorID)},
+			{Name: "AuthorId", Value: table.String(string(p.AuthorID))},
 			{Name: "Tags", Value: table.String(joinTags(p.Tags))},
 		}
 	},

@@ -24,13 +24,13 @@ type Edit func(prompt.Prompt) (prompt.Prompt, error)
 // fails or another writer is at work for long. A success means that the change is kept for good,
 // and, where it takes the prompt off the public lists, that no public table holds it any more.
 // Then the same Change again, with an edit that finds it done, finishes what was cut short.
-func (db *DB) Change(ctx context.Context, author string, id prompt.ID, edit Edit) (prompt.Prompt, error) {
+func (db *DB) Change(ctx context.Context, author prompt.UserID, id prompt.ID, edit Edit) (prompt.Prompt, error) {
 	return db.work(author, id).change(ctx, edit)
 }
 
 // ChangeAndGet is Change, and returns the prompt as its author sees it then. What that takes is
 // read beside the index writes.
-func (db *DB) ChangeAndGet(ctx context.Context, author string, id prompt.ID, edit Edit) (View, error) {
+func (db *DB) ChangeAndGet(ctx context.Context, author prompt.UserID, id prompt.ID, edit Edit) (View, error) {
 	w := db.work(author, id)
 	w.heard = new(tallyAndVote)
 	p, err := w.change(ctx, edit)
@@ -264,7 +264,7 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 
 // ByIdempotencyKey returns the prompt that a request with the same key made before, and nil where
 // there is none, or none that still is. Where the request differs the error is Invalid.
-func (db *DB) ByIdempotencyKey(ctx context.Context, author string, idem Idempotency) (*prompt.Prompt, error) {
+func (db *DB) ByIdempotencyKey(ctx context.Context, author prompt.UserID, idem Idempotency) (*prompt.Prompt, error) {
 	known, _, err := db.claim(ctx, prompt.Prompt{AuthorID: author}, &idem)
 	return known, err
 }

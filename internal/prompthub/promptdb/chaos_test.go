@@ -177,7 +177,7 @@ func (r *ring) seeded(likes int) prompt.Prompt {
 	_, _, err = r.truth.Add(context.Background(), p, nil)
 	require.NoError(r.t, err)
 	for v := range likes {
-		_, err := r.truth.Vote(context.Background(), fmt.Sprint("early ", v), id, prompt.Like)
+		_, err := r.truth.Vote(context.Background(), prompt.UserID(fmt.Sprint("early ", v)), id, prompt.Like)
 		require.NoError(r.t, err)
 	}
 	require.NoError(r.t, r.drain())

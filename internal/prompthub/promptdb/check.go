@@ -17,9 +17,9 @@ type Difference struct {
 	Key   table.Key
 	What  string // what is wrong with it
 
-	author string    // of the prompt it belongs to
-	id     prompt.ID // "" where the row does not even say
-	voter  string    // where it is about a vote
+	author prompt.UserID // of the prompt it belongs to
+	id     prompt.ID     // "" where the row does not even say
+	voter  prompt.UserID // where it is about a vote
 	stray  *table.Row
 	counts bool // the prompt does not follow its tally
 	labels bool // nor its labels
@@ -102,7 +102,7 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row, text func(prompt.ID
 // judge reads the truth row that others are compared with; a missing one is nil. It is not ok where
 // this version cannot judge by it, because it cannot be read or is newer. Then it is a finding
 // itself, and what follows from it none.
-func (db *DB) judge(ctx context.Context, author string, id prompt.ID) (rec *record, ok bool, err error) {
+func (db *DB) judge(ctx context.Context, author prompt.UserID, id prompt.ID) (rec *record, ok bool, err error) {
 	rec, err = db.read(ctx, author, id)
 	if errors.Is(err, errUnreadable) || rec != nil && rec.rowsVersion > RowsVersion {
 		return nil, false, nil
@@ -123,7 +123,7 @@ func unlike(got, want table.Props) string {
 
 // checkIndex reports a row of an index table that no truth row has.
 func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Difference, error) {
-	d := Difference{Table: name, Key: row.Key, author: row.Props.Get("AuthorId").Str(), id: prompt.ID(row.Props.Get("PromptId").Str()), stray: &row}
+	d := Difference{Table: name, Key: row.Key, author: userIn(row.Props, "AuthorId"), id: prompt.ID(row.Props.Get("PromptId").Str()), stray: &row}
 	e, id, ok := db.entry(name, row.Key)
 	if db.isText(name) {
 		d.id = id // which is in its key alone
@@ -196,12 +196,12 @@ func (db *DB) checkIdem(ctx context.Context, row table.Row) ([]Difference, error
 func (db *DB) checkVoter(ctx context.Context, row table.Row) ([]Difference, error) {
 	voter, okUser := parseUser(row.Partition)
 	id, okID := parseByAge(row.Row)
-	d := Difference{Table: db.t.VotesByVoter, Key: row.Key, author: row.Props.Get("AuthorId").Str(), id: id, voter: voter, stray: &row}
+	d := Difference{Table: db.t.VotesByVoter, Key: row.Key, author: userIn(row.Props, "AuthorId"), id: id, voter: voter, stray: &row}
 	if !okUser || !okID {
 		d.What, d.id = "is no row that this version writes", ""
 		return []Difference{d}, nil
 	}
-	vote, err := db.get(ctx, db.t.Votes, voteKey(id, voter))
+	vote, err := db.get(ctx, db.t.Votes, voteKey(voter, id))
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ var errConflict = errors.New("row was changed by another")
 // A work is one command or job on one prompt: its wake-up, and the attempts that are its own.
 type work struct {
 	db       *DB
-	author   string
+	author   prompt.UserID
 	id       prompt.ID
 	receipt  queue.Receipt
 	wokenAt  time.Time
@@ -79,7 +79,7 @@ type work struct {
 	names    names         // what is known of names that the prompt is to have
 }
 
-func (db *DB) work(author string, id prompt.ID) *work {
+func (db *DB) work(author prompt.UserID, id prompt.ID) *work {
 	return &work{db: db, author: author, id: id, names: names{}}
 }
 
@@ -246,7 +246,7 @@ func (w *work) resolve(ctx context.Context, cause error) (record, error) {
 }
 
 // record reads a truth row for one who may write it; a missing one is nil.
-func (db *DB) record(ctx context.Context, author string, id prompt.ID) (*record, error) {
+func (db *DB) record(ctx context.Context, author prompt.UserID, id prompt.ID) (*record, error) {
 	rec, err := db.read(ctx, author, id)
 	if err != nil || rec == nil || rec.rowsVersion <= RowsVersion {
 		return rec, err
@@ -258,7 +258,7 @@ func (db *DB) record(ctx context.Context, author string, id prompt.ID) (*record,
 }
 
 // read reads a truth row of any version; a missing one is nil.
-func (db *DB) read(ctx context.Context, author string, id prompt.ID) (*record, error) {
+func (db *DB) read(ctx context.Context, author prompt.UserID, id prompt.ID) (*record, error) {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
 	row, err := db.get(ctx, db.t.Prompts, promptKey(author, id))

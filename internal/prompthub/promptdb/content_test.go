@@ -82,7 +82,7 @@ func TestChats(t *testing.T) {
 	require.Equal(t, w.backup(), other.backup())
 }
 
-func (w *world) mineExcerpt(author string) string {
+func (w *world) mineExcerpt(author prompt.UserID) string {
 	w.t.Helper()
 	page, err := w.Mine(w.t.Context(), author, promptdb.Filter{}, promptdb.ByNewest, "", 1)
 	require.NoError(w.t, err)

@@ -18,7 +18,7 @@ const maxContents = 50
 
 // WithTexts returns the prompts of a list with the content that each holds now, all read at once.
 // Those that the viewer may not know of any more are left out.
-func (db *DB) WithTexts(ctx context.Context, viewer string, items []View) ([]View, error) {
+func (db *DB) WithTexts(ctx context.Context, viewer prompt.UserID, items []View) ([]View, error) {
 	recs := make([]*record, len(items))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxContents)
@@ -46,9 +46,9 @@ func (db *DB) WithTexts(ctx context.Context, viewer string, items []View) ([]Vie
 }
 
 // in returns which version of a prompt has the label that is wanted, 0 for none.
-func (w WantedVersion) in(p prompt.Prompt, c *card, viewer string) int64 {
+func (w WantedVersion) in(viewer prompt.UserID, p prompt.Prompt, c *card) int64 {
 	n := labelled(p, c, w.Label)
-	if w.orLatest && (n == 0 || !shows(p, viewer, n)) {
+	if w.orLatest && (n == 0 || !shows(viewer, p, n)) {
 		return p.Version
 	}
 	return n

@@ -398,7 +398,7 @@ func edited(r *ring, p *prompt.Prompt) {
 	require.NoError(r.t, err)
 }
 
-func votes(voter string, v prompt.Vote) func(*ring, *prompt.Prompt) {
+func votes(voter prompt.UserID, v prompt.Vote) func(*ring, *prompt.Prompt) {
 	return func(r *ring, p *prompt.Prompt) {
 		_, err := r.truth.Vote(context.Background(), voter, p.ID, v)
 		require.NoError(r.t, err)
@@ -406,7 +406,7 @@ func votes(voter string, v prompt.Vote) func(*ring, *prompt.Prompt) {
 }
 
 // unmoved is a vote whose job has not run yet.
-func unmoved(voter string, v prompt.Vote) func(*ring, *prompt.Prompt) {
+func unmoved(voter prompt.UserID, v prompt.Vote) func(*ring, *prompt.Prompt) {
 	return func(r *ring, p *prompt.Prompt) {
 		votes(voter, v)(r, p)
 		r.loseMessages(promptdb.QueueMoves)
@@ -415,7 +415,7 @@ func unmoved(voter string, v prompt.Vote) func(*ring, *prompt.Prompt) {
 }
 
 // move is the job of a vote.
-func move(voter string) func(context.Context, *promptdb.DB, *ring, prompt.Prompt) error {
+func move(voter prompt.UserID) func(context.Context, *promptdb.DB, *ring, prompt.Prompt) error {
 	return func(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
 		return r.job(ctx, db.Move, promptdb.QueueMoves, fmt.Sprintf(`{"v":1,"author":"ann","prompt":"%s","voter":"%s"}`, p.ID, voter))
 	}

@@ -210,23 +210,23 @@ func (db *DB) jitter(d time.Duration) time.Duration { return d + db.random(d) }
 // authors remembers who wrote which prompt: the pair never changes.
 type authors struct {
 	mu sync.Mutex
-	m  map[prompt.ID]string
+	m  map[prompt.ID]prompt.UserID
 }
 
 const maxAuthors = 100_000
 
-func (a *authors) get(id prompt.ID) (string, bool) {
+func (a *authors) get(id prompt.ID) (prompt.UserID, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	author, ok := a.m[id]
 	return author, ok
 }
 
-func (a *authors) put(id prompt.ID, author string) {
+func (a *authors) put(id prompt.ID, author prompt.UserID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.m == nil || len(a.m) >= maxAuthors {
-		a.m = make(map[prompt.ID]string)
+		a.m = make(map[prompt.ID]prompt.UserID)
 	}
 	a.m[id] = author
 }

@@ -86,7 +86,7 @@ func TestMostLikedFollowsVotes(t *testing.T) {
 	// Number i gets 3i likes, so that several buckets are in use; number 0 is disliked.
 	for i, p := range ps {
 		for v := range 3 * i {
-			w.vote(fmt.Sprintf("voter %d", v), p.ID, prompt.Like)
+			w.vote(prompt.UserID(fmt.Sprintf("voter %d", v)), p.ID, prompt.Like)
 		}
 	}
 	w.vote("critic", ps[0].ID, prompt.Dislike)
@@ -101,12 +101,12 @@ func TestMostLikedFollowsVotes(t *testing.T) {
 	}
 	// The last becomes the first: across buckets, and back.
 	for v := range 40 {
-		w.vote(fmt.Sprintf("voter %d", v), ps[0].ID, prompt.Like)
+		w.vote(prompt.UserID(fmt.Sprintf("voter %d", v)), ps[0].ID, prompt.Like)
 	}
 	w.run()
 	require.Equal(t, numbered(0), w.mostLiked(5)[0])
 	for v := range 40 {
-		w.vote(fmt.Sprintf("voter %d", v), ps[0].ID, prompt.None)
+		w.vote(prompt.UserID(fmt.Sprintf("voter %d", v)), ps[0].ID, prompt.None)
 	}
 	w.run()
 	w.check()
@@ -121,12 +121,12 @@ func TestVotesAreExactUnderContention(t *testing.T) {
 		wg.Go(func() {
 			for i := range 20 {
 				v := []prompt.Vote{prompt.Like, prompt.Dislike, prompt.None}[(g+i)%3]
-				_, err := w.Vote(context.Background(), fmt.Sprintf("voter %d", g), p.ID, v)
+				_, err := w.Vote(context.Background(), prompt.UserID(fmt.Sprintf("voter %d", g)), p.ID, v)
 				if err != nil {
 					t.Errorf("vote: %v", err)
 				}
 			}
-			if _, err := w.Vote(context.Background(), fmt.Sprintf("voter %d", g), p.ID, prompt.Like); err != nil {
+			if _, err := w.Vote(context.Background(), prompt.UserID(fmt.Sprintf("voter %d", g)), p.ID, prompt.Like); err != nil {
 				t.Errorf("vote: %v", err)
 			}
 		})
@@ -288,14 +288,14 @@ func TestBackupAndRestoreAreTheSameToTheByte(t *testing.T) {
 		if i%5 == 0 {
 			d.Visibility = prompt.Private
 		}
-		p := w.made(fmt.Sprintf("author|%d", i%4), d)
+		p := w.made(prompt.UserID(fmt.Sprintf("author|%d", i%4)), d)
 		w.clock.Advance(time.Millisecond)
 		_, _, err := w.Add(t.Context(), p, &promptdb.Idempotency{Key: fmt.Sprint(i), Body: "b"})
 		require.NoError(t, err)
 		w.Known(t.Context(), p.AuthorID)
 		if d.Visibility == prompt.Public {
 			for v := range i {
-				w.vote(fmt.Sprintf("voter/%d", v), p.ID, prompt.Vote(v%3-1))
+				w.vote(prompt.UserID(fmt.Sprintf("voter/%d", v)), p.ID, prompt.Vote(v%3-1))
 			}
 		}
 		if i%7 == 3 {
@@ -335,8 +335,8 @@ func TestPurge(t *testing.T) {
 	_, _, err := w.Add(t.Context(), goes, &promptdb.Idempotency{Key: "k", Body: "b"})
 	require.NoError(t, err)
 	for v := range 250 {
-		w.vote(fmt.Sprintf("voter %d", v), goes.ID, prompt.Like)
-		w.vote(fmt.Sprintf("voter %d", v), stays.ID, prompt.Like)
+		w.vote(prompt.UserID(fmt.Sprintf("voter %d", v)), goes.ID, prompt.Like)
+		w.vote(prompt.UserID(fmt.Sprintf("voter %d", v)), stays.ID, prompt.Like)
 	}
 	w.run()
 	_, err = w.Change(t.Context(), "ann", goes.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = w.clock.Now(); return p, nil })

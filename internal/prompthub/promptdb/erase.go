@@ -24,7 +24,7 @@ import (
 const eraseFor = 3 * time.Minute
 
 // Erasure returns when the account of a user is to be erased; the zero time where it is not.
-func (db *DB) Erasure(ctx context.Context, user string) (time.Time, error) {
+func (db *DB) Erasure(ctx context.Context, user prompt.UserID) (time.Time, error) {
 	mark, err := db.get(ctx, db.t.Users, erasureKey(user))
 	if err != nil || mark == nil {
 		return time.Time{}, err
@@ -34,13 +34,13 @@ func (db *DB) Erasure(ctx context.Context, user string) (time.Time, error) {
 
 // EraseAt has the account of a user erased at a time, or when it was to be erased already, and
 // returns when that is.
-func (db *DB) EraseAt(ctx context.Context, user string, at time.Time) (time.Time, error) {
+func (db *DB) EraseAt(ctx context.Context, user prompt.UserID, at time.Time) (time.Time, error) {
 	for range maxTries {
 		if was, err := db.Erasure(ctx, user); err != nil || !was.IsZero() {
 			return was, err
 		}
-		props := table.Props{{Name: "UserId", Value: table.String(user)}}
-		due := table.Op{Kind: table.Upsert, Row: table.Row{Key: dueKey(day(at), user), Props: props}}
+		props := table.Props{{Name: "UserId", Value: table.String(string(user))}}
+		due := table.Op{Kind: table.Upsert, Row: table.Row{Key: dueKey(user, day(at)), Props: props}}
 		if err := db.write(ctx, db.t.Users, []table.Op{due}); err != nil {
 			return time.Time{}, unavailable(fmt.Errorf("write when to erase an account: %w", err))
 		}
@@ -57,7 +57,7 @@ func (db *DB) EraseAt(ctx context.Context, user string, at time.Time) (time.Time
 }
 
 // Keep takes back that the account of a user is to be erased.
-func (db *DB) Keep(ctx context.Context, user string) error {
+func (db *DB) Keep(ctx context.Context, user prompt.UserID) error {
 	mark, err := db.get(ctx, db.t.Users, erasureKey(user))
 	if err != nil || mark == nil {
 		return err
@@ -65,11 +65,11 @@ func (db *DB) Keep(ctx context.Context, user string) error {
 	return db.unmark(ctx, user, day(mark.Props.Get("EraseAt").Time()))
 }
 
-func (db *DB) unmark(ctx context.Context, user, day string) error {
+func (db *DB) unmark(ctx context.Context, user prompt.UserID, day string) error {
 	if err := db.remove(ctx, db.t.Users, erasureKey(user)); err != nil {
 		return err
 	}
-	return db.remove(ctx, db.t.Users, dueKey(day, user))
+	return db.remove(ctx, db.t.Users, dueKey(user, day))
 }
 
 // Erase removes for good all that is stored of users whose day has come, and returns how many such
@@ -86,11 +86,11 @@ func (db *DB) Erase(ctx context.Context) (int, error) {
 		if err != nil {
 			return erased, errors.Join(err, failed.join())
 		}
-		user := row.Props.Get("UserId").Str()
+		user := userIn(row.Props, "UserId")
 		at, err := db.Erasure(ctx, user)
 		switch {
 		case err != nil:
-		case at.IsZero() || dueKey(day(at), user) != row.Key: // taken back, or asked for once more
+		case at.IsZero() || dueKey(user, day(at)) != row.Key: // taken back, or asked for once more
 			err = db.remove(ctx, db.t.Users, row.Key)
 		default:
 			var done bool
@@ -107,7 +107,7 @@ func (db *DB) Erase(ctx context.Context) (int, error) {
 
 // EraseNow removes for good all that is stored of a user who has a mark, or as much as it can until
 // a time. It reports whether it came to the end, with which the mark goes.
-func (db *DB) EraseNow(ctx context.Context, user string, until time.Time) (bool, error) {
+func (db *DB) EraseNow(ctx context.Context, user prompt.UserID, until time.Time) (bool, error) {
 	at, err := db.Erasure(ctx, user)
 	if err != nil || at.IsZero() {
 		return false, err
@@ -128,7 +128,7 @@ func (db *DB) EraseNow(ctx context.Context, user string, until time.Time) (bool,
 // An erasure is the work on one account. Each of its steps may be done any number of times.
 type erasure struct {
 	db    *DB
-	user  string
+	user  prompt.UserID
 	at    time.Time
 	until time.Time
 }
@@ -255,9 +255,9 @@ type trace struct {
 // named in what others wrote.
 func (e *erasure) traceList() []trace {
 	names := func(prop string) func(table.Props) bool {
-		return func(p table.Props) bool { return p.Get(prop).Str() == e.user }
+		return func(p table.Props) bool { return userIn(p, prop) == e.user }
 	}
-	voter := voteKey("", e.user).Row
+	voter := voteKey(e.user, "").Row
 	return []trace{
 		// '!' sorts before all else that a key can go on with
 		{e.db.t.Votes, table.Range{From: voter, To: voter + "!", Select: []string{"VoterId"}}, func(ctx context.Context, row table.Row) error {
@@ -381,7 +381,7 @@ func (e *erasure) profile(ctx context.Context) error {
 		var votes votesAt
 		// one that cannot be read begins anew
 		_ = json.Unmarshal([]byte(row.Props.Get("Votes").Str()), &votes)
-		if votes.Author != e.user && !mentions(row.Props.Get("Next").Str(), enc(e.user)) {
+		if votes.Author != e.user && !mentions(row.Props.Get("Next").Str(), enc(string(e.user))) {
 			return nil
 		}
 		row.Props = table.Props{{Name: "Next", Value: table.String("")}}

@@ -22,9 +22,9 @@ import (
 const leaver = "tenant|ann/42"
 
 // traces returns where any table says a user: in keys as they are encoded there, and in values.
-func (w *world) traces(user string) (found []string) {
+func (w *world) traces(user prompt.UserID) (found []string) {
 	w.t.Helper()
-	encoded := strings.NewReplacer("|", "%7C", "/", "%2F").Replace(user)
+	encoded := strings.NewReplacer("|", "%7C", "/", "%2F").Replace(string(user))
 	for _, name := range promptdb.DefaultTables().All() {
 		for row, err := range table.All(w.t.Context(), w.store, name, table.Range{}) {
 			require.NoError(w.t, err)
@@ -32,7 +32,7 @@ func (w *world) traces(user string) (found []string) {
 			for _, p := range row.Props {
 				text += " " + p.Value.String()
 			}
-			if strings.Contains(text, user) || strings.Contains(text, encoded) {
+			if strings.Contains(text, string(user)) || strings.Contains(text, encoded) {
 				found = append(found, name+": "+row.Key.String())
 			}
 		}
@@ -41,7 +41,7 @@ func (w *world) traces(user string) (found []string) {
 }
 
 // live has a user leave traces wherever there can be some, and returns bob's prompt that he liked.
-func (w *world) live(user string) (liked prompt.Prompt) {
+func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	_, err := w.PutProfile(ctx, user, prompt.Profile{Handle: "ann-lee", Name: "Ann"})
@@ -50,7 +50,7 @@ func (w *world) live(user string) (liked prompt.Prompt) {
 	public := w.add(user, draft("Public", "text"))
 	_, err = w.Change(ctx, user, public.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
 		p.Text, p.Name, p.Labels = "other", "folder/new", []string{"production"}
-		p.Source = &prompt.Source{Format: "markdown", File: user + ".md", Bytes: []byte("other")}
+		p.Source = &prompt.Source{Format: "markdown", File: string(user) + ".md", Bytes: []byte("other")}
 		return p, nil
 	})
 	require.NoError(w.t, err)
@@ -143,7 +143,7 @@ func TestErase(t *testing.T) {
 }
 
 // requireErased checks that nothing of a user is left, and that nobody else lost anything.
-func (w *world) requireErased(user string, liked prompt.ID) {
+func (w *world) requireErased(user prompt.UserID, liked prompt.ID) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	w.check()
@@ -235,7 +235,7 @@ func TestEraseForgetsPlaces(t *testing.T) {
 	}
 }
 
-func (w *world) eraseToday(user string) {
+func (w *world) eraseToday(user prompt.UserID) {
 	w.t.Helper()
 	_, err := w.EraseAt(w.t.Context(), user, w.clock.Now())
 	require.NoError(w.t, err)

@@ -156,11 +156,11 @@ func (e *explorer) restoreAgain(i int) {
 }
 
 func (e *explorer) vote(i int) {
-	e.ballot(fmt.Sprintf("%d vote", i), fmt.Sprint("voter ", i), prompt.Like)
+	e.ballot(fmt.Sprintf("%d vote", i), prompt.UserID(fmt.Sprint("voter ", i)), prompt.Like)
 }
 func (e *explorer) unvote(i int) { e.ballot(fmt.Sprintf("%d unvote", i), "early 3", prompt.None) }
 
-func (e *explorer) ballot(name, voter string, v prompt.Vote) {
+func (e *explorer) ballot(name string, voter prompt.UserID, v prompt.Vote) {
 	s := e.any()
 	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
 		_, err := db.Vote(ctx, voter, s.id, v)
@@ -191,7 +191,7 @@ func (e *explorer) votesOfOne(i int) {
 
 // waver votes one way and the other.
 func (e *explorer) waver(i int) {
-	voter, s := fmt.Sprint("wavering ", i), e.any()
+	voter, s := prompt.UserID(fmt.Sprint("wavering ", i)), e.any()
 	e.command(fmt.Sprintf("%d waver", i), func(ctx context.Context, db *promptdb.DB) error {
 		for _, v := range []prompt.Vote{prompt.Like, prompt.Dislike, prompt.Like, prompt.Dislike} {
 			if _, err := db.Vote(ctx, voter, s.id, v); err != nil {
@@ -203,7 +203,7 @@ func (e *explorer) waver(i int) {
 }
 
 func (e *explorer) waverNone(i int) {
-	voter, s := fmt.Sprint("wavering ", i), e.any()
+	voter, s := prompt.UserID(fmt.Sprint("wavering ", i)), e.any()
 	e.command(fmt.Sprintf("%d waverNone", i), func(ctx context.Context, db *promptdb.DB) error {
 		for _, v := range []prompt.Vote{prompt.Like, prompt.None, prompt.Like, prompt.None} {
 			if _, err := db.Vote(ctx, voter, s.id, v); err != nil {
@@ -232,7 +232,7 @@ func (e *explorer) redrive(i int) {
 }
 
 // made returns a prompt that is to be created.
-func (e *explorer) made(author, title string, n int) prompt.Prompt {
+func (e *explorer) made(author prompt.UserID, title string, n int) prompt.Prompt {
 	id, err := prompt.NewID(e.Now(), strings.NewReader(fmt.Sprintf("%010d", n)))
 	require.NoError(e.t, err)
 	return prompt.Prompt{ID: id, AuthorID: author, AuthorName: "A name", Draft: draft(title, "text", "image"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
@@ -261,13 +261,13 @@ func (e *explorer) createTwice(i int) {
 // A keyed is an Idempotency-Key, and what its requests were answered.
 type keyed struct {
 	e        *explorer
-	author   string
+	author   prompt.UserID
 	key      promptdb.Idempotency
 	answered map[string]prompt.ID
 	several  bool // a prompt that it made may come back
 }
 
-func newKeyed(e *explorer, author, key string) *keyed {
+func newKeyed(e *explorer, author prompt.UserID, key string) *keyed {
 	return &keyed{e: e, author: author, key: promptdb.Idempotency{Key: key, Body: "b"}, answered: map[string]prompt.ID{}}
 }
 
@@ -298,7 +298,7 @@ func (k *keyed) one() string {
 		return fmt.Sprintf("one key was answered %v", ids)
 	}
 	live := map[prompt.ID]bool{}
-	for row, err := range table.All(context.Background(), k.e.store, promptdb.DefaultTables().Prompts, table.Range{Partition: "u|" + k.author}) {
+	for row, err := range table.All(context.Background(), k.e.store, promptdb.DefaultTables().Prompts, table.Range{Partition: "u|" + string(k.author)}) {
 		if err != nil {
 			return err.Error()
 		}

@@ -112,7 +112,7 @@ type explorer struct {
 // A subject is a prompt that commands are about.
 type subject struct {
 	id       prompt.ID
-	author   string
+	author   prompt.UserID
 	listings int       // how often it became listed
 	listed   bool      // it is now
 	gone     bool      // an answer said that it is in no public table
@@ -201,7 +201,7 @@ func (e *explorer) stop() {
 }
 
 // subject adds a public prompt at rest.
-func (e *explorer) subject(author string, id prompt.ID) *subject {
+func (e *explorer) subject(author prompt.UserID, id prompt.ID) *subject {
 	s := &subject{id: id, author: author, listed: true, stays: true}
 	e.subjects = append(e.subjects, s)
 	return s

@@ -59,7 +59,7 @@ func (db *DB) OwnerOf(name string, key table.Key) prompt.ID {
 }
 
 // Record returns a prompt as its truth row has it.
-func (db *DB) Record(ctx context.Context, author string, id prompt.ID) (prompt.Prompt, error) {
+func (db *DB) Record(ctx context.Context, author prompt.UserID, id prompt.ID) (prompt.Prompt, error) {
 	rec, err := db.record(ctx, author, id)
 	if err != nil || rec == nil {
 		return prompt.Prompt{}, cmp.Or(err, prompt.ErrUnknown())
@@ -68,13 +68,13 @@ func (db *DB) Record(ctx context.Context, author string, id prompt.ID) (prompt.P
 }
 
 // VoteRow returns the vote that a voter's row says.
-func (db *DB) VoteRow(ctx context.Context, voter string, id prompt.ID) (prompt.Vote, error) {
-	b, err := db.ballot(ctx, id, voter)
+func (db *DB) VoteRow(ctx context.Context, voter prompt.UserID, id prompt.ID) (prompt.Vote, error) {
+	b, err := db.ballot(ctx, voter, id)
 	return b.value(), err
 }
 
 // Rewrite projects a prompt, whatever its index rows hold.
-func (db *DB) Rewrite(ctx context.Context, author string, id prompt.ID) error {
+func (db *DB) Rewrite(ctx context.Context, author prompt.UserID, id prompt.ID) error {
 	return db.rewrite(ctx, author, id, entries{})
 }
 
@@ -82,7 +82,7 @@ func (db *DB) Rewrite(ctx context.Context, author string, id prompt.ID) error {
 func (db *DB) MineRow(p prompt.Prompt) table.Row { return record{Prompt: p}.mineRow() }
 
 // VoterRow returns a voter's own row.
-func VoterRow(voter string, id prompt.ID, v prompt.Vote) table.Row {
+func VoterRow(voter prompt.UserID, id prompt.ID, v prompt.Vote) table.Row {
 	return table.Row{Key: voterKey(voter, id), Props: voterProps(id, "ann", v, id.Time())}
 }
 
@@ -100,7 +100,7 @@ func ByAge(id prompt.ID) string { return byAge(id) }
 func TokenKey(token string, id prompt.ID) table.Key { return tokenKey(token, id) }
 
 // PromptKey returns the key of a truth row.
-func PromptKey(author string, id prompt.ID) table.Key { return promptKey(author, id) }
+func PromptKey(author prompt.UserID, id prompt.ID) table.Key { return promptKey(author, id) }
 
 // What the protocol assumes of processes, storage and clocks.
 const (

@@ -15,7 +15,7 @@ import (
 // until anti-entropy comes by: nobody is shown it.
 
 // Favorite keeps that a prompt which the user may see is a favorite of his.
-func (db *DB) Favorite(ctx context.Context, user string, id prompt.ID) error {
+func (db *DB) Favorite(ctx context.Context, user prompt.UserID, id prompt.ID) error {
 	header, err := db.header(ctx, id)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (db *DB) Favorite(ctx context.Context, user string, id prompt.ID) error {
 			where = &header[i]
 		}
 	}
-	author, err := db.mayVote(ctx, where, id, user)
+	author, err := db.mayVote(ctx, user, where, id)
 	if err != nil {
 		return err
 	}
@@ -39,19 +39,19 @@ func (db *DB) Favorite(ctx context.Context, user string, id prompt.ID) error {
 }
 
 // Unfavorite takes that back, whether the user may still see the prompt or not.
-func (db *DB) Unfavorite(ctx context.Context, user string, id prompt.ID) error {
+func (db *DB) Unfavorite(ctx context.Context, user prompt.UserID, id prompt.ID) error {
 	return db.remove(ctx, db.t.Favorites, favoriteKey(user, id))
 }
 
 // IsFavorite reports whether a prompt is a favorite of a user.
-func (db *DB) IsFavorite(ctx context.Context, user string, id prompt.ID) (bool, error) {
+func (db *DB) IsFavorite(ctx context.Context, user prompt.UserID, id prompt.ID) (bool, error) {
 	row, err := db.get(ctx, db.t.Favorites, favoriteKey(user, id))
 	return row != nil, err
 }
 
 // Favorites returns the favorites of a user that he still may see, newest prompt first.
-func (db *DB) Favorites(ctx context.Context, user, after string, limit int) (Page, error) {
-	return db.kept(ctx, keptList{db.t.Favorites, favoritesPartition(user), nil}, user, after, limit)
+func (db *DB) Favorites(ctx context.Context, user prompt.UserID, after string, limit int) (Page, error) {
+	return db.kept(ctx, user, keptList{db.t.Favorites, favoritesPartition(user), nil}, after, limit)
 }
 
 func favoriteProps(id prompt.ID, own bool, at time.Time) table.Props {
@@ -93,10 +93,10 @@ func (e *erasure) favorites(ctx context.Context) error {
 }
 
 type favoriteLine struct {
-	User    string    `json:"user"`
-	Prompt  prompt.ID `json:"prompt"`
-	Own     bool      `json:"own,omitempty"`
-	AddedAt time.Time `json:"addedAt"`
+	User    prompt.UserID `json:"user"`
+	Prompt  prompt.ID     `json:"prompt"`
+	Own     bool          `json:"own,omitempty"`
+	AddedAt time.Time     `json:"addedAt"`
 }
 
 func (b *backup) favoriteOf(row table.Row) (*line, error) {

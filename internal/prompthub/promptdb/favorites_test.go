@@ -15,7 +15,7 @@ import (
 )
 
 // favorites returns the titles of a user's favorites, page by page.
-func favorites(t *testing.T, db *promptdb.DB, user string, limit int) (titles []string) {
+func favorites(t *testing.T, db *promptdb.DB, user prompt.UserID, limit int) (titles []string) {
 	t.Helper()
 	for after := ""; ; {
 		page, err := db.Favorites(context.WithoutCancel(t.Context()), user, after, limit)

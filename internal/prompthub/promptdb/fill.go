@@ -21,7 +21,7 @@ const (
 // large library for measurements. The store must have no other user, and a prompt must not be there
 // yet. The tally that a prompt comes with has no votes behind it. So many batches are under way at
 // once. Fill returns how many rows it wrote.
-func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []string], parallel int) (rows int, err error) {
+func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []prompt.UserID], parallel int) (rows int, err error) {
 	next, stop := iter.Pull2(prompts)
 	defer stop()
 	for {
@@ -50,14 +50,14 @@ func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []strin
 // A fill is the rows of a chunk of prompts on their way into the store.
 type fill struct{ rows []indexRow }
 
-func (db *DB) add(f *fill, p prompt.Prompt, likers []string) error {
+func (db *DB) add(f *fill, p prompt.Prompt, likers []prompt.UserID) error {
 	var tallies [shards]prompt.Tally
 	tallies[0] = p.Tally
 	for _, voter := range likers {
 		tallies[shard(voter)].Likes++
 		p.Likes++
 		f.rows = append(f.rows,
-			indexRow{db.t.Votes, table.Row{Key: voteKey(p.ID, voter), Props: voteProps(p.ID, voter, prompt.Like, p.CreatedAt)}},
+			indexRow{db.t.Votes, table.Row{Key: voteKey(voter, p.ID), Props: voteProps(voter, p.ID, prompt.Like, p.CreatedAt)}},
 			indexRow{db.t.VotesByVoter, table.Row{Key: voterKey(voter, p.ID), Props: voterProps(p.ID, p.AuthorID, prompt.Like, p.CreatedAt)}})
 	}
 	for i, t := range tallies {

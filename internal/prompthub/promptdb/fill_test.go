@@ -12,8 +12,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-func likedByNobody(prompts []prompt.Prompt) iter.Seq2[prompt.Prompt, []string] {
-	return func(yield func(prompt.Prompt, []string) bool) {
+func likedByNobody(prompts []prompt.Prompt) iter.Seq2[prompt.Prompt, []prompt.UserID] {
+	return func(yield func(prompt.Prompt, []prompt.UserID) bool) {
 		for _, p := range prompts {
 			if !yield(p, nil) {
 				return
@@ -28,7 +28,7 @@ func TestFillLeavesEverythingAtRest(t *testing.T) {
 	var all []prompt.Prompt
 	for i := range 300 {
 		w.clock.Advance(time.Millisecond)
-		all = append(all, w.made(fmt.Sprint("author ", i%7), draft(fmt.Sprintf("Number %03d of many", i), "text")))
+		all = append(all, w.made(prompt.UserID(fmt.Sprint("author ", i%7)), draft(fmt.Sprintf("Number %03d of many", i), "text")))
 	}
 	rows, err := w.Fill(t.Context(), likedByNobody(all), 8)
 	require.NoError(t, err)
@@ -59,11 +59,11 @@ func TestFillWritesVotes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.made("ann", draft("liked", "text"))
-	var likers []string
+	var likers []prompt.UserID
 	for i := range 12 {
-		likers = append(likers, fmt.Sprint("voter ", i))
+		likers = append(likers, prompt.UserID(fmt.Sprint("voter ", i)))
 	}
-	_, err := w.Fill(t.Context(), func(yield func(prompt.Prompt, []string) bool) { yield(p, likers) }, 8)
+	_, err := w.Fill(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(p, likers) }, 8)
 	require.NoError(t, err)
 	w.check()
 	got, err := w.Get(t.Context(), "voter 3", p.ID)

@@ -113,7 +113,7 @@ func (w *world) random(rt *rapid.T, i int) prompt.Prompt {
 	require.NoError(rt, err)
 	for v := range rapid.IntRange(0, 12).Draw(rt, "votes") {
 		if d.Visibility == prompt.Public {
-			w.vote(fmt.Sprint("v", v), p.ID, rapid.SampledFrom([]prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}).Draw(rt, "vote"))
+			w.vote(prompt.UserID(fmt.Sprint("v", v)), p.ID, rapid.SampledFrom([]prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}).Draw(rt, "vote"))
 		}
 	}
 	return p
@@ -377,7 +377,7 @@ func TestEveryPageSize(t *testing.T) {
 		p, _, err := w.Add(t.Context(), w.made("ann", d), nil)
 		require.NoError(t, err)
 		for v := range i % 5 {
-			w.vote(fmt.Sprint(v), p.ID, prompt.Like)
+			w.vote(prompt.UserID(fmt.Sprint(v)), p.ID, prompt.Like)
 		}
 		all = append(all, p)
 	}

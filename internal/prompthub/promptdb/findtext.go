@@ -33,7 +33,7 @@ const (
 // decides, or else it has its author alone.
 type candidate struct {
 	at     string // its key by age
-	author string
+	author prompt.UserID
 	row    *table.Row
 }
 
@@ -228,7 +228,7 @@ func (w *textWalk) take(at string) (candidate, bool) {
 			l.drop(at)
 			if row := l.at(at); row != nil {
 				found = true
-				if c.author = row.Props.Get("AuthorId").Str(); w.want.MatchTitle(row.Props.Get("TitleNormalized").Str()) {
+				if c.author = userIn(row.Props, "AuthorId"); w.want.MatchTitle(row.Props.Get("TitleNormalized").Str()) {
 					c.row = row
 				}
 				l.rows = l.rows[1:]
@@ -305,7 +305,7 @@ func (db *DB) decide(ctx context.Context, w Search, found []candidate) ([]View, 
 }
 
 // decideByTruth returns a prompt as a list shows it, nil where a search does not want it.
-func (db *DB) decideByTruth(ctx context.Context, w Search, author string, id prompt.ID) (*View, error) {
+func (db *DB) decideByTruth(ctx context.Context, w Search, author prompt.UserID, id prompt.ID) (*View, error) {
 	rec, err := db.read(ctx, author, id)
 	if errors.Is(err, errUnreadable) { // verify reports it
 		return nil, nil //nolint:nilnil // as documented

@@ -57,7 +57,7 @@ func compareWithScan(t *testing.T, ds []prompt.Draft) {
 		if p := w.add("ann", d); rnd.IntN(4) > 0 {
 			all = append(all, p)
 			for v := range rnd.IntN(5) {
-				w.vote(fmt.Sprint("v", v), p.ID, []prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}[rnd.IntN(3)])
+				w.vote(prompt.UserID(fmt.Sprint("v", v)), p.ID, []prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}[rnd.IntN(3)])
 			}
 		} else {
 			w.goes(p, rnd.IntN(3))

@@ -66,7 +66,7 @@ var firstPages = map[string]func(ctx context.Context, db *promptdb.DB, limit int
 	},
 }
 
-func (w *world) edit(author string, id prompt.ID, do func(*prompt.Prompt)) {
+func (w *world) edit(author prompt.UserID, id prompt.ID, do func(*prompt.Prompt)) {
 	w.t.Helper()
 	_, err := w.Change(w.t.Context(), author, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		do(&p)
@@ -139,13 +139,13 @@ func TestFirstPagesFollowJobs(t *testing.T) {
 	for i := range 4 {
 		p := w.add("ann", draft(fmt.Sprint("high ", i), "text"))
 		for v := range 2 {
-			w.vote(fmt.Sprint("voter ", v), p.ID, prompt.Like)
+			w.vote(prompt.UserID(fmt.Sprint("voter ", v)), p.ID, prompt.Like)
 		}
 	}
 	w.run()
 	first := firstPages["most liked"]
 	for v := range 3 {
-		w.vote(fmt.Sprint("voter ", v), low.ID, prompt.Like)
+		w.vote(prompt.UserID(fmt.Sprint("voter ", v)), low.ID, prompt.Like)
 	}
 	page, err := first(t.Context(), w.DB, 3)
 	require.NoError(t, err)
@@ -237,7 +237,7 @@ func TestFirstPagesBelongToNobody(t *testing.T) {
 	p := w.add("ann", draft("a", "text"))
 	w.vote("vera", p.ID, prompt.Like)
 	for _, tc := range []struct {
-		viewer string
+		viewer prompt.UserID
 		want   prompt.Vote
 	}{{"vera", prompt.Like}, {"otto", prompt.None}, {"vera", prompt.Like}, {"", prompt.None}} {
 		page, err := w.Newest(t.Context(), "", 3)

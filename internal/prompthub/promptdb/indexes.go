@@ -105,7 +105,7 @@ var indexes = []index{
 		props: func(_ table.Props, _ string, p prompt.Prompt) table.Props {
 			return table.Props{
 				{Name: "PromptId", Value: table.String(string(p.ID))},
-				{Name: "AuthorId", Value: table.String(p.AuthorID)},
+				{Name: "AuthorId", Value: table.String(string(p.AuthorID))},
 				{Name: "DeletedAt", Value: table.Time(p.DeletedAt)},
 			}
 		},

@@ -29,7 +29,8 @@ const (
 	movesPrefix  = "!moves|"
 	usesPrefix   = "!uses|"
 	sourcePrefix = "!src|"
-	votePrefix   = "u|"
+	votePrefix   = "u|" // of rows; those of users' partitions begin alike
+	userPrefix   = "u|"
 	tallyPrefix  = "!tally|"
 	locatorRow   = "!prompt"
 	headerPrefix = "!" // sorts before every vote: the locator and the tallies
@@ -69,20 +70,23 @@ const (
 	hashedName = "%~"
 )
 
-func promptKey(author string, id prompt.ID) table.Key {
+// userPart is the partition of a user in each table that has some for users.
+func userPart(user prompt.UserID) string { return userPrefix + enc(string(user)) }
+
+func promptKey(author prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: string(id)}
 }
 
-func mineKey(author string, id prompt.ID) table.Key {
+func mineKey(author prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: minePrefix + byAge(id)}
 }
 
-func idemKey(author, hash string) table.Key {
+func idemKey(author prompt.UserID, hash string) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: idemPrefix + hash}
 }
 
 // nameKey is where a name or a slug of an author leads to its prompt.
-func nameKey(author, name string) table.Key {
+func nameKey(author prompt.UserID, name string) table.Key {
 	part := enc(name)
 	if table.Units(part) > maxNameKey {
 		sum := sha256.Sum256([]byte(name))
@@ -91,19 +95,19 @@ func nameKey(author, name string) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: namePrefix + part}
 }
 
-func labelsKey(author string, id prompt.ID) table.Key {
+func labelsKey(author prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: labelsPrefix + string(id)}
 }
 
 // versionKey sorts the versions of a prompt, the newest first.
-func versionKey(author string, id prompt.ID, n int64) table.Key {
+func versionKey(author prompt.UserID, id prompt.ID, n int64) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: versionsOf(id) + fmt.Sprintf("%010d", maxVersion-n)}
 }
 
 func versionsOf(id prompt.ID) string { return verPrefix + string(id) + "|" }
 
-func voteKey(id prompt.ID, voter string) table.Key {
-	return table.Key{Partition: "p|" + string(id), Row: votePrefix + enc(voter)}
+func voteKey(voter prompt.UserID, id prompt.ID) table.Key {
+	return table.Key{Partition: "p|" + string(id), Row: votePrefix + enc(string(voter))}
 }
 
 func tallyKey(id prompt.ID, shard int) table.Key {
@@ -114,29 +118,29 @@ func locatorKey(id prompt.ID) table.Key {
 	return table.Key{Partition: "p|" + string(id), Row: locatorRow}
 }
 
-func voterKey(voter string, id prompt.ID) table.Key {
+func voterKey(voter prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: voterPartition(voter), Row: byAge(id)}
 }
 
 // favoriteKey is where a user keeps that a prompt is a favorite of his.
-func favoriteKey(user string, id prompt.ID) table.Key {
+func favoriteKey(user prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: favoritesPartition(user), Row: byAge(id)}
 }
 
-func favoritesPartition(user string) string { return "u|" + enc(user) }
+func favoritesPartition(user prompt.UserID) string { return userPart(user) }
 
 // accessKey is where the row of an access token is that lets somebody in.
 func accessKey(id string) table.Key { return table.Key{Partition: accessPrefix + enc(id), Row: "t"} }
 
 // ownAccessKey is where an access token stands in the list of its owner.
-func ownAccessKey(owner, id string) table.Key {
+func ownAccessKey(owner prompt.UserID, id string) table.Key {
 	return table.Key{Partition: accessPartition(owner), Row: enc(id)}
 }
 
-func accessPartition(owner string) string { return "u|" + enc(owner) }
+func accessPartition(owner prompt.UserID) string { return userPart(owner) }
 
-func profileKey(user string) table.Key {
-	return table.Key{Partition: "u|" + enc(user), Row: profileRow}
+func profileKey(user prompt.UserID) table.Key {
+	return table.Key{Partition: userPart(user), Row: profileRow}
 }
 
 // handleKey is where a handle leads to its user.
@@ -148,18 +152,18 @@ func handleKey(handle string) table.Key {
 func knownKey(key string) table.Key { return table.Key{Partition: "k|" + enc(key), Row: "r"} }
 
 // erasureKey is where a user says that his account is to be erased.
-func erasureKey(user string) table.Key {
-	return table.Key{Partition: "u|" + enc(user), Row: erasureRow}
+func erasureKey(user prompt.UserID) table.Key {
+	return table.Key{Partition: userPart(user), Row: erasureRow}
 }
 
 // dueKey is where the job that erases accounts finds those of a day.
-func dueKey(day, user string) table.Key {
-	return table.Key{Partition: erasePrefix + day, Row: enc(user)}
+func dueKey(user prompt.UserID, day string) table.Key {
+	return table.Key{Partition: erasePrefix + day, Row: enc(string(user))}
 }
 
-func voterPartition(voter string) string { return "u|" + enc(voter) }
+func voterPartition(voter prompt.UserID) string { return userPart(voter) }
 
-func authorPartition(author string) string { return "u|" + enc(author) }
+func authorPartition(author prompt.UserID) string { return userPart(author) }
 
 func tagKey(tag prompt.Tag, id prompt.ID) table.Key {
 	return table.Key{Partition: tagPartition(tag), Row: byAge(id)}
@@ -307,7 +311,7 @@ func parseVersion(row string) (id prompt.ID, n int64, ok bool) {
 }
 
 // sourceKey sorts the files that versions of a prompt were made of, that of the newest first.
-func sourceKey(author string, id prompt.ID, n int64) table.Key {
+func sourceKey(author prompt.UserID, id prompt.ID, n int64) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: sourcesOf(id) + fmt.Sprintf("%010d", maxVersion-n)}
 }
 
@@ -323,7 +327,7 @@ func parseSource(row string) (id prompt.ID, n int64, ok bool) {
 }
 
 // moveKey sorts what became of the labels of a prompt, the last move first.
-func moveKey(author string, id prompt.ID, at time.Time, label string) table.Key {
+func moveKey(author prompt.UserID, id prompt.ID, at time.Time, label string) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: movesOf(id) + fmt.Sprintf("%019d", maxTicks-table.Ticks(at)) + "|" + label}
 }
 
@@ -341,7 +345,7 @@ func parseMove(row string) (id prompt.ID, ok bool) {
 
 // usesKey is where a version of a prompt says that it includes the prompt of a name. All who
 // include that stand together.
-func usesKey(author, name string, id prompt.ID, n int64) table.Key {
+func usesKey(author prompt.UserID, name string, id prompt.ID, n int64) table.Key {
 	return table.Key{Partition: authorPartition(author), Row: usesOf(name) + string(id) + "|" + fmt.Sprintf("%010d", n)}
 }
 
@@ -361,22 +365,30 @@ func parseUses(row string) (id prompt.ID, n int64, ok bool) {
 }
 
 // parseVote returns the voter in a row key made by voteKey.
-func parseVote(row string) (voter string, ok bool) {
+func parseVote(row string) (voter prompt.UserID, ok bool) {
 	rest, ok := strings.CutPrefix(row, votePrefix)
 	if !ok {
 		return "", false
 	}
-	return dec(rest)
+	return decUser(rest)
 }
 
 // parseUser returns the user in a partition key of Prompts or PromptVotesByVoter.
-func parseUser(partition string) (user string, ok bool) {
-	rest, ok := strings.CutPrefix(partition, "u|")
+func parseUser(partition string) (user prompt.UserID, ok bool) {
+	rest, ok := strings.CutPrefix(partition, userPrefix)
 	if !ok {
 		return "", false
 	}
-	return dec(rest)
+	return decUser(rest)
 }
+
+func decUser(part string) (prompt.UserID, bool) {
+	text, ok := dec(part)
+	return prompt.UserID(text), ok
+}
+
+// userIn returns the user whom a property names.
+func userIn(p table.Props, name string) prompt.UserID { return prompt.UserID(p.Get(name).Str()) }
 
 // parsePrompt returns the id in a partition key of PromptVotes.
 func parsePrompt(partition string) (prompt.ID, bool) {

@@ -39,7 +39,7 @@ func TestKeysAsTheSchemaSays(t *testing.T) {
 		{"truth", promptKey("ann", id), table.Key{Partition: "u|ann", Row: string(id)}},
 		{"author's list", mineKey("ann", id), table.Key{Partition: "u|ann", Row: "!mine|" + ticks}},
 		{"idempotency", idemKey("ann", "0af3"), table.Key{Partition: "u|ann", Row: "!idem|0af3"}},
-		{"vote", voteKey(id, "bob"), table.Key{Partition: "p|" + string(id), Row: "u|bob"}},
+		{"vote", voteKey("bob", id), table.Key{Partition: "p|" + string(id), Row: "u|bob"}},
 		{"tally", tallyKey(id, 7), table.Key{Partition: "p|" + string(id), Row: "!tally|7"}},
 		{"locator", locatorKey(id), table.Key{Partition: "p|" + string(id), Row: "!prompt"}},
 		{"voter", voterKey("bob", id), table.Key{Partition: "u|bob", Row: ticks}},
@@ -61,7 +61,7 @@ func TestKeysAsTheSchemaSays(t *testing.T) {
 }
 
 func TestNoUserLeavesItsPartition(t *testing.T) {
-	for _, user := range []string{"a|b", "u|", "a/b", `a\b`, "#", "?", "%", "%7C", "'", " a ", "ü", "😀", "a\u0000b", "a\u2028b", "\ufffd", strings.Repeat("|", 128)} {
+	for _, user := range []prompt.UserID{"a|b", "u|", "a/b", `a\b`, "#", "?", "%", "%7C", "'", " a ", "ü", "😀", "a\u0000b", "a\u2028b", "\ufffd", prompt.UserID(strings.Repeat("|", 128))} {
 		key := voterKey(user, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
 		require.NoError(t, table.CheckKey(key), "user %q", user)
 		require.Equal(t, 1, strings.Count(key.Partition, "|"), "user %q in %q", user, key.Partition)
@@ -135,7 +135,7 @@ func FuzzParsers(f *testing.F) {
 		if score, id, ok := parseLiked(s); ok && likedKey(score, id).Row != s {
 			t.Fatalf("%q reads as %d, %s", s, score, id)
 		}
-		if voter, ok := parseVote(s); ok && voteKey("", voter).Row != s {
+		if voter, ok := parseVote(s); ok && voteKey(voter, "").Row != s {
 			t.Fatalf("%q reads as %q", s, voter)
 		}
 		if m, err := parseMessage(s); err == nil {

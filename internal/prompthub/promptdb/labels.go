@@ -30,7 +30,7 @@ type card struct {
 }
 
 // card reads the labels row of a prompt; a missing one is nil.
-func (db *DB) card(ctx context.Context, author string, id prompt.ID) (*card, error) {
+func (db *DB) card(ctx context.Context, author prompt.UserID, id prompt.ID) (*card, error) {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
 	row, err := db.get(ctx, db.t.Prompts, labelsKey(author, id))
@@ -109,7 +109,7 @@ func (c card) labelsText() string {
 	return string(b)
 }
 
-func (c card) row(author string, id prompt.ID) table.Row {
+func (c card) row(author prompt.UserID, id prompt.ID) table.Row {
 	row := table.Row{Key: labelsKey(author, id), ETag: c.etag, Props: table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Labels", Value: table.String(c.labelsText())},
@@ -126,7 +126,7 @@ func (c card) row(author string, id prompt.ID) table.Row {
 }
 
 // op returns the write of the labels row: under its ETag, or for the first time.
-func (c card) op(author string, id prompt.ID) table.Op {
+func (c card) op(author prompt.UserID, id prompt.ID) table.Op {
 	if c.etag == "" {
 		return table.Op{Kind: table.Insert, Row: c.row(author, id)}
 	}
@@ -192,13 +192,13 @@ func parseGaps(s string) (gaps, error) {
 }
 
 // moveRow returns the row that tells what became of a label.
-func moveRow(author string, id prompt.ID, m prompt.Move) table.Row {
+func moveRow(author prompt.UserID, id prompt.ID, m prompt.Move) table.Row {
 	row := table.Row{Key: moveKey(author, id, m.At, m.Label), Props: table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Label", Value: table.String(m.Label)},
 		{Name: "From", Value: table.Int64(m.From)},
 		{Name: "To", Value: table.Int64(m.To)},
-		{Name: "MovedBy", Value: table.String(m.By)},
+		{Name: "MovedBy", Value: table.String(string(m.By))},
 		{Name: "MovedAt", Value: table.Time(m.At)},
 	}}
 	if !m.Undone.At.IsZero() {
@@ -208,15 +208,15 @@ func moveRow(author string, id prompt.ID, m prompt.Move) table.Row {
 }
 
 func undoneProps(c prompt.Change) table.Props {
-	return table.Props{{Name: "UndoneBy", Value: table.String(c.By)}, {Name: "UndoneAt", Value: table.Time(c.At)}}
+	return table.Props{{Name: "UndoneBy", Value: table.String(string(c.By))}, {Name: "UndoneAt", Value: table.Time(c.At)}}
 }
 
 func parseMoveRow(row table.Row) prompt.Move {
 	p := row.Props
 	return prompt.Move{
 		Label: p.Get("Label").Str(), From: p.Get("From").Int(), To: p.Get("To").Int(),
-		Change: prompt.Change{By: p.Get("MovedBy").Str(), At: p.Get("MovedAt").Time()},
-		Undone: prompt.Change{By: p.Get("UndoneBy").Str(), At: p.Get("UndoneAt").Time()},
+		Change: prompt.Change{By: userIn(p, "MovedBy"), At: p.Get("MovedAt").Time()},
+		Undone: prompt.Change{By: userIn(p, "UndoneBy"), At: p.Get("UndoneAt").Time()},
 	}
 }
 
@@ -225,7 +225,7 @@ const tick = 100 * time.Nanosecond
 
 // moveOps returns the card with labels on a version, and the rows that tell of it. Each move is
 // later than those before it, whatever clocks say: its time is its key, and tells their order.
-func (w *work) moveOps(c card, labels []string, to int64, by string) (card, []table.Op) {
+func (w *work) moveOps(c card, labels []string, to int64, by prompt.UserID) (card, []table.Op) {
 	at := w.db.now().UTC()
 	if next := c.movedAt.Add(tick); at.Before(next) {
 		at = next
@@ -255,7 +255,7 @@ func (c card) tooMany() error {
 // labels then. None is removed by which another prompt includes this one. The truth row is read and
 // not written: what lists tell programs of the version with the label production follows by a
 // message. May is asked before anything is changed.
-func (db *DB) SetLabels(ctx context.Context, author string, id prompt.ID, list []string, to int64, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
+func (db *DB) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, to int64, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
 	return db.relabel(ctx, author, id, list, may, func(w *work, p prompt.Prompt, c card) (card, []table.Op, error) {
 		if to != 0 && !c.has(to) {
@@ -283,7 +283,7 @@ func errNoVersion() error { return fault.New(fault.NotFound, "the prompt has no 
 type labelMove func(*work, prompt.Prompt, card) (card, []table.Op, error)
 
 // relabel changes some labels of an author's prompt, and returns all that it has then.
-func (db *DB) relabel(ctx context.Context, author string, id prompt.ID, list []string, may func(prompt.Prompt) error, move labelMove) (map[string]int64, error) {
+func (db *DB) relabel(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, may func(prompt.Prompt) error, move labelMove) (map[string]int64, error) {
 	w := db.work(author, id)
 	look := w.both
 	if slices.Contains(list, prompt.Production) {
@@ -371,7 +371,7 @@ func (w *work) both(ctx context.Context) (rec *record, err error) {
 
 // UndoLabel takes back the last move of a label that was not undone yet, and returns the labels
 // then.
-func (db *DB) UndoLabel(ctx context.Context, author string, id prompt.ID, label, by string, may func(prompt.Prompt) error) (map[string]int64, error) {
+func (db *DB) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome was to undo
 	return db.relabel(ctx, author, id, []string{label}, may, func(_ *work, p prompt.Prompt, c card) (card, []table.Op, error) {
 		if tried != nil {
@@ -403,7 +403,7 @@ func (db *DB) UndoLabel(ctx context.Context, author string, id prompt.ID, label,
 }
 
 // lastMove returns the last move of a label that was not undone.
-func (db *DB) lastMove(ctx context.Context, author string, id prompt.ID, label string) (*table.Row, error) {
+func (db *DB) lastMove(ctx context.Context, author prompt.UserID, id prompt.ID, label string) (*table.Row, error) {
 	s := db.scan()
 	r := table.Prefix(promptKey(author, id).Partition, movesOf(id))
 	for {
@@ -432,7 +432,7 @@ type History struct {
 
 // LabelHistory returns what became of a label, the last move first, as far as the viewer may see
 // the versions.
-func (db *DB) LabelHistory(ctx context.Context, viewer string, id prompt.ID, label, after string, limit int) (History, error) {
+func (db *DB) LabelHistory(ctx context.Context, viewer prompt.UserID, id prompt.ID, label, after string, limit int) (History, error) {
 	rec, err := db.shown(ctx, viewer, id, nil)
 	if err != nil {
 		return History{}, err
@@ -452,7 +452,7 @@ func (db *DB) LabelHistory(ctx context.Context, viewer string, id prompt.ID, lab
 			return History{}, err
 		}
 		for _, row := range rows {
-			m, ok := shownMove(parseMoveRow(row), rec.Prompt, viewer)
+			m, ok := shownMove(viewer, rec.Prompt, parseMoveRow(row))
 			if m.Label == label && ok {
 				if len(h.Moves) == limit {
 					h.After = r.After

@@ -35,7 +35,7 @@ func (w *world) label(p prompt.Prompt, label string, n int64) error {
 }
 
 // history returns what became of a label, as a viewer sees it: "1>2" or "1>2 undone".
-func (w *world) history(viewer string, p prompt.Prompt, label string) []string {
+func (w *world) history(viewer prompt.UserID, p prompt.Prompt, label string) []string {
 	w.t.Helper()
 	var all []string
 	for after := ""; ; {
@@ -140,7 +140,7 @@ func TestLabelMovesInOneTick(t *testing.T) {
 	w.check()
 }
 
-func (w *world) version(viewer string, p prompt.Prompt, want promptdb.WantedVersion) string {
+func (w *world) version(viewer prompt.UserID, p prompt.Prompt, want promptdb.WantedVersion) string {
 	w.t.Helper()
 	v, err := w.GetVersion(w.t.Context(), viewer, p.ID, want)
 	byName, err2 := w.GetByName(w.t.Context(), viewer, p.AuthorID, p.Name, want)
@@ -243,7 +243,7 @@ func TestNothingBelowPublicFrom(t *testing.T) {
 	w.write(p, "public five", "stable")
 	require.NoError(t, w.label(p, "stable", 2))
 	require.NoError(t, w.label(p, "stable", 4))
-	for _, viewer := range []string{"bob", ""} {
+	for _, viewer := range []prompt.UserID{"bob", ""} {
 		for n := int64(1); n <= 6; n++ {
 			want := map[int64]string{4: "4 public four", 5: "5 public five"}[n]
 			if want == "" {

@@ -81,11 +81,11 @@ func popular(t *testing.T, db *promptdb.DB, votes int, deletedAt time.Time) prom
 	id, err := prompt.NewID(time.Now().Add(-time.Hour), zeros{})
 	require.NoError(t, err)
 	p := prompt.Prompt{ID: id, AuthorID: "ann", AuthorName: "Ann", Draft: draft("popular", "text"), CreatedAt: id.Time(), UpdatedAt: id.Time(), DeletedAt: deletedAt, Revision: 1}
-	likers := make([]string, votes)
+	likers := make([]prompt.UserID, votes)
 	for i := range likers {
-		likers[i] = fmt.Sprintf("voter %06d", i)
+		likers[i] = prompt.UserID(fmt.Sprintf("voter %06d", i))
 	}
-	_, err = db.Fill(t.Context(), func(yield func(prompt.Prompt, []string) bool) { yield(p, likers) }, 4)
+	_, err = db.Fill(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(p, likers) }, 4)
 	require.NoError(t, err)
 	return p
 }
@@ -107,7 +107,7 @@ func TestSweepOfAPopularPrompt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		db, store := newDistant(t)
 		p := popular(t, db, manyVotes, time.Time{})
-		last := promptdb.VoterRow(fmt.Sprintf("voter %06d", manyVotes-1), p.ID, prompt.Like).Key
+		last := promptdb.VoterRow(prompt.UserID(fmt.Sprintf("voter %06d", manyVotes-1)), p.ID, prompt.Like).Key
 		_, err := store.Write(t.Context(), promptdb.DefaultTables().VotesByVoter, table.Op{Kind: table.Delete, Row: table.Row{Key: last, ETag: table.Any}})
 		require.NoError(t, err)
 		miscount(t, store, p)
@@ -202,11 +202,11 @@ func TestFullPass(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		db, store := newDistant(t)
 		from := time.Now().Add(-time.Duration(n) * time.Minute)
-		_, err := db.Fill(t.Context(), func(yield func(prompt.Prompt, []string) bool) {
+		_, err := db.Fill(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) {
 			for i := range n {
 				id, _ := prompt.NewID(from.Add(time.Duration(i)*time.Minute), zeros{})
-				p := prompt.Prompt{ID: id, AuthorID: fmt.Sprint("author ", i%1000), AuthorName: "Ann", Draft: draft(fmt.Sprintf("Five words of title %d", i), "text", "data", "games"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
-				if !yield(p, []string{"vera", fmt.Sprint("voter ", i%5000)}) {
+				p := prompt.Prompt{ID: id, AuthorID: prompt.UserID(fmt.Sprint("author ", i%1000)), AuthorName: "Ann", Draft: draft(fmt.Sprintf("Five words of title %d", i), "text", "data", "games"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+				if !yield(p, []prompt.UserID{"vera", prompt.UserID(fmt.Sprint("voter ", i%5000))}) {
 					return
 				}
 			}

@@ -267,7 +267,7 @@ func TestDueLag(t *testing.T) {
 		require.NoError(t, tk.err)
 		begun := r.Now()
 		// Two votes 1 s apart: the first projects, the second is calmed.
-		for _, v := range []string{"v2", "v3"} {
+		for _, v := range []prompt.UserID{"v2", "v3"} {
 			votes(v, prompt.Like)(r, &p)
 			r.Advance(1100 * time.Millisecond)
 			ms, err := r.queues.Receive(t.Context(), promptdb.QueueMoves, 1, time.Minute)

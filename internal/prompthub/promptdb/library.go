@@ -245,7 +245,7 @@ func unnamed(row table.Row) bool {
 
 // nameOld gives a name, a slug and a first version to a prompt that was stored before there were
 // any.
-func (db *DB) nameOld(ctx context.Context, author string, id prompt.ID) error {
+func (db *DB) nameOld(ctx context.Context, author prompt.UserID, id prompt.ID) error {
 	_, err := db.Change(ctx, author, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Named() {
 			return p, ErrUnchanged

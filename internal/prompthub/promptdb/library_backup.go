@@ -14,14 +14,14 @@ import (
 // A contentLine is a version of a prompt. Those of a prompt stand before it in a backup, so that a
 // prompt which changes while they are read is found with all of them.
 type contentLine struct {
-	Prompt  prompt.ID `json:"prompt"`
-	Author  string    `json:"author"`
-	Version int64     `json:"version"`
-	Text    string    `json:"text"`
+	Prompt  prompt.ID     `json:"prompt"`
+	Author  prompt.UserID `json:"author"`
+	Version int64         `json:"version"`
+	Text    string        `json:"text"`
 	contentParts
-	Message string    `json:"message,omitempty"`
-	By      string    `json:"by"`
-	At      time.Time `json:"at"`
+	Message string        `json:"message,omitempty"`
+	By      prompt.UserID `json:"by"`
+	At      time.Time     `json:"at"`
 
 	Source *sourceLine `json:"source,omitempty"`
 }
@@ -53,15 +53,15 @@ func (p contentParts) with(text string) prompt.Content {
 
 // A moveLine tells what became of a label of a prompt. It stands before the prompt, too.
 type moveLine struct {
-	Prompt   prompt.ID `json:"prompt"`
-	Author   string    `json:"author"`
-	Label    string    `json:"label"`
-	From     int64     `json:"from,omitempty"`
-	To       int64     `json:"to,omitempty"`
-	By       string    `json:"by"`
-	At       time.Time `json:"at"`
-	UndoneBy string    `json:"undoneBy,omitempty"`
-	UndoneAt time.Time `json:"undoneAt,omitzero"`
+	Prompt   prompt.ID     `json:"prompt"`
+	Author   prompt.UserID `json:"author"`
+	Label    string        `json:"label"`
+	From     int64         `json:"from,omitempty"`
+	To       int64         `json:"to,omitempty"`
+	By       prompt.UserID `json:"by"`
+	At       time.Time     `json:"at"`
+	UndoneBy prompt.UserID `json:"undoneBy,omitempty"`
+	UndoneAt time.Time     `json:"undoneAt,omitzero"`
 }
 
 // A libraryLine is what a prompt with a name has beyond one without.

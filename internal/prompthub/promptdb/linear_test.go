@@ -158,7 +158,7 @@ func (r *recorder) run(id prompt.ID, client int, acts []act) func(context.Contex
 }
 
 func perform(ctx context.Context, db *promptdb.DB, id prompt.ID, a act) (seen, error) {
-	voter := fmt.Sprint("voter ", a.voter)
+	voter := prompt.UserID(fmt.Sprint("voter ", a.voter))
 	switch {
 	case a.set:
 		_, err := db.Vote(ctx, voter, id, a.value)

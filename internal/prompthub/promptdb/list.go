@@ -150,7 +150,7 @@ func rowKey(row table.Row) string { return row.Row }
 const maxVotesRead = 1000
 
 // MarkVotes sets MyVote in a page.
-func (db *DB) MarkVotes(ctx context.Context, viewer string, items []View) error {
+func (db *DB) MarkVotes(ctx context.Context, viewer prompt.UserID, items []View) error {
 	if viewer == "" || len(items) == 0 {
 		return nil
 	}
@@ -212,7 +212,7 @@ func (db *DB) countAgain(ctx context.Context, items []*View) error {
 }
 
 // markOneByOne sets MyVote of the items whose key lies behind the last one read.
-func (db *DB) markOneByOne(ctx context.Context, viewer string, items []View, keys []string, last string) error {
+func (db *DB) markOneByOne(ctx context.Context, viewer prompt.UserID, items []View, keys []string, last string) error {
 	var g errgroup.Group
 	g.SetLimit(maxParallel)
 	for i, key := range keys {
@@ -232,12 +232,12 @@ func (db *DB) markOneByOne(ctx context.Context, viewer string, items []View, key
 
 // MyVotes returns the prompts that a voter voted on and still may see, newest prompt first. A value
 // other than None restricts them to that vote.
-func (db *DB) MyVotes(ctx context.Context, voter string, value prompt.Vote, after string, limit int) (Page, error) {
+func (db *DB) MyVotes(ctx context.Context, voter prompt.UserID, value prompt.Vote, after string, limit int) (Page, error) {
 	l := keptList{table: db.t.VotesByVoter, partition: voterPartition(voter)}
 	if value != prompt.None {
 		l.unwanted = func(row table.Row) bool { return voteOf(row) != value }
 	}
-	return db.kept(ctx, l, voter, after, limit)
+	return db.kept(ctx, voter, l, after, limit)
 }
 
 // A keptList is what a user keeps of prompts: a row for each, the newest prompt first.
@@ -248,7 +248,7 @@ type keptList struct {
 
 // kept returns the prompts behind a list that its user may see. Each is looked up by itself, and so
 // are those that are gone: a page with some of these is shorter.
-func (db *DB) kept(ctx context.Context, l keptList, user, after string, limit int) (Page, error) {
+func (db *DB) kept(ctx context.Context, user prompt.UserID, l keptList, after string, limit int) (Page, error) {
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
@@ -290,14 +290,14 @@ func (db *DB) kept(ctx context.Context, l keptList, user, after string, limit in
 
 // behind returns the summaries of the prompts that rows of a kept list name, those that the user
 // may see.
-func (db *DB) behind(ctx context.Context, user string, rows []table.Row) ([]View, error) {
+func (db *DB) behind(ctx context.Context, user prompt.UserID, rows []table.Row) ([]View, error) {
 	found := make([]*table.Row, len(rows))
 	var g errgroup.Group
 	g.SetLimit(maxParallel)
 	for i, row := range rows {
 		id := prompt.ID(row.Props.Get("PromptId").Str())
 		name, key := db.t.Newest, newestKey(id)
-		if row.Props.Get("AuthorId").Str() == user || row.Props.Get("IsOwn").Bool() {
+		if userIn(row.Props, "AuthorId") == user || row.Props.Get("IsOwn").Bool() {
 			name, key = db.t.Prompts, mineKey(user, id)
 		}
 		g.Go(func() (err error) {

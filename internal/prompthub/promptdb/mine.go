@@ -57,7 +57,7 @@ func hasTags(p prompt.Prompt, tags []prompt.Tag) bool {
 }
 
 // Mine returns an author's own prompts in an order, from a position on.
-func (db *DB) Mine(ctx context.Context, author string, f Filter, sort Sort, after string, limit int) (Page, error) {
+func (db *DB) Mine(ctx context.Context, author prompt.UserID, f Filter, sort Sort, after string, limit int) (Page, error) {
 	if f.Name != "" {
 		return db.mineNamed(ctx, author, f)
 	}
@@ -68,7 +68,7 @@ func (db *DB) Mine(ctx context.Context, author string, f Filter, sort Sort, afte
 }
 
 // mineNamed returns the one prompt that a name leads to, if the filter wants it.
-func (db *DB) mineNamed(ctx context.Context, author string, f Filter) (Page, error) {
+func (db *DB) mineNamed(ctx context.Context, author prompt.UserID, f Filter) (Page, error) {
 	row, err := db.get(ctx, db.t.Prompts, nameKey(author, f.Name))
 	if err != nil || row == nil {
 		return Page{}, err
@@ -80,7 +80,7 @@ func (db *DB) mineNamed(ctx context.Context, author string, f Filter) (Page, err
 	return pageOf([]table.Row{*row}, 1, rowKey), nil
 }
 
-func (db *DB) mineNewest(ctx context.Context, author string, f Filter, after string, limit int) (Page, error) {
+func (db *DB) mineNewest(ctx context.Context, author prompt.UserID, f Filter, after string, limit int) (Page, error) {
 	r := table.Prefix(authorPartition(author), minePrefix)
 	if after != "" {
 		if _, ok := parseMine(after); !ok {
@@ -116,7 +116,7 @@ func (db *DB) mineNewest(ctx context.Context, author string, f Filter, after str
 }
 
 // mineSorted sorts in memory what the key order does not give.
-func (db *DB) mineSorted(ctx context.Context, author string, f Filter, sort Sort, after string, limit int) (Page, error) {
+func (db *DB) mineSorted(ctx context.Context, author prompt.UserID, f Filter, sort Sort, after string, limit int) (Page, error) {
 	s := db.scan()
 	rows, more, err := s.rows(ctx, db.t.Prompts, table.Prefix(authorPartition(author), minePrefix), maxSorted+1)
 	if err != nil {

@@ -44,7 +44,7 @@ var namedCard = []string{"PromptId", "Name", "Kind", "Tags", "OwnTags", "Version
 
 // Named returns an author's prompts that have names and are not deleted, by name; with a name, only
 // the one that has it.
-func (db *DB) Named(ctx context.Context, author, name string) ([]Named, error) {
+func (db *DB) Named(ctx context.Context, author prompt.UserID, name string) ([]Named, error) {
 	if name != "" {
 		row, err := db.get(ctx, db.t.Prompts, nameKey(author, name))
 		if err != nil || row == nil {
@@ -65,7 +65,7 @@ func (db *DB) Named(ctx context.Context, author, name string) ([]Named, error) {
 }
 
 // namedOf returns the prompts whose names, and not only whose slugs, are among rows.
-func namedOf(author string, rows []table.Row) []Named {
+func namedOf(author prompt.UserID, rows []table.Row) []Named {
 	var list []Named
 	for _, row := range rows {
 		p := row.Props
@@ -113,7 +113,7 @@ const (
 
 // Configs returns the times and configs of versions, each of which may be missing, in their order.
 // Texts are not read.
-func (db *DB) Configs(ctx context.Context, author string, list []Numbered) ([]prompt.Version, error) {
+func (db *DB) Configs(ctx context.Context, author prompt.UserID, list []Numbered) ([]prompt.Version, error) {
 	out := make([]prompt.Version, len(list))
 	var size atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -139,7 +139,7 @@ func (db *DB) Configs(ctx context.Context, author string, list []Numbered) ([]pr
 }
 
 // Times returns when versions of prompts were made, by number: all that were made at from or later.
-func (db *DB) Times(ctx context.Context, author string, list []Named, from time.Time) ([]map[int64]time.Time, error) {
+func (db *DB) Times(ctx context.Context, author prompt.UserID, list []Named, from time.Time) ([]map[int64]time.Time, error) {
 	if len(list) > maxDated {
 		return nil, fault.New(fault.Invalid, fmt.Sprintf("more than %d prompts may have versions of that time; ask for a later beginning, a tag or a name", maxDated))
 	}
@@ -155,7 +155,7 @@ func (db *DB) Times(ctx context.Context, author string, list []Named, from time.
 	return out, g.Wait()
 }
 
-func (db *DB) timesOf(ctx context.Context, author string, n Named, from time.Time) (map[int64]time.Time, error) {
+func (db *DB) timesOf(ctx context.Context, author prompt.UserID, n Named, from time.Time) (map[int64]time.Time, error) {
 	r := table.Prefix(authorPartition(author), versionsOf(n.ID))
 	r.Select = versionConfig[:2]
 	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, maxDatedEach)

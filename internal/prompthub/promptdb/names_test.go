@@ -310,7 +310,7 @@ func TestStoreFromBeforeNames(t *testing.T) {
 	w.check()
 	found, err := w.UserID(t.Context(), prompt.AuthorKey("ann"))
 	require.NoError(t, err)
-	require.Equal(t, "ann", found, "pages that lead to the author do so before he writes again")
+	require.Equal(t, prompt.UserID("ann"), found, "pages that lead to the author do so before he writes again")
 	for _, p := range before {
 		require.Empty(t, p.Name)
 		v, err := w.Get(t.Context(), "ann", p.ID)
@@ -364,7 +364,7 @@ func unpack(t *testing.T, from, to string) {
 }
 
 // mine returns an author's prompts as the list has them.
-func (w *world) mine(author string) []prompt.Prompt {
+func (w *world) mine(author prompt.UserID) []prompt.Prompt {
 	w.t.Helper()
 	page, err := w.Mine(w.t.Context(), author, promptdb.Filter{}, promptdb.ByNewest, "", 100)
 	require.NoError(w.t, err)

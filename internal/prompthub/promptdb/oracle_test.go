@@ -334,11 +334,11 @@ func mixed(w *world) []prompt.Prompt {
 		if i&1 > 0 {
 			d.Visibility = prompt.Private
 		}
-		p := w.add([]string{"ann", "bo/b 1", "tid|oid"}[i%3], d)
+		p := w.add([]prompt.UserID{"ann", "bo/b 1", "tid|oid"}[i%3], d)
 		all = append(all, p)
 		for v := range i {
 			if i&1 == 0 {
-				w.vote(fmt.Sprintf("voter %d", v), p.ID, []prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}[v%3])
+				w.vote(prompt.UserID(fmt.Sprintf("voter %d", v)), p.ID, []prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}[v%3])
 			}
 		}
 		if i == 8 {

@@ -113,7 +113,7 @@ func sameOutline(a, b *prompt.Outline) bool {
 
 // Outline returns what programs of a viewer get of a prompt of a list. It is nil where the list
 // does not tell.
-func (v View) Outline(viewer string) *prompt.Outline {
+func (v View) Outline(viewer prompt.UserID) *prompt.Outline {
 	if v.forOthers != nil && viewer != v.AuthorID {
 		return v.forOthers
 	}

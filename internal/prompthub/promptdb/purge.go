@@ -31,7 +31,7 @@ func (db *DB) Purge(ctx context.Context) (int, error) {
 		if err != nil {
 			return purged, errors.Join(err, failed.join())
 		}
-		author, id := row.Props.Get("AuthorId").Str(), prompt.ID(row.Props.Get("PromptId").Str())
+		author, id := userIn(row.Props, "AuthorId"), prompt.ID(row.Props.Get("PromptId").Str())
 		done, err := db.purge(ctx, author, id, row, until)
 		if done {
 			purged++
@@ -62,7 +62,7 @@ func (f failures) join() error { return errors.Join(f...) }
 
 // purge removes one prompt, or as many of its votes as it can until a time. The row that led to it
 // goes last, so that a run that was cut short is found again.
-func (db *DB) purge(ctx context.Context, author string, id prompt.ID, index table.Row, until time.Time) (bool, error) {
+func (db *DB) purge(ctx context.Context, author prompt.UserID, id prompt.ID, index table.Row, until time.Time) (bool, error) {
 	rec, err := db.record(ctx, author, id)
 	if err != nil {
 		return false, err

@@ -129,7 +129,7 @@ func TestOrdersStayAsTimePasses(t *testing.T) {
 			if v%3 == 2 {
 				value = prompt.Dislike
 			}
-			w.vote(fmt.Sprint("voter", v), p.ID, value)
+			w.vote(prompt.UserID(fmt.Sprint("voter", v)), p.ID, value)
 		}
 		w.clock.Advance(26 * time.Hour)
 		all = append(all, p)

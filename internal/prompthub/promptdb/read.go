@@ -25,16 +25,16 @@ type View struct {
 
 // Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may
 // not know of it.
-func (db *DB) Get(ctx context.Context, viewer string, id prompt.ID) (View, error) {
+func (db *DB) Get(ctx context.Context, viewer prompt.UserID, id prompt.ID) (View, error) {
 	return db.lookUp(ctx, viewer, id, false)
 }
 
 // GetWithLabels is Get, and tells the labels too.
-func (db *DB) GetWithLabels(ctx context.Context, viewer string, id prompt.ID) (View, error) {
+func (db *DB) GetWithLabels(ctx context.Context, viewer prompt.UserID, id prompt.ID) (View, error) {
 	return db.lookUp(ctx, viewer, id, true)
 }
 
-func (db *DB) lookUp(ctx context.Context, viewer string, id prompt.ID, labels bool) (View, error) {
+func (db *DB) lookUp(ctx context.Context, viewer prompt.UserID, id prompt.ID, labels bool) (View, error) {
 	if author, ok := db.authors.get(id); ok {
 		v, err := db.view(ctx, viewer, author, id, labels)
 		if fault.Of(err) == fault.NotFound {
@@ -53,11 +53,11 @@ func (db *DB) lookUp(ctx context.Context, viewer string, id prompt.ID, labels bo
 	if err != nil {
 		return View{}, err
 	}
-	return v.of(db, rec, c, viewer)
+	return v.of(viewer, db, rec, c)
 }
 
 // readWithCard reads a truth row and, if it is wanted, the labels row beside it.
-func (db *DB) readWithCard(ctx context.Context, author string, id prompt.ID, labels bool) (rec *record, c *card, err error) {
+func (db *DB) readWithCard(ctx context.Context, author prompt.UserID, id prompt.ID, labels bool) (rec *record, c *card, err error) {
 	if !labels {
 		rec, err = db.read(ctx, author, id)
 		return rec, nil, err
@@ -73,7 +73,7 @@ func (db *DB) readWithCard(ctx context.Context, author string, id prompt.ID, lab
 }
 
 // GetByName is Get for the prompt that a name, an old name or a slug of an owner leads to.
-func (db *DB) GetByName(ctx context.Context, viewer, owner, name string, want WantedVersion) (View, error) {
+func (db *DB) GetByName(ctx context.Context, viewer, owner prompt.UserID, name string, want WantedVersion) (View, error) {
 	id, want, err := db.lead(ctx, owner, name, want)
 	switch {
 	case err != nil:
@@ -86,7 +86,7 @@ func (db *DB) GetByName(ctx context.Context, viewer, owner, name string, want Wa
 
 // lead returns which prompt a name of an owner leads to, and which of its versions probably is the
 // one that is wanted.
-func (db *DB) lead(ctx context.Context, owner, name string, want WantedVersion) (prompt.ID, WantedVersion, error) {
+func (db *DB) lead(ctx context.Context, owner prompt.UserID, name string, want WantedVersion) (prompt.ID, WantedVersion, error) {
 	row, err := db.get(ctx, db.t.Prompts, nameKey(owner, name))
 	if err != nil {
 		return "", want, err
@@ -104,7 +104,7 @@ func (db *DB) lead(ctx context.Context, owner, name string, want WantedVersion) 
 }
 
 // view reads everything at once, where the author is known.
-func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID, labels bool) (View, error) {
+func (db *DB) view(ctx context.Context, viewer, author prompt.UserID, id prompt.ID, labels bool) (View, error) {
 	var v tallyAndVote
 	var rec *record
 	var c *card
@@ -118,7 +118,7 @@ func (db *DB) view(ctx context.Context, viewer, author string, id prompt.ID, lab
 	if err != nil {
 		return View{}, err
 	}
-	return v.of(db, rec, c, viewer)
+	return v.of(viewer, db, rec, c)
 }
 
 // A tallyAndVote is what voters say of a prompt, and the viewer among them.
@@ -128,19 +128,19 @@ type tallyAndVote struct {
 }
 
 // tallyAndVote reads tally and vote, and says who the author is if the locator does.
-func (db *DB) tallyAndVote(ctx context.Context, viewer string, id prompt.ID) (o tallyAndVote, author string, err error) {
+func (db *DB) tallyAndVote(ctx context.Context, viewer prompt.UserID, id prompt.ID) (o tallyAndVote, author prompt.UserID, err error) {
 	if viewer == "" {
 		rows, err := db.header(ctx, id)
 		return tallyAndVote{tally: sum(rows)}, authorIn(rows, id), err
 	}
-	b, err := db.ballot(ctx, id, viewer)
+	b, err := db.ballot(ctx, viewer, id)
 	if b.locator != nil {
 		author = parseLocator(*b.locator).author
 	}
 	return tallyAndVote{tally: b.tally, mine: b.value()}, author, err
 }
 
-func authorIn(rows []table.Row, id prompt.ID) string {
+func authorIn(rows []table.Row, id prompt.ID) prompt.UserID {
 	for _, row := range rows {
 		if row.Key == locatorKey(id) {
 			return parseLocator(row).author
@@ -149,7 +149,7 @@ func authorIn(rows []table.Row, id prompt.ID) string {
 	return ""
 }
 
-func (o tallyAndVote) of(db *DB, rec *record, c *card, viewer string) (View, error) {
+func (o tallyAndVote) of(viewer prompt.UserID, db *DB, rec *record, c *card) (View, error) {
 	if rec == nil || rec.purging {
 		return View{}, prompt.ErrUnknown()
 	}
@@ -161,7 +161,7 @@ func (o tallyAndVote) of(db *DB, rec *record, c *card, viewer string) (View, err
 	p.Tally = o.tally
 	v := View{Prompt: p, MyVote: o.mine}
 	if c != nil {
-		v.Labels = shownLabels(p, c, viewer)
+		v.Labels = shownLabels(viewer, p, c)
 	}
 	return v, nil
 }

@@ -51,7 +51,7 @@ func TestThousandRealPrompts(t *testing.T) {
 	for _, d := range realPrompts(t) {
 		p := w.add("ann", d)
 		for v := range rnd.IntN(4) {
-			w.vote(numbered(v), p.ID, prompt.Like)
+			w.vote(prompt.UserID(numbered(v)), p.ID, prompt.Like)
 		}
 		all = append(all, p)
 	}

@@ -58,7 +58,7 @@ func (p *lease) alsoStale(e entries) *lease {
 func summary(p prompt.Prompt) table.Props {
 	props := table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
-		{Name: "AuthorId", Value: table.String(p.AuthorID)},
+		{Name: "AuthorId", Value: table.String(string(p.AuthorID))},
 		{Name: "AuthorName", Value: table.String(p.AuthorName)},
 		{Name: "Title", Value: table.String(p.Title)},
 		{Name: "TitleNormalized", Value: table.String(prompt.NormalizeTitle(p.Title))},
@@ -129,7 +129,7 @@ func marks(p prompt.Prompt) table.Props {
 	if p.Hidden() {
 		props = append(props,
 			table.Prop{Name: "HiddenAt", Value: table.Time(p.HiddenAt)},
-			table.Prop{Name: "HiddenBy", Value: table.String(p.HiddenBy)},
+			table.Prop{Name: "HiddenBy", Value: table.String(string(p.HiddenBy))},
 			table.Prop{Name: "HiddenReason", Value: table.String(p.HiddenReason)})
 	}
 	return props
@@ -248,7 +248,7 @@ func parseSummary(row table.Row) prompt.Prompt {
 		case "PromptId":
 			p.ID = prompt.ID(v.Str())
 		case "AuthorId":
-			p.AuthorID = v.Str()
+			p.AuthorID = prompt.UserID(v.Str())
 		case "AuthorName":
 			p.AuthorName = v.Str()
 		case "Title":
@@ -284,7 +284,7 @@ func parseSummary(row table.Row) prompt.Prompt {
 		case "HiddenAt":
 			p.HiddenAt = v.Time()
 		case "HiddenBy":
-			p.HiddenBy = v.Str()
+			p.HiddenBy = prompt.UserID(v.Str())
 		case "HiddenReason":
 			p.HiddenReason = v.Str()
 		}

@@ -99,7 +99,7 @@ func (r *reindexing) mayRemove(d Difference) bool {
 }
 
 // renew rewrites a prompt, and gives it what it lacks that was made before there was such.
-func (db *DB) renew(ctx context.Context, author string, id prompt.ID, row table.Row) error {
+func (db *DB) renew(ctx context.Context, author prompt.UserID, id prompt.ID, row table.Row) error {
 	if err := db.authorKnown(ctx, author); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (db *DB) renew(ctx context.Context, author string, id prompt.ID, row table.
 	return db.rewrite(ctx, author, id, entries{})
 }
 
-func truthKey(key table.Key) (string, prompt.ID, error) {
+func truthKey(key table.Key) (prompt.UserID, prompt.ID, error) {
 	author, okUser := parseUser(key.Partition)
 	id, okID := parseID(key.Row)
 	if !okUser || !okID {
@@ -122,7 +122,7 @@ func truthKey(key table.Key) (string, prompt.ID, error) {
 
 // rewrite projects a prompt whatever its index rows hold, and deletes further entries of it. Unlike
 // the job of a message it brings its own wake-up, and waits where somebody else is at work.
-func (db *DB) rewrite(ctx context.Context, author string, id prompt.ID, stray entries) error {
+func (db *DB) rewrite(ctx context.Context, author prompt.UserID, id prompt.ID, stray entries) error {
 	for range maxTries {
 		w := db.work(author, id)
 		o, err := db.reconcile(ctx, w, rewrite, stray)

@@ -21,10 +21,10 @@ const messageVersion = 1
 // A message names a prompt that may need a projection, and where its truth row is. Its
 // property names are none that the Functions host gives a meaning to.
 type message struct {
-	Version int       `json:"v"`
-	Author  string    `json:"author"`
-	Prompt  prompt.ID `json:"prompt"`
-	Voter   string    `json:"voter,omitempty"` // of a vote
+	Version int           `json:"v"`
+	Author  prompt.UserID `json:"author"`
+	Prompt  prompt.ID     `json:"prompt"`
+	Voter   prompt.UserID `json:"voter,omitempty"` // of a vote
 }
 
 func (m message) text() string {
@@ -312,7 +312,7 @@ func (db *DB) followOnce(ctx context.Context, m message) (done bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	vote, err := db.get(ctx, db.t.Votes, voteKey(m.Prompt, m.Voter))
+	vote, err := db.get(ctx, db.t.Votes, voteKey(m.Voter, m.Prompt))
 	if err != nil {
 		return false, err
 	}

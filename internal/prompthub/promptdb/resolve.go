@@ -36,7 +36,7 @@ type Resolution struct {
 // prompt's author, and what they lead to the viewer must be allowed to read. Whatever was checked
 // when it was saved, an include that leads nowhere, or back, or too deep, and a text that becomes
 // too long, are a Conflict.
-func (db *DB) Resolve(ctx context.Context, viewer string, v View, maxText int) (Resolution, error) {
+func (db *DB) Resolve(ctx context.Context, viewer prompt.UserID, v View, maxText int) (Resolution, error) {
 	found, err := db.readIncludes(ctx, viewer, []View{v})
 	if err != nil {
 		return Resolution{}, err
@@ -46,7 +46,7 @@ func (db *DB) Resolve(ctx context.Context, viewer string, v View, maxText int) (
 
 // A place is an include in a text of an owner's.
 type place struct {
-	owner string
+	owner prompt.UserID
 	prompt.Include
 }
 
@@ -67,10 +67,10 @@ type included struct {
 
 // readIncludes reads what prompts include at all depths, those of one depth at once, up to
 // maxIncluded.
-func (db *DB) readIncludes(ctx context.Context, viewer string, list []View) (includes, error) {
+func (db *DB) readIncludes(ctx context.Context, viewer prompt.UserID, list []View) (includes, error) {
 	found := includes{}
 	var next []place
-	want := func(owner string, of []prompt.Include) {
+	want := func(owner prompt.UserID, of []prompt.Include) {
 		for _, i := range of {
 			if p := (place{owner, i}); found[p] == nil && !slices.Contains(next, p) {
 				next = append(next, p)
@@ -106,7 +106,7 @@ func (db *DB) readIncludes(ctx context.Context, viewer string, list []View) (inc
 	return found, nil
 }
 
-func (db *DB) readInclude(ctx context.Context, viewer string, p place) (*included, error) {
+func (db *DB) readInclude(ctx context.Context, viewer prompt.UserID, p place) (*included, error) {
 	v, err := db.named(ctx, viewer, p.owner, p.Include)
 	conflict := func(why string) (*included, error) {
 		return &included{err: fault.New(fault.Conflict, fmt.Sprintf("the prompt includes %s, %s", said(p.Include), why))}, nil
@@ -120,7 +120,7 @@ func (db *DB) readInclude(ctx context.Context, viewer string, p place) (*include
 		return conflict("which is a chat; only texts can be included")
 	}
 	c := v.Content()
-	return &included{Node: Node{ID: v.ID, Name: v.Name, Version: v.Version}, content: c, includes: c.Includes(), public: v.Listed() && shows(v.Prompt, "", v.Version)}, nil
+	return &included{Node: Node{ID: v.ID, Name: v.Name, Version: v.Version}, content: c, includes: c.Includes(), public: v.Listed() && shows("", v.Prompt, v.Version)}, nil
 }
 
 // resolve puts what was read into its places in a content.
@@ -165,7 +165,7 @@ func tooMany() error {
 }
 
 // named returns what an include of a prompt of an owner leads to, without votes.
-func (db *DB) named(ctx context.Context, viewer, owner string, i prompt.Include) (View, error) {
+func (db *DB) named(ctx context.Context, viewer, owner prompt.UserID, i prompt.Include) (View, error) {
 	id, want, err := db.lead(ctx, owner, i.Name, WantedVersion{Number: i.Version, Label: i.Label})
 	if err != nil {
 		return View{}, err

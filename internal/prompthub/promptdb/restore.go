@@ -194,7 +194,7 @@ func (re *restore) vote(ctx context.Context, v voteLine) error {
 	}
 	n := shard(v.Voter)
 	re.tallies[n] = re.tallies[n].Add(prompt.None, v.Value)
-	return re.add(ctx, re.db.t.Votes, table.Row{Key: voteKey(id, v.Voter), Props: voteProps(id, v.Voter, v.Value, v.UpdatedAt)})
+	return re.add(ctx, re.db.t.Votes, table.Row{Key: voteKey(v.Voter, id), Props: voteProps(v.Voter, id, v.Value, v.UpdatedAt)})
 }
 
 // endVotes writes the tally of the prompt whose votes have been read.

@@ -84,7 +84,7 @@ func (db *DB) indexTables() []string {
 func locatorProps(p prompt.Prompt) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
-		{Name: "AuthorId", Value: table.String(p.AuthorID)},
+		{Name: "AuthorId", Value: table.String(string(p.AuthorID))},
 		{Name: "Visibility", Value: table.String(string(p.Visibility))},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
 		{Name: "IsHidden", Value: table.Bool(p.Hidden())},

@@ -165,7 +165,7 @@ type Similar struct {
 
 // Similar returns public prompts whose texts are like one, the most alike first. The prompt that is
 // being written itself is none of them.
-func (db *DB) Similar(ctx context.Context, viewer, text string, itself prompt.ID) ([]Similar, error) {
+func (db *DB) Similar(ctx context.Context, viewer prompt.UserID, text string, itself prompt.ID) ([]Similar, error) {
 	all, err := db.sketchesNow(ctx)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 )
 
 // similar returns the titles of what is like a text.
-func (w *world) similar(viewer, text string, itself prompt.ID) (titles []string) {
+func (w *world) similar(viewer prompt.UserID, text string, itself prompt.ID) (titles []string) {
 	w.t.Helper()
 	w.clock.Advance(time.Hour) // what was read is believed for minutes
 	found, err := w.Similar(w.t.Context(), viewer, text, itself)

@@ -25,7 +25,7 @@ func sourceProp(format string) table.Props {
 	return table.Props{{Name: "Source", Value: table.String(format)}}
 }
 
-func sourceRow(author string, id prompt.ID, n int64, s prompt.Source) table.Row {
+func sourceRow(author prompt.UserID, id prompt.ID, n int64, s prompt.Source) table.Row {
 	props := table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Format", Value: table.String(s.Format)},
@@ -77,7 +77,7 @@ type SourceOf struct {
 
 // Source returns the file that a version of a prompt was made of, or else the newest one before it
 // that was made of any, as far as a viewer may see that; nil for none.
-func (db *DB) Source(ctx context.Context, viewer string, p prompt.Prompt, n int64) (*SourceOf, error) {
+func (db *DB) Source(ctx context.Context, viewer prompt.UserID, p prompt.Prompt, n int64) (*SourceOf, error) {
 	if n >= maxVersion {
 		return nil, nil //nolint:nilnil // as documented
 	}
@@ -88,7 +88,7 @@ func (db *DB) Source(ctx context.Context, viewer string, p prompt.Prompt, n int6
 		return nil, err
 	}
 	_, made, ok := parseSource(rows[0].Row)
-	if !ok || !shows(p, viewer, made) {
+	if !ok || !shows(viewer, p, made) {
 		return nil, nil //nolint:nilnil // as documented
 	}
 	s, err := parseSourceRow(rows[0])
@@ -97,7 +97,7 @@ func (db *DB) Source(ctx context.Context, viewer string, p prompt.Prompt, n int6
 
 // sources returns the files that versions were made of, by the numbers of the versions, which
 // follow one another.
-func (db *DB) sources(ctx context.Context, author string, id prompt.ID, versions []prompt.Version) (map[int64]prompt.Source, error) {
+func (db *DB) sources(ctx context.Context, author prompt.UserID, id prompt.ID, versions []prompt.Version) (map[int64]prompt.Source, error) {
 	made := slices.DeleteFunc(slices.Clone(versions), func(v prompt.Version) bool { return v.Source == "" })
 	if len(made) == 0 {
 		return nil, nil //nolint:nilnil // there are none
@@ -141,7 +141,7 @@ func (db *DB) checkSource(ctx context.Context, rec record, v prompt.Version, dif
 }
 
 // wantedBeside reports whether a row is one that the row of a version says is beside it.
-func (db *DB) wantedBeside(ctx context.Context, author string, key table.Key) (bool, error) {
+func (db *DB) wantedBeside(ctx context.Context, author prompt.UserID, key table.Key) (bool, error) {
 	if strings.HasPrefix(key.Row, usesPrefix) {
 		want, err := db.usesRow(ctx, author, key)
 		return want != nil, err

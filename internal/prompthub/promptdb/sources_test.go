@@ -20,7 +20,7 @@ func madeOf(t testing.TB, text string) *prompt.Source {
 }
 
 // source returns what a viewer gets of the file of a version, and of which version it is.
-func (w *world) source(viewer string, id prompt.ID, n int64) (text string, version int64) {
+func (w *world) source(viewer prompt.UserID, id prompt.ID, n int64) (text string, version int64) {
 	w.t.Helper()
 	v, err := w.Get(w.t.Context(), viewer, id)
 	require.NoError(w.t, err)
@@ -59,7 +59,7 @@ func TestSources(t *testing.T) {
 	w.check()
 	three := strings.Repeat("three ", 20_000)
 	for _, want := range []struct {
-		viewer  string
+		viewer  prompt.UserID
 		n       int64
 		text    string
 		version int64

@@ -206,7 +206,7 @@ func (db *DB) moving(ctx context.Context, d Difference) (bool, error) {
 	}
 	switch {
 	case d.voter != "":
-		vote, err := db.get(ctx, db.t.Votes, voteKey(d.id, d.voter))
+		vote, err := db.get(ctx, db.t.Votes, voteKey(d.voter, d.id))
 		return young(vote) || young(d.stray), err
 	case d.labels:
 		return db.movedLabel(ctx, d)

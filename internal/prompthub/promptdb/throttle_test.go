@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/memory"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/table"
 )
@@ -75,7 +76,7 @@ func TestHotPartitions(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return w.MarkVotes(t.Context(), fmt.Sprint("user ", rand.N(1000)), p.Items)
+				return w.MarkVotes(t.Context(), prompt.UserID(fmt.Sprint("user ", rand.N(1000))), p.Items)
 			}
 			w := hotWorld(t)
 			for i := range 5 * 2000 {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
 
@@ -22,7 +23,7 @@ const MaxTokens = 50
 // A Token is an access token, without its secret.
 type Token struct {
 	ID        string
-	OwnerID   string
+	OwnerID   prompt.UserID
 	OwnerName string
 	Name      string // for its owner
 	Scopes    []string
@@ -57,7 +58,7 @@ func (db *DB) AddToken(ctx context.Context, t Token) error {
 }
 
 // Tokens returns the access tokens of a user, the newest first.
-func (db *DB) Tokens(ctx context.Context, owner string) ([]Token, error) {
+func (db *DB) Tokens(ctx context.Context, owner prompt.UserID) ([]Token, error) {
 	var all []Token
 	for row, err := range table.All(ctx, db.store, db.t.AccessTokens, table.Range{Partition: accessPartition(owner)}) {
 		if err != nil {
@@ -71,7 +72,7 @@ func (db *DB) Tokens(ctx context.Context, owner string) ([]Token, error) {
 
 // RemoveToken revokes an access token of a user, or of anybody where owner is "". It reports
 // whether there was one.
-func (db *DB) RemoveToken(ctx context.Context, owner, id string) (bool, error) {
+func (db *DB) RemoveToken(ctx context.Context, owner prompt.UserID, id string) (bool, error) {
 	row, err := db.get(ctx, db.t.AccessTokens, accessKey(id))
 	if err != nil {
 		return false, err
@@ -210,7 +211,7 @@ func (db *DB) TokenUsed(ctx context.Context, t *Token) {
 func tokenProps(t Token) table.Props {
 	return table.Props{
 		{Name: "TokenId", Value: table.String(t.ID)},
-		{Name: "OwnerId", Value: table.String(t.OwnerID)},
+		{Name: "OwnerId", Value: table.String(string(t.OwnerID))},
 		{Name: "OwnerName", Value: table.String(t.OwnerName)},
 		{Name: "Name", Value: table.String(t.Name)},
 		{Name: "Scopes", Value: table.String(strings.Join(t.Scopes, ";"))},
@@ -241,7 +242,7 @@ func secretProps(t Token) table.Props {
 func parseToken(row table.Row) Token {
 	p := row.Props
 	t := Token{
-		ID: p.Get("TokenId").Str(), OwnerID: p.Get("OwnerId").Str(), OwnerName: p.Get("OwnerName").Str(), Name: p.Get("Name").Str(),
+		ID: p.Get("TokenId").Str(), OwnerID: userIn(p, "OwnerId"), OwnerName: p.Get("OwnerName").Str(), Name: p.Get("Name").Str(),
 		Scopes: strings.Split(p.Get("Scopes").Str(), ";"), Claimed: p.Get("IsClaimed").Bool(),
 		CreatedAt: p.Get("CreatedAt").Time(), ExpiresAt: p.Get("ExpiresAt").Time(), UsedOn: p.Get(usedOn).Time(),
 	}

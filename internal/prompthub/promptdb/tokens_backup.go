@@ -8,22 +8,23 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
 
 // A tokenLine is an access token in a backup. Nobody can make the token out of it: of its secret it
 // has the hash. But one that was revoked after the backup lives again when that is restored.
 type tokenLine struct {
-	ID        string    `json:"id"`
-	Owner     string    `json:"owner"`
-	OwnerName string    `json:"ownerName"`
-	Name      string    `json:"name"`
-	Scopes    []string  `json:"scopes"`
-	Hash      string    `json:"hash"`
-	Claimed   bool      `json:"claimed,omitempty"`
-	CreatedAt time.Time `json:"createdAt"`
-	ExpiresAt time.Time `json:"expiresAt"`
-	UsedOn    time.Time `json:"usedOn,omitzero"`
+	ID        string        `json:"id"`
+	Owner     prompt.UserID `json:"owner"`
+	OwnerName string        `json:"ownerName"`
+	Name      string        `json:"name"`
+	Scopes    []string      `json:"scopes"`
+	Hash      string        `json:"hash"`
+	Claimed   bool          `json:"claimed,omitempty"`
+	CreatedAt time.Time     `json:"createdAt"`
+	ExpiresAt time.Time     `json:"expiresAt"`
+	UsedOn    time.Time     `json:"usedOn,omitzero"`
 }
 
 // tokenOf makes a line of a row of an owner's list, with the secret's hash. One that lets nobody in

@@ -138,7 +138,7 @@ func TestOrphansThatNothingLeadsTo(t *testing.T) {
 func (w *world) spoil(p prompt.Prompt, prop table.Prop) {
 	w.t.Helper()
 	_, err := w.store.Write(w.t.Context(), promptdb.DefaultTables().Prompts, table.Op{Kind: table.Merge, Row: table.Row{
-		Key: table.Key{Partition: "u|" + p.AuthorID, Row: string(p.ID)}, ETag: table.Any, Props: table.Props{prop},
+		Key: table.Key{Partition: "u|" + string(p.AuthorID), Row: string(p.ID)}, ETag: table.Any, Props: table.Props{prop},
 	}})
 	require.NoError(w.t, err)
 }
@@ -263,11 +263,11 @@ func TestVotesMoveWhileTheyAreWalked(t *testing.T) {
 	store := &afterPage{DB: memory.NewTables(), table: promptdb.DefaultTables().Votes}
 	w := newWorldOn(t, store)
 	p := w.made("ann", draft("popular", "text"))
-	var likers []string
+	var likers []prompt.UserID
 	for i := range 150 {
-		likers = append(likers, fmt.Sprintf("voter %03d", i))
+		likers = append(likers, prompt.UserID(fmt.Sprintf("voter %03d", i)))
 	}
-	_, err := w.Fill(t.Context(), func(yield func(prompt.Prompt, []string) bool) { yield(p, likers) }, 1)
+	_, err := w.Fill(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(p, likers) }, 1)
 	require.NoError(t, err)
 	store.do = func() { w.vote("voter 149", p.ID, prompt.Dislike); w.run() }
 	w.check()

@@ -19,7 +19,7 @@ import (
 // somebody leads to nobody else, ever.
 
 // Profile returns the profile of a user, the zero one where he has none.
-func (db *DB) Profile(ctx context.Context, user string) (prompt.Profile, error) {
+func (db *DB) Profile(ctx context.Context, user prompt.UserID) (prompt.Profile, error) {
 	row, err := db.get(ctx, db.t.Users, profileKey(user))
 	if err != nil || row == nil {
 		return prompt.Profile{}, err
@@ -28,7 +28,7 @@ func (db *DB) Profile(ctx context.Context, user string) (prompt.Profile, error) 
 }
 
 // PutProfile writes the profile of a user. A handle that he has stays; the zero one leaves it.
-func (db *DB) PutProfile(ctx context.Context, user string, p prompt.Profile) (prompt.Profile, error) {
+func (db *DB) PutProfile(ctx context.Context, user prompt.UserID, p prompt.Profile) (prompt.Profile, error) {
 	for range maxTries {
 		row, err := db.get(ctx, db.t.Users, profileKey(user))
 		if err != nil {
@@ -60,7 +60,7 @@ func (db *DB) PutProfile(ctx context.Context, user string, p prompt.Profile) (pr
 }
 
 // handle returns the profile with the handle that the user has, or takes one for him.
-func (db *DB) handle(ctx context.Context, user string, was, p prompt.Profile) (prompt.Profile, error) {
+func (db *DB) handle(ctx context.Context, user prompt.UserID, was, p prompt.Profile) (prompt.Profile, error) {
 	switch {
 	case was.Handle != "" && p.Handle != "" && p.Handle != was.Handle:
 		return p, prompt.HandleChosen(was.Handle)
@@ -68,13 +68,13 @@ func (db *DB) handle(ctx context.Context, user string, was, p prompt.Profile) (p
 		p.Handle = was.Handle
 		return p, nil
 	}
-	if err := db.leads(ctx, knownKey(prompt.AuthorKey(user)), user); err != nil {
+	if err := db.leads(ctx, user, knownKey(prompt.AuthorKey(user))); err != nil {
 		return p, err
 	}
 	if p.Handle == "" {
 		return p, nil
 	}
-	err := db.leads(ctx, handleKey(p.Handle), user)
+	err := db.leads(ctx, user, handleKey(p.Handle))
 	if errors.Is(err, errConflict) {
 		return p, prompt.HandleTaken(p.Handle)
 	}
@@ -82,18 +82,18 @@ func (db *DB) handle(ctx context.Context, user string, was, p prompt.Profile) (p
 }
 
 // leads has a row lead to a user. It is errConflict if it leads to another.
-func (db *DB) leads(ctx context.Context, key table.Key, user string) error {
+func (db *DB) leads(ctx context.Context, user prompt.UserID, key table.Key) error {
 	for range maxTries {
 		row, err := db.get(ctx, db.t.Users, key)
 		switch {
 		case err != nil:
 			return err
-		case row != nil && row.Props.Get("UserId").Str() != user:
+		case row != nil && userIn(row.Props, "UserId") != user:
 			return errConflict
 		case row != nil:
 			return nil
 		}
-		op := table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: table.Props{{Name: "UserId", Value: table.String(user)}}}}
+		op := table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: table.Props{{Name: "UserId", Value: table.String(string(user))}}}}
 		if err = db.write(ctx, db.t.Users, []table.Op{op}); err == nil {
 			return nil
 		}
@@ -105,7 +105,7 @@ func (db *DB) leads(ctx context.Context, key table.Key, user string) error {
 }
 
 // UserID returns the id of the user that a handle or a key leads to, "" for nobody.
-func (db *DB) UserID(ctx context.Context, name string) (string, error) {
+func (db *DB) UserID(ctx context.Context, name string) (prompt.UserID, error) {
 	key := handleKey(name)
 	if strings.Contains(name, "_") { // no handle has one
 		key = knownKey(name)
@@ -114,35 +114,35 @@ func (db *DB) UserID(ctx context.Context, name string) (string, error) {
 	if err != nil || row == nil {
 		return "", err
 	}
-	return row.Props.Get("UserId").Str(), nil
+	return userIn(row.Props, "UserId"), nil
 }
 
 // users remembers whose key leads to them.
 type users struct {
 	mu sync.Mutex
-	m  map[string]bool
+	m  map[prompt.UserID]bool
 }
 
 // first reports whether nobody has asked this before of a user.
-func (u *users) first(user string) bool {
+func (u *users) first(user prompt.UserID) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.m == nil || len(u.m) >= maxAuthors {
-		u.m = make(map[string]bool)
+		u.m = make(map[prompt.UserID]bool)
 	}
 	first := !u.m[user]
 	u.m[user] = true
 	return first
 }
 
-func (u *users) forget(user string) {
+func (u *users) forget(user prompt.UserID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.m, user)
 }
 
 // Known has the key of a user lead to him, behind the answer, once in a while of each instance.
-func (db *DB) Known(ctx context.Context, user string) {
+func (db *DB) Known(ctx context.Context, user prompt.UserID) {
 	if !db.known.first(user) {
 		return
 	}
@@ -156,15 +156,15 @@ func (db *DB) Known(ctx context.Context, user string) {
 
 // authorKnown is Known, done when it returns: for authors who wrote before there were keys, and
 // those whose Known was lost.
-func (db *DB) authorKnown(ctx context.Context, author string) error {
+func (db *DB) authorKnown(ctx context.Context, author prompt.UserID) error {
 	if !db.known.first(author) {
 		return nil
 	}
 	return db.leadByKey(ctx, author)
 }
 
-func (db *DB) leadByKey(ctx context.Context, user string) error {
-	err := db.leads(ctx, knownKey(prompt.AuthorKey(user)), user)
+func (db *DB) leadByKey(ctx context.Context, user prompt.UserID) error {
+	err := db.leads(ctx, user, knownKey(prompt.AuthorKey(user)))
 	if err != nil {
 		db.known.forget(user)
 	}
@@ -175,7 +175,7 @@ func (db *DB) leadByKey(ctx context.Context, user string) error {
 // the title, the newest first. It reads the
 // author's own list: no other is by author, and one that is written with every prompt would cost
 // each a row more.
-func (db *DB) ByAuthor(ctx context.Context, author string, tags []prompt.Tag, words prompt.Query, after string, limit int) (Page, error) {
+func (db *DB) ByAuthor(ctx context.Context, author prompt.UserID, tags []prompt.Tag, words prompt.Query, after string, limit int) (Page, error) {
 	page, err := db.mineNewest(ctx, author, Filter{listed: true, Tags: tags, Words: words}, after, limit)
 	if err != nil {
 		return Page{}, err
@@ -190,9 +190,9 @@ func (db *DB) ByAuthor(ctx context.Context, author string, tags []prompt.Tag, wo
 	return page, nil
 }
 
-func profileProps(user string, p prompt.Profile) table.Props {
+func profileProps(user prompt.UserID, p prompt.Profile) table.Props {
 	return table.Props{
-		{Name: "UserId", Value: table.String(user)},
+		{Name: "UserId", Value: table.String(string(user))},
 		{Name: "Handle", Value: table.String(p.Handle)},
 		{Name: "Name", Value: table.String(p.Name)},
 		{Name: "About", Value: table.String(p.About)},
@@ -209,7 +209,7 @@ func parseProfile(row table.Row) prompt.Profile {
 // writer left that was stopped: it is its user's.
 func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error) {
 	d := Difference{Table: db.t.Users, Key: row.Key}
-	user := row.Props.Get("UserId").Str()
+	user := userIn(row.Props, "UserId")
 	differ := func(what string) ([]Difference, error) {
 		d.What = what
 		return []Difference{d}, nil
@@ -221,7 +221,7 @@ func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error
 	case row.Key == erasureKey(user):
 		return db.checkErasure(ctx, row, d)
 	// what a writer left that was stopped, at worst
-	case strings.HasPrefix(row.Partition, erasePrefix) && row.Row == enc(user):
+	case strings.HasPrefix(row.Partition, erasePrefix) && row.Row == enc(string(user)):
 		return nil, nil
 	case row.Key != profileKey(user):
 		return differ("is no row that this version writes")
@@ -235,7 +235,7 @@ func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error
 		if err != nil {
 			return nil, err
 		}
-		if there == nil || there.Props.Get("UserId").Str() != user {
+		if there == nil || userIn(there.Props, "UserId") != user {
 			return differ("is not where " + key.String() + " leads")
 		}
 	}
@@ -244,7 +244,7 @@ func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error
 
 // checkErasure reports a mark that no job would find.
 func (db *DB) checkErasure(ctx context.Context, row table.Row, d Difference) ([]Difference, error) {
-	key := dueKey(day(row.Props.Get("EraseAt").Time()), row.Props.Get("UserId").Str())
+	key := dueKey(userIn(row.Props, "UserId"), day(row.Props.Get("EraseAt").Time()))
 	due, err := db.get(ctx, db.t.Users, key)
 	if err != nil || due != nil {
 		return nil, err
@@ -255,17 +255,17 @@ func (db *DB) checkErasure(ctx context.Context, row table.Row, d Difference) ([]
 
 // A userLine is a profile in a backup, or a handle that leads to a user, or both.
 type userLine struct {
-	ID      string `json:"id"`
-	Handle  string `json:"handle,omitempty"`
-	Name    string `json:"name,omitempty"`
-	About   string `json:"about,omitempty"`
-	Profile bool   `json:"profile,omitempty"` // whether this is more than a reservation of the handle
+	ID      prompt.UserID `json:"id"`
+	Handle  string        `json:"handle,omitempty"`
+	Name    string        `json:"name,omitempty"`
+	About   string        `json:"about,omitempty"`
+	Profile bool          `json:"profile,omitempty"` // whether this is more than a reservation of the handle
 	// when the account is to be erased, on a line of its own
 	EraseAt time.Time `json:"eraseAt,omitzero"`
 }
 
 func userOf(row table.Row) (*line, error) {
-	l := userLine{ID: row.Props.Get("UserId").Str()}
+	l := userLine{ID: userIn(row.Props, "UserId")}
 	handle, isHandle := strings.CutPrefix(row.Partition, handlePrefix)
 	switch {
 	case strings.HasPrefix(row.Partition, erasePrefix): // follows from the mark
@@ -287,10 +287,10 @@ func (re *restore) user(ctx context.Context, l userLine) error {
 	if l.ID == "" && (l.Handle == "" || l.Profile) || l.Handle != "" && !prompt.ValidSlug(l.Handle) {
 		return fmt.Errorf("a user %q with the handle %q", prompt.AuthorKey(l.ID), l.Handle)
 	}
-	row := table.Row{Key: knownKey(prompt.AuthorKey(l.ID)), Props: table.Props{{Name: "UserId", Value: table.String(l.ID)}}}
+	row := table.Row{Key: knownKey(prompt.AuthorKey(l.ID)), Props: table.Props{{Name: "UserId", Value: table.String(string(l.ID))}}}
 	switch {
 	case !l.EraseAt.IsZero():
-		if err := re.add(ctx, re.db.t.Users, table.Row{Key: dueKey(day(l.EraseAt), l.ID), Props: row.Props}); err != nil {
+		if err := re.add(ctx, re.db.t.Users, table.Row{Key: dueKey(l.ID, day(l.EraseAt)), Props: row.Props}); err != nil {
 			return err
 		}
 		row = table.Row{Key: erasureKey(l.ID), Props: append(row.Props, table.Prop{Name: "EraseAt", Value: table.Time(l.EraseAt)})}

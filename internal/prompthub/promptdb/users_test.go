@@ -26,7 +26,7 @@ func handleChosen(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 	require.NoError(t, err)
 	if ok || p.Handle != "" {
 		require.Equal(t, "ann-lee", p.Handle)
-		require.Equal(t, "ann", id)
+		require.Equal(t, prompt.UserID("ann"), id)
 	}
 	if id != "" {
 		_, err = r.truth.PutProfile(context.Background(), "bob", prompt.Profile{Handle: "ann-lee"})
@@ -54,7 +54,7 @@ func TestUsersInABackup(t *testing.T) {
 	p, err := other.Profile(t.Context(), "ann|a/b")
 	require.NoError(t, err)
 	require.Equal(t, prompt.Profile{Handle: "ann-lee", Name: "Ann", About: "x\ny"}, p)
-	for name, want := range map[string]string{"ann-lee": "ann|a/b", "bobby": "bob", prompt.AuthorKey("bob"): "bob", prompt.AuthorKey("ann|a/b"): "ann|a/b"} {
+	for name, want := range map[string]prompt.UserID{"ann-lee": "ann|a/b", "bobby": "bob", prompt.AuthorKey("bob"): "bob", prompt.AuthorKey("ann|a/b"): "ann|a/b"} {
 		id, err := other.UserID(t.Context(), name)
 		require.NoError(t, err)
 		require.Equal(t, want, id)
@@ -91,7 +91,7 @@ func TestAuthorsOfBefore(t *testing.T) {
 	w := newWorld(t)
 	_, _, err := w.Add(t.Context(), w.made("ann", draft("T")), nil)
 	require.NoError(t, err)
-	leads := func() string {
+	leads := func() prompt.UserID {
 		user, err := w.UserID(t.Context(), prompt.AuthorKey("ann"))
 		require.NoError(t, err)
 		return user
@@ -100,6 +100,6 @@ func TestAuthorsOfBefore(t *testing.T) {
 	_, differences, err := w.Sweep(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, differences)
-	require.Equal(t, "ann", leads())
+	require.EqualValues(t, "ann", leads())
 	w.check()
 }

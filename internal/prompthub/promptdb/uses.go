@@ -44,7 +44,7 @@ func includesIn(row table.Row) []prompt.Include {
 
 // usesRows returns the rows of a version by which those whom it includes know of it: one for each
 // name.
-func usesRows(author string, id prompt.ID, n int64, includes []prompt.Include) []table.Row {
+func usesRows(author prompt.UserID, id prompt.ID, n int64, includes []prompt.Include) []table.Row {
 	var rows []table.Row
 	var names []string
 	includes = includes[:min(len(includes), prompt.MaxIncludes)]
@@ -66,7 +66,7 @@ func usesRows(author string, id prompt.ID, n int64, includes []prompt.Include) [
 var beside = []string{"Version", "Includes", "Source"}
 
 // besideOf returns the rows that go with that of a version, without what is in them.
-func besideOf(author string, id prompt.ID, row table.Row) (keys []table.Key) {
+func besideOf(author prompt.UserID, id prompt.ID, row table.Row) (keys []table.Key) {
 	n := row.Props.Get("Version").Int()
 	for _, row := range usesRows(author, id, n, includesIn(row)) {
 		keys = append(keys, row.Key)
@@ -78,7 +78,7 @@ func besideOf(author string, id prompt.ID, row table.Row) (keys []table.Key) {
 }
 
 // versionBeside returns what the row of a version says of those beside it; nil where there is none.
-func (db *DB) versionBeside(ctx context.Context, author string, id prompt.ID, n int64) (*table.Row, error) {
+func (db *DB) versionBeside(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (*table.Row, error) {
 	key := versionKey(author, id, n)
 	rows, _, err := db.scan().rows(ctx, db.t.Prompts, table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: beside}, 1)
 	if err != nil || len(rows) == 0 {
@@ -209,7 +209,7 @@ func gather(uses map[prompt.ID]*Use, row table.Row, of prompt.ID, name string, c
 }
 
 // living returns the first of those that are not deleted, the newest first, with their names.
-func (db *DB) living(ctx context.Context, author string, candidates map[prompt.ID]*Use, most int) ([]Use, bool, error) {
+func (db *DB) living(ctx context.Context, author prompt.UserID, candidates map[prompt.ID]*Use, most int) ([]Use, bool, error) {
 	all := make([]*Use, 0, len(candidates))
 	for _, u := range candidates {
 		all = append(all, u)
@@ -269,7 +269,7 @@ func (db *DB) checkUses(ctx context.Context, rec record, v prompt.Version, row t
 }
 
 // usesRow returns the row that must be at a key, and nil where there must be none.
-func (db *DB) usesRow(ctx context.Context, author string, key table.Key) (*table.Row, error) {
+func (db *DB) usesRow(ctx context.Context, author prompt.UserID, key table.Key) (*table.Row, error) {
 	id, n, ok := parseUses(key.Row)
 	if !ok {
 		return nil, nil
@@ -287,7 +287,7 @@ func (db *DB) usesRow(ctx context.Context, author string, key table.Key) (*table
 }
 
 // purgeVersions removes the versions of a prompt, and the rows that go with them before them.
-func (db *DB) purgeVersions(ctx context.Context, author string, id prompt.ID) error {
+func (db *DB) purgeVersions(ctx context.Context, author prompt.UserID, id prompt.ID) error {
 	r := table.Prefix(promptKey(author, id).Partition, versionsOf(id))
 	r.Select = beside
 	return db.removeAll(ctx, r, func(rows []table.Row) error {

@@ -26,7 +26,7 @@ func (w *world) addText(name, text string) prompt.Prompt {
 }
 
 // resolved returns a prompt of ann's with what it includes, as a viewer reads it, or why not.
-func (w *world) resolved(viewer string, p prompt.Prompt) string {
+func (w *world) resolved(viewer prompt.UserID, p prompt.Prompt) string {
 	w.t.Helper()
 	v, err := w.Get(w.t.Context(), viewer, p.ID)
 	require.NoError(w.t, err)

@@ -56,12 +56,12 @@ func parseContent(row table.Row) (prompt.Content, error) {
 }
 
 // versionRow returns the row of a version. Inserting it takes its number.
-func versionRow(author string, id prompt.ID, v prompt.Version) table.Row {
+func versionRow(author prompt.UserID, id prompt.ID, v prompt.Version) table.Row {
 	return table.Row{Key: versionKey(author, id, v.Number), Props: slices.Concat(includesProps(v.Includes()), sourceProp(v.Source), table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Version", Value: table.Int64(v.Number)},
 		{Name: "Message", Value: table.String(v.Message)},
-		{Name: "CreatedBy", Value: table.String(v.By)},
+		{Name: "CreatedBy", Value: table.String(string(v.By))},
 		{Name: "CreatedAt", Value: table.Time(v.At)},
 		{Name: "ContentHash", Value: table.String(v.Content.Hash())},
 	}, contentProps(v.Content))}
@@ -74,17 +74,17 @@ func parseVersionRow(row table.Row) prompt.Version {
 	return prompt.Version{
 		Number: row.Props.Get("Version").Int(), Content: content, Message: row.Props.Get("Message").Str(),
 		Hash: row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(),
-		Change: prompt.Change{By: row.Props.Get("CreatedBy").Str(), At: row.Props.Get("CreatedAt").Time()},
+		Change: prompt.Change{By: userIn(row.Props, "CreatedBy"), At: row.Props.Get("CreatedAt").Time()},
 	}
 }
 
 // shown returns the truth row of a prompt that the viewer may see, and does what else is to be read
 // beside it.
-func (db *DB) shown(ctx context.Context, viewer string, id prompt.ID, beside func(ctx context.Context, author string) error) (*record, error) {
+func (db *DB) shown(ctx context.Context, viewer prompt.UserID, id prompt.ID, beside func(ctx context.Context, author prompt.UserID) error) (*record, error) {
 	author, known := db.authors.get(id)
 	if !known {
 		var err error
-		if author, err = db.locate(ctx, id, viewer); err != nil {
+		if author, err = db.locate(ctx, viewer, id); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +109,7 @@ func (db *DB) shown(ctx context.Context, viewer string, id prompt.ID, beside fun
 }
 
 // shows reports whether a viewer may see a version of a prompt that he may see.
-func shows(p prompt.Prompt, viewer string, n int64) bool {
+func shows(viewer prompt.UserID, p prompt.Prompt, n int64) bool {
 	return viewer != "" && viewer == p.AuthorID || n >= p.From
 }
 
@@ -125,7 +125,7 @@ type WantedVersion struct {
 }
 
 // GetVersion returns a prompt as it was in a version, with its exact tally and the viewer's vote.
-func (db *DB) GetVersion(ctx context.Context, viewer string, id prompt.ID, want WantedVersion) (View, error) {
+func (db *DB) GetVersion(ctx context.Context, viewer prompt.UserID, id prompt.ID, want WantedVersion) (View, error) {
 	var o tallyAndVote
 	v, err := db.versionView(ctx, viewer, id, want, func(ctx context.Context) (err error) {
 		o, _, err = db.tallyAndVote(ctx, viewer, id)
@@ -141,12 +141,12 @@ func (db *DB) GetVersion(ctx context.Context, viewer string, id prompt.ID, want 
 // versionView returns a prompt as it was in a version, and does what else is to be read beside
 // it.
 func (db *DB) versionView(
-	ctx context.Context, viewer string, id prompt.ID, want WantedVersion, beside func(context.Context) error,
+	ctx context.Context, viewer prompt.UserID, id prompt.ID, want WantedVersion, beside func(context.Context) error,
 ) (View, error) {
 	var row *table.Row
 	var c *card
 	n := max(want.Number, want.guess)
-	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) error {
+	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author prompt.UserID) error {
 		g, ctx := errgroup.WithContext(ctx)
 		if beside != nil {
 			g.Go(func() error { return beside(ctx) })
@@ -168,7 +168,7 @@ func (db *DB) versionView(
 	if err != nil {
 		return View{}, err
 	}
-	if has := want.in(rec.Prompt, c, viewer); want.Number == 0 && has != n {
+	if has := want.in(viewer, rec.Prompt, c); want.Number == 0 && has != n {
 		if n, row = has, nil; n > 0 && n != rec.Version {
 			if row, err = db.versionAt(ctx, rec.AuthorID, id, n); err != nil {
 				return View{}, err
@@ -177,12 +177,12 @@ func (db *DB) versionView(
 	}
 	v := View{Prompt: rec.Prompt, Latest: rec.Version}
 	if c != nil {
-		v.Labels = shownLabels(rec.Prompt, c, viewer)
+		v.Labels = shownLabels(viewer, rec.Prompt, c)
 	}
-	return v.version(n, row, viewer)
+	return v.version(viewer, n, row)
 }
 
-func (db *DB) versionAt(ctx context.Context, author string, id prompt.ID, n int64) (*table.Row, error) {
+func (db *DB) versionAt(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (*table.Row, error) {
 	if n >= maxVersion {
 		return nil, nil
 	}
@@ -202,9 +202,9 @@ func labelled(p prompt.Prompt, c *card, label string) int64 {
 
 // version returns the view with the content of a version, whose row was read unless it is the one
 // that the prompt holds.
-func (v View) version(n int64, row *table.Row, viewer string) (View, error) {
+func (v View) version(viewer prompt.UserID, n int64, row *table.Row) (View, error) {
 	switch {
-	case !shows(v.Prompt, viewer, n) || n == 0 || n != v.Version && row == nil:
+	case !shows(viewer, v.Prompt, n) || n == 0 || n != v.Version && row == nil:
 		return View{}, errNoVersion()
 	case row == nil:
 		v.Of = v.Current()
@@ -231,10 +231,10 @@ var versionCard = []string{"Version", "Message", "CreatedBy", "CreatedAt", "Cont
 
 // Versions returns the versions of a prompt that the viewer may see, the newest first, from below a
 // number on; 0 for all.
-func (db *DB) Versions(ctx context.Context, viewer string, id prompt.ID, below int64, limit int) (VersionPage, error) {
+func (db *DB) Versions(ctx context.Context, viewer prompt.UserID, id prompt.ID, below int64, limit int) (VersionPage, error) {
 	var c *card
 	var rows []table.Row
-	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) error {
+	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author prompt.UserID) error {
 		return both(ctx, func(ctx context.Context) (err error) {
 			c, err = db.card(ctx, author, id)
 			return err
@@ -250,13 +250,13 @@ func (db *DB) Versions(ctx context.Context, viewer string, id prompt.ID, below i
 	if err != nil {
 		return VersionPage{}, err
 	}
-	page := VersionPage{Latest: rec.Version, Labels: shownLabels(rec.Prompt, c, viewer)}
+	page := VersionPage{Latest: rec.Version, Labels: shownLabels(viewer, rec.Prompt, c)}
 	if !rec.Named() && below == 0 {
 		page.Items = []prompt.Version{rec.Current()}
 	}
 	for _, row := range rows {
 		v := parseVersionRow(row)
-		if !shows(rec.Prompt, viewer, v.Number) {
+		if !shows(viewer, rec.Prompt, v.Number) {
 			break
 		}
 		if len(page.Items) == limit {
@@ -269,11 +269,11 @@ func (db *DB) Versions(ctx context.Context, viewer string, id prompt.ID, below i
 }
 
 // shownLabels returns the labels that a viewer may see.
-func shownLabels(p prompt.Prompt, c *card, viewer string) map[string]int64 {
+func shownLabels(viewer prompt.UserID, p prompt.Prompt, c *card) map[string]int64 {
 	labels := map[string]int64{}
 	if c != nil {
 		for label, n := range c.labels {
-			if shows(p, viewer, n) {
+			if shows(viewer, p, n) {
 				labels[label] = n
 			}
 		}
@@ -282,22 +282,22 @@ func shownLabels(p prompt.Prompt, c *card, viewer string) map[string]int64 {
 }
 
 // Labels returns the labels of a prompt that the viewer may see, and the version that it holds.
-func (db *DB) Labels(ctx context.Context, viewer string, id prompt.ID) (map[string]int64, int64, error) {
+func (db *DB) Labels(ctx context.Context, viewer prompt.UserID, id prompt.ID) (map[string]int64, int64, error) {
 	var c *card
-	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) (err error) {
+	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author prompt.UserID) (err error) {
 		c, err = db.card(ctx, author, id)
 		return err
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	return shownLabels(rec.Prompt, c, viewer), rec.Version, nil
+	return shownLabels(viewer, rec.Prompt, c), rec.Version, nil
 }
 
 // Contents returns two versions of a prompt that the viewer may see.
-func (db *DB) Contents(ctx context.Context, viewer string, id prompt.ID, a, b int64) (prompt.Version, prompt.Version, error) {
+func (db *DB) Contents(ctx context.Context, viewer prompt.UserID, id prompt.ID, a, b int64) (prompt.Version, prompt.Version, error) {
 	var rows [2]*table.Row
-	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author string) error {
+	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author prompt.UserID) error {
 		return both(ctx, func(ctx context.Context) (err error) {
 			rows[0], err = db.versionAt(ctx, author, id, a)
 			return err
@@ -309,18 +309,18 @@ func (db *DB) Contents(ctx context.Context, viewer string, id prompt.ID, a, b in
 	if err != nil {
 		return prompt.Version{}, prompt.Version{}, err
 	}
-	one, err := View{Prompt: rec.Prompt}.version(a, rows[0], viewer)
+	one, err := View{Prompt: rec.Prompt}.version(viewer, a, rows[0])
 	if err != nil {
 		return prompt.Version{}, prompt.Version{}, err
 	}
-	other, err := View{Prompt: rec.Prompt}.version(b, rows[1], viewer)
+	other, err := View{Prompt: rec.Prompt}.version(viewer, b, rows[1])
 	return one.Of, other.Of, err
 }
 
 // shownMove returns a move of a label as a viewer may see it, and whether there is anything to see.
-func shownMove(m prompt.Move, p prompt.Prompt, viewer string) (prompt.Move, bool) {
+func shownMove(viewer prompt.UserID, p prompt.Prompt, m prompt.Move) (prompt.Move, bool) {
 	for _, n := range []*int64{&m.From, &m.To} {
-		if !shows(p, viewer, *n) {
+		if !shows(viewer, p, *n) {
 			*n = 0
 		}
 	}
@@ -330,7 +330,7 @@ func shownMove(m prompt.Move, p prompt.Prompt, viewer string) (prompt.Move, bool
 // DeleteVersion removes a version of an author's prompt and takes its labels away. Its number is
 // used for good. Where the prompt holds it, it gets the content of the highest version that is
 // left.
-func (db *DB) DeleteVersion(ctx context.Context, author string, id prompt.ID, n int64, at time.Time) error {
+func (db *DB) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, at time.Time) error {
 	w := db.work(author, id)
 	tried := false
 	_, err := w.run(ctx, func(rec *record) (record, []table.Op, error) {

@@ -26,7 +26,7 @@ const voteWake = wakeFresh + landWithin
 // maxVoteTries bounds how often a vote is tried against others on the same share of the tally.
 const maxVoteTries = 100
 
-func shard(voter string) int {
+func shard(voter prompt.UserID) int {
 	h := fnv.New32a()
 	h.Write([]byte(voter))
 	return int(h.Sum32() % shards)
@@ -51,11 +51,11 @@ func (b ballot) value() prompt.Vote {
 }
 
 // ballot reads the voter's row and the headers of the prompt's partition, at once.
-func (db *DB) ballot(ctx context.Context, id prompt.ID, voter string) (ballot, error) {
+func (db *DB) ballot(ctx context.Context, voter prompt.UserID, id prompt.ID) (ballot, error) {
 	var b ballot
 	var rows []table.Row
 	err := both(ctx, func(ctx context.Context) (err error) {
-		b.vote, err = db.get(ctx, db.t.Votes, voteKey(id, voter))
+		b.vote, err = db.get(ctx, db.t.Votes, voteKey(voter, id))
 		return err
 	}, func(ctx context.Context) (err error) {
 		rows, err = db.header(ctx, id)
@@ -110,7 +110,7 @@ func sum(rows []table.Row) prompt.Tally {
 
 // Vote sets a voter's vote on a prompt that the voter may see, and returns the tally with it. Every
 // vote that was answered before this one began is in it.
-func (db *DB) Vote(ctx context.Context, voter string, id prompt.ID, v prompt.Vote) (prompt.Tally, error) {
+func (db *DB) Vote(ctx context.Context, voter prompt.UserID, id prompt.ID, v prompt.Vote) (prompt.Tally, error) {
 	p := voteOp{db: db, id: id, voter: voter, value: v}
 	return p.run(ctx)
 }
@@ -119,7 +119,7 @@ func (db *DB) Vote(ctx context.Context, voter string, id prompt.ID, v prompt.Vot
 type voteOp struct {
 	db            *DB
 	id            prompt.ID
-	author, voter string
+	author, voter prompt.UserID
 	value         prompt.Vote
 	receipt       queue.Receipt
 	wokenAt       time.Time
@@ -180,12 +180,12 @@ func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 // not or need not be tried again, is mended by its wake-up: soon, or in its own time where a write
 // may still land.
 func (p *voteOp) look(ctx context.Context) (ballot, error) {
-	b, err := p.db.ballot(ctx, p.id, p.voter)
+	b, err := p.db.ballot(ctx, p.voter, p.id)
 	switch {
 	case err == nil && p.erase && b.locator != nil:
 		p.author = parseLocator(*b.locator).author
 	case err == nil && !p.erase:
-		p.author, err = p.db.mayVote(ctx, b.locator, p.id, p.voter)
+		p.author, err = p.db.mayVote(ctx, p.voter, b.locator, p.id)
 	}
 	over := err == nil && p.over(b) || fault.Of(err) == fault.NotFound
 	if over && p.wrote && !p.late {
@@ -234,7 +234,7 @@ func settled(err error) bool {
 
 // ops are the vote row and the share of the tally.
 func (p *voteOp) ops(b ballot, now time.Time) []table.Op {
-	vote := table.Row{Key: voteKey(p.id, p.voter), Props: voteProps(p.id, p.voter, p.value, now)}
+	vote := table.Row{Key: voteKey(p.voter, p.id), Props: voteProps(p.voter, p.id, p.value, now)}
 	var t prompt.Tally
 	if b.share != nil {
 		t = sum([]table.Row{*b.share})
@@ -265,10 +265,10 @@ func overwrite(row table.Row, was *table.Row) table.Op {
 	return table.Op{Kind: table.Replace, Row: row}
 }
 
-func voteProps(id prompt.ID, voter string, v prompt.Vote, at time.Time) table.Props {
+func voteProps(voter prompt.UserID, id prompt.ID, v prompt.Vote, at time.Time) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
-		{Name: "VoterId", Value: table.String(voter)},
+		{Name: "VoterId", Value: table.String(string(voter))},
 		{Name: "VoteValue", Value: table.Int32(int32(v))},
 		{Name: "UpdatedAt", Value: table.Time(at)},
 	}
@@ -292,10 +292,10 @@ func (p *voteOp) index(ctx context.Context, now time.Time) error {
 	return p.db.write(ctx, p.db.t.VotesByVoter, []table.Op{{Kind: table.Upsert, Row: row}})
 }
 
-func voterProps(id prompt.ID, author string, v prompt.Vote, at time.Time) table.Props {
+func voterProps(id prompt.ID, author prompt.UserID, v prompt.Vote, at time.Time) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
-		{Name: "AuthorId", Value: table.String(author)},
+		{Name: "AuthorId", Value: table.String(string(author))},
 		{Name: "VoteValue", Value: table.Int32(int32(v))},
 		{Name: "UpdatedAt", Value: table.Time(at)},
 	}
@@ -322,7 +322,7 @@ func (db *DB) expedite(name string, r queue.Receipt) {
 
 // mayVote returns the author of a prompt, or NotFound where the voter may not know of it. Then it
 // has asked the same of the storage, whether there is such a prompt or not.
-func (db *DB) mayVote(ctx context.Context, locator *table.Row, id prompt.ID, voter string) (author string, err error) {
+func (db *DB) mayVote(ctx context.Context, voter prompt.UserID, locator *table.Row, id prompt.ID) (author prompt.UserID, err error) {
 	if locator != nil {
 		where := parseLocator(*locator)
 		db.authors.put(id, where.author)
@@ -343,7 +343,7 @@ func (db *DB) mayVote(ctx context.Context, locator *table.Row, id prompt.ID, vot
 
 // A locator says where the truth row of a prompt is and who may know of it.
 type locator struct {
-	author                  string
+	author                  prompt.UserID
 	public, deleted, hidden bool
 }
 
@@ -353,19 +353,19 @@ func locatorOf(p prompt.Prompt) locator {
 
 func parseLocator(row table.Row) locator {
 	return locator{
-		author:  row.Props.Get("AuthorId").Str(),
+		author:  userIn(row.Props, "AuthorId"),
 		public:  row.Props.Get("Visibility").Str() == string(prompt.Public),
 		deleted: row.Props.Get("IsDeleted").Bool(),
 		hidden:  row.Props.Get("IsHidden").Bool(),
 	}
 }
 
-func (l locator) visibleTo(viewer string) bool {
+func (l locator) visibleTo(viewer prompt.UserID) bool {
 	return !l.deleted && (viewer != "" && viewer == l.author || l.public && !l.hidden)
 }
 
 // locate returns the author of a prompt: its locator says who, or else it is the viewer's own.
-func (db *DB) locate(ctx context.Context, id prompt.ID, viewer string) (string, error) {
+func (db *DB) locate(ctx context.Context, viewer prompt.UserID, id prompt.ID) (prompt.UserID, error) {
 	row, err := db.get(ctx, db.t.Votes, locatorKey(id))
 	if err != nil {
 		return "", err
@@ -387,12 +387,12 @@ func (db *DB) locate(ctx context.Context, id prompt.ID, viewer string) (string, 
 }
 
 // VoteOf returns a voter's vote on a prompt that the voter may see, and the tally.
-func (db *DB) VoteOf(ctx context.Context, voter string, id prompt.ID) (prompt.Vote, prompt.Tally, error) {
-	b, err := db.ballot(ctx, id, voter)
+func (db *DB) VoteOf(ctx context.Context, voter prompt.UserID, id prompt.ID) (prompt.Vote, prompt.Tally, error) {
+	b, err := db.ballot(ctx, voter, id)
 	if err != nil {
 		return prompt.None, prompt.Tally{}, err
 	}
-	if _, err := db.mayVote(ctx, b.locator, id, voter); err != nil {
+	if _, err := db.mayVote(ctx, voter, b.locator, id); err != nil {
 		return prompt.None, prompt.Tally{}, err
 	}
 	return b.value(), b.tally, nil
@@ -407,9 +407,9 @@ func parseTallyShard(row string) (int, bool) {
 }
 
 // Author returns who wrote a prompt, whoever may see it, or NotFound.
-func (db *DB) Author(ctx context.Context, id prompt.ID, viewer string) (string, error) {
+func (db *DB) Author(ctx context.Context, viewer prompt.UserID, id prompt.ID) (prompt.UserID, error) {
 	if author, ok := db.authors.get(id); ok {
 		return author, nil
 	}
-	return db.locate(ctx, id, viewer)
+	return db.locate(ctx, viewer, id)
 }

@@ -23,7 +23,7 @@ type votesWalk struct {
 type votesAt struct {
 	Partition string          `json:"partition,omitempty"`
 	ID        prompt.ID       `json:"id,omitempty"`
-	Author    string          `json:"author,omitempty"`
+	Author    prompt.UserID   `json:"author,omitempty"`
 	Skip      bool            `json:"skip,omitempty"` // the prompt is not looked at
 	Shares    [shards]shareAt `json:"shares"`
 }
@@ -133,7 +133,7 @@ func (db *DB) open(ctx context.Context, box *ballotBox) {
 // voters compares the votes of a page with the voters' own rows, many at once.
 func (w *votesWalk) voters(ctx context.Context, boxes []ballotBox) ([]Difference, failures) {
 	var rows []table.Row
-	authors := map[string]string{}
+	authors := map[string]prompt.UserID{}
 	for _, box := range boxes {
 		if authors[box.at.Partition] = box.at.Author; !box.at.Skip {
 			rows = append(rows, box.rows...)
@@ -145,7 +145,7 @@ func (w *votesWalk) voters(ctx context.Context, boxes []ballotBox) ([]Difference
 }
 
 // checkVote compares a vote with its voter's own row.
-func (db *DB) checkVote(ctx context.Context, author string, row table.Row) ([]Difference, error) {
+func (db *DB) checkVote(ctx context.Context, author prompt.UserID, row table.Row) ([]Difference, error) {
 	id, _ := parsePrompt(row.Partition)
 	voter, ok := parseVote(row.Row)
 	if !ok {
@@ -153,7 +153,7 @@ func (db *DB) checkVote(ctx context.Context, author string, row table.Row) ([]Di
 	}
 	var ds []Difference
 	v := voteOf(row)
-	if row.Props.Get("VoterId").Str() != voter || row.Props.Get("PromptId").Str() != string(id) || v < prompt.Dislike || v > prompt.Like {
+	if userIn(row.Props, "VoterId") != voter || row.Props.Get("PromptId").Str() != string(id) || v < prompt.Dislike || v > prompt.Like {
 		// a person must tell
 		ds = append(ds, Difference{Table: db.t.Votes, Key: row.Key, What: "contradicts its key, or is no vote"})
 	}

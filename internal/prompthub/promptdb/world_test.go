@@ -74,7 +74,7 @@ func draft(title string, tags ...prompt.Tag) prompt.Draft {
 }
 
 // add stores a prompt, a millisecond after the last.
-func (w *world) add(author string, d prompt.Draft) prompt.Prompt {
+func (w *world) add(author prompt.UserID, d prompt.Draft) prompt.Prompt {
 	w.t.Helper()
 	w.clock.Advance(time.Millisecond)
 	p, made, err := w.Add(w.t.Context(), w.made(author, d), nil)
@@ -85,15 +85,15 @@ func (w *world) add(author string, d prompt.Draft) prompt.Prompt {
 }
 
 // made returns a new prompt that is not stored yet.
-func (w *world) made(author string, d prompt.Draft) prompt.Prompt {
+func (w *world) made(author prompt.UserID, d prompt.Draft) prompt.Prompt {
 	w.t.Helper()
 	id, err := prompt.NewID(w.clock.Now(), rand.Reader)
 	require.NoError(w.t, err)
-	return prompt.Prompt{ID: id, AuthorID: author, AuthorName: "Name of " + author, Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+	return prompt.Prompt{ID: id, AuthorID: author, AuthorName: "Name of " + string(author), Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
 }
 
 // vote sets a vote.
-func (w *world) vote(voter string, id prompt.ID, v prompt.Vote) {
+func (w *world) vote(voter prompt.UserID, id prompt.ID, v prompt.Vote) {
 	w.t.Helper()
 	_, err := w.Vote(w.t.Context(), voter, id, v)
 	require.NoError(w.t, err)

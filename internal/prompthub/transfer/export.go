@@ -80,7 +80,7 @@ func Export(ctx context.Context, s *prompthub.Service, who auth.User, cursor str
 	}
 	for _, v := range part.Favorites {
 		owner := prompt.AuthorKey(v.AuthorID)
-		if v.AuthorID == who.ID {
+		if v.AuthorID == prompthub.IDOf(who) {
 			owner = prompthub.Me
 		}
 		lines = append(lines, line{Favored: &favored{On: "@" + owner + "/" + v.Slug, Title: v.Title}})

@@ -219,7 +219,7 @@ func (im *importer) named(ctx context.Context, name string) (*prompthub.View, er
 	if name == "" {
 		return nil, nil //nolint:nilnil // as documented
 	}
-	v, err := im.GetByName(ctx, im.who, im.who.ID, name, prompthub.WantedVersion{})
+	v, err := im.GetByName(ctx, im.who, prompthub.IDOf(im.who), name, prompthub.WantedVersion{})
 	switch {
 	case fault.Of(err) == fault.NotFound, err == nil && v.Name != name:
 		return nil, nil //nolint:nilnil // as documented

@@ -26,7 +26,7 @@ func (s *web) account() {
 }
 
 // authorAddress returns the page of the author of a prompt.
-func authorAddress(id string) string { return Prefix + "/u/" + prompt.AuthorKey(id) }
+func authorAddress(id prompt.UserID) string { return Prefix + "/u/" + prompt.AuthorKey(id) }
 
 // An authorPage is a user as everyone may see him, above his public prompts.
 type authorPage struct {
@@ -54,7 +54,7 @@ func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if p.Query != "" || v.get("tag") != "" {
 		p.Empty = "None of these prompts matches. Search for fewer words or take a tag away."
 	}
-	p.Mine = who.Known() && u.Key == prompt.AuthorKey(who.ID)
+	p.Mine = who.Known() && u.Key == prompt.AuthorKey(prompthub.IDOf(who))
 	if who.Admin() {
 		p.TheirTokens = authorTokens(handle)
 	}
@@ -110,7 +110,7 @@ func (s *web) profile(w http.ResponseWriter, r *http.Request, who auth.User) err
 }
 
 func (s *web) showProfile(w http.ResponseWriter, r *http.Request, who auth.User, status int, u prompthub.User, wrong error) error {
-	p := profilePage{Profile: u.Profile, Address: authorAddress(who.ID), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
+	p := profilePage{Profile: u.Profile, Address: authorAddress(prompthub.IDOf(who)), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
 	if p.Chosen {
 		p.Address = Prefix + "/u/" + u.Handle
 	}

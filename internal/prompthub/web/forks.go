@@ -48,7 +48,7 @@ func (s *web) originOf(r *http.Request, who auth.User, v prompthub.View) (*origi
 		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
 	}
 	o := &origin{Origin: v.Origin, Link: addressOf(v.Origin.ID)}
-	if v.AuthorID != who.ID {
+	if v.AuthorID != prompthub.IDOf(who) {
 		return o, nil
 	}
 	u, err := s.Service.Upstream(r.Context(), who, v.ID)

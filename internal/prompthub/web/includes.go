@@ -30,7 +30,7 @@ const maxNeighbors = 10
 // relatedTo puts what a prompt includes into its places, for those who may read it, and returns
 // what there is to say of that. Its author is told what includes it, too.
 func (s *web) relatedTo(r *http.Request, who auth.User, v *prompthub.View) (rel related, err error) {
-	if v.AuthorID == who.ID {
+	if v.AuthorID == prompthub.IDOf(who) {
 		if rel, err = s.usersOf(r, who, *v); err != nil {
 			return rel, err
 		}

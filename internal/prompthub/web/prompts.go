@@ -112,7 +112,7 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == who.ID, Fill: s.fill(v.Content(), r), Related: rel, Favors: favors}
+	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == prompthub.IDOf(who), Fill: s.fill(v.Content(), r), Related: rel, Favors: favors}
 	p.Ballot, p.Chips = ballotOf(who, v, p.Address), chipsOf(p.Address, v.Labels)
 	called, err := s.names(r, who)
 	if err != nil {

@@ -57,7 +57,7 @@ func (s *web) usesOfPrompt(r *http.Request, who auth.User, v prompthub.View) use
 	if v.Slug == "" {
 		return uses{}
 	}
-	open, mine := v.Listed() && s.PublicRead, v.AuthorID == who.ID
+	open, mine := v.Listed() && s.PublicRead, v.AuthorID == prompthub.IDOf(who)
 	endpoint, header := "/mcp", ""
 	if !mine {
 		endpoint = "/mcp/u/" + prompt.AuthorKey(v.AuthorID)

@@ -120,7 +120,7 @@ func (s *web) version(w http.ResponseWriter, r *http.Request, who auth.User) err
 	if err != nil {
 		return err
 	}
-	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.AuthorID == who.ID && !v.Deleted()}
+	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.AuthorID == prompthub.IDOf(who) && !v.Deleted()}
 	p.Chips = on(chipsOf(p.Prompt, v.Labels), n)
 	left := room(len(v.Content().Words()))
 	p.Reading = readingOf(v.Content(), nil)
@@ -203,7 +203,7 @@ func (s *web) showLabels(w http.ResponseWriter, r *http.Request, who auth.User, 
 	if err != nil {
 		return err
 	}
-	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.AuthorID == who.ID && !v.Deleted()
+	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.AuthorID == prompthub.IDOf(who) && !v.Deleted()
 	if p.Label != "" {
 		h, err := s.Service.LabelHistory(r.Context(), who, id, p.Label, perPage, r.URL.Query().Get("cursor"))
 		if err != nil {

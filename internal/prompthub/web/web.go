@@ -221,7 +221,7 @@ func (s *web) action(a access, most int64, act action) http.Handler {
 func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User, string, error) {
 	who, err := s.identify(w, r)
 	if who.Known() {
-		httpjson.SetUser(r.Context(), prompt.AuthorKey(who.ID))
+		httpjson.SetUser(r.Context(), prompt.AuthorKey(prompthub.IDOf(who)))
 	}
 	caller := httpjson.Caller(r, who.ID)
 	if limited := s.Admission.Admit(w.Header(), caller, httpjson.IsWrite(r)); limited != nil {

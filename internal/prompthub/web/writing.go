@@ -88,7 +88,7 @@ func onceOnly(key string, d prompt.Draft) string {
 // mineToEdit returns a prompt to its author. Others are told no more than on its page.
 func (s *web) mineToEdit(r *http.Request, who auth.User) (prompthub.View, error) {
 	v, err := s.get(r, who)
-	if err == nil && v.AuthorID != who.ID {
+	if err == nil && v.AuthorID != prompthub.IDOf(who) {
 		err = fault.New(fault.Forbidden, "only its author may change a prompt")
 	}
 	return v, err

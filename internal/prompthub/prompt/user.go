@@ -6,6 +6,11 @@ import (
 	"strings"
 )
 
+// A UserID names a user: what a directory or a token says of him, opaque and stable. It has a type
+// of its own so that no id of a prompt, no name and no title passes for one. In every list of
+// parameters who sees something comes before what he sees.
+type UserID string
+
 // authorKey separates keys of authors from other hashes of user ids.
 const authorKey = "prompthub author\x00"
 
@@ -14,8 +19,8 @@ const authorKey = "prompthub author\x00"
 // and is good for nothing elsewhere. It is "a_" and 26 of a-z and 2-7: the first 130 bits of a
 // SHA-256 of the id. Who knows an id can tell its key, and who can guess ids may try them: the ids
 // of a directory are random.
-func AuthorKey(user string) string {
-	sum := sha256.Sum256([]byte(authorKey + user))
+func AuthorKey(user UserID) string {
+	sum := sha256.Sum256([]byte(authorKey + string(user)))
 	return "a_" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:26])
 }
 
