@@ -89,9 +89,9 @@ infra-schemas: ## compare azure.yaml, host.json and others with their published 
 race: ## run the short tests of the packages that start goroutines with the race detector (all tests: RACE=./... RACEFLAGS=)
 	go test -race -count=1 -shuffle=on -timeout 30m $(RACEFLAGS) $(RACE)
 
-browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a browser, and keep pictures of them in .cache/pages
+browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a browser, more of them than make test opens, and keep pictures of them in .cache/pages
 	@rm -rf .cache/pages && mkdir -p .cache/pages
-	go test -count=1 -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages $$(grep -rl --include='*_test.go' '^func TestBrowser' apps internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
+	E2E_FULL=1 go test -count=1 -timeout 20m -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages $$(grep -rl --include='*_test.go' '^func TestBrowser' apps internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 clients: $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## run clients of others, as they are published, against the built program
 	go test -count=1 -v -timeout 20m ./internal/prompthub/clients
