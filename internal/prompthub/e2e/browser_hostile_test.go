@@ -123,8 +123,8 @@ const parsed = `(async (address, selectors) => {
 const texts = `((doc, selectors) => selectors.map((s) => doc.querySelector(s)).map((e) => e.value ?? e.textContent))`
 
 // Prompts that try to run something are text on every page. The browser takes the markup of all of
-// these pages apart, and opens those of each payload in one of its shapes; all of them where E2E_FULL is
-// set, as "make browser" does.
+// these pages apart, and opens those of each payload in one of its shapes; with E2E_FULL, which
+// "make browser" sets, it opens all of them.
 func TestBrowserHostilePrompts(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)

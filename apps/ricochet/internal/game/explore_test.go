@@ -28,8 +28,8 @@ import (
 // While that goes on at most one round is active; at rest everything holds that check holds, what
 // was accepted took part, and nothing is left to do.
 //
-// EXPLORE_SCHEDULES sets their number, which is 10,000 in "make -C apps/ricochet soak", EXPLORE_SEED
-// runs one alone.
+// EXPLORE_SCHEDULES sets their number, which is 10,000 in "make -C apps/ricochet soak";
+// EXPLORE_SEED runs one alone.
 func TestExplore(t *testing.T) {
 	t.Parallel()
 	if s := os.Getenv("EXPLORE_SEED"); s != "" {
