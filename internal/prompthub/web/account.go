@@ -38,37 +38,34 @@ type authorPage struct {
 }
 
 // author shows a user and the prompts that he shares.
-func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) author(r *request) error {
 	handle := r.PathValue("handle")
 	if handle == prompthub.Me {
-		goOn(w, r, accountPath)
+		goOn(r, accountPath)
 		return nil
 	}
-	u, err := s.Service.UserByHandle(r.Context(), who, handle)
+	u, err := s.Service.UserByHandle(r.Context(), r.who, handle)
 	if err != nil {
 		return err
 	}
 	v := viewOf(r, "tag", "q", "cursor")
-	p := authorPage{listing: listing{Path: v.path, Query: v.get("q"), Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
+	p := authorPage{listing: listing{view: v, Path: v.path, Query: v.get("q"), Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
 	p.Kept = url.Values{"tag": v.values["tag"]}
 	if p.Query != "" || v.get("tag") != "" {
 		p.Empty = "None of these prompts matches. Search for fewer words or take a tag away."
 	}
-	p.Mine = who.Known() && u.Key == prompt.AuthorKey(prompthub.IDOf(who))
-	if who.Admin() {
+	p.Mine = r.who.Known() && u.Key == prompt.AuthorKey(prompthub.IDOf(r.who))
+	if r.who.Admin() {
 		p.TheirTokens = authorTokens(handle)
 	}
 	p.Uses = s.usesOfAuthor(r, cmp.Or(u.Handle, u.Key))
-	tags, page, err := s.searchAuthor(r, who, v)
-	if err != nil && !p.wrong(err, v) {
-		return err
-	}
-	called, err := s.names(r, who)
+	tags, page, err := s.searchAuthor(r, v)
+	p.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
+	called, err := s.found(r, &p.listing, page, err)
 	if err != nil {
 		return err
 	}
-	p.cards(who, v, page, called, func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) })
-	p.filters(v, tags, called)
+	p.filters(tags, called)
 	if p.Name == "" && len(page.Items) > 0 {
 		p.Name = page.Items[0].AuthorName // as he was called when he wrote the newest
 	}
@@ -76,16 +73,16 @@ func (s *web) author(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	if title == "" {
 		title = "An author"
 	}
-	return s.list(w, r, who, "author", title, p.Wrong, &p)
+	return s.list(r, "author", title, p.Wrong, &p)
 }
 
 // searchAuthor reads what the address of an author's page asks for.
-func (s *web) searchAuthor(r *http.Request, who auth.User, v view) ([]prompt.Tag, prompthub.Page, error) {
+func (s *web) searchAuthor(r *request, v view) ([]prompt.Tag, prompthub.Page, error) {
 	tags, words, err := wanted(v)
 	if err != nil {
 		return tags, prompthub.Page{}, err
 	}
-	p, err := s.Service.ByAuthor(r.Context(), who, prompthub.AuthorSearch{
+	p, err := s.Service.ByAuthor(r.Context(), r.who, prompthub.AuthorSearch{
 		Handle: r.PathValue("handle"), Tags: tags, Words: words, Limit: perPage, Cursor: v.get("cursor"),
 	})
 	return tags, p, err
@@ -101,16 +98,16 @@ type profilePage struct {
 	Errors  map[string]string
 }
 
-func (s *web) profile(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	u, err := s.Service.Profile(r.Context(), who)
+func (s *web) profile(r *request) error {
+	u, err := s.Service.Profile(r.Context(), r.who)
 	if err != nil {
 		return err
 	}
-	return s.showProfile(w, r, who, http.StatusOK, u, nil)
+	return s.showProfile(r, http.StatusOK, u, nil)
 }
 
-func (s *web) showProfile(w http.ResponseWriter, r *http.Request, who auth.User, status int, u prompthub.User, wrong error) error {
-	p := profilePage{Profile: u.Profile, Address: authorAddress(prompthub.IDOf(who)), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
+func (s *web) showProfile(r *request, status int, u prompthub.User, wrong error) error {
+	p := profilePage{Profile: u.Profile, Address: authorAddress(prompthub.IDOf(r.who)), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
 	if p.Chosen {
 		p.Address = Prefix + "/u/" + u.Handle
 	}
@@ -122,22 +119,22 @@ func (s *web) showProfile(w http.ResponseWriter, r *http.Request, who auth.User,
 		}
 	}
 	var err error
-	if p.EraseAt, err = s.Service.ErasedAt(r.Context(), who); err != nil {
+	if p.EraseAt, err = s.Service.ErasedAt(r.Context(), r.who); err != nil {
 		return err
 	}
-	return s.render(w, r, who, status, "profile", "Your profile", p)
+	return s.render(r, status, "profile", "Your profile", p)
 }
 
-func (s *web) putProfile(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) putProfile(r *request) error {
 	sent := prompt.Profile{Handle: r.PostForm.Get("handle"), Name: r.PostForm.Get("name"), About: lf(r.PostForm.Get("about"))}
-	_, err := s.Service.PutProfile(r.Context(), who, sent)
+	_, err := s.Service.PutProfile(r.Context(), r.who, sent)
 	if fault.Of(err) == fault.Invalid {
-		return s.showProfile(w, r, who, http.StatusUnprocessableEntity, prompthub.User{Profile: sent}, err)
+		return s.showProfile(r, http.StatusUnprocessableEntity, prompthub.User{Profile: sent}, err)
 	}
 	if err != nil {
 		return err
 	}
-	goOn(w, r, accountPath+"?done=profile")
+	goOn(r, accountPath+"?done=profile")
 	return nil
 }
 
@@ -172,13 +169,13 @@ type lifetime struct {
 	Checked bool
 }
 
-func (s *web) tokens(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	return s.showTokens(w, r, who, http.StatusOK, tokensPage{}, nil)
+func (s *web) tokens(r *request) error {
+	return s.showTokens(r, http.StatusOK, tokensPage{}, nil)
 }
 
 // showTokens shows the tokens, with what was sent of a new one and is wrong with it.
-func (s *web) showTokens(w http.ResponseWriter, r *http.Request, who auth.User, status int, p tokensPage, wrong error) error {
-	list, err := s.Service.Tokens(r.Context(), who, "")
+func (s *web) showTokens(r *request, status int, p tokensPage, wrong error) error {
+	list, err := s.Service.Tokens(r.Context(), r.who, "")
 	if err != nil {
 		return err
 	}
@@ -204,8 +201,8 @@ func (s *web) showTokens(w http.ResponseWriter, r *http.Request, who auth.User, 
 	for _, n := range []int{7, 30, 90, 365} {
 		p.Days = append(p.Days, lifetime{n, strconv.Itoa(n) == days})
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	return s.render(w, r, who, status, "tokens", "Access tokens", p)
+	r.w.Header().Set("Cache-Control", "no-store")
+	return s.render(r, status, "tokens", "Access tokens", p)
 }
 
 // tokenRows returns tokens as pages below a path list them.
@@ -218,28 +215,28 @@ func (s *web) tokenRows(list []prompthub.Token, path string) []tokenRow {
 }
 
 // createToken makes a token and shows it: it is nowhere to be seen again.
-func (s *web) createToken(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) createToken(r *request) error {
 	days, err := strconv.Atoi(r.PostForm.Get("days"))
 	if err != nil {
 		days = 0 // which the rules refuse
 	}
-	_, text, err := s.Service.CreateToken(r.Context(), who, prompthub.TokenDraft{
+	_, text, err := s.Service.CreateToken(r.Context(), r.who, prompthub.TokenDraft{
 		Name: r.PostForm.Get("name"), Scopes: r.PostForm["scope"], ExpiresAt: s.Now().Add(time.Duration(days) * 24 * time.Hour),
 		Claimed: s.SignIn == Dev,
 	})
 	if correctable(err) {
-		return s.showTokens(w, r, who, http.StatusUnprocessableEntity, tokensPage{}, err)
+		return s.showTokens(r, http.StatusUnprocessableEntity, tokensPage{}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return s.showTokens(w, r, who, http.StatusOK, tokensPage{New: text}, nil)
+	return s.showTokens(r, http.StatusOK, tokensPage{New: text}, nil)
 }
 
-func (s *web) revokeToken(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	if err := s.Service.RevokeToken(r.Context(), who, r.PathValue("token")); err != nil {
+func (s *web) revokeToken(r *request) error {
+	if err := s.Service.RevokeToken(r.Context(), r.who, r.PathValue("token")); err != nil {
 		return err
 	}
-	goOn(w, r, accountPath+"/tokens?done=revoked")
+	goOn(r, accountPath+"/tokens?done=revoked")
 	return nil
 }

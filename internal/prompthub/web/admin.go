@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
@@ -31,14 +30,14 @@ type catalogPage struct {
 	Return prompt.TagInfo // what was sent and is wrong
 }
 
-func (s *web) tagCatalog(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	return s.showTags(w, r, who, http.StatusOK, catalogPage{})
+func (s *web) tagCatalog(r *request) error {
+	return s.showTags(r, http.StatusOK, catalogPage{})
 }
 
-func (s *web) showTags(w http.ResponseWriter, r *http.Request, who auth.User, status int, p catalogPage) error {
+func (s *web) showTags(r *request, status int, p catalogPage) error {
 	if p.Tags == nil {
 		var err error
-		if p.Tags, err = s.Service.Tags(r.Context(), who, true); err != nil {
+		if p.Tags, err = s.Service.Tags(r.Context(), r.who, true); err != nil {
 			return err
 		}
 	}
@@ -46,27 +45,27 @@ func (s *web) showTags(w http.ResponseWriter, r *http.Request, who auth.User, st
 		p.Next = max(p.Next, t.SortOrder)
 	}
 	p.Next += 10
-	return s.render(w, r, who, status, "admin-tags", "Tag catalog", p)
+	return s.render(r, status, "admin-tags", "Tag catalog", p)
 }
 
 // putTag creates a tag or changes one; or, where the form has the whole catalog, those that differ.
-func (s *web) putTag(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) putTag(r *request) error {
 	if r.PostForm.Get("do") == "all" {
-		return s.putTags(w, r, who)
+		return s.putTags(r)
 	}
 	form := r.PostForm
 	sent, err := tagOf(form.Get("tag"), form.Get("name"), form.Get("order"))
 	sent.Active = true
 	if err == nil {
-		_, err = s.Service.PutTag(r.Context(), who, sent)
+		_, err = s.Service.PutTag(r.Context(), r.who, sent)
 	}
 	if fault.Of(err) == fault.Invalid {
-		return s.showTags(w, r, who, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Return: sent})
+		return s.showTags(r, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Return: sent})
 	}
 	if err != nil {
 		return err
 	}
-	goOn(w, r, Prefix+"/admin/tags?done=tag")
+	goOn(r, Prefix+"/admin/tags?done=tag")
 	return nil
 }
 
@@ -92,22 +91,22 @@ const maxPutTags = 50
 
 // putTags changes the tags of the catalog that a form has otherwise. Where one of them is wrong,
 // none is.
-func (s *web) putTags(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	all, err := s.Service.Tags(r.Context(), who, true)
+func (s *web) putTags(r *request) error {
+	all, err := s.Service.Tags(r.Context(), r.who, true)
 	if err != nil {
 		return err
 	}
 	changed, sent, err := differing(all, r.PostForm)
 	for i := 0; i < len(changed) && err == nil; i++ {
-		_, err = s.Service.PutTag(r.Context(), who, changed[i])
+		_, err = s.Service.PutTag(r.Context(), r.who, changed[i])
 	}
 	if fault.Of(err) == fault.Invalid {
-		return s.showTags(w, r, who, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Tags: sent})
+		return s.showTags(r, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Tags: sent})
 	}
 	if err != nil {
 		return err
 	}
-	goOn(w, r, Prefix+"/admin/tags?done=tags")
+	goOn(r, Prefix+"/admin/tags?done=tags")
 	return nil
 }
 
@@ -140,19 +139,11 @@ func differing(all []prompt.TagInfo, form url.Values) (changed, sent []prompt.Ta
 }
 
 // hiddenPrompts shows what moderators have hidden.
-func (s *web) hiddenPrompts(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) hiddenPrompts(r *request) error {
 	v := viewOf(r, "cursor")
-	l := listing{Path: v.path, Empty: "No prompt is hidden."}
-	p, err := s.Service.Hidden(r.Context(), who, perPage, v.get("cursor"))
-	if err != nil && !l.wrong(err, v) {
-		return err
-	}
-	called, err := s.names(r, who)
-	if err != nil {
-		return err
-	}
-	l.cards(who, v, p, called, byTag)
-	return s.list(w, r, who, "admin-hidden", "Hidden prompts", l.Wrong, &l)
+	l := listing{view: v, Path: v.path, Empty: "No prompt is hidden."}
+	p, err := s.Service.Hidden(r.Context(), r.who, perPage, v.get("cursor"))
+	return s.listFound(r, "admin-hidden", "Hidden prompts", &l, p, err)
 }
 
 func authorTokens(handle string) string { return Prefix + "/u/" + url.PathEscape(handle) + "/tokens" }
@@ -165,13 +156,13 @@ type userTokensPage struct {
 }
 
 // tokensOf shows the access tokens of a user.
-func (s *web) tokensOf(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) tokensOf(r *request) error {
 	handle := r.PathValue("handle")
-	u, err := s.Service.UserByHandle(r.Context(), who, handle)
+	u, err := s.Service.UserByHandle(r.Context(), r.who, handle)
 	if err != nil {
 		return err
 	}
-	list, err := s.Service.Tokens(r.Context(), who, handle)
+	list, err := s.Service.Tokens(r.Context(), r.who, handle)
 	if err != nil {
 		return err
 	}
@@ -180,38 +171,38 @@ func (s *web) tokensOf(w http.ResponseWriter, r *http.Request, who auth.User) er
 	}
 	u.Name = cmp.Or(u.Name, "an author")
 	p := userTokensPage{User: u, Author: Prefix + "/u/" + url.PathEscape(handle), Tokens: s.tokenRows(list, authorTokens(handle))}
-	w.Header().Set("Cache-Control", "no-store")
-	return s.render(w, r, who, http.StatusOK, "admin-tokens", "Access tokens of "+u.Name, p)
+	r.w.Header().Set("Cache-Control", "no-store")
+	return s.render(r, http.StatusOK, "admin-tokens", "Access tokens of "+u.Name, p)
 }
 
-func (s *web) revokeTokenOf(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	if err := s.Service.RevokeToken(r.Context(), who, r.PathValue("token")); err != nil {
+func (s *web) revokeTokenOf(r *request) error {
+	if err := s.Service.RevokeToken(r.Context(), r.who, r.PathValue("token")); err != nil {
 		return err
 	}
-	goOn(w, r, authorTokens(r.PathValue("handle"))+"?done=revoked")
+	goOn(r, authorTokens(r.PathValue("handle"))+"?done=revoked")
 	return nil
 }
 
-func (s *web) hide(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) hide(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Hide(r.Context(), who, id, r.PostForm.Get("reason")); err != nil {
+	if err := s.Service.Hide(r.Context(), r.who, id, r.PostForm.Get("reason")); err != nil {
 		return err
 	}
-	goOn(w, r, Prefix+"/admin/hidden?done=hidden")
+	goOn(r, Prefix+"/admin/hidden?done=hidden")
 	return nil
 }
 
-func (s *web) unhide(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) unhide(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Unhide(r.Context(), who, id); err != nil {
+	if err := s.Service.Unhide(r.Context(), r.who, id); err != nil {
 		return err
 	}
-	goOn(w, r, addressOf(id)+"?done=unhidden")
+	goOn(r, addressOf(id)+"?done=unhidden")
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -28,7 +27,7 @@ type section struct {
 	Rows []diffRow    // line by line
 }
 
-func (s *web) compare(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) compare(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
@@ -38,7 +37,7 @@ func (s *web) compare(w http.ResponseWriter, r *http.Request, who auth.User) err
 	if from < 0 || to < 0 {
 		return errNoVersion()
 	}
-	a, b, err := s.Service.Compare(r.Context(), who, id, from, to)
+	a, b, err := s.Service.Compare(r.Context(), r.who, id, from, to)
 	if err != nil {
 		return err
 	}
@@ -46,7 +45,7 @@ func (s *web) compare(w http.ResponseWriter, r *http.Request, who auth.User) err
 	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
 	p.Swap = address(v.path, url.Values{"from": {v.get("to")}, "to": {v.get("from")}})
 	p.Sections, p.Same = sections(a.Content, b.Content, v.get("view") == "split"), a.Content.Same(b.Content)
-	return s.render(w, r, who, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d", from, to), p)
+	return s.render(r, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d", from, to), p)
 }
 
 // sections compares two contents: what people read of them, and what else differs.

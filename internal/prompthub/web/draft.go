@@ -3,13 +3,11 @@ package web
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -117,8 +115,8 @@ func large(list []prompt.Variable) bool {
 }
 
 // form returns a form that shows a draft.
-func (s *web) form(r *http.Request, who auth.User, d prompt.Draft, has []prompt.Tag) (draftForm, error) {
-	all, err := s.Service.Tags(r.Context(), who, false)
+func (s *web) form(r *request, d prompt.Draft, has []prompt.Tag) (draftForm, error) {
+	all, err := s.Service.Tags(r.Context(), r.who, false)
 	if err != nil {
 		return draftForm{}, err
 	}
@@ -148,12 +146,12 @@ func (s *web) form(r *http.Request, who auth.User, d prompt.Draft, has []prompt.
 }
 
 // lookAround looks for prompts that are like a draft, where somebody asks for it.
-func (s *web) lookAround(r *http.Request, who auth.User, f *draftForm, d prompt.Draft, itself prompt.ID) (err error) {
+func (s *web) lookAround(r *request, f *draftForm, d prompt.Draft, itself prompt.ID) (err error) {
 	if r.PostForm.Get("do") != "similar" {
 		return nil
 	}
 	f.Asked, f.Focus = true, "similar"
-	f.Similar, err = s.Service.Similar(r.Context(), who, d.Content(), itself)
+	f.Similar, err = s.Service.Similar(r.Context(), r.who, d.Content(), itself)
 	return err
 }
 
@@ -161,7 +159,7 @@ func (s *web) lookAround(r *http.Request, who auth.User, f *draftForm, d prompt.
 func lf(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // draft reads what was written.
-func draft(r *http.Request) prompt.Draft {
+func draft(r *request) prompt.Draft {
 	get := r.PostForm.Get
 	d := prompt.Draft{
 		Title: get("title"), Name: get("name"), Description: lf(get("description")), Message: lf(get("message")),
@@ -187,7 +185,7 @@ func textAt(list []string, i int) string {
 }
 
 // draftMessages reads the messages of a chat, one more than there may be at most: that is told.
-func draftMessages(r *http.Request) []prompt.Message {
+func draftMessages(r *request) []prompt.Message {
 	var list []prompt.Message
 	texts := r.PostForm["content"]
 	for i, role := range r.PostForm["role"][:min(len(r.PostForm["role"]), prompt.MaxMessages+1)] {
@@ -201,7 +199,7 @@ func draftMessages(r *http.Request) []prompt.Message {
 }
 
 // draftVariables reads declared variables, one more than there may be at most: that is told.
-func draftVariables(r *http.Request) []prompt.Variable {
+func draftVariables(r *request) []prompt.Variable {
 	var list []prompt.Variable
 	form := r.PostForm
 	for i, name := range form["vname"][:min(len(form["vname"]), prompt.MaxVariables+1)] {

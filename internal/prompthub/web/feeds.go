@@ -24,20 +24,20 @@ const (
 
 func (s *web) feeds() {
 	s.handle("GET "+Prefix+"/sitemap.xml", anyone, s.siteMap)
-	for file, write := range map[string]func(http.ResponseWriter, *http.Request, feed) error{atomFile: writeAtom, jsonFile: writeJSONFeed} {
-		s.handle("GET "+Prefix+file, reader, func(w http.ResponseWriter, r *http.Request, who auth.User) error {
-			f, err := s.newestFeed(r, who)
+	for file, write := range map[string]func(*request, feed) error{atomFile: writeAtom, jsonFile: writeJSONFeed} {
+		s.handle("GET "+Prefix+file, reader, func(r *request) error {
+			f, err := s.newestFeed(r)
 			if err != nil {
 				return err
 			}
-			return write(w, r, f)
+			return write(r, f)
 		})
-		s.handle("GET "+Prefix+"/u/{handle}"+file, reader, func(w http.ResponseWriter, r *http.Request, who auth.User) error {
-			f, err := s.authorFeed(r, who)
+		s.handle("GET "+Prefix+"/u/{handle}"+file, reader, func(r *request) error {
+			f, err := s.authorFeed(r)
 			if err != nil {
 				return err
 			}
-			return write(w, r, f)
+			return write(r, f)
 		})
 	}
 }
@@ -49,7 +49,7 @@ const (
 )
 
 // siteMap lists the newest public prompts for search engines, where everyone may read them.
-func (s *web) siteMap(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+func (s *web) siteMap(r *request) error {
 	if !s.PublicRead {
 		return fault.New(fault.NotFound, "there is no such page")
 	}
@@ -61,7 +61,7 @@ func (s *web) siteMap(w http.ResponseWriter, r *http.Request, _ auth.User) error
 		XMLName   xml.Name   `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
 		Locations []location `xml:"url"`
 	}
-	origin := httpjson.Origin(r, s.Public)
+	origin := httpjson.Origin(r.Request, s.Public)
 	site.Locations = []location{{URL: origin + Prefix}}
 	search := prompthub.Search{Order: prompthub.Newest, Limit: sitePage}
 	for range maxSite / sitePage {
@@ -76,7 +76,7 @@ func (s *web) siteMap(w http.ResponseWriter, r *http.Request, _ auth.User) error
 			break
 		}
 	}
-	return writeXML(w, r, "application/xml; charset=utf-8", site)
+	return writeXML(r, "application/xml; charset=utf-8", site)
 }
 
 // A feed is the newest prompts of a list, for programs that look for new ones.
@@ -95,13 +95,13 @@ type feedItem struct {
 }
 
 // newestFeed is of all public prompts, or those with some tags.
-func (s *web) newestFeed(r *http.Request, who auth.User) (feed, error) {
+func (s *web) newestFeed(r *request) (feed, error) {
 	v := viewOf(r, "tag")
 	tags, err := tagsOf(v.get("tag"))
 	if err != nil {
 		return feed{}, err
 	}
-	p, err := s.Service.Search(r.Context(), who, prompthub.Search{Order: prompthub.Newest, Tags: tags, Limit: perPage})
+	p, err := s.Service.Search(r.Context(), r.who, prompthub.Search{Order: prompthub.Newest, Tags: tags, Limit: perPage})
 	if err != nil {
 		return feed{}, err
 	}
@@ -113,9 +113,9 @@ func (s *web) newestFeed(r *http.Request, who auth.User) (feed, error) {
 }
 
 // authorFeed is of the public prompts of a user.
-func (s *web) authorFeed(r *http.Request, who auth.User) (feed, error) {
+func (s *web) authorFeed(r *request) (feed, error) {
 	handle := r.PathValue("handle")
-	p, err := s.Service.ByAuthor(r.Context(), who, prompthub.AuthorSearch{Handle: handle, Limit: perPage})
+	p, err := s.Service.ByAuthor(r.Context(), r.who, prompthub.AuthorSearch{Handle: handle, Limit: perPage})
 	f := feed{title: "PromptHub", home: Prefix + "/u/" + handle}
 	if len(p.Items) > 0 {
 		f.title += ": " + p.Items[0].AuthorName
@@ -124,8 +124,8 @@ func (s *web) authorFeed(r *http.Request, who auth.User) (feed, error) {
 }
 
 // feed completes a feed with a page of its list.
-func (s *web) feed(r *http.Request, f feed, p prompthub.Page) feed {
-	origin := httpjson.Origin(r, s.Public)
+func (s *web) feed(r *request, f feed, p prompthub.Page) feed {
+	origin := httpjson.Origin(r.Request, s.Public)
 	f.home, f.self = origin+f.home, origin+r.URL.RequestURI()
 	for _, v := range p.Items {
 		item := feedItem{
@@ -180,7 +180,7 @@ type atomCategory struct {
 	Term string `xml:"term,attr"`
 }
 
-func writeAtom(w http.ResponseWriter, r *http.Request, f feed) error {
+func writeAtom(r *request, f feed) error {
 	doc := atomFeed{
 		Title: f.title, ID: f.home, Updated: stamp(f.updated()),
 		Links: []atomLink{{"alternate", f.home}, {"self", f.self}},
@@ -195,15 +195,15 @@ func writeAtom(w http.ResponseWriter, r *http.Request, f feed) error {
 		}
 		doc.Entries = append(doc.Entries, entry)
 	}
-	return writeXML(w, r, "application/atom+xml; charset=utf-8", doc)
+	return writeXML(r, "application/atom+xml; charset=utf-8", doc)
 }
 
-func writeXML(w http.ResponseWriter, r *http.Request, kind string, doc any) error {
+func writeXML(r *request, kind string, doc any) error {
 	b, err := xml.Marshal(doc)
 	if err != nil {
 		return err
 	}
-	return writeFile(w, r, kind, append([]byte(xml.Header), b...))
+	return writeFile(r, kind, append([]byte(xml.Header), b...))
 }
 
 type jsonFeed struct {
@@ -229,7 +229,7 @@ type jsonFeedAuthor struct {
 	Name string `json:"name"`
 }
 
-func writeJSONFeed(w http.ResponseWriter, r *http.Request, f feed) error {
+func writeJSONFeed(r *request, f feed) error {
 	doc := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.title, Home: f.home, Self: f.self, Items: []jsonFeedItem{}}
 	for _, item := range f.items {
 		doc.Items = append(doc.Items, jsonFeedItem{
@@ -241,12 +241,12 @@ func writeJSONFeed(w http.ResponseWriter, r *http.Request, f feed) error {
 	if err := json.NewEncoder(&b).Encode(doc); err != nil {
 		return err
 	}
-	return writeFile(w, r, "application/feed+json; charset=utf-8", b.Bytes())
+	return writeFile(r, "application/feed+json; charset=utf-8", b.Bytes())
 }
 
-func writeFile(w http.ResponseWriter, r *http.Request, kind string, body []byte) error {
-	w.Header().Set("Content-Type", kind)
-	send(w, r, http.StatusOK, body, func() []byte { return compress(body, gzip.DefaultCompression) })
+func writeFile(r *request, kind string, body []byte) error {
+	r.w.Header().Set("Content-Type", kind)
+	send(r.w, r.Request, http.StatusOK, body, func() []byte { return compress(body, gzip.DefaultCompression) })
 	return nil
 }
 

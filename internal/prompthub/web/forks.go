@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
@@ -17,7 +16,7 @@ func (s *web) forks() {
 }
 
 // fork makes a private copy of a prompt.
-func (s *web) fork(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) fork(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
@@ -26,11 +25,11 @@ func (s *web) fork(w http.ResponseWriter, r *http.Request, who auth.User) error 
 	if key != "" {
 		key = "page " + key
 	}
-	v, _, err := s.Service.Fork(r.Context(), who, id, prompthub.WantedVersion{}, key)
+	v, _, err := s.Service.Fork(r.Context(), r.who, id, prompthub.WantedVersion{}, key)
 	if err != nil {
 		return err
 	}
-	goOn(w, r, addressOf(v.ID)+"?done=forked")
+	goOn(r, addressOf(v.ID)+"?done=forked")
 	return nil
 }
 
@@ -43,15 +42,15 @@ type origin struct {
 }
 
 // originOf returns where a prompt comes from, nil where it was forked from none.
-func (s *web) originOf(r *http.Request, who auth.User, v prompthub.View) (*origin, error) {
+func (s *web) originOf(r *request, v prompthub.View) (*origin, error) {
 	if v.Origin.ID == "" {
 		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
 	}
 	o := &origin{Origin: v.Origin, Link: addressOf(v.Origin.ID)}
-	if v.AuthorID != prompthub.IDOf(who) {
+	if v.AuthorID != prompthub.IDOf(r.who) {
 		return o, nil
 	}
-	u, err := s.Service.Upstream(r.Context(), who, v.ID)
+	u, err := s.Service.Upstream(r.Context(), r.who, v.ID)
 	o.Upstream, o.Changed = addressOf(v.ID)+"/upstream", u.Changed()
 	return o, err
 }
@@ -68,17 +67,17 @@ type upstreamPage struct {
 	Clashes  []fault.Field
 }
 
-func (s *web) upstream(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	return s.showUpstream(w, r, who, http.StatusOK, nil)
+func (s *web) upstream(r *request) error {
+	return s.showUpstream(r, http.StatusOK, nil)
 }
 
-func (s *web) showUpstream(w http.ResponseWriter, r *http.Request, who auth.User, status int, wrong error) error {
+func (s *web) showUpstream(r *request, status int, wrong error) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
 	p := upstreamPage{Address: addressOf(id)}
-	if p.Upstream, err = s.Service.Upstream(r.Context(), who, id); err != nil {
+	if p.Upstream, err = s.Service.Upstream(r.Context(), r.who, id); err != nil {
 		return err
 	}
 	v := viewOf(r, "view")
@@ -92,11 +91,11 @@ func (s *web) showUpstream(w http.ResponseWriter, r *http.Request, who auth.User
 		text, fields := describe(wrong)
 		p.Wrong, p.Clashes = sentence(text), fields
 	}
-	return s.render(w, r, who, status, "upstream", "What changed there", p)
+	return s.render(r, status, "upstream", "What changed there", p)
 }
 
 // merge takes over what changed. What both changed is shown, to be decided.
-func (s *web) merge(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) merge(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
@@ -105,13 +104,13 @@ func (s *web) merge(w http.ResponseWriter, r *http.Request, who auth.User) error
 	if take != "" && take != prompthub.Mine && take != prompthub.Theirs {
 		return fault.New(fault.Invalid, "choose mine or theirs")
 	}
-	_, err = s.Service.MergeUpstream(r.Context(), who, id, take)
+	_, err = s.Service.MergeUpstream(r.Context(), r.who, id, take)
 	if fault.Of(err) == fault.Conflict {
-		return s.showUpstream(w, r, who, http.StatusConflict, err)
+		return s.showUpstream(r, http.StatusConflict, err)
 	}
 	if err != nil {
 		return err
 	}
-	goOn(w, r, addressOf(id)+"?done=merged")
+	goOn(r, addressOf(id)+"?done=merged")
 	return nil
 }

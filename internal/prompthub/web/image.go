@@ -22,7 +22,6 @@ import (
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -42,15 +41,15 @@ func (s *web) images() {
 }
 
 // image answers with the picture of a prompt that everyone may read.
-func (s *web) image(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	v, err := s.get(r, who)
+func (s *web) image(r *request) error {
+	v, err := s.get(r)
 	if err != nil {
 		return err
 	}
 	if !v.Listed() {
 		return fault.New(fault.NotFound, "only public prompts have a picture")
 	}
-	called, err := s.names(r, who)
+	called, err := s.names(r)
 	if err != nil {
 		return err
 	}
@@ -59,21 +58,21 @@ func (s *web) image(w http.ResponseWriter, r *http.Request, who auth.User) error
 	for _, t := range v.Tags[:min(len(v.Tags), 3)] {
 		c.foot += "  ·  " + called.of(t)
 	}
-	h := w.Header()
+	h := r.w.Header()
 	h.Set("Content-Type", "image/png")
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // other sites show it
 	tag := c.etag()
 	h.Set("ETag", tag)
 	if strings.Contains(r.Header.Get("If-None-Match"), tag) {
-		w.WriteHeader(http.StatusNotModified)
+		r.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	b, err := s.painter.paint(c)
 	if err != nil {
 		return err
 	}
-	_, _ = w.Write(b)
+	_, _ = r.w.Write(b)
 	return nil
 }
 

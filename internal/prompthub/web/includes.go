@@ -1,9 +1,6 @@
 package web
 
 import (
-	"net/http"
-
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
@@ -29,13 +26,13 @@ const maxNeighbors = 10
 
 // relatedTo puts what a prompt includes into its places, for those who may read it, and returns
 // what there is to say of that. Its author is told what includes it, too.
-func (s *web) relatedTo(r *http.Request, who auth.User, v *prompthub.View) (rel related, err error) {
-	if v.AuthorID == prompthub.IDOf(who) {
-		if rel, err = s.usersOf(r, who, *v); err != nil {
+func (s *web) relatedTo(r *request, v *prompthub.View) (rel related, err error) {
+	if v.AuthorID == prompthub.IDOf(r.who) {
+		if rel, err = s.usersOf(r, *v); err != nil {
 			return rel, err
 		}
 	}
-	whole, err := s.Service.Resolve(r.Context(), who, *v)
+	whole, err := s.Service.Resolve(r.Context(), r.who, *v)
 	switch {
 	case fault.Of(err) == fault.Conflict:
 		text, _ := describe(err)
@@ -52,8 +49,8 @@ func (s *web) relatedTo(r *http.Request, who auth.User, v *prompthub.View) (rel 
 }
 
 // usersOf returns what includes a prompt.
-func (s *web) usersOf(r *http.Request, who auth.User, v prompthub.View) (rel related, err error) {
-	uses, more, err := s.Service.UsesOf(r.Context(), who, v)
+func (s *web) usersOf(r *request, v prompthub.View) (rel related, err error) {
+	uses, more, err := s.Service.UsesOf(r.Context(), r.who, v)
 	rel.More = more || len(uses) > maxNeighbors
 	for _, u := range uses[:min(len(uses), maxNeighbors)] {
 		rel.UsedBy = append(rel.UsedBy, neighborOf(u.ID, u.Name, u.Version))

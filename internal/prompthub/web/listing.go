@@ -19,7 +19,7 @@ type view struct {
 }
 
 // viewOf reads the state out of an address; what is no part of it is dropped.
-func viewOf(r *http.Request, keys ...string) view {
+func viewOf(r *request, keys ...string) view {
 	v := view{r.URL.Path, url.Values{}}
 	for _, key := range keys {
 		if value := strings.TrimSpace(r.URL.Query().Get(key)); value != "" {
@@ -69,6 +69,8 @@ func (v view) choices(key string, names ...[2]string) []choice {
 
 // A listing is a page of a list.
 type listing struct {
+	view    view
+	tagged  func(prompt.Tag) string // what a tag of a card leads to; nil: public prompts with it
 	Path    string
 	Query   string // what titles are searched for
 	Texts   bool   // texts are, too
@@ -121,8 +123,8 @@ func (n names) of(t prompt.Tag) string {
 }
 
 // names returns what the catalog calls tags.
-func (s *web) names(r *http.Request, who auth.User) (names, error) {
-	all, err := s.Service.Tags(r.Context(), who, false)
+func (s *web) names(r *request) (names, error) {
+	all, err := s.Service.Tags(r.Context(), r.who, false)
 	n := make(names, len(all))
 	for _, t := range all {
 		n[t.Tag] = t.DisplayName
@@ -134,7 +136,11 @@ func (s *web) names(r *http.Request, who auth.User) (names, error) {
 func byTag(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) }
 
 // cards fits a page of prompts into a listing.
-func (l *listing) cards(who auth.User, v view, p prompthub.Page, called names, tag func(prompt.Tag) string) {
+func (l *listing) cards(who auth.User, p prompthub.Page, called names) {
+	v, tag := l.view, l.tagged
+	if tag == nil {
+		tag = byTag
+	}
 	for _, item := range p.Items {
 		c := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage}
 		for _, t := range item.Tags {
@@ -158,7 +164,8 @@ func (l *listing) cards(who auth.User, v view, p prompthub.Page, called names, t
 const maxOffered = 8
 
 // filters offers what narrows a list down, out of the list itself: that costs no read.
-func (l *listing) filters(v view, tags []prompt.Tag, called names) {
+func (l *listing) filters(tags []prompt.Tag, called names) {
+	v := l.view
 	for _, t := range tags {
 		l.Filters = append(l.Filters, choice{called.of(t), v.with("tag", minus(tags, t)), true})
 	}
@@ -177,26 +184,39 @@ func (l *listing) filters(v view, tags []prompt.Tag, called names) {
 	}
 }
 
+// found fits what was found into a listing, and says what the catalog calls tags. Where what the
+// address says was wrong, the listing says so in its place; any other error is returned.
+func (s *web) found(r *request, l *listing, p prompthub.Page, err error) (names, error) {
+	if kind := fault.Of(err); err != nil && (kind == fault.Malformed || kind == fault.Invalid) {
+		l.Wrong, l.Start = reason(err), l.view.with("cursor", "")
+	} else if err != nil {
+		return nil, err
+	}
+	called, err := s.names(r)
+	if err == nil {
+		l.cards(r.who, p, called)
+	}
+	return called, err
+}
+
+// listFound answers with a list of what was found, where nothing narrows it down.
+func (s *web) listFound(r *request, name, title string, l *listing, p prompthub.Page, err error) error {
+	if _, err := s.found(r, l, p, err); err != nil {
+		return err
+	}
+	return s.list(r, name, title, l.Wrong, l)
+}
+
 // list answers with a list: the whole page, or only what changes with its state.
-func (s *web) list(w http.ResponseWriter, r *http.Request, who auth.User, name, title, wrong string, body any) error {
+func (s *web) list(r *request, name, title, wrong string, body any) error {
 	status := http.StatusOK
 	if wrong != "" {
 		status = http.StatusBadRequest
 	}
 	if r.URL.Query().Get("part") == "results" {
-		return s.write(w, r, status, name, "results", page{User: who, Body: body})
+		return s.write(r, status, name, "results", page{User: r.who, Body: body})
 	}
-	return s.render(w, r, who, status, name, title, body)
-}
-
-// wrong reports whether an error is about what the address of a list says. Then the list says so in
-// its place.
-func (l *listing) wrong(err error, v view) bool {
-	if kind := fault.Of(err); err == nil || kind != fault.Malformed && kind != fault.Invalid {
-		return false
-	}
-	l.Wrong, l.Start = reason(err), v.with("cursor", "")
-	return true
+	return s.render(r, status, name, title, body)
 }
 
 // reason returns what a user did wrong.

@@ -27,27 +27,24 @@ var orders = [][2]string{
 }
 
 // catalog shows public prompts.
-func (s *web) catalog(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) catalog(r *request) error {
 	v := viewOf(r, "sort", "tag", "q", "in", "cursor")
-	l := listing{Path: v.path, Query: v.get("q"), Choices: v.choices("sort", orders...), Texts: true}
+	l := listing{view: v, Path: v.path, Query: v.get("q"), Choices: v.choices("sort", orders...), Texts: true}
 	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"], "in": v.values["in"]}
 	if l.Query != "" {
 		l.Choices = append(l.Choices, v.titlesOnly())
 	}
 	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
-	tags, p, err := s.search(r, who, v)
-	if err != nil && !l.wrong(err, v) {
-		return err
-	}
-	called, err := s.names(r, who)
+	tags, p, err := s.search(r, v)
+	l.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
+	called, err := s.found(r, &l, p, err)
 	if err != nil {
 		return err
 	}
-	l.cards(who, v, p, called, func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) })
-	l.filters(v, tags, called)
-	l.nothing(who, len(tags) > 0)
+	l.filters(tags, called)
+	l.nothing(r.who, len(tags) > 0)
 	l.Feeds = feedsOf(Prefix, tags)
-	return s.list(w, r, who, "catalog", "Prompts", l.Wrong, &l)
+	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
 }
 
 // inTitles is how addresses say that texts are not searched.
@@ -82,7 +79,7 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 }
 
 // search reads what an address asks for.
-func (s *web) search(r *http.Request, who auth.User, v view) ([]prompt.Tag, prompthub.Page, error) {
+func (s *web) search(r *request, v view) ([]prompt.Tag, prompthub.Page, error) {
 	tags, words, err := wanted(v)
 	if err != nil {
 		return tags, prompthub.Page{}, err
@@ -91,7 +88,7 @@ func (s *web) search(r *http.Request, who auth.User, v view) ([]prompt.Tag, prom
 	if sort := v.get("sort"); slices.ContainsFunc(orders, func(o [2]string) bool { return o[0] == sort }) {
 		order = cmp.Or(prompthub.Order(sort), prompthub.Newest)
 	}
-	p, err := s.Service.Search(r.Context(), who, prompthub.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Limit: perPage, Cursor: v.get("cursor")})
+	p, err := s.Service.Search(r.Context(), r.who, prompthub.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Limit: perPage, Cursor: v.get("cursor")})
 	return tags, p, err
 }
 
@@ -158,14 +155,14 @@ type countedTag struct {
 }
 
 // tags shows the whole catalog of tags, to choose from.
-func (s *web) tags(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) tags(r *request) error {
 	v := viewOf(r, "sort", "tag", "q", "in")
 	v.path = Prefix
 	chosen, err := tagsOf(v.get("tag"))
 	if err != nil {
 		return err
 	}
-	catalog, err := s.Service.Catalog(r.Context(), who, false)
+	catalog, err := s.Service.Catalog(r.Context(), r.who, false)
 	if err != nil {
 		return err
 	}
@@ -177,13 +174,13 @@ func (s *web) tags(w http.ResponseWriter, r *http.Request, who auth.User) error 
 		}
 		page.Tags = append(page.Tags, countedTag{c, t.Prompts})
 	}
-	return s.render(w, r, who, http.StatusOK, "tags", "All tags", page)
+	return s.render(r, http.StatusOK, "tags", "All tags", page)
 }
 
 // mine shows the prompts of the caller.
-func (s *web) mine(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) mine(r *request) error {
 	v := viewOf(r, "show", "sort", "q", "cursor")
-	l := listing{Path: v.path, Query: v.get("q"), Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
+	l := listing{view: v, Path: v.path, Query: v.get("q"), Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
 	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"}, [2]string{"deleted", "Deleted"})
 	l.Empty = map[string]string{
 		"": "You have written no prompt yet.", "public": "You have shared no prompt yet.",
@@ -202,56 +199,32 @@ func (s *web) mine(w http.ResponseWriter, r *http.Request, who auth.User) error 
 	case "deleted":
 		q.Deleted = true
 	}
-	p, err := s.findMine(r, who, v, q)
-	if err != nil && !l.wrong(err, v) {
-		return err
-	}
-	called, err := s.names(r, who)
-	if err != nil {
-		return err
-	}
-	l.cards(who, v, p, called, byTag)
-	return s.list(w, r, who, "mine", "My prompts", l.Wrong, &l)
+	p, err := s.findMine(r, v, q)
+	return s.listFound(r, "mine", "My prompts", &l, p, err)
 }
 
-func (s *web) findMine(r *http.Request, who auth.User, v view, q prompthub.MineQuery) (prompthub.Page, error) {
+func (s *web) findMine(r *request, v view, q prompthub.MineQuery) (prompthub.Page, error) {
 	var err error
 	if q.Words, err = prompt.ParseQuery(v.get("q")); err != nil {
 		return prompthub.Page{}, err
 	}
-	return s.Service.Mine(r.Context(), who, q)
+	return s.Service.Mine(r.Context(), r.who, q)
 }
 
 // myVotes shows what the caller voted on.
-func (s *web) myVotes(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) myVotes(r *request) error {
 	v := viewOf(r, "value", "cursor")
-	l := listing{Path: v.path, Empty: "You have not voted yet.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	l := listing{view: v, Path: v.path, Empty: "You have not voted yet.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
 	l.Choices = v.choices("value", [2]string{"", "All"}, [2]string{"like", "Liked"}, [2]string{"dislike", "Disliked"})
 	value, _ := prompt.ParseVote(v.get("value")) // anything else is all
-	p, err := s.Service.MyVotes(r.Context(), who, value, perPage, v.get("cursor"))
-	if err != nil && !l.wrong(err, v) {
-		return err
-	}
-	called, err := s.names(r, who)
-	if err != nil {
-		return err
-	}
-	l.cards(who, v, p, called, byTag)
-	return s.list(w, r, who, "votes", "My votes", l.Wrong, &l)
+	p, err := s.Service.MyVotes(r.Context(), r.who, value, perPage, v.get("cursor"))
+	return s.listFound(r, "votes", "My votes", &l, p, err)
 }
 
 // favorites shows what the caller keeps.
-func (s *web) favorites(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) favorites(r *request) error {
 	v := viewOf(r, "cursor")
-	l := listing{Path: v.path, Empty: "You have no favorites yet. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
-	p, err := s.Service.Favorites(r.Context(), who, perPage, v.get("cursor"))
-	if err != nil && !l.wrong(err, v) {
-		return err
-	}
-	called, err := s.names(r, who)
-	if err != nil {
-		return err
-	}
-	l.cards(who, v, p, called, byTag)
-	return s.list(w, r, who, "favorites", "Favorites", l.Wrong, &l)
+	l := listing{view: v, Path: v.path, Empty: "You have no favorites yet. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	p, err := s.Service.Favorites(r.Context(), r.who, perPage, v.get("cursor"))
+	return s.listFound(r, "favorites", "Favorites", &l, p, err)
 }

@@ -27,14 +27,14 @@ func (s *web) prompts() {
 }
 
 // idOf returns the prompt that an address names.
-func idOf(r *http.Request) (prompt.ID, error) { return prompt.FindID(r.PathValue("id")) }
+func idOf(r *request) (prompt.ID, error) { return prompt.FindID(r.PathValue("id")) }
 
-func (s *web) get(r *http.Request, who auth.User) (prompthub.View, error) {
+func (s *web) get(r *request) (prompthub.View, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return prompthub.View{}, err
 	}
-	return s.Service.Get(r.Context(), who, id)
+	return s.Service.Get(r.Context(), r.who, id)
 }
 
 func addressOf(id prompt.ID) string { return Prefix + "/prompts/" + string(id) }
@@ -89,7 +89,7 @@ func (b *budget) take(n int) bool {
 
 // prompt shows a prompt, with the values that a form sent for its variables. Nothing is kept of
 // them.
-func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) prompt(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
@@ -98,43 +98,43 @@ func (s *web) prompt(w http.ResponseWriter, r *http.Request, who auth.User) erro
 	var favors bool
 	g, ctx := errgroup.WithContext(r.Context())
 	g.Go(func() (err error) {
-		v, err = s.Service.GetVersion(ctx, who, id, prompthub.WantedVersion{Label: prompt.Latest})
+		v, err = s.Service.GetVersion(ctx, r.who, id, prompthub.WantedVersion{Label: prompt.Latest})
 		return err
 	})
 	g.Go(func() (err error) {
-		favors, err = s.Service.IsFavorite(ctx, who, id)
+		favors, err = s.Service.IsFavorite(ctx, r.who, id)
 		return err
 	})
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	rel, err := s.relatedTo(r, who, &v)
+	rel, err := s.relatedTo(r, &v)
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == prompthub.IDOf(who), Fill: s.fill(v.Content(), r), Related: rel, Favors: favors}
-	p.Ballot, p.Chips = ballotOf(who, v, p.Address), chipsOf(p.Address, v.Labels)
-	called, err := s.names(r, who)
+	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == prompthub.IDOf(r.who), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
+	p.Ballot, p.Chips = ballotOf(r.who, v, p.Address), chipsOf(p.Address, v.Labels)
+	called, err := s.names(r)
 	if err != nil {
 		return err
 	}
 	for _, t := range v.Tags {
 		p.Topics = append(p.Topics, choice{Name: called.of(t), Link: byTag(t)})
 	}
-	if p.From, err = s.originOf(r, who, v); err != nil {
+	if p.From, err = s.originOf(r, v); err != nil {
 		return err
 	}
-	p.URL = httpjson.Origin(r, s.Public) + p.Address
+	p.URL = httpjson.Origin(r.Request, s.Public) + p.Address
 	p.Shared = s.PublicRead && v.Listed()
-	p.MayFork, p.Key = who.Known() && !v.Deleted(), rand.Text()
-	p.Uses, p.Exports = s.usesOfPrompt(r, who, v), exports(p.Address)
+	p.MayFork, p.Key = r.who.Known() && !v.Deleted(), rand.Text()
+	p.Uses, p.Exports = s.usesOfPrompt(r, v), exports(p.Address)
 	status := http.StatusOK
 	if (p.Fill.Wrong != "" || rel.Broken != "") && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity
 	}
 	s.fit(&p)
 	p.Reading.show(p.Address, r)
-	return s.render(w, r, who, status, "prompt", v.Title, p)
+	return s.render(r, status, "prompt", v.Title, p)
 }
 
 // room returns how many bytes a page has for contents of so many bytes.
@@ -176,7 +176,7 @@ func ballotOf(who auth.User, v prompthub.View, back string) ballot {
 func (b ballot) Shown() bool { return b.MayVote || b.Likes+b.Dislikes > 0 }
 
 // vote sets the caller's vote. A script is answered with the votes that there are now.
-func (s *web) vote(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) vote(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
@@ -185,16 +185,16 @@ func (s *web) vote(w http.ResponseWriter, r *http.Request, who auth.User) error 
 	if !ok {
 		return fault.New(fault.Invalid, "vote like, dislike or none")
 	}
-	b, err := s.Service.Vote(r.Context(), who, id, value)
+	b, err := s.Service.Vote(r.Context(), r.who, id, value)
 	if err != nil {
 		return err
 	}
 	if !wantsJSON(r) {
-		goOn(w, r, back(r.PostForm.Get("back")))
+		goOn(r, back(r.PostForm.Get("back")))
 		return nil
 	}
-	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(struct {
+	r.w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(r.w).Encode(struct {
 		Value    string `json:"value"`
 		Likes    int32  `json:"likes"`
 		Dislikes int32  `json:"dislikes"`
@@ -202,55 +202,55 @@ func (s *web) vote(w http.ResponseWriter, r *http.Request, who auth.User) error 
 }
 
 // favorite makes a prompt a favorite of the caller's, or takes that back.
-func (s *web) favorite(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) favorite(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
 	is := r.PostForm.Get("favorite") != "no"
-	if err := s.Service.Favorite(r.Context(), who, id, is); err != nil {
+	if err := s.Service.Favorite(r.Context(), r.who, id, is); err != nil {
 		return err
 	}
 	if wantsJSON(r) {
-		w.WriteHeader(http.StatusNoContent)
+		r.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	goOn(w, r, addressOf(id))
+	goOn(r, addressOf(id))
 	return nil
 }
 
 // setVisibility publishes a prompt or takes it back, whatever else was edited meanwhile.
-func (s *web) setVisibility(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) setVisibility(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
 	to := prompt.Visibility(r.PostForm.Get("to"))
-	if _, err := s.Service.Patch(r.Context(), who, id, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &to}); err != nil {
+	if _, err := s.Service.Patch(r.Context(), r.who, id, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &to}); err != nil {
 		return err
 	}
-	goOn(w, r, addressOf(id)+"?done="+string(to))
+	goOn(r, addressOf(id)+"?done="+string(to))
 	return nil
 }
 
-func (s *web) delete(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) delete(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Delete(r.Context(), who, id); err != nil {
+	if err := s.Service.Delete(r.Context(), r.who, id); err != nil {
 		return err
 	}
-	goOn(w, r, Prefix+"/mine?show=deleted&done=deleted")
+	goOn(r, Prefix+"/mine?show=deleted&done=deleted")
 	return nil
 }
 
-func (s *web) restore(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) restore(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
-	_, former, err := s.Service.Restore(r.Context(), who, id)
+	_, former, err := s.Service.Restore(r.Context(), r.who, id)
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (s *web) restore(w http.ResponseWriter, r *http.Request, who auth.User) err
 	if former != "" {
 		what = "renamed"
 	}
-	goOn(w, r, addressOf(id)+"?done="+what)
+	goOn(r, addressOf(id)+"?done="+what)
 	return nil
 }
 

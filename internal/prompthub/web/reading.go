@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"html/template"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -50,7 +49,7 @@ func readingOf(c prompt.Content, texts [][]prompt.Part) reading {
 }
 
 // show sets how a page at an address shows the passages first: as the request asks for.
-func (r *reading) show(address string, request *http.Request) {
+func (r *reading) show(address string, request *request) {
 	r.Address = address
 	r.Source = r.Plain || request.URL.Query().Get("view") == "source"
 }

@@ -87,10 +87,10 @@ var done = map[string]string{
 }
 
 // render answers with a page.
-func (s *web) render(w http.ResponseWriter, r *http.Request, who auth.User, status int, name, title string, body any) error {
-	p := page{Name: name, Title: title, User: who, Here: here(r), Done: done[r.URL.Query().Get("done")], Body: body}
+func (s *web) render(r *request, status int, name, title string, body any) error {
+	p := page{Name: name, Title: title, User: r.who, Here: here(r), Done: done[r.URL.Query().Get("done")], Body: body}
 	if h, ok := body.(headed); ok && status == http.StatusOK {
-		p.Head = h.head(httpjson.Origin(r, s.Public))
+		p.Head = h.head(httpjson.Origin(r.Request, s.Public))
 	}
 	switch s.SignIn {
 	case Platform:
@@ -101,24 +101,24 @@ func (s *web) render(w http.ResponseWriter, r *http.Request, who auth.User, stat
 		p.SignIn = "provider"
 	case Nowhere:
 	}
-	return s.write(w, r, status, name, "frame", p)
+	return s.write(r, status, name, "frame", p)
 }
 
 // write answers with one template of a page. It is rendered before the answer begins, so that a
 // failure is an error page.
-func (s *web) write(w http.ResponseWriter, r *http.Request, status int, name, part string, data any) error {
+func (s *web) write(r *request, status int, name, part string, data any) error {
 	var b bytes.Buffer
 	if err := s.templates[name].ExecuteTemplate(&b, part, data); err != nil {
 		return fmt.Errorf("render %s: %w", name, err)
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	send(w, r, status, b.Bytes(), func() []byte { return compress(b.Bytes(), gzip.DefaultCompression) })
+	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	send(r.w, r.Request, status, b.Bytes(), func() []byte { return compress(b.Bytes(), gzip.DefaultCompression) })
 	return nil
 }
 
 // here returns the address of a page, to come back to; that of a form is the page it stands on. A
 // form of which nobody knows who sent it was not read: then the browser says where it stands.
-func here(r *http.Request) string {
+func here(r *request) string {
 	if r.Method == http.MethodPost {
 		if address := r.PostForm.Get("back"); address != "" {
 			return back(address)
@@ -148,32 +148,32 @@ type failure struct {
 
 // fail answers with an error: to a script as a problem document, to a reader as a page. Who is
 // nobody is asked to sign in.
-func (s *web) fail(w http.ResponseWriter, r *http.Request, who auth.User, err error) {
+func (s *web) fail(r *request, err error) {
 	p := httpjson.Describe(r.Context(), err)
-	httpjson.HangUp(w, r)
+	httpjson.HangUp(r.w, r.Request)
 	for name, values := range p.GetHeaders() {
-		w.Header()[name] = values
+		r.w.Header()[name] = values
 	}
 	if wantsJSON(r) {
-		httpjson.WriteProblem(w, p)
+		httpjson.WriteProblem(r.w, p)
 		return
 	}
 	if fault.Of(err) == fault.Unauthenticated {
-		w.Header().Del("WWW-Authenticate") // a browser has no bearer token to ask its user for
-		err = s.render(w, r, who, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: sentence(p.Detail)})
+		r.w.Header().Del("WWW-Authenticate") // a browser has no bearer token to ask its user for
+		err = s.render(r, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: sentence(p.Detail)})
 	} else {
 		f := failure{Status: p.Status, Text: sentence(p.Detail), Fields: p.Errors, Request: p.RequestID, Again: p.GetHeaders().Get("Retry-After") != ""}
 		if r.Method == http.MethodPost && p.Status != http.StatusNotFound {
 			f.Back = here(r)
 		}
-		err = s.render(w, r, who, p.Status, "error", p.Title, f)
+		err = s.render(r, p.Status, "error", p.Title, f)
 	}
 	if err != nil {
-		httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))
+		httpjson.WriteProblem(r.w, httpjson.Describe(r.Context(), err))
 	}
 }
 
-func wantsJSON(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }
+func wantsJSON(r *request) bool { return r.Header.Get("Accept") == "application/json" }
 
 // sentence returns the text of an error as a page shows it.
 func sentence(s string) string {

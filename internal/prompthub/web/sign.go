@@ -31,22 +31,23 @@ func (s *web) signing() {
 }
 
 // start is a link and no form: the policy of the pages keeps forms from leading to another site.
-func (s *web) start(w http.ResponseWriter, r *http.Request, _ auth.User) error {
-	return s.Sessions.SignIn(w, r, back(r.URL.Query().Get("back")))
+func (s *web) start(r *request) error {
+	return s.Sessions.SignIn(r.w, r.Request, back(r.URL.Query().Get("back")))
 }
 
-func (s *web) callback(w http.ResponseWriter, r *http.Request, _ auth.User) error {
-	address, err := s.Sessions.Callback(w, r)
+func (s *web) callback(r *request) error {
+	address, err := s.Sessions.Callback(r.w, r.Request)
 	if err == nil {
-		goOn(w, r, back(address))
+		goOn(r, back(address))
 	}
 	return err
 }
 
 // leave ends the session here, and shows where the one of the provider is ended.
-func (s *web) leave(w http.ResponseWriter, r *http.Request, _ auth.User) error {
-	form := signInForm{Back: Prefix, Reason: "You are signed out here.", Provider: s.Sessions.SignOut(w, r)}
-	return s.render(w, r, auth.User{}, http.StatusOK, "signin", "Signed out", form)
+func (s *web) leave(r *request) error {
+	form := signInForm{Back: Prefix, Reason: "You are signed out here.", Provider: s.Sessions.SignOut(r.w, r.Request)}
+	r.who = auth.User{}
+	return s.render(r, http.StatusOK, "signin", "Signed out", form)
 }
 
 // identify says who is calling. A session may be renewed by the way. In dev mode the cookie is read
@@ -87,12 +88,12 @@ func saying(r *http.Request, claim url.Values) *http.Request {
 	return as.WithContext(r.Context())
 }
 
-func (s *web) signInPage(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	if who.Known() {
-		goOn(w, r, back(r.URL.Query().Get("back")))
+func (s *web) signInPage(r *request) error {
+	if r.who.Known() {
+		goOn(r, back(r.URL.Query().Get("back")))
 		return nil
 	}
-	return s.render(w, r, who, http.StatusOK, "signin", "Sign in", signInForm{Back: back(r.URL.Query().Get("back"))})
+	return s.render(r, http.StatusOK, "signin", "Sign in", signInForm{Back: back(r.URL.Query().Get("back"))})
 }
 
 // A signInForm is what the page to sign in shows.
@@ -102,38 +103,38 @@ type signInForm struct {
 	Provider string // where to sign out of the provider too
 }
 
-func (s *web) signIn(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+func (s *web) signIn(r *request) error {
 	claim := url.Values{"name": {strings.TrimSpace(r.PostForm.Get("name"))}}
 	if r.PostForm.Get("admin") != "" {
 		claim.Set("roles", auth.RoleAdmin)
 	}
-	if _, err := s.Identify(saying(r, claim)); err != nil {
+	if _, err := s.Identify(saying(r.Request, claim)); err != nil {
 		return fault.Wrap(fault.Invalid, "this name cannot be used here: give one of 1 to 100 characters, on localhost", err)
 	}
-	s.remember(w, r, claim.Encode(), 30*24*time.Hour)
-	goOn(w, r, back(r.PostForm.Get("back")))
+	s.remember(r, claim.Encode(), 30*24*time.Hour)
+	goOn(r, back(r.PostForm.Get("back")))
 	return nil
 }
 
-func (s *web) signOut(w http.ResponseWriter, r *http.Request, _ auth.User) error {
-	s.remember(w, r, "", -time.Second)
-	goOn(w, r, Prefix)
+func (s *web) signOut(r *request) error {
+	s.remember(r, "", -time.Second)
+	goOn(r, Prefix)
 	return nil
 }
 
 // remember sets the cookie. Over http, which dev mode takes from this machine only, some browsers
 // keep no cookie that is Secure.
-func (s *web) remember(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where it can be
+func (s *web) remember(r *request, value string, age time.Duration) {
+	http.SetCookie(r.w, &http.Cookie{ //nolint:gosec // Secure where it can be
 		Name: cookie, Value: value, Path: Prefix, MaxAge: int(age.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: httpjson.Encrypted(r),
+		Secure: httpjson.Encrypted(r.Request),
 	})
 }
 
 // goOn answers a form: the browser is to open an address, which is ours.
-func goOn(w http.ResponseWriter, r *http.Request, address string) {
-	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // it was made here or came through back
+func goOn(r *request, address string) {
+	http.Redirect(r.w, r.Request, address, http.StatusSeeOther) //nolint:gosec // it was made here or came through back
 }
 
 // back returns an address of ours to go back to, whatever a form says. A path that is another one

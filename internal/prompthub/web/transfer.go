@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/format"
@@ -43,21 +42,21 @@ func exports(address string) []link {
 // A link leads somewhere.
 type link struct{ Name, Link string }
 
-func (s *web) exportPrompt(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) exportPrompt(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.Get(r.Context(), who, id)
+	v, err := s.Service.Get(r.Context(), r.who, id)
 	if err != nil {
 		return err
 	}
-	file, err := transfer.FileOf(r.Context(), s.Service, who, v, r.URL.Query().Get("format"), r.URL.Query().Get("syntax"))
+	file, err := transfer.FileOf(r.Context(), s.Service, r.who, v, r.URL.Query().Get("format"), r.URL.Query().Get("syntax"))
 	if err != nil {
 		return err
 	}
-	w.Header().Set("X-PromptHub-Loss", strings.Join(file.Loss, ", "))
-	return attach(w, file.Type, file.Disposition, file.Bytes)
+	r.w.Header().Set("X-PromptHub-Loss", strings.Join(file.Loss, ", "))
+	return attach(r.w, file.Type, file.Disposition, file.Bytes)
 }
 
 func attach(w http.ResponseWriter, mediaType, disposition string, b []byte) error {
@@ -69,30 +68,30 @@ func attach(w http.ResponseWriter, mediaType, disposition string, b []byte) erro
 }
 
 // exportMe answers with a part of all that the caller has, and where the next one is.
-func (s *web) exportMe(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	file, next, err := transfer.Export(r.Context(), s.Service, who, r.URL.Query().Get("cursor"))
+func (s *web) exportMe(r *request) error {
+	file, next, err := transfer.Export(r.Context(), s.Service, r.who, r.URL.Query().Get("cursor"))
 	if err != nil {
 		return err
 	}
 	if next != "" {
-		w.Header().Set("Link", "<"+accountPath+"/export?cursor="+url.QueryEscape(next)+`>; rel="next"`)
+		r.w.Header().Set("Link", "<"+accountPath+"/export?cursor="+url.QueryEscape(next)+`>; rel="next"`)
 	}
-	return attach(w, "application/jsonl", transfer.Attachment("account.jsonl"), file)
+	return attach(r.w, "application/jsonl", transfer.Attachment("account.jsonl"), file)
 }
 
-func (s *web) eraseMe(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	if _, err := s.Service.Erase(r.Context(), who); err != nil {
+func (s *web) eraseMe(r *request) error {
+	if _, err := s.Service.Erase(r.Context(), r.who); err != nil {
 		return err
 	}
-	goOn(w, r, accountPath+"?done=erase")
+	goOn(r, accountPath+"?done=erase")
 	return nil
 }
 
-func (s *web) keepMe(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	if err := s.Service.Keep(r.Context(), who); err != nil {
+func (s *web) keepMe(r *request) error {
+	if err := s.Service.Keep(r.Context(), r.who); err != nil {
 		return err
 	}
-	goOn(w, r, accountPath+"?done=keep")
+	goOn(r, accountPath+"?done=keep")
 	return nil
 }
 
@@ -130,12 +129,12 @@ func importItems(list []transfer.Item) []importItem {
 	return all
 }
 
-func (s *web) importForm(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	return s.render(w, r, who, http.StatusOK, "import", "Import", importPage{})
+func (s *web) importForm(r *request) error {
+	return s.render(r, http.StatusOK, "import", "Import", importPage{})
 }
 
-func (s *web) importFile(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	caller := httpjson.Caller(r, who.ID)
+func (s *web) importFile(r *request) error {
+	caller := httpjson.Caller(r.Request, r.who.ID)
 	leave, err := s.Admission.EnterFile(caller)
 	if err != nil {
 		return err
@@ -147,14 +146,14 @@ func (s *web) importFile(w http.ResponseWriter, r *http.Request, who auth.User) 
 		from, _ := strconv.Atoi(r.PostForm.Get("from")) // of a form of ours
 		p.Looked = r.PostForm.Get("do") != "import"
 		var report transfer.Report
-		report, err = transfer.Import(r.Context(), s.Service, who, file, transfer.Options{File: p.File, DryRun: p.Looked, Update: p.Update, From: from})
+		report, err = transfer.Import(r.Context(), s.Service, r.who, file, transfer.Options{File: p.File, DryRun: p.Looked, Update: p.Update, From: from})
 		s.Admission.Spend(caller, report.Changes)
 		p.Report = &report
 	}
 	if correctable(err) {
 		text, _ := describe(err)
 		p = importPage{Wrong: sentence(text), Update: p.Update}
-		return s.render(w, r, who, http.StatusUnprocessableEntity, "import", "Import", p)
+		return s.render(r, http.StatusUnprocessableEntity, "import", "Import", p)
 	}
 	if err != nil {
 		return err
@@ -166,12 +165,12 @@ func (s *web) importFile(w http.ResponseWriter, r *http.Request, who auth.User) 
 	if p.Looked || p.Report.More {
 		p.Kept = base64.StdEncoding.EncodeToString(file)
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	return s.render(w, r, who, http.StatusOK, "import", "Import", p)
+	r.w.Header().Set("Cache-Control", "no-store")
+	return s.render(r, http.StatusOK, "import", "Import", p)
 }
 
 // read returns the file of a form: one that is sent now, or that was sent before.
-func (p *importPage) read(r *http.Request) ([]byte, error) {
+func (p *importPage) read(r *request) ([]byte, error) {
 	if err := r.ParseMultipartForm(maxUpload); err != nil { //nolint:gosec // the body was read, within its limit
 		return nil, fault.Wrap(fault.Malformed, "the form cannot be read", err)
 	}

@@ -2,10 +2,8 @@ package web
 
 import (
 	"html/template"
-	"net/http"
 	"net/url"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
@@ -32,8 +30,8 @@ const token = "ph_…"
 
 // usesOf returns how programs use the prompts at an endpoint for assistants. Where everybody may
 // read them no token is asked for.
-func (s *web) usesOf(r *http.Request, endpoint string, open bool) uses {
-	address := httpjson.Origin(r, s.Public) + endpoint
+func (s *web) usesOf(r *request, endpoint string, open bool) uses {
+	address := httpjson.Origin(r.Request, s.Public) + endpoint
 	header, settings := "", ""
 	if !open {
 		header = ` --header "Authorization: Bearer ` + token + `"`
@@ -53,11 +51,11 @@ func (s *web) usesOf(r *http.Request, endpoint string, open bool) uses {
 
 // usesOfPrompt returns how programs use one prompt. One without a slug was stored before there were
 // names: none can ask for it yet.
-func (s *web) usesOfPrompt(r *http.Request, who auth.User, v prompthub.View) uses {
+func (s *web) usesOfPrompt(r *request, v prompthub.View) uses {
 	if v.Slug == "" {
 		return uses{}
 	}
-	open, mine := v.Listed() && s.PublicRead, v.AuthorID == prompthub.IDOf(who)
+	open, mine := v.Listed() && s.PublicRead, v.AuthorID == prompthub.IDOf(r.who)
 	endpoint, header := "/mcp", ""
 	if !mine {
 		endpoint = "/mcp/u/" + prompt.AuthorKey(v.AuthorID)
@@ -66,7 +64,7 @@ func (s *web) usesOfPrompt(r *http.Request, who auth.User, v prompthub.View) use
 		header = `-H "Authorization: Bearer ` + token + `" `
 	}
 	u := s.usesOf(r, endpoint, open && !mine)
-	origin := httpjson.Origin(r, s.Public)
+	origin := httpjson.Origin(r.Request, s.Public)
 	u.Items = append(u.Items, use{ID: "use-curl", Name: "Shell", Text: "curl " + header + origin + "/api/v1/prompts/" + string(v.ID) + "/text", Hint: "With ?var.NAME=… for each variable."})
 	if open {
 		u.Items = append(u.Items, skillUse(origin, prompt.AuthorKey(v.AuthorID), " --skill "+v.Slug))
@@ -91,10 +89,10 @@ func sdkUses(origin, slug string) []use {
 }
 
 // usesOfAuthor returns how programs use the public prompts of an author.
-func (s *web) usesOfAuthor(r *http.Request, handle string) uses {
+func (s *web) usesOfAuthor(r *request, handle string) uses {
 	u := s.usesOf(r, "/mcp/u/"+handle, s.PublicRead)
 	if s.PublicRead {
-		u.Items = append(u.Items, skillUse(httpjson.Origin(r, s.Public), handle, ""))
+		u.Items = append(u.Items, skillUse(httpjson.Origin(r.Request, s.Public), handle, ""))
 	}
 	return u
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +73,7 @@ func (f field) Options() []string {
 }
 
 // fill fills in a prompt with the values of a form. A field that is left empty has none.
-func (s *web) fill(c prompt.Content, r *http.Request) fill {
+func (s *web) fill(r *request, c prompt.Content) fill {
 	template := c.Template()
 	values := make(map[string]string)
 	var f fill

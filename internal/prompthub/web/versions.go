@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
@@ -63,13 +62,13 @@ type edition struct {
 	Before int64 // the version before it, 0 for none
 }
 
-func (s *web) history(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) history(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
 	v := viewOf(r, "cursor")
-	h, err := s.Service.Versions(r.Context(), who, id, perPage, v.get("cursor"))
+	h, err := s.Service.Versions(r.Context(), r.who, id, perPage, v.get("cursor"))
 	if err != nil {
 		return err
 	}
@@ -88,7 +87,7 @@ func (s *web) history(w http.ResponseWriter, r *http.Request, who auth.User) err
 	if v.get("cursor") != "" {
 		p.Start = v.path
 	}
-	return s.render(w, r, who, http.StatusOK, "versions", "Versions", p)
+	return s.render(r, http.StatusOK, "versions", "Versions", p)
 }
 
 // versionNumber reads the number of a version. What is none names a version that there is not.
@@ -111,27 +110,27 @@ type versionPage struct {
 	Mine    bool
 }
 
-func (s *web) version(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) version(r *request) error {
 	id, n, err := versionOf(r)
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), who, id, prompthub.WantedVersion{Number: n, Labels: true})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, prompthub.WantedVersion{Number: n, Labels: true})
 	if err != nil {
 		return err
 	}
-	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.AuthorID == prompthub.IDOf(who) && !v.Deleted()}
+	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.AuthorID == prompthub.IDOf(r.who) && !v.Deleted()}
 	p.Chips = on(chipsOf(p.Prompt, v.Labels), n)
 	left := room(len(v.Content().Words()))
 	p.Reading = readingOf(v.Content(), nil)
 	left.take(p.Reading.size())
 	p.Reading.render(s.markdown, &left)
 	p.Reading.show(fmt.Sprintf("%s/versions/%d", p.Prompt, n), r)
-	return s.render(w, r, who, http.StatusOK, "version", fmt.Sprintf("Version %d of %s", n, v.Title), p)
+	return s.render(r, http.StatusOK, "version", fmt.Sprintf("Version %d of %s", n, v.Title), p)
 }
 
 // versionOf returns the prompt and the version that an address names.
-func versionOf(r *http.Request) (prompt.ID, int64, error) {
+func versionOf(r *request) (prompt.ID, int64, error) {
 	id, err := idOf(r)
 	n := versionNumber(r.PathValue("version"))
 	if err == nil && n < 0 {
@@ -140,27 +139,27 @@ func versionOf(r *http.Request) (prompt.ID, int64, error) {
 	return id, n, err
 }
 
-func (s *web) restoreVersion(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) restoreVersion(r *request) error {
 	id, n, err := versionOf(r)
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.RestoreVersion(r.Context(), who, id, n); err != nil {
+	if _, err := s.Service.RestoreVersion(r.Context(), r.who, id, n); err != nil {
 		return err
 	}
-	goOn(w, r, addressOf(id)+"?done=version")
+	goOn(r, addressOf(id)+"?done=version")
 	return nil
 }
 
-func (s *web) deleteVersion(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) deleteVersion(r *request) error {
 	id, n, err := versionOf(r)
 	if err != nil {
 		return err
 	}
-	if err := s.Service.DeleteVersion(r.Context(), who, id, n); err != nil {
+	if err := s.Service.DeleteVersion(r.Context(), r.who, id, n); err != nil {
 		return err
 	}
-	goOn(w, r, addressOf(id)+"/versions?done=version-deleted")
+	goOn(r, addressOf(id)+"/versions?done=version-deleted")
 	return nil
 }
 
@@ -186,26 +185,26 @@ func labelAddress(prompt, label string) string {
 	return address(prompt+"/labels", url.Values{"label": {label}})
 }
 
-func (s *web) labels(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) labels(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
-	return s.showLabels(w, r, who, http.StatusOK, labelsPage{Address: addressOf(id), Label: r.URL.Query().Get("label")})
+	return s.showLabels(r, http.StatusOK, labelsPage{Address: addressOf(id), Label: r.URL.Query().Get("label")})
 }
 
-func (s *web) showLabels(w http.ResponseWriter, r *http.Request, who auth.User, status int, p labelsPage) error {
+func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), who, id, prompthub.WantedVersion{Label: prompt.Latest})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, prompthub.WantedVersion{Label: prompt.Latest})
 	if err != nil {
 		return err
 	}
-	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.AuthorID == prompthub.IDOf(who) && !v.Deleted()
+	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.AuthorID == prompthub.IDOf(r.who) && !v.Deleted()
 	if p.Label != "" {
-		h, err := s.Service.LabelHistory(r.Context(), who, id, p.Label, perPage, r.URL.Query().Get("cursor"))
+		h, err := s.Service.LabelHistory(r.Context(), r.who, id, p.Label, perPage, r.URL.Query().Get("cursor"))
 		if err != nil {
 			return err
 		}
@@ -215,11 +214,11 @@ func (s *web) showLabels(w http.ResponseWriter, r *http.Request, who auth.User, 
 			p.More = address(p.Address+"/labels", url.Values{"label": {p.Label}, "cursor": {h.Next}})
 		}
 	}
-	return s.render(w, r, who, status, "labels", "Labels", p)
+	return s.render(r, status, "labels", "Labels", p)
 }
 
 // setLabel puts a label on a version.
-func (s *web) setLabel(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) setLabel(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
@@ -229,42 +228,42 @@ func (s *web) setLabel(w http.ResponseWriter, r *http.Request, who auth.User) er
 	if n < 0 {
 		err = fault.New(fault.Invalid, "name the version by its number")
 	} else {
-		err = s.Service.SetLabel(r.Context(), who, id, label, n)
+		err = s.Service.SetLabel(r.Context(), r.who, id, label, n)
 	}
 	if fault.Of(err) == fault.Invalid {
 		wrong, fields := describe(err)
 		if len(fields) > 0 {
 			wrong = "a label " + fields[0].Message
 		}
-		return s.showLabels(w, r, who, http.StatusUnprocessableEntity, labelsPage{
+		return s.showLabels(r, http.StatusUnprocessableEntity, labelsPage{
 			Address: addressOf(id), Wrong: sentence(wrong), Sent: label, SentOn: sent,
 		})
 	}
-	return s.labelled(w, r, id, label, err)
+	return s.labelled(r, id, label, err)
 }
 
-func (s *web) removeLabel(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) removeLabel(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
 	label := r.PostForm.Get("label")
-	return s.labelled(w, r, id, label, s.Service.SetLabel(r.Context(), who, id, label, 0))
+	return s.labelled(r, id, label, s.Service.SetLabel(r.Context(), r.who, id, label, 0))
 }
 
-func (s *web) undoLabel(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) undoLabel(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
 	}
 	label := r.PostForm.Get("label")
-	return s.labelled(w, r, id, label, s.Service.UndoLabel(r.Context(), who, id, label))
+	return s.labelled(r, id, label, s.Service.UndoLabel(r.Context(), r.who, id, label))
 }
 
 // labelled answers a change of a label: the browser is to open what became of it.
-func (s *web) labelled(w http.ResponseWriter, r *http.Request, id prompt.ID, label string, err error) error {
+func (s *web) labelled(r *request, id prompt.ID, label string, err error) error {
 	if err == nil {
-		goOn(w, r, labelAddress(addressOf(id), label)+"&done=label")
+		goOn(r, labelAddress(addressOf(id), label)+"&done=label")
 	}
 	return err
 }

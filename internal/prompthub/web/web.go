@@ -103,7 +103,7 @@ func New(c Config) http.Handler {
 	s := build(c)
 	same := http.NewCrossOriginProtection()
 	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, auth.User{}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
+		s.fail(&request{r, w, auth.User{}}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
 	}))
 	h := same.Handler(httpjson.Whole(httpjson.Routes(s.mux)))
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
@@ -139,9 +139,9 @@ func (s *web) register(pattern string, h http.Handler) {
 	s.mux.Handle(pattern, h)
 }
 
-func (s *web) lost(w http.ResponseWriter, r *http.Request, _ auth.User) error {
+func (s *web) lost(r *request) error {
 	if r.PathValue("rest") == "" {
-		http.Redirect(w, r, Prefix, http.StatusMovedPermanently)
+		http.Redirect(r.w, r.Request, Prefix, http.StatusMovedPermanently)
 		return nil
 	}
 	return fault.New(fault.NotFound, "there is no such page")
@@ -177,8 +177,15 @@ const (
 	admin                // somebody with the role
 )
 
+// A request is what a page is asked for, by whom, and where its answer goes.
+type request struct {
+	*http.Request
+	w   http.ResponseWriter
+	who auth.User // the zero User where nobody was identified
+}
+
 // An action answers a request, or returns the error that it is to be answered with.
-type action func(w http.ResponseWriter, r *http.Request, who auth.User) error
+type action func(*request) error
 
 func (s *web) handle(pattern string, a access, act action) {
 	s.register(pattern, s.action(a, maxForm, act))
@@ -208,10 +215,10 @@ func (s *web) action(a access, most int64, act action) http.Handler {
 		}
 		defer leave()
 		if err == nil {
-			err = act(w, r, who)
+			err = act(&request{r, w, who})
 		}
 		if err != nil {
-			s.fail(w, r, who, err)
+			s.fail(&request{r, w, who}, err)
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
@@ -22,17 +21,17 @@ func (s *web) writing() {
 	s.handleText("POST "+Prefix+"/prompts/{id}/edit", user, s.edit)
 }
 
-func (s *web) newForm(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	return s.showNew(w, r, who, http.StatusOK, prompt.Draft{Visibility: prompt.Private}, nil)
+func (s *web) newForm(r *request) error {
+	return s.showNew(r, http.StatusOK, prompt.Draft{Visibility: prompt.Private}, nil)
 }
 
 // showNew shows the form of a new prompt with a draft, and what is wrong with it.
-func (s *web) showNew(w http.ResponseWriter, r *http.Request, who auth.User, status int, d prompt.Draft, wrong error) error {
+func (s *web) showNew(r *request, status int, d prompt.Draft, wrong error) error {
 	focus := ""
 	if do := r.PostForm.Get("do"); do != "" {
 		d, focus = changed(d, do)
 	}
-	f, err := s.form(r, who, d, nil)
+	f, err := s.form(r, d, nil)
 	if err != nil {
 		return err
 	}
@@ -43,26 +42,26 @@ func (s *web) showNew(w http.ResponseWriter, r *http.Request, who auth.User, sta
 	if f.Key = r.PostForm.Get("key"); f.Key == "" {
 		f.Key = rand.Text()
 	}
-	if err := s.lookAround(r, who, &f, d, ""); err != nil {
+	if err := s.lookAround(r, &f, d, ""); err != nil {
 		return err
 	}
-	return s.render(w, r, who, status, "write", "New prompt", f)
+	return s.render(r, status, "write", "New prompt", f)
 }
 
-func (s *web) create(w http.ResponseWriter, r *http.Request, who auth.User) error {
+func (s *web) create(r *request) error {
 	d := draft(r)
 	if r.PostForm.Get("do") != "" {
-		return s.showNew(w, r, who, http.StatusOK, d, nil)
+		return s.showNew(r, http.StatusOK, d, nil)
 	}
 	d.Variables = named(d.Variables)
-	v, _, err := s.Service.Create(r.Context(), who, d, onceOnly(r.PostForm.Get("key"), d))
+	v, _, err := s.Service.Create(r.Context(), r.who, d, onceOnly(r.PostForm.Get("key"), d))
 	if correctable(err) {
-		return s.showNew(w, r, who, http.StatusUnprocessableEntity, d, err)
+		return s.showNew(r, http.StatusUnprocessableEntity, d, err)
 	}
 	if err != nil {
 		return err
 	}
-	goOn(w, r, addressOf(v.ID)+"?done=created")
+	goOn(r, addressOf(v.ID)+"?done=created")
 	return nil
 }
 
@@ -86,39 +85,39 @@ func onceOnly(key string, d prompt.Draft) string {
 }
 
 // mineToEdit returns a prompt to its author. Others are told no more than on its page.
-func (s *web) mineToEdit(r *http.Request, who auth.User) (prompthub.View, error) {
-	v, err := s.get(r, who)
-	if err == nil && v.AuthorID != prompthub.IDOf(who) {
+func (s *web) mineToEdit(r *request) (prompthub.View, error) {
+	v, err := s.get(r)
+	if err == nil && v.AuthorID != prompthub.IDOf(r.who) {
 		err = fault.New(fault.Forbidden, "only its author may change a prompt")
 	}
 	return v, err
 }
 
-func (s *web) editForm(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	v, err := s.mineToEdit(r, who)
+func (s *web) editForm(r *request) error {
+	v, err := s.mineToEdit(r)
 	if err != nil {
 		return err
 	}
 	d := v.Draft
 	d.Message = ""
-	f, err := s.form(r, who, d, v.Tags)
+	f, err := s.form(r, d, v.Tags)
 	if err != nil {
 		return err
 	}
 	f.Revision = v.Revision
-	return s.showEdit(w, r, who, http.StatusOK, f, v)
+	return s.showEdit(r, http.StatusOK, f, v)
 }
 
-func (s *web) showEdit(w http.ResponseWriter, r *http.Request, who auth.User, status int, f draftForm, v prompthub.View) error {
+func (s *web) showEdit(r *request, status int, f draftForm, v prompthub.View) error {
 	f.Address, f.Leave = addressOf(v.ID)+"/edit", addressOf(v.ID)
 	if large(v.Variables) {
 		f.Kept, f.Variables = true, nil
 	}
-	return s.render(w, r, who, status, "write", "Edit prompt", f)
+	return s.render(r, status, "write", "Edit prompt", f)
 }
 
-func (s *web) edit(w http.ResponseWriter, r *http.Request, who auth.User) error {
-	v, err := s.mineToEdit(r, who)
+func (s *web) edit(r *request) error {
+	v, err := s.mineToEdit(r)
 	if err != nil {
 		return err
 	}
@@ -130,35 +129,35 @@ func (s *web) edit(w http.ResponseWriter, r *http.Request, who auth.User) error 
 	}
 	if do := r.PostForm.Get("do"); do != "" {
 		d, focus := changed(d, do)
-		f, err := s.form(r, who, d, v.Tags)
+		f, err := s.form(r, d, v.Tags)
 		f.Revision, f.Focus = revision, focus
 		if err == nil {
-			err = s.lookAround(r, who, &f, d, v.ID)
+			err = s.lookAround(r, &f, d, v.ID)
 		}
 		if err != nil {
 			return err
 		}
-		return s.showEdit(w, r, who, http.StatusOK, f, v)
+		return s.showEdit(r, http.StatusOK, f, v)
 	}
 	d.Variables = named(d.Variables)
-	_, err = s.Service.Patch(r.Context(), who, v.ID, prompthub.Match{Revisions: []int64{revision}}, prompthub.Patch{
+	_, err = s.Service.Patch(r.Context(), r.who, v.ID, prompthub.Match{Revisions: []int64{revision}}, prompthub.Patch{
 		Name: &d.Name, Title: &d.Title, Description: &d.Description, Kind: &d.Kind, Text: &d.Text, Messages: &d.Messages,
 		Variables: &d.Variables, Tags: &d.Tags, Visibility: &d.Visibility, Message: d.Message,
 	})
 	if correctable(err) {
-		return s.editAgain(w, r, who, v, d, revision, err)
+		return s.editAgain(r, v, d, revision, err)
 	}
 	if err != nil {
 		return err
 	}
-	goOn(w, r, addressOf(v.ID)+"?done=saved")
+	goOn(r, addressOf(v.ID)+"?done=saved")
 	return nil
 }
 
 // editAgain shows what was written, and why it was not saved. Where another tab was faster, the
 // form is then based on what that saved: who sends it again has seen both.
-func (s *web) editAgain(w http.ResponseWriter, r *http.Request, who auth.User, v prompthub.View, d prompt.Draft, revision int64, err error) error {
-	f, formErr := s.form(r, who, d, v.Tags)
+func (s *web) editAgain(r *request, v prompthub.View, d prompt.Draft, revision int64, err error) error {
+	f, formErr := s.form(r, d, v.Tags)
 	if formErr != nil {
 		return formErr
 	}
@@ -173,7 +172,7 @@ func (s *web) editAgain(w http.ResponseWriter, r *http.Request, who auth.User, v
 		f.Revision = f.Theirs.Revision
 		f.Wrong = "This prompt was saved in another tab or window after you opened it here. Nothing is lost: compare, and save again to keep what stands in this form."
 	}
-	return s.showEdit(w, r, who, status, f, v)
+	return s.showEdit(r, status, f, v)
 }
 
 // current returns the prompt that came with an error.
