@@ -63,18 +63,15 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 		return View{}, false, err
 	}
 	idem := idempotency(key, d, origin)
-	if err := s.checkTags(ctx, d.Tags, nil); err != nil {
-		return s.repeated(ctx, who, idem, err)
+	p, err := s.newPrompt(ctx, who, d, origin)
+	if fault.Of(err) == fault.Invalid && idem != nil {
+		// What was allowed when the request came first may not be any more, as a tag that was retired.
+		if v, ok, err := s.madeBefore(ctx, who, *idem); ok || err != nil {
+			return v, false, err
+		}
 	}
-	id, err := prompt.NewID(s.now(), rand.Reader)
 	if err != nil {
 		return View{}, false, err
-	}
-	p := prompt.Prompt{
-		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, Origin: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
-	}
-	if err := s.checkIncludes(ctx, &p); err != nil {
-		return s.repeated(ctx, who, idem, err)
 	}
 	made, isNew, err := s.db.Add(ctx, p, idem)
 	if err == nil {
@@ -85,6 +82,22 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	}
 	v, err := s.db.Get(ctx, IDOf(who), made.ID)
 	return v, false, err
+}
+
+// newPrompt returns what a draft becomes, or what keeps it from being stored.
+func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.Origin) (prompt.Prompt, error) {
+	if err := s.checkTags(ctx, d.Tags, nil); err != nil {
+		return prompt.Prompt{}, err
+	}
+	id, err := prompt.NewID(s.now(), rand.Reader)
+	if err != nil {
+		return prompt.Prompt{}, err
+	}
+	p := prompt.Prompt{
+		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, Origin: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+	}
+	err = s.checkIncludes(ctx, &p)
+	return p, err
 }
 
 // Check reports what keeps a draft from being stored, but for what it includes; has are tags that
@@ -100,22 +113,14 @@ func (s *Service) Check(ctx context.Context, who auth.User, d prompt.Draft, has 
 	return s.checkTags(ctx, d.Tags, has)
 }
 
-// repeated answers a request with a tag that the catalog does not offer, which is what refused
-// says. If it made its prompt before, the tag was retired since, and the answer is that of any
-// repeat.
-func (s *Service) repeated(ctx context.Context, who auth.User, idem *promptdb.Idempotency, refused error) (View, bool, error) {
-	if idem == nil || fault.Of(refused) != fault.Invalid {
-		return View{}, false, refused
-	}
-	made, err := s.db.ByIdempotencyKey(ctx, IDOf(who), *idem)
-	if err != nil {
+// madeBefore returns the prompt that a request made which was sent before.
+func (s *Service) madeBefore(ctx context.Context, who auth.User, idem promptdb.Idempotency) (v View, ok bool, err error) {
+	made, err := s.db.ByIdempotencyKey(ctx, IDOf(who), idem)
+	if err != nil || made == nil {
 		return View{}, false, err
 	}
-	if made == nil {
-		return View{}, false, refused
-	}
-	v, err := s.db.Get(ctx, IDOf(who), made.ID)
-	return v, false, err
+	v, err = s.db.Get(ctx, IDOf(who), made.ID)
+	return v, true, err
 }
 
 // idempotency identifies a key and what was sent with it.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -173,38 +171,24 @@ func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error
 	size := max(min(w.size, table.MaxPage, w.s.left-others*w.sample), 1)
 	w.round++
 	w.size *= 4
-	found := make([][]table.Row, len(w.lists))
-	goesOn := make([]bool, len(w.lists))
-	var g errgroup.Group
+	found := make([]*reading, len(w.lists))
 	for i, l := range w.lists {
-		n := size
-		if i != followed {
-			n = min(size, w.sample)
-		}
-		if i != followed && !looks {
-			continue
-		}
-		g.Go(func() (err error) {
-			one := *w.s
-			found[i], goesOn[i], err = one.rows(ctx, l.table, table.Range{Partition: l.partition, After: w.pos, Keep: w.match}, n)
-			return err
-		})
+		found[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, After: w.pos, Keep: w.match}, limit: min(size, w.sample)}
 	}
-	if err := g.Wait(); err != nil {
+	found[followed].limit = size
+	all := found
+	if !looks {
+		all = found[followed : followed+1]
+	}
+	if err := w.s.readAll(ctx, all); err != nil {
 		return nil, false, err
 	}
-	for i := range w.lists {
-		w.s.left -= len(found[i])
-	}
-	if w.s.reads--; looks {
-		w.s.reads -= others
-	}
 	if !looks {
-		return found[followed], goesOn[followed], nil
+		return found[followed].rows, found[followed].more, nil
 	}
 	ofSample := func(i int) ([]table.Row, bool) {
-		n := min(len(found[i]), w.sample)
-		return found[i][:n], goesOn[i] || n < len(found[i])
+		n := min(len(found[i].rows), w.sample)
+		return found[i].rows[:n], found[i].more || n < len(found[i].rows)
 	}
 	for i := range w.lists {
 		a, aMore := ofSample(i)
@@ -215,10 +199,10 @@ func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error
 	}
 	// The list that was followed has been read furthest, unless another one has come to its end or
 	// all have been read alike.
-	if _, more := ofSample(w.leader); !more || len(found[followed]) <= w.sample {
+	if _, more := ofSample(w.leader); !more || len(found[followed].rows) <= w.sample {
 		followed = w.leader
 	}
-	return found[followed], goesOn[followed], nil
+	return found[followed].rows, found[followed].more, nil
 }
 
 // sparser reports whether rows a of one list reach further down than rows b of another. A list that
@@ -245,9 +229,8 @@ func (db *DB) findRanked(ctx context.Context, w Search, after string, limit int)
 		return Page{}, badPosition()
 	}
 	if !walks {
-		half := *s
-		half.left, half.reads = s.left/2, s.reads-rankReads
-		wk := db.walk(w, &half, "", table.MaxPage/4)
+		half := s.part(s.left/2, s.reads-rankReads)
+		wk := db.walk(w, half, "", table.MaxPage/4)
 		rows, done, err := wk.run(ctx, maxMatches+1)
 		if err != nil {
 			return Page{}, err
@@ -255,8 +238,7 @@ func (db *DB) findRanked(ctx context.Context, w Search, after string, limit int)
 		if done && len(rows) <= maxMatches {
 			return sortRanked(by, rows, row, limit), nil
 		}
-		s.left -= s.left/2 - half.left
-		s.reads = rankReads + max(half.reads, 0)
+		s.rejoin(half)
 	}
 	return db.walkRanked(ctx, s, w.Order, row, limit, w.match)
 }

@@ -152,30 +152,25 @@ func (w *textWalk) read(ctx context.Context) error {
 	}
 	size := w.s.size(min(w.size, w.s.left/max(len(lists), 1)))
 	w.size *= 4
-	read := make([]int, len(lists))
-	var g errgroup.Group
+	all := make([]*reading, len(lists))
 	for i, l := range lists {
-		r := table.Range{Partition: l.partition, Keep: l.keep, After: l.read}
+		all[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, Keep: l.keep, After: l.read}, limit: size}
 		if from > l.read {
-			r.After, r.From = "", from
+			all[i].r.After, all[i].r.From = "", from
 		}
-		one := *w.s
-		g.Go(func() error {
-			rows, more, err := one.rows(ctx, l.table, r, size)
-			if read[i] = len(rows); read[i] > 0 {
-				l.read = rows[read[i]-1].Row
-			}
-			l.ended = !more
-			l.rows = slices.DeleteFunc(rows, func(row table.Row) bool { return !kept(row) })
-			return err
-		})
 	}
-	err := g.Wait()
-	for _, n := range read {
-		w.s.left -= n
+	if err := w.s.readAll(ctx, all); err != nil {
+		return err
 	}
-	w.s.reads -= len(lists)
-	return err
+	for i, l := range lists {
+		rows := all[i].rows
+		if len(rows) > 0 {
+			l.read = rows[len(rows)-1].Row
+		}
+		l.ended = !all[i].more
+		l.rows = slices.DeleteFunc(rows, func(row table.Row) bool { return !kept(row) })
+	}
+	return nil
 }
 
 // known returns the key up to which all lists are known.

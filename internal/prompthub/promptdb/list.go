@@ -26,7 +26,7 @@ type Page struct {
 	After string
 }
 
-// A scan counts what one request reads.
+// A scan counts what one request reads: it alone changes its budget.
 type scan struct {
 	db    *DB
 	left  int // rows
@@ -43,20 +43,71 @@ func (s *scan) spent() bool { return s.left <= 0 || s.reads <= 0 || s.db.now().A
 // size returns how many rows to read next where n would be best.
 func (s *scan) size(n int) int { return max(min(n, s.left, table.MaxPage), 1) }
 
+// part takes rows and reads out of the budget, for a scan of its own that ends no later.
+func (s *scan) part(rows, reads int) *scan {
+	s.left -= rows
+	s.reads -= reads
+	return &scan{db: s.db, left: rows, reads: reads, until: s.until}
+}
+
+// rejoin takes back what a part has left.
+func (s *scan) rejoin(part *scan) {
+	s.left += part.left
+	s.reads += max(part.reads, 0)
+}
+
+// A reading is a range to read, and what was found in it.
+type reading struct {
+	table string
+	r     table.Range
+	limit int
+
+	rows []table.Row
+	more bool // whether the range may go on
+}
+
+// read reads up to limit rows, through short and empty pages.
+func (rd *reading) read(ctx context.Context, store table.DB) error {
+	for next := ""; ; {
+		page, err := store.List(ctx, rd.table, rd.r, min(rd.limit-len(rd.rows), table.MaxPage), next)
+		if err != nil {
+			return unavailable(err)
+		}
+		rd.rows = append(rd.rows, page.Rows...)
+		if next = page.Next; next == "" || len(rd.rows) >= rd.limit {
+			rd.more = next != ""
+			return nil
+		}
+	}
+}
+
 // rows reads up to limit rows of a range, through short and empty pages. more reports whether the
 // range may go on.
 func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) (rows []table.Row, more bool, err error) {
-	s.reads--
-	for next := ""; ; {
-		page, err := s.db.store.List(ctx, name, r, min(limit-len(rows), table.MaxPage), next)
-		if err != nil {
-			return nil, false, unavailable(err)
-		}
-		s.left -= len(page.Rows)
-		rows = append(rows, page.Rows...)
-		if next = page.Next; next == "" || len(rows) >= limit {
-			return rows, next != "", nil
-		}
+	one := reading{table: name, r: r, limit: limit}
+	err = one.read(ctx, s.db.store)
+	s.spend(&one)
+	if err != nil {
+		return nil, false, err
+	}
+	return one.rows, one.more, nil
+}
+
+// readAll reads ranges at once.
+func (s *scan) readAll(ctx context.Context, all []*reading) error {
+	var g errgroup.Group
+	for _, rd := range all {
+		g.Go(func() error { return rd.read(ctx, s.db.store) })
+	}
+	err := g.Wait()
+	s.spend(all...)
+	return err
+}
+
+func (s *scan) spend(all ...*reading) {
+	s.reads -= len(all)
+	for _, rd := range all {
+		s.left -= len(rd.rows)
 	}
 }
 

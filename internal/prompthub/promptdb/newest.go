@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"prompthub/internal/table"
 )
 
@@ -151,30 +149,23 @@ func (s *scan) olderMonths(ctx context.Context, before yearMonth, n int) (rows [
 // months begins with the oldest, so one that does not end within n rows tells nothing: full is the
 // first such, and rows are those before it.
 func (s *scan) spans(ctx context.Context, all []span, n int) (rows []table.Row, full *span, err error) {
-	found := make([][]table.Row, len(all))
-	more := make([]bool, len(all))
-	var g errgroup.Group
+	found := make([]*reading, len(all))
 	for i, months := range all {
-		g.Go(func() (err error) {
-			r := table.Range{FromPartition: newestPrefix + months.from.key(), ToPartition: newestPrefix + (months.to + 1).key()}
-			one := *s
-			found[i], more[i], err = one.rows(ctx, s.db.t.Newest, r, n)
-			return err
-		})
+		found[i] = &reading{table: s.db.t.Newest, r: table.Range{
+			FromPartition: newestPrefix + months.from.key(), ToPartition: newestPrefix + (months.to + 1).key(),
+		}, limit: n}
 	}
-	if err := g.Wait(); err != nil {
+	if err := s.readAll(ctx, found); err != nil {
 		return nil, nil, err
 	}
-	s.reads -= len(all)
 	for i, part := range found {
-		s.left -= len(part)
-		if more[i] && all[i].from < all[i].to && full == nil {
+		if part.more && all[i].from < all[i].to && full == nil {
 			full = &all[i]
 		}
 		if full == nil {
 			// the key is by age
-			slices.SortFunc(part, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) })
-			rows = append(rows, part...)
+			slices.SortFunc(part.rows, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) })
+			rows = append(rows, part.rows...)
 		}
 	}
 	if len(rows) >= n {
