@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/azure"
+	"prompthub/internal/azurite"
+	"prompthub/internal/functiontest"
 	"prompthub/internal/inputs"
 )
 
@@ -61,6 +65,20 @@ func Local(t *testing.T, data string, run func(ctx context.Context, args []strin
 	var found []string
 	require.Eventually(t, func() bool { found = listens.FindStringSubmatch(out.String()); return found != nil }, 20*time.Second, 5*time.Millisecond)
 	return found[1], stop
+}
+
+// UnderTheHost stages the application in a folder of the repository and runs it under the test
+// host, in development mode on storage of its own in Azurite, with further settings.
+func UnderTheHost(t *testing.T, folder string, settings ...string) *functiontest.Host {
+	t.Helper()
+	staged := Stage(t, folder)
+	storage := azurite.Account(t)
+	account, err := azure.New(azure.Config{ConnectionString: storage, RawMessages: true})
+	require.NoError(t, err)
+	return functiontest.Start(t, functiontest.Options{
+		AppRoot: staged, Queues: account.Queues,
+		Env: append(append(os.Environ(), "AzureWebJobsStorage="+storage, "AZURE_FUNCTIONS_ENVIRONMENT=Development"), settings...),
+	})
 }
 
 // Stage stages the application in a folder of the repository as a deployment does, and returns

@@ -23,7 +23,7 @@ import (
 	"prompthub/internal/auth"
 )
 
-const audience = "api://prompthub"
+const audience = "api://notes"
 
 var rsaKeys = [2]func() crypto.Signer{newRSA(), newRSA()} // making one takes long
 

@@ -71,9 +71,10 @@ func (o OIDC) keys() ([][]byte, error) {
 	return keys, nil
 }
 
-// Sessions returns the sessions of browsers in mode oidc, nil in the others. home is the path where
-// people arrive, callback the one where the provider sends them. The error is a *Refusal.
-func (c Config) Sessions(ctx context.Context, home, callback string) (*Sessions, error) {
+// Sessions returns the sessions of browsers in mode oidc, nil in the others. The names of their
+// cookies begin with that of the application; home is the path where people arrive, callback the
+// one where the provider sends them. The error is a *Refusal.
+func (c Config) Sessions(ctx context.Context, application, home, callback string) (*Sessions, error) {
 	if c.mode() != "oidc" {
 		return nil, nil //nolint:nilnil // there are none
 	}
@@ -89,7 +90,8 @@ func (c Config) Sessions(ctx context.Context, home, callback string) (*Sessions,
 		return nil, err
 	}
 	return NewSessions(ctx, SessionOptions{
-		Issuer: c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: items(c.Scopes), Admin: c.Admin, Keys: keys,
+		Application: application,
+		Issuer:      c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: items(c.Scopes), Admin: c.Admin, Keys: keys,
 		Tenants: tenants, Public: c.Public, HomePath: home, CallbackPath: callback, Transport: c.Transport, Now: c.Now,
 	})
 }

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	sessionCookie = "prompthub-session"
-	maxCookie     = 3800 // bytes of a value: browsers keep 4096 with name and attributes
+	sessionCookie = "-session" // behind the name of the application
+	maxCookie     = 3800       // bytes of a value: browsers keep 4096 with name and attributes
 
 	renewEvery  = time.Hour          // at the latest, or when the ID token ends
 	renewedLast = 7 * 24 * time.Hour // a session that is renewed
@@ -181,13 +181,13 @@ func (n *renewals) keep(key string, fresh session, err error) {
 	n.answers[key] = answered{fresh, err, until}
 }
 
-// cookieName returns the name of a cookie. Over https it is one that a browser takes from this very
-// host only.
+// cookieName returns the name of a cookie of the application. Over https it is one that a browser
+// takes from this very host only.
 func (s *Sessions) cookieName(name string) string {
 	if s.secure {
-		return "__Host-" + name
+		return "__Host-" + s.Application + name
 	}
-	return name
+	return s.Application + name
 }
 
 // keep puts a sealed value into a cookie.

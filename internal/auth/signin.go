@@ -29,6 +29,7 @@ const (
 
 // SessionOptions are what NewSessions needs. Transport and Now are as for JWT.
 type SessionOptions struct {
+	Application              string // what the names of cookies begin with
 	Issuer, ClientID, Secret string
 	Scopes                   []string
 	Admin                    string   // "claim=value": who has it is an admin
@@ -82,7 +83,7 @@ func (s *Sessions) attemptCookie(state string) string {
 }
 
 // attemptCookies begins the names of such cookies.
-const attemptCookies = "prompthub-signin-"
+const attemptCookies = "-signin-"
 
 // roomForAttempt forgets the sign-ins that a browser has under way, where it has too many.
 func (s *Sessions) roomForAttempt(w http.ResponseWriter, r *http.Request) {

@@ -65,7 +65,7 @@ func newService(t *testing.T) *service {
 // restart starts the service anew, with the config as it is now: it keeps nothing itself.
 func (s *service) restart() {
 	s.t.Helper()
-	sessions, err := s.config.Sessions(s.t.Context(), "/", "/signin/callback")
+	sessions, err := s.config.Sessions(s.t.Context(), "notes", "/", "/signin/callback")
 	require.NoError(s.t, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,7 +241,7 @@ func TestSignIn(t *testing.T) {
 	require.Contains(t, at.body, `"Ann"`, "the name is in the user info only")
 
 	out := ann.send(http.MethodGet, s.URL+"/signout", nil)
-	require.Contains(t, out.body, s.provider.Issuer+"/session/end?client_id=prompthub&post_logout_redirect_uri="+url.QueryEscape(s.URL+"/"))
+	require.Contains(t, out.body, s.provider.Issuer+"/session/end?client_id=notes&post_logout_redirect_uri="+url.QueryEscape(s.URL+"/"))
 	ann.is("")
 	root.is("root", auth.RoleAdmin)
 }
@@ -412,9 +412,9 @@ func TestForgedCookies(t *testing.T) {
 		require.Fail(t, "no cookie", prefix)
 		return nil
 	}
-	good := cookie("prompthub-session")
+	good := cookie("notes-session")
 	ann.send(http.MethodGet, s.URL+"/signin", nil)
-	attempt := cookie("prompthub-signin-")
+	attempt := cookie("notes-signin-")
 	for _, value := range []string{"", "x", good.Value[:len(good.Value)-4], good.Value + "AAAA", "A" + good.Value[1:], attempt.Value} {
 		eve := s.surfer()
 		eve.jar.SetCookies(home, []*http.Cookie{{Name: good.Name, Value: value, Path: "/"}})
@@ -427,13 +427,13 @@ func TestCookiesOverHTTPS(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.config.Public = "https://prompts.example.org"
-	sessions, err := s.config.Sessions(t.Context(), "/app", "/app/signin/callback")
+	sessions, err := s.config.Sessions(t.Context(), "notes", "/app", "/app/signin/callback")
 	require.NoError(t, err)
 	rec := httptest.NewRecorder()
 	require.NoError(t, sessions.SignIn(rec, httptest.NewRequest(http.MethodGet, "/", http.NoBody), "/app"))
 	c, err := http.ParseSetCookie(rec.Header().Get("Set-Cookie"))
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(c.Name, "__Host-prompthub-signin-"), c.Name)
+	require.True(t, strings.HasPrefix(c.Name, "__Host-notes-signin-"), c.Name)
 	require.True(t, c.Secure && c.HttpOnly)
 	require.Equal(t, http.SameSiteLaxMode, c.SameSite)
 	require.Equal(t, "/", c.Path)
@@ -461,7 +461,7 @@ func TestOIDCBearer(t *testing.T) {
 	require.Error(t, err)
 	_, err = identify(with(i.token(c.now(), change{"aud": "web", "oid": nil, "sub": ""})))
 	require.Error(t, err)
-	none, err := auth.Config{Local: true}.Sessions(t.Context(), "/", "/cb")
+	none, err := auth.Config{Local: true}.Sessions(t.Context(), "notes", "/", "/cb")
 	require.NoError(t, err)
 	require.Nil(t, none)
 }

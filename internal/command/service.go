@@ -14,8 +14,8 @@ import (
 
 // A Service is an application as the Functions host and "local" run it.
 type Service struct {
-	// Name is what the installed program is called, in lower case. The file of the embedded store and
-	// what telemetry says begin with it.
+	// Name is what the installed program is called, in lower case. The file of the embedded store,
+	// what telemetry says and the names of the cookies of sessions begin with it.
 	Name  string
 	Title string // as people write it
 	About string // what GET / answers, one line
@@ -61,7 +61,7 @@ func (s Service) signing(ctx context.Context, set Settings) (auth.Identify, *aut
 	if err != nil {
 		return nil, nil, err
 	}
-	sessions, err := set.Sessions(ctx, s.Pages, s.Callback)
+	sessions, err := set.Sessions(ctx, s.Name, s.Pages, s.Callback)
 	return identify, sessions, err
 }
 

@@ -177,6 +177,10 @@ func TestTableIsExact(t *testing.T) {
 	}
 }
 
+// wholePrograms starts programs for their tests, with the storage and the host that they have in a
+// deployment.
+const wholePrograms = "internal/apptest"
+
 // A program of its own (a tool) puts things together as handler does, so it may import all. Any
 // other package that handler does not contain is for tests or tools: outside of PromptHub it may
 // import contracts and its like, so that no suite leans on one implementation.
@@ -184,7 +188,7 @@ func TestToolsAndPackagesForTests(t *testing.T) {
 	t.Parallel()
 	program := contained(t)
 	for _, p := range packages(t) {
-		if p.Name == "main" || application(p.name()) || slices.Contains(program, p.name()) {
+		if p.Name == "main" || p.name() == wholePrograms || application(p.name()) || slices.Contains(program, p.name()) {
 			continue
 		}
 		for _, i := range ours(p.Imports) {

@@ -30,7 +30,7 @@ var packDir string
 // packed is what "make package" makes, twice.
 var packed = sync.OnceValues(func() ([2]string, error) {
 	var archives [2]string
-	dir, err := os.MkdirTemp("", "prompthub")
+	dir, err := os.MkdirTemp("", "package")
 	if err != nil {
 		return archives, err
 	}

@@ -27,18 +27,27 @@ const MergePatch = "application/merge-patch+json"
 // bodies.
 type Document struct {
 	API      huma.API
-	Problem  any // what reports an error: an httpjson.Problem, or what embeds one
-	Meanings map[int]Meaning
-	ETag     string         // an example of one
-	Optional []string       // the headers of answers that not every such answer has
-	Rare     []string       // members that examples do without
-	Examples map[string]any // of whole bodies, by media type
+	Problem  any             // what reports an error: an httpjson.Problem, or what embeds one
+	Meanings map[int]Meaning // of statuses, where they have one of their own here
+	ETag     string          // an example of one
+	Optional []string        // the headers of answers that not every such answer has
+	Rare     []string        // members that examples do without
+	Examples map[string]any  // of whole bodies, by media type
 }
 
 // A Meaning is what a status that reports an error means, with an example.
 type Meaning struct {
 	Doc, Detail string
 	Fields      []httpjson.Field
+}
+
+// everywhere are the statuses that mean the same in each application.
+var everywhere = map[int]Meaning{
+	408: {Doc: "The body took too long to arrive", Detail: "the body took too long to arrive"},
+	415: {Doc: "The body is not JSON in UTF-8", Detail: "send the body as application/json in UTF-8"},
+	429: {Doc: "The caller sends more than one caller may, or too much at once", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
+	500: {Doc: "Something went wrong here", Detail: "something went wrong here; if it happens again, tell the operator the request id"},
+	503: {Doc: "The storage is slow or away, or too much is at work: try again", Detail: "the storage does not answer at the moment; try again"},
 }
 
 // Render completes the document once all routes are registered, and returns what writes it for the
@@ -250,7 +259,10 @@ func (d *Document) describeError(status int) *huma.Response {
 	case http.StatusPreconditionFailed:
 		headers["ETag"] = textHeader(false, "That of the thing as it is now", d.ETag)
 	}
-	meaning := d.Meanings[status]
+	meaning, ok := d.Meanings[status]
+	if !ok {
+		meaning = everywhere[status]
+	}
 	example := httpjson.Problem{
 		Title: http.StatusText(status), Status: status, Detail: meaning.Detail, RequestID: "8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f",
 		Errors: meaning.Fields,

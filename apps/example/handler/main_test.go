@@ -18,8 +18,6 @@ import (
 
 	"prompthub/apps/example/internal/notes"
 	"prompthub/internal/apptest"
-	"prompthub/internal/azure"
-	"prompthub/internal/azurite"
 	"prompthub/internal/command"
 	"prompthub/internal/functiontest"
 )
@@ -75,15 +73,7 @@ func TestLocal(t *testing.T) {
 
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
-	staged := apptest.Stage(t, folder)
-	storage := azurite.Account(t)
-	account, err := azure.New(azure.Config{ConnectionString: storage, RawMessages: true})
-	require.NoError(t, err)
-	h := functiontest.Start(t, functiontest.Options{
-		AppRoot: staged, Queues: account.Queues,
-		Env: append(os.Environ(), "AzureWebJobsStorage="+storage, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development",
-			"TABLE_PREFIX=Example", "QUEUE_PREFIX=example-"),
-	})
+	h := apptest.UnderTheHost(t, folder, "AUTH_MODE=dev", "TABLE_PREFIX=Example", "QUEUE_PREFIX=example-")
 	works(t, h.URL())
 	require.True(t, slices.ContainsFunc(h.Invocations(), func(i functiontest.Invocation) bool {
 		return i.Function == notes.QueueLengths && i.Status == http.StatusOK

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -19,8 +18,6 @@ import (
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/apptest"
-	"prompthub/internal/azure"
-	"prompthub/internal/azurite"
 	"prompthub/internal/command"
 	"prompthub/internal/functiontest"
 )
@@ -156,14 +153,7 @@ func TestLocal(t *testing.T) {
 
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
-	staged := apptest.Stage(t, folder)
-	storage := azurite.Account(t)
-	account, err := azure.New(azure.Config{ConnectionString: storage, RawMessages: true})
-	require.NoError(t, err)
-	h := functiontest.Start(t, functiontest.Options{
-		AppRoot: staged, Queues: account.Queues,
-		Env: append(os.Environ(), "AzureWebJobsStorage="+storage, "AZURE_FUNCTIONS_ENVIRONMENT=Development", "TABLE_PREFIX=Ricochet", "QUEUE_PREFIX=ricochet-"),
-	})
+	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Ricochet", "QUEUE_PREFIX=ricochet-")
 	g := create(t, h.URL(), 3)
 	g.solved(g.round(1))
 	ask[api.Round](t, 201, http.MethodPost, g.url+"/rounds", g.key, api.StartRound{})

@@ -20,7 +20,7 @@ import (
 
 // The client that the provider knows. Its page takes any name with any password.
 const (
-	ClientID     = "prompthub"
+	ClientID     = "notes"
 	ClientSecret = "a secret of the test"
 	AdminGroup   = "prompt-admins" // in the claim groups, which the scope groups asks for
 )

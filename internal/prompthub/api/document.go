@@ -43,22 +43,18 @@ func (a *api) limits() {
 	openapi.Limit(all["TagEntry"].Properties["displayName"], "maxLength", prompthub.MaxDisplayName)
 }
 
-// meanings says what each status that reports an error means here, with an example.
+// meanings says what each status that reports an error means here, with an example. Those that mean
+// the same everywhere package openapi knows.
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query, the cursor or the body cannot be read", Detail: "the body is not valid JSON", Fields: []httpjson.Field{{Location: "body.title", Message: "the JSON ends early"}}},
 	401: {Doc: "Nobody, or nobody who is believed, is calling", Detail: "sign in to use this"},
 	403: {Doc: "The caller may see this and may not do that to it", Detail: "only its author may change a prompt"},
 	409: {Doc: "What the request asks for is taken, or cannot be as things are", Detail: "another prompt of yours has this name", Fields: []httpjson.Field{{Location: "body.name", Message: "choose a name that none of your prompts has, nor has as its slug"}}},
 	404: {Doc: "There is no such thing, or the caller may not know of it", Detail: "there is no such prompt"},
-	408: {Doc: "The body took too long to arrive", Detail: "the body took too long to arrive"},
 	412: {Doc: "The prompt was changed since; the answer holds the current one", Detail: "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 256 KiB"},
-	415: {Doc: "The body is not JSON in UTF-8", Detail: "send the body as application/json in UTF-8"},
 	422: {Doc: "The request can be read and breaks rules, which are named: a parameter that the route does not have is one", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.title", Message: "is required"}}},
 	428: {Doc: "If-Match is missing", Detail: "send the ETag of the prompt that your change is based on in If-Match"},
-	429: {Doc: "The caller sends more than one caller may, or too much at once", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
-	500: {Doc: "Something went wrong here", Detail: "something went wrong here; if it happens again, tell the operator the request id"},
-	503: {Doc: "The storage is slow or away, or too much is at work: try again", Detail: "the storage does not answer at the moment; try again"},
 }
 
 // rare are members that only few prompts have.

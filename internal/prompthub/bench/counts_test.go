@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/infra/cost"
+	"prompthub/internal/prompthub/cost"
 	"prompthub/internal/prompthub/prompt"
 )
 

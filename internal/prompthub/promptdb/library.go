@@ -21,13 +21,9 @@ func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name str
 		return nil
 	}
 	key := labelsKey(rec.AuthorID, rec.ID)
-	row, err := db.get(ctx, db.t.Prompts, key)
-	if err != nil {
+	row, err := db.expected(ctx, key, differ)
+	if err != nil || row == nil {
 		return err
-	}
-	if row == nil {
-		differ(db.t.Prompts, key, "is missing")
-		return nil
 	}
 	c, err := parseCard(*row)
 	if err != nil {
@@ -46,6 +42,15 @@ func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name str
 		return err
 	}
 	return db.checkVersions(ctx, rec, c, differ)
+}
+
+// expected returns a row that must stand beside a truth row, or says that it is missing.
+func (db *DB) expected(ctx context.Context, key table.Key, differ func(string, table.Key, string, ...any)) (*table.Row, error) {
+	row, err := db.get(ctx, db.t.Prompts, key)
+	if err == nil && row == nil {
+		differ(db.t.Prompts, key, "is missing")
+	}
+	return row, err
 }
 
 // checkNames compares the rows of a prompt's name and slug. Those of a deleted prompt another one
@@ -180,7 +185,7 @@ func hasLibraryRow(rec record, key table.Key) bool {
 	return key == labelsKey(rec.AuthorID, rec.ID) || slices.ContainsFunc(ownNames(rec.Prompt), is) || slices.ContainsFunc(rec.OldNames, is)
 }
 
-// mendLibrary writes what follows from a prompt beside its truth row once more, and removes a row
+// repairLibrary writes what follows from a prompt beside its truth row once more, and removes a row
 // that should not be there. A version that is gone stays gone, unless it is the one that the prompt
 // holds.
 func (db *DB) repairLibrary(ctx context.Context, d Difference) error {

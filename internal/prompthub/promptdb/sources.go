@@ -123,13 +123,9 @@ func (db *DB) checkSource(ctx context.Context, rec record, v prompt.Version, dif
 		return nil
 	}
 	key := sourceKey(rec.AuthorID, rec.ID, v.Number)
-	row, err := db.get(ctx, db.t.Prompts, key)
-	if err != nil {
+	row, err := db.expected(ctx, key, differ)
+	if err != nil || row == nil {
 		return err
-	}
-	if row == nil {
-		differ(db.t.Prompts, key, "is missing")
-		return nil
 	}
 	s, err := parseSourceRow(*row)
 	if err != nil {

@@ -17,10 +17,10 @@ func Triggers(db *promptdb.DB, log *slog.Logger) []function.Trigger {
 		{Name: "score-bucket-moves", Queue: promptdb.QueueMoves, Run: message(db.Move)},
 		{Name: "index-repairs", Queue: promptdb.QueueRepairs, Run: message(db.Repair)},
 		{Name: "anti-entropy", Schedule: "0 */15 * * * *", Run: sweep(db, log)},
-		{Name: "purge", Schedule: "0 30 3 * * *", Run: purge(db, log)},
-		{Name: "tag-counts", Schedule: "0 * * * * *", Run: count(db, log)},
-		{Name: "erase", Schedule: "0 10 * * * *", Run: erase(db, log)},
-		{Name: "sketches", Schedule: "0 40 * * * *", Run: sketches(db, log)},
+		{Name: "purge", Schedule: "0 30 3 * * *", Run: reporting(log, slog.LevelInfo, "purge", "prompts", db.Purge)},
+		{Name: "tag-counts", Schedule: "0 * * * * *", Run: reporting(log, slog.LevelDebug, "tag counts", "prompts", db.CountTags)},
+		{Name: "erase", Schedule: "0 10 * * * *", Run: reporting(log, slog.LevelInfo, "erase", "accounts", db.Erase)},
+		{Name: "sketches", Schedule: "0 40 * * * *", Run: reporting(log, slog.LevelInfo, "sketches", "prompts", db.KeepSketches)},
 	}
 }
 
@@ -41,34 +41,11 @@ func sweep(db *promptdb.DB, log *slog.Logger) function.Func {
 	}
 }
 
-func purge(db *promptdb.DB, log *slog.Logger) function.Func {
+// reporting makes a function of a job that says how much it did, which is told under a name.
+func reporting(log *slog.Logger, level slog.Level, name, counted string, job func(context.Context) (int, error)) function.Func {
 	return func(ctx context.Context, _ function.Invocation) error {
-		prompts, err := db.Purge(ctx)
-		log.LogAttrs(ctx, slog.LevelInfo, "purge", slog.Int("prompts", prompts))
-		return err
-	}
-}
-
-func count(db *promptdb.DB, log *slog.Logger) function.Func {
-	return func(ctx context.Context, _ function.Invocation) error {
-		prompts, err := db.CountTags(ctx)
-		log.LogAttrs(ctx, slog.LevelDebug, "tag counts", slog.Int("prompts", prompts))
-		return err
-	}
-}
-
-func erase(db *promptdb.DB, log *slog.Logger) function.Func {
-	return func(ctx context.Context, _ function.Invocation) error {
-		accounts, err := db.Erase(ctx)
-		log.LogAttrs(ctx, slog.LevelInfo, "erase", slog.Int("accounts", accounts))
-		return err
-	}
-}
-
-func sketches(db *promptdb.DB, log *slog.Logger) function.Func {
-	return func(ctx context.Context, _ function.Invocation) error {
-		prompts, err := db.KeepSketches(ctx)
-		log.LogAttrs(ctx, slog.LevelInfo, "sketches", slog.Int("prompts", prompts))
+		n, err := job(ctx)
+		log.LogAttrs(ctx, level, name, slog.Int(counted, n))
 		return err
 	}
 }

@@ -20,7 +20,7 @@ server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${server.address().port}`
   handle = new Provider(issuer, {
     clients: [{
-      client_id: 'prompthub', client_secret: 'a secret of the test', redirect_uris: options.redirects,
+      client_id: 'notes', client_secret: 'a secret of the test', redirect_uris: options.redirects,
       post_logout_redirect_uris: options.logouts, grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'],
     }],
     cookies: { keys: ['a key of the test'] },

@@ -209,18 +209,14 @@ func (a *api) state() *stateOutput {
 	return &stateOutput{CacheControl: "no-store", Body: State{"ok", a.Version}}
 }
 
-// meanings says what each status that reports an error means here, with an example.
+// meanings says what each status that reports an error means here, with an example. Those that mean
+// the same everywhere package openapi knows.
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The key is not that of the host; INVALID_HOST_KEY, also where there is no such game", Detail: "send the hostKey of this game in the header X-Host-Key: whoever created the game was told it"},
 	403: {Doc: "Somebody else has the name (NAME_TAKEN), or a page of another site asks", Detail: "somebody else plays under this name in this game; choose another, or send the playerSecret that it was given"},
 	404: {Doc: "There is no such game or round: GAME_NOT_FOUND, ROUND_NOT_FOUND", Detail: "there is no such game"},
-	408: {Doc: "The body took too long to arrive", Detail: "the body took too long to arrive"},
 	409: {Doc: "It cannot be as things are: ROUND_ALREADY_ACTIVE, ROUND_ALREADY_ENDED, ROUND_ENDED, ROUND_ACTIVE, ALL_GOALS_EXHAUSTED, TOO_MANY_ROUNDS, TOO_MANY_SOLUTIONS, GAME_FULL", Detail: "the round has ended; it takes no solutions any more"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
-	415: {Doc: "The body is not JSON in UTF-8", Detail: "send the body as application/json in UTF-8"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, INVALID_SOLUTION", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.moves[2]", Message: "red cannot move up from (1,0)"}}},
-	429: {Doc: "The caller sends too much", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
-	500: {Doc: "Something went wrong here", Detail: "something went wrong here; if it happens again, tell the operator the request id"},
-	503: {Doc: "The storage is slow or away, or too much is at work: try again", Detail: "the storage does not answer at the moment; try again"},
 }

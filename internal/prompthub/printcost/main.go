@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"prompthub/internal/infra/cost"
+	"prompthub/internal/prompthub/cost"
 )
 
 func main() {

@@ -45,12 +45,12 @@ func TestEveryRequestOfAUserIsKnown(t *testing.T) {
 	}
 }
 
-// The tables in docs/deploy.md are those that "go run ./internal/infra/printcost" prints.
+// The tables in docs/deploy.md are those that "go run ./internal/prompthub/printcost" prints.
 func TestDocumentShowsTheTables(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("../../../docs/deploy.md")
 	require.NoError(t, err)
 	var tables strings.Builder
 	require.NoError(t, WriteTables(&tables))
-	require.Contains(t, string(document), tables.String(), "run go run ./internal/infra/printcost and put its tables there")
+	require.Contains(t, string(document), tables.String(), "run go run ./internal/prompthub/printcost and put its tables there")
 }
