@@ -155,14 +155,14 @@ azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Stor
 package: ## stage the function app (APP) for Azure in its dist/functionapp, and zip it
 	go run ./internal/stage -app $(APP) -out dist/functionapp -zip dist/functionapp.zip
 
-image: ## put the context of a container image (APP) in dist/image, and build it where docker, podman or buildah is
+image: ## put the context of a container image (APP) in dist/image, and build it where docker (with its daemon), podman or buildah is
 	rm -rf dist/image && mkdir -p dist/image/data
 	CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags="-s -w" -o dist/image/handler ./$(APP)/handler
 	cp deploy/Containerfile dist/image/
-	@if command -v docker >/dev/null; then docker build -t $(NAME) -f dist/image/Containerfile dist/image; \
+	@if docker info >/dev/null 2>&1; then docker build -t $(NAME) -f dist/image/Containerfile dist/image; \
 	elif command -v podman >/dev/null; then podman build --format docker -t $(NAME) dist/image; \
 	elif command -v buildah >/dev/null; then buildah build --format docker --isolation chroot -t $(NAME) dist/image; \
-	else echo "There is no docker, podman or buildah: build dist/image where one is."; fi
+	else echo "There is no docker that answers, no podman and no buildah: build dist/image where one is."; fi
 
 func-start: $(AZURITE_STAMP) ## stage the function app (APP) for this machine and run it with Azurite and "func start"
 	go run ./internal/stage start -app $(APP) -out dist/local

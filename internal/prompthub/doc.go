@@ -7,9 +7,12 @@
 //   - promptdb: the tables and queues; how index rows follow the truth;
 //   - api: the HTTP routes; web: the pages; mcp: what assistants see, with skill; langfuse,
 //     langsmith: the routes of Langfuse and of LangSmith's hub, for their clients; door: what the
-//     doors for programs have in common; worker: the queue and timer functions; client: import and
-//     export over the API;
-//   - e2e: tests of the built program; bench: what requests cost, and a load program;
+//     doors for programs have in common; worker: the queue and timer functions;
+//   - format: prompts as files of other programs; transfer: import and export of files by a door;
+//     client: the same over the API, for commands; folder: a folder under git as the library;
+//   - e2e: tests of the built program; clients: tests with the clients of other programs; bench:
+//     what requests cost, and a load program; cost: what that costs a month in Azure, which
+//     printcost prints; hook: what azd runs around a deployment;
 //   - below, free of PromptHub: table and queue (the contracts), azure, embedded and memory
 //     (their implementations), function (the protocol of the Functions host) with queuetrigger
 //     (receiving as the host does), devhost (the host in one process), command (what the programs
