@@ -139,7 +139,13 @@ func runImport(t *testing.T, a app, file string, created, unchanged, rejected in
 	}
 	require.Equal(t, want, code, "%s\n%s", out, errs)
 	all := lines(out)
-	require.Equal(t, fmt.Sprintf("created %d, unchanged %d, rejected %d", created, unchanged, rejected), all[len(all)-1])
+	// A row that was answered 503 is sent again: where it had been stored, it is unchanged by then.
+	var got [3]int
+	_, err := fmt.Sscanf(all[len(all)-1], "created %d, unchanged %d, rejected %d", &got[0], &got[1], &got[2])
+	require.NoError(t, err, all[len(all)-1])
+	again := got[1] - unchanged
+	require.GreaterOrEqual(t, again, 0)
+	require.Equal(t, [3]int{created - again, unchanged + again, rejected}, got)
 	told := 0
 	for _, line := range all[:len(all)-1] {
 		var more int
