@@ -304,6 +304,46 @@ var mutants = []mutant{
 		"the lock of a message is renewed when it ends", "../../function/queuetrigger/delivery.go",
 		"time.NewTicker(d.Settings.Lock / 2)", "time.NewTicker(d.Settings.Lock)",
 	},
+	{
+		"a vote whose index row may still land counts as settled", "vote.go",
+		"	p.late = p.late || !settled(batchErr) || !settled(indexErr)", "	p.late = p.late || !settled(batchErr)",
+	},
+	{
+		"an erased vote stays in the tally", "vote.go",
+		"	if b.share != nil {\n		ops = append(ops, overwrite(", "	if false {\n		ops = append(ops, overwrite(",
+	},
+	{
+		"votes and favorites see what an admin hid", "vote.go",
+		"viewer == l.author || l.public && !l.hidden)", "viewer == l.author || l.public)",
+	},
+	{
+		"the favorite of a new prompt of one's own counts as stray", "favorites.go",
+		"	if !ok || db.now().Sub(row.Props.Get(\"AddedAt\").Time()) < voteSettled {", "	if !ok {",
+	},
+	{
+		"prompts of several months come as their partitions lie", "newest.go",
+		"			slices.SortFunc(part, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) })\n", "			_ = cmp.Compare[string]\n",
+	},
+	{
+		"an earlier month that this instance listed is looked for a minute later", "newest.go",
+		"	if month < m.first {\n		m.first = month\n	}\n", "",
+	},
+	{
+		"a restored tally stands in another share", "restore.go",
+		"	n := shard(v.Voter)\n", "	n := shard(v.Voter) ^ 1\n",
+	},
+	{
+		"the oldest of many old names is taken from the prompt that has it now", "names.go",
+		"if row != nil && isRedirect(*row) && prompt.ID(row.Props.Get(\"PromptId\").Str()) == w.id {", "if row != nil {",
+	},
+	{
+		"a revoked access token is believed for ever", "tokens.go",
+		"return t.Token, ok && now.Sub(t.at) < tokenFor", "return t.Token, ok",
+	},
+	{
+		"rows of the text index that are stray stay", "behind.go",
+		"		all.Stale = append(minus(b.Stale, stray), stray...)", "		all.Stale = minus(b.Stale, stray)",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds
