@@ -46,23 +46,26 @@ func (t *Tables) list(ctx context.Context, name string, r table.Range, limit int
 	}
 	limit = t.shorten(limit)
 	var page table.Page
-	for _, key := range rs.keys[rs.find(start):] {
-		if beyond(r, key) {
-			break
+	rs.tree.AscendGreaterOrEqual(table.Row{Key: start}, func(row table.Row) bool {
+		switch {
+		case beyond(r, row.Key):
+			return false
+		case !inRows(r, row.Row):
+			return true
+		case len(page.Rows) == limit:
+			page.Next, err = encodeToken(r, row.Key)
+			return false
 		}
-		if !inRows(r, key.Row) {
-			continue
-		}
-		if len(page.Rows) == limit {
-			page.Next, err = encodeToken(r, key)
-			return page, err
-		}
-		row := copyRow(rs.rows[key])
+		row = copyRow(row)
 		row.Props = r.Selected(row.Props)
 		if !r.Keeps(row.Props) {
 			row = row.Bare()
 		}
 		page.Rows = append(page.Rows, row)
+		return true
+	})
+	if err != nil || page.Next != "" {
+		return page, err
 	}
 	return t.lastPage(r, page)
 }

@@ -7,11 +7,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
 	"sync"
+
+	"github.com/google/btree"
 
 	"prompthub/internal/table"
 )
@@ -27,11 +28,10 @@ type Tables struct {
 
 var _ table.DB = (*Tables)(nil)
 
-// rows are the rows of one table, and their keys in order.
-type rows struct {
-	keys []table.Key
-	rows map[table.Key]table.Row
-}
+// rows are the rows of one table, in the order of their keys. A row is replaced, never changed.
+type rows struct{ tree *btree.BTreeG[table.Row] }
+
+const degree = 32 // of the tree
 
 // NewTables returns a store without tables, which fills every page.
 func NewTables() *Tables { return &Tables{tables: map[string]*rows{}} }
@@ -52,7 +52,7 @@ func (t *Tables) Clone() *Tables {
 	defer t.mu.Unlock()
 	c := &Tables{tables: map[string]*rows{}, writes: t.writes}
 	for name, rs := range t.tables {
-		c.tables[name] = &rows{keys: slices.Clone(rs.keys), rows: maps.Clone(rs.rows)} // a row is replaced, never changed
+		c.tables[name] = &rows{rs.tree.Clone()}
 	}
 	return c
 }
@@ -71,7 +71,7 @@ func (t *Tables) Create(ctx context.Context, tables ...string) error {
 			return fmt.Errorf("%w: table name %q", table.ErrInvalid, name)
 		}
 		if t.tables[name] == nil {
-			t.tables[name] = &rows{rows: map[table.Key]table.Row{}}
+			t.tables[name] = &rows{btree.NewG(degree, func(a, b table.Row) bool { return compareKeys(a.Key, b.Key) < 0 })}
 		}
 	}
 	return nil
@@ -108,7 +108,7 @@ func (t *Tables) get(ctx context.Context, name string, key table.Key) (table.Row
 	if err != nil {
 		return table.Row{}, err
 	}
-	row, ok := rs.rows[key]
+	row, ok := rs.get(key)
 	if !ok {
 		return table.Row{}, table.ErrNotFound
 	}
@@ -125,21 +125,8 @@ func compareKeys(a, b table.Key) int {
 	return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Row, b.Row))
 }
 
-// find returns the place of the first key that is not less than key.
-func (rs *rows) find(key table.Key) int {
-	i, _ := slices.BinarySearchFunc(rs.keys, key, compareKeys)
-	return i
-}
+func (rs *rows) get(key table.Key) (table.Row, bool) { return rs.tree.Get(table.Row{Key: key}) }
 
-func (rs *rows) put(row table.Row) {
-	if _, ok := rs.rows[row.Key]; !ok {
-		rs.keys = slices.Insert(rs.keys, rs.find(row.Key), row.Key)
-	}
-	rs.rows[row.Key] = row
-}
+func (rs *rows) put(row table.Row) { rs.tree.ReplaceOrInsert(row) }
 
-func (rs *rows) remove(key table.Key) {
-	i := rs.find(key)
-	rs.keys = slices.Delete(rs.keys, i, i+1)
-	delete(rs.rows, key)
-}
+func (rs *rows) remove(key table.Key) { rs.tree.Delete(table.Row{Key: key}) }

@@ -50,7 +50,7 @@ func (t *Tables) write(ctx context.Context, name string, ops []table.Op) ([]stri
 
 // check returns the sentinel of the condition of op that does not hold.
 func (rs *rows) check(op table.Op) error {
-	old, ok := rs.rows[op.Row.Key]
+	old, ok := rs.get(op.Row.Key)
 	switch {
 	case op.Kind == table.Upsert:
 		return nil
@@ -71,7 +71,8 @@ func (rs *rows) check(op table.Op) error {
 func (rs *rows) result(op table.Op) table.Props {
 	props := slices.Clone(op.Row.Props)
 	if op.Kind == table.Merge {
-		for _, old := range rs.rows[op.Row.Key].Props {
+		row, _ := rs.get(op.Row.Key)
+		for _, old := range row.Props {
 			if props.Get(old.Name) == (table.Value{}) {
 				props = append(props, old)
 			}
