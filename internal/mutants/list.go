@@ -306,7 +306,7 @@ var mutants = []mutant{
 	},
 	{
 		"a vote whose index row may still land counts as settled", "vote.go",
-		"	p.late = p.late || !settled(batchErr) || !settled(indexErr)", "	p.late = p.late || !settled(batchErr)",
+		"p.late || !settled(batchErr) || !settled(indexErr)", "p.late || !settled(batchErr) || indexErr == nil && false",
 	},
 	{
 		"an erased vote stays in the tally", "vote.go",
