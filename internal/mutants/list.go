@@ -322,7 +322,7 @@ var mutants = []mutant{
 	},
 	{
 		"prompts of several months come as their partitions lie", "newest.go",
-		"			slices.SortFunc(part, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) })\n", "			_ = cmp.Compare[string]\n",
+		"			slices.SortFunc(part.rows, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) })\n", "			_ = cmp.Compare[string]\n",
 	},
 	{
 		"an earlier month that this instance listed is looked for a minute later", "newest.go",
