@@ -210,35 +210,46 @@ func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 			ops = append(ops, w.names.op(nameKey(d.author, name), nameProps(rec.Prompt, c), true))
 		}
 	}
-	if d.stray != nil && !slices.ContainsFunc(ops, func(op table.Op) bool { return op.Row.Key == d.Key }) {
+	if d.stray == nil {
+		again, ok, err := db.rowAgain(ctx, d, *rec, c)
+		if err != nil || !ok {
+			return err
+		}
+		ops = append(ops, again...)
+	} else if !slices.ContainsFunc(ops, func(op table.Op) bool { return op.Row.Key == d.Key }) {
 		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}})
-	}
-	if strings.HasPrefix(d.Key.Row, usesPrefix) && d.stray == nil {
-		row, err := db.usesRow(ctx, d.author, d.Key)
-		if err != nil || row == nil {
-			return err
-		}
-		ops = append(ops, table.Op{Kind: table.Upsert, Row: *row})
-	}
-	if _, n, ok := parseSource(d.Key.Row); ok && d.stray == nil {
-		lost, err := db.withoutSource(ctx, d, n)
-		if err != nil {
-			return err
-		}
-		ops = append(ops, lost...)
-	}
-	if _, n, ok := parseVersion(d.Key.Row); ok && d.stray == nil && c.gaps.have(n) {
-		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: table.Any}})
-	} else if ok && d.stray == nil && n == rec.Version {
-		for _, row := range append(usesRows(d.author, d.id, n, rec.Content().Includes()), versionRow(d.author, d.id, rec.Current())) {
-			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
-		}
 	}
 	err = db.write(ctx, db.t.Prompts, ops)
 	if err != nil && !overtaken(err) { // who was faster wrote what is right
 		return unavailable(err)
 	}
 	return nil
+}
+
+// rowAgain returns the writes after which a row of a version, or beside one, is as it should be. It
+// reports false where the row needs none any more.
+func (db *DB) rowAgain(ctx context.Context, d Difference, rec record, c card) (ops []table.Op, ok bool, err error) {
+	if strings.HasPrefix(d.Key.Row, usesPrefix) {
+		row, err := db.usesRow(ctx, d.author, d.Key)
+		if err != nil || row == nil {
+			return nil, false, err
+		}
+		return []table.Op{{Kind: table.Upsert, Row: *row}}, true, nil
+	}
+	if _, n, ok := parseSource(d.Key.Row); ok {
+		ops, err := db.withoutSource(ctx, d, n)
+		return ops, err == nil, err
+	}
+	_, n, isVersion := parseVersion(d.Key.Row)
+	switch {
+	case isVersion && c.gaps.have(n):
+		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: table.Any}})
+	case isVersion && n == rec.Version:
+		for _, row := range append(usesRows(d.author, d.id, n, rec.Content().Includes()), versionRow(d.author, d.id, rec.Current())) {
+			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
+		}
+	}
+	return ops, true, nil
 }
 
 // unnamed reports whether a row is the truth row of a prompt that was stored before there were

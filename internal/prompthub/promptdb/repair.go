@@ -187,31 +187,25 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 	if err != nil || rec == nil || rec.purging {
 		return reconciled, err
 	}
-	now := db.now()
-	if rec.lease.held(now) {
-		return retryAt(db.next(why, rec.lease.Until)), nil
+	if o := db.waits(*rec, why); !o.isDone() {
+		return o, nil
 	}
-	if next := rec.projectedAt.Add(minProjectionInterval); why == counts && rec.lease == nil && now.Before(next) {
-		return retryAt(next), nil
+	to, which, err := db.due(ctx, *rec, tally, why)
+	if err != nil {
+		return reconciled, err
 	}
-	was, to := *rec, *rec
-	if why != counts { // after the truth row was read: a label that is moved later has its own message
-		if to.Released, err = db.releasedNow(ctx, *rec); err != nil {
-			return reconciled, err
-		}
-	}
-	agrees := why != rewrite && rec.lease == nil && tally == rec.Tally && sameOutline(to.Released, rec.Released)
-	if agrees && rec.behind == nil {
+	if which == 0 {
 		return db.afterCommits(w), nil
 	}
 	if err := w.wake(ctx); err != nil {
 		return reconciled, err
 	}
+	was := *rec
 	words, stray := stray.cutText()
 	if was.lease = was.lease.alsoStale(stray); why == rewrite {
 		was.behind = was.behind.whole(db.now(), words)
 	}
-	to.Tally, to.projectedAt = tally, db.now()
+	to.projectedAt = db.now()
 	committed, err := w.commit(ctx, &was, to)
 	switch {
 	case errors.Is(err, errConflict):
@@ -225,11 +219,39 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 	if rec.lease != nil {
 		db.count(ctx, "repairs", 1)
 	}
-	which := theRows | theText
-	if agrees {
+	return db.projected(ctx, committed, why, which)
+}
+
+// waits says when to try again where somebody else is at work on a prompt, or was a moment ago.
+func (db *DB) waits(rec record, why reason) outcome {
+	now := db.now()
+	if rec.lease.held(now) {
+		return retryAt(db.next(why, rec.lease.Until))
+	}
+	if next := rec.projectedAt.Add(minProjectionInterval); why == counts && rec.lease == nil && now.Before(next) {
+		return retryAt(next)
+	}
+	return reconciled
+}
+
+// due returns what a prompt is to be, and which of its rows are to be written: none where all agree
+// with the truth row, and that with the tally.
+func (db *DB) due(ctx context.Context, rec record, tally prompt.Tally, why reason) (to record, which rowsOf, err error) {
+	to = rec
+	to.Tally = tally
+	if why != counts { // after the truth row was read: a label that is moved later has its own message
+		if to.Released, err = db.releasedNow(ctx, rec); err != nil {
+			return to, 0, err
+		}
+	}
+	agrees := why != rewrite && rec.lease == nil && tally == rec.Tally && sameOutline(to.Released, rec.Released)
+	switch {
+	case !agrees:
+		which = theRows | theText
+	case rec.behind != nil:
 		which = theText
 	}
-	return db.projected(ctx, committed, why, which)
+	return to, which, nil
 }
 
 // afterCommits is the outcome of a job that has nothing to write: it waits for commits of its own
