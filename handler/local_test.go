@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,16 +33,7 @@ func send(t *testing.T, method, url, body string) (int, string) {
 
 func sendAs(t *testing.T, user, method, url, body string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	require.NoError(t, err)
-	r.Header.Set("X-Dev-User", user)
-	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	return res.StatusCode, string(b)
+	return apptest.Send(t, method, url, body, "X-Dev-User", user, "Content-Type", "application/json")
 }
 
 // A list is what lists of prompts answer.

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -65,6 +67,23 @@ func Local(t *testing.T, data string, run func(ctx context.Context, args []strin
 	var found []string
 	require.Eventually(t, func() bool { found = listens.FindStringSubmatch(out.String()); return found != nil }, 20*time.Second, 5*time.Millisecond)
 	return found[1], stop
+}
+
+// Send sends a request with headers, names and values by turns, and returns the status and the body
+// of the answer.
+func Send(t *testing.T, method, url, body string, headers ...string) (status int, answer string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(b)
 }
 
 // UnderTheHost stages the application in a folder of the repository and runs it under the test

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -31,17 +30,10 @@ const (
 // ask makes a request as ann and reads the note of the answer.
 func ask(t *testing.T, method, url, text string) (int, notes.Note) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(text))
-	require.NoError(t, err)
-	r.Header.Set("X-Dev-User", "ann")
-	resp, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	status, body := apptest.Send(t, method, url, text, "X-Dev-User", "ann")
 	var n notes.Note
-	require.NoError(t, json.Unmarshal(body, &n), "%s", body)
-	return resp.StatusCode, n
+	require.NoError(t, json.Unmarshal([]byte(body), &n), "%s", body)
+	return status, n
 }
 
 // works writes a note, whose length a queue function finds out.

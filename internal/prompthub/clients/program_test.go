@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/apptest"
 	"prompthub/internal/functiontest"
 )
 
@@ -117,46 +117,26 @@ func (p *program) ask(t *testing.T, user, method, path string, body, v any, head
 	t.Helper()
 	b, err := json.Marshal(body)
 	require.NoError(t, err)
-	r, err := http.NewRequestWithContext(t.Context(), method, p.url()+"/api/v1"+path, bytes.NewReader(b))
-	require.NoError(t, err)
-	r.Header.Set("X-Dev-User", user)
-	r.Header.Set("Content-Type", "application/json")
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+	header = append([]string{"X-Dev-User", user, "Content-Type", "application/json"}, header...)
+	status, answer := apptest.Send(t, method, p.url()+"/api/v1"+path, string(b), header...)
+	if v != nil && status/100 == 2 {
+		require.NoError(t, json.Unmarshal([]byte(answer), v))
 	}
-	resp, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	if v != nil && resp.StatusCode/100 == 2 {
-		require.NoError(t, json.NewDecoder(resp.Body).Decode(v))
-	}
-	return resp.StatusCode
+	return status
 }
 
 // send sends a body of any kind as a user, and returns the answer, which must be a success.
 func (p *program) send(t *testing.T, user, method, path string, body []byte) []byte {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, p.url()+"/api/v1"+path, bytes.NewReader(body))
-	require.NoError(t, err)
-	r.Header.Set("X-Dev-User", user)
-	r.Header.Set("Content-Type", "application/octet-stream")
-	resp, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, resp.StatusCode, "%s: %s", path, b)
-	return b
+	status, answer := apptest.Send(t, method, p.url()+"/api/v1"+path, string(body), "X-Dev-User", user, "Content-Type", "application/octet-stream")
+	require.Equal(t, http.StatusOK, status, "%s: %s", path, answer)
+	return []byte(answer)
 }
 
 // get returns what is at a path for everybody.
 func (p *program) get(t *testing.T, path string) []byte {
 	t.Helper()
-	resp, err := http.Get(p.url() + path) //nolint:noctx // the test ends by time
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, resp.StatusCode, "%s: %s", path, b)
-	return b
+	status, answer := apptest.Send(t, http.MethodGet, p.url()+path, "")
+	require.Equal(t, http.StatusOK, status, "%s: %s", path, answer)
+	return []byte(answer)
 }

@@ -1,7 +1,9 @@
 // Command hook is what azd runs around a deployment, with the values of its environment:
 //
-//	hook preprovision    checks the variables, and creates the app registration where ENTRA_SIGN_IN=create asks for one
-//	hook postprovision   tells that registration the address of the application and the identity that it signs in with
+//	hook preprovision    checks the variables, and creates the app registration where
+//	                     ENTRA_SIGN_IN=create asks for one
+//	hook postprovision   tells that registration the address of the application and the identity
+//	                     that it signs in with
 //	hook postdeploy      waits until the application answers, and its storage
 //
 // It calls az, as the user who is logged in there, and azd. Every step may be repeated: what was
