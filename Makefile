@@ -40,7 +40,7 @@ ADDR ?= 127.0.0.1:7071
 DATA ?= $(APP)/.data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 
-.PHONY: help run install test quick race browser formats clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test quick race browser deep formats clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -121,6 +121,10 @@ cover: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## run all tests and tell how
 	@mkdir -p .cache
 	go test -coverpkg=./... -coverprofile=.cache/cover.out ./...
 	go tool cover -func=.cache/cover.out
+
+deep: ## ask and count as often as is worth it now and then: what make test takes samples of
+	POPULAR=1 go test -count=1 -v -timeout 30m -run '^(TestTextSearchAgreesWithALinearScan|TestSweepOfAPopularPrompt|TestPurgeOfAPopularPrompt)$$' ./internal/prompthub/promptdb -rapid.checks=400
+	$(MAKE) -C apps/ricochet soak
 
 formats: ## write and read 10,000 prompts in each format
 	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/format -rapid.checks=10000
