@@ -289,9 +289,12 @@ func stubborn(do func(context.Context, *promptdb.DB) error) func(context.Context
 	}
 }
 
+// maxSteps is more than any schedule takes to come to rest, with some room for further indexes.
+const maxSteps = 12_000
+
 // run schedules calls until all is at rest.
 func (e *explorer) run() string {
-	for ; e.steps < 8000; e.steps++ {
+	for ; e.steps < maxSteps; e.steps++ {
 		synctest.Wait()
 		e.collect()
 		if p := e.check(); p != "" {
