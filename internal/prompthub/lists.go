@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/auth"
 	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
@@ -149,6 +151,36 @@ type Similar = promptdb.Similar
 // is the prompt that he edits, "" for a new one. It may be an hour behind.
 func (s *Service) Similar(ctx context.Context, who auth.User, c prompt.Content, itself prompt.ID) ([]Similar, error) {
 	return s.db.Similar(ctx, IDOf(who), c.Words(), itself)
+}
+
+// SuggestTags returns at most three tags that what the caller writes could have beside those that it
+// has, that which fits best first.
+func (s *Service) SuggestTags(ctx context.Context, d prompt.Draft) ([]prompt.TagInfo, error) {
+	return s.db.SuggestTags(ctx, d.Title, d.Content().Words(), d.Tags)
+}
+
+// Suggestions are what who writes may want to know before he saves.
+type Suggestions struct {
+	Tags    []prompt.TagInfo
+	Similar []Similar
+}
+
+// Suggest returns what SuggestTags and Similar return, of a title and a text that are not longer
+// than they may be.
+func (s *Service) Suggest(ctx context.Context, who auth.User, d prompt.Draft, itself prompt.ID) (found Suggestions, err error) {
+	if err := s.rules.CheckUnfinished(d.Title, d.Text); err != nil {
+		return found, err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		found.Tags, err = s.SuggestTags(gctx, d)
+		return err
+	})
+	g.Go(func() (err error) {
+		found.Similar, err = s.Similar(gctx, who, d.Content(), itself)
+		return err
+	})
+	return found, g.Wait()
 }
 
 // Favorite keeps that a prompt is a favorite of the caller's, which nobody else is told, or takes

@@ -83,6 +83,7 @@ func build(c Config) (*api, http.Handler) {
 	a.votes()
 	a.favorites()
 	a.ranks()
+	a.suggestions()
 	a.mine()
 	a.tokens()
 	a.users()

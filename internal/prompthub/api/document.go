@@ -39,6 +39,9 @@ func (a *api) limits() {
 			openapi.Limit(all[name].Properties["text"], "maxLength", a.MaxText)
 		}
 	}
+	openapi.Limit(all["Unfinished"].Properties["title"], "maxLength", prompt.MaxTitle)
+	openapi.Limit(all["Unfinished"].Properties["text"], "maxLength", a.MaxText)
+	openapi.Limit(all["Unfinished"].Properties["tags"], "maxItems", prompt.MaxTags)
 	openapi.Limit(all["Reason"].Properties["reason"], "maxLength", prompthub.MaxReason)
 	openapi.Limit(all["TagEntry"].Properties["displayName"], "maxLength", prompthub.MaxDisplayName)
 }

@@ -36,6 +36,7 @@ type rule struct{ other, author, admin string }
 
 // permissions are the rules by operation.
 var permissions = map[string]rule{
+	"suggest":             {"200", "200", "200"},
 	"get-rank":            {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"get-prompt":          {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"replace-prompt":      {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
@@ -94,7 +95,7 @@ var permissions = map[string]rule{
 // where reading is public.
 var (
 	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
-	read   = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
+	read   = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
 )
 
 // A caller is somebody, or claims to be.
@@ -316,7 +317,7 @@ func (m matrix) prompt(target string) prompt.Prompt {
 var (
 	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "put-profile"}
 	publishesPublic = []string{"patch-prompt", "restore-version", "set-label"}
-	answersAlone    = []string{"render-prompt"}
+	answersAlone    = []string{"render-prompt", "suggest"}
 	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me"}
 )
 

@@ -99,7 +99,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"PUT /prompts/{id}/favorite", "DELETE /prompts/{id}/favorite", "GET /me/favorites",
 		"GET /me/tokens", "POST /me/tokens", "DELETE /me/tokens/{token}",
 		"GET /me/profile", "PUT /me/profile", "GET /users/{handle}", "GET /users/{handle}/prompts",
-		"GET /prompts/{id}/rank", "GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs", "GET /docs/{file}",
+		"GET /prompts/{id}/rank", "POST /suggestions", "GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs", "GET /docs/{file}",
 		"GET /users/{handle}/prompts/{slug}", "GET /prompts/{id}/versions", "GET /prompts/{id}/versions/{version}",
 		"DELETE /prompts/{id}/versions/{version}", "POST /prompts/{id}/versions/{version}/restore",
 		"GET /prompts/{id}/versions/{version}/diff/{other}", "GET /prompts/{id}/labels", "PUT /prompts/{id}/labels/{label}",
@@ -229,7 +229,7 @@ func TestIdentity(t *testing.T) {
 	public := newWorld(t)
 	isOpen := map[string]bool{"/health": true, "/ready": true, "/openapi.json": true, "/docs": true, "/docs/{file}": true}
 	isRead := map[string]bool{
-		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "get /prompts/{id}/rank": true, "get /prompts/{id}/export": true, "post /prompts/{id}/render": true, "get /tags": true,
+		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "get /prompts/{id}/rank": true, "get /prompts/{id}/export": true, "post /prompts/{id}/render": true, "post /suggestions": true, "get /tags": true,
 		"get /prompts/{id}/versions": true, "get /prompts/{id}/versions/{version}": true, "get /prompts/{id}/versions/{version}/diff/{other}": true,
 		"get /prompts/{id}/labels": true, "get /prompts/{id}/labels/{label}/history": true,
 		"get /users/{handle}/prompts/{slug}": true, "get /users/{handle}": true, "get /users/{handle}/prompts": true,

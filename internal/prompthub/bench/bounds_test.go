@@ -114,6 +114,9 @@ var bounds = map[string]bound{
 	"GET /me": nothing, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
 	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
+	// the catalog with its counts, sketches and tag words once in a while, and five prompts
+	"POST /suggestions": {4 + 5*aPrompt.operations, 1200 + 5*aPrompt.rows, 32, 16 << 10},
+
 	"GET /prompts": aSearch, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": looked,
 
 	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/rank": aPrompt, "GET /prompts/{id}/text": aWhole, "POST /prompts/{id}/render": aWhole,
@@ -674,7 +677,7 @@ var fitting = map[string]map[string]string{
 	"PUT /prompts/{id}/hidden": {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
 	"POST /app/prompts/{id}/labels/remove": {"label": "production"}, "POST /app/prompts/{id}/labels/undo": {"label": "production"},
-	"POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},
+	"POST /suggestions": {"title": drawn, "text": drawn}, "POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},
 	"PUT /prompts/{id}/vote": {"value": "like"}, "POST /app/prompts/{id}/vote": {"value": "like"},
 	"PUT /tags/{tag}": {"displayName": drawn, "active": "true"}, "POST /app/prompts/{id}/visibility": {"to": "public", "revision": current},
 	"POST /app/admin/tags": {"tag": "text", "name": drawn, "order": "1"}, "POST /app/signin": {"name": "Ann"}, "POST /app/prompts/{id}/versions/{version}/restore": {"revision": current},
@@ -773,7 +776,7 @@ func (s *search) message(t *rapid.T) string {
 	params := map[string]any{"name": name, "cursor": some(t, "cursor"), "uri": some(t, "uri"), "arguments": map[string]any{some(t, "argument"): some(t, "argument value")}}
 	switch rapid.IntRange(0, 7).Draw(t, "params are") {
 	case 4, 5:
-		params["name"] = rapid.SampledFrom([]string{"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "update_prompt", "vote_prompt"}).Draw(t, "tool")
+		params["name"] = rapid.SampledFrom([]string{"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "suggest", "update_prompt", "vote_prompt"}).Draw(t, "tool")
 		params["arguments"] = map[string]any{
 			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"), "values": map[string]any{"a": some(t, "value")},
 		}

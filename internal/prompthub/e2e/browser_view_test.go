@@ -250,6 +250,10 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"similar prompts", "/app/prompts/new", func(p *tab) {
 			p.write("#text", "Like nothing else").click("#similar").reads("There is none like it.").sees("document.activeElement.id === 'similar'").discard()
 		}},
+		{"suggested tags", "/app/prompts/new", func(p *tab) {
+			p.write("#title", "Writing").click("#suggest").reads("These fit best:").sees("document.activeElement.id === 'suggest'")
+			p.click(".suggested [value=writing]").sees("document.querySelector('[data-count=tags]').textContent === '1'").discard()
+		}},
 		{"conflict", page + "/edit", func(p *tab) {
 			p.write("#title", "Changed "+p.V.Name)
 			eval[int](p, "document.querySelector('[name=revision]').value = 0, document.querySelector('#write .primary').click(), 1")

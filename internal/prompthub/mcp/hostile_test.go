@@ -30,7 +30,7 @@ func TestHostileMessages(t *testing.T) {
 	}
 	arguments := map[string][]string{
 		"search_prompts": {"query", "tag", "tags", "mine", "limit", "cursor"}, "get_prompt": {"id"}, "render_prompt": {"id", "values"},
-		"list_tags": {"x"}, "save_prompt": {"title", "content", "name", "description", "tags"}, "vote_prompt": {"id", "vote"},
+		"list_tags": {"x"}, "suggest": {"title", "content"}, "save_prompt": {"title", "content", "name", "description", "tags"}, "vote_prompt": {"id", "vote"},
 		"update_prompt": {"id", "title", "content", "description", "tags", "visibility", "message", "revision"},
 	}
 	sent := 0

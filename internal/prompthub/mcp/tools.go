@@ -41,6 +41,10 @@ func (d *handler) tools(s *sdk.Server) {
 		Name: "list_tags", Title: "List tags", Annotations: &reads, Description: "Lists the tags that prompts can have.",
 	}, d.listTags)
 	tool(s, &sdk.Tool{
+		Name: "suggest", Title: "Look around before saving", Annotations: &reads,
+		Description: "For a prompt that is to be saved: tags that it could have, and public prompts that are like it, which may be enough. Nothing is kept.",
+	}, d.suggest)
+	tool(s, &sdk.Tool{
 		Name: "save_prompt", Title: "Save a prompt",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(bool), OpenWorldHint: new(bool)},
 		Description: "Keeps a new prompt in the caller's library. Nobody else sees it until its author publishes it.",
@@ -239,6 +243,34 @@ func (d *handler) listTags(ctx context.Context, c *call, _ struct{}) (tagsOutput
 	out := tagsOutput{Tags: []Tag{}}
 	for _, t := range all {
 		out.Tags = append(out.Tags, Tag{Tag: string(t.Tag), Name: t.DisplayName})
+	}
+	return out, err
+}
+
+type suggestInput struct {
+	Title   string `json:"title,omitempty" jsonschema:"One line, at most 200 characters"`
+	Content string `json:"content,omitempty" jsonschema:"The text"`
+}
+
+type suggestOutput struct {
+	Tags    []Tag     `json:"tags" jsonschema:"At most three, that which fits best first"`
+	Similar []Similar `json:"similar" jsonschema:"At most five, the most alike first"`
+}
+
+// A Similar is a public prompt that is like a text.
+type Similar struct {
+	Prompt Prompt  `json:"prompt"`
+	Like   float64 `json:"like" jsonschema:"How much both have in common, from 0.6 to 1; from 0.85 on it is the same prompt to most people"`
+}
+
+func (d *handler) suggest(ctx context.Context, c *call, in suggestInput) (suggestOutput, error) {
+	out := suggestOutput{Tags: []Tag{}, Similar: []Similar{}}
+	found, err := d.Service.Suggest(ctx, c.User, prompt.Draft{Title: in.Title, Text: in.Content}, "")
+	for _, t := range found.Tags {
+		out.Tags = append(out.Tags, Tag{Tag: string(t.Tag), Name: t.DisplayName})
+	}
+	for _, s := range found.Similar {
+		out.Similar = append(out.Similar, Similar{Prompt: encode(c, s.View), Like: s.Like})
 	}
 	return out, err
 }

@@ -70,7 +70,7 @@ func TestToolsAreListed(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, string(b), `"null"`, "a list is a list")
 	}
-	require.Equal(t, []string{"get_prompt", "list_tags", "render_prompt", "save_prompt", "search_prompts", "update_prompt", "vote_prompt"}, names)
+	require.Equal(t, []string{"get_prompt", "list_tags", "render_prompt", "save_prompt", "search_prompts", "suggest", "update_prompt", "vote_prompt"}, names)
 }
 
 // A story of an assistant: it looks for a prompt, saves one, changes it and votes.
@@ -138,6 +138,18 @@ func TestToolsAtWork(t *testing.T) {
 	var tags struct{ Tags []mcp.Tag }
 	bob.tool("list_tags", object{}).gives(&tags)
 	require.NotEmpty(t, tags.Tags)
+	_, _, err := w.db.KeepSketches(t.Context())
+	require.NoError(t, err)
+	var around struct {
+		Tags    []mcp.Tag
+		Similar []mcp.Similar
+	}
+	bob.tool("suggest", object{"title": "On writing", "content": p.Text}).gives(&around)
+	require.Equal(t, "writing", around.Tags[0].Tag)
+	require.Len(t, around.Similar, 5, "of twelve that are the same")
+	require.InDelta(t, 1, around.Similar[0].Like, 0)
+	require.Empty(t, around.Similar[0].Prompt.Text)
+	require.Contains(t, bob.tool("suggest", object{"content": strings.Repeat("x", 3001)}).refuses(), "shorten the text")
 	for _, arguments := range []object{{"limit": 51}, {"order": "oldest"}, {"limit": -1}, {"cursor": "x"}, {"tag": "no tag"}, {"tags": make([]string, 0), "unknown": 1}, {"query": 5}, {"query": strings.Repeat("x", 5000)}} {
 		bob.tool("search_prompts", arguments).refuses()
 	}

@@ -75,6 +75,22 @@ func (c *checker) broken(location, value, format string, args ...any) {
 	})
 }
 
+// CheckUnfinished reports whether what somebody is still writing is longer than it may be. The error
+// is a *fault.Error of the kind Invalid.
+func (r Rules) CheckUnfinished(title, text string) error {
+	var c checker
+	if n := units(title); n > MaxTitle {
+		c.broken("title", title, "shorten the title to at most %d characters, it has %d", MaxTitle, n)
+	}
+	if n := units(text); n > r.TextLimit() {
+		c.broken("text", text, "shorten the text to at most %d characters, it has %d", r.TextLimit(), n)
+	}
+	if len(c.fields) == 0 {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Invalid, Text: "the prompt breaks the rules named here", Fields: c.fields}
+}
+
 func (c *checker) title(s string) string {
 	const location = "title"
 	if !utf8.ValidString(s) {

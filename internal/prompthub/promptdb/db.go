@@ -129,7 +129,8 @@ type DB struct {
 	turns      turns
 	rowsAre    atomic.Int32 // the version that wrote all index rows, 0 where none did
 	tokens     tokens
-	sketches   sketches
+	sketches   remembered[[]sketched]
+	tagWords   remembered[*prompt.TagWords]
 	known      users
 }
 

@@ -19,15 +19,16 @@ import (
 	"prompthub/internal/table"
 )
 
-// Who writes is told of public prompts that are like his. A timer keeps sketches of the newest
-// public prompts together in a few rows of SystemState, which each instance reads once in a while:
-// so no write of a prompt costs a row more, and a prompt is found within an hour. What a sketch
-// finds is read as anybody reads it, so nobody is shown what he may not see.
+// Who writes is told of public prompts that are like his, and of tags that such prompts have. A
+// timer keeps sketches of the newest public prompts together in a few rows of SystemState, and in
+// one what their words say of their tags, which each instance reads once in a while: so no write of
+// a prompt costs a row more, and a prompt is found within an hour. What a sketch finds is read as
+// anybody reads it, so nobody is shown what he may not see.
 
 const (
 	maxSketches    = 20_000 // the newest: some three megabytes of an instance that was asked
 	sketchesPerRow = 250
-	sketchesFor    = 10 * time.Minute // an instance believes what it read for so long
+	sketchesFor    = 10 * time.Minute // an instance believes what it read for so long, tag words too
 	maxCandidates  = 5
 
 	sketchesPartition = "sketches"
@@ -38,42 +39,83 @@ type sketched struct {
 	sketch prompt.Sketch
 }
 
-// sketches is what was read of them.
-type sketches struct {
+// remembered is what a job keeps and an instance reads once in a while. One read serves all who wait.
+type remembered[T any] struct {
 	reading singleflight.Group
 	mu      sync.Mutex
-	all     []sketched
+	value   T
 	at      time.Time
 }
 
-// KeepSketches is the job that writes the sketches of all public prompts, and returns their number.
-func (db *DB) KeepSketches(ctx context.Context) (int, error) {
+// now returns what was read, which may be some minutes old.
+func (k *remembered[T]) now(ctx context.Context, now func() time.Time, read func(context.Context) (T, error)) (T, error) {
+	k.mu.Lock()
+	value, at := k.value, k.at
+	k.mu.Unlock()
+	if !at.IsZero() && now().Sub(at) < sketchesFor {
+		return value, nil
+	}
+	v, err, _ := k.reading.Do("", func() (any, error) {
+		value, err := read(context.WithoutCancel(ctx))
+		if err != nil {
+			return value, err
+		}
+		k.mu.Lock()
+		k.value, k.at = value, now()
+		k.mu.Unlock()
+		return value, nil
+	})
+	value, _ = v.(T)
+	return value, err
+}
+
+// KeepSketches is the job that writes the sketches of the newest public prompts, and what their
+// words say of their tags. It returns how many prompts it kept, and how well the words tell the tags.
+func (db *DB) KeepSketches(ctx context.Context) (int, prompt.Trial, error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()
-	var all []sketched
+	type looked struct {
+		sketched
+		example prompt.Example
+	}
+	var all []looked
 	newest := func() {
-		slices.SortFunc(all, func(a, b sketched) int { return cmp.Compare(b.id, a.id) })
+		slices.SortFunc(all, func(a, b looked) int { return cmp.Compare(b.id, a.id) })
 		all = all[:min(len(all), maxSketches)]
 	}
 	for row, err := range table.All(ctx, db.store, db.t.Prompts, table.Range{From: "0"}) {
 		if err != nil {
-			return 0, unavailable(err)
+			return 0, prompt.Trial{}, unavailable(err)
 		}
 		rec, err := parseRecord(row)
 		if err != nil || rec.purging || !rec.Listed() {
 			continue // what cannot be read is a finding of anti-entropy
 		}
-		all = append(all, sketched{rec.ID, prompt.RunsOf(rec.Content().Words()).Sketch()})
+		text := rec.Content().Words()
+		all = append(all, looked{sketched{rec.ID, prompt.RunsOf(text).Sketch()}, prompt.NewExample(rec.Title, text, rec.Tags)})
 		if len(all) == 2*maxSketches {
 			newest()
 		}
 	}
 	newest()
+	sketches, examples := make([]sketched, len(all)), make([]prompt.Example, len(all))
+	for i, l := range all {
+		sketches[i], examples[i] = l.sketched, l.example
+	}
+	if err := db.writeSketches(ctx, sketches); err != nil {
+		return 0, prompt.Trial{}, err
+	}
+	trial, err := db.keepTagWords(ctx, examples)
+	return len(all), trial, err
+}
+
+// writeSketches writes sketches in place of those that are there.
+func (db *DB) writeSketches(ctx context.Context, all []sketched) error {
 	n := 0
 	for page := range slices.Chunk(all, sketchesPerRow) {
 		row := table.Row{Key: sketchesKey(n), Props: table.Props{{Name: "Sketches", Value: table.String(sketchesText(page))}}}
 		if err := db.write(ctx, db.t.SystemState, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
-			return 0, unavailable(fmt.Errorf("write sketches: %w", err))
+			return unavailable(fmt.Errorf("write sketches: %w", err))
 		}
 		n++
 	}
@@ -82,10 +124,10 @@ func (db *DB) KeepSketches(ctx context.Context) (int, error) {
 			err = db.remove(ctx, db.t.SystemState, row.Key)
 		}
 		if err != nil {
-			return 0, unavailable(err)
+			return unavailable(err)
 		}
 	}
-	return len(all), nil
+	return nil
 }
 
 func sketchesKey(n int) table.Key {
@@ -129,32 +171,14 @@ func parseSketches(text string) []sketched {
 
 const idLength = 26
 
-// sketchesNow returns the sketches, which may be some minutes old.
-func (db *DB) sketchesNow(ctx context.Context) ([]sketched, error) {
-	s := &db.sketches
-	s.mu.Lock()
-	all, at := s.all, s.at
-	s.mu.Unlock()
-	if !at.IsZero() && db.now().Sub(at) < sketchesFor {
-		return all, nil
-	}
-	v, err, _ := s.reading.Do("", func() (any, error) {
-		var all []sketched
-		for row, err := range table.All(context.WithoutCancel(ctx), db.store, db.t.SystemState, table.Range{Partition: sketchesPartition}) {
-			if err != nil {
-				return nil, unavailable(err)
-			}
-			all = append(all, parseSketches(row.Props.Get("Sketches").Str())...)
+func (db *DB) readSketches(ctx context.Context) (all []sketched, err error) {
+	for row, err := range table.All(ctx, db.store, db.t.SystemState, table.Range{Partition: sketchesPartition}) {
+		if err != nil {
+			return nil, unavailable(err)
 		}
-		s.mu.Lock()
-		s.all, s.at = all, db.now()
-		s.mu.Unlock()
-		return all, nil
-	})
-	if err != nil {
-		return nil, err
+		all = append(all, parseSketches(row.Props.Get("Sketches").Str())...)
 	}
-	return v.([]sketched), nil
+	return all, nil
 }
 
 // A Similar is a public prompt that is like a text.
@@ -166,7 +190,7 @@ type Similar struct {
 // Similar returns public prompts whose texts are like one, the most alike first. The prompt that is
 // being written itself is none of them.
 func (db *DB) Similar(ctx context.Context, viewer prompt.UserID, text string, itself prompt.ID) ([]Similar, error) {
-	all, err := db.sketchesNow(ctx)
+	all, err := db.sketches.now(ctx, db.now, db.readSketches)
 	if err != nil {
 		return nil, err
 	}

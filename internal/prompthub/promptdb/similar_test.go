@@ -36,7 +36,7 @@ func TestSimilar(t *testing.T) {
 	w.add("ann", d)
 	require.Empty(t, w.similar("bob", text, ""), "no sketch was made yet")
 	keep := func() int {
-		n, err := w.KeepSketches(t.Context())
+		n, _, err := w.KeepSketches(t.Context())
 		require.NoError(t, err)
 		return n
 	}
@@ -66,7 +66,7 @@ func TestSimilarOfMany(t *testing.T) {
 		d.Text = fmt.Sprint("Text of number ", i)
 		all = append(all, w.add("ann", d))
 	}
-	n, err := w.KeepSketches(t.Context())
+	n, _, err := w.KeepSketches(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 260, n)
 	require.Equal(t, []string{"Number 0"}, w.similar("bob", "text of number 0", ""))
@@ -74,7 +74,7 @@ func TestSimilarOfMany(t *testing.T) {
 	for _, p := range all[:20] {
 		w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Visibility = prompt.Private })
 	}
-	_, err = w.KeepSketches(t.Context())
+	_, _, err = w.KeepSketches(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, w.similar("bob", "text of number 0", ""))
 	require.Equal(t, []string{"Number 20"}, w.similar("bob", "text of number 20", ""))
@@ -89,7 +89,7 @@ func TestSimilarAmongRealPrompts(t *testing.T) {
 		all = append(all, w.add("ann", d))
 		runs = append(runs, prompt.RunsOf(d.Text))
 	}
-	_, err := w.KeepSketches(t.Context())
+	_, _, err := w.KeepSketches(t.Context())
 	require.NoError(t, err)
 	pairs, same, half, found := 0, 0, 0, 0
 	for i := range all {

@@ -38,6 +38,8 @@ type draftForm struct {
 	MaxTags     int
 	Asked       bool                // whether similar prompts were looked for
 	Similar     []prompthub.Similar // what was found
+	AskedTags   bool                // whether tags were asked for
+	Suggested   []tagChoice         // those that fit, which are not among Tags then
 	Focus       string              // the id of the field that somebody goes on with, "" for the first
 }
 
@@ -145,13 +147,23 @@ func (s *web) form(r *request, d prompt.Draft, has []prompt.Tag) (draftForm, err
 	return f, nil
 }
 
-// lookAround looks for prompts that are like a draft, where somebody asks for it.
+// lookAround looks for prompts that are like a draft, or for tags, where somebody asks for it.
 func (s *web) lookAround(r *request, f *draftForm, d prompt.Draft, itself prompt.ID) (err error) {
-	if r.PostForm.Get("do") != "similar" {
-		return nil
+	switch r.PostForm.Get("do") {
+	case "similar":
+		f.Asked, f.Focus = true, "similar"
+		f.Similar, err = s.Service.Similar(r.Context(), r.who, d.Content(), itself)
+	case "suggest":
+		f.AskedTags, f.Focus = true, "suggest"
+		var tags []prompt.TagInfo
+		if tags, err = s.Service.SuggestTags(r.Context(), d); err != nil {
+			return err
+		}
+		for _, t := range tags {
+			f.Suggested = append(f.Suggested, tagChoice{Tag: string(t.Tag), Name: t.DisplayName})
+		}
+		f.Tags = slices.DeleteFunc(f.Tags, func(c tagChoice) bool { return slices.Contains(f.Suggested, c) })
 	}
-	f.Asked, f.Focus = true, "similar"
-	f.Similar, err = s.Service.Similar(r.Context(), r.who, d.Content(), itself)
 	return err
 }
 

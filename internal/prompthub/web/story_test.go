@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -82,7 +83,7 @@ func TestLookForSimilar(t *testing.T) {
 	const text = "I want you to act as a chef who cooks for many guests, and who tells what to buy, in which order to cook it, and what can be done the day before."
 	page := w.as("Ann").write("Chef", text, "public")
 	w.as("Ann").write("Secret chef", text, "private")
-	_, err := w.db.KeepSketches(t.Context())
+	_, _, err := w.db.KeepSketches(t.Context())
 	require.NoError(t, err)
 	bob := w.as("Bob")
 	ask := func(text string) shown {
@@ -92,6 +93,32 @@ func TestLookForSimilar(t *testing.T) {
 	ask("Something else").has("There is none like it.")
 	mine := bob.write("Mine", text, "public")
 	bob.post(mine+"/edit", "do", "similar", "title", "Mine", "text", text, "visibility", "public", "revision", "1").is(200).has("This exists:", `href="`+page+`"`)
+}
+
+// TestSuggestTags: who writes may ask for tags. They stand before the others, each once, and are
+// taken by a click.
+func TestSuggestTags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	for i := range 6 {
+		ann.write(fmt.Sprint("Soup ", i), "Carrots and lettuce", "public", "health")
+		ann.write(fmt.Sprint("Treaty ", i), "Contracts of parties", "public", "legal")
+	}
+	_, _, err := w.db.KeepSketches(t.Context())
+	require.NoError(t, err)
+	box := func(tag string) string { return `name="tag" value="` + tag + `"` }
+	bob := w.as("Bob")
+	bob.get("/app/prompts/new").is(200).has("Suggest tags").lacks("These fit best")
+	page := bob.post("/app/prompts/new", "do", "suggest", "title", "Mine", "text", "Read contracts", "visibility", "private", "tag", "writing").is(200)
+	page.has("These fit best:", `value="Mine"`, box("writing")+" checked", box("legal"))
+	before, _, _ := strings.Cut(page.body, "All others:")
+	require.Contains(t, before, box("legal"))
+	require.Equal(t, 1, strings.Count(page.body, box("legal")))
+	bob.post("/app/prompts/new", "do", "suggest", "title", "", "text", "", "visibility", "private").is(200).has("Write a title or a text first.")
+	mine := bob.write("Mine", "Read contracts", "private", "legal")
+	bob.post(mine+"/edit", "do", "suggest", "title", "Mine", "text", "Read contracts", "visibility", "private", "revision", "1", "tag", "legal").
+		is(200).has(box("legal")+" checked", "These fit best:", box("health"))
 }
 
 func TestFavorite(t *testing.T) {
