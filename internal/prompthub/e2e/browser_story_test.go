@@ -84,9 +84,19 @@ func pages(t *testing.T, b browser, base string, v browsertest.Variant) {
 	moderate(b.visit(t, base, v).signIn("Root", true), ann, bob, page)
 	takeBack(ann, bob, page)
 	carry(bob)
+	suggested(bob)
 	for _, p := range []*tab{ann, bob} {
 		p.Calm()
 	}
+}
+
+// suggested asks for tags where a prompt is written, and takes one.
+func suggested(p *tab) {
+	p.T.Helper()
+	p.goTo("/app/prompts/new").write("#title", "On writing").click("#suggest").reads("These fit best:").sees("document.activeElement.id === 'suggest'")
+	p.click(".suggested label:has([value=writing])").sees("document.querySelector('.suggested [value=writing]').checked")
+	p.sees("document.querySelector('#title').value === 'On writing'").shot("suggested tags")
+	p.write("#text", "Write to {{who}}.").click("form#write .primary").reads("The prompt is saved").sees("document.querySelector('.tag[href*=\"tag=writing\"]')")
 }
 
 // browse pages, filters and searches, and votes on what it finds.

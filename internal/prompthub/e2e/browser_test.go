@@ -9,9 +9,9 @@ import (
 )
 
 var variants = []browsertest.Variant{
-	{Name: "desktop with script", Width: 1100, Height: 850, Script: true},
+	{Name: "desktop with script", Width: 1280, Height: 850, Script: true},
 	{Name: "phone with script", Width: 390, Height: 844, Phone: true, Script: true},
-	{Name: "desktop without script", Width: 1100, Height: 850},
+	{Name: "desktop without script", Width: 1280, Height: 850},
 	{Name: "phone without script", Width: 390, Height: 844, Phone: true},
 }
 

@@ -22,6 +22,9 @@ const (
 	colContributor = "contributor"
 )
 
+// otherwise are names that a needed column may have where the file has none of that name.
+var otherwise = map[string]string{"title": colTitle, "text": colText}
+
 // maxHeader is how many bytes of a first line are kept with each row.
 const maxHeader = 4096
 
@@ -53,11 +56,16 @@ func newCSV(file []byte) (*csv.Reader, []string, error) {
 		for i, name := range header {
 			header[i] = strings.ToLower(strings.TrimSpace(name))
 		}
+		for i, name := range header {
+			if usual, ok := otherwise[name]; ok && !slices.Contains(header, usual) {
+				header[i] = usual
+			}
+		}
 		if slices.Contains(header, colTitle) && slices.Contains(header, colText) {
 			return r, header, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("the first line is %.200q: want the columns %s and %s, and optionally %s, %s, %s",
+	return nil, nil, fmt.Errorf("the first line is %.200q: want the columns %s and %s (or title and text), and optionally %s, %s, %s",
 		strings.Join(first, ","), colTitle, colText, colForDevs, colType, colContributor)
 }
 

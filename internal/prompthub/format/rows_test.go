@@ -58,6 +58,18 @@ func TestCSVColumnsInAnyOrder(t *testing.T) {
 	require.Equal(t, format.Document{Title: "t", Text: "x", Tags: []string{"development", "text"}, Visibility: "public"}, rows[0].Document)
 }
 
+// TestColumnsOtherwise: title and text are what other programs call the columns.
+func TestColumnsOtherwise(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"title;text\nA;B\n", "Title,Text\nA,B\n", "act\ttext\nA\tB\n"} {
+		row := read(t, file)[0]
+		require.NoError(t, row.Err)
+		require.Equal(t, []string{"A", "B"}, []string{row.Title, row.Text}, file)
+	}
+	row := read(t, "act,prompt,title\nA,B,C\n")[0]
+	require.Equal(t, []string{"A", "B"}, []string{row.Title, row.Text}, "the usual names come first")
+}
+
 func TestLines(t *testing.T) {
 	t.Parallel()
 	rows := read(t, "\ufeff\n"+`{"id":"1","title":" t ","text":"a\r\n<b>","tags":["text"],"visibility":"public","likes":3}`+"\n\n"+
@@ -92,8 +104,8 @@ func TestFilesThatCannotBeTrusted(t *testing.T) {
 	}{
 		{"empty", "", 0, "the file is empty"},
 		{"only a mark", "\ufeff", 0, "the file is empty"},
-		{"no header", "Linux Terminal,Act as it\n", 0, `the first line is "Linux Terminal,Act as it": want the columns act and prompt, and optionally for_devs, type, contributor`},
-		{"half a header", "act,text\n", 0, "want the columns act and prompt"},
+		{"no header", "Linux Terminal,Act as it\n", 0, `the first line is "Linux Terminal,Act as it": want the columns act and prompt (or title and text), and optionally for_devs, type, contributor`},
+		{"half a header", "act,words\n", 0, "want the columns act and prompt"},
 		{"UTF-16", "\xff\xfea\x00c\x00t\x00", 0, "the file is in UTF-16: save it as UTF-8"},
 		{"quote never closed", header + "a,b,,,\nc,\"d,,,\ne,f,,,\n", 1, `line 4, column 8: extraneous or missing " in quoted-field, in the row that begins on line 3`},
 		{"quote in a bare field", header + "a,b\"c,,,\nd,e,,,\n", 0, `line 2, column 4: bare " in non-quoted-field, in the row that begins on line 2`},

@@ -51,7 +51,7 @@ const (
 // siteMap lists the newest public prompts for search engines, where everyone may read them.
 func (s *web) siteMap(r *request) error {
 	if !s.PublicRead {
-		return fault.New(fault.NotFound, "there is no such page")
+		return fault.New(fault.NotFound, "there is no site map here: prompts are read by those alone who sign in (PUBLIC_READ is off)")
 	}
 	type location struct {
 		URL     string `xml:"loc"`

@@ -88,5 +88,5 @@ func TestSiteMap(t *testing.T) {
 	require.NoError(t, xml.Unmarshal([]byte(s.body), new(struct {
 		XMLName xml.Name `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
 	})))
-	newWorld(t).as("Ann").get("/app/sitemap.xml").is(404)
+	newWorld(t).as("Ann").get("/app/sitemap.xml").is(404).has("PUBLIC_READ is off")
 }
