@@ -75,8 +75,8 @@ func (c *checker) broken(location, value, format string, args ...any) {
 	})
 }
 
-// CheckUnfinished reports whether what somebody is still writing is longer than it may be. The error
-// is a *fault.Error of the kind Invalid.
+// CheckUnfinished reports whether what somebody is still writing is longer than it may be. The
+// error is a *fault.Error of the kind Invalid.
 func (r Rules) CheckUnfinished(title, text string) error {
 	var c checker
 	if n := units(title); n > MaxTitle {

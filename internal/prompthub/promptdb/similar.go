@@ -39,7 +39,8 @@ type sketched struct {
 	sketch prompt.Sketch
 }
 
-// remembered is what a job keeps and an instance reads once in a while. One read serves all who wait.
+// remembered is what a job keeps and an instance reads once in a while. One read serves all who
+// wait.
 type remembered[T any] struct {
 	reading singleflight.Group
 	mu      sync.Mutex
@@ -70,7 +71,7 @@ func (k *remembered[T]) now(ctx context.Context, now func() time.Time, read func
 }
 
 // KeepSketches is the job that writes the sketches of the newest public prompts, and what their
-// words say of their tags. It returns how many prompts it kept, and how well the words tell the tags.
+// words say of their tags. It returns how many prompts it kept, and how well words tell tags.
 func (db *DB) KeepSketches(ctx context.Context) (int, prompt.Trial, error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()
