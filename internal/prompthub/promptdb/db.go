@@ -25,6 +25,8 @@ const (
 	QueueRepairs = "index-repairs"      // projection after an interrupted write
 )
 
+var queues = []string{QueueMoves, QueueRepairs}
+
 // Tables names the tables. Prefix goes before every name.
 type Tables struct {
 	Prefix       string `envconfig:"TABLE_PREFIX"`
@@ -154,7 +156,11 @@ func New(c Config) *DB {
 // Create makes the queues and tables that do not exist yet. A store may make several tables at
 // once, in any order; so the one that Ready asks for comes when all others are there.
 func (db *DB) Create(ctx context.Context) error {
-	if err := db.queues.Create(ctx, QueueMoves, QueueRepairs, queue.Poison(QueueMoves), queue.Poison(QueueRepairs)); err != nil {
+	names := slices.Clone(queues)
+	for _, name := range queues {
+		names = append(names, queue.Poison(name))
+	}
+	if err := db.queues.Create(ctx, names...); err != nil {
 		return unavailable(err)
 	}
 	others := slices.DeleteFunc(db.t.All(), func(name string) bool { return name == db.t.SystemState })

@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
 )
 
 // favorites returns the titles of a user's favorites, page by page.
@@ -115,6 +117,28 @@ func TestFavoriteOfAPurgedPrompt(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, is)
 	is, err = w.IsFavorite(ctx, "bob", stays.ID)
+	require.NoError(t, err)
+	require.True(t, is)
+}
+
+// TestFavoriteOfANewPrompt: whoever makes a prompt may keep it before anything leads to it, which
+// anti-entropy must not take for what is left of one that is gone.
+func TestFavoriteOfANewPrompt(t *testing.T) {
+	t.Parallel()
+	store := &afterPage{DB: memory.NewTables(), table: promptdb.DefaultTables().VotesByVoter}
+	w := newWorldOn(t, store)
+	var p prompt.Prompt
+	store.do = func() {
+		p = w.add("ann", draft("New"))
+		locator := table.Key{Partition: "p|" + string(p.ID), Row: "!prompt"}
+		_, err := store.Write(t.Context(), promptdb.DefaultTables().Votes, table.Op{Kind: table.Delete, Row: table.Row{Key: locator, ETag: table.Any}})
+		require.NoError(t, err, "as if its writer had stopped behind the commit")
+		require.NoError(t, w.Favorite(t.Context(), "ann", p.ID))
+	}
+	_, _, err := w.Sweep(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, p.ID)
+	is, err := w.IsFavorite(t.Context(), "ann", p.ID)
 	require.NoError(t, err)
 	require.True(t, is)
 }

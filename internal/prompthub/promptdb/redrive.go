@@ -15,7 +15,7 @@ const redriveLock = time.Minute
 // message is on one of the two queues at any time, on both at worst: the jobs may run twice.
 func (db *DB) Redrive(ctx context.Context) (int, error) {
 	moved := 0
-	for _, name := range []string{QueueMoves, QueueRepairs} {
+	for _, name := range queues {
 		for {
 			ms, err := db.queues.Receive(ctx, queue.Poison(name), 32, redriveLock)
 			if err != nil {
