@@ -34,6 +34,20 @@ func TestLaterMonthsAreListed(t *testing.T) {
 	}
 }
 
+// TestEarlierMonthIsListedAtOnce: who publishes a prompt of before all public ones sees it in the
+// list at once, though the instance had read a moment ago where the list ends.
+func TestEarlierMonthIsListedAtOnce(t *testing.T) {
+	w := newWorld(t)
+	old := w.made("ann", prompt.Draft{Title: "old", Text: "text", Visibility: prompt.Private})
+	_, _, err := w.Add(t.Context(), old, nil)
+	require.NoError(t, err)
+	w.clock.Advance(300 * 24 * time.Hour)
+	w.add("ann", draft("new"))
+	require.Equal(t, []string{"new"}, w.newest(10))
+	w.edit("ann", old.ID, func(p *prompt.Prompt) { p.Visibility = prompt.Public })
+	require.Equal(t, []string{"new", "old"}, w.newest(10))
+}
+
 // TestCursorBehindAllPrompts: a cursor is no secret, so anybody can make one that lies in the year
 // 9999.
 func TestCursorBehindAllPrompts(t *testing.T) {
