@@ -342,7 +342,7 @@ var mutants = []mutant{
 	},
 	{
 		"rows of the text index that are stray stay", "behind.go",
-		"		all.Stale = append(minus(b.Stale, stray), stray...)", "		all.Stale = minus(b.Stale, stray)",
+		"all := &behind{All: true, Since: now, Stale: stray}", "all := &behind{All: true, Since: now}",
 	},
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -278,4 +279,41 @@ func TestTextRowsFollowEdits(t *testing.T) {
 	w.check()
 	require.Empty(t, bySchema(w.store))
 	require.Len(t, w.textRows(p.ID), 1)
+}
+
+// TestStrayTextRowsGo: a row of a word that the text does not have is a difference, which
+// anti-entropy removes within a month, even where a job for the prompt was lost, too.
+func TestStrayTextRowsGo(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		w := newWorldOn(t, memory.NewTables())
+		p := w.add("ann", prompt.Draft{Title: "Count", Text: strings.Join(words[:5], " "), Visibility: prompt.Public})
+		w.run()
+		name := promptdb.DefaultTables().TextIndex
+		page, err := w.store.List(t.Context(), name, table.Range{}, 1, "")
+		require.NoError(t, err)
+		stray := table.Row{Key: page.Rows[0].Key, Props: page.Rows[0].Props}
+		stray.Partition += "stray"
+		if w.must(name, table.Op{Kind: table.Insert, Row: stray}); lost {
+			w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text += " edited" })
+			w.queues = memory.NewQueues(w.clock.Now)
+			w.DB = w.another()
+			require.NoError(t, w.Create(t.Context()))
+		}
+		want := len(w.textRows(p.ID)) - 1
+		if lost {
+			want++ // of the word that came
+		}
+		found := 0
+		for range 31 {
+			w.clock.Advance(24 * time.Hour)
+			_, differences, err := w.Sweep(t.Context())
+			require.NoError(t, err)
+			found += differences
+			w.run()
+		}
+		require.NotZero(t, found)
+		require.NotContains(t, strings.Join(w.textRows(p.ID), "\n"), "stray")
+		require.Len(t, w.textRows(p.ID), want)
+		w.check()
+	}
 }
