@@ -359,9 +359,11 @@ async function rewrite(form, fields) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = page.getElementById("write");
     if (!next) throw new Error(page.querySelector("main p")?.textContent ?? "This did not work.");
+    const focus = next.querySelector("[autofocus]");
+    focus?.removeAttribute("autofocus"); // only a whole page may use it
     form.replaceWith(document.adoptNode(next));
     writing(next);
-    next.querySelector("[autofocus]")?.focus();
+    focus?.focus();
     keep(next);
     return next;
   } catch (cause) {
