@@ -14,7 +14,8 @@ import (
 // A stored row is one byte of version, 8 of the stamp that makes its ETag, the number of
 // properties, and for each a number that holds the type and which name of the dictionary it has,
 // and its value. A name that the dictionary lacks has the number 0 and follows. Numbers are
-// varints; a text has its length before it.
+// varints; a text has its length before it. A text that an earlier property has too is stored as the
+// place of that one, since rows of indexes hold titles, slugs and excerpts twice.
 //
 // Rows of the first version, which older programs wrote, hold the ETag in hex, and each property
 // its type in a byte and its name. They stay as they are until they are written again.
@@ -25,6 +26,9 @@ const (
 	stampLen     = 8
 	headerLen    = 1 + stampLen
 	typeBits     = 3
+
+	typeAgain  = 1<<typeBits - 1 // the text of an earlier property
+	againBytes = 2               // a text that is shorter is stored again
 )
 
 var errDamaged = errors.New("damaged row")
@@ -46,19 +50,34 @@ func (d *dictionary) encode(props table.Props) []byte {
 	b := make([]byte, headerLen, size)
 	b[0] = rowVersion
 	b = binary.AppendUvarint(b, uint64(len(props)))
-	for _, p := range props {
-		number := d.numbers[p.Name]
-		b = binary.AppendUvarint(b, number<<typeBits|uint64(p.Value.Type()))
+	for i, p := range props {
+		number, t := d.numbers[p.Name], p.Value.Type()
+		earlier := again(props[:i], p.Value)
+		if earlier >= 0 {
+			t = typeAgain
+		}
+		b = binary.AppendUvarint(b, number<<typeBits|uint64(t))
 		if number == 0 {
 			b = appendText(b, p.Name)
 		}
-		if p.Value.Type() == table.TypeString {
+		switch t {
+		case typeAgain:
+			b = binary.AppendUvarint(b, uint64(earlier))
+		case table.TypeString:
 			b = appendText(b, p.Value.Str())
-		} else {
+		default:
 			b = binary.AppendVarint(b, p.Value.Int())
 		}
 	}
 	return b
+}
+
+// again returns which of some properties has a text already, -1 where none has.
+func again(props table.Props, v table.Value) int {
+	if v.Type() != table.TypeString || len(v.Str()) < againBytes {
+		return -1
+	}
+	return slices.IndexFunc(props, func(p table.Prop) bool { return p.Value == v })
 }
 
 func appendText(b []byte, s string) []byte {
@@ -144,7 +163,11 @@ func (r *reader) props(old table.Props) table.Props {
 		if r.bad {
 			return nil
 		}
-		props[i] = table.Prop{Name: name, Value: r.value(t)}
+		if props[i].Name = name; t == typeAgain {
+			props[i].Value = r.again(props[:i])
+		} else {
+			props[i].Value = r.value(t)
+		}
 	}
 	return props
 }
@@ -166,6 +189,16 @@ func (r *reader) name() (string, table.Type) {
 	name := r.names.name(head >> typeBits)
 	r.bad = r.bad || name == ""
 	return name, t
+}
+
+// again returns the text of one of the properties before.
+func (r *reader) again(props table.Props) table.Value {
+	n := r.uvarint()
+	if n >= uint64(len(props)) || props[n].Value.Type() != table.TypeString {
+		r.bad = true
+		return table.Value{}
+	}
+	return props[n].Value
 }
 
 func (r *reader) value(t table.Type) table.Value {

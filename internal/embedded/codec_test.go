@@ -33,6 +33,7 @@ func encodeFirst(props table.Props, stamp uint64) []byte {
 func value() *rapid.Generator[table.Value] {
 	return rapid.OneOf(
 		rapid.Map(rapid.String(), table.String),
+		rapid.Map(rapid.SampledFrom([]string{"", "a", "as", "as long as that"}), table.String), // often again
 		rapid.Map(rapid.Int32(), table.Int32),
 		rapid.Map(rapid.Int64(), table.Int64),
 		rapid.Map(rapid.Bool(), table.Bool),
@@ -76,6 +77,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(stored)
 	f.Add(append(stored, 0))
+	f.Add(testNames.encode(table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}, {Name: "Title", Value: table.String("text")}}))
 	f.Add(encodeFirst(table.Props{{Name: "A", Value: table.String("text")}}, 7))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		key := rowKey("p", "r")
@@ -94,6 +96,25 @@ func FuzzDecode(f *testing.F) {
 		row.ETag = strings.ToLower(row.ETag)
 		require.Equal(t, row, second)
 	})
+}
+
+// A text that is there twice is stored once, and leads to no property but those before it.
+func TestTextIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a long text ", 20)
+	props := table.Props{{Name: "A", Value: table.String(long)}, {Name: "N", Value: table.Int64(1)}, {Name: "Title", Value: table.String(long)}}
+	stored := testNames.encode(props)
+	require.Less(t, len(stored), len(long)+30)
+	row, err := testNames.decode(rowKey("p", "r"), stored)
+	require.NoError(t, err)
+	require.Equal(t, props, row.Props)
+	at := len(stored) - 1
+	require.Zero(t, stored[at], "the place of the first")
+	for _, place := range []byte{1, 2, 3, 127} { // a number, itself, and none
+		stored[at] = place
+		_, err := testNames.decode(rowKey("p", "r"), stored)
+		require.ErrorIs(t, err, errDamaged, "%d", place)
+	}
 }
 
 func TestDecodeRefusesEveryCut(t *testing.T) {

@@ -29,10 +29,10 @@ import (
 )
 
 // format is the version of the layout of the file.
-const format = 2
+const format = 3
 
-// firstFormat had no names: a file of it becomes one of this format when it is opened, and its rows
-// when they are written.
+// firstFormat had no names, and the second one no text that stands once for two properties: a file of
+// these becomes one of this format when it is opened, and its rows when they are written.
 const firstFormat = 1
 
 var (
@@ -107,7 +107,7 @@ func (s *Store) start(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	if v := meta.Get(formatKey); v != nil && (len(v) != 1 || v[0] != format && v[0] != firstFormat) {
+	if v := meta.Get(formatKey); v != nil && (len(v) != 1 || v[0] < firstFormat || v[0] > format) {
 		return fmt.Errorf("format %x, this program knows %d to %d", v, firstFormat, format)
 	}
 	if err := meta.Put(formatKey, []byte{format}); err != nil {

@@ -64,7 +64,7 @@ func TestOpenRefusesNewerFormat(t *testing.T) {
 	require.NoError(t, s.Close())
 	for range 2 { // the failure has let the file go
 		_, err = Open(path, time.Now)
-		require.ErrorContains(t, err, "format 03")
+		require.ErrorContains(t, err, "format 04")
 	}
 }
 
@@ -357,6 +357,39 @@ func TestFileOfTheFirstFormat(t *testing.T) {
 		got, err := s.Tables.Get(t.Context(), "Rows", key(row))
 		require.NoError(t, err)
 		require.True(t, got.Props.Equal(want), "%s: %v", row, got.Props)
+	}
+}
+
+// TestFileOfTheSecondFormat opens a file of a program that stored each text as often as rows have it.
+func TestFileOfTheSecondFormat(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	etag := mustWrite(t, s, insert("p", "names"))[0]
+	twice := table.Props{{Name: "Text", Value: table.String("twice")}, {Name: "Other", Value: table.String("twice")}}
+	stored := appendText([]byte{rowVersion, 0, 0, 0, 0, 0, 0, 0, 7, 2, 1<<typeBits | byte(table.TypeString)}, "twice")
+	stored = appendText(appendText(append(stored, byte(table.TypeString)), "Other"), "twice")
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+		return errors.Join(tx.Bucket(tableBucket("Rows")).Put(rowKey("p", "old"), stored), tx.Bucket(metaBucket).Put(formatKey, []byte{2}))
+	}))
+	require.NoError(t, s.Close())
+	for range 2 {
+		s, err = Open(path, time.Now)
+		require.NoError(t, err)
+		got, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "old"})
+		require.NoError(t, err)
+		require.Equal(t, "0000000000000007", got.ETag)
+		require.Equal(t, twice, got.Props)
+		names, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "names"})
+		require.NoError(t, err)
+		require.Equal(t, etag, names.ETag)
+		require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
+			require.Equal(t, []byte{format}, tx.Bucket(metaBucket).Get(formatKey))
+			return nil
+		}))
+		require.NoError(t, s.Close())
 	}
 }
 
