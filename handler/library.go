@@ -133,12 +133,25 @@ func ref(name string) (prompt.Ref, error) {
 func searchCommand() command.Command {
 	return asking(command.Command{
 		Name: "search", Args: []string{"[WORD...]"}, Short: "list prompts that have the words",
-		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the newest\nfirst; without a word, the newest. Of my own prompts titles alone are searched.",
+		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the newest\nfirst; without a word, the newest. With --in title they are looked for in titles alone, as they always are among my own prompts.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
 		limit := flags.Int("limit", 20, "most prompts, up to 100")
+		in := ""
+		flags.Func("in", "`where` the words are looked for: text, which is titles and texts (without --in too), or title", func(s string) error {
+			if in = s; s != "text" && s != "title" {
+				return errors.New("want text or title")
+			}
+			return nil
+		})
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
-			found, err := remote.Search(ctx, strings.Join(args, " "), *mine, *limit)
+			if *mine {
+				if in == "text" {
+					return command.UsageError("search: of my own prompts titles alone are searched")
+				}
+				in = ""
+			}
+			found, err := remote.Search(ctx, strings.Join(args, " "), in, *mine, *limit)
 			if err != nil {
 				return err
 			}

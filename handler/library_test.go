@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -50,6 +51,16 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^greeting@2 updated`, "save", greeting, "--user", "ann", "--message", "Shorter")
 	ok(`greeting +0 +A greeting\n$`, "search", "a", "greet", "--user", "bob")
 	ok(`^$`, "search", "nothing", "--user", "bob")
+	require.Eventually(t, func() bool { // a job writes what searches in texts need
+		_, out, _ := handler(t, "search", "hello", "--user", "bob")
+		return strings.Contains(out, "A greeting")
+	}, time.Minute, 50*time.Millisecond)
+	ok(`A greeting\n$`, "search", "hello", "--in", "text", "--user", "bob")
+	ok(`^$`, "search", "hello", "--in", "title", "--user", "bob")
+	ok(`A greeting\n$`, "search", "greet", "--in", "title", "--user", "bob")
+	ok(`A greeting\n$`, "search", "greet", "--in", "title", "--mine", "--user", "ann")
+	fails(command.Usage, "titles alone", "search", "greet", "--in", "text", "--mine", "--user", "ann")
+	fails(command.Usage, "want text or title", "search", "greet", "--in", "body", "--user", "ann")
 	var got struct {
 		ID      string
 		Text    string

@@ -109,9 +109,9 @@ func (c *Client) Render(ctx context.Context, f Found, values map[string]string) 
 	return rendered, err
 }
 
-// Search returns up to limit public prompts that have the words, or prompts of the
-// caller's.
-func (c *Client) Search(ctx context.Context, words string, mine bool, limit int) ([]Found, error) {
+// Search returns up to limit public prompts that have the words in titles, or where in says "text" in
+// texts too; "" is what the service takes it for. Or it returns prompts of the caller's, by their titles.
+func (c *Client) Search(ctx context.Context, words, in string, mine bool, limit int) ([]Found, error) {
 	path := "/prompts"
 	if mine {
 		path = "/me/prompts"
@@ -119,6 +119,9 @@ func (c *Client) Search(ctx context.Context, words string, mine bool, limit int)
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
 	if words != "" {
 		query.Set("q", words)
+	}
+	if in != "" {
+		query.Set("in", in)
 	}
 	var list struct {
 		Items []Found `json:"items"`
