@@ -39,8 +39,9 @@ NAME := $(if $(filter .,$(APP)),prompthub,$(notdir $(APP)))
 ADDR ?= 127.0.0.1:7071
 DATA ?= $(APP)/.data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
+PROMPTS_CSV ?=
 
-.PHONY: help run install test quick race browser deep formats clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -128,6 +129,9 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 
 formats: ## write and read 10,000 prompts in each format
 	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/format -rapid.checks=10000
+
+search: ## compare the answers to 2,000 questions with a linear scan, and to 2,000 more while others write; also over real prompts, where PROMPTS_CSV names a file as prompts.chat publishes it
+	SEARCH_MORE=1 PROMPTS_CSV=$(PROMPTS_CSV) go test -count=1 -v -timeout 60m -run '^Test(TextSearch|ThousandRealPrompts|SearchAgrees|WalkWhile)' ./internal/prompthub/promptdb -rapid.checks=400
 
 fuzz: ## fuzz each target for FUZZTIME
 	@set -e; for package in $$(go list ./...); do \

@@ -139,7 +139,7 @@ func against(ctx context.Context, o options, binary string) (err error) {
 		}
 	}
 	fmt.Printf("%d prompts, %d votes; %d rounds of %v, in turns; requests a second\n\n", comparedPrompts, votes, comparedRounds, o.each)
-	fmt.Print("| request | connections | PocketBase | PromptHub | ratio: median | lowest and highest | failed |\n|---|---:|---:|---:|---:|---:|---|\n")
+	fmt.Print("| request | connections | PocketBase | PromptHub | ratio: median | lowest and highest | processor time of a request, ms: PocketBase | PromptHub | failed |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n")
 	for _, c := range comparisons {
 		if err := compare(ctx, o, sides, c); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
@@ -162,10 +162,15 @@ func compare(ctx context.Context, o options, sides []*side, c comparison) error 
 		return nil
 	}
 	var rates [2][]float64
+	var cpu, requests [2]float64
 	failed := make([]map[int]int64, 2)
 	for round := range comparedRounds {
 		for turn := range sides {
 			i := (turn + round) % 2 // each begins as often as the other, nearly
+			before, err := sides[i].program.cpu()
+			if err != nil {
+				return err
+			}
 			one, err := closed(ctx, sides[i].program, sides[i].kind(c), c.connections, o.each)
 			if err != nil {
 				return err
@@ -179,6 +184,12 @@ func compare(ctx context.Context, o options, sides []*side, c comparison) error 
 					return err
 				}
 			}
+			after, err := sides[i].program.cpu() // what a write leaves to do is part of it
+			if err != nil {
+				return err
+			}
+			cpu[i] += (after - before).Seconds() * 1000
+			requests[i] += float64(one.requests)
 		}
 	}
 	ratios := make([]float64, comparedRounds)
@@ -190,8 +201,9 @@ func compare(ctx context.Context, o options, sides []*side, c comparison) error 
 	if failed[0] != nil || failed[1] != nil {
 		told = fmt.Sprintf("PocketBase %v, PromptHub %v", failed[1], failed[0])
 	}
-	fmt.Printf("| %s | %d | %.0f–%.0f | %.0f–%.0f | %.2f | %.2f–%.2f | %s |\n", c.name, c.connections, slices.Min(rates[1]), slices.Max(rates[1]),
-		slices.Min(rates[0]), slices.Max(rates[0]), ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1], told)
+	fmt.Printf("| %s | %d | %.0f–%.0f | %.0f–%.0f | %.2f | %.2f–%.2f | %.2f | %.2f | %s |\n", c.name, c.connections, slices.Min(rates[1]), slices.Max(rates[1]),
+		slices.Min(rates[0]), slices.Max(rates[0]), ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1],
+		cpu[1]/requests[1], cpu[0]/requests[0], told)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +46,7 @@ func skewed(n int) []prompt.Draft {
 
 // TestTextSearchAgreesWithALinearScan asks 500 questions of two libraries in all orders, of titles
 // alone and of texts, and walks each answer to its end: it is what a look at every prompt finds.
-// "make deep" asks 2,000 of each.
+// Then it asks 100 while others write. "make search" asks 2,000 of each.
 func TestTextSearchAgreesWithALinearScan(t *testing.T) {
 	t.Run("skewed", func(t *testing.T) { compareWithScan(t, skewed(300)) })
 	t.Run("real", func(t *testing.T) { compareWithScan(t, realPrompts(t)) })
@@ -68,35 +69,128 @@ func compareWithScan(t *testing.T, ds []prompt.Draft) {
 	w.run()
 	w.check()
 	all = w.truth(all)
-	texts := map[prompt.ID]prompt.Text{}
-	for _, p := range all {
-		texts[p.ID] = prompt.NewText(p.Content().Words())
-	}
-	found := 0
+	scan := newLinear(all)
+	questions, found := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		for range 5 {
-			about := rapid.SampledFrom(all).Draw(rt, "about")
-			want := promptdb.Search{
-				Text: rapid.IntRange(0, 4).Draw(rt, "in texts") > 0, Words: drawWords(rt, about),
-				Order: rapid.SampledFrom([]promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best}).Draw(rt, "order"),
-			}
-			if rapid.IntRange(0, 3).Draw(rt, "tagged") == 0 {
-				want.Tags = about.Tags
-			}
-			if want.Words.Empty() || want.Words.Nothing() {
+		for asked := 0; asked < 5; {
+			want, ok := drawQuestion(rt, all)
+			if !ok {
 				continue
 			}
-			var ids []prompt.ID
-			for _, p := range sorted(all, want.Order) {
-				if hasAll(p.Tags, want.Tags) && matches(want, p, texts[p.ID]) {
-					ids = append(ids, p.ID)
-				}
-			}
-			found += len(ids)
+			asked++
+			ids := scan.find(want)
+			questions, found = questions+1, found+len(ids)
 			require.Equal(rt, ids, w.walk(want, rapid.IntRange(1, 100).Draw(rt, "limit")), "%q", want.Words)
 		}
 	})
-	t.Logf("%d prompts, %d answers", len(all), found)
+	t.Logf("%d prompts, %d questions, %d answers", len(all), questions, found)
+	if !testing.Short() {
+		w.compareWhileWriting(t, all)
+	}
+}
+
+// compareWhileWriting asks again while another instance takes every third prompt off the lists and
+// puts it back: those that stay are what a look at each of them finds, once and in order, and of the
+// others nothing is found that the words are not in.
+func (w *world) compareWhileWriting(t *testing.T, all []prompt.Prompt) {
+	var stay, others []prompt.Prompt
+	for i, p := range all {
+		if i%3 == 0 {
+			others = append(others, p)
+		} else {
+			stay = append(stay, p)
+		}
+	}
+	stopWriting := w.toggle(others)
+	defer stopWriting()
+	stays, comes := newLinear(stay), newLinear(others)
+	each := 1
+	if os.Getenv("SEARCH_MORE") != "" {
+		each = 5
+	}
+	questions, found, between := 0, 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		for asked := 0; asked < each; {
+			want, ok := drawQuestion(rt, all)
+			if !ok {
+				continue
+			}
+			asked++
+			var ids []prompt.ID
+			may := comes.find(want)
+			for _, id := range w.walk(want, rapid.IntRange(1, 100).Draw(rt, "limit")) {
+				if _, ok := stays.texts[id]; ok {
+					ids = append(ids, id)
+					continue
+				}
+				between++
+				require.Contains(rt, may, id, "%q", want.Words)
+			}
+			questions, found = questions+1, found+len(ids)
+			require.Equal(rt, stays.find(want), ids, "%q", want.Words)
+		}
+	})
+	t.Logf("while others write: %d questions, %d answers, and %d of what came and went", questions, found, between)
+}
+
+// toggle makes prompts private and public again, one after the other, and does what the queue
+// function would, until stop is called.
+func (w *world) toggle(ps []prompt.Prompt) (stop func()) {
+	db := w.another()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			p := ps[i%len(ps)]
+			_, _ = db.Change(ctx, p.AuthorID, p.ID, func(now prompt.Prompt) (prompt.Prompt, error) {
+				now.Visibility = []prompt.Visibility{prompt.Private, prompt.Public}[i/len(ps)%2]
+				return now, nil
+			})
+			ms, _ := w.queues.Receive(ctx, promptdb.QueueRepairs, 16, time.Second)
+			for _, m := range ms {
+				_ = db.Repair(ctx, m.Text)
+			}
+			w.clock.Advance(time.Second)
+		}
+	})
+	return func() { cancel(); writing.Wait() }
+}
+
+// A linear finds by a look at every prompt.
+type linear struct {
+	all   []prompt.Prompt
+	texts map[prompt.ID]prompt.Text
+}
+
+func newLinear(all []prompt.Prompt) linear {
+	l := linear{all, map[prompt.ID]prompt.Text{}}
+	for _, p := range all {
+		l.texts[p.ID] = prompt.NewText(p.Content().Words())
+	}
+	return l
+}
+
+func (l linear) find(want promptdb.Search) (ids []prompt.ID) {
+	for _, p := range sorted(l.all, want.Order) {
+		if hasAll(p.Tags, want.Tags) && matches(want, p, l.texts[p.ID]) {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// drawQuestion draws a search for words of one of the prompts. It is not ok where there is nothing to
+// look for.
+func drawQuestion(rt *rapid.T, all []prompt.Prompt) (want promptdb.Search, ok bool) {
+	about := rapid.SampledFrom(all).Draw(rt, "about")
+	want = promptdb.Search{
+		Text: rapid.IntRange(0, 4).Draw(rt, "in texts") > 0, Words: drawWords(rt, about),
+		Order: rapid.SampledFrom([]promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best}).Draw(rt, "order"),
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "tagged") == 0 {
+		want.Tags = about.Tags
+	}
+	return want, !want.Words.Empty() && !want.Words.Nothing()
 }
 
 // goes takes a prompt off the lists in one of the ways there are.
@@ -177,23 +271,8 @@ func TestTextSearchWhileOthersWrite(t *testing.T) {
 		}
 	}
 	w.run()
-	ctx, cancel := context.WithCancel(t.Context())
-	var writing sync.WaitGroup
-	writing.Go(func() {
-		for i := 0; ctx.Err() == nil; i++ {
-			p := others[i%len(others)]
-			_, _ = w.Change(ctx, "ann", p.ID, func(now prompt.Prompt) (prompt.Prompt, error) {
-				now.Visibility = []prompt.Visibility{prompt.Private, prompt.Public}[i/len(others)%2]
-				return now, nil
-			})
-			ms, _ := w.queues.Receive(ctx, promptdb.QueueRepairs, 16, 1e9)
-			for _, m := range ms {
-				_ = w.Repair(ctx, m.Text)
-			}
-			w.clock.Advance(1e9)
-		}
-	})
-	defer func() { cancel(); writing.Wait() }()
+	stopWriting := w.toggle(others)
+	defer stopWriting()
 	for i, order := range []promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Newest, promptdb.Hot} {
 		seen := map[prompt.ID]int{}
 		for _, id := range w.walk(promptdb.Search{Text: true, Words: query(t, "needle stack"), Order: order}, 7+i*20) {
