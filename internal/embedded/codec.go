@@ -14,8 +14,8 @@ import (
 // A stored row is one byte of version, 8 of the stamp that makes its ETag, the number of
 // properties, and for each a number that holds the type and which name of the dictionary it has,
 // and its value. A name that the dictionary lacks has the number 0 and follows. Numbers are
-// varints; a text has its length before it. A text that an earlier property has too is stored as the
-// place of that one, since rows of indexes hold titles, slugs and excerpts twice.
+// varints; a text has its length before it. A text that an earlier property has too is stored as
+// the place of that one, since rows of indexes hold titles, slugs and excerpts twice.
 //
 // Rows of the first version, which older programs wrote, hold the ETag in hex, and each property
 // its type in a byte and its name. They stay as they are until they are written again.

@@ -31,8 +31,8 @@ import (
 // format is the version of the layout of the file.
 const format = 3
 
-// firstFormat had no names, and the second one no text that stands once for two properties: a file of
-// these becomes one of this format when it is opened, and its rows when they are written.
+// firstFormat had no names, and the second one no text that stands once for two properties: a
+// file of these becomes one of this format when it is opened, and its rows when they are written.
 const firstFormat = 1
 
 var (

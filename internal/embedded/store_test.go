@@ -360,7 +360,8 @@ func TestFileOfTheFirstFormat(t *testing.T) {
 	}
 }
 
-// TestFileOfTheSecondFormat opens a file of a program that stored each text as often as rows have it.
+// TestFileOfTheSecondFormat opens a file of a program that stored each text as often as rows have
+// it.
 func TestFileOfTheSecondFormat(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data.db")

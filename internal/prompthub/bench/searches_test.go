@@ -21,15 +21,17 @@ import (
 	"prompthub/internal/table"
 )
 
-// What a page of a search reads at most: the rows of one request and the first page of each list, which
-// it reads in any case; and of prompts those that it decides about, 200 where they are to be sorted.
+// What a page of a search reads at most: the rows of one request and the first page of each list,
+// which it reads in any case; and of prompts those that it decides about, 200 where they are to
+// be sorted.
 const (
 	scannedAtMost = 5000
 	decidedAtMost = 201
 )
 
-// TestRows fills a store with SEARCH_PROMPTS prompts (2,000), and prints how many rows a prompt has in
-// each table and how large they are, and how many rows a page of each kind of search reads.
+// TestRows fills a store with SEARCH_PROMPTS prompts (2,000), and prints how many rows a prompt
+// has in each table and how large they are, and how many rows a page of each kind of search
+// reads.
 func TestRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a store with some 300,000 rows")

@@ -109,8 +109,9 @@ func (c *Client) Render(ctx context.Context, f Found, values map[string]string) 
 	return rendered, err
 }
 
-// Search returns up to limit public prompts that have the words in titles, or where in says "text" in
-// texts too; "" is what the service takes it for. Or it returns prompts of the caller's, by their titles.
+// Search returns up to limit public prompts that have the words in titles, or where in says
+// "text" in texts too; "" is what the service takes it for. Or it returns prompts of the
+// caller's, by their titles.
 func (c *Client) Search(ctx context.Context, words, in string, mine bool, limit int) ([]Found, error) {
 	path := "/prompts"
 	if mine {

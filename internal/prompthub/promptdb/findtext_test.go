@@ -89,9 +89,9 @@ func compareWithScan(t *testing.T, ds []prompt.Draft) {
 	}
 }
 
-// compareWhileWriting asks again while another instance takes every third prompt off the lists and
-// puts it back: those that stay are what a look at each of them finds, once and in order, and of the
-// others nothing is found that the words are not in.
+// compareWhileWriting asks again while another instance takes every third prompt off the lists
+// and puts it back: those that stay are what a look at each of them finds, once and in order, and
+// of the others nothing is found that the words are not in.
 func (w *world) compareWhileWriting(t *testing.T, all []prompt.Prompt) {
 	var stay, others []prompt.Prompt
 	for i, p := range all {
@@ -179,8 +179,8 @@ func (l linear) find(want promptdb.Search) (ids []prompt.ID) {
 	return ids
 }
 
-// drawQuestion draws a search for words of one of the prompts. It is not ok where there is nothing to
-// look for.
+// drawQuestion draws a search for words of one of the prompts. It is not ok where there is
+// nothing to look for.
 func drawQuestion(rt *rapid.T, all []prompt.Prompt) (want promptdb.Search, ok bool) {
 	about := rapid.SampledFrom(all).Draw(rt, "about")
 	want = promptdb.Search{
