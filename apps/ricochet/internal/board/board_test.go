@@ -82,7 +82,7 @@ func TestBoards(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	require.Less(t, again, int(n/50), "few are begun anew, as a goal needs more than two robots")
+	require.Less(t, again, int(n/25), "few are begun anew, as a goal needs more than two robots")
 	t.Logf("%d boards, of which none lacked room for an L; begun anew for a goal that is hard to reach: %d", n, again)
 }
 
