@@ -124,7 +124,8 @@ cover: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## run all tests and tell how
 	go tool cover -func=.cache/cover.out
 
 deep: ## ask and count as often as is worth it now and then: what make test takes samples of
-	POPULAR=1 go test -count=1 -v -timeout 30m -run '^(TestTextSearchAgreesWithALinearScan|TestSweepOfAPopularPrompt|TestPurgeOfAPopularPrompt)$$' ./internal/prompthub/promptdb -rapid.checks=400
+	POPULAR=1 go test -count=1 -v -timeout 30m -run '^(TestSweepOfAPopularPrompt|TestPurgeOfAPopularPrompt)$$' ./internal/prompthub/promptdb
+	$(MAKE) search
 	$(MAKE) -C apps/ricochet soak
 
 formats: ## write and read 10,000 prompts in each format
