@@ -92,6 +92,24 @@ func TestLearnsNothing(t *testing.T) {
 	require.Equal(t, prompt.TagWords{}, m)
 }
 
+// TestTriedPromptIsLeftOut: what is learned is tried by prompts as if they were new. Here the words
+// of each stand in three others, which have three other tags, so they lead to those.
+func TestTriedPromptIsLeftOut(t *testing.T) {
+	t.Parallel()
+	var all []prompt.Example
+	for group := range 20 {
+		var text strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&text, "word%d ", 10*group+i)
+		}
+		for _, n := range []int{0, 1, 3, 6} {
+			all = append(all, prompt.NewExample("", text.String(), []prompt.Tag{prompt.Tag(fmt.Sprint("tag", (group+n)%8))}))
+		}
+	}
+	_, trial := prompt.LearnTags(all)
+	require.Equal(t, prompt.Trial{Prompts: 80}, trial)
+}
+
 // TestDamagedTagWords: what cannot have been written is passed over.
 func TestDamagedTagWords(t *testing.T) {
 	t.Parallel()
