@@ -79,7 +79,7 @@ var searchKinds = []searchKind{
 	{name: "the first three letters of one", draw: titleWords(1, 3)},
 	{name: "two words of one title", draw: titleWords(2, 0)},
 	{name: "a tag and a word of a title", draw: titleWords(1, 0), tag: true},
-	{name: "words of two titles", draw: func(r *rand.Rand, title, text []string) []string { return []string{title[0], word(r)} }},
+	{name: "words of two titles", draw: func(r *rand.Rand, title, _ []string) []string { return []string{title[0], word(r)} }},
 	{name: "a word of texts", text: true, draw: textWords(1)},
 	{name: "two words of one text", text: true, draw: textWords(2)},
 	{name: "four words of one text", text: true, draw: textWords(4)},

@@ -134,7 +134,7 @@ func (s *web) remember(r *request, value string, age time.Duration) {
 
 // goOn answers a form: the browser is to open an address, which is ours.
 func goOn(r *request, address string) {
-	http.Redirect(r.w, r.Request, address, http.StatusSeeOther) //nolint:gosec // it was made here or came through back
+	http.Redirect(r.w, r.Request, address, http.StatusSeeOther)
 }
 
 // back returns an address of ours to go back to, whatever a form says. A path that is another one

@@ -63,7 +63,7 @@ func attach(w http.ResponseWriter, mediaType, disposition string, b []byte) erro
 	w.Header().Set("Content-Type", mediaType)
 	w.Header().Set("Content-Disposition", disposition)
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	_, err := w.Write(b) //nolint:gosec // an attachment, which no browser shows
+	_, err := w.Write(b)
 	return err
 }
 
@@ -171,7 +171,7 @@ func (s *web) importFile(r *request) error {
 
 // read returns the file of a form: one that is sent now, or that was sent before.
 func (p *importPage) read(r *request) ([]byte, error) {
-	if err := r.ParseMultipartForm(maxUpload); err != nil { //nolint:gosec // the body was read, within its limit
+	if err := r.ParseMultipartForm(maxUpload); err != nil {
 		return nil, fault.Wrap(fault.Malformed, "the form cannot be read", err)
 	}
 	p.File, p.Update = r.PostForm.Get("name"), r.PostForm.Get("update") != ""
