@@ -64,7 +64,9 @@ type Browser struct{ ctx context.Context }
 func Start(t testing.TB) Browser {
 	t.Helper()
 	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	options = append(options, chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()))
+	// The library makes the folder of the profile, and removes it when all processes have ended: some
+	// write to it after the first one has.
+	options = append(options, chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU)
 	// Of a page that it has not painted yet the browser drops what is pressed, or so it does without
 	// the first of these.
 	for _, name := range []string{"allow-pre-commit-input", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
