@@ -141,7 +141,7 @@ func differing(all []prompt.TagInfo, form url.Values) (changed, sent []prompt.Ta
 // hiddenPrompts shows what moderators have hidden.
 func (s *web) hiddenPrompts(r *request) error {
 	v := viewOf(r, "cursor")
-	l := listing{view: v, Path: v.path, Empty: "No prompt is hidden."}
+	l := listing{view: v, Empty: "No prompt is hidden."}
 	p, err := s.Service.Hidden(r.Context(), r.who, perPage, v.get("cursor"))
 	return s.listFound(r, "admin-hidden", "Hidden prompts", &l, p, err)
 }

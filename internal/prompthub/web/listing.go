@@ -71,9 +71,8 @@ func (v view) choices(key string, names ...[2]string) []choice {
 type listing struct {
 	view    view
 	tagged  func(prompt.Tag) string // what a tag of a card leads to; nil: public prompts with it
-	Path    string
-	Query   string // what titles are searched for
-	Texts   bool   // texts are, too
+	Query   string                  // what titles are searched for
+	Texts   bool                    // texts are, too
 	Kept    url.Values
 	Choices []choice
 	Filters []choice // tags that must match: the link takes one away
@@ -134,6 +133,9 @@ func (s *web) names(r *request) (names, error) {
 
 // byTag returns the address of the public prompts with a tag.
 func byTag(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) }
+
+// Path returns where the list is, whatever its state.
+func (l *listing) Path() string { return l.view.path }
 
 // cards fits a page of prompts into a listing.
 func (l *listing) cards(who auth.User, p prompthub.Page, called names) {

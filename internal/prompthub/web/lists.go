@@ -29,7 +29,7 @@ var orders = [][2]string{
 // catalog shows public prompts.
 func (s *web) catalog(r *request) error {
 	v := viewOf(r, "sort", "tag", "q", "in", "cursor")
-	l := listing{view: v, Path: v.path, Query: v.get("q"), Choices: v.choices("sort", orders...), Texts: true}
+	l := listing{view: v, Query: v.get("q"), Choices: v.choices("sort", orders...), Texts: true}
 	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"], "in": v.values["in"]}
 	if l.Query != "" {
 		l.Choices = append(l.Choices, v.titlesOnly())
@@ -180,7 +180,7 @@ func (s *web) tags(r *request) error {
 // mine shows the prompts of the caller.
 func (s *web) mine(r *request) error {
 	v := viewOf(r, "show", "sort", "q", "cursor")
-	l := listing{view: v, Path: v.path, Query: v.get("q"), Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
+	l := listing{view: v, Query: v.get("q"), Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
 	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"}, [2]string{"deleted", "Deleted"})
 	l.Empty = map[string]string{
 		"": "You have written no prompt yet.", "public": "You have shared no prompt yet.",
@@ -214,7 +214,7 @@ func (s *web) findMine(r *request, v view, q prompthub.MineQuery) (prompthub.Pag
 // myVotes shows what the caller voted on.
 func (s *web) myVotes(r *request) error {
 	v := viewOf(r, "value", "cursor")
-	l := listing{view: v, Path: v.path, Empty: "You have not voted yet.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	l := listing{view: v, Empty: "You have not voted yet.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
 	l.Choices = v.choices("value", [2]string{"", "All"}, [2]string{"like", "Liked"}, [2]string{"dislike", "Disliked"})
 	value, _ := prompt.ParseVote(v.get("value")) // anything else is all
 	p, err := s.Service.MyVotes(r.Context(), r.who, value, perPage, v.get("cursor"))
@@ -224,7 +224,7 @@ func (s *web) myVotes(r *request) error {
 // favorites shows what the caller keeps.
 func (s *web) favorites(r *request) error {
 	v := viewOf(r, "cursor")
-	l := listing{view: v, Path: v.path, Empty: "You have no favorites yet. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	l := listing{view: v, Empty: "You have no favorites yet. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
 	p, err := s.Service.Favorites(r.Context(), r.who, perPage, v.get("cursor"))
 	return s.listFound(r, "favorites", "Favorites", &l, p, err)
 }
