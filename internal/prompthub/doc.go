@@ -19,7 +19,7 @@
 //     of all applications share), auth, httpjson (what every HTTP door needs), openapi (what JSON
 //     APIs made with huma share), telemetry, cursor, fault;
 //   - for tests and developers: table/tabletest and queue/queuetest (the suites of the contracts),
-//     openapi/openapitest (holds answers against the document),
+//     openapi/openapitest (holds answers against the document), prompt/prompttest (real prompts),
 //     functiontest (a host to test under), apptest (starts programs), browsertest (a browser that
 //     looks at pages), chaos (schedules storage calls), azurite,
 //     mutants (breaks the code on purpose), importtest (who may import whom), infra (checks of

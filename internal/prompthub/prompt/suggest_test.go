@@ -1,7 +1,6 @@
 package prompt_test
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/prompt/prompttest"
 )
 
 // cooksAndLawyers are twenty prompts whose words tell their tags, which are not among them.
@@ -167,24 +167,9 @@ func TestSuggestAmongRealPrompts(t *testing.T) {
 	}
 	t.Run("prompts.chat", func(t *testing.T) {
 		t.Parallel()
-		path := os.Getenv("PROMPTS_CSV")
-		if path == "" {
-			t.Skip("PROMPTS_CSV names no file of real prompts")
-		}
-		f, err := os.Open(path)
-		require.NoError(t, err)
-		defer f.Close()
-		rows, err := csv.NewReader(f).ReadAll()
-		require.NoError(t, err)
 		var all []prompt.Example
-		for _, row := range rows[1:] {
-			d := prompt.Draft{Title: row[0], Text: row[1], Tags: []prompt.Tag{prompt.Tag(strings.ToLower(row[3]))}, Visibility: prompt.Public}
-			if row[2] == "TRUE" {
-				d.Tags = append(d.Tags, "development")
-			}
-			if d, err := (prompt.Rules{}).Check(d); err == nil {
-				all = append(all, prompt.NewExample(d.Title, d.Text, d.Tags))
-			}
+		for _, d := range prompttest.Real(t) {
+			all = append(all, prompt.NewExample(d.Title, d.Text, d.Tags))
 		}
 		try(t, all)
 	})

@@ -15,6 +15,7 @@ import (
 
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/prompt/prompttest"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/table"
 )
@@ -49,7 +50,7 @@ func skewed(n int) []prompt.Draft {
 // Then it asks 100 while others write. "make search" asks 2,000 of each.
 func TestTextSearchAgreesWithALinearScan(t *testing.T) {
 	t.Run("skewed", func(t *testing.T) { compareWithScan(t, skewed(300)) })
-	t.Run("real", func(t *testing.T) { compareWithScan(t, realPrompts(t)) })
+	t.Run("real", func(t *testing.T) { compareWithScan(t, prompttest.Real(t)) })
 }
 
 func compareWithScan(t *testing.T, ds []prompt.Draft) {

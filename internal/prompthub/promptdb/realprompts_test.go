@@ -1,9 +1,7 @@
 package promptdb_test
 
 import (
-	"encoding/csv"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,34 +11,9 @@ import (
 
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/prompt/prompttest"
 	"prompthub/internal/prompthub/promptdb"
 )
-
-// realPrompts reads a thousand real prompts from the file that PROMPTS_CSV names; prompts.chat
-// publishes them.
-func realPrompts(t testing.TB) []prompt.Draft {
-	t.Helper()
-	path := os.Getenv("PROMPTS_CSV")
-	if path == "" {
-		t.Skip("PROMPTS_CSV names no file of real prompts")
-	}
-	f, err := os.Open(path)
-	require.NoError(t, err)
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	require.NoError(t, err)
-	var ds []prompt.Draft
-	for _, row := range rows[1:] {
-		d := prompt.Draft{Title: row[0], Text: row[1], Tags: []prompt.Tag{prompt.Tag(strings.ToLower(row[3]))}, Visibility: prompt.Public}
-		if row[2] == "TRUE" {
-			d.Tags = append(d.Tags, "development")
-		}
-		if d, err := (prompt.Rules{}).Check(d); err == nil {
-			ds = append(ds, d)
-		}
-	}
-	return ds
-}
 
 // TestThousandRealPrompts asks 300 questions made of the prompts' own titles and compares the
 // answers with a linear scan.
@@ -48,7 +21,7 @@ func TestThousandRealPrompts(t *testing.T) {
 	w := newWorldOn(t, memory.NewShortPages(3))
 	rnd := rand.New(rand.NewPCG(1, 1))
 	var all []prompt.Prompt
-	for _, d := range realPrompts(t) {
+	for _, d := range prompttest.Real(t) {
 		p := w.add("ann", d)
 		for v := range rnd.IntN(4) {
 			w.vote(prompt.UserID(numbered(v)), p.ID, prompt.Like)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/prompt/prompttest"
 )
 
 // similar returns the titles of what is like a text.
@@ -85,7 +86,7 @@ func TestSimilarAmongRealPrompts(t *testing.T) {
 	w := newWorld(t)
 	var all []prompt.Prompt
 	var runs []prompt.Runs
-	for _, d := range realPrompts(t) {
+	for _, d := range prompttest.Real(t) {
 		all = append(all, w.add("ann", d))
 		runs = append(runs, prompt.RunsOf(d.Text))
 	}

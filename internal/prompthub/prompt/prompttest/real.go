@@ -1,0 +1,39 @@
+// Package prompttest has real prompts for tests.
+package prompttest
+
+import (
+	"encoding/csv"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// Real reads a thousand real prompts from the file that PROMPTS_CSV names, with the tags that an
+// import gives them; prompts.chat publishes them. Without such a file the test is skipped.
+func Real(t testing.TB) []prompt.Draft {
+	t.Helper()
+	path := os.Getenv("PROMPTS_CSV")
+	if path == "" {
+		t.Skip("PROMPTS_CSV names no file of real prompts")
+	}
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	var ds []prompt.Draft
+	for _, row := range rows[1:] {
+		d := prompt.Draft{Title: row[0], Text: row[1], Tags: []prompt.Tag{prompt.Tag(strings.ToLower(row[3]))}, Visibility: prompt.Public}
+		if row[2] == "TRUE" {
+			d.Tags = append(d.Tags, "development")
+		}
+		if d, err := (prompt.Rules{}).Check(d); err == nil {
+			ds = append(ds, d)
+		}
+	}
+	return ds
+}
