@@ -321,20 +321,25 @@ func newHub(ctx context.Context, binary, dir string) (*side, error) {
 		return nil, err
 	}
 	s := &side{name: "PromptHub", program: p, data: dir}
-	user := func(i int) string { return fmt.Sprintf("user%04d", i) }
 	s.create = func(i int, p row) call {
 		visibility := "private"
 		if p.Public {
 			visibility = "public"
 		}
-		return call{method: http.MethodPost, path: "/prompts", user: user(i), body: body(map[string]any{"title": p.Title, "text": p.Text, "tags": p.Tags, "visibility": visibility})}
+		return call{method: http.MethodPost, path: "/prompts", user: hubUser(i), body: body(map[string]any{"title": p.Title, "text": p.Text, "tags": p.Tags, "visibility": visibility})}
 	}
 	s.vote = func(i, voter, value int) call {
-		return call{method: http.MethodPut, path: "/prompts/" + s.made[i] + "/vote", user: user(voter), body: body(map[string]any{"value": map[int]string{1: "like", -1: "dislike"}[value]})}
+		return call{method: http.MethodPut, path: "/prompts/" + s.made[i] + "/vote", user: hubUser(voter), body: body(map[string]any{"value": map[int]string{1: "like", -1: "dislike"}[value]})}
 	}
+	s.lists = hubLists()
+	return s, nil
+}
+
+// hubLists is how PromptHub is asked for lists, by comparison.
+func hubLists() map[string]call {
 	get := func(query string) call { return call{method: http.MethodGet, path: "/prompts?limit=20" + query} }
-	s.lists = map[string]call{
-		"newest with my votes":  {method: http.MethodGet, path: "/prompts?limit=20", user: user(7)},
+	return map[string]call{
+		"newest with my votes":  {method: http.MethodGet, path: "/prompts?limit=20", user: hubUser(7)},
 		"newest":                get(""),
 		"most liked":            get("&sort=most-liked"),
 		"two tags":              get("&tag=text,development"),
@@ -345,7 +350,6 @@ func newHub(ctx context.Context, binary, dir string) (*side, error) {
 
 		"a word in titles and texts": get("&q=" + comparedWord),
 	}
-	return s, nil
 }
 
 func (s *side) firstVote(i, voter int) call {
@@ -358,6 +362,8 @@ func (s *side) firstVote(i, voter int) call {
 }
 
 func pocketbaseVote(i, voter int) string { return fmt.Sprintf("p%08dv%05d", i, voter) }
+
+func hubUser(i int) string { return fmt.Sprintf("user%04d", i) }
 
 func pocketbaseUser(i int) string { return fmt.Sprintf("user%011d", i) }
 

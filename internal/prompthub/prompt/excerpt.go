@@ -28,6 +28,9 @@ func Excerpt(text string) string {
 	return b.String()
 }
 
+// fullStop reports whether r ends a sentence whatever follows.
+func fullStop(r rune) bool { return r == '。' || r == '！' || r == '？' }
+
 // sentence returns the first sentence of a text, as Excerpt would show it: up to the first full
 // stop or the like that ends a word, and no further than the first paragraph.
 func sentence(text string) string {
@@ -35,7 +38,7 @@ func sentence(text string) string {
 	text, _, _ = strings.Cut(text, "\r\n\r\n")
 	var last rune
 	for i, r := range text {
-		if strings.ContainsRune("。！？", last) || strings.ContainsRune(".!?", last) && unicode.IsSpace(r) {
+		if fullStop(last) || (last == '.' || last == '!' || last == '?') && unicode.IsSpace(r) {
 			text = text[:i]
 			break
 		}

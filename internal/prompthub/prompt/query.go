@@ -110,27 +110,45 @@ func (q Query) Match(normalizedTitle string) bool {
 	if len(q.terms) == 0 {
 		return !q.nothing
 	}
-	if !folds(normalizedTitle) && !q.within(normalizedTitle) {
-		return false // as most rows that a search looks at are
-	}
-	title := searchable(terms(normalizedTitle))
+	title := newTitle(normalizedTitle)
 	for _, t := range q.terms {
-		if !slices.ContainsFunc(title, t.in) {
+		if !title.may(t) {
+			return false // as most rows that a search looks at are
+		}
+	}
+	for _, t := range q.terms {
+		if !title.has(t) {
 			return false
 		}
 	}
 	return true
 }
 
-// within reports whether each term stands somewhere in a title that folding leaves as it is: else
-// the query does not find it.
-func (q Query) within(title string) bool {
-	for _, t := range q.terms {
-		if !strings.Contains(title, string(t)) {
-			return false
-		}
+// A title is what a query is asked about. It is cut into terms once one of the query may be in it.
+type title struct {
+	normalized string
+	folds      bool
+	cut        bool
+	terms      []term
+}
+
+func newTitle(normalized string) title {
+	return title{normalized: normalized, folds: folds(normalized)}
+}
+
+// may reports whether t may find the title: in one that folding leaves as it is, it stands
+// somewhere.
+func (x *title) may(t term) bool { return x.folds || strings.Contains(x.normalized, string(t)) }
+
+// has reports whether t finds the title.
+func (x *title) has(t term) bool {
+	if !x.may(t) {
+		return false
 	}
-	return true
+	if !x.cut {
+		x.cut, x.terms = true, searchable(terms(x.normalized))
+	}
+	return slices.ContainsFunc(x.terms, t.in)
 }
 
 // in reports whether t, of a query, finds other, of a title.

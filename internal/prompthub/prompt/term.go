@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,23 +18,34 @@ type term string
 const joiners = ".+#"
 
 // terms folds a normalised title and cuts it into its terms.
-func terms(normalized string) []term {
+func terms(normalized string) []term { return foldedTerms(folded(normalized)) }
+
+// folded folds a normalised text, if that changes anything.
+func folded(normalized string) string {
 	if folds(normalized) {
-		normalized = fold(normalized)
+		return fold(normalized)
 	}
-	if ascii(normalized) {
-		return asciiTerms(normalized)
+	return normalized
+}
+
+// foldedTerms cuts a folded text into its terms.
+func foldedTerms(text string) []term { return slices.Collect(eachTerm(text)) }
+
+// eachTerm yields the terms of a folded text.
+func eachTerm(text string) iter.Seq[term] {
+	if ascii(text) {
+		return asciiTerms(text)
 	}
-	rs := []rune(normalized)
-	var ts []term
-	for i := 0; i < len(rs); {
-		end := max(runEnd(rs, i), chainEnd(rs, i))
-		if end > i {
-			ts = append(ts, term(rs[i:end]))
+	return func(yield func(term) bool) {
+		rs := []rune(text)
+		for i := 0; i < len(rs); {
+			end := max(runEnd(rs, i), chainEnd(rs, i))
+			if end > i && !yield(term(rs[i:end])) {
+				return
+			}
+			i = max(end, i+1)
 		}
-		i = max(end, i+1)
 	}
-	return ts
 }
 
 func ascii(s string) bool {
@@ -44,18 +57,18 @@ func ascii(s string) bool {
 	return true
 }
 
-// asciiTerms is terms of a text that has no runs and needs no folding: nearly every one.
-func asciiTerms(normalized string) []term {
-	bs := []byte(normalized)
-	var ts []term
-	for i := 0; i < len(bs); {
-		end := chainEnd(bs, i)
-		if end > i {
-			ts = append(ts, term(normalized[i:end]))
+// asciiTerms is eachTerm of a text that has no runs: nearly every one.
+func asciiTerms(text string) iter.Seq[term] {
+	return func(yield func(term) bool) {
+		bs := []byte(text)
+		for i := 0; i < len(bs); {
+			end := chainEnd(bs, i)
+			if end > i && !yield(term(text[i:end])) {
+				return
+			}
+			i = max(end, i+1)
 		}
-		i = max(end, i+1)
 	}
-	return ts
 }
 
 // folds reports whether fold may change a normalised text. It is quick about letters.

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -25,22 +26,14 @@ func TextWords(text string) []string {
 	words := make([]string, 0, MaxTextWords)
 	add := func(ws ...string) {
 		for _, w := range ws {
-			if !seen[w] && !stopWords[w] && utf8.RuneCountInString(w) <= maxWhole {
+			if !seen[w] && findable(w) {
 				seen[w] = true
 				words = append(words, w)
 			}
 		}
 	}
 	for _, t := range terms(NormalizeTitle(text)) {
-		switch {
-		case t.run():
-			add(t.pieces()...)
-		case strings.ContainsAny(string(t), joiners):
-			add(t.words()...)
-			add(t.forms()...)
-		default:
-			add(string(t))
-		}
+		add(t.inText()...)
 	}
 	if len(words) > MaxTextWords {
 		rest := words[firstTextWords:]
@@ -51,6 +44,20 @@ func TextWords(text string) []string {
 	}
 	slices.Sort(words)
 	return words
+}
+
+// findable reports whether search finds texts by a word.
+func findable(w string) bool { return !stopWords[w] && utf8.RuneCountInString(w) <= maxWhole }
+
+// inText returns the words by which search may find a text that has t.
+func (t term) inText() []string {
+	switch {
+	case t.run():
+		return t.pieces()
+	case strings.ContainsAny(string(t), joiners):
+		return append(t.words(), t.forms()...)
+	}
+	return []string{string(t)}
 }
 
 // stopWords are in nearly every text, so that they tell nothing. Those with less than two letters
@@ -79,7 +86,8 @@ type Word struct {
 
 // InTitle reports whether a title has the word, or one that begins with it.
 func (w Word) InTitle(normalized string) bool {
-	return slices.ContainsFunc(searchable(terms(normalized)), w.term.in)
+	title := newTitle(normalized)
+	return title.has(w.term)
 }
 
 // Words returns the words of a query that texts are searched for, the longest first: all but stop
@@ -114,26 +122,50 @@ func (t term) textTokens() []string {
 
 // A Text is a text that queries are asked about.
 type Text struct {
-	words      []string
-	normalized string
+	folded func() string
+	words  func() []string
 }
 
-// NewText returns a text as search knows it.
+// NewText returns a text as search knows it. What that takes is done when a query asks for it.
 func NewText(text string) Text {
-	normalized := NormalizeTitle(text)
-	if folds(normalized) {
-		normalized = fold(normalized)
+	return Text{
+		folded: sync.OnceValue(func() string { return folded(NormalizeTitle(text)) }),
+		words:  sync.OnceValue(func() []string { return TextWords(text) }),
 	}
-	return Text{TextWords(text), normalized}
 }
 
 func (x Text) has(t term) bool {
 	for _, w := range t.textTokens() {
-		if _, found := slices.BinarySearch(x.words, w); !found {
+		if !x.hasWord(w) {
 			return false
 		}
 	}
-	return !t.run() || strings.Contains(x.normalized, string(t))
+	return !t.run() || strings.Contains(x.folded(), string(t))
+}
+
+// hasWord reports whether w is among the words that search finds the text by. That is plain without
+// knowing all of them where w is not in the text, or among the first, or no word is left out.
+func (x Text) hasWord(w string) bool {
+	text := x.folded()
+	if !findable(w) || !strings.Contains(text, w) {
+		return false
+	}
+	n, found := 0, false // words, some of which may be the same
+	for t := range eachTerm(text) {
+		words := t.inText()
+		if i := slices.Index(words, w); i >= 0 {
+			if n+i < firstTextWords {
+				return true
+			}
+			found = true
+		}
+		n += len(words)
+	}
+	if !found || n <= MaxTextWords {
+		return found
+	}
+	_, found = slices.BinarySearch(x.words(), w)
+	return found
 }
 
 // Where says where a query finds a prompt.
@@ -151,8 +183,8 @@ func (w Where) String() string { return [...]string{"", "title", "text"}[w] }
 
 // MatchText says where the query finds a prompt: each of its words in the title, as Match has it,
 // or as a whole in the text. Stop words are passed over where there are others.
-func (q Query) MatchText(normalizedTitle string, text func() Text) Where {
-	return q.matchText(normalizedTitle, func(t term) bool { return text().has(t) })
+func (q Query) MatchText(normalizedTitle string, text Text) Where {
+	return q.matchText(normalizedTitle, text.has)
 }
 
 // MatchTitle reports whether MatchText finds the prompt by its title alone.
@@ -164,11 +196,11 @@ func (q Query) matchText(normalizedTitle string, inText func(term) bool) Where {
 	if len(q.terms) == 0 {
 		return Nowhere
 	}
-	title := searchable(terms(normalizedTitle))
+	title := newTitle(normalizedTitle)
 	where, stops := InTitle, 0
 	for _, t := range q.terms {
 		switch {
-		case slices.ContainsFunc(title, t.in):
+		case title.has(t):
 		case t.stop():
 			stops++
 		case inText(t):
@@ -253,14 +285,24 @@ const (
 // Snippet returns the part of a text in which a query finds the first of its words that it finds,
 // in one line; "" where it finds none, or only in what folding changes.
 func (q Query) Snippet(text string) string {
-	line := []rune(strings.Join(strings.Fields(text), " "))
-	lower := []rune(strings.ToLower(string(line)))
+	line := strings.Join(strings.Fields(text), " ")
+	lower := strings.ToLower(line)
+	if ascii(line) { // nearly every one: a character is a byte
+		return snippet(q.terms, []byte(line), []byte(lower), func(s string) []byte { return []byte(s) }, func(b []byte) string { return string(b) })
+	}
+	return snippet(q.terms, []rune(line), []rune(lower), func(s string) []rune { return []rune(s) }, func(rs []rune) string { return string(rs) })
+}
+
+func snippet[R byte | rune](terms []term, line, lower []R, of func(string) []R, text func([]R) string) string {
 	if len(lower) != len(line) {
 		return ""
 	}
 	begin := -1
-	for _, t := range q.terms {
-		if at := wordAt(lower, []rune(string(t))); !t.stop() && at >= 0 && (begin < 0 || at < begin) {
+	for _, t := range terms {
+		if t.stop() {
+			continue
+		}
+		if at := wordAt(lower, of(string(t))); at >= 0 && (begin < 0 || at < begin) {
 			begin = at
 		}
 	}
@@ -277,17 +319,17 @@ func (q Query) Snippet(text string) string {
 	if to < len(line) {
 		after = "…"
 	}
-	return before + strings.TrimSpace(string(line[from:to])) + after
+	return before + strings.TrimSpace(text(line[from:to])) + after
 }
 
 // wordAt returns where a word begins in a text, -1 where it does not stand alone anywhere.
-func wordAt(text, word []rune) int {
+func wordAt[R byte | rune](text, word []R) int {
 	for i := 0; i+len(word) <= len(text); i++ {
-		if !slices.Equal(text[i:i+len(word)], word) {
+		if text[i] != word[0] || !slices.Equal(text[i:i+len(word)], word) {
 			continue
 		}
 		end := i + len(word)
-		if unspaced(word[0]) || (i == 0 || !spaced(text[i-1])) && (end == len(text) || !spaced(text[end])) {
+		if unspaced(rune(word[0])) || (i == 0 || !spaced(rune(text[i-1]))) && (end == len(text) || !spaced(rune(text[end]))) {
 			return i
 		}
 	}

@@ -2,6 +2,7 @@ package prompt_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -50,12 +51,41 @@ func TestMatchText(t *testing.T) {
 	} {
 		query, err := prompt.ParseQuery(q)
 		require.NoError(t, err)
-		got := query.MatchText(prompt.NormalizeTitle(title), func() prompt.Text { return prompt.NewText(text) })
+		got := query.MatchText(prompt.NormalizeTitle(title), prompt.NewText(text))
 		require.Equal(t, want, got, q)
 		require.Equal(t, got == prompt.InTitle, query.MatchTitle(prompt.NormalizeTitle(title)), q)
 		signed := query.MayMatch(prompt.NormalizeTitle(title), prompt.Sign(prompt.TextWords(text)))
 		require.True(t, got == prompt.Nowhere || signed, "%q: a signature has all that the text has", q)
 	}
+}
+
+// TestTextHasItsWords: a word finds a text if it is one of TextWords, and else not, in texts of
+// which words are left out too.
+func TestTextHasItsWords(t *testing.T) {
+	words := []string{"the", "node.js", ".net", "net", "node", "c++", "c", "翻译", "这", strings.Repeat("long", 11)}
+	for i := range 200 {
+		words = append(words, fmt.Sprint("w", i*i*i))
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	leftOut := 0
+	for n := range 400 {
+		drawn := make([]string, n)
+		for i := range drawn {
+			drawn[i] = words[r.IntN(len(words))]
+		}
+		text := strings.Join(drawn, " ")
+		found, x := prompt.TextWords(text), prompt.NewText(text)
+		for _, w := range words {
+			q, err := prompt.ParseQuery(w)
+			require.NoError(t, err)
+			has := slices.Contains(found, w)
+			require.Equal(t, has, q.MatchText("", x) == prompt.InText, "%q in %q", w, text)
+			if !has && slices.Contains(drawn, w) {
+				leftOut++
+			}
+		}
+	}
+	require.Greater(t, leftOut, 1000, "stop words, long words, and words of long texts")
 }
 
 // TestSignaturesErrSeldom counts how often a signature says that a text has a word which it has

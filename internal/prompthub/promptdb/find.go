@@ -3,6 +3,7 @@ package promptdb
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -128,6 +129,7 @@ type walk struct {
 	sample int    // rows that tell how sparse a list is
 	round  int
 	leader int // the sparsest list at the last look
+	seen   int // rows of lists that were followed
 }
 
 func (db *DB) walk(w Search, s *scan, after string, size int) *walk {
@@ -154,8 +156,24 @@ func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err
 			return rows, true, nil
 		}
 		w.pos = part[len(part)-1].Row
+		w.seen += len(part)
+		if likely, ok := likely(w.seen, len(rows), n); ok {
+			w.size = likely
+		}
 	}
 	return rows, false, nil
+}
+
+// likely returns how many rows to read next, where some of those that were seen were found, so that
+// there are n, nearly for certain: what the rest takes if it is like these, and twice what that
+// varies by. A round more would cost more than these rows. It is not ok where too few were found to
+// say.
+func likely(seen, found, n int) (rows int, ok bool) {
+	if found < 3 || found >= n {
+		return 0, false
+	}
+	root := math.Sqrt(float64(n-found)) + 1
+	return int(root*root*float64(seen)/float64(found)) + 1, true
 }
 
 // step reads on in the sparsest list. A sample of all lists is read in the first round, to choose

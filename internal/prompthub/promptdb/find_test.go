@@ -365,6 +365,24 @@ func TestOperationsOfASearch(t *testing.T) {
 	})
 }
 
+// TestRowsOfASearch: where one row in seven is wanted, a page of 20 takes not many more than seven
+// times as many, and few rounds.
+func TestRowsOfASearch(t *testing.T) {
+	t.Parallel()
+	store := &counted{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	w.seed(700, func(k table.Key) bool { return strings.HasPrefix(k.Partition, "q|") }, func(i int) prompt.Prompt {
+		return w.made("ann", draft(fmt.Sprintf("walker%d number%d", i%7, i)))
+	})
+	store.reset()
+	page, err := w.Find(t.Context(), promptdb.Search{Words: query(t, "walker3 number")}, "", 20)
+	require.NoError(t, err)
+	require.Len(t, page.Items, 20)
+	require.LessOrEqual(t, store.rows, 300)
+	require.LessOrEqual(t, store.calls, 5)
+	t.Logf("%d rows, %d calls", store.rows, store.calls)
+}
+
 // TestEveryPageSize reads the same searches at every page size.
 func TestEveryPageSize(t *testing.T) {
 	w := newWorldOn(t, memory.NewShortPages(11))

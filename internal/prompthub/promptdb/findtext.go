@@ -309,11 +309,11 @@ func (db *DB) decideByTruth(ctx context.Context, w Search, author prompt.UserID,
 		return nil, err
 	}
 	text := rec.Content().Words()
-	where := w.Words.MatchText(prompt.NormalizeTitle(rec.Title), func() prompt.Text { return prompt.NewText(text) })
+	where := w.Words.MatchText(prompt.NormalizeTitle(rec.Title), prompt.NewText(text))
 	if where == prompt.Nowhere {
 		return nil, nil //nolint:nilnil // as documented
 	}
-	card := table.Row{Key: newestKey(id), Props: with(summary(rec.Prompt), outlines(rec.Prompt)...)}
+	card := table.Row{Key: newestKey(id), Props: summary(rec.Prompt)}
 	v := pageOf([]table.Row{card}, 1, rowKey).Items[0]
 	if v.Found = where; where == prompt.InText {
 		v.Snippet = w.Words.Snippet(text)

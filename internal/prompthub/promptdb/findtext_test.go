@@ -216,7 +216,7 @@ func matches(want promptdb.Search, p prompt.Prompt, text prompt.Text) bool {
 	if !want.Text || len(want.Words.Words(prompt.LongestPrefix)) == 0 {
 		return want.Words.Match(title)
 	}
-	return want.Words.MatchText(title, func() prompt.Text { return text }) != prompt.Nowhere
+	return want.Words.MatchText(title, text) != prompt.Nowhere
 }
 
 // drawWords draws words of a prompt's title and text, whole or cut, and of others.

@@ -185,7 +185,7 @@ func pageOf(rows []table.Row, limit int, position func(table.Row) string) Page {
 			seen[p.ID] = true
 			page.Items = append(page.Items, View{
 				Prompt: p, Excerpt: excerptOf(row),
-				outline: parseOutline(row, "Outline"), forOthers: parseOutline(row, "OutlineForOthers"),
+				outline: row.Props.Get("Outline").Str(), forOthers: row.Props.Get("OutlineForOthers").Str(),
 			})
 		}
 	}

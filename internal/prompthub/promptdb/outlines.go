@@ -48,8 +48,7 @@ func outlineProp(name string, o prompt.Outline) table.Prop {
 
 // parseOutline reads an outline. It is nil where a row has none, or one of another format: those of
 // stores of earlier versions, until their prompts are written again.
-func parseOutline(row table.Row, name string) *prompt.Outline {
-	text := row.Props.Get(name).Str()
+func parseOutline(text string) *prompt.Outline {
 	var o prompt.Outline
 	if text == "" || json.Unmarshal([]byte(text), &o) != nil || o.Format != skill.Format {
 		return nil
@@ -112,10 +111,12 @@ func sameOutline(a, b *prompt.Outline) bool {
 }
 
 // Outline returns what programs of a viewer get of a prompt of a list. It is nil where the list
-// does not tell.
+// does not tell. Most who read lists do not ask, so it is not read before.
 func (v View) Outline(viewer prompt.UserID) *prompt.Outline {
-	if v.forOthers != nil && viewer != v.AuthorID {
-		return v.forOthers
+	if viewer != v.AuthorID {
+		if o := parseOutline(v.forOthers); o != nil {
+			return o
+		}
 	}
-	return v.outline
+	return parseOutline(v.outline)
 }

@@ -205,7 +205,7 @@ func parseRecord(row table.Row) (record, error) {
 	if names := row.Props.Get("OldNames").Str(); names != "" {
 		p.OldNames = strings.Split(names, "|")
 	}
-	p.Released = parseOutline(row, "Released")
+	p.Released = parseOutline(row.Props.Get("Released").Str())
 	if text := row.Props.Get("Included").Str(); text != "" && json.Unmarshal([]byte(text), &p.Included) != nil {
 		p.Included = nil // nobody is told what cannot be read
 	}
