@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/apptest"
 	"prompthub/internal/command"
 )
 
@@ -64,4 +66,45 @@ func TestAccountMovesHouse(t *testing.T) {
 	require.Contains(t, out, `"my/prompt" rejected: name: a prompt of yours has this name and another history`)
 	do(command.Usage, "import", "--account", "--update", file(t, "account.jsonl", exported), "--url", there)
 	do(command.LeftOut, "import", "--account", file(t, "broken.jsonl", "{\n"), "--url", there)
+}
+
+// TestLongHistoryMovesHouse: a history that is longer than what a request may send comes in several,
+// and is the same there.
+func TestLongHistoryMovesHouse(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, here := startLocal(t, t.TempDir())
+	_, there := startLocal(t, t.TempDir())
+	do := func(code int, args ...string) string {
+		t.Helper()
+		got, out, errs := handler(t, append(args, "--user", "ann")...)
+		require.Equal(t, code, got, out+errs)
+		return out
+	}
+	comment := strings.Repeat("# <a comment>\n", 17<<10)
+	for i := range 20 {
+		yml := fmt.Sprintf("name: long\nmessages:\n  - role: user\n    content: Version %d\n", i+1) + comment
+		status, body := apptest.Send(t, http.MethodPost, here+"/api/v1/import?update=true&file=long.prompt.yml", yml, "X-Dev-User", "ann", "Content-Type", "application/octet-stream")
+		require.Equal(t, http.StatusOK, status, body)
+		require.NotContains(t, body, "rejected")
+	}
+	do(command.OK, "save", file(t, "a.md", "First"), "--name", "a", "--url", here)
+	do(command.OK, "save", file(t, "z.md", "Last"), "--name", "z", "--url", here)
+	do(command.OK, "label", "long@2", "production", "--url", here)
+	exported := do(command.OK, "export", "--account", "--url", here)
+	require.Greater(t, len(exported), 5<<20)
+
+	out := do(command.LeftOut, "import", "--account", file(t, "account.jsonl", exported+"{}}\n"), "--url", there)
+	require.Contains(t, out, "created 3, updated 0, unchanged 1, rejected 1\n")
+	require.Contains(t, out, fmt.Sprintf("line %d ", strings.Count(exported, "\n")+1))
+	require.Equal(t, exported, do(command.OK, "export", "--account", "--url", there))
+	require.Equal(t, "created 0, updated 0, unchanged 4, rejected 0\n", do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
+
+	// Nothing is sent of a file that cannot be.
+	far := strings.Replace(exported, `"text"`, `"more":"`+strings.Repeat("x", 5<<20)+`","text"`, 1)
+	_, elsewhere := startLocal(t, t.TempDir())
+	code, _, errs := handler(t, "import", "--account", file(t, "account.jsonl", far), "--url", elsewhere, "--user", "ann")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "the service takes 4 MiB at once")
+	require.Empty(t, do(command.OK, "search", "--mine", "--url", elsewhere))
 }

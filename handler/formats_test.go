@@ -61,8 +61,11 @@ func TestFormatsStory(t *testing.T) {
 
 	code, out, errs = handler(t, "get", "chats/critic", "--format", "langfuse", "--user", "ann")
 	require.Equal(t, command.OK, code, errs)
-	require.JSONEq(t, `{"name":"chats/critic","type":"chat","prompt":[{"role":"system","content":"Be {{mood}}"},{"type":"placeholder","name":"history"}],"tags":["text","my own"],"config":{"model":"m"}}`, out)
-	require.Contains(t, errs, "langfuse cannot hold ownTags, visibility")
+	require.Equal(t, chat, out, "as it was")
+	require.Empty(t, errs)
+	code, _, errs = handler(t, "get", "chats/critic", "--format", "langchain", "--user", "ann")
+	require.Equal(t, command.OK, code, errs)
+	require.Contains(t, errs, "chats/critic: langchain cannot hold name, title, config, ")
 	code, _, errs = handler(t, "get", "review", "--format", "nosuch", "--user", "ann")
 	require.Equal(t, command.Usage, code)
 	require.Contains(t, errs, "is no format: use command, csv, dotprompt, ")
@@ -72,7 +75,7 @@ func TestFormatsStory(t *testing.T) {
 	require.Equal(t, command.OK, code, errs)
 	written, err := os.ReadFile(filepath.Join(to, "review", "SKILL.md"))
 	require.NoError(t, err)
-	require.Equal(t, "---\nname: review\ndescription: Reviews a change\n---\n\nReview {{what:it}}.\n", string(written))
+	require.Equal(t, skill, string(written), "as it was, with what only its format knows")
 	code, _, errs = handler(t, "export", "--format", "skill", "--to", to, "--user", "ann")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "exists")
@@ -81,10 +84,21 @@ func TestFormatsStory(t *testing.T) {
 
 	joke := file(t, "joke.json", `{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],
 		"kwargs":{"template":"A joke of {topic}","template_format":"f-string"}}`)
-	code, _, errs = handler(t, "import", joke, "--mustache", "--user", "ann")
+	code, _, errs = handler(t, "import", joke, "--syntax", "mustache", "--user", "ann")
 	require.Equal(t, command.OK, code, errs)
 	_, out, _ = handler(t, "get", "joke", "--var", "topic=cats", "--user", "ann")
 	require.Equal(t, "A joke of cats", out)
+	// The file is kept, and the text is written as another program has it where one asks for that.
+	_, out, _ = handler(t, "get", "joke", "--format", "langchain", "--user", "ann")
+	was, err := os.ReadFile(joke)
+	require.NoError(t, err)
+	require.Equal(t, string(was), out)
+	_, out, _ = handler(t, "get", "joke", "--format", "fabric", "--syntax", "dollar", "--user", "ann")
+	require.Equal(t, "A joke of ${topic}\n", out)
+	for _, args := range [][]string{{"get", "joke", "--syntax", "dollar"}, {"get", "joke", "--format", "fabric", "--syntax", "perl"}, {"import", joke, "--syntax", "jinja"}, {"import", joke, "--mustache"}} {
+		code, _, errs = handler(t, append(args, "--user", "ann")...)
+		require.Equal(t, command.Usage, code, "%v: %s", args, errs)
+	}
 
 	// The same again changes nothing, by names; what was a chat does not become a text.
 	code, out, _ = handler(t, "import", to, "--update", "--user", "ann")

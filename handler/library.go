@@ -86,10 +86,14 @@ func getCommand() command.Command {
 		flags.Var(vars, "var", "`NAME=VALUE` of a variable; once for each")
 		fill := flags.Bool("fill", false, "fill in the defaults, without a --var too")
 		as := formatFlag(flags)
+		syntax := exportSyntax(flags)
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
+			if err := syntax.of(as); err != nil {
+				return err
+			}
 			f, err := get(ctx, remote, args[0])
 			if err == nil && as.Format != "" {
-				return writeAs(std, as.Format, f)
+				return writing{as.Format, syntax.Syntax}.print(ctx, std, remote, f)
 			}
 			said := f.Said
 			if err == nil && (len(vars) > 0 || *fill) {

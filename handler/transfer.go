@@ -11,6 +11,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"prompthub/internal/command"
@@ -57,7 +58,7 @@ type importing struct {
 	dryRun        bool
 	update        bool
 	account       bool
-	mustache      bool
+	syntax        *syntaxName
 	key           string
 }
 
@@ -82,7 +83,7 @@ imported again: what was created from it before is unchanged.`,
 			c := &importing{caller: callerFlags(flags)}
 			flags.BoolVar(&c.asContributor, "as-contributor", false, "call as the first contributor of each row, for services in dev mode")
 			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
-			flags.BoolVar(&c.mustache, "mustache", false, "make {x} in an f-string of LangChain {{x}}, which is filled in here; else texts stay as they are")
+			c.syntax = syntaxFlag(flags, "in which placeholders are written anew, such as {x} of an f-string, which is not filled in here; files are kept as they are", format.Imported()...)
 			flags.BoolVar(&c.account, "account", false, "FILE is what export --account wrote: make its prompts with all their versions and labels")
 			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title")
 			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules (with the limit in MAX_TEXT) and send nothing; tags are not looked up")
@@ -99,9 +100,7 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 	if err != nil {
 		return err
 	}
-	if c.mustache {
-		rows = client.Mustache(rows)
-	}
+	rows = client.In(rows, c.syntax.Syntax)
 	// Twice: a file that is broken further down creates nothing, and the total is known.
 	total := 0
 	for _, err := range rows {
@@ -206,16 +205,20 @@ times and ids are each service's own.`,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			c := callerFlags(flags)
 			as := formatFlag(flags)
+			syntax := exportSyntax(flags)
 			to := flags.String("to", "", "`folder` to write files into, with --format")
 			account := flags.Bool("account", false, "the whole account: profile, prompts with their versions and labels, and votes")
 			return func(ctx context.Context, std command.Streams, _ []string) error {
 				if (as.Format == "") != (*to == "") {
 					return command.UsageError("export: --format and --to go together")
 				}
+				if err := syntax.of(as); err != nil {
+					return err
+				}
 				if *account {
 					return c.exportAccount(ctx, std, *to)
 				}
-				return export(ctx, std, c, as.Format, *to)
+				return export(ctx, std, c, writing{as.Format, syntax.Syntax}, *to)
 			}
 		},
 	}
@@ -238,7 +241,57 @@ func (f *formatName) Set(s string) (err error) {
 	return err
 }
 
-func export(ctx context.Context, std command.Streams, c *caller, as format.Format, to string) error {
+// A writing is how a prompt becomes a file.
+type writing struct {
+	Format format.Format
+	Syntax format.Syntax
+}
+
+// A syntaxName is the flag --syntax.
+type syntaxName struct {
+	format.Syntax
+	allowed []format.Syntax
+}
+
+func syntaxFlag(flags *flag.FlagSet, usage string, allowed ...format.Syntax) *syntaxName {
+	f := syntaxName{allowed: allowed}
+	flags.Var(&f, "syntax", fmt.Sprintf("`name` of a syntax, one of %s, %s", f.names(), usage))
+	return &f
+}
+
+// exportSyntax is the flag of commands that write files.
+func exportSyntax(flags *flag.FlagSet) *syntaxName {
+	return syntaxFlag(flags, "in which --format writes the placeholders of the text", format.Syntaxes()...)
+}
+
+func (f *syntaxName) names() string {
+	names := make([]string, len(f.allowed))
+	for i, s := range f.allowed {
+		names[i] = string(s)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (f *syntaxName) String() string { return string(f.Syntax) }
+
+// Set reads a name.
+func (f *syntaxName) Set(s string) error {
+	if !slices.Contains(f.allowed, format.Syntax(s)) {
+		return errors.New("want one of " + f.names())
+	}
+	f.Syntax = format.Syntax(s)
+	return nil
+}
+
+// of refuses a syntax without a format.
+func (f *syntaxName) of(as *formatName) error {
+	if f.Syntax != "" && as.Format == "" {
+		return command.UsageError("--syntax goes with --format: a text is printed as it is")
+	}
+	return nil
+}
+
+func export(ctx context.Context, std command.Streams, c *caller, as writing, to string) error {
 	remote, err := c.client()
 	if err != nil {
 		return err
@@ -253,7 +306,7 @@ func export(ctx context.Context, std command.Streams, c *caller, as format.Forma
 		return lines.Encode(mine)
 	}
 	if to != "" {
-		write = func(mine client.Prompt) error { return saveAs(std, as, to, mine) }
+		write = func(mine client.Prompt) error { return as.save(ctx, std, remote, to, mine) }
 	}
 	p := command.NewProgress(std.Err, "prompts", 0)
 	n := 0
@@ -271,12 +324,12 @@ func export(ctx context.Context, std command.Streams, c *caller, as format.Forma
 	return nil
 }
 
-// saveAs writes one prompt into a folder, by its slug.
-func saveAs(std command.Streams, as format.Format, to string, mine client.Prompt) error {
+// save writes one prompt into a folder, by its slug.
+func (as writing) save(ctx context.Context, std command.Streams, remote *client.Client, to string, mine client.Prompt) error {
 	named := mine.Document
 	named.Name = cmp.Or(mine.Slug, mine.Name)
-	name := filepath.Join(to, filepath.FromSlash(as.Path(named)))
-	b, err := encode(std, as, mine.Document, mine.Title)
+	name := filepath.Join(to, filepath.FromSlash(as.Format.Path(named)))
+	b, err := as.file(ctx, std, remote, mine.ID, 0, mine.Title)
 	if err != nil {
 		return err
 	}
@@ -291,13 +344,9 @@ func saveAs(std command.Streams, as format.Format, to string, mine client.Prompt
 	return errors.Join(err, f.Close())
 }
 
-// writeAs prints a prompt in a format.
-func writeAs(std command.Streams, as format.Format, f client.Found) error {
-	d, err := f.Document()
-	if err != nil {
-		return err
-	}
-	b, err := encode(std, as, d, f.Name)
+// print prints a prompt.
+func (as writing) print(ctx context.Context, std command.Streams, remote *client.Client, f client.Found) error {
+	b, err := as.file(ctx, std, remote, f.ID, f.Version, f.Name)
 	if err != nil {
 		return err
 	}
@@ -305,11 +354,15 @@ func writeAs(std command.Streams, as format.Format, f client.Found) error {
 	return err
 }
 
-// encode returns a document in a format and tells what is lost.
-func encode(std command.Streams, as format.Format, d format.Document, name string) ([]byte, error) {
-	b, loss, err := format.Write(as, d)
-	if len(loss) > 0 {
-		fmt.Fprintf(std.Err, "%.60s: %s cannot hold %s\n", name, as, strings.Join(loss, ", "))
+// file returns a prompt as a file and tells what is lost. The service makes it: it has the files
+// that versions were made of.
+func (as writing) file(ctx context.Context, std command.Streams, remote *client.Client, id string, version int64, name string) ([]byte, error) {
+	b, loss, err := remote.File(ctx, id, version, as.Format, as.Syntax)
+	if err != nil {
+		return nil, fmt.Errorf("%.60s: %w", name, err)
 	}
-	return b, err
+	if loss != "" {
+		fmt.Fprintf(std.Err, "%.60s: %s cannot hold %s\n", name, as.Format, loss)
+	}
+	return b, nil
 }

@@ -129,7 +129,7 @@ func (s *Source) source() *prompt.Source {
 	if s == nil {
 		return nil
 	}
-	made := &prompt.Source{Format: s.Format, File: s.File, Bytes: s.Data}
+	made := &prompt.Source{Format: s.Format, File: s.File, Bytes: s.Data, Syntax: s.Syntax}
 	if !made.Kept() {
 		return nil
 	}

@@ -26,7 +26,7 @@ const Parallel = 8
 const (
 	root     = "/api/v1"
 	callTime = time.Minute // limit of one request
-	maxBody  = 8 << 20     // bytes of an answer: a page of a hundred prompts is far smaller
+	maxBody  = 64 << 20    // bytes of an answer: the longest is a part of an account, which ends behind twenty versions with their files
 )
 
 // Config says whom to call, and as whom.
@@ -98,26 +98,32 @@ type answer struct {
 	retryAfter string
 	location   string
 	link       string
+	loss       string // what a file cannot hold
 	body       []byte
 }
 
-// do makes a call and stores the answer in v, unless that is nil. The error is a *Problem where the
-// service refused.
-func (c *Client) do(ctx context.Context, k call, v any) (status int, err error) {
+// ask makes a call. The error is a *Problem where the service refused.
+func (c *Client) ask(ctx context.Context, k call) (answer, error) {
 	a, err := c.patiently(ctx, k)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return 0, fmt.Errorf("nothing listens at %s: is the service running there? (%w)", c.URL(), err)
+		return answer{}, fmt.Errorf("nothing listens at %s: is the service running there? (%w)", c.URL(), err)
 	case err != nil:
-		return 0, fmt.Errorf("%s %s: %w", k.method, c.base+k.path, err)
+		return answer{}, fmt.Errorf("%s %s: %w", k.method, c.base+k.path, err)
 	case a.isElsewhere():
-		return a.status, &Problem{Status: a.status, Detail: "there is no PromptHub at " + c.URL() + ": give the address of the service alone, without a page's path"}
+		return a, &Problem{Status: a.status, Detail: "there is no PromptHub at " + c.URL() + ": give the address of the service alone, without a page's path"}
 	}
 	if a.status < 200 || a.status > 299 {
-		return a.status, a.problem()
+		return a, a.problem()
 	}
-	if v == nil {
-		return a.status, nil
+	return a, nil
+}
+
+// do makes a call and stores the answer in v, unless that is nil.
+func (c *Client) do(ctx context.Context, k call, v any) (status int, err error) {
+	a, err := c.ask(ctx, k)
+	if err != nil || v == nil {
+		return a.status, err
 	}
 	if err := json.Unmarshal(a.body, v); err != nil {
 		return a.status, fmt.Errorf("%s %s: the answer is not PromptHub's: %w", k.method, c.base+k.path, err)
@@ -152,9 +158,13 @@ func (c *Client) send(ctx context.Context, k call) (answer, error) {
 		return answer{}, err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	if err == nil && len(body) > maxBody { // the beginning alone would be taken for all of it
+		err = fmt.Errorf("it has more than %d MiB", maxBody>>20)
+	}
 	if err != nil {
 		return answer{}, fmt.Errorf("read the answer: %w", err)
 	}
-	return answer{res.StatusCode, res.Header.Get("Retry-After"), res.Header.Get("Location"), res.Header.Get("Link"), body}, nil
+	h := res.Header
+	return answer{res.StatusCode, h.Get("Retry-After"), h.Get("Location"), h.Get("Link"), h.Get("X-PromptHub-Loss"), body}, nil
 }

@@ -174,14 +174,19 @@ func WithOwnTags(rows iter.Seq2[format.Row, error], catalog []string) iter.Seq2[
 	}
 }
 
-// Mustache gives rows placeholders that the library fills in; see format.Document.Mustache.
-func Mustache(rows iter.Seq2[format.Row, error]) iter.Seq2[format.Row, error] {
+// In gives rows texts whose placeholders are in a syntax; see format.Document.In. Their files stay
+// as they are, and say so.
+func In(rows iter.Seq2[format.Row, error], to format.Syntax) iter.Seq2[format.Row, error] {
+	if to == "" {
+		return rows
+	}
 	return func(yield func(format.Row, error) bool) {
 		for row, err := range rows {
 			if row.Err == nil {
-				was := row.Document
-				if row.Document, row.Err = row.Mustache(); !row.SameContent(was) {
-					row.Source = nil // it no longer says what the prompt does
+				if row.Document, row.Err = row.In(to); row.Source != nil {
+					s := *row.Source
+					s.Syntax = to
+					row.Source = &s
 				}
 			}
 			if !yield(row, err) {

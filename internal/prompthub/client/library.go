@@ -99,6 +99,20 @@ func isStatus(err error, status int) bool {
 	return errors.As(err, &p) && p.Status == status
 }
 
+// File returns a version of a prompt as a file of another program, and what such a file cannot hold,
+// "" for nothing. Version 0 is the latest, and without a syntax the text is as it is.
+func (c *Client) File(ctx context.Context, id string, version int64, as format.Format, syntax format.Syntax) (file []byte, loss string, err error) {
+	query := url.Values{"format": {string(as)}}
+	if version > 0 {
+		query.Set("version", strconv.FormatInt(version, 10))
+	}
+	if syntax != "" {
+		query.Set("syntax", string(syntax))
+	}
+	a, err := c.ask(ctx, call{method: http.MethodGet, path: "/prompts/" + url.PathEscape(id) + "/export?" + query.Encode(), accept: "*/*"})
+	return a.body, a.loss, err
+}
+
 // Render returns what Get found, with values in the places of its variables.
 func (c *Client) Render(ctx context.Context, f Found, values map[string]string) (rendered Said, err error) {
 	body, err := json.Marshal(map[string]any{"values": values, "version": f.Version})

@@ -24,6 +24,9 @@ const (
 // Syntaxes returns all of them.
 func Syntaxes() []Syntax { return []Syntax{Dollar, FString, Handlebars, Jinja, Mustache} }
 
+// Imported returns those that texts of files may be rewritten in, as the library fills them in.
+func Imported() []Syntax { return []Syntax{Dollar, Mustache} }
+
 // names are those that placeholders of a syntax can have, where not all can be.
 var names = map[Syntax]*regexp.Regexp{
 	FString: identifier, Jinja: identifier, Handlebars: regexp.MustCompile(`^[A-Za-z_][\w-]*$`),

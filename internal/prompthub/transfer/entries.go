@@ -22,8 +22,10 @@ type entry struct {
 	doc   format.Document
 	err   error // why it is nothing
 
-	publicFrom int64  // of a prompt with a history
-	vote       string // of its author
+	publicFrom int64            // of a prompt with a history
+	elsewhere  map[int64]string // hashes of versions that another request brings
+	last       int64            // number of the last version that this one brings
+	vote       string           // of its author
 	profile    *profile
 	voted      *voted
 	favored    *favored
@@ -112,7 +114,7 @@ func accountEntries(b []byte) ([]entry, error) {
 			e.publicFrom, e.vote = l.PublicFrom, l.Vote
 			e.doc = format.Document{
 				Name: l.Name, Title: l.Title, Description: l.Description, Tags: l.Tags, OwnTags: l.OwnTags, Visibility: l.Visibility,
-				Versions: l.Versions, Extra: format.Extra{Format: format.JSONLines},
+				Versions: e.versions(l), Extra: format.Extra{Format: format.JSONLines},
 			}
 		}
 		if len(all) == format.MaxRows {
@@ -122,6 +124,32 @@ func accountEntries(b []byte) ([]entry, error) {
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+// versions returns the versions of a history, with others in their places, which have no content.
+func (e *entry) versions(l line) []format.Version {
+	if len(l.Others) == 0 {
+		return l.Versions
+	}
+	all := slices.Clone(l.Versions)
+	for _, v := range all {
+		e.last = max(e.last, v.Version)
+	}
+	e.elsewhere = make(map[int64]string)
+	for _, o := range l.Others {
+		e.elsewhere[o.Version] = o.Hash
+		all = append(all, format.Version{Version: o.Version, Kind: o.Kind, Labels: o.Labels})
+	}
+	slices.SortStableFunc(all, func(a, b format.Version) int { return cmp.Compare(a.Version, b.Version) })
+	return all
+}
+
+// hash names the content of a version, wherever it is.
+func (e *entry) hash(v format.Version) string {
+	if hash, ok := e.elsewhere[v.Version]; ok {
+		return hash
+	}
+	return v.Hash()
 }
 
 // inOrder puts what others include before them.
@@ -186,10 +214,10 @@ func whole(d format.Document) (all []format.Version, gaps []int64, err error) {
 		for ; next < v.Version; next++ {
 			all, gaps = append(all, gone(next, v.Kind)), append(gaps, next)
 		}
+		if len(gaps) > maxGaps { // which would take all memory, if each version had some before it
+			return nil, nil, fmt.Errorf("more than %d versions were deleted", maxGaps)
+		}
 		all = append(all, v)
-	}
-	if len(gaps) > maxGaps {
-		return nil, nil, fmt.Errorf("more than %d versions were deleted", maxGaps)
 	}
 	return all, gaps, nil
 }

@@ -28,6 +28,16 @@ type line struct {
 	Of      string   `json:"of,omitempty"` // the name of a prompt whose history goes on here
 	*Account
 	Versions []format.Version `json:"versions,omitempty"`
+	Others   []other          `json:"others,omitempty"`
+}
+
+// An other is a version of a history that is too long for one request: the line has its number, and
+// another request brings what it says. No export has one.
+type other struct {
+	Version int64       `json:"version"`
+	Kind    prompt.Kind `json:"kind,omitempty"`
+	Labels  []string    `json:"labels,omitempty"`
+	Hash    string      `json:"hash"`
 }
 
 type profile struct {

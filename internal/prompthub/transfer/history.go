@@ -34,6 +34,12 @@ func (im *importer) history(ctx context.Context, e entry, item *Item) error {
 		}
 	}
 	for _, v := range versions[h.have:] {
+		if _, ok := h.elsewhere[v.Version]; ok {
+			if v.Version < h.last {
+				return fmt.Errorf("version %d comes first, which another part of the file brings", v.Version)
+			}
+			return nil // the rest comes with the next part
+		}
 		if err := h.add(ctx, v); err != nil {
 			return fmt.Errorf("version %d: %w", v.Version, err)
 		}
@@ -65,7 +71,7 @@ func (h *history) compare(ctx context.Context) error {
 			return err
 		}
 		for _, v := range page.Items {
-			if v.Number > int64(len(h.versions)) || h.versions[v.Number-1].Hash() != v.Hash {
+			if v.Number > int64(len(h.versions)) || h.hash(h.versions[v.Number-1]) != v.Hash {
 				return errOther
 			}
 			h.there[v.Number] = true

@@ -5,17 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"prompthub/internal/auth"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/transfer"
@@ -127,6 +131,77 @@ func TestImportGoesOn(t *testing.T) {
 	}
 }
 
+// part returns the line of a history with some of its versions, and the hashes of the others.
+func part(t *testing.T, line string, from, to int64) string {
+	t.Helper()
+	var l map[string]jsontext.Value
+	require.NoError(t, json.Unmarshal([]byte(line), &l))
+	var versions []format.Version
+	require.NoError(t, json.Unmarshal(l["versions"], &versions))
+	some, others := []format.Version{}, []map[string]any{}
+	for _, v := range versions {
+		if from <= v.Version && v.Version < to {
+			some = append(some, v)
+			continue
+		}
+		others = append(others, map[string]any{"version": v.Version, "kind": v.Kind, "labels": v.Labels, "hash": v.Hash()})
+	}
+	for name, list := range map[string]any{"versions": some, "others": others} {
+		b, err := json.Marshal(list)
+		require.NoError(t, err)
+		l[name] = b
+	}
+	b, err := json.Marshal(l)
+	require.NoError(t, err)
+	return string(b) + "\n"
+}
+
+// TestHistoryInParts: a history may come in parts, wherever it is cut and an import of a part is;
+// then it is what it is as a whole, and the same parts again change nothing. A part that comes too
+// early is told.
+func TestHistoryInParts(t *testing.T) {
+	t.Parallel()
+	const line = `{"name":"p","title":"P","tags":["text"],"visibility":"public","publicFrom":4,"vote":"like","versions":[` +
+		`{"version":2,"text":"b"},{"version":3,"text":"c","labels":["staging"]},{"version":4,"kind":"text","text":"d"},{"version":7,"text":"e","labels":["production"]},{"version":8,"text":"f"}]}` + "\n"
+	o := transfer.Options{File: "account.jsonl"}
+	whole, _ := newService(t)
+	take(t, whole, line, o)
+	want := give(t, whole)
+	require.Contains(t, want, `"publicFrom":4`)
+	for cut := int64(3); cut <= 8; cut++ {
+		for writes := -1; writes < 40; writes += 3 {
+			s, store := newService(t)
+			first, second := part(t, line, 0, cut), part(t, line, cut, 9)
+			items := take(t, s, second, o)
+			require.Equal(t, []string{"p rejected"}, outcomes(items))
+			require.Contains(t, items[0].Reason, "which another part of the file brings")
+			store.left = writes
+			_, err := transfer.Import(t.Context(), s, ann, []byte(first), o)
+			if err == nil {
+				_, err = transfer.Import(t.Context(), s, ann, []byte(second), o)
+			}
+			require.True(t, err == nil || writes >= 0)
+			store.left = -1
+			store.wait(2 * time.Minute) // until what was cut short is nobody's any more
+			take(t, s, first, o)
+			take(t, s, second, o)
+			require.Equal(t, want, give(t, s), "cut before version %d, and after %d writes", cut, writes)
+			require.Equal(t, []string{"p unchanged"}, outcomes(take(t, s, first, o)))
+			require.Equal(t, []string{"p unchanged"}, outcomes(take(t, s, second, o)))
+			require.Equal(t, []string{"p unchanged"}, outcomes(take(t, s, line, o)))
+			items = take(t, s, strings.Replace(first, `"text":"b"`, `"text":"x"`, 1), o)
+			require.Equal(t, []string{"p rejected"}, outcomes(items), "another history")
+		}
+	}
+}
+
+// allocated returns how many bytes were allocated until now.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
 // TestLimitsOfHistories: what is too long is told with its limit.
 func TestLimitsOfHistories(t *testing.T) {
 	t.Parallel()
@@ -138,6 +213,20 @@ func TestLimitsOfHistories(t *testing.T) {
 	holes := `{"name":"holes","title":"T","tags":[],"visibility":"private","versions":[{"version":61,"text":"x"},{"version":122,"text":"y"}]}` + "\n"
 	items = take(t, s, holes, transfer.Options{File: "a.jsonl"})
 	require.Equal(t, "more than 100 versions were deleted", items[0].Reason)
+}
+
+// TestManyDeleted: that too many versions were deleted is told before others are made up for all of
+// them, which would take all memory. No other test runs beside it, whose memory would be counted.
+func TestManyDeleted(t *testing.T) {
+	s, _ := newService(t)
+	many := `{"name":"many","title":"T","tags":[],"visibility":"private","versions":[{"version":101,"text":"x"}`
+	for n := 202; n < 40_000*101; n += 101 {
+		many += fmt.Sprintf(`,{"version":%d,"text":"x"}`, n)
+	}
+	before := allocated()
+	items := take(t, s, many+"]}\n", transfer.Options{File: "a.jsonl"})
+	require.Equal(t, "more than 100 versions were deleted", items[0].Reason)
+	require.Less(t, allocated()-before, uint64(256<<20))
 }
 
 // TestAccountsMove: an account of any history is the same elsewhere, with the files that its
