@@ -68,8 +68,8 @@ func TestAccountMovesHouse(t *testing.T) {
 	do(command.LeftOut, "import", "--account", file(t, "broken.jsonl", "{\n"), "--url", there)
 }
 
-// TestLongHistoryMovesHouse: a history that is longer than what a request may send comes in several,
-// and is the same there.
+// TestLongHistoryMovesHouse: a history that is longer than what a request may send comes in
+// several, and is the same there.
 func TestLongHistoryMovesHouse(t *testing.T) {
 	clean(t)
 	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))

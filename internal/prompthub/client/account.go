@@ -53,8 +53,8 @@ const (
 	maxPiece = 3 << 20 // bytes of the lines that are sent at once
 )
 
-// ImportAccount has the service take in a file that Account wrote, and tells of each entry. It sends
-// nothing of a file that cannot be parted.
+// ImportAccount has the service take in a file that Account wrote, and tells of each entry. It
+// sends nothing of a file that cannot be parted.
 func (c *Client) ImportAccount(ctx context.Context, file []byte, tell func(Entry)) error {
 	all, err := pieces(file)
 	if err != nil {

@@ -99,8 +99,8 @@ func isStatus(err error, status int) bool {
 	return errors.As(err, &p) && p.Status == status
 }
 
-// File returns a version of a prompt as a file of another program, and what such a file cannot hold,
-// "" for nothing. Version 0 is the latest, and without a syntax the text is as it is.
+// File returns a version of a prompt as a file of another program, and what such a file cannot
+// hold, "" for nothing. Version 0 is the latest, and without a syntax the text is as it is.
 func (c *Client) File(ctx context.Context, id string, version int64, as format.Format, syntax format.Syntax) (file []byte, loss string, err error) {
 	query := url.Values{"format": {string(as)}}
 	if version > 0 {
