@@ -111,6 +111,7 @@ var tableNames = [
   'PublicPromptsMostLikedIndex'
   'PublicPromptsHotIndex'
   'PublicPromptsBestIndex'
+  'PublicPromptsTrendingIndex'
   'DeletedPromptsIndex'
   'HiddenPromptsIndex'
   'TagCatalog'

@@ -309,6 +309,26 @@ var mutants = []mutant{
 		"p.late || !settled(batchErr) || !settled(indexErr)", "p.late || !settled(batchErr) || indexErr == nil && false",
 	},
 	{
+		"a vote that is changed takes off what it would weigh now", "vote.go",
+		"	t = t.Add(b.cast(), now)\n", "	t = t.Add(prompt.Cast{Vote: b.value(), At: now.At}, now)\n",
+	},
+	{
+		"anti-entropy weighs votes alike, whenever they were cast", "votes.go",
+		"share.Votes.Add(prompt.Cast{}, castOf(row))", "share.Votes.Add(prompt.Cast{}, prompt.Cast{Vote: voteOf(row)})",
+	},
+	{
+		"votes are weighed over those that came meanwhile", "votes.go",
+		"ETag: s.ETag, Props: tallyProps(s.Votes)", "ETag: table.Any, Props: tallyProps(s.Votes)",
+	},
+	{
+		"restored votes weigh as if they were cast now", "restore.go",
+		"prompt.Cast{Vote: v.Value, At: v.UpdatedAt}", "prompt.Cast{Vote: v.Value, At: re.db.now()}",
+	},
+	{
+		"votes that count as many and weigh otherwise move nothing", "repair.go",
+		"rec.lease == nil && tally == rec.Tally &&", "rec.lease == nil && tally.Unweighed() == rec.Unweighed() &&",
+	},
+	{
 		"an erased vote stays in the tally", "vote.go",
 		"	if b.share != nil {\n		ops = append(ops, overwrite(", "	if false {\n		ops = append(ops, overwrite(",
 	},

@@ -30,6 +30,7 @@ const (
 	MostLiked = promptdb.MostLiked
 	Hot       = promptdb.Hot
 	Best      = promptdb.Best
+	Trending  = promptdb.Trending
 )
 
 // A Search says which public prompts are wanted.

@@ -634,9 +634,9 @@ func (s *search) ready(route, id string) known {
 
 // asked are parameters that mean something, by route.
 var asked = map[string]map[string][]string{
-	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best"}, "tag": {"text"}, "q": {"common", "text 1"}, "limit": {"20"}, "fields": {"text"}},
+	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1"}, "limit": {"20"}, "fields": {"text"}},
 	"GET /me/prompts":                   {"sort": {"newest", "updated", "title"}, "q": {"common"}, "limit": {"100"}},
-	"GET /app":                          {"sort": {"newest", "most-liked", "hot", "best"}, "tag": {"text", "data"}, "q": {"", "common"}},
+	"GET /app":                          {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
 	"GET /app/prompts/{id}/compare":     {"from": {"1"}, "to": {"1", "2"}, "view": {"", "split"}},
 	"GET /app/prompts/{id}/export":      {"format": formats()},
 	"GET /prompts/{id}/export":          {"format": formats()},

@@ -74,9 +74,14 @@ var stock struct {
 	at     time.Time
 }
 
+// opening is when a lab is filled: the clock of a bubble begins at a time before which hot and
+// trending know no others.
+var opening = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
+
 func newLab(t testing.TB) *lab {
 	l := &lab{t: t, meter: &meter{rows: memory.NewTables(), messages: memory.NewQueues(time.Now)}}
 	if stock.rows == nil {
+		time.Sleep(time.Until(opening))
 		l.fill()
 	}
 	time.Sleep(time.Until(stock.at)) // the clock of a bubble begins anew
@@ -253,7 +258,7 @@ func (l *lab) rows() int64 {
 	l.t.Helper()
 	n := int64(0)
 	t := promptdb.DefaultTables()
-	for _, name := range []string{t.Newest, t.MostLiked, t.Hot, t.Best, t.TagIndex, t.TitleIndex, t.DeletedIndex, t.HiddenIndex, t.Votes} {
+	for _, name := range []string{t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex, t.DeletedIndex, t.HiddenIndex, t.Votes} {
 		for row, err := range table.All(l.t.Context(), l.meter.rows, name, table.Range{}) {
 			require.NoError(l.t, err)
 			if row.Props.Get("PromptId").Str() == string(l.prompt) && row.Props.Get("VoterId").Str() == "" {

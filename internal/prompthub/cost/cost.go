@@ -13,8 +13,8 @@ type Operations struct {
 }
 
 // A typical public prompt: three tags, a title of five words of which each gives three tokens, a
-// row in each of four orders, and one that says where it is.
-const indexRows = 3 + 5*3 + 5
+// row in each of five orders, and one that says where it is.
+const indexRows = 3 + 5*3 + 6
 
 // textRows are the rows of its text: of some seventy words, those that count.
 const textRows = 39
@@ -34,8 +34,8 @@ func Requests() []Operations {
 		{Name: "create", Tables: 2 + indexRows + 6 + textRows, Queue: 2 + 2, Jobs: 1},
 		{Name: "edit", Tables: 6 + indexRows + 6 + textRows + 2, Queue: 2 + 2, Jobs: 1},
 		// The job that follows reads five times, writes the truth row twice and the index rows, of
-		// which two move, as scores and hotness do; the host takes and deletes its message.
-		{Name: "vote", Tables: 4 + 7 + indexRows + 2, Queue: 2 + 2, Jobs: 1},
+		// which those of four orders come to another bucket; the host takes and deletes its message.
+		{Name: "vote", Tables: 4 + 7 + indexRows + 4, Queue: 2 + 2, Jobs: 1},
 	}
 }
 

@@ -115,7 +115,7 @@ func browse(p *tab) {
 		p.click(".start a").sees("!new URL(location).searchParams.has('cursor')")
 	}
 
-	for i, order := range []string{"most-liked", "hot", "best"} {
+	for i, order := range []string{"most-liked", "hot", "best", "trending"} {
 		p.goTo("/app").click(fmt.Sprintf(".choices a:nth-child(%d)", i+2)).sees(fmt.Sprintf("new URL(location).searchParams.get('sort') === %q && document.querySelector('.choices [aria-current]').search.includes(%[1]q)", order))
 		p.sees("document.querySelectorAll('.card').length === 20").shot("order " + order)
 	}

@@ -129,7 +129,7 @@ type searchInput struct {
 	Tag    string   `json:"tag,omitempty" jsonschema:"Only prompts with this tag; list_tags lists them"`
 	Tags   []string `json:"tags,omitempty" jsonschema:"Only prompts with all of these tags"`
 	Mine   bool     `json:"mine,omitempty" jsonschema:"Only the caller's own prompts, private ones too"`
-	Order  string   `json:"order,omitempty" jsonschema:"most-liked, newest, hot or best; most-liked where not given. Of one's own prompts the newest come first"`
+	Order  string   `json:"order,omitempty" jsonschema:"most-liked, newest, hot, best or trending; most-liked where not given. Of one's own prompts the newest come first"`
 	Limit  int      `json:"limit,omitempty" jsonschema:"Most prompts, 1 to 50; 10 where not given"`
 	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before; the other arguments must be the same"`
 }
@@ -156,8 +156,8 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 		return out, fault.New(fault.Invalid, "ask for 1 to 50 prompts")
 	}
 	in.Order = cmp.Or(in.Order, string(prompthub.MostLiked))
-	if !slices.Contains([]prompthub.Order{prompthub.MostLiked, prompthub.Newest, prompthub.Hot, prompthub.Best}, prompthub.Order(in.Order)) {
-		return out, fault.New(fault.Invalid, "order must be most-liked, newest, hot or best")
+	if !slices.Contains([]prompthub.Order{prompthub.MostLiked, prompthub.Newest, prompthub.Hot, prompthub.Best, prompthub.Trending}, prompthub.Order(in.Order)) {
+		return out, fault.New(fault.Invalid, "order must be most-liked, newest, hot, best or trending")
 	}
 	page, err := d.search(ctx, c, in, tags, words)
 	for _, v := range page.Items {

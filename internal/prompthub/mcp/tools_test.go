@@ -95,7 +95,7 @@ func TestToolsAtWork(t *testing.T) {
 		w.as(voter).tool("vote_prompt", object{"id": one.ID, "vote": "like"}).gives(&struct{}{})
 	}
 	w.settle()
-	for order, first := range map[string]bool{"newest": false, "hot": true, "best": true, "most-liked": true} {
+	for order, first := range map[string]bool{"newest": false, "hot": true, "best": true, "trending": true, "most-liked": true} {
 		bob.tool("search_prompts", object{"query": "review", "order": order}).gives(&found)
 		require.Equal(t, first, found.Prompts[0].ID == one.ID, order)
 	}

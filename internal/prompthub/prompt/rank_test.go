@@ -40,14 +40,19 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// TestOneMoreLikeNeverLowers holds for both, from any votes.
+// TestOneMoreLikeNeverLowers holds for all, from any votes.
 func TestOneMoreLikeNeverLowers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		was := prompt.Tally{Likes: rapid.Int32Range(0, 100_000).Draw(t, "likes"), Dislikes: rapid.Int32Range(0, 100_000).Draw(t, "dislikes")}
-		now := was.Add(prompt.None, prompt.Like)
+		for range rapid.IntRange(0, 8).Draw(t, "votes") {
+			was = was.Add(prompt.Cast{}, drawCast(t, "vote"))
+		}
 		at := time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "created"))
+		now := was.Add(prompt.Cast{}, prompt.Cast{Vote: prompt.Like, At: drawCast(t, "one more").At})
 		require.GreaterOrEqual(t, prompt.Best(now), prompt.Best(was))
 		require.GreaterOrEqual(t, prompt.Hot(now, at), prompt.Hot(was, at))
+		require.GreaterOrEqual(t, prompt.Trending(now), prompt.Trending(was))
+		require.GreaterOrEqual(t, prompt.TrendingPlace(now), prompt.TrendingPlace(was))
 	})
 }

@@ -1,5 +1,7 @@
 package prompt
 
+import "time"
+
 // A Vote is what one user thinks of one prompt. Its number is what is stored.
 type Vote int8
 
@@ -32,18 +34,33 @@ func ParseVote(s string) (Vote, bool) {
 	return None, false
 }
 
-// A Tally counts the votes on one prompt.
+// A Cast is a vote, and when it was cast.
+type Cast struct {
+	Vote Vote
+	At   time.Time
+}
+
+// A Tally counts the votes on one prompt, and weighs them by their times. Two are equal where all
+// of that is.
 type Tally struct {
 	Likes, Dislikes int32
+	Weight          Weight
 }
 
 // Score returns likes minus dislikes.
 func (t Tally) Score() int32 { return t.Likes - t.Dislikes }
 
 // Add returns the tally after one voter's vote has changed from was to now.
-func (t Tally) Add(was, now Vote) Tally {
-	t.count(was, -1)
-	t.count(now, 1)
+func (t Tally) Add(was, now Cast) Tally {
+	t.count(was.Vote, -1)
+	t.count(now.Vote, 1)
+	t.Weight = t.Weight.changed(was, now)
+	return t
+}
+
+// Unweighed returns the counts alone.
+func (t Tally) Unweighed() Tally {
+	t.Weight = ""
 	return t
 }
 

@@ -153,7 +153,7 @@ func (r *ring) differences() []string {
 // publicRows counts the rows of a prompt in public tables.
 func (r *ring) publicRows(id prompt.ID) int {
 	t := promptdb.DefaultTables()
-	return r.rowsIn(t.Newest, id) + r.rowsIn(t.MostLiked, id) + r.rowsIn(t.Hot, id) + r.rowsIn(t.Best, id) + r.rowsIn(t.TagIndex, id) + r.rowsIn(t.TitleIndex, id)
+	return r.rowsIn(t.Newest, id) + r.rowsIn(t.MostLiked, id) + r.rowsIn(t.Hot, id) + r.rowsIn(t.Best, id) + r.rowsIn(t.Trending, id) + r.rowsIn(t.TagIndex, id) + r.rowsIn(t.TitleIndex, id)
 }
 
 // rowsIn counts the rows of a prompt in a table.
@@ -181,7 +181,7 @@ func (r *ring) seeded(likes int) prompt.Prompt {
 		require.NoError(r.t, err)
 	}
 	require.NoError(r.t, r.drain())
-	r.Advance(time.Minute)
+	r.Advance(time.Hour) // the next votes weigh more
 	return p
 }
 

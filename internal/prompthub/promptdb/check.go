@@ -25,13 +25,14 @@ type Difference struct {
 	labels bool // nor its labels
 	orphan bool // votes without a prompt
 	newer  bool // written by a newer version of the application
+	weighs bool // its tally counts the votes, and does not weigh them by their times
 }
 
 // left reports whether nothing but a person can tell what is right: Reindex and anti-entropy leave
 // the row alone.
 func (d Difference) left() bool {
 	_, tally := parseTallyShard(d.Key.Row)
-	return tally || d.orphan || d.voter == "" && d.id == ""
+	return tally && !d.weighs || d.orphan || d.voter == "" && d.id == ""
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, d.Key, d.What) }
@@ -61,7 +62,11 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row, text func(prompt.ID
 		return nil, err
 	}
 	if tally != rec.Tally {
-		differ(db.t.Prompts, row.Key, "counts are %d and %d, the tally says %d and %d", rec.Likes, rec.Dislikes, tally.Likes, tally.Dislikes)
+		what := "counts are %d and %d, the tally says %d and %d"
+		if tally.Unweighed() == rec.Unweighed() {
+			what = "counts are %d and %d, as the tally's %d and %d, which has another weight"
+		}
+		differ(db.t.Prompts, row.Key, what, rec.Likes, rec.Dislikes, tally.Likes, tally.Dislikes)
 		ds[len(ds)-1].counts = true
 	}
 	released, err := db.releasedNow(ctx, rec)

@@ -137,7 +137,7 @@ func (r *ring) prepare(c crashCase) prompt.Prompt {
 			return p
 		}
 		require.NoError(r.t, r.drain())
-		r.Advance(time.Minute)
+		r.Advance(time.Hour)
 	}
 	return p
 }

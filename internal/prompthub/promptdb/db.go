@@ -40,6 +40,7 @@ type Tables struct {
 	MostLiked    string `envconfig:"TABLE_MOST_LIKED" default:"PublicPromptsMostLikedIndex"`
 	Hot          string `envconfig:"TABLE_HOT" default:"PublicPromptsHotIndex"`
 	Best         string `envconfig:"TABLE_BEST" default:"PublicPromptsBestIndex"`
+	Trending     string `envconfig:"TABLE_TRENDING" default:"PublicPromptsTrendingIndex"`
 	DeletedIndex string `envconfig:"TABLE_DELETED" default:"DeletedPromptsIndex"`
 	HiddenIndex  string `envconfig:"TABLE_HIDDEN" default:"HiddenPromptsIndex"`
 	TagCatalog   string `envconfig:"TABLE_TAG_CATALOG" default:"TagCatalog"`

@@ -134,7 +134,7 @@ func TestVotesAreExactUnderContention(t *testing.T) {
 	wg.Wait()
 	v, err := w.Get(t.Context(), "voter 3", p.ID)
 	require.NoError(t, err)
-	require.Equal(t, prompt.Tally{Likes: 16}, v.Tally)
+	require.Equal(t, prompt.Tally{Likes: 16}, v.Unweighed())
 	require.Equal(t, prompt.Like, v.MyVote)
 	w.run()
 	w.check()

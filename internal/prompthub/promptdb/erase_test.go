@@ -162,7 +162,7 @@ func (w *world) requireErased(user prompt.UserID, liked prompt.ID) {
 
 	v, err := w.Get(ctx, "bob", liked)
 	require.NoError(w.t, err)
-	require.Equal(w.t, prompt.Tally{Dislikes: 1}, v.Tally)
+	require.Equal(w.t, prompt.Tally{Dislikes: 1}, v.Unweighed())
 	require.ElementsMatch(w.t, []string{"A fork", "Bob's", "Bob's second"}, w.newest(10))
 	for _, w := range []*world{w, other} {
 		_, err = w.PutProfile(ctx, "bob", prompt.Profile{Handle: "ann-lee"})

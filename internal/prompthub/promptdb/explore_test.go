@@ -43,6 +43,10 @@ func TestExplorePurge(t *testing.T) { exploreAll(t, 200, (*explorer).beginDelete
 // way out.
 func TestExploreKeys(t *testing.T) { exploreAll(t, 200, (*explorer).beginKeyed) }
 
+// TestExploreWeights begins with a prompt whose tally has no weights, as the version before them
+// left it: while some vote, anti-entropy weighs the votes, and in the end once more.
+func TestExploreWeights(t *testing.T) { exploreAll(t, 200, (*explorer).beginUnweighed) }
+
 func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
 	t.Parallel()
 	if s := os.Getenv("EXPLORE_SEED"); s != "" {
@@ -95,6 +99,7 @@ type explorer struct {
 	landed   bool // something did since the last look
 	watch    *watch
 
+	last      func() error // what a timer does when all is done, before the look at the state at rest
 	promises  []promise
 	rests     []func() string // further looks at the state at rest
 	crashes   int
@@ -644,6 +649,11 @@ func (e *explorer) atRest() string {
 			}
 		}
 	}
+	if e.last != nil {
+		if err := e.last(); err != nil {
+			return "the last timer: " + err.Error()
+		}
+	}
 	if ds := e.differences(); len(ds) > 0 {
 		return "at rest: " + strings.Join(ds, "; ")
 	}
@@ -705,7 +715,7 @@ func (e *explorer) purged(s *subject) string {
 		return ""
 	}
 	t := promptdb.DefaultTables()
-	for _, name := range []string{t.Prompts, t.Newest, t.MostLiked, t.Hot, t.Best, t.TagIndex, t.TitleIndex, t.TextIndex, t.VotesByVoter, t.DeletedIndex, t.HiddenIndex} {
+	for _, name := range []string{t.Prompts, t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex, t.TextIndex, t.VotesByVoter, t.DeletedIndex, t.HiddenIndex} {
 		if n := e.rowsIn(name, s.id); n > 0 {
 			return fmt.Sprintf("%d rows of the purged prompt are left in %s", n, name)
 		}

@@ -54,8 +54,10 @@ func (db *DB) add(f *fill, p prompt.Prompt, likers []prompt.UserID) error {
 	var tallies [shards]prompt.Tally
 	tallies[0] = p.Tally
 	for _, voter := range likers {
-		tallies[shard(voter)].Likes++
-		p.Likes++
+		like := prompt.Cast{Vote: prompt.Like, At: p.CreatedAt}
+		n := shard(voter)
+		tallies[n] = tallies[n].Add(prompt.Cast{}, like)
+		p.Tally = p.Tally.Add(prompt.Cast{}, like)
 		f.rows = append(f.rows,
 			indexRow{db.t.Votes, table.Row{Key: voteKey(voter, p.ID), Props: voteProps(voter, p.ID, prompt.Like, p.CreatedAt)}},
 			indexRow{db.t.VotesByVoter, table.Row{Key: voterKey(voter, p.ID), Props: voterProps(p.ID, p.AuthorID, prompt.Like, p.CreatedAt)}})

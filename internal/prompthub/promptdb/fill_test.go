@@ -68,7 +68,7 @@ func TestFillWritesVotes(t *testing.T) {
 	w.check()
 	got, err := w.Get(t.Context(), "voter 3", p.ID)
 	require.NoError(t, err)
-	require.Equal(t, prompt.Tally{Likes: 12}, got.Tally)
+	require.Equal(t, prompt.Tally{Likes: 12}, got.Unweighed())
 	require.Equal(t, prompt.Like, got.MyVote)
 	page, err := w.MyVotes(t.Context(), "voter 3", prompt.None, "", 20)
 	require.NoError(t, err)

@@ -65,6 +65,15 @@ func better(a, b prompt.Prompt) int {
 	return cmp.Or(cmp.Compare(percent(b), percent(a)), newer(a, b))
 }
 
+// trendier is the order as the reader's guide tells it: a seventh of a unit is one place, the
+// others the side of 0 on which a prompt stands.
+func trendier(a, b prompt.Prompt) int {
+	place := func(p prompt.Prompt) float64 {
+		return math.Trunc(7*prompt.Trending(p.Tally) + math.Copysign(1e-5, prompt.Trending(p.Tally)))
+	}
+	return cmp.Or(cmp.Compare(place(b), place(a)), newer(a, b))
+}
+
 // ranked reads an order.
 func ranked(w *world, order promptdb.Order) func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
 	return func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
@@ -152,7 +161,7 @@ func drawSearch(rt *rapid.T) (promptdb.Search, func(prompt.Prompt) bool) {
 	if q.Nothing() {
 		q = prompt.Query{}
 	}
-	return promptdb.Search{Tags: tags, Words: q, Order: rapid.SampledFrom([]promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best}).Draw(rt, "order")}, func(p prompt.Prompt) bool {
+	return promptdb.Search{Tags: tags, Words: q, Order: rapid.SampledFrom([]promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best, promptdb.Trending}).Draw(rt, "order")}, func(p prompt.Prompt) bool {
 		for _, tag := range tags {
 			if !slices.Contains(p.Tags, tag) {
 				return false
@@ -181,6 +190,7 @@ func TestWalkWhileOthersComeAndGo(t *testing.T) {
 		"most liked": ranked(w, promptdb.MostLiked),
 		"hot":        ranked(w, promptdb.Hot),
 		"best":       ranked(w, promptdb.Best),
+		"trending":   ranked(w, promptdb.Trending),
 		"tag": func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
 			return w.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}}, after, limit)
 		},

@@ -71,6 +71,15 @@ var indexes = []index{
 		signed: true,
 	},
 	{
+		code:   "r",
+		table:  func(t Tables) string { return t.Trending },
+		parts:  func(p prompt.Prompt) []string { return ranked(p, trendPart) },
+		key:    trendKey,
+		parse:  func(key table.Key) (string, prompt.ID, bool) { return parseTrend(key.Row) },
+		props:  func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+		signed: true,
+	},
+	{
 		code:  "t",
 		table: func(t Tables) string { return t.TagIndex },
 		parts: func(p prompt.Prompt) []string { return listed(p, tagParts) },

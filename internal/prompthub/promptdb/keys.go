@@ -48,6 +48,7 @@ const (
 	likedPrefix   = "pub|liked|"
 	hotPrefix     = "pub|hot|"
 	bestPrefix    = "pub|best|"
+	trendPrefix   = "pub|trending|"
 	deletedPrefix = "deleted|"
 
 	hiddenPartition  = "hidden"

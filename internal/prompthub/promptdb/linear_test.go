@@ -30,13 +30,16 @@ type seen struct {
 	tally prompt.Tally
 }
 
+// ofHistories is in the hour in which all votes of a history are cast.
+var ofHistories = time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
+
 // ballots is the state of a prompt: the vote of each voter.
 type ballots [4]prompt.Vote
 
 func (b ballots) tally() prompt.Tally {
 	var t prompt.Tally
 	for _, v := range b {
-		t = t.Add(prompt.None, v)
+		t = t.Add(prompt.Cast{}, prompt.Cast{Vote: v, At: ofHistories})
 	}
 	return t
 }

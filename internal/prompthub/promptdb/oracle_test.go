@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +56,7 @@ func bySchema(store table.DB) []string {
 }
 
 var indexNames = []string{
-	"TagIndex", "TitleSearchIndex", "TextSearchIndex", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
+	"TagIndex", "TitleSearchIndex", "TextSearchIndex", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "PublicPromptsTrendingIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
 }
 
 type schema struct {
@@ -86,7 +88,7 @@ func (s *schema) has(name string, key table.Key, truth table.Row, props ...strin
 
 // summary are the properties of every index row of a prompt.
 var summary = []string{
-	"PromptId", "AuthorId", "AuthorName", "Title", "TitleNormalized", "Tags", "Visibility", "IsDeleted", "CreatedAt", "UpdatedAt", "Likes", "Dislikes",
+	"PromptId", "AuthorId", "AuthorName", "Title", "TitleNormalized", "Tags", "Visibility", "IsDeleted", "CreatedAt", "UpdatedAt", "Likes", "Dislikes", "Weight",
 }
 
 func (s *schema) prompt(row table.Row) {
@@ -113,11 +115,16 @@ func (s *schema) prompt(row table.Row) {
 		s.say("PromptVotes %s is wrong about hidden", at)
 	}
 	var likes, dislikes int64
+	weight := new(big.Int)
 	for key, tally := range s.rows["PromptVotes"] {
 		if key.Partition == "p|"+id && strings.HasPrefix(key.Row, "!tally|") {
 			likes += tally.Props.Get("Likes").Int()
 			dislikes += tally.Props.Get("Dislikes").Int()
+			weight.Add(weight, summed(tally))
 		}
+	}
+	if written := sumText(weight); written != p.Get("Weight").Str() {
+		s.say("Prompts %s has the weight %q, its tally %q", row.Key, p.Get("Weight").Str(), written)
 	}
 	if likes != p.Get("Likes").Int() || dislikes != p.Get("Dislikes").Int() {
 		s.say("Prompts %s counts %d and %d, the tally %d and %d", row.Key, p.Get("Likes").Int(), p.Get("Dislikes").Int(), likes, dislikes)
@@ -156,7 +163,7 @@ func (s *schema) public(row table.Row, title, age string, created time.Time, sco
 	}
 }
 
-// ranks asserts the rows of the orders hot and best.
+// ranks asserts the rows of the orders hot, best and trending.
 func (s *schema) ranks(row table.Row, age string, created time.Time) {
 	likes, dislikes := float64(row.Props.Get("Likes").Int()), float64(row.Props.Get("Dislikes").Int())
 	hot := math.Log10(max(math.Abs(likes-dislikes), 1))
@@ -175,11 +182,71 @@ func (s *schema) ranks(row table.Row, age string, created time.Time) {
 		best = table.Key{Partition: fmt.Sprintf("pub|best|%02d", 10-percent/10), Row: fmt.Sprintf("%03d|%s", 100-percent, age)}
 	}
 	s.has("PublicPromptsBestIndex", best, row, summary...)
+	place := 0 // the most sevenths of a power of two that the sum reaches
+	reached := func(n int) bool {
+		step := new(big.Int).Lsh(ofHour(n%7*24), uint(n/7))
+		return new(big.Int).Abs(summed(row)).Cmp(step) >= 0
+	}
+	for reached(place + 1) {
+		place++
+	}
+	place *= summed(row).Sign()
+	week := place / 7
+	if place < 0 {
+		week = -1
+	}
+	s.has("PublicPromptsTrendingIndex", table.Key{Partition: fmt.Sprintf("pub|trending|%04d", 9998-week), Row: fmt.Sprintf("%05d|%s", 50000-place, age)}, row, summary...)
+}
+
+// ofHour is the weight of a vote of an hour of the first week.
+func ofHour(n int) *big.Int {
+	return big.NewInt(int64(math.Round(1048576 * math.Pow(2, float64(n)/168))))
+}
+
+// summed is the sum of weights that a row says: hexadecimal digits, and behind a p how many zeros
+// follow.
+func summed(row table.Row) *big.Int {
+	digits, zeros, _ := strings.Cut(row.Props.Get("Weight").Str(), "p")
+	n, _ := strconv.Atoi(zeros)
+	sum, ok := new(big.Int).SetString(digits+strings.Repeat("0", n), 16)
+	if !ok {
+		return new(big.Int)
+	}
+	return sum
+}
+
+func sumText(sum *big.Int) string {
+	digits := sum.Text(16)
+	short := strings.TrimRight(digits, "0")
+	switch n := len(digits) - len(short); {
+	case short == "":
+		return ""
+	case n > 0:
+		return fmt.Sprintf("%sp%d", short, n)
+	}
+	return short
+}
+
+// weightOf is what the vote in a row weighs.
+func weightOf(row table.Row) *big.Int {
+	hour := int(row.Props.Get("UpdatedAt").Time().Unix()-1704067200) / 3600
+	x := new(big.Int).Lsh(ofHour(hour%168), uint(hour/168))
+	return x.Mul(x, big.NewInt(row.Props.Get("VoteValue").Int()))
 }
 
 // votes compares votes with tallies and with the rows of the voters.
 func (s *schema) votes() {
-	type sum struct{ likes, dislikes int64 }
+	type sum struct {
+		likes, dislikes int64
+		weight          string
+	}
+	weights := map[string]*big.Int{}
+	weigh := func(partition string, by *big.Int) string {
+		if weights[partition] == nil {
+			weights[partition] = new(big.Int)
+		}
+		return sumText(weights[partition].Add(weights[partition], by))
+	}
 	votes, tallies := map[string]sum{}, map[string]sum{}
 	authors := map[string]string{}
 	for key, row := range s.rows["Prompts"] {
@@ -193,7 +260,9 @@ func (s *schema) votes() {
 		}
 		t := tallies[key.Partition]
 		if strings.HasPrefix(key.Row, "!tally|") {
-			tallies[key.Partition] = sum{t.likes + row.Props.Get("Likes").Int(), t.dislikes + row.Props.Get("Dislikes").Int()}
+			tallies[key.Partition] = sum{
+				t.likes + row.Props.Get("Likes").Int(), t.dislikes + row.Props.Get("Dislikes").Int(), weigh(key.Partition+" tally", summed(row)),
+			}
 		}
 		if !strings.HasPrefix(key.Row, "u|") {
 			continue
@@ -209,6 +278,7 @@ func (s *schema) votes() {
 		default:
 			s.say("PromptVotes %s has a value of its own", key)
 		}
+		v.weight = weigh(key.Partition, weightOf(row))
 		votes[key.Partition] = v
 		id := row.Props.Get("PromptId").Str()
 		mirror := table.Key{Partition: "u|" + encoded(row.Props.Get("VoterId").Str()), Row: fmt.Sprintf("%019d|%s", int64(3155378975999999999)-ulidTicks(id), id)}

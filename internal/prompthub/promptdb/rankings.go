@@ -20,6 +20,8 @@ const (
 	Hot       Order = "hot"        // by prompt.Hot
 	// by prompt.Best where there are votes enough, the others behind those by Hot
 	Best Order = "best"
+	// by prompt.Trending
+	Trending Order = "trending"
 )
 
 // A ranking is an order that votes change, and the index that has its rows. They lie in buckets,
@@ -57,6 +59,15 @@ var rankings = map[Order]ranking{
 		bucket: func(row string) (string, bool) {
 			part, id, ok := parseBest(row)
 			return bestKey(part, id).Partition, ok
+		},
+	},
+	Trending: {
+		table:  func(t Tables) string { return t.Trending },
+		prefix: trendPrefix,
+		key:    func(p prompt.Prompt) table.Key { return trendKey(trendPart(p), p.ID) },
+		bucket: func(row string) (string, bool) {
+			part, id, ok := parseTrend(row)
+			return trendKey(part, id).Partition, ok
 		},
 	},
 }
@@ -135,4 +146,35 @@ func parseBest(row string) (part string, id prompt.ID, ok bool) {
 	n, err := strconv.Atoi(desc)
 	part = strconv.Itoa(100 - n)
 	return part, id, ok && err == nil && n >= 0 && n <= 100 && bestKey(part, id).Row == row
+}
+
+const (
+	maxTrend = 9998  // units, the last of which begins after the year 2100
+	midTrend = 50000 // before and behind which there are places
+)
+
+// trendPart is the place of a prompt in prompt.Trending.
+func trendPart(p prompt.Prompt) string { return strconv.Itoa(prompt.TrendingPlace(p.Tally)) }
+
+// trendKey has all that dislikes outweigh in one bucket, behind that of prompts without votes.
+func trendKey(part string, id prompt.ID) table.Key {
+	n, _ := strconv.Atoi(part) // parts come from trendPart or parseTrend
+	unit := -1
+	if n >= 0 {
+		unit = n / prompt.TrendingPlaces
+	}
+	return table.Key{
+		Partition: fmt.Sprintf("%s%04d", trendPrefix, maxTrend-unit),
+		Row:       fmt.Sprintf("%05d|", midTrend-n) + byAge(id),
+	}
+}
+
+// parseTrend returns the part and the id in a row key made by trendKey.
+func parseTrend(row string) (part string, id prompt.ID, ok bool) {
+	desc, rest, _ := strings.Cut(row, "|")
+	id, ok = parseByAge(rest)
+	n, err := strconv.Atoi(desc)
+	n = midTrend - n
+	part = strconv.Itoa(n)
+	return part, id, ok && err == nil && n > -midTrend && n < midTrend && trendKey(part, id).Row == row
 }

@@ -1,7 +1,10 @@
 package promptdb_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,7 +119,7 @@ func TestRankKeysKeepTheOrder(t *testing.T) {
 	})
 }
 
-// TestOrdersStayAsTimePasses walks both orders page by page, finds each public prompt once, and the
+// TestOrdersStayAsTimePasses walks all orders page by page, finds each public prompt once, and the
 // same a year later.
 func TestOrdersStayAsTimePasses(t *testing.T) {
 	t.Parallel()
@@ -137,7 +140,7 @@ func TestOrdersStayAsTimePasses(t *testing.T) {
 	w.run()
 	all = w.truth(all)
 	for range 2 {
-		for _, order := range []promptdb.Order{promptdb.MostLiked, promptdb.Hot, promptdb.Best} {
+		for _, order := range []promptdb.Order{promptdb.MostLiked, promptdb.Hot, promptdb.Best, promptdb.Trending} {
 			var want []string
 			for _, p := range sorted(all, order) {
 				want = append(want, p.Title)
@@ -150,11 +153,145 @@ func TestOrdersStayAsTimePasses(t *testing.T) {
 	}
 }
 
+// trendOf returns the key of a prompt in the order trending.
+func trendOf(t require.TestingT, p prompt.Prompt) table.Key {
+	db := promptdb.New(promptdb.Config{Tables: promptdb.DefaultTables()})
+	for _, row := range db.IndexRows(p) {
+		if row.Table == "PublicPromptsTrendingIndex" {
+			return row.Row.Key
+		}
+	}
+	require.Fail(t, "no row")
+	return table.Key{}
+}
+
+// casts returns a tally of votes.
+func casts(all ...prompt.Cast) (t prompt.Tally) {
+	for _, c := range all {
+		t = t.Add(prompt.Cast{}, c)
+	}
+	return t
+}
+
+func cast(v prompt.Vote, at time.Time) prompt.Cast { return prompt.Cast{Vote: v, At: at} }
+
+func TestTrendingKeys(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1704067200, 0).Add(99 * 7 * 24 * time.Hour) // ninety-nine weeks: unit 99, place 693
+	for name, tt := range map[string]struct {
+		tally          prompt.Tally
+		partition, row string
+	}{
+		"no votes":               {prompt.Tally{}, "pub|trending|9998", "50000"},
+		"one":                    {casts(cast(1, at)), "pub|trending|9899", "49307"},
+		"two":                    {casts(cast(1, at), cast(1, at)), "pub|trending|9898", "49300"},
+		"one a week later":       {casts(cast(1, at.AddDate(0, 0, 7))), "pub|trending|9898", "49300"},
+		"one a day later":        {casts(cast(1, at.AddDate(0, 0, 1))), "pub|trending|9899", "49306"},
+		"a like and a dislike":   {casts(cast(1, at), cast(-1, at)), "pub|trending|9998", "50000"},
+		"a dislike":              {casts(cast(-1, at)), "pub|trending|9999", "50693"},
+		"a newer dislike":        {casts(cast(1, at), cast(-1, at.AddDate(0, 0, 7))), "pub|trending|9999", "50693"},
+		"less than a first vote": {casts(cast(1, time.Unix(1704067200+3600, 0)), cast(-1, time.Unix(1704067200, 0))), "pub|trending|9998", "50000"},
+	} {
+		p := withVotes(t, at, 0, 0)
+		p.Tally = tt.tally
+		key := trendOf(t, p)
+		require.Equal(t, tt.partition, key.Partition, name)
+		require.Equal(t, tt.row, key.Row[:5], name)
+	}
+}
+
+// TestTrendingKeysKeepTheOrder holds that ascending keys are descending numbers, across partitions
+// too, from the first vote that weighs to what clocks may say, and that every key tells its prompt.
+func TestTrendingKeysKeepTheOrder(t *testing.T) {
+	t.Parallel()
+	db := promptdb.New(promptdb.Config{Tables: promptdb.DefaultTables()})
+	draw := func(t *rapid.T, name string) prompt.Prompt {
+		p := withVotes(t, time.UnixMilli(rapid.Int64Range(1.7e12, 1.8e12).Draw(t, name+" made")), 0, 0)
+		for range rapid.IntRange(0, 6).Draw(t, name+" votes") {
+			at := time.UnixMilli(rapid.OneOf(rapid.Int64Range(0, 253402300799999), rapid.Int64Range(1.7e12, 1.8e12)).Draw(t, "at"))
+			p.Tally = p.Add(prompt.Cast{}, cast(rapid.SampledFrom([]prompt.Vote{-1, 1, 1}).Draw(t, "vote"), at))
+		}
+		return p
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := draw(t, "a"), draw(t, "b")
+		keyA, keyB := trendOf(t, a), trendOf(t, b)
+		require.Equal(t, a.ID, db.OwnerOf("PublicPromptsTrendingIndex", keyA))
+		require.Equal(t, b.ID, db.OwnerOf("PublicPromptsTrendingIndex", keyB))
+		if a.ID != b.ID && trendier(a, b) < 0 {
+			require.Less(t, keyA.Row, keyB.Row)
+			require.LessOrEqual(t, keyA.Partition, keyB.Partition)
+		}
+	})
+}
+
+// TestVotesTakenBackLeaveNothing: who votes otherwise or takes a vote back weeks later takes off
+// what the vote weighed, in whatever order others voted meanwhile, and an edit keeps the place.
+func TestVotesTakenBackLeaveNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, untouched := w.add("ann", draft("One", "text")), w.add("ann", draft("Other", "text"))
+	w.vote("early", p.ID, prompt.Like)
+	w.run()
+	before := w.truth([]prompt.Prompt{p})[0]
+	require.NotEmpty(t, before.Weight)
+	for i, v := range []prompt.Vote{prompt.Like, prompt.Dislike, prompt.Like, prompt.None} {
+		w.clock.Advance(40 * time.Hour)
+		for _, voter := range []prompt.UserID{"vera", "will", "zoe"} {
+			w.vote(voter, p.ID, v)
+			got, err := w.Vote(t.Context(), voter, p.ID, v)
+			require.NoError(t, err)
+			shown, err := w.Get(t.Context(), "bob", p.ID)
+			require.NoError(t, err)
+			require.Equal(t, shown.Tally, got, "what is answered is what is read")
+		}
+		w.run()
+		w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text += "." })
+		w.run()
+		w.check()
+		now := w.truth([]prompt.Prompt{p})[0]
+		require.Equal(t, i == 3, now.Weight == before.Weight)
+		first := w.titles(10, func(after string) (promptdb.Page, error) {
+			return w.Ranked(t.Context(), promptdb.Trending, after, 10)
+		})[0]
+		require.Equal(t, map[bool]string{true: untouched.Title, false: p.Title}[v == prompt.Dislike], first)
+	}
+	require.Equal(t, before.Tally, w.truth([]prompt.Prompt{p})[0].Tally)
+}
+
+// TestOrderOfTwoNeedsAVote: with time alone nothing moves; a like of today outdoes two of a
+// fortnight ago.
+func TestOrderOfTwoNeedsAVote(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old, late := w.add("ann", draft("Old", "text")), w.add("ann", draft("Late", "text"))
+	w.vote("vera", old.ID, prompt.Like)
+	w.vote("will", old.ID, prompt.Like)
+	list := func() []string {
+		w.run()
+		return w.titles(1, func(after string) (promptdb.Page, error) {
+			return w.Ranked(t.Context(), promptdb.Trending, after, 1)
+		})
+	}
+	require.Equal(t, []string{"Old", "Late"}, list())
+	w.clock.Advance(14 * 24 * time.Hour)
+	require.Equal(t, []string{"Old", "Late"}, list())
+	w.vote("vera", late.ID, prompt.Like)
+	require.Equal(t, []string{"Late", "Old"}, list())
+	w.clock.Advance(10 * 365 * 24 * time.Hour)
+	require.Equal(t, []string{"Late", "Old"}, list())
+	w.check()
+}
+
 // TestForgedRanks holds that what is no position of an order is told so.
 func TestForgedRanks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hot, best := rankKeys(t, withVotes(t, time.Unix(1763683200, 0), 5, 0))
+	for _, after := range []string{"x", "|", hot.Row, best.Row, "100000" + hot.Row[10:], "00000" + hot.Row[10:], "-1000" + hot.Row[10:], "+0000" + hot.Row[10:]} {
+		_, err := w.Ranked(t.Context(), promptdb.Trending, after, 5)
+		require.ErrorContains(t, err, "the cursor is not one that this list gave out", after)
+	}
 	for _, order := range []promptdb.Order{promptdb.Hot, promptdb.Best} {
 		for _, after := range []string{"x", "|", "h", "h|", "101" + best.Row[3:], "-01" + best.Row[3:], "+79" + best.Row[3:], "h" + best.Row, "9999999999999999999" + hot.Row[10:], "00" + hot.Row} {
 			_, err := w.Ranked(t.Context(), order, after, 5)
@@ -208,4 +345,179 @@ func TestOrdersOfAnEarlierVersion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withoutProp takes a property out of a row.
+func (w *world) withoutProp(name string, row table.Row, prop string) {
+	w.t.Helper()
+	row.Props = slices.DeleteFunc(slices.Clone(row.Props), func(p table.Prop) bool { return p.Name == prop })
+	w.must(name, table.Op{Kind: table.Replace, Row: row})
+}
+
+func (w *world) all(name string) (rows []table.Row) {
+	w.t.Helper()
+	for row, err := range table.All(w.t.Context(), w.store, name, table.Range{}) {
+		require.NoError(w.t, err)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// beforeWeights makes of a store what the version before weights would have.
+func (w *world) beforeWeights() {
+	w.t.Helper()
+	tables := promptdb.DefaultTables()
+	for _, row := range w.all(tables.Trending) {
+		w.must(tables.Trending, table.Op{Kind: table.Delete, Row: row})
+	}
+	for _, name := range tables.All() {
+		for _, row := range w.all(name) {
+			if row.Props.Get("Weight").Str() != "" {
+				w.withoutProp(name, row, "Weight")
+			}
+		}
+	}
+	for _, row := range w.all(tables.SystemState) {
+		w.withoutProp(tables.SystemState, row, "RowsVersion") // places of anti-entropy
+	}
+	for _, row := range w.all(tables.Prompts) {
+		if row.Props.Get("RowsVersion").Int() > 0 {
+			w.must(tables.Prompts, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(5)}}}})
+		}
+	}
+	w.must(tables.SystemState, table.Op{Kind: table.Upsert, Row: table.Row{Key: promptdb.RowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(5)}}}})
+}
+
+// TestWeightsOfAnEarlierVersion opens a store of the version before weights, which is voted in
+// before it is mended: the votes are there, so anti-entropy and reindex weigh them and place the
+// prompts, in one pass, that with more votes than a page too; anti-entropy does not wait for a day
+// because the version before made a pass a moment ago.
+func TestWeightsOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	for name, mend := range map[string]func(w *world){
+		"anti-entropy": func(w *world) {
+			_, differences, err := w.Sweep(w.t.Context())
+			require.NoError(w.t, err)
+			require.NotZero(w.t, differences)
+		},
+		"reindex": func(w *world) {
+			require.Empty(w.t, w.reindex(false))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorldOn(t, memory.NewTables())
+			all := mixed(w)
+			popular := w.add("ann", draft("Popular", "text"))
+			for i := range 130 {
+				w.vote(prompt.UserID(fmt.Sprintf("voter %03d", i)), popular.ID, prompt.Like)
+			}
+			w.run()
+			_, _, err := w.Sweep(t.Context()) // a full pass, of a moment ago
+			require.NoError(t, err)
+			all = append(all, popular)
+			tallies := func() (of []prompt.Tally) {
+				for _, p := range all[:len(all)-1] {
+					rec, err := w.Record(t.Context(), p.AuthorID, p.ID)
+					require.NoError(t, err)
+					of = append(of, rec.Tally)
+				}
+				return of
+			}
+			want := tallies()
+			w.beforeWeights()
+			w.DB = w.another()
+			require.NoError(t, w.Create(t.Context()))
+			require.NotEmpty(t, w.found(), "what is missing is found")
+
+			w.vote("voter 000", popular.ID, prompt.None) // of a share whose weight does not have it
+			w.vote("vera", popular.ID, prompt.Like)
+			w.vote("vera", all[0].ID, prompt.Like)
+			w.vote("vera", all[0].ID, prompt.None)
+			w.run()
+			mend(w)
+			w.check()
+			require.Empty(t, bySchema(w.store))
+			require.Equal(t, want, tallies())
+			w.run()
+			w.check()
+			page, err := w.Ranked(t.Context(), promptdb.Trending, "", 1)
+			require.NoError(t, err)
+			require.Equal(t, "Popular", page.Items[0].Title)
+		})
+	}
+}
+
+// An afterVotes has something done once, after the votes on a prompt were read alone.
+type afterVotes struct {
+	table.DB
+	do func()
+}
+
+func (a *afterVotes) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	page, err := a.DB.List(ctx, name, r, limit, next)
+	if do := a.do; do != nil && strings.HasPrefix(r.Partition, "p|") && r.From == "u|" {
+		a.do = nil
+		do()
+	}
+	return page, err
+}
+
+// TestAnEarlierVersionVotesBeside: an instance of the version before weights replaces shares by
+// such as have none. Anti-entropy weighs their votes again, those of this version too, while others
+// vote; a share that miscounts its votes it leaves to a person.
+func TestAnEarlierVersionVotesBeside(t *testing.T) {
+	t.Parallel()
+	store := &afterPage{DB: memory.NewTables(), table: promptdb.DefaultTables().Votes}
+	w := newWorldOn(t, store)
+	votes := promptdb.DefaultTables().Votes
+	p := w.add("ann", draft("One", "text"))
+	for i := range 20 {
+		w.vote(prompt.UserID(fmt.Sprint("voter ", i)), p.ID, prompt.Like)
+	}
+	w.run()
+	unweigh := func() (shares []table.Row) {
+		for _, row := range w.all(votes) {
+			if row.Props.Get("Weight").Str() != "" {
+				shares = append(shares, row)
+				w.withoutProp(votes, row, "Weight")
+			}
+		}
+		return shares
+	}
+	shares := unweigh()
+	require.Greater(t, len(shares), 4)
+	require.Len(t, w.found(), 2, "of the truth row, and one for all shares")
+	w.clock.Advance(25 * time.Hour)
+	store.do = func() { // what the walk has read of this share is out of date
+		w.vote("voter 7", p.ID, prompt.Dislike)
+	}
+	for range 2 {
+		_, _, err := w.Sweep(t.Context())
+		require.NoError(t, err)
+		w.run()
+		w.clock.Advance(25 * time.Hour)
+	}
+	w.check()
+	require.Empty(t, bySchema(w.store))
+
+	unweigh()
+	again := &afterVotes{DB: store, do: func() { // between the votes that are weighed and the write of their weight
+		w.vote("voter 8", p.ID, prompt.None)
+		w.vote("another voter", p.ID, prompt.Like)
+	}}
+	w.DB = w.over(again)
+	require.Empty(t, w.reindex(false))
+	require.Nil(t, again.do)
+	w.run()
+	w.check()
+	require.Empty(t, bySchema(w.store))
+
+	share := shares[0]
+	share.ETag = ""
+	share.Props = table.Props{{Name: "Likes", Value: table.Int32(90)}, {Name: "Dislikes", Value: table.Int32(0)}}
+	w.must(votes, table.Op{Kind: table.Upsert, Row: share})
+	left := w.reindex(false)
+	require.Len(t, left, 1)
+	require.Contains(t, left[0], "counts 90 and 0, the votes are")
 }

@@ -35,7 +35,7 @@ func TestThousandRealPrompts(t *testing.T) {
 	matches := 0
 	for i := range 300 {
 		about := all[rnd.IntN(len(all))]
-		want := promptdb.Search{Words: query(t, question(rnd, about.Title)), Order: []promptdb.Order{promptdb.MostLiked, promptdb.Hot, promptdb.Best, promptdb.Newest}[i%4]}
+		want := promptdb.Search{Words: query(t, question(rnd, about.Title)), Order: []promptdb.Order{promptdb.MostLiked, promptdb.Hot, promptdb.Best, promptdb.Trending, promptdb.Newest}[i%5]}
 		if i%3 == 0 {
 			want.Tags = about.Tags
 		}
@@ -54,7 +54,7 @@ func TestThousandRealPrompts(t *testing.T) {
 
 func sorted(ps []prompt.Prompt, order promptdb.Order) []prompt.Prompt {
 	ps = slices.Clone(ps)
-	by := map[promptdb.Order]func(a, b prompt.Prompt) int{promptdb.MostLiked: liked, promptdb.Hot: hotter, promptdb.Best: better}[order]
+	by := map[promptdb.Order]func(a, b prompt.Prompt) int{promptdb.MostLiked: liked, promptdb.Hot: hotter, promptdb.Best: better, promptdb.Trending: trendier}[order]
 	if by == nil {
 		by = newer
 	}

@@ -14,11 +14,12 @@ import (
 
 // RowsVersion says which rows function wrote the index rows of a prompt. A binary
 // that meets a higher one leaves the prompt alone.
-const RowsVersion = 5
+const RowsVersion = 6
 
 // boundedTokens is the version from which on a title has at most prompt.MaxTokens tokens, which are
 // prefixes of up to prompt.LongestPrefix. With version 3 came outlines, which rows have or have
-// not; with version 4 the rows of Hot and Best. See textual for version 5.
+// not; with version 4 the rows of Hot and Best; with version 6 those of Trending, and weights in
+// tallies. See textual for version 5.
 const boundedTokens = 2
 
 // A record is a truth row.
@@ -71,6 +72,7 @@ func summary(p prompt.Prompt) table.Props {
 		{Name: "Likes", Value: table.Int32(p.Likes)},
 		{Name: "Dislikes", Value: table.Int32(p.Dislikes)},
 	}
+	props = append(props, weightProp(p.Tally)...) // by which searches are sorted
 	if !p.Named() {
 		return props // as they are in a store that no version with names has written to
 	}
@@ -277,6 +279,8 @@ func parseSummary(row table.Row) prompt.Prompt {
 			p.Likes = int32(v.Int())
 		case "Dislikes":
 			p.Dislikes = int32(v.Int())
+		case "Weight":
+			p.Weight = prompt.Weight(v.Str())
 		case "Revision":
 			p.Revision = v.Int()
 		case "DeletedAt":

@@ -120,12 +120,17 @@ func truthKey(key table.Key) (prompt.UserID, prompt.ID, error) {
 	return author, id, nil
 }
 
-// rewrite projects a prompt whatever its index rows hold, and deletes further entries of it. Unlike
-// the job of a message it brings its own wake-up, and waits where somebody else is at work.
+// rewrite projects a prompt whatever its index rows hold, and deletes further entries of it.
 func (db *DB) rewrite(ctx context.Context, author prompt.UserID, id prompt.ID, stray entries) error {
+	return db.follow(ctx, author, id, rewrite, stray)
+}
+
+// follow projects a prompt where that is due. Unlike the job of a message it brings its own
+// wake-up, and waits where somebody else is at work.
+func (db *DB) follow(ctx context.Context, author prompt.UserID, id prompt.ID, why reason, stray entries) error {
 	for range maxTries {
 		w := db.work(author, id)
-		o, err := db.reconcile(ctx, w, rewrite, stray)
+		o, err := db.reconcile(ctx, w, why, stray)
 		if err != nil {
 			return err
 		}
@@ -146,6 +151,11 @@ func (db *DB) repair(ctx context.Context, d Difference) error {
 	switch {
 	case d.left():
 		return nil
+	case d.weighs:
+		if err := db.weigh(ctx, d.id); err != nil {
+			return err
+		}
+		return db.follow(ctx, d.author, d.id, upToDate, entries{})
 	case d.voter != "":
 		return db.followVote(ctx, message{Author: d.author, Prompt: d.id, Voter: d.voter})
 	case d.Table == db.t.Prompts && isLibraryKey(d.Key.Row) && d.stray == nil:

@@ -193,7 +193,7 @@ func (re *restore) vote(ctx context.Context, v voteLine) error {
 		re.voted = id
 	}
 	n := shard(v.Voter)
-	re.tallies[n] = re.tallies[n].Add(prompt.None, v.Value)
+	re.tallies[n] = re.tallies[n].Add(prompt.Cast{}, prompt.Cast{Vote: v.Value, At: v.UpdatedAt})
 	return re.add(ctx, re.db.t.Votes, table.Row{Key: voteKey(v.Voter, id), Props: voteProps(v.Voter, id, v.Value, v.UpdatedAt)})
 }
 

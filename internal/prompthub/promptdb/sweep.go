@@ -20,7 +20,7 @@ const JobEnds = 4 * time.Minute
 
 // sweepFor is how long one run of Sweep looks at rows, and sweepRepairs how long it repairs beyond
 // that. A table that was walked to its end is left alone for sweepRest: looking costs operations,
-// and there is nothing to find on a healthy store.
+// and there is nothing to find on a healthy store, unless an earlier version walked it.
 const (
 	sweepFor     = 2 * time.Minute
 	sweepRepairs = time.Minute
@@ -84,6 +84,10 @@ func (db *DB) slices(ctx context.Context) ([]*slice, error) {
 			if text := state.Props.Get("Votes").Str(); p.votes != nil && text != "" && json.Unmarshal([]byte(text), &p.votes.at) != nil {
 				s.next = "" // a place that cannot be read
 			}
+		}
+		if state != nil && p.rest == sweepRest && state.Props.Get("RowsVersion").Int() < RowsVersion {
+			s.full = time.Time{} // what an earlier version walked may lack rows of this one
+			s.begin()
 		}
 		if rested := db.now().Sub(s.full); s.next != "" || rested < 0 || rested >= s.rest {
 			all = append(all, s)
@@ -234,7 +238,7 @@ func (db *DB) movedLabel(ctx context.Context, d Difference) (moved bool, err err
 
 // keepPlace remembers where the next run goes on.
 func (s *slice) keepPlace(ctx context.Context) error {
-	props := table.Props{{Name: "Next", Value: table.String(s.next)}}
+	props := table.Props{{Name: "Next", Value: table.String(s.next)}, {Name: "RowsVersion", Value: table.Int32(RowsVersion)}}
 	if !s.full.IsZero() {
 		props = append(props, table.Prop{Name: "FullPassAt", Value: table.Time(s.full)})
 	}

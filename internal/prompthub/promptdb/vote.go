@@ -43,12 +43,20 @@ type ballot struct {
 // voteOf returns what a row of a vote says, the vote's own or the voter's.
 func voteOf(row table.Row) prompt.Vote { return prompt.Vote(row.Props.Get("VoteValue").Int()) }
 
-func (b ballot) value() prompt.Vote {
-	if b.vote == nil {
-		return prompt.None
-	}
-	return voteOf(*b.vote)
+// castOf returns that vote, and since when it is what it is.
+func castOf(row table.Row) prompt.Cast {
+	return prompt.Cast{Vote: voteOf(row), At: row.Props.Get("UpdatedAt").Time()}
 }
+
+// cast returns the voter's vote as it was read.
+func (b ballot) cast() prompt.Cast {
+	if b.vote == nil {
+		return prompt.Cast{}
+	}
+	return castOf(*b.vote)
+}
+
+func (b ballot) value() prompt.Vote { return b.cast().Vote }
 
 // ballot reads the voter's row and the headers of the prompt's partition, at once.
 func (db *DB) ballot(ctx context.Context, voter prompt.UserID, id prompt.ID) (ballot, error) {
@@ -101,10 +109,15 @@ func (db *DB) tally(ctx context.Context, id prompt.ID) (prompt.Tally, error) {
 
 func sum(rows []table.Row) prompt.Tally {
 	var t prompt.Tally
+	var weights []prompt.Weight
 	for _, row := range rows {
 		t.Likes += int32(row.Props.Get("Likes").Int())
 		t.Dislikes += int32(row.Props.Get("Dislikes").Int())
+		if w := row.Props.Get("Weight").Str(); w != "" {
+			weights = append(weights, prompt.Weight(w))
+		}
 	}
+	t.Weight = prompt.SumOf(weights)
 	return t
 }
 
@@ -156,9 +169,10 @@ func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 		if err := p.wake(ctx); err != nil {
 			return prompt.Tally{}, err
 		}
-		err = p.cast(ctx, b)
+		now := prompt.Cast{Vote: p.value, At: p.db.now()}
+		err = p.cast(ctx, b, now)
 		if err == nil {
-			return b.tally.Add(b.value(), p.value), nil
+			return b.tally.Add(b.cast(), now), nil
 		}
 		if !settled(err) {
 			// It may have landed: the next look at the row tells.
@@ -204,9 +218,8 @@ func (p *voteOp) over(b ballot) bool {
 
 // cast writes the vote and its share of the tally in one batch, and the voter's index row beside
 // it.
-func (p *voteOp) cast(ctx context.Context, b ballot) error {
+func (p *voteOp) cast(ctx context.Context, b ballot, now prompt.Cast) error {
 	ctx = context.WithoutCancel(ctx) // half of it must not depend on who is still listening
-	now := p.db.now()
 	p.wrote = true
 	var g errgroup.Group
 	var batchErr, indexErr error
@@ -215,7 +228,7 @@ func (p *voteOp) cast(ctx context.Context, b ballot) error {
 		return nil
 	})
 	g.Go(func() error {
-		indexErr = p.index(ctx, now)
+		indexErr = p.index(ctx, now.At)
 		return nil
 	})
 	_ = g.Wait() // both report by themselves
@@ -232,14 +245,15 @@ func settled(err error) bool {
 	return err == nil || errors.As(err, &failed) || errors.Is(err, table.ErrBusy)
 }
 
-// ops are the vote row and the share of the tally.
-func (p *voteOp) ops(b ballot, now time.Time) []table.Op {
-	vote := table.Row{Key: voteKey(p.voter, p.id), Props: voteProps(p.voter, p.id, p.value, now)}
+// ops are the vote row and the share of the tally. The weight of a vote is that of the time in its
+// row, so what is taken off is the weight of the row that is replaced.
+func (p *voteOp) ops(b ballot, now prompt.Cast) []table.Op {
+	vote := table.Row{Key: voteKey(p.voter, p.id), Props: voteProps(p.voter, p.id, p.value, now.At)}
 	var t prompt.Tally
 	if b.share != nil {
 		t = sum([]table.Row{*b.share})
 	}
-	t = t.Add(b.value(), p.value)
+	t = t.Add(b.cast(), now)
 	if p.erase {
 		return p.eraseOps(b, t)
 	}
@@ -275,7 +289,17 @@ func voteProps(voter prompt.UserID, id prompt.ID, v prompt.Vote, at time.Time) t
 }
 
 func tallyProps(t prompt.Tally) table.Props {
-	return table.Props{{Name: "Likes", Value: table.Int32(t.Likes)}, {Name: "Dislikes", Value: table.Int32(t.Dislikes)}}
+	props := table.Props{{Name: "Likes", Value: table.Int32(t.Likes)}, {Name: "Dislikes", Value: table.Int32(t.Dislikes)}}
+	return append(props, weightProp(t)...)
+}
+
+// weightProp is what a row says of the weight of votes: nothing where there is none, as in rows of
+// versions that weighed none.
+func weightProp(t prompt.Tally) table.Props {
+	if t.Weight == "" {
+		return nil
+	}
+	return table.Props{{Name: "Weight", Value: table.String(string(t.Weight))}}
 }
 
 // index writes the voter's own row, without a condition: the wake-up sets it right.

@@ -187,7 +187,7 @@ func (w *world) publicRows() int {
 	w.t.Helper()
 	t := promptdb.DefaultTables()
 	n := 0
-	for _, name := range []string{t.Newest, t.MostLiked, t.Hot, t.Best, t.TagIndex, t.TitleIndex} {
+	for _, name := range []string{t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex} {
 		for _, err := range table.All(w.t.Context(), w.store, name, table.Range{}) {
 			require.NoError(w.t, err)
 			n++

@@ -30,6 +30,7 @@ func TestStorageOperations(t *testing.T) {
 		{"most liked", "/app?sort=most-liked", w.as("Bob"), 4},
 		{"hot", "/app?sort=hot", w.as("Bob"), 4},
 		{"best", "/app?sort=best", w.as("Bob"), 4},
+		{"trending", "/app?sort=trending", w.as("Bob"), 4},
 		{"one tag", "/app?tag=data", w.as("Bob"), 4},
 		{"one word", "/app?q=prompt", w.as("Bob"), 5},
 		{"my prompts", "/app/mine", ann, 4},

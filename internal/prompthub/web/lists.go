@@ -23,7 +23,7 @@ func (s *web) lists() {
 
 // orders of the catalog, as addresses and pages name them.
 var orders = [][2]string{
-	{"", "Newest"}, {string(prompthub.MostLiked), "Most liked"}, {string(prompthub.Hot), "Hot"}, {string(prompthub.Best), "Best"},
+	{"", "Newest"}, {string(prompthub.MostLiked), "Most liked"}, {string(prompthub.Hot), "Hot"}, {string(prompthub.Best), "Best"}, {string(prompthub.Trending), "Trending"},
 }
 
 // catalog shows public prompts.
