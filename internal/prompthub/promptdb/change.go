@@ -97,7 +97,7 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 			} else if known {
 				continue
 			}
-			if err := wait(ctx, time.Time{}); err != nil {
+			if err := w.again(ctx, wait); err != nil {
 				return prompt.Prompt{}, err
 			}
 			continue
@@ -255,7 +255,7 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 		} else if known {
 			continue
 		}
-		if err := wait(ctx, time.Time{}); err != nil { // the key was claimed meanwhile
+		if err := w.again(ctx, wait); err != nil { // the key was claimed meanwhile
 			return prompt.Prompt{}, false, err
 		}
 	}

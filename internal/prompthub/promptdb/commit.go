@@ -72,7 +72,8 @@ type work struct {
 	receipt  queue.Receipt
 	wokenAt  time.Time
 	attempts []string
-	unknown  int
+	unknown  int           // commits whose outcome was not known at once
+	lost     error         // why that of the last one was not
 	holding  bool          // a queue delivered the message that started it, which is wake-up enough
 	heard    *tallyAndVote // what voters say, where the caller is to be told
 	card     *card         // the labels row as it was read beside the truth row
@@ -226,6 +227,7 @@ func (w *work) resolve(ctx context.Context, cause error) (record, error) {
 	if err != nil {
 		if !settled(cause) {
 			w.unknown++
+			w.lost = cause
 		}
 		return record{}, errors.Join(unavailable(cause), err)
 	}
@@ -239,10 +241,21 @@ func (w *work) resolve(ctx context.Context, cause error) (record, error) {
 		return record{}, errConflict
 	}
 	// The write may still land. A second one under the same ETag is safe: only one of them can.
+	w.lost = cause
 	if w.unknown++; w.unknown >= maxUnknown || errors.Is(cause, table.ErrInvalid) {
 		return record{}, unavailable(cause)
 	}
 	return record{}, errConflict
+}
+
+// again waits before another attempt. Who is out of patience because the storage did not answer is
+// told so, and not that somebody else is at work on the prompt.
+func (w *work) again(ctx context.Context, wait waiter) error {
+	err := wait(ctx, time.Time{})
+	if err != nil && w.lost != nil {
+		return unavailable(w.lost)
+	}
+	return err
 }
 
 // record reads a truth row for one who may write it; a missing one is nil.

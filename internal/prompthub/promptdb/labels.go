@@ -334,12 +334,13 @@ func (w *work) relabel(ctx context.Context, look func(context.Context) (*record,
 			return c.labels, true, nil
 		case !settled(err):
 			w.unknown++
+			w.lost = err
 		case !overtaken(err):
 			return nil, false, unavailable(err)
 		}
 		// Overtaken, or of unknown outcome: then the next look finds the label moved, or moves it
 		// under a newer ETag.
-		if err := wait(ctx, time.Time{}); err != nil {
+		if err := w.again(ctx, wait); err != nil {
 			return nil, false, err
 		}
 	}
