@@ -163,6 +163,14 @@ func checkStore(t *testing.T, data string) {
 	require.Contains(t, errs, "3 prompts")
 	code, out, _ = handler(t, "verify", "--data", copied)
 	require.Equal(t, command.OK, code, out)
+	code, out, errs = handler(t, "compact", "--data", copied)
+	require.Equal(t, command.OK, code, errs)
+	require.Regexp(t, `^\d+\.\d MB before, \d+\.\d MB now\n$`, out)
+	code, out, _ = handler(t, "verify", "--data", copied)
+	require.Equal(t, command.OK, code, out)
+	code, third, _ := handler(t, "backup", "-", "--data", copied)
+	require.Equal(t, command.OK, code)
+	require.Equal(t, second, third)
 }
 
 // spoil takes an index row away.
@@ -285,7 +293,7 @@ func TestLocalProfile(t *testing.T) {
 
 func TestCommandsOnNoStore(t *testing.T) {
 	clean(t)
-	for _, args := range [][]string{{"verify"}, {"reindex"}, {"redrive"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
+	for _, args := range [][]string{{"verify"}, {"reindex"}, {"compact"}, {"redrive"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
 		dir := t.TempDir()
 		code, _, errs := handler(t, append(args, "--data", dir)...)
 		require.Equal(t, command.Failed, code)

@@ -177,6 +177,33 @@ func reindex(ctx context.Context, db *promptdb.DB, orphans bool, std command.Str
 	return f.failure("reindex: rows left alone: %d")
 }
 
+func compactCommand() command.Command {
+	return command.Command{
+		Name: "compact", Short: "make the file of the embedded store smaller",
+		Long: "Writes the file of the embedded store anew, without the room that deleted rows leave and that half-full pages have, and\n" +
+			"puts it in place of the old one once it is whole. The application must not be running, and the disk needs room for\n" +
+			"both. A file only ever grows by itself: what is deleted is used again, and not given back.",
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(_ context.Context, std command.Streams, _ []string) error {
+				return compact(*data, std)
+			}
+		},
+	}
+}
+
+func compact(data string, std command.Streams) error {
+	p := command.NewProgress(std.Err, "MB", 0)
+	mb := 0
+	before, after, err := service().Compact(data, func(n int) { mb = n; p.At(n) })
+	if err != nil {
+		return err
+	}
+	p.Done(mb)
+	fmt.Fprintf(std.Out, "%.1f MB before, %.1f MB now\n", before, after)
+	return nil
+}
+
 func redriveCommand() command.Command {
 	return command.Command{
 		Name: "redrive", Short: "put messages that failed too often back on their queues",

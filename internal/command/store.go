@@ -83,6 +83,34 @@ func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
 	return s.OpenStore(dir, queuePrefix)
 }
 
+// Compact makes the file of the embedded store in dir as small as it can be. It returns its size in
+// MB before and after.
+func (s Service) Compact(dir string, progress func(mb int)) (before, after float64, err error) {
+	if azureIsSet() {
+		return 0, 0, errors.New("only the embedded store has a file to compact, and AzureWebJobsStorage names a storage account")
+	}
+	path := s.storeFile(dir)
+	if before, err = sizeOf(path); errors.Is(err, fs.ErrNotExist) {
+		return 0, 0, fmt.Errorf("there is no store in %s: name its directory with --data", dir)
+	} else if err != nil {
+		return 0, 0, err
+	}
+	if err := embedded.Compact(path, progress); err != nil {
+		return 0, 0, err
+	}
+	after, err = sizeOf(path)
+	return before, after, err
+}
+
+// sizeOf returns how many MB a file has.
+func sizeOf(path string) (mb float64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return float64(info.Size()) / 1e6, nil
+}
+
 // Sleep waits, or returns the context's error.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

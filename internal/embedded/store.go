@@ -68,16 +68,9 @@ type Store struct {
 // a page or two: without it, opening reads the whole file, seconds at a million rows.
 func Open(path string, now func() time.Time) (*Store, error) {
 	_, statErr := os.Stat(path)
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
-		Timeout:      time.Second,
-		FreelistType: bbolt.FreelistMapType, // the default degrades with the number of free pages
-		NoStatistics: true,                  // nobody reads them, and every read would take their lock
-	})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("%s is in use by another process", path)
-	}
+	db, err := openFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, err
 	}
 	s := &Store{
 		db:      db,
@@ -98,6 +91,36 @@ func Open(path string, now func() time.Time) (*Store, error) {
 	}
 	go s.writer()
 	return s, nil
+}
+
+// openFile opens a file for this process alone.
+func openFile(path string) (*bbolt.DB, error) {
+	inUse := fmt.Errorf("%s is in use by another process", path)
+	var file *os.File
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
+		Timeout:      time.Second,
+		FreelistType: bbolt.FreelistMapType, // the default degrades with the number of free pages
+		NoStatistics: true,                  // nobody reads them, and every read would take their lock
+		OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+			file, err = os.OpenFile(name, flag, mode)
+			return file, err
+		},
+	})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, inUse
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	// While this waited for the lock, Compact may have put another file in this one's place.
+	opened, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if now, err := os.Stat(path); err != nil || !os.SameFile(opened, now) {
+		return nil, errors.Join(inUse, err, db.Close())
+	}
+	return db, nil
 }
 
 // start checks the format, begins a new series of stamps and frees the messages that a
