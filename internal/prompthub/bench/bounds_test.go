@@ -638,7 +638,7 @@ var asked = map[string]map[string][]string{
 	"GET /me/prompts":                   {"sort": {"newest", "updated", "title"}, "q": {"common"}, "limit": {"100"}},
 	"GET /app":                          {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
 	"GET /app/prompts/{id}/compare":     {"from": {"1"}, "to": {"1", "2"}, "view": {"", "split"}},
-	"GET /app/prompts/{id}/export":      {"format": formats()},
+	"GET /app/prompts/{id}/export":      {"format": formats()}, // and none, for the page to choose
 	"GET /prompts/{id}/export":          {"format": formats()},
 	"POST /prompts/{id}/upstream/merge": {"take": {"theirs"}},
 	"POST /import":                      {"dryRun": {"true", "false"}, "update": {"true", "false"}},

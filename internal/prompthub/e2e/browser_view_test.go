@@ -218,6 +218,7 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"voted", "/app", func(p *tab) { p.click("[data-vote=like]").sees("document.getElementById('live').textContent !== ''") }},
 		{"prompt", page, nil},
 		{"source", page + "?view=source", nil},
+		{"export", page + "/export", nil},
 		{"manage", page, func(p *tab) {
 			eval[int](p, "document.querySelectorAll('details').forEach(d => d.open = true), scrollTo(0, 9999), 1")
 		}},

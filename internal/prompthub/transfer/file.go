@@ -6,6 +6,7 @@ import (
 	"mime"
 	"path"
 	"slices"
+	"strings"
 
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
@@ -34,45 +35,102 @@ func FileOf(ctx context.Context, s *prompthub.Service, who auth.User, v prompthu
 	if err != nil {
 		return File{}, err
 	}
-	made, err := s.SourceOf(ctx, who, v)
+	p, err := storedOf(ctx, s, who, v)
 	if err != nil {
 		return File{}, err
 	}
-	d := format.Of(v.Draft)
-	for label, n := range v.Labels {
-		if n == v.Version {
-			d.Labels = append(d.Labels, label)
-		}
-	}
-	slices.Sort(d.Labels)
-	b, loss, err := encode(f, to, d, v, made)
+	b, loss, err := p.encode(f, to)
 	if err != nil {
 		return File{}, invalidFormat(name, err)
 	}
-	return File{b, f.MediaType(), Attachment(path.Base(f.Path(d))), loss}, nil
+	return File{b, f.MediaType(), Attachment(path.Base(f.Path(p.doc))), loss}, nil
 }
 
-// encode writes a document of a view, with what is known of the file that it was made of, if any.
-func encode(f format.Format, to format.Syntax, d format.Document, v prompthub.View, made *promptdb.SourceOf) (file []byte, loss []string, err error) {
-	if made == nil {
-		return write(f, to, d)
+// An Offer is a format in which a prompt can be had.
+type Offer struct {
+	Format  format.Format
+	Loss    []string // what of the prompt such a file cannot hold
+	Maybe   bool     // that is what the format cannot hold, of this prompt or another
+	Refused string   // why there is no such file
+}
+
+// maxOffered is how long a prompt may be, with the file that it was made of, to be written in all
+// formats: it takes a millisecond for three thousand characters.
+const maxOffered = 32 << 10
+
+// Offers returns all formats, and what a prompt loses in each.
+func Offers(ctx context.Context, s *prompthub.Service, who auth.User, v prompthub.View) ([]Offer, error) {
+	p, err := storedOf(ctx, s, who, v)
+	if err != nil {
+		return nil, err
 	}
-	was, err := format.Read(format.Format(made.Format), made.File, made.Bytes)
+	var all []Offer
+	for _, f := range format.Formats() {
+		o := Offer{Format: f}
+		if p.size() > maxOffered {
+			o.Loss, o.Maybe = f.Loses(), true
+		} else if _, o.Loss, err = p.encode(f, ""); err != nil {
+			o.Refused = err.Error()
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// A stored is a view as a document, with what is known of the file that it was made of.
+type stored struct {
+	prompthub.View
+	doc  format.Document
+	made *promptdb.SourceOf // nil for none
+	was  *format.Document   // what the file says; nil where it is not read
+}
+
+func storedOf(ctx context.Context, s *prompthub.Service, who auth.User, v prompthub.View) (stored, error) {
+	p := stored{View: v, doc: format.Of(v.Draft)}
+	for label, n := range v.Labels {
+		if n == v.Version {
+			p.doc.Labels = append(p.doc.Labels, label)
+		}
+	}
+	slices.Sort(p.doc.Labels)
+	var err error
+	if p.made, err = s.SourceOf(ctx, who, v); err != nil || p.made == nil {
+		return p, err
+	}
+	was, err := format.Read(format.Format(p.made.Format), p.made.File, p.made.Bytes)
 	if err == nil {
-		was, err = was.In(format.Syntax(made.Syntax))
+		was, err = was.In(format.Syntax(p.made.Syntax))
 	}
-	if err != nil { // a later version of the application refuses it
-		return write(f, to, d)
+	if err == nil { // else a later version of the application refuses it
+		p.was, p.doc.Extra = &was, was.Extra
 	}
-	d.Extra = was.Extra
-	switch {
-	case was.Extra.Format != f || to != "":
-	case made.Version == v.Version && made.State == v.State(d.Labels) && was.SameContent(d):
+	return p, nil
+}
+
+// size returns about how many bytes a file has.
+func (p stored) size() int {
+	n := len(p.Content().Words()) + len(p.Config)
+	for _, v := range p.Variables {
+		n += len(v.Name) + len(v.Label) + len(v.Description) + len(strings.Join(v.Choices, " "))
+		if v.Default != nil {
+			n += len(*v.Default)
+		}
+	}
+	if p.made != nil {
+		n += len(p.made.Bytes)
+	}
+	return n
+}
+
+func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []string, err error) {
+	switch made, was := p.made, p.was; {
+	case was == nil || was.Extra.Format != f || to != "":
+	case made.Version == p.Version && made.State == p.State(p.doc.Labels) && was.SameContent(p.doc):
 		return made.Bytes, nil, nil
-	case was.Name == d.Name && made.Syntax == "":
-		return format.Rewrite(f, made.File, made.Bytes, d.As(was))
+	case was.Name == p.doc.Name && made.Syntax == "":
+		return format.Rewrite(f, made.File, made.Bytes, p.doc.As(*was))
 	}
-	return write(f, to, d)
+	return write(f, to, p.doc)
 }
 
 func write(f format.Format, to format.Syntax, d format.Document) (file []byte, loss []string, err error) {

@@ -58,8 +58,11 @@ func (v view) titlesOnly() choice {
 	return choice{"Titles only", v.with("in", inTitles), false}
 }
 
-// newPrompt is where those go who find nothing and may write.
-var newPrompt = choice{Name: "New prompt", Link: Prefix + "/prompts/new"}
+// Where those go who find nothing and may write.
+var (
+	newPrompt = choice{Name: "New prompt", Link: Prefix + "/prompts/new"}
+	takeIn    = choice{Name: "Import prompts", Link: importPath}
+)
 
 // nothing says of the catalog what to do where it has nothing to show.
 func (l *listing) nothing(who auth.User, tagged bool) {
@@ -73,7 +76,7 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 	default:
 		l.Empty = "Nobody has shared a prompt yet."
 		if who.Known() {
-			l.Instead = newPrompt
+			l.Instead, l.Beside = newPrompt, takeIn
 		}
 	}
 }
@@ -190,7 +193,7 @@ func (s *web) mine(r *request) error {
 	case l.Query != "":
 		l.Empty = "None of your prompts matches."
 	case v.get("show") != "deleted":
-		l.Instead = newPrompt
+		l.Instead, l.Beside = newPrompt, takeIn
 	}
 	q := prompthub.MineQuery{Sort: "newest", Limit: perPage, Cursor: v.get("cursor")}
 	switch show := v.get("show"); show {

@@ -57,7 +57,6 @@ type promptPage struct {
 	Key     string // of a fork: asked for twice it is one
 	Shared  bool   // whether it is there for everyone, without signing in
 	Uses    uses
-	Exports []link
 }
 
 func (p promptPage) head(string) head {
@@ -127,7 +126,7 @@ func (s *web) prompt(r *request) error {
 	p.URL = httpjson.Origin(r.Request, s.Public) + p.Address
 	p.Shared = s.PublicRead && v.Listed()
 	p.MayFork, p.Key = r.who.Known() && !v.Deleted(), rand.Text()
-	p.Uses, p.Exports = s.usesOfPrompt(r, v), exports(p.Address)
+	p.Uses = s.usesOfPrompt(r, v)
 	status := http.StatusOK
 	if (p.Fill.Wrong != "" || rel.Broken != "") && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity

@@ -22,7 +22,7 @@ func TestWriteAndRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann, bob := w.as("Ann"), w.as("Bob")
-	ann.get("/app").is(200).has("Nobody has shared a prompt yet")
+	ann.get("/app").is(200).has("Nobody has shared a prompt yet", `href="/app/import"`)
 	ann.get("/app/prompts/new").is(200).has(`name="key"`, "</span> of 200 characters", "</span> of 3000 characters", " Development</label>", `value="private" checked`)
 
 	page := ann.write("Review <my> code", "Look at\r\n**this** & `that`.\r\n", "public", "code-review", "development")

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/base64"
 	"io"
 	"net/http"
@@ -11,7 +12,6 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/transfer"
 )
 
@@ -30,18 +30,43 @@ func (s *web) transfers() {
 	s.register("POST "+importPath, s.action(user, maxUpload, s.importFile))
 }
 
-// exports are the links to a prompt as a file of each program.
-func exports(address string) []link {
-	var all []link
-	for _, f := range format.Formats() {
-		all = append(all, link{Name: string(f), Link: address + "/export?format=" + url.QueryEscape(string(f))})
+// An exportPage is a prompt and the files that it can be had as.
+type exportPage struct {
+	Title, Address string
+	Offers         []offer
+}
+
+// An offer is one of the files.
+type offer struct {
+	transfer.Offer
+	Link string
+	Lost string
+}
+
+// lost are words for what formats cannot hold, where its name is none.
+var lost = map[string]string{
+	"kind": "that it is a chat", "messages.role": "roles of messages", "messages.placeholder": "places for messages",
+	"variables.label": "labels of variables", "variables.type": "types of variables", "ownTags": "tags outside the catalog",
+	"message": "why it was changed", "text": "the text as it is, letter by letter",
+}
+
+func offers(address string, list []transfer.Offer) []offer {
+	all := make([]offer, len(list))
+	for i, o := range list {
+		all[i] = offer{Offer: o, Link: address + "/export?format=" + url.QueryEscape(string(o.Format))}
+		var names []string
+		for _, name := range o.Loss {
+			if member, ok := strings.CutPrefix(name, "extra."); ok {
+				name = member + " of its file"
+			}
+			names = append(names, cmp.Or(lost[name], name))
+		}
+		all[i].Lost = strings.Join(names, ", ")
 	}
 	return all
 }
 
-// A link leads somewhere.
-type link struct{ Name, Link string }
-
+// exportPrompt answers with a prompt as a file, or with a page to choose one.
 func (s *web) exportPrompt(r *request) error {
 	id, err := idOf(r)
 	if err != nil {
@@ -50,6 +75,13 @@ func (s *web) exportPrompt(r *request) error {
 	v, err := s.Service.Get(r.Context(), r.who, id)
 	if err != nil {
 		return err
+	}
+	if !r.URL.Query().Has("format") {
+		list, err := transfer.Offers(r.Context(), s.Service, r.who, v)
+		if err != nil {
+			return err
+		}
+		return s.render(r, http.StatusOK, "export", "Export", exportPage{v.Title, addressOf(v.ID), offers(addressOf(v.ID), list)})
 	}
 	file, err := transfer.FileOf(r.Context(), s.Service, r.who, v, r.URL.Query().Get("format"), r.URL.Query().Get("syntax"))
 	if err != nil {
@@ -99,12 +131,34 @@ func (s *web) keepMe(r *request) error {
 type importPage struct {
 	Report *transfer.Report
 	Items  []importItem
-	Counts map[string]int
-	Looked bool // nothing was done yet
+	Counts []counted // with those of the requests before
+	Looked bool      // nothing was done yet
 	File   string
 	Kept   string // the file, for the next request
 	Update bool
 	Wrong  string
+}
+
+// A counted is how many entries had an outcome.
+type counted struct {
+	Outcome transfer.Outcome
+	N       int
+}
+
+// counts returns how many entries had each outcome, and of those that requests before were through
+// with, which the form says.
+func counts(r *request, items []transfer.Item) []counted {
+	all := []counted{{Outcome: transfer.Created}, {Outcome: transfer.Updated}, {Outcome: transfer.Unchanged}, {Outcome: transfer.Rejected}}
+	for i := range all {
+		before, _ := strconv.Atoi(r.PostForm.Get(string(all[i].Outcome)))
+		all[i].N = max(before, 0)
+		for _, item := range items {
+			if item.Outcome == all[i].Outcome {
+				all[i].N++
+			}
+		}
+	}
+	return all
 }
 
 // An importItem is an entry of a file, and what its file alone has.
@@ -158,10 +212,7 @@ func (s *web) importFile(r *request) error {
 	if err != nil {
 		return err
 	}
-	p.Items, p.Counts = importItems(p.Report.Items), make(map[string]int)
-	for _, item := range p.Report.Items {
-		p.Counts[string(item.Outcome)]++
-	}
+	p.Items, p.Counts = importItems(p.Report.Items), counts(r, p.Report.Items)
 	if p.Looked || p.Report.More {
 		p.Kept = base64.StdEncoding.EncodeToString(file)
 	}

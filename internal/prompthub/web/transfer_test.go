@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"fmt"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -61,13 +62,49 @@ func TestImportPage(t *testing.T) {
 	w.nobody().upload("/app/import", "letter.prompt", file, "do", "import").is(401)
 }
 
-// TestExportMenu: a prompt has a file of each format, for those who may see it.
-func TestExportMenu(t *testing.T) {
+// TestImportInParts: what a form of a file says was done before is in the sum, and the form of the
+// rest stands before the rows.
+func TestImportInParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	ann.get("/app/import").has("Prompts of a CSV file become public")
+	file := "act,prompt\n,rejected\n"
+	for i := range 70 {
+		file += fmt.Sprintf("Title %d,Text %d\n", i, i)
+	}
+	look := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).has("70 created. 1 rejected. 71 of 71 entries.", "All 71 entries")
+	fields := func(s shown) []string {
+		all := []string{"do", "import"}
+		for _, name := range []string{"name", "kept", "from", "created", "updated", "unchanged", "rejected"} {
+			if strings.Contains(s.body, `name="`+name+`"`) {
+				all = append(all, name, s.find(`name="`+name+`" value="([^"]*)"`))
+			}
+		}
+		return all
+	}
+	first := ann.upload("/app/import", "", "", fields(look)...).is(200).has("The first 50 of 71 entries: 49 created. 1 rejected. </p>", "Go on with the next")
+	require.Less(t, strings.Index(first.body, "Go on with the next"), strings.Index(first.body, "<table"), "nobody looks for it below hundreds of rows")
+	ann.upload("/app/import", "", "", fields(first)...).is(200).has("70 created. 1 rejected. 71 of 71 entries.").lacks("Go on")
+}
+
+// TestExportPage: a prompt has a file of each format, for those who may see it, and who chooses one
+// is told what it cannot hold.
+func TestExportPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
 	page := ann.write("Letter", "Write to {{name}}.", "private")
-	ann.get(page).has(`href="`+page+`/export?format=skill"`, `href="`+page+`/export?format=langfuse"`)
+	ann.get(page).has(`href="` + page + `/export"`)
+	ann.get(page+"/export").is(200).has(`href="`+page+`/export?format=skill"`, `href="`+page+`/export?format=langfuse"`, ">visibility</span>", "It holds everything.")
+	w.as("Bob").get(page + "/export").is(404)
+	long := ann.write("Long", strings.Repeat("Words. ", 400), "private")
+	ann.get(long + "/export").lacks("Of those that there are")
+	large := ann.upload("/app/import", "large.prompt.yml", "messages: [{role: user, content: Hi}]\n# "+strings.Repeat("x", 40<<10)+"\n", "do", "import").is(200).find(`<a href="(/app/prompts/[^"]*)"`)
+	ann.get(large+"/export").has("Of those that there are")
+	chat := ann.upload("/app/import", "x.prompty", "---\nname: x\nlicense: MIT\n---\nsystem:\nBe kind.\n\nuser:\nHi\n", "do", "import").is(200).find(`<a href="(/app/prompts/[^"]*)"`)
+	require.Regexp(t, `format=skill"[^\n]*that it is a chat, .*license of its file`, ann.get(chat+"/export").body)
+	require.Regexp(t, `format=prompty"[^\n]*It holds everything`, ann.get(chat+"/export").body)
 	file := ann.get(page + "/export?format=skill").is(200)
 	require.Equal(t, "attachment; filename=SKILL.md", file.header.Get("Content-Disposition"))
 	require.Contains(t, file.body, "Write to {{name}}.")

@@ -481,6 +481,45 @@ document.querySelector("[data-parts]")?.addEventListener("click", async (e) => {
   }
 });
 
+// A file of many prompts is taken in by a request after another, each of which does a part. Its rows
+// stay, and what is to be waited for is.
+function pause(answer) {
+  const seconds = Number(answer.headers.get("Retry-After")) || 1;
+  return new Promise((done) => setTimeout(done, seconds * 1000));
+}
+
+async function importing(form, button) {
+  let rows = [];
+  while (form) {
+    const body = new FormData(form, button);
+    button.disabled = true;
+    const answer = await fetch(form.action, { method: "POST", body }).catch(() => { throw new Error(unreachable()); });
+    if (answer.status === 429 || answer.status === 503) {
+      await pause(answer);
+      button.disabled = false; // or the next request would not say what it is for
+      continue;
+    }
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const report = page.getElementById("report");
+    if (!report) throw new Error(page.querySelector("#wrong, main")?.textContent.trim().slice(0, 200) ?? "");
+    report.querySelector("tbody").prepend(...rows);
+    rows = [...report.querySelectorAll("tbody > tr")];
+    $("report").replaceWith(report);
+    $("live").textContent = report.querySelector("[role=status]").textContent;
+    form = report.querySelector("form");
+    button = form?.querySelector("button");
+  }
+}
+
+document.addEventListener("submit", (e) => {
+  if (!e.target.dataset.partsOf) return;
+  e.preventDefault();
+  importing(e.target, e.submitter).catch((cause) => {
+    toast(`The import is not complete. ${cause.message}`);
+    for (const b of $("report").querySelectorAll("button")) b.disabled = false;
+  });
+});
+
 // A file that is dropped on a form that takes one is looked at.
 const drop = document.querySelector("form[data-drop]");
 for (const type of ["dragover", "dragleave", "drop"]) {
