@@ -49,6 +49,7 @@ var allowed = map[string][]string{
 
 	// PromptHub, and its doors, which do not know one another.
 	"internal/prompthub/prompt":   {"internal/fault"},
+	"internal/prompthub/look":     {},
 	"internal/prompthub/format":   {"internal/prompthub/prompt"},
 	"internal/prompthub/folder":   {"internal/prompthub/client", "internal/prompthub/format"},
 	"internal/prompthub/promptdb": {"internal/fault", "internal/table", "internal/queue", "internal/prompthub/prompt", "internal/prompthub/skill"},
@@ -64,7 +65,8 @@ var allowed = map[string][]string{
 	},
 	"internal/prompthub/api": {
 		"internal/auth", "internal/fault", "internal/httpjson", "internal/openapi", "internal/prompthub", "internal/prompthub/door",
-		"internal/prompthub/format", "internal/prompthub/prompt", "internal/prompthub/transfer", "internal/telemetry",
+		"internal/prompthub/format", "internal/prompthub/look", "internal/prompthub/prompt", "internal/prompthub/transfer",
+		"internal/telemetry",
 	},
 	"internal/prompthub/langfuse": {
 		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",
@@ -73,7 +75,7 @@ var allowed = map[string][]string{
 		"internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/door", "internal/prompthub/prompt",
 	},
 	"internal/prompthub/web": {
-		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/format", "internal/prompthub/prompt",
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/look", "internal/prompthub/prompt",
 		"internal/prompthub/transfer", "internal/telemetry",
 	},
 	"internal/prompthub/mcp": {

@@ -10,6 +10,7 @@
 //     doors for programs have in common; worker: the queue and timer functions;
 //   - format: prompts as files of other programs; transfer: import and export of files by a door;
 //     client: the same over the API, for commands; folder: a folder under git as the library;
+//   - look: the colours of the pages and of what looks like them;
 //   - e2e: tests of the built program; clients: tests with the clients of other programs; bench:
 //     what requests cost, and a load program; cost: what that costs a month in Azure, which
 //     printcost prints; hook: what azd runs around a deployment;

@@ -15,6 +15,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/look"
 )
 
 // The page at /docs is Swagger UI in the colours of ours. It runs only files of this route, and
@@ -74,6 +75,9 @@ func (a *api) docsFile(_ context.Context, _ call, in *docsFileInput) (*docsFileO
 	}
 	var err error
 	if out.Body, err = docsFiles.ReadFile("docs/" + in.File); err == nil {
+		if in.File == "page.css" {
+			out.Body = append([]byte(look.Colours), out.Body...)
+		}
 		return out, nil
 	}
 	// Files of Swagger UI are kept compressed.

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/image/vector"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/look"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -106,10 +107,10 @@ const (
 
 var palette = sync.OnceValue(func() color.Palette {
 	var p color.Palette
-	paper, accent := color.RGBA{0xfb, 0xfa, 0xf7, 0xff}, color.RGBA{0x23, 0x60, 0x4f, 0xff}
+	paper, accent := look.Light("page"), look.Light("accent")
 	for _, ink := range [][2]color.RGBA{
-		inkBlack: {paper, {0x1d, 0x1f, 0x1e, 0xff}}, inkSoft: {paper, {0x5b, 0x60, 0x5d, 0xff}}, inkAccent: {paper, accent},
-		inkWhite: {accent, {0xff, 0xff, 0xff, 0xff}},
+		inkBlack: {paper, look.Light("ink")}, inkSoft: {paper, look.Light("soft")}, inkAccent: {paper, accent},
+		inkWhite: {accent, look.Light("accent-ink")},
 	} {
 		for i := range shades {
 			mix := func(a, b uint8) uint8 { return uint8((int(a)*(shades-1-i) + int(b)*i) / (shades - 1)) }

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/look"
 )
 
 //go:embed static
@@ -43,6 +44,9 @@ func newStatic() *static {
 		body, err := staticFiles.ReadFile(name)
 		if err != nil {
 			return err
+		}
+		if path.Ext(name) == ".css" {
+			body = append([]byte(look.Colours), body...)
 		}
 		s.add(path.Base(name), body)
 		return nil

@@ -101,7 +101,7 @@ func TestExportPage(t *testing.T) {
 	long := ann.write("Long", strings.Repeat("Words. ", 400), "private")
 	ann.get(long + "/export").lacks("Of those that there are")
 	large := ann.upload("/app/import", "large.prompt.yml", "messages: [{role: user, content: Hi}]\n# "+strings.Repeat("x", 40<<10)+"\n", "do", "import").is(200).find(`<a href="(/app/prompts/[^"]*)"`)
-	ann.get(large+"/export").has("Of those that there are")
+	ann.get(large + "/export").has("Of those that there are")
 	chat := ann.upload("/app/import", "x.prompty", "---\nname: x\nlicense: MIT\n---\nsystem:\nBe kind.\n\nuser:\nHi\n", "do", "import").is(200).find(`<a href="(/app/prompts/[^"]*)"`)
 	require.Regexp(t, `format=skill"[^\n]*that it is a chat, .*license of its file`, ann.get(chat+"/export").body)
 	require.Regexp(t, `format=prompty"[^\n]*It holds everything`, ann.get(chat+"/export").body)

@@ -1,0 +1,18 @@
+package look_test
+
+import (
+	"image/color"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/look"
+)
+
+// TestLight: pictures have the colours of light pages, not those of dark ones.
+func TestLight(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, color.RGBA{0x23, 0x60, 0x4f, 0xff}, look.Light("accent"))
+	require.Equal(t, color.RGBA{0xff, 0xff, 0xff, 0xff}, look.Light("accent-ink"))
+	require.Panics(t, func() { look.Light("nosuch") })
+}
