@@ -72,11 +72,15 @@ func (a answer) problem() error {
 // the address has a path too many.
 func (a answer) isElsewhere() bool {
 	var p Problem
-	return a.status == http.StatusNotFound && (json.Unmarshal(a.body, &p) != nil || p.Title == "" || p.Detail == noRoute)
+	return a.status == http.StatusNotFound && (json.Unmarshal(a.body, &p) != nil || p.Title == "" || p.Detail == noRoute || p.Detail == noPage)
 }
 
-// noRoute is what the service says of an address that it does not have.
-const noRoute = "there is no such route"
+// What the service says of an address that it does not have, of its API and below its pages, whose
+// address somebody may have copied from a browser.
+const (
+	noRoute = "there is no such route"
+	noPage  = "there is no such page"
+)
 
 // counted is a number in a reason that differs from row to row.
 var counted = regexp.MustCompile(`, it has [0-9]+`)

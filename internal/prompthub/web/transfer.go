@@ -45,7 +45,7 @@ type offer struct {
 
 // lost are words for what formats cannot hold, where its name is none.
 var lost = map[string]string{
-	"kind": "that it is a chat", "messages.role": "roles of messages", "messages.placeholder": "places for messages",
+	"kind": "whether it is a chat", "messages.role": "roles of messages", "messages.placeholder": "places for messages",
 	"variables.label": "labels of variables", "variables.type": "types of variables", "ownTags": "tags outside the catalog",
 	"message": "why it was changed", "text": "the text as it is, letter by letter",
 }
@@ -168,6 +168,8 @@ type importItem struct {
 	TooLarge bool   // the file is not kept
 }
 
+// importItems returns the entries as the page shows them: those that were rejected first, which
+// nobody finds among a thousand others.
 func importItems(list []transfer.Item) []importItem {
 	all := make([]importItem, len(list))
 	for i, item := range list {
@@ -180,6 +182,13 @@ func importItems(list []transfer.Item) []importItem {
 		}
 		all[i].InFile, all[i].TooLarge = strings.Join(members, ", "), slices.Contains(item.Loss, "source")
 	}
+	rejected := func(i importItem) int {
+		if i.Outcome == transfer.Rejected {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b importItem) int { return cmp.Compare(rejected(a), rejected(b)) })
 	return all
 }
 

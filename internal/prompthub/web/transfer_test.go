@@ -69,10 +69,11 @@ func TestImportInParts(t *testing.T) {
 	w := newWorld(t)
 	ann := w.as("Ann")
 	ann.get("/app/import").has("Prompts of a CSV file become public")
-	file := "act,prompt\n,rejected\n"
+	file := "act,prompt\n"
 	for i := range 70 {
 		file += fmt.Sprintf("Title %d,Text %d\n", i, i)
 	}
+	file += ",rejected\n"
 	look := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).has("70 created. 1 rejected. 71 of 71 entries.", "All 71 entries")
 	fields := func(s shown) []string {
 		all := []string{"do", "import"}
@@ -83,7 +84,8 @@ func TestImportInParts(t *testing.T) {
 		}
 		return all
 	}
-	first := ann.upload("/app/import", "", "", fields(look)...).is(200).has("The first 50 of 71 entries: 49 created. 1 rejected. </p>", "Go on with the next")
+	first := ann.upload("/app/import", "", "", fields(look)...).is(200).has("The first 50 of 71 entries: 50 created. </p>", "Go on with the next")
+	require.Less(t, strings.Index(look.body, "give the prompt a title"), strings.Index(look.body, "Title 0"), "what was rejected comes first")
 	require.Less(t, strings.Index(first.body, "Go on with the next"), strings.Index(first.body, "<table"), "nobody looks for it below hundreds of rows")
 	ann.upload("/app/import", "", "", fields(first)...).is(200).has("70 created. 1 rejected. 71 of 71 entries.").lacks("Go on")
 }
@@ -103,7 +105,7 @@ func TestExportPage(t *testing.T) {
 	large := ann.upload("/app/import", "large.prompt.yml", "messages: [{role: user, content: Hi}]\n# "+strings.Repeat("x", 40<<10)+"\n", "do", "import").is(200).find(`<a href="(/app/prompts/[^"]*)"`)
 	ann.get(large + "/export").has("Of those that there are")
 	chat := ann.upload("/app/import", "x.prompty", "---\nname: x\nlicense: MIT\n---\nsystem:\nBe kind.\n\nuser:\nHi\n", "do", "import").is(200).find(`<a href="(/app/prompts/[^"]*)"`)
-	require.Regexp(t, `format=skill"[^\n]*that it is a chat, .*license of its file`, ann.get(chat+"/export").body)
+	require.Regexp(t, `format=skill"[^\n]*whether it is a chat, .*license of its file`, ann.get(chat+"/export").body)
 	require.Regexp(t, `format=prompty"[^\n]*It holds everything`, ann.get(chat+"/export").body)
 	file := ann.get(page + "/export?format=skill").is(200)
 	require.Equal(t, "attachment; filename=SKILL.md", file.header.Get("Content-Disposition"))

@@ -493,6 +493,8 @@ async function importing(form, button) {
   while (form) {
     const body = new FormData(form, button);
     button.disabled = true;
+    button.textContent = "Importing…";
+    button.nextElementSibling.hidden = true;
     const answer = await fetch(form.action, { method: "POST", body }).catch(() => { throw new Error(unreachable()); });
     if (answer.status === 429 || answer.status === 503) {
       await pause(answer);
@@ -502,8 +504,10 @@ async function importing(form, button) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const report = page.getElementById("report");
     if (!report) throw new Error(page.querySelector("#wrong, main")?.textContent.trim().slice(0, 200) ?? "");
-    report.querySelector("tbody").prepend(...rows);
-    rows = [...report.querySelectorAll("tbody > tr")];
+    const all = report.querySelector("tbody");
+    all.prepend(...rows);
+    all.prepend(...all.querySelectorAll(".wrong")); // those that were rejected
+    rows = [...all.children];
     $("report").replaceWith(report);
     $("live").textContent = report.querySelector("[role=status]").textContent;
     form = report.querySelector("form");
@@ -516,7 +520,10 @@ document.addEventListener("submit", (e) => {
   e.preventDefault();
   importing(e.target, e.submitter).catch((cause) => {
     toast(`The import is not complete. ${cause.message}`);
-    for (const b of $("report").querySelectorAll("button")) b.disabled = false;
+    for (const b of $("report").querySelectorAll("form button")) {
+      b.disabled = false;
+      b.textContent = "Go on";
+    }
   });
 });
 
