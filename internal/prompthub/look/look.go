@@ -1,5 +1,5 @@
-// Package look owns the colours of the pages, which the reader of the API and the pictures of prompts
-// have too.
+// Package look owns the colours of the pages, which the reader of the API and the pictures of
+// prompts have too.
 package look
 
 import (
