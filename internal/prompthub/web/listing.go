@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -106,6 +107,9 @@ func (c card) About() string {
 	}
 	return c.Description
 }
+
+// Passage returns where in the text a search found the prompt.
+func (c card) Passage() string { return cmp.Or(words(c.Snippet), c.About()) }
 
 // InText reports whether a search found the prompt by its text alone.
 func (c card) InText() bool { return c.Found == prompt.InText }

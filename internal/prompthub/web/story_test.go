@@ -323,7 +323,7 @@ func TestSearchInTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	ann.write("Sewing", strings.Repeat("Thread after thread. ", 20)+"A <needle> in the haystack.", "public", "data")
+	ann.write("Sewing", strings.Repeat("Thread after thread. ", 20)+"A **<needle>** in `the` haystack.", "public", "data")
 	_, err := w.db.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {}) // as its job would
 	require.NoError(t, err)
 	found := ann.get("/app?q=needle").is(200).has("Sewing", "in the text", "A &lt;needle&gt; in the haystack.", "Search titles and texts", `href="/app?in=title&amp;q=needle"`)
