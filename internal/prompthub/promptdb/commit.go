@@ -227,7 +227,6 @@ func (w *work) resolve(ctx context.Context, cause error) (record, error) {
 	if err != nil {
 		if !settled(cause) {
 			w.unknown++
-			w.lost = cause
 		}
 		return record{}, errors.Join(unavailable(cause), err)
 	}

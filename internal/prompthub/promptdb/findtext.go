@@ -152,9 +152,10 @@ func (w *textWalk) read(ctx context.Context) error {
 	}
 	size := w.s.size(min(w.size, w.s.left/max(len(lists), 1)))
 	w.size *= 4
+	to := w.last()
 	all := make([]*reading, len(lists))
 	for i, l := range lists {
-		all[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, Keep: l.keep, After: l.read}, limit: size}
+		all[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, Keep: l.keep, After: l.read, To: to}, limit: size}
 		if from > l.read {
 			all[i].r.After, all[i].r.From = "", from
 		}
@@ -171,6 +172,27 @@ func (w *textWalk) read(ctx context.Context) error {
 		l.rows = slices.DeleteFunc(rows, func(row table.Row) bool { return !kept(row) })
 	}
 	return nil
+}
+
+// last returns a key behind which nothing is wanted, as a word whose lists are known to their ends
+// has nothing there. It is "" where no word is.
+func (w *textWalk) last() string {
+	last := ""
+	for _, word := range w.words {
+		if !word[0].ended || !word[1].ended {
+			continue
+		}
+		end := ""
+		for _, l := range word {
+			if len(l.rows) > 0 {
+				end = max(end, l.rows[len(l.rows)-1].Row)
+			}
+		}
+		if end += "~"; last == "" || end < last { // behind that key, and before all others
+			last = end
+		}
+	}
+	return last
 }
 
 // known returns the key up to which all lists are known.
