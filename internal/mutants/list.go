@@ -321,10 +321,6 @@ var mutants = []mutant{
 		"ETag: s.ETag, Props: tallyProps(s.Votes)", "ETag: table.Any, Props: tallyProps(s.Votes)",
 	},
 	{
-		"restored votes weigh as if they were cast now", "restore.go",
-		"prompt.Cast{Vote: v.Value, At: v.UpdatedAt}", "prompt.Cast{Vote: v.Value, At: re.db.now()}",
-	},
-	{
 		"votes that count as many and weigh otherwise move nothing", "repair.go",
 		"rec.lease == nil && tally == rec.Tally &&", "rec.lease == nil && tally.Unweighed() == rec.Unweighed() &&",
 	},
