@@ -49,7 +49,7 @@ func FileOf(ctx context.Context, s *prompthub.Service, who auth.User, v prompthu
 // An Offer is a format in which a prompt can be had.
 type Offer struct {
 	Format  format.Format
-	File    string   // its name
+	File    string   // how its name ends, such as *.prompty, or all of it
 	Loss    []string // what of the prompt such a file cannot hold
 	Maybe   bool     // that is what the format cannot hold, of this prompt or another
 	Refused string   // why there is no such file
@@ -67,7 +67,7 @@ func Offers(ctx context.Context, s *prompthub.Service, who auth.User, v prompthu
 	}
 	var all []Offer
 	for _, f := range format.Formats() {
-		o := Offer{Format: f, File: path.Base(f.Path(p.doc))}
+		o := Offer{Format: f, File: strings.Replace(path.Base(f.Path(format.Document{})), "prompt.", "*.", 1)}
 		if p.size() > maxOffered {
 			o.Loss, o.Maybe = f.Loses(), true
 		} else if _, o.Loss, err = p.encode(f, ""); err != nil {

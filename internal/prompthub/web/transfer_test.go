@@ -98,7 +98,7 @@ func TestExportPage(t *testing.T) {
 	ann := w.as("Ann")
 	page := ann.write("Letter", "Write to {{name}}.", "private")
 	ann.get(page).has(`href="` + page + `/export"`)
-	ann.get(page+"/export").is(200).has(`href="`+page+`/export?format=skill"`, `href="`+page+`/export?format=langfuse"`, ">visibility</span>", "It holds everything.")
+	ann.get(page+"/export").is(200).has(`href="`+page+`/export?format=skill"`, `href="`+page+`/export?format=langfuse"`, ">visibility</span>", "It holds everything.", ">*.prompt.yml<", ">SKILL.md<", ">*.prompt<")
 	w.as("Bob").get(page + "/export").is(404)
 	long := ann.write("Long", strings.Repeat("Words. ", 400), "private")
 	ann.get(long + "/export").lacks("Of those that there are")
