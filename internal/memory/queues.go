@@ -5,10 +5,11 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/google/btree"
 
 	"prompthub/internal/queue"
 )
@@ -18,7 +19,7 @@ type Queues struct {
 	now func() time.Time
 
 	mu     sync.Mutex
-	queues map[string][]*message
+	queues map[string]*messages
 	last   int // numbers messages and receipts, so that none comes back
 }
 
@@ -30,10 +31,23 @@ type message struct {
 	order         int       // of its last change, among messages visible from the same time on
 }
 
+// messages are those of one queue, by their IDs and in the order in which they are received: a test
+// may leave thousands.
+type messages struct {
+	byID  map[string]*message
+	order *btree.BTreeG[*message]
+}
+
+func newMessages() *messages {
+	return &messages{map[string]*message{}, btree.NewG(degree, func(a, b *message) bool {
+		return cmp.Or(a.visible.Compare(b.visible), cmp.Compare(a.order, b.order)) < 0
+	})}
+}
+
 // NewQueues returns a store without queues. now is its clock: a test that moves
 // it moves delays and locks.
 func NewQueues(now func() time.Time) *Queues {
-	return &Queues{now: now, queues: map[string][]*message{}}
+	return &Queues{now: now, queues: map[string]*messages{}}
 }
 
 var queueName = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9]){2,62}$`)
@@ -50,14 +64,14 @@ func (q *Queues) Create(ctx context.Context, queues ...string) error {
 			return fmt.Errorf("%w: queue name %q", queue.ErrInvalid, name)
 		}
 		if _, ok := q.queues[name]; !ok {
-			q.queues[name] = nil
+			q.queues[name] = newMessages()
 		}
 	}
 	return nil
 }
 
 // open returns the messages of a queue that somebody created. The caller holds the lock.
-func (q *Queues) open(ctx context.Context, name string) ([]*message, error) {
+func (q *Queues) open(ctx context.Context, name string) (*messages, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -80,18 +94,20 @@ func (q *Queues) Send(ctx context.Context, name, text string, delay time.Duratio
 		return queue.Receipt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
 	m := &message{Message: queue.Message{Text: text, Inserted: q.now().UTC()}}
-	q.change(m, delay)
-	m.ID = "m" + m.Pop
-	q.queues[name] = append(messages, m)
+	m.ID = "m" + strconv.Itoa(q.last+1)
+	messages.byID[m.ID] = m
+	q.change(messages, m, delay)
 	return m.Receipt, nil
 }
 
 // change hides m for d and makes its receipt void.
-func (q *Queues) change(m *message, d time.Duration) {
+func (q *Queues) change(messages *messages, m *message, d time.Duration) {
+	messages.order.Delete(m)
 	q.last++
 	m.order = q.last
 	m.Pop = strconv.Itoa(q.last)
 	m.visible = q.now().Add(d)
+	messages.order.ReplaceOrInsert(m)
 }
 
 // Receive takes up to limit visible messages, those visible for longest first.
@@ -106,15 +122,18 @@ func (q *Queues) Receive(ctx context.Context, name string, limit int, lock time.
 		return nil, fmt.Errorf("receive from %s: %w", name, err)
 	}
 	now := q.now()
-	hidden := func(m *message) bool { return m.visible.After(now) }
-	visible := slices.DeleteFunc(slices.Clone(messages), hidden)
-	slices.SortFunc(visible, func(a, b *message) int {
-		return cmp.Or(a.visible.Compare(b.visible), cmp.Compare(a.order, b.order))
+	var due []*message
+	messages.order.Ascend(func(m *message) bool {
+		if m.visible.After(now) || len(due) == limit {
+			return false
+		}
+		due = append(due, m)
+		return true
 	})
 	var got []queue.Message
-	for _, m := range visible[:min(limit, len(visible))] {
+	for _, m := range due {
 		m.Dequeued++
-		q.change(m, lock)
+		q.change(messages, m, lock)
 		got = append(got, m.Message)
 	}
 	return got, nil
@@ -127,12 +146,11 @@ func (q *Queues) Hide(ctx context.Context, name string, r queue.Receipt, delay t
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i, err := q.find(ctx, name, r)
+	messages, m, err := q.find(ctx, name, r)
 	if err != nil {
 		return queue.Receipt{}, fmt.Errorf("hide message %s of %s: %w", r.ID, name, err)
 	}
-	m := q.queues[name][i]
-	q.change(m, delay)
+	q.change(messages, m, delay)
 	return m.Receipt, nil
 }
 
@@ -140,25 +158,26 @@ func (q *Queues) Hide(ctx context.Context, name string, r queue.Receipt, delay t
 func (q *Queues) Delete(ctx context.Context, name string, r queue.Receipt) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i, err := q.find(ctx, name, r)
+	messages, m, err := q.find(ctx, name, r)
 	if err != nil {
 		return fmt.Errorf("delete message %s of %s: %w", r.ID, name, err)
 	}
-	q.queues[name] = slices.Delete(q.queues[name], i, i+1)
+	delete(messages.byID, m.ID)
+	messages.order.Delete(m)
 	return nil
 }
 
-// find returns the place of the message that r holds.
-func (q *Queues) find(ctx context.Context, name string, r queue.Receipt) (int, error) {
+// find returns the message that r holds, and those of its queue.
+func (q *Queues) find(ctx context.Context, name string, r queue.Receipt) (*messages, *message, error) {
 	messages, err := q.open(ctx, name)
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
-	i := slices.IndexFunc(messages, func(m *message) bool { return m.Receipt == r })
-	if i < 0 {
-		return 0, queue.ErrGone
+	m, ok := messages.byID[r.ID]
+	if !ok || m.Receipt != r {
+		return nil, nil, queue.ErrGone
 	}
-	return i, nil
+	return messages, m, nil
 }
 
 // Len returns how many messages a queue holds.
@@ -169,5 +188,5 @@ func (q *Queues) Len(ctx context.Context, name string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("length of %s: %w", name, err)
 	}
-	return len(messages), nil
+	return len(messages.byID), nil
 }
