@@ -22,13 +22,22 @@ import (
 
 // A Contract is the OpenAPI document as answers are held against it.
 type Contract struct {
-	Doc      map[string]any
-	mux      *http.ServeMux // finds operations
-	compiler *jsonschema.Compiler
+	Doc        map[string]any
+	mux        *http.ServeMux // finds operations
+	operations []Operation
+	byPattern  map[string]Operation // of the mux
+	compiler   *jsonschema.Compiler
 
 	mu      sync.Mutex
 	schemas map[string]*jsonschema.Schema // by pointer
 }
+
+// contracts are those of the documents that were met, by their text: to compile the schemas again
+// for each of hundreds of tests would take longer than the tests.
+var contracts = struct {
+	sync.Mutex
+	of map[string]*Contract
+}{of: map[string]*Contract{}}
 
 // New returns the contract of an API, which it asks for its document.
 func New(t testing.TB, h http.Handler) *Contract {
@@ -36,9 +45,24 @@ func New(t testing.TB, h http.Handler) *Contract {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/openapi.json", nil))
 	require.Equal(t, http.StatusOK, w.Code)
-	doc, err := jsonschema.UnmarshalJSON(w.Body)
+	contracts.Lock()
+	defer contracts.Unlock()
+	text := w.Body.String()
+	if contracts.of[text] == nil {
+		contracts.of[text] = parse(t, text)
+	}
+	return contracts.of[text]
+}
+
+// parse returns the contract that a document states.
+func parse(t testing.TB, text string) *Contract {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	require.NoError(t, err)
-	c := &Contract{Doc: doc.(map[string]any), mux: http.NewServeMux(), compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	c := &Contract{
+		Doc: doc.(map[string]any), mux: http.NewServeMux(), byPattern: map[string]Operation{},
+		compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{},
+	}
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	c.compiler.AssertFormat()
 	for _, s := range c.Doc["components"].(map[string]any)["schemas"].(map[string]any) {
@@ -46,9 +70,15 @@ func New(t testing.TB, h http.Handler) *Contract {
 		s.(map[string]any)["additionalProperties"] = false
 	}
 	require.NoError(t, c.compiler.AddResource("openapi.json", doc))
-	for _, o := range c.Operations() {
-		c.mux.HandleFunc(o.Method+" /api/v1"+o.Path, func(http.ResponseWriter, *http.Request) {})
+	for p, methods := range c.Doc["paths"].(map[string]any) {
+		for method := range methods.(map[string]any) {
+			o := Operation{strings.ToUpper(method), p, "/paths/" + Escape(p) + "/" + method}
+			pattern := o.Method + " /api/v1" + o.Path
+			c.mux.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
+			c.operations, c.byPattern[pattern] = append(c.operations, o), o
+		}
 	}
+	slices.SortFunc(c.operations, func(a, b Operation) int { return strings.Compare(a.Pointer, b.Pointer) })
 	return c
 }
 
@@ -56,19 +86,16 @@ func New(t testing.TB, h http.Handler) *Contract {
 type Operation struct{ Method, Path, Pointer string }
 
 // Operations returns all operations, in order.
-func (c *Contract) Operations() []Operation {
-	var all []Operation
-	for p, methods := range c.Doc["paths"].(map[string]any) {
-		for method := range methods.(map[string]any) {
-			all = append(all, Operation{strings.ToUpper(method), p, "/paths/" + Escape(p) + "/" + method})
-		}
-	}
-	slices.SortFunc(all, func(a, b Operation) int { return strings.Compare(a.Pointer, b.Pointer) })
-	return all
-}
+func (c *Contract) Operations() []Operation { return slices.Clone(c.operations) }
+
+// Between tokens of pointers and what they stand for.
+var (
+	escape   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescape = strings.NewReplacer("~1", "/", "~0", "~")
+)
 
 // Escape writes a token of a pointer.
-func Escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+func Escape(s string) string { return escape.Replace(s) }
 
 // At returns what a pointer leads to, through references, and the pointer to that; nil where there
 // is nothing.
@@ -77,7 +104,7 @@ func (c *Contract) At(pointer string) (any, string) {
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		switch in := v.(type) {
 		case map[string]any:
-			v = in[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+			v = in[unescape.Replace(token)]
 		case []any:
 			i, _ := strconv.Atoi(token)
 			v = in[i]
@@ -109,12 +136,8 @@ func (c *Contract) find(r *http.Request) (Operation, bool) {
 	if pattern == "" || path.Clean(r.URL.EscapedPath()) != r.URL.EscapedPath() {
 		return Operation{}, false
 	}
-	for _, o := range c.Operations() {
-		if o.Method+" /api/v1"+o.Path == pattern {
-			return o, true
-		}
-	}
-	return Operation{}, false
+	o, ok := c.byPattern[pattern]
+	return o, ok
 }
 
 // Enforce fails the test for every answer that the document does not describe.
