@@ -55,18 +55,21 @@ install: ## build the program under the name of the application, and put it into
 	go build -o "$(BINDIR)/$(NAME)" ./$(APP)/handler
 
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
-# of the built program mostly wait, so others run beside them, with what they leave of the processors: an emulator of storage
-# that waits for its turn misses the deadlines of its callers. Who has such deadlines, or those of other programs, comes after.
+# of the built program, and after them those with deadlines of other programs, mostly wait, so all others run beside them,
+# with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers.
 # To link every test with what debuggers need would take as long as some packages.
 LINKED := -ldflags='-s -w' -vet=off
 TEST := go test -count=1 -timeout 20m $(LINKED)
 DEADLINES := ./handler ./internal/azure ./internal/azurite ./internal/infra ./internal/prompthub/clients
+OTHERS = $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(DEADLINES:./%=-e prompthub/%))
 test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
-	$(TEST) -parallel 32 ./internal/prompthub/e2e & e2e=$$!; status=0; \
-	nice -n 10 $(TEST) -p $(PROCESSORS) -parallel 8 $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(DEADLINES:./%=-e prompthub/%)) || status=$$?; \
-	wait $$e2e || status=$$?; exit $$status
-	$(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES)
+	{ status=0; \
+	  $(TEST) -parallel 32 ./internal/prompthub/e2e || status=$$?; \
+	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) || status=$$?; \
+	  exit $$status; } & waiting=$$!; status=0; \
+	nice -n 10 $(TEST) -p $$((2*$(PROCESSORS))) -parallel 8 $(OTHERS) || status=$$?; \
+	wait $$waiting || status=$$?; exit $$status
 	cd $(INFRA) && go vet . && go test -count=1 .
 	cd $(DOTPROMPT) && go vet . && go test -count=1 .
 

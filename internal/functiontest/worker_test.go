@@ -89,9 +89,12 @@ func (h *Host) exit(t *testing.T) error {
 func TestExit200IsARestart(t *testing.T) {
 	t.Parallel()
 	h := up(t, application(nil), Options{})
-	for n := range 4 {
+	for range 4 {
+		before := h.count("hello")
 		status(t, h, "/api/exit?code=200")
-		eventually(t, func() bool { return h.count("hello") == n+2 && status(t, h, "/api/x") == http.StatusOK })
+		// More than one where the request is sent again, as Go does with a GET over a connection that was
+		// used before.
+		eventually(t, func() bool { return h.count("hello") > before && status(t, h, "/api/x") == http.StatusOK })
 	}
 }
 
