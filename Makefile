@@ -56,12 +56,13 @@ install: ## build the program under the name of the application, and put it into
 
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
 # of the built program, and after them those with deadlines of other programs, mostly wait, so all others run beside them,
-# with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers.
+# with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers. What takes longest begins first.
 # To link every test with what debuggers need would take as long as some packages.
 LINKED := -ldflags='-s -w' -vet=off
 TEST := go test -count=1 -timeout 20m $(LINKED)
 DEADLINES := ./handler ./internal/azure ./internal/azurite ./internal/infra ./internal/prompthub/clients
-OTHERS = $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(DEADLINES:./%=-e prompthub/%))
+LONGEST := ./internal/prompthub/bench ./internal/prompthub/promptdb ./internal/prompthub/api
+OTHERS = $(LONGEST) $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(patsubst ./%,-e prompthub/%,$(DEADLINES) $(LONGEST)))
 test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
 	{ status=0; \

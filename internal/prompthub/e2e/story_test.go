@@ -31,7 +31,7 @@ type size struct {
 
 var (
 	whole = size{rows: 0, votes: 5000, voters: 200, crowd: 500, between: 40}
-	small = size{rows: 150, votes: 400, voters: 40, crowd: 60, between: 10}
+	small = size{rows: 80, votes: 200, voters: 40, crowd: 60, between: 10}
 )
 
 // onAzurite is how much is done there: everything where E2E_FULL is set.
