@@ -143,7 +143,7 @@ func TestStorageFaults(t *testing.T) {
 	}
 	for _, fault := range faults {
 		f.set(fault.fault)
-		time.Sleep(3 * time.Second) // of load under this fault
+		time.Sleep(2 * time.Second) // of load under this fault
 	}
 	f.set(nil)
 	f.away.Store(true)

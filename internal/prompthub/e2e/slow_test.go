@@ -63,7 +63,7 @@ func TestManySlowConnections(t *testing.T) {
 				} else {
 					failed.Add(1)
 				}
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(100 * time.Millisecond)
 			}
 		})
 	}

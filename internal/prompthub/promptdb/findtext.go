@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -291,25 +289,22 @@ func (db *DB) textScan() *scan {
 // rows have them, the others as their truth rows do.
 func (db *DB) decide(ctx context.Context, w Search, found []candidate) ([]View, error) {
 	views := make([]*View, len(found))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(maxDecided)
-	for i, c := range found {
+	err := each(ctx, len(found), maxDecided, func(ctx context.Context, i int) (err error) {
+		c := found[i]
 		if c.row != nil {
 			v := pageOf([]table.Row{*c.row}, 1, rowKey).Items[0]
 			v.Found = prompt.InTitle
 			views[i] = &v
-			continue
+			return nil
 		}
 		id, ok := parseByAge(c.at)
 		if !ok {
-			continue // anti-entropy removes it
+			return nil // anti-entropy removes it
 		}
-		g.Go(func() (err error) {
-			views[i], err = db.decideByTruth(gctx, w, c.author, id)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+		views[i], err = db.decideByTruth(ctx, w, c.author, id)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	items := make([]View, 0, len(views))

@@ -3,6 +3,9 @@ package promptdb
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // both runs two functions at once and returns the first error, which ends the context of the other.
@@ -24,4 +27,22 @@ func both(ctx context.Context, a, b func(context.Context) error) error {
 	run(b)
 	wg.Wait()
 	return first
+}
+
+// each calls f for every number below n, at most limit at once, until one fails, and returns its
+// error. The goroutines take one number after the other, so that their stacks grow once.
+func each(ctx context.Context, n, limit int, f func(ctx context.Context, i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(n, limit) {
+		g.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if err := f(ctx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -66,15 +64,10 @@ func (db *DB) rowByRow(name string, check rowCheck) part {
 func (db *DB) checkRows(ctx context.Context, name string, rows []table.Row, check rowCheck) ([]Difference, failures) {
 	found := make([][]Difference, len(rows))
 	errs := make([]error, len(rows))
-	var g errgroup.Group
-	g.SetLimit(checksAtOnce)
-	for i, row := range rows {
-		g.Go(func() error {
-			found[i], errs[i] = db.checkTwice(ctx, name, row, check)
-			return nil
-		})
-	}
-	_ = g.Wait() // each row has its error
+	_ = each(ctx, len(rows), checksAtOnce, func(ctx context.Context, i int) error {
+		found[i], errs[i] = db.checkTwice(ctx, name, rows[i], check)
+		return nil // each row has its error
+	})
 	var all []Difference
 	var failed failures
 	for i := range rows {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
@@ -84,16 +82,14 @@ func (w *votesWalk) boxes(ctx context.Context, rows []table.Row) []ballotBox {
 		box := &boxes[len(boxes)-1]
 		box.rows = append(box.rows, row)
 	}
-	var g errgroup.Group
-	g.SetLimit(checksAtOnce)
-	for i := range boxes {
+	_ = each(ctx, len(boxes), checksAtOnce, func(ctx context.Context, i int) error {
 		if boxes[i].at.Partition == w.at.Partition {
 			boxes[i].at = w.at
-			continue
+		} else {
+			w.db.open(ctx, &boxes[i])
 		}
-		g.Go(func() error { w.db.open(ctx, &boxes[i]); return nil })
-	}
-	_ = g.Wait() // each box has its error
+		return nil // each box has its error
+	})
 	return boxes
 }
 
