@@ -69,7 +69,7 @@ test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP
 	  $(TEST) -parallel 32 ./internal/prompthub/e2e || status=$$?; \
 	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) || status=$$?; \
 	  exit $$status; } & waiting=$$!; status=0; \
-	nice -n 10 $(TEST) -p $$((2*$(PROCESSORS))) -parallel 8 $(OTHERS) || status=$$?; \
+	nice -n 10 $(TEST) -p $$(($(PROCESSORS)+1)) -parallel 8 $(OTHERS) || status=$$?; \
 	wait $$waiting || status=$$?; exit $$status
 	cd $(INFRA) && go vet . && go test -count=1 .
 	cd $(DOTPROMPT) && go vet . && go test -count=1 .

@@ -908,7 +908,7 @@ func (s *search) asMade(route string) error {
 	}
 	for _, id := range s.ids {
 		time.Sleep(2 * time.Second)
-		r := httptest.NewRequest(http.MethodGet, strings.ReplaceAll(path, "{id}", string(id)), nil)
+		r := httptest.NewRequest(http.MethodGet, "http://localhost"+strings.ReplaceAll(path, "{id}", string(id)), nil)
 		r.Header.Set("X-Dev-User", ann)
 		if err := s.try(route, r); err != nil {
 			return err
@@ -974,6 +974,9 @@ func TestBounds(t *testing.T) {
 		}
 		for _, route := range s.routes {
 			require.NoError(t, s.asMade(route))
+		}
+		for _, route := range []string{"GET /app/prompts/{id}", "GET /prompts/{id}/text"} {
+			require.True(t, s.served(route), "%s: no prompt was served as it was made", route)
 		}
 		for routes := s.routes; len(routes) > 0; {
 			for _, route := range routes {
