@@ -207,9 +207,9 @@ func parted(history []byte) ([][]byte, error) {
 		}
 	}
 	var lines [][]byte
-	for from, to := 0, 0; from < len(versions); from = to {
-		size := 0
-		for to = from; to < len(versions) && (to == from || size+len(versions[to]) <= maxPiece); to++ {
+	for from := 0; from < len(versions); {
+		to, size := from, 0
+		for ; to < len(versions) && (to == from || size+len(versions[to]) <= maxPiece); to++ {
 			size += len(versions[to])
 		}
 		line, err := lineOf(account, versions[from:to], slices.Concat(others[:from], others[to:]))
@@ -220,6 +220,7 @@ func parted(history []byte) ([][]byte, error) {
 			return nil, fmt.Errorf("version %d is too long: the service takes %d MiB at once. Leave the prompt out of the file, or shorten the version", others[from].Version, maxSent>>20)
 		}
 		lines = append(lines, line)
+		from = to
 	}
 	return lines, nil
 }
