@@ -80,7 +80,7 @@ func (u user) try(method, path string, body, answer any, header ...string) (int,
 // makes the program answer 503: what can be repeated without harm is, as clients are told to.
 func (u user) do(want int, method, path string, body, answer any, header ...string) http.Header {
 	u.t.Helper()
-	repeatable := method == http.MethodGet || method == http.MethodPut
+	repeatable := method == http.MethodGet || method == http.MethodPut || method == http.MethodDelete
 	if method == http.MethodPost && path == "/prompts" && !slices.Contains(header, "Idempotency-Key") {
 		header, repeatable = append(slices.Clone(header), "Idempotency-Key", rand.Text()), true
 	}
