@@ -235,7 +235,7 @@ func awaitReady(t testing.TB, url string) {
 		}
 		defer r.Body.Close()
 		return r.StatusCode == http.StatusOK
-	}, 30*time.Second, 50*time.Millisecond, "%s does not become ready", url)
+	}, time.Minute, 50*time.Millisecond, "%s does not become ready", url)
 }
 
 // atWork are the places for tests that keep the processors busy. Beside more of them, on two
@@ -251,6 +251,23 @@ func work(t testing.TB) (done func()) {
 	done = sync.OnceFunc(func() { <-atWork })
 	t.Cleanup(done)
 	return done
+}
+
+// loadAzurite are the places of those at work who load Azurite, which has one processor: where a
+// call of it waits longer than it may, a prompt keeps its lease for more than a minute.
+var loadAzurite = make(chan struct{}, 2)
+
+// workOnAzurite takes a place of both kinds.
+func workOnAzurite(t testing.TB) (done func()) {
+	t.Helper()
+	loadAzurite <- struct{}{}
+	release := sync.OnceFunc(func() { <-loadAzurite })
+	t.Cleanup(release)
+	working := work(t)
+	return func() {
+		working()
+		release()
+	}
 }
 
 // lines returns the lines of a text.

@@ -120,7 +120,7 @@ func (f *faulty) proxy(t *testing.T, addr string) string {
 // Afterwards nothing that was acknowledged is missing, nothing is there twice, and verify finds
 // nothing.
 func TestStorageFaults(t *testing.T) {
-	done := work(t)
+	done := workOnAzurite(t)
 	t.Parallel()
 	f := &faulty{}
 	connection := f.before(t, azurite.Account(t))

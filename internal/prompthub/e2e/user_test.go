@@ -76,10 +76,18 @@ func (u user) try(method, path string, body, answer any, header ...string) (int,
 	return resp.StatusCode, resp.Header, err
 }
 
-// do sends a request that must be answered with the status. A disk that stands still for seconds
-// makes the program answer 503: what can be repeated without harm is, as clients are told to.
+// do sends a request that must be answered with the status.
 func (u user) do(want int, method, path string, body, answer any, header ...string) http.Header {
 	u.t.Helper()
+	got, h, err := u.insist(want, method, path, body, answer, header...)
+	require.NoError(u.t, err)
+	require.Equal(u.t, want, got, "%s %s", method, path)
+	return h
+}
+
+// insist sends a request as clients are told to: what can be repeated without harm is repeated
+// after a 503, which a disk or an emulator of storage that stands still for seconds leads to.
+func (u user) insist(want int, method, path string, body, answer any, header ...string) (int, http.Header, error) {
 	repeatable := method == http.MethodGet || method == http.MethodPut || method == http.MethodDelete
 	if method == http.MethodPost && path == "/prompts" && !slices.Contains(header, "Idempotency-Key") {
 		header, repeatable = append(slices.Clone(header), "Idempotency-Key", rand.Text()), true
@@ -90,9 +98,7 @@ func (u user) do(want int, method, path string, body, answer any, header ...stri
 		time.Sleep(time.Second)
 		got, h, err = u.try(method, path, body, answer, header...)
 	}
-	require.NoError(u.t, err)
-	require.Equal(u.t, want, got, "%s %s", method, path)
-	return h
+	return got, h, err
 }
 
 func (u user) create(title string) shown {
@@ -102,13 +108,23 @@ func (u user) create(title string) shown {
 	return p
 }
 
-func (u user) vote(id, value string) (shown, error) {
-	var p shown
-	status, _, err := u.try("PUT", "/prompts/"+id+"/vote", map[string]string{"value": value}, &p)
+// vote votes once: who kills the program meanwhile wants to know how that one request ended.
+func (u user) vote(id, value string) error {
+	status, _, err := u.try("PUT", "/prompts/"+id+"/vote", map[string]string{"value": value}, nil)
+	return voted(status, err)
+}
+
+// insistOnVote votes until that is answered, and may be called from any goroutine.
+func (u user) insistOnVote(id, value string) error {
+	status, _, err := u.insist(200, "PUT", "/prompts/"+id+"/vote", map[string]string{"value": value}, nil)
+	return voted(status, err)
+}
+
+func voted(status int, err error) error {
 	if err == nil && status != 200 {
 		err = fmt.Errorf("vote: status %d", status)
 	}
-	return p, err
+	return err
 }
 
 // walk reads a list to its end, page by page, and calls between after each page.
