@@ -119,9 +119,16 @@ func (b Browser) open(t testing.TB, base string, v Variant, options ...chromedp.
 	p := &Tab{t, ctx, base, v, new(Traffic)}
 	require.NoError(t, chromedp.Do(ctx))
 	require.NoError(t, chromedp.Listen(ctx, p.hear))
-	Call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.Width, Height: v.Height, DeviceScaleFactor: 1, Mobile: v.Phone})
+	p.Resize(v)
 	Call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !v.Script})
 	return p
+}
+
+// Resize gives a tab the window of a variant, which runs scripts as the one before does.
+func (p *Tab) Resize(v Variant) {
+	p.T.Helper()
+	Call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.Width, Height: v.Height, DeviceScaleFactor: 1, Mobile: v.Phone})
+	p.V = v
 }
 
 func (tr *Traffic) hear(event any) {
@@ -320,9 +327,7 @@ const layout = `JSON.stringify([...document.querySelectorAll("*")].map(e => {
 // page, light and dark, and keeps pictures of both.
 func Accessible(p *Tab, source, name string) {
 	p.T.Helper()
-	p.Scheme("light")
-	check(p, source, name+" light", everyRule, 10)
-	p.Shot(name + " light")
+	AccessibleIn(p, source, name, "light")
 	p.Until(p.V.Name+", "+name+": only colours differ where it is dark", func() bool {
 		p.Scheme("light")
 		light := Eval[string](p, layout)
@@ -333,13 +338,21 @@ func Accessible(p *Tab, source, name string) {
 	p.Shot(name + " dark")
 }
 
+// AccessibleIn does it for one scheme, by every rule whatever the other would show.
+func AccessibleIn(p *Tab, source, name, scheme string) {
+	p.T.Helper()
+	p.Scheme(scheme)
+	check(p, source, name+" "+scheme, everyRule, 10)
+	p.Shot(name + " " + scheme)
+}
+
 // check requires that axe-core finds nothing to complain of on a page by some of its rules, of
 // which more than some pass, and that the page is no wider than the window.
 func check(p *Tab, source, name, rules string, passes int) {
 	p.T.Helper()
 	p.Ready("main")
 	// A phone zooms out where a page is too wide, and its window is wider then.
-	require.Empty(p.T, Eval[string](p, fmt.Sprintf(`document.documentElement.scrollWidth <= %[1]d ? "" : [...document.querySelectorAll("main *")]
+	require.Empty(p.T, Eval[string](p, fmt.Sprintf(`document.documentElement.scrollWidth <= %[1]d ? "" : [...document.querySelectorAll("body *")]
 		.filter(e => e.getBoundingClientRect().right + scrollX > %[1]d).map(e => e.outerHTML.slice(0, 120)).join("\n")`, p.V.Width)), "%s, %s: wider than the window", p.V.Name, name)
 	if !Eval[bool](p, "'axe' in window") {
 		Eval[bool](p, source+"; true")

@@ -79,6 +79,9 @@ func binary(t testing.TB) string {
 	return filepath.Join(appRoot(t), "handler")
 }
 
+// full reports whether the tests are to do all that they can and not what is enough for every run.
+func full() bool { return os.Getenv("E2E_FULL") != "" }
+
 // An app is a running PromptHub.
 type app interface {
 	url() string

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 
@@ -181,7 +180,7 @@ func hostilePages(p *tab, h attack, n int) {
 // elements of it show.
 func looks(p *tab, open bool, path string, selectors ...string) []string {
 	p.T.Helper()
-	if !open && os.Getenv("E2E_FULL") == "" {
+	if !open && !full() {
 		return apart(p, path, selectors...).Texts
 	}
 	p.goTo(path)

@@ -178,7 +178,7 @@ func TestStorageFaults(t *testing.T) {
 
 // awayFor is how long the storage is away: a minute where E2E_FULL is set.
 func awayFor() time.Duration {
-	if os.Getenv("E2E_FULL") != "" {
+	if full() {
 		return time.Minute
 	}
 	return 5 * time.Second

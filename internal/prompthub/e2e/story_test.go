@@ -37,7 +37,7 @@ var (
 
 // onAzurite is how much is done there: everything where E2E_FULL is set.
 func onAzurite() size {
-	if os.Getenv("E2E_FULL") != "" {
+	if full() {
 		return whole
 	}
 	return small
