@@ -130,7 +130,8 @@ type DB struct {
 	months     months
 	firstPages firstPageCache
 	turns      turns
-	rowsAre    atomic.Int32 // the version that wrote all index rows, 0 where none did
+	texts      chan struct{} // has a place for each job that writes rows of a text
+	rowsAre    atomic.Int32  // the version that wrote all index rows, 0 where none did
 	tokens     tokens
 	sketches   remembered[[]sketched]
 	tagWords   remembered[*prompt.TagWords]
@@ -151,6 +152,7 @@ func New(c Config) *DB {
 	return &DB{
 		store: c.Store, queues: c.Queues, t: c.Tables.prefixed(), now: c.Now, log: c.Log, tags: c.Tags,
 		background: c.Background, sleep: c.Sleep, random: c.Jitter, count: c.Count, times: ofProtocol,
+		texts: make(chan struct{}, textJobs),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
 	"prompthub/internal/memory"
@@ -397,4 +398,61 @@ func TestStrayTextRowsGo(t *testing.T) {
 		require.Len(t, w.textRows(p.ID), want)
 		w.check()
 	}
+}
+
+// inFlight counts the writes of text rows that are under way, each of which takes a moment.
+type inFlight struct {
+	table.DB
+	mu        sync.Mutex
+	now       map[string]int // by prompt
+	prompts   int            // at most
+	ofAPrompt int            // at most
+}
+
+func (s *inFlight) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	if name == promptdb.DefaultTables().TextIndex {
+		id := ops[0].Row.Row
+		s.add(id, 1)
+		time.Sleep(5 * time.Millisecond) // of the bubble's clock
+		defer s.add(id, -1)
+	}
+	return s.DB.Write(ctx, name, ops...)
+}
+
+func (s *inFlight) add(id string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now[id] += n; s.now[id] == 0 {
+		delete(s.now, id)
+	}
+	s.prompts, s.ofAPrompt = max(s.prompts, len(s.now)), max(s.ofAPrompt, s.now[id])
+}
+
+// TestTextsTakeTurns: the rows of a text are written all together, and those of two texts at a
+// time, however many jobs the host starts: writes that somebody waits for come between.
+func TestTextsTakeTurns(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := &inFlight{DB: memory.NewTables(), now: map[string]int{}}
+		w := newWorldOn(t, s)
+		var text strings.Builder
+		for i := range prompt.MaxTextWords {
+			fmt.Fprintf(&text, "word%d ", i)
+		}
+		const prompts = 10
+		for i := range prompts {
+			w.add("ann", prompt.Draft{Title: fmt.Sprint("Long ", i), Text: text.String(), Visibility: prompt.Public})
+		}
+		w.clock.Advance(promptdb.Lease)
+		messages, err := w.queues.Receive(t.Context(), promptdb.QueueRepairs, 2*prompts, time.Hour)
+		require.NoError(t, err)
+		require.Len(t, messages, prompts)
+		var jobs errgroup.Group
+		for _, m := range messages {
+			jobs.Go(func() error { return w.Repair(t.Context(), m.Text) })
+		}
+		require.NoError(t, jobs.Wait())
+		w.check()
+		require.Equal(t, 2, s.prompts)
+		require.Equal(t, prompt.MaxTextWords, s.ofAPrompt)
+	})
 }

@@ -12,7 +12,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// maxParallel bounds the index writes of one projection that are under way at once.
+// maxParallel bounds the index writes of one projection that are under way at once, but for those
+// that nobody waits for.
 const maxParallel = 32
 
 // maxThrottled is how often a throttled index write is sent again, for about a second and a half.
@@ -65,6 +66,9 @@ func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
 	// one failure stops no other write: each row that is right is one less to mend
 	var g errgroup.Group
 	g.SetLimit(maxParallel)
+	if which == theText {
+		g.SetLimit(textParallel)
+	}
 	for _, step := range plan(want, stale, db.moves) {
 		g.Go(func() error {
 			for _, ops := range step.batches {

@@ -197,6 +197,14 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 	if which == 0 {
 		return db.afterCommits(w), nil
 	}
+	if which == theText {
+		select {
+		case db.texts <- struct{}{}:
+			defer func() { <-db.texts }()
+		case <-ctx.Done():
+			return reconciled, unavailable(ctx.Err())
+		}
+	}
 	if err := w.wake(ctx); err != nil {
 		return reconciled, err
 	}
