@@ -39,7 +39,12 @@ type landing struct {
 }
 
 func newRing(t *testing.T) *ring {
-	r := &ring{World: chaos.NewWorld(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), t: t, store: memory.NewTables()}
+	return ringOver(t, memory.NewTables(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+}
+
+// ringOver returns a ring whose store is there already.
+func ringOver(t *testing.T, store *memory.Tables, now time.Time) *ring {
+	r := &ring{World: chaos.NewWorld(now), t: t, store: store}
 	r.queues = memory.NewQueues(r.Now)
 	r.truth = r.database(r.store, r.queues, func(_ context.Context, d time.Duration) error { r.Advance(d); return nil }, func(f func()) { f() })
 	require.NoError(t, r.truth.Create(t.Context()))

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/chaos"
+	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
@@ -44,14 +45,15 @@ func TestCrashTable(t *testing.T) {
 	t.Parallel()
 	var calls strings.Builder
 	cells := 0
+	s := sow(t)
 	for _, c := range crashCases() {
-		labels := record(t, c)
+		labels := s.record(t, c)
 		require.NotEmpty(t, labels, c.name)
 		fmt.Fprintf(&calls, "# %s: %d calls\n%s\n\n", c.name, len(labels), strings.Join(labels, "\n"))
 		for n := range labels {
 			for _, f := range mishaps {
 				cells++
-				inject(t, c, n, f, fmt.Sprintf("%s, call %d (%s) %s", c.name, n, labels[n], f.name))
+				s.inject(t, c, n, f, fmt.Sprintf("%s, call %d (%s) %s", c.name, n, labels[n], f.name))
 			}
 		}
 	}
@@ -86,12 +88,28 @@ var mishaps = []mishap{
 // ids hides what differs from run to run in a label.
 var ids = regexp.MustCompile(`[0-9]{19}\|[0-9A-Z]{26}|[0-9A-Z]{26}`)
 
-// record returns the calls of a command that meets no fault.
-func record(t *testing.T, c crashCase) []string {
-	var labels []string
+// A sown is a store as it is when all rests after a prompt and its votes were written, which every
+// cell begins with.
+type sown struct {
+	store  *memory.Tables
+	prompt prompt.Prompt
+	at     time.Time
+}
+
+func sow(t *testing.T) (s sown) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
-		p := r.prepare(c)
+		s = sown{prompt: r.seeded(9)}
+		s.store, s.at = r.store, r.Now()
+	})
+	return s
+}
+
+// record returns the calls of a command that meets no fault.
+func (s sown) record(t *testing.T, c crashCase) []string {
+	var labels []string
+	bubble(t, func(t *testing.T) {
+		r, p := s.prepare(t, c)
 		ok := r.attempt(c, p, func(call *chaos.Call) {
 			labels = append(labels, ids.ReplaceAllString(call.Label, "{id}"))
 			call.Pass()
@@ -105,10 +123,9 @@ func record(t *testing.T, c crashCase) []string {
 }
 
 // inject runs a command with a fault at its call n, and again after that.
-func inject(t *testing.T, c crashCase, n int, f mishap, cell string) {
+func (s sown) inject(t *testing.T, c crashCase, n int, f mishap, cell string) {
 	bubble(t, func(t *testing.T) {
-		r := newRing(t)
-		p := r.prepare(c)
+		r, p := s.prepare(t, c)
 		i := 0
 		ok := r.attempt(c, p, func(call *chaos.Call) {
 			if i == n {
@@ -129,17 +146,17 @@ func inject(t *testing.T, c crashCase, n int, f mishap, cell string) {
 	})
 }
 
-func (r *ring) prepare(c crashCase) prompt.Prompt {
-	p := r.seeded(9)
+func (s sown) prepare(t *testing.T, c crashCase) (*ring, prompt.Prompt) {
+	r, p := ringOver(t, s.store.Clone(), s.at), s.prompt
 	if c.setup != nil {
 		c.setup(r, &p)
 		if c.open {
-			return p
+			return r, p
 		}
-		require.NoError(r.t, r.drain())
+		require.NoError(t, r.drain())
 		r.Advance(time.Hour)
 	}
-	return p
+	return r, p
 }
 
 // attempt runs a command in a process of its own, one call at a time, and reports whether it
