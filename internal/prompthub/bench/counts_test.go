@@ -45,9 +45,10 @@ func TestCounts(t *testing.T) {
 
 // ready makes everything ready for the request, in a lab of its own.
 func (r request) ready(t testing.TB) *lab {
-	l := newLab(t)
+	l := stocked(t)
 	require.EqualValues(t, indexRows, l.rows(), "index rows of the typical prompt")
 	if r.setup != nil {
+		l.restart()
 		r.setup(l)
 	}
 	r.instance(l)

@@ -79,15 +79,20 @@ var stock struct {
 var opening = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
 
 func newLab(t testing.TB) *lab {
+	l := stocked(t)
+	l.restart()
+	return l
+}
+
+// stocked returns a lab in which no instance runs yet.
+func stocked(t testing.TB) *lab {
 	l := &lab{t: t, meter: &meter{rows: memory.NewTables(), messages: memory.NewQueues(time.Now)}}
 	if stock.rows == nil {
 		time.Sleep(time.Until(opening))
 		l.fill()
 	}
 	time.Sleep(time.Until(stock.at)) // the clock of a bubble begins anew
-	l = &lab{t: t, prompt: stock.prompt, meter: &meter{rows: stock.rows.Clone(), messages: memory.NewQueues(time.Now)}}
-	l.restart()
-	return l
+	return &lab{t: t, prompt: stock.prompt, meter: &meter{rows: stock.rows.Clone(), messages: memory.NewQueues(time.Now)}}
 }
 
 // fill makes the library.
