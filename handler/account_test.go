@@ -13,19 +13,26 @@ import (
 	"prompthub/internal/command"
 )
 
-// TestAccountMovesHouse takes an account from one service to another: the export there has the same
-// bytes, and whoever reads there sees what he saw here.
-func TestAccountMovesHouse(t *testing.T) {
+// twoHouses starts two services, and returns what runs a command as Ann, who moves from the one to
+// the other, and its output.
+func twoHouses(t *testing.T) (here, there string, do func(code int, args ...string) string) {
+	t.Helper()
 	clean(t)
 	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
-	_, here := startLocal(t, t.TempDir())
-	_, there := startLocal(t, t.TempDir())
-	do := func(code int, args ...string) string {
+	_, here = startLocal(t, t.TempDir())
+	_, there = startLocal(t, t.TempDir())
+	return here, there, func(code int, args ...string) string {
 		t.Helper()
 		got, out, errs := handler(t, append(args, "--user", "ann")...)
 		require.Equal(t, code, got, out+errs)
 		return out
 	}
+}
+
+// TestAccountMovesHouse takes an account from one service to another: the export there has the same
+// bytes, and whoever reads there sees what he saw here.
+func TestAccountMovesHouse(t *testing.T) {
+	here, there, do := twoHouses(t)
 	for _, text := range []string{"One {{a}}", "Two", "Three", "Four"} {
 		do(command.OK, "save", file(t, "x.md", text), "--name", "my/prompt", "--title", "Mine", "--message", "Because "+text, "--url", here, "--public")
 	}
@@ -71,16 +78,7 @@ func TestAccountMovesHouse(t *testing.T) {
 // TestLongHistoryMovesHouse: a history that is longer than what a request may send comes in
 // several, and is the same there.
 func TestLongHistoryMovesHouse(t *testing.T) {
-	clean(t)
-	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
-	_, here := startLocal(t, t.TempDir())
-	_, there := startLocal(t, t.TempDir())
-	do := func(code int, args ...string) string {
-		t.Helper()
-		got, out, errs := handler(t, append(args, "--user", "ann")...)
-		require.Equal(t, code, got, out+errs)
-		return out
-	}
+	here, there, do := twoHouses(t)
 	comment := strings.Repeat("# <a comment>\n", 17<<10)
 	for i := range 20 {
 		yml := fmt.Sprintf("name: long\nmessages:\n  - role: user\n    content: Version %d\n", i+1) + comment

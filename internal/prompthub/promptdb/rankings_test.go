@@ -92,7 +92,6 @@ func TestMovesPerThousandLikes(t *testing.T) {
 // from the first time that an id can have to the last, and that every key tells its prompt.
 func TestRankKeysKeepTheOrder(t *testing.T) {
 	t.Parallel()
-	db := promptdb.New(promptdb.Config{Tables: promptdb.DefaultTables()})
 	draw := func(t *rapid.T, name string) prompt.Prompt {
 		at := time.UnixMilli(rapid.OneOf(rapid.Int64Range(0, 253402300799999), rapid.Int64Range(1.7e12, 1.8e12)).Draw(t, name+" made"))
 		votes := rapid.OneOf(rapid.Int32Range(0, 5), rapid.Int32Range(0, 1<<30))
@@ -102,21 +101,22 @@ func TestRankKeysKeepTheOrder(t *testing.T) {
 		a, b := draw(t, "a"), draw(t, "b")
 		hotA, bestA := rankKeys(t, a)
 		hotB, bestB := rankKeys(t, b)
-		for key, p := range map[table.Key]prompt.Prompt{hotA: a, hotB: b} {
-			require.Equal(t, p.ID, db.OwnerOf("PublicPromptsHotIndex", key))
-		}
-		for key, p := range map[table.Key]prompt.Prompt{bestA: a, bestB: b} {
-			require.Equal(t, p.ID, db.OwnerOf("PublicPromptsBestIndex", key))
-		}
-		if hotness(a) > hotness(b) {
-			require.Less(t, hotA.Row, hotB.Row)
-			require.LessOrEqual(t, hotA.Partition, hotB.Partition)
-		}
-		if a.ID != b.ID && better(a, b) < 0 {
-			require.Less(t, bestA.Row, bestB.Row)
-			require.LessOrEqual(t, bestA.Partition, bestB.Partition)
-		}
+		keysSort(t, "PublicPromptsHotIndex", []prompt.Prompt{a, b}, []table.Key{hotA, hotB}, hotness(a) > hotness(b))
+		keysSort(t, "PublicPromptsBestIndex", []prompt.Prompt{a, b}, []table.Key{bestA, bestB}, a.ID != b.ID && better(a, b) < 0)
 	})
+}
+
+// keysSort holds that the keys of two prompts tell whose they are, and that the first is the lesser
+// one where it is to be.
+func keysSort(t require.TestingT, name string, of []prompt.Prompt, keys []table.Key, ascending bool) {
+	db := promptdb.New(promptdb.Config{Tables: promptdb.DefaultTables()})
+	for i, p := range of {
+		require.Equal(t, p.ID, db.OwnerOf(name, keys[i]))
+	}
+	if ascending {
+		require.Less(t, keys[0].Row, keys[1].Row)
+		require.LessOrEqual(t, keys[0].Partition, keys[1].Partition)
+	}
 }
 
 // TestOrdersStayAsTimePasses walks all orders page by page, finds each public prompt once, and the
@@ -204,7 +204,6 @@ func TestTrendingKeys(t *testing.T) {
 // too, from the first vote that weighs to what clocks may say, and that every key tells its prompt.
 func TestTrendingKeysKeepTheOrder(t *testing.T) {
 	t.Parallel()
-	db := promptdb.New(promptdb.Config{Tables: promptdb.DefaultTables()})
 	draw := func(t *rapid.T, name string) prompt.Prompt {
 		p := withVotes(t, time.UnixMilli(rapid.Int64Range(1.7e12, 1.8e12).Draw(t, name+" made")), 0, 0)
 		for range rapid.IntRange(0, 6).Draw(t, name+" votes") {
@@ -215,13 +214,7 @@ func TestTrendingKeysKeepTheOrder(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t, "a"), draw(t, "b")
-		keyA, keyB := trendOf(t, a), trendOf(t, b)
-		require.Equal(t, a.ID, db.OwnerOf("PublicPromptsTrendingIndex", keyA))
-		require.Equal(t, b.ID, db.OwnerOf("PublicPromptsTrendingIndex", keyB))
-		if a.ID != b.ID && trendier(a, b) < 0 {
-			require.Less(t, keyA.Row, keyB.Row)
-			require.LessOrEqual(t, keyA.Partition, keyB.Partition)
-		}
+		keysSort(t, "PublicPromptsTrendingIndex", []prompt.Prompt{a, b}, []table.Key{trendOf(t, a), trendOf(t, b)}, a.ID != b.ID && trendier(a, b) < 0)
 	})
 }
 
