@@ -147,7 +147,7 @@ fuzz: ## fuzz each target for FUZZTIME
 	done
 
 soak: $(AZURITE_STAMP) ## load the program for SOAK (5m) under the test host on Azurite, with kills
-	E2E_FULL=1 SOAK=$(SOAK) EXPLORE_SCHEDULES=100000 EMBEDDED_KILL_ROUNDS=100 go test -timeout 60m -v -run 'TestSoak|TestExplore|Kill|Story|StorageFaults' ./internal/prompthub/e2e ./internal/prompthub/promptdb ./internal/embedded
+	E2E_FULL=1 SOAK=$(SOAK) EXPLORE_SCHEDULES=100000 EMBEDDED_KILL_ROUNDS=100 go test -timeout 60m -v -run 'TestSoak|TestExplore|Kill|Story|StorageFaults|ManySlow' ./internal/prompthub/e2e ./internal/prompthub/promptdb ./internal/embedded
 
 mutants: ## break the protocol on purpose: every break must make a test fail
 	go run ./internal/mutants
