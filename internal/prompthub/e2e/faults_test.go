@@ -141,15 +141,16 @@ func TestStorageFaults(t *testing.T) {
 		workers[i] = &worker{user: user{t: t, url: a.url(), name: fmt.Sprintf("worker %d", i), see: see}, rnd: rand.New(rand.NewPCG(uint64(i), 9)), all: workers}
 		wg.Go(func() { workers[i].work(ctx) })
 	}
+	under, away := loaded()
 	for _, fault := range faults {
 		f.set(fault.fault)
-		time.Sleep(2 * time.Second) // of load under this fault
+		time.Sleep(under) // this fault
 	}
 	f.set(nil)
 	f.away.Store(true)
-	time.Sleep(awayFor()) // without storage
+	time.Sleep(away) // without storage
 	f.away.Store(false)
-	time.Sleep(2 * time.Second) // and after
+	time.Sleep(under) // nothing of the kind
 	cancel()
 	wg.Wait()
 	done()
@@ -176,12 +177,12 @@ func TestStorageFaults(t *testing.T) {
 	}
 }
 
-// awayFor is how long the storage is away: a minute where E2E_FULL is set.
-func awayFor() time.Duration {
+// loaded is how long there is load under each fault, and while the storage is away.
+func loaded() (under, away time.Duration) {
 	if full() {
-		return time.Minute
+		return 2 * time.Second, time.Minute
 	}
-	return 5 * time.Second
+	return time.Second, 5 * time.Second
 }
 
 // residentKiB returns how much memory the handler has that was started with a setting.

@@ -28,11 +28,12 @@ type size struct {
 	crowd   int // of voters on one prompt
 	atOnce  int // votes on their way
 	between int // prompts made and deleted while paging
+	alive   int // votes answered before a kill
 }
 
 var (
-	whole = size{rows: 0, votes: 5000, voters: 200, crowd: 500, atOnce: 32, between: 40}
-	small = size{rows: 80, votes: 200, voters: 40, crowd: 60, atOnce: 8, between: 10}
+	whole = size{rows: 0, votes: 5000, voters: 200, crowd: 500, atOnce: 32, between: 40, alive: 50}
+	small = size{rows: 40, votes: 100, voters: 20, crowd: 40, atOnce: 8, between: 5, alive: 20}
 )
 
 // onAzurite is how much is done there: everything where E2E_FULL is set.
@@ -55,7 +56,7 @@ func TestStoryOnAzurite(t *testing.T) {
 
 func TestStoryUnderTheHost(t *testing.T) {
 	t.Parallel()
-	faults := functiontest.Faults{Seed: 1, Duplicates: 0.05, Hold: 300 * time.Millisecond}
+	faults := functiontest.Faults{Seed: 1, Duplicates: 0.1, Hold: 300 * time.Millisecond}
 	story(t, workOnAzurite(t), func() app { return startHosted(t, faults) }, onAzurite())
 }
 
