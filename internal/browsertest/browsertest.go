@@ -276,7 +276,7 @@ func (p *Tab) Press(keys string) *Tab {
 // longer than most steps.
 func (p *Tab) Shot(name string) *Tab {
 	p.T.Helper()
-	if keep := flag.Lookup("test.artifacts"); keep == nil || keep.Value.String() != "true" {
+	if !keepsPictures() {
 		return p
 	}
 	png, err := chromedp.Run(p.Context, chromedp.CaptureScreenshot())
@@ -284,6 +284,23 @@ func (p *Tab) Shot(name string) *Tab {
 	name = strings.ReplaceAll(p.V.Name+" "+name, " ", "-") + ".png"
 	require.NoError(p.T, os.WriteFile(filepath.Join(p.T.(*testing.T).ArtifactDir(), name), png, 0o600))
 	return p
+}
+
+// Shots keeps a picture in each scheme, where one asks for that, and goes on in the dark if so.
+func (p *Tab) Shots(name string) {
+	p.T.Helper()
+	if !keepsPictures() {
+		return
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		p.Scheme(scheme)
+		p.Shot(name + " " + scheme)
+	}
+}
+
+func keepsPictures() bool {
+	keep := flag.Lookup("test.artifacts")
+	return keep != nil && keep.Value.String() == "true"
 }
 
 // Scheme sets whether the browser prefers light or dark. It is to show that at once.
