@@ -209,7 +209,7 @@ func startHosted(t testing.TB, faults functiontest.Faults) *hosted {
 func hostOn(t testing.TB, vars []string, faults functiontest.Faults) *hosted {
 	t.Helper()
 	env := append(os.Environ(), vars...)
-	env = append(env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:00.2")
+	env = append(env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:01")
 	h := &hosted{vars: vars, Host: functiontest.Start(t, functiontest.Options{
 		AppRoot: appRoot(t), Env: env, Queues: openAzure(t, vars, true).Queues, Lock: 30 * time.Second, Faults: faults,
 	})}
