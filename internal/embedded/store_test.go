@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -184,42 +185,46 @@ func TestGroup(t *testing.T) {
 // While one transaction holds the file, writers queue up; then one more carries all.
 func TestWaitingWritesShareOneTransaction(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
-	var id int
-	block, entered := make(chan struct{}), make(chan struct{})
-	results := make(chan error)
-	go func() {
-		results <- s.update(t.Context(), func(tx *bbolt.Tx) (func() error, error) {
-			id = tx.ID()
-			close(entered)
-			<-block
-			return func() error { return nil }, nil
-		})
-	}()
-	<-entered
-	const n = 50
-	for i := range n {
+	synctest.Test(t, func(t *testing.T) { // where all can be waited for until they wait
+		s := newStore(t)
+		require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+		_, err := s.Tables.Write(t.Context(), "Rows", insert("p", "first")) // which learns the names of properties
+		require.NoError(t, err)
+		var id int
+		block := make(chan struct{})
+		results := make(chan error)
 		go func() {
-			_, err := s.Tables.Write(t.Context(), "Rows", insert("p", fmt.Sprint(i)))
+			results <- s.update(t.Context(), func(tx *bbolt.Tx) (func() error, error) {
+				id = tx.ID()
+				<-block
+				return func() error { return nil }, nil
+			})
+		}()
+		synctest.Wait()
+		const n = 50
+		for i := range n {
+			go func() {
+				_, err := s.Tables.Write(t.Context(), "Rows", insert("p", fmt.Sprint(i)))
+				results <- err
+			}()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, err := s.Tables.Write(ctx, "Rows", insert("p", "left"))
 			results <- err
 		}()
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		_, err := s.Tables.Write(ctx, "Rows", insert("p", "left"))
-		results <- err
-	}()
-	cancel()
-	require.ErrorIs(t, <-results, context.Canceled, "a caller need not wait")
-	close(block)
-	for range n + 1 {
-		require.NoError(t, <-results)
-	}
-	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
-		require.Less(t, tx.ID()-id, n/2, "transactions of %d writes", n)
-		return nil
-	}))
+		synctest.Wait()
+		cancel()
+		require.ErrorIs(t, <-results, context.Canceled, "a caller need not wait")
+		close(block)
+		for range n + 1 {
+			require.NoError(t, <-results)
+		}
+		require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
+			require.Equal(t, id+1, tx.ID(), "of the transaction of %d writes", n)
+			return nil
+		}))
+	})
 }
 
 func TestMergeKeepsRowWithinLimits(t *testing.T) {
