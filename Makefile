@@ -61,7 +61,7 @@ install: ## build the program under the name of the application, and put it into
 LINKED := -ldflags='-s -w' -vet=off
 TEST := go test -count=1 -timeout 20m $(LINKED)
 DEADLINES := ./handler ./internal/azure ./internal/azurite ./internal/infra ./internal/prompthub/clients
-LONGEST := ./internal/prompthub/bench ./internal/prompthub/promptdb ./internal/prompthub/api
+LONGEST := ./internal/prompthub/bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/api ./internal/prompthub/prompt
 OTHERS = $(LONGEST) $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(patsubst ./%,-e prompthub/%,$(DEADLINES) $(LONGEST)))
 test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
@@ -69,7 +69,7 @@ test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP
 	  $(TEST) -parallel 32 ./internal/prompthub/e2e || status=$$?; \
 	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) || status=$$?; \
 	  exit $$status; } & waiting=$$!; status=0; \
-	nice -n 10 $(TEST) -p $$(($(PROCESSORS)+1)) -parallel 8 $(OTHERS) || status=$$?; \
+	nice -n 10 $(TEST) -p $(PROCESSORS) -parallel 8 $(OTHERS) || status=$$?; \
 	wait $$waiting || status=$$?; exit $$status
 	cd $(INFRA) && go vet . && go test -count=1 .
 	cd $(DOTPROMPT) && go vet . && go test -count=1 .
