@@ -40,7 +40,7 @@ func liked(a, b prompt.Prompt) int { return cmp.Or(cmp.Compare(b.Score(), a.Scor
 func hotter(a, b prompt.Prompt) int { return cmp.Or(cmp.Compare(hotness(b), hotness(a)), newer(a, b)) }
 
 func hotness(p prompt.Prompt) int64 {
-	score := float64(p.Likes - p.Dislikes)
+	score := float64(p.Score())
 	decades := math.Log10(max(math.Abs(score), 1))
 	if score < 0 {
 		decades = -decades
@@ -50,7 +50,7 @@ func hotness(p prompt.Prompt) int64 {
 
 func better(a, b prompt.Prompt) int {
 	few := func(p prompt.Prompt) int {
-		if p.Likes+p.Dislikes < 3 {
+		if int64(p.Likes)+int64(p.Dislikes) < 3 {
 			return 1
 		}
 		return 0
@@ -65,13 +65,32 @@ func better(a, b prompt.Prompt) int {
 	return cmp.Or(cmp.Compare(percent(b), percent(a)), newer(a, b))
 }
 
-// trendier is the order as the reader's guide tells it: a seventh of a unit is one place, the
-// others the side of 0 on which a prompt stands.
+// trendier is the order as the reader's guide tells it: by places, the newest first on each.
 func trendier(a, b prompt.Prompt) int {
-	place := func(p prompt.Prompt) float64 {
-		return math.Trunc(7*prompt.Trending(p.Tally) + math.Copysign(1e-5, prompt.Trending(p.Tally)))
+	return cmp.Or(cmp.Compare(trendPlace(b), trendPlace(a)), newer(a, b))
+}
+
+// trendPlace is the last of the days since the first that weighs whose like would not outweigh the
+// prompt's votes, or where these weigh less than none, of whose dislike.
+func trendPlace(p prompt.Prompt) int {
+	trending := prompt.Trending(p.Tally)
+	against, side := prompt.Dislike, 1
+	if trending < 0 {
+		against, side = prompt.Like, -1
 	}
-	return cmp.Or(cmp.Compare(place(b), place(a)), newer(a, b))
+	// As numbers round, this is that day or the one after. A vote of it against the others tells, and
+	// beyond the last day that weighs more than the one before, two of the week before.
+	const last = 4000 * 7
+	day := int(math.Round(math.Abs(prompt.TrendingPlaces * trending)))
+	beyond := max(day-last+6, 0) / 7
+	rest := p.Tally
+	for range 1 << beyond {
+		rest = rest.Add(prompt.Cast{}, cast(against, time.Unix(1704067200, 0).AddDate(0, 0, day-7*beyond)))
+	}
+	if day > 0 && rest.Weight != "" && strings.HasPrefix(string(rest.Weight), "-") == (side > 0) {
+		day--
+	}
+	return side * day
 }
 
 // ranked reads an order.
