@@ -197,6 +197,7 @@ func look(p *tab, s stop, source string) string {
 	} else {
 		opened, phone := p.V, variants[1]
 		phone.Height = opened.Height
+		browsertest.ColoursDiffer(p.Tab, s.name)
 		browsertest.AccessibleIn(p.Tab, source, s.name, "dark")
 		p.Resize(phone)
 		browsertest.AccessibleIn(p.Tab, source, s.name, "light")
