@@ -17,9 +17,8 @@ import (
 // vain; it shows none without having read the truth.
 
 // textJobs is how many texts an instance writes the rows of at once, and textParallel how many of
-// them, so that all rows of a text are under way together. More jobs with fewer rows each would
-// have as many under way, and take turns with the writes that somebody waits for: with 24 of 32
-// rows, 16 callers that created prompts had 630 a second, with these 820.
+// their rows, which are all of a text. More jobs with fewer rows each have as many rows under way
+// and take turns with the writes that somebody waits for (docs/performance.md has the figures).
 const (
 	textJobs     = 2
 	textParallel = prompt.MaxTextWords

@@ -65,10 +65,11 @@ func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
 	}
 	// one failure stops no other write: each row that is right is one less to mend
 	var g errgroup.Group
-	g.SetLimit(maxParallel)
+	limit := maxParallel
 	if which == theText {
-		g.SetLimit(textParallel)
+		limit = textParallel
 	}
+	g.SetLimit(limit)
 	for _, step := range plan(want, stale, db.moves) {
 		g.Go(func() error {
 			for _, ops := range step.batches {
