@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -80,8 +81,8 @@ func build(c Config) *handler {
 		c.MaxText = prompt.DefaultMaxText
 	}
 	d := &handler{Config: c, mux: http.NewServeMux()}
-	server := d.server()
-	d.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+	server := sync.OnceValue(d.server) // schemas of its tools take as long as all other routes
+	d.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server() }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
 		MaxRequestBodyBytes: door.BodyLimit(d.MaxText),
 		// behind the Functions host every request comes from this machine; auth.Dev has its own

@@ -108,7 +108,7 @@ func (s *web) render(r *request, status int, name, title string, body any) error
 // failure is an error page.
 func (s *web) write(r *request, status int, name, part string, data any) error {
 	var b bytes.Buffer
-	if err := s.templates[name].ExecuteTemplate(&b, part, data); err != nil {
+	if err := s.templates()[name].ExecuteTemplate(&b, part, data); err != nil {
 		return fmt.Errorf("render %s: %w", name, err)
 	}
 	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")

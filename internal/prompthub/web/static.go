@@ -25,8 +25,9 @@ var staticFiles embed.FS
 
 // An asset is a file that pages load. Its name holds a hash of its bytes, so it never changes.
 type asset struct {
-	mime        string
-	plain, gzip []byte
+	mime  string
+	plain []byte
+	gzip  func() []byte // made for the first who takes it
 }
 
 // A static is all assets.
@@ -62,7 +63,7 @@ func (s *static) add(name string, body []byte) {
 	ext := path.Ext(name)
 	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
 	s.addresses[name] = Prefix + "/static/" + hashed
-	s.assets[hashed] = asset{mime.TypeByExtension(ext), body, compress(body, gzip.BestCompression)}
+	s.assets[hashed] = asset{mime.TypeByExtension(ext), body, sync.OnceValue(func() []byte { return compress(body, gzip.BestCompression) })}
 }
 
 // address returns where a file is served. It panics for a file that is not there: tests render
@@ -84,7 +85,7 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Type", a.mime)
-	send(w, r, http.StatusOK, a.plain, func() []byte { return a.gzip })
+	send(w, r, http.StatusOK, a.plain, a.gzip)
 }
 
 // send answers with a body, compressed where the client takes that. Compressing with what others

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"prompthub/internal/auth"
@@ -73,8 +74,8 @@ type Config struct {
 type web struct {
 	Config
 	mux       *http.ServeMux
-	patterns  []string // of the mux
-	templates map[string]*template.Template
+	patterns  []string                             // of the mux
+	templates func() map[string]*template.Template // parsed for the first who sees a page
 	static    *static
 	markdown  *markdown
 	painter   painter
@@ -117,7 +118,7 @@ func build(c Config) *web {
 	s := &web{
 		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: newMarkdown(),
 	}
-	s.templates = s.parse()
+	s.templates = sync.OnceValue(s.parse)
 	s.register("GET "+Prefix+"/static/{file}", http.HandlerFunc(s.static.serve))
 	s.lists()
 	s.prompts()
