@@ -3,14 +3,20 @@ const fs = require("fs");
 const net = require("net");
 
 // The port, which the table service does not tell where it was left to the system.
+let listens = false;
 const listen = net.Server.prototype.listen;
 net.Server.prototype.listen = function (...args) {
-  this.once("listening", () => console.log(`port=${this.address().port}.`));
+  this.once("listening", () => {
+    listens = true;
+    console.log(`port=${this.address().port}.`);
+  });
   return listen.apply(this, args);
 };
 
-// Standard input closes when the starter wants the end or has met its own.
+// Standard input closes when the starter wants the end or has met its own. Before a service listens
+// it has nothing to write, and does not hear SIGINT.
 process.stdin.on("data", () => {}).on("error", () => {}).on("close", () => {
+  if (!listens) process.exit(1);
   process.emit("SIGINT");
   setTimeout(() => process.exit(1), 10000).unref();
 });
