@@ -58,6 +58,9 @@ func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
 		return
 	}
 	distinct := map[uint64]bool{}
+	if testing.Short() {
+		n /= 4
+	}
 	if s := os.Getenv("EXPLORE_SCHEDULES"); s != "" {
 		var err error
 		n, err = strconv.ParseUint(s, 10, 64)

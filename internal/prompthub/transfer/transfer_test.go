@@ -219,12 +219,14 @@ func TestLimitsOfHistories(t *testing.T) {
 // them, which would take all memory. No other test runs beside it, whose memory would be counted.
 func TestManyDeleted(t *testing.T) {
 	s, _ := newService(t)
-	many := `{"name":"many","title":"T","tags":[],"visibility":"private","versions":[{"version":101,"text":"x"}`
+	var many strings.Builder
+	many.WriteString(`{"name":"many","title":"T","tags":[],"visibility":"private","versions":[{"version":101,"text":"x"}`)
 	for n := 202; n < 40_000*101; n += 101 {
-		many += fmt.Sprintf(`,{"version":%d,"text":"x"}`, n)
+		fmt.Fprintf(&many, `,{"version":%d,"text":"x"}`, n)
 	}
+	many.WriteString("]}\n")
 	before := allocated()
-	items := take(t, s, many+"]}\n", transfer.Options{File: "a.jsonl"})
+	items := take(t, s, many.String(), transfer.Options{File: "a.jsonl"})
 	require.Equal(t, "more than 100 versions were deleted", items[0].Reason)
 	require.Less(t, allocated()-before, uint64(256<<20))
 }
