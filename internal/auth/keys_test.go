@@ -26,6 +26,27 @@ func requireAway(t *testing.T, err error, retry time.Duration) {
 	require.Equal(t, retry, f.RetryAfter)
 }
 
+// isAway tells whether an error says what requireAway requires.
+func isAway(retry time.Duration) func(error) bool {
+	return func(err error) bool {
+		var f *fault.Error
+		return errors.As(err, &f) && f.Kind == fault.Unavailable && f.RetryAfter == retry
+	}
+}
+
+// await asks until the answer is right: the library gives a request that comes before it has put
+// the last fetch away the answer of that one.
+func await(t *testing.T, ask func() error, right func(error) bool) {
+	t.Helper()
+	var err error
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if err = ask(); right(err) {
+			return
+		}
+	}
+	require.Fail(t, "not answered so", "%+v", err)
+}
+
 // rotated returns a token of the second key, which comes later.
 func (i *issuer) rotated(c *clock) string {
 	return oidctest.SignIDToken(rsaKeys[1](), "rotated", "RS256", i.payload(c.now(), nil))
@@ -44,20 +65,21 @@ func TestJWTAway(t *testing.T) {
 				count = &i.fetches
 			}
 			token := i.token(c.now(), nil)
+			ask := func() error {
+				who, err := identify(with(token))
+				require.Equal(t, err == nil, who.Known())
+				return err
+			}
 			i.answers(path, status(http.StatusInternalServerError))
 			for n, retry := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-				_, err := identify(with(token))
-				requireAway(t, err, retry*time.Second)
+				await(t, ask, isAway(retry*time.Second))
 				c.advance(retry*time.Second - 1)
-				_, err = identify(with(token))
-				requireAway(t, err, 1)
+				await(t, ask, isAway(1))
 				require.EqualValues(t, n+1, count.Load())
 				c.advance(1)
 			}
 			i.answers(path, nil)
-			who, err := identify(with(token))
-			require.NoError(t, err)
-			require.True(t, who.Known())
+			await(t, ask, func(err error) bool { return err == nil })
 		})
 	}
 }
@@ -101,12 +123,11 @@ func TestJWTUnusable(t *testing.T) {
 				requireAway(t, err, time.Second)
 			}
 			i.answers(tt.path, nil)
-			// The library gives a request that comes at the end of a fetch the answer of that one.
-			require.Eventually(t, func() bool {
+			await(t, func() error {
 				c.advance(time.Second)
 				_, err := identify(with(token))
-				return err == nil
-			}, 5*time.Second, time.Millisecond)
+				return err
+			}, func(err error) bool { return err == nil })
 		})
 	}
 }
@@ -175,9 +196,10 @@ func TestJWTRotation(t *testing.T) {
 	require.Equal(t, fault.Unauthenticated, fault.Of(err), "fetched a moment ago")
 	require.EqualValues(t, 1, i.fetches.Load())
 	c.advance(10 * time.Second)
+	rotated := func() error { _, err := identify(with(i.rotated(c))); return err }
+	await(t, rotated, func(err error) bool { return err == nil })
 	for range 3 {
-		_, err = identify(with(i.rotated(c)))
-		require.NoError(t, err)
+		require.NoError(t, rotated())
 		_, err = identify(with(i.token(c.now(), nil)))
 		require.NoError(t, err)
 	}
