@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
@@ -18,33 +19,18 @@ import (
 )
 
 // requireAway checks that an issuer counts as away, and until when.
-func requireAway(t *testing.T, err error, retry time.Duration) {
-	t.Helper()
+func requireAway(t require.TestingT, err error, retry time.Duration) {
 	var f *fault.Error
 	require.True(t, errors.As(err, &f), "%v", err)
 	require.Equal(t, fault.Unavailable, f.Kind, "%v", err)
 	require.Equal(t, retry, f.RetryAfter)
 }
 
-// isAway tells whether an error says what requireAway requires.
-func isAway(retry time.Duration) func(error) bool {
-	return func(err error) bool {
-		var f *fault.Error
-		return errors.As(err, &f) && f.Kind == fault.Unavailable && f.RetryAfter == retry
-	}
-}
-
-// await asks until the answer is right: the library gives a request that comes before it has put
+// await repeats a check until it passes: the library gives a request that comes before it has put
 // the last fetch away the answer of that one.
-func await(t *testing.T, ask func() error, right func(error) bool) {
+func await(t *testing.T, check func(t require.TestingT)) {
 	t.Helper()
-	var err error
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if err = ask(); right(err) {
-			return
-		}
-	}
-	require.Fail(t, "not answered so", "%+v", err)
+	require.EventuallyWithT(t, func(c *assert.CollectT) { check(c) }, 5*time.Second, time.Millisecond)
 }
 
 // rotated returns a token of the second key, which comes later.
@@ -65,21 +51,26 @@ func TestJWTAway(t *testing.T) {
 				count = &i.fetches
 			}
 			token := i.token(c.now(), nil)
-			ask := func() error {
-				who, err := identify(with(token))
-				require.Equal(t, err == nil, who.Known())
-				return err
+			away := func(retry time.Duration) {
+				await(t, func(t require.TestingT) {
+					_, err := identify(with(token))
+					requireAway(t, err, retry)
+				})
 			}
 			i.answers(path, status(http.StatusInternalServerError))
 			for n, retry := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-				await(t, ask, isAway(retry*time.Second))
+				away(retry * time.Second)
 				c.advance(retry*time.Second - 1)
-				await(t, ask, isAway(1))
+				away(1)
 				require.EqualValues(t, n+1, count.Load())
 				c.advance(1)
 			}
 			i.answers(path, nil)
-			await(t, ask, func(err error) bool { return err == nil })
+			await(t, func(t require.TestingT) {
+				who, err := identify(with(token))
+				require.NoError(t, err)
+				require.True(t, who.Known())
+			})
 		})
 	}
 }
@@ -123,11 +114,11 @@ func TestJWTUnusable(t *testing.T) {
 				requireAway(t, err, time.Second)
 			}
 			i.answers(tt.path, nil)
-			await(t, func() error {
+			await(t, func(t require.TestingT) {
 				c.advance(time.Second)
 				_, err := identify(with(token))
-				return err
-			}, func(err error) bool { return err == nil })
+				require.NoError(t, err)
+			})
 		})
 	}
 }
@@ -197,7 +188,7 @@ func TestJWTRotation(t *testing.T) {
 	require.EqualValues(t, 1, i.fetches.Load())
 	c.advance(10 * time.Second)
 	rotated := func() error { _, err := identify(with(i.rotated(c))); return err }
-	await(t, rotated, func(err error) bool { return err == nil })
+	await(t, func(t require.TestingT) { require.NoError(t, rotated()) })
 	for range 3 {
 		require.NoError(t, rotated())
 		_, err = identify(with(i.token(c.now(), nil)))

@@ -26,7 +26,7 @@ func (h *Host) count(text string) int {
 func printed(t *testing.T, h *Host, n int, text string) {
 	t.Helper()
 	eventually(t, func() bool { return h.count(text) >= n })
-	require.Equal(t, n, h.count(text))
+	require.Equal(t, n, h.count(text), "%v", h.Logs())
 }
 
 func status(t *testing.T, h *Host, path string) int {
@@ -53,7 +53,7 @@ func TestStart(t *testing.T) {
 	h := up(t, app, Options{})
 	// started in the root of the application, with its settings, arguments joined without quotes
 	printed(t, h, 1, "hello from "+filepath.Base(h.app.root)+" two words --x=two,words")
-	eventually(t, func() bool { return h.count("a Warning") == 1 })
+	printed(t, h, 1, "a Warning")
 	require.Contains(t, h.Logs(), Line{slog.LevelWarn, "a Warning"})
 	h.Stop()
 	require.Contains(t, h.Logs(), Line{slog.LevelError, "no end of line"})
@@ -86,7 +86,7 @@ func TestCrashRestarts(t *testing.T) {
 	printed(t, h, 3, "hello")
 	exit(t, h, 7)
 	eventually(t, func() bool { return status(t, h, "/api/x") == http.StatusServiceUnavailable })
-	printed(t, h, 3, "hello")
+	printed(t, h, 3, "hello") // three errors stop the application
 }
 
 func TestExitZeroIsFinal(t *testing.T) {
@@ -151,5 +151,5 @@ func TestFunctionTimeoutRestartsHandler(t *testing.T) {
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, http.StatusInternalServerError, res.StatusCode)
 	require.ErrorIs(t, h.Invocations()[0].Err, errTimeout)
-	eventually(t, func() bool { return h.count("hello") == 2 })
+	printed(t, h, 2, "hello")
 }

@@ -57,7 +57,6 @@ func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
 		require.Empty(t, e.problem, "seed %d", seed)
 		return
 	}
-	distinct := map[uint64]bool{}
 	if testing.Short() {
 		n /= 4
 	}
@@ -66,6 +65,7 @@ func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
 		n, err = strconv.ParseUint(s, 10, 64)
 		require.NoError(t, err)
 	}
+	distinct := map[uint64]bool{}
 	crashed, lost, held := 0, 0, 0
 	for seed := range n {
 		e := explore(t, seed, begin, promptdb.Times{}, false)

@@ -85,7 +85,7 @@ func trendPlace(p prompt.Prompt) int {
 	beyond := max(day-last+6, 0) / 7
 	rest := p.Tally
 	for range 1 << beyond {
-		rest = rest.Add(prompt.Cast{}, cast(against, time.Unix(1704067200, 0).AddDate(0, 0, day-7*beyond)))
+		rest = rest.Add(prompt.Cast{}, cast(against, time.Unix(1704067200, 0).UTC().AddDate(0, 0, day-7*beyond)))
 	}
 	if day > 0 && rest.Weight != "" && strings.HasPrefix(string(rest.Weight), "-") == (side > 0) {
 		day--
