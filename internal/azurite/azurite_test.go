@@ -71,8 +71,11 @@ func TestRunAndStop(t *testing.T) {
 
 func TestRunOnFixedPortInUse(t *testing.T) {
 	t.Parallel()
-	first := run(t, Options{})
-	_, err := Run(t.Context(), Options{Ports: Ports{Queue: first.Ports.Queue}})
+	installed(t)
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer other.Close()
+	_, err = Run(t.Context(), Options{Ports: Ports{Queue: other.Addr().(*net.TCPAddr).Port}})
 	require.ErrorContains(t, err, "EADDRINUSE")
 }
 
