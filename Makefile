@@ -57,11 +57,12 @@ install: ## build the program under the name of the application, and put it into
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
 # of the built program, and after them those with deadlines of other programs, mostly wait, so all others run beside them,
 # with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers. What takes longest begins first.
-# To link every test with what debuggers need would take as long as some packages. Nobody needs the memory that
-# collecting it less often costs; the built program, which inherits the setting, is tested with its own.
+# To link every test with what debuggers need would take as long as some packages.
+LINKED := -ldflags='-s -w' -vet=off
+# Tests and the compiler collect their garbage a quarter as often, which costs memory that nobody needs. Not where
+# PromptHub itself is started, which would inherit that.
 SPARING := 400
 quick race deep formats search mutants: export GOGC := $(SPARING)
-LINKED := -ldflags='-s -w' -vet=off
 TEST := go test -count=1 -timeout 20m $(LINKED)
 DEADLINES := ./handler ./internal/azure ./internal/azurite ./internal/infra ./internal/prompthub/clients
 LONGEST := ./internal/prompthub/bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/api ./internal/prompthub/prompt
@@ -77,6 +78,7 @@ test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP
 	cd $(INFRA) && go vet . && go test -count=1 .
 	cd $(DOTPROMPT) && go vet . && go test -count=1 .
 
+# Twice as many packages as processors, as some mostly wait.
 quick: ## after each edit: vet, and the tests of what changed that need nothing but Go
 	go vet ./...
 	go test -short -p $$((2 * $(PROCESSORS))) $(LINKED) ./...
