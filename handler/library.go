@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -56,6 +57,18 @@ func (v values) Set(s string) error {
 	}
 	v[name] = value
 	return nil
+}
+
+// limitFlag is the flag --limit, of as many as a page has at most.
+func limitFlag(flags *flag.FlagSet, what string) *int {
+	limit := 20
+	flags.Func("limit", "most `"+what+"`, up to 100 (default 20)", func(s string) (err error) {
+		if limit, err = strconv.Atoi(s); err != nil || limit < 1 || limit > 100 {
+			return errors.New("want a number from 1 to 100")
+		}
+		return nil
+	})
+	return &limit
 }
 
 // asking returns a command that calls a service.
@@ -140,7 +153,7 @@ func searchCommand() command.Command {
 		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the newest\nfirst; without a word, the newest. With --in title they are looked for in titles alone, as they always are among my own prompts.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
-		limit := flags.Int("limit", 20, "most prompts, up to 100")
+		limit := limitFlag(flags, "prompts")
 		in := ""
 		flags.Func("in", "`where` the words are looked for: text, which is titles and texts (without --in too), or title", func(s string) error {
 			if in = s; s != "text" && s != "title" {
@@ -179,7 +192,7 @@ func searchCommand() command.Command {
 func saveCommand() command.Command {
 	return asking(command.Command{
 		Name: "save", Args: []string{"FILE"}, Short: "make a file the text of a prompt: a new one, or a new version of one",
-		Long: "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.",
+		Long: "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.\nA name with @ is refused: other commands read a label or a version behind it.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		var s format.Document
 		flags.StringVar(&s.Name, "name", "", "`name` of the prompt")
@@ -200,6 +213,9 @@ func saveCommand() command.Command {
 			}
 			if s.Name == "" {
 				return command.UsageError("save: a text from standard input needs a --name")
+			}
+			if strings.Contains(s.Name, "@") {
+				return command.UsageError(fmt.Sprintf("save: other commands would read what follows @ in %q as a label or a version: give a --name without it", s.Name))
 			}
 			if *public {
 				s.Visibility = string(prompt.Public)
@@ -228,7 +244,7 @@ func versionsCommand() command.Command {
 		Name: "versions", Args: []string{"NAME"}, Short: "list the versions of a prompt and their labels",
 		Long: "Lists the versions of a prompt, the newest first, with their labels and why they were made." + nameHelp,
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
-		limit := flags.Int("limit", 20, "most versions, up to 100")
+		limit := limitFlag(flags, "versions")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			r, err := ref(args[0])
 			if err != nil {

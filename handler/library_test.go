@@ -8,9 +8,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/command"
@@ -127,6 +129,43 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Failed, "there is no such", "get", "greeting") // the token goes nowhere else
 	require.NoError(t, os.Chmod(config, 0o644))
 	fails(command.Failed, "chmod 600", "get", "greeting")
+}
+
+// TestSaveKeepsToTheName: a name that is only the slug of another prompt is not that prompt's, and
+// one that no other command can be given is refused.
+func TestSaveKeepsToTheName(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	run := func(want int, said string, args ...string) {
+		t.Helper()
+		code, out, errs := handler(t, append(args, "--url", url, "--user", "ann")...)
+		require.Equal(t, want, code, out+errs)
+		require.Contains(t, out+errs, said)
+	}
+	run(command.OK, "support/reply@1 created", "save", file(t, "a.md", "One"), "--name", "support/reply")
+	run(command.Failed, `"support-reply" is another way to name your prompt "support/reply"`, "save", file(t, "b.md", "Two"), "--name", "support-reply")
+	run(command.OK, "One", "get", "support-reply")
+	run(command.OK, "support/reply@2 updated", "save", file(t, "c.md", "Two"), "--name", " support/reply ")
+	run(command.Usage, `"reply@work" as a label or a version`, "save", file(t, "reply@work.md", "Three"))
+	run(command.Usage, "want a number from 1 to 100", "search", "--limit", "101")
+	run(command.Usage, "want a number from 1 to 100", "versions", "support/reply", "--limit", "0")
+}
+
+// TestSavesAtOnce: each of many who save a prompt at the same time adds a version to it.
+func TestSavesAtOnce(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	var wg sync.WaitGroup
+	for i := range 4 {
+		text := file(t, "race.md", fmt.Sprintf("Text %d", i))
+		wg.Go(func() {
+			code, _, errs := handler(t, "save", text, "--url", url, "--user", "ann")
+			assert.Equal(t, command.OK, code, errs)
+		})
+	}
+	wg.Wait()
+	_, out, errs := handler(t, "versions", "race", "--url", url, "--user", "ann")
+	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 4, errs)
 }
 
 // TestExportCarriesVersions: what is exported and imported elsewhere has the same versions, labels,

@@ -91,7 +91,7 @@ Exit codes:
   3  import, pull or push went through and left something alone; diff of a folder found differences
 
 Commands that call a service take its address and a token from --url and --token, from PROMPTHUB_URL and PROMPTHUB_TOKEN, or
-from the file that PROMPTHUB_CONFIG names; see "get -h".
+from the file that PROMPTHUB_CONFIG names; see "get -h". Only health, which asks the one of its own machine, takes --url alone.
 
 Settings are environment variables. Those that matter most:
   AUTH_MODE            how callers are identified: easyauth, jwt, oidc or dev; "local" takes dev where it is

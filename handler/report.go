@@ -56,7 +56,7 @@ func (r *report) end(dryRun bool) {
 			fmt.Fprintf(r.out, "and %d more rejected: %s\n", more, reason)
 		}
 	}
-	r.tellLong()
+	r.tellLong(dryRun)
 	word := "created"
 	if dryRun {
 		word = "would create"
@@ -69,7 +69,7 @@ func (r *report) end(dryRun bool) {
 }
 
 // tellLong says how many of the texts that are too long a higher limit would take.
-func (r *report) tellLong() {
+func (r *report) tellLong(dryRun bool) {
 	if len(r.long) == 0 {
 		return
 	}
@@ -77,4 +77,7 @@ func (r *report) tellLong() {
 	limit := min(r.long[len(r.long)-1], prompt.LimitMaxText)
 	n, _ := slices.BinarySearch(r.long, limit+1)
 	fmt.Fprintf(r.out, "%d rows have texts that are too long; a service with MAX_TEXT=%d would take %d of them\n", len(r.long), limit, n)
+	if dryRun {
+		fmt.Fprintln(r.out, "a dry run asks no service how long a text may be: set MAX_TEXT to what yours allows")
+	}
 }

@@ -86,7 +86,7 @@ imported again: what was created from it before is unchanged.`,
 			c.syntax = syntaxFlag(flags, "in which placeholders are written anew, such as {x} of an f-string, which is not filled in here; files are kept as they are", format.Imported()...)
 			flags.BoolVar(&c.account, "account", false, "FILE is what export --account wrote: make its prompts with all their versions and labels")
 			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title")
-			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules (with the limit in MAX_TEXT) and send nothing; tags are not looked up")
+			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules and send nothing; the service is not asked: texts have the limit in MAX_TEXT here, and tags are not looked up")
 			return c.run
 		},
 	}

@@ -99,7 +99,7 @@ func (c *Client) Updater() Maker {
 				return outcome, err
 			}
 		}
-		_, outcome, err := c.Save(ctx, row.Document)
+		_, outcome, err := c.save(ctx, row.Document, true)
 		if refused(err, false) {
 			return Rejected, err
 		}

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
@@ -153,9 +155,36 @@ func (f Found) Document() (d format.Document, err error) {
 	return d.Authored(), nil
 }
 
+// saveTries is how often Save looks again at a prompt that others save meanwhile.
+const saveTries = 10
+
 // Save makes the caller's prompt of a name be what a document says, but for what that does not say:
-// a new prompt, a new version of the one that there is, or neither where it has that content.
+// a new prompt, a new version of the one that there is, or neither where it has that content. What
+// others save at the same time becomes a version before or after it.
 func (c *Client) Save(ctx context.Context, d format.Document) (Found, Outcome, error) {
+	return c.save(ctx, d, false)
+}
+
+// save does that. Files of some programs, as skills, have the slug of a prompt for its name.
+func (c *Client) save(ctx context.Context, d format.Document, orSlug bool) (now Found, outcome Outcome, err error) {
+	for range saveTries {
+		now, outcome, err = c.saveOnce(ctx, d, orSlug)
+		if !isStatus(err, http.StatusPreconditionFailed) && !nameTaken(err) {
+			break
+		}
+	}
+	return now, outcome, err
+}
+
+// nameTaken reports whether a prompt that was not there could not be made, as one of its name was
+// made meanwhile.
+func nameTaken(err error) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Status == http.StatusConflict && slices.ContainsFunc(p.Errors, func(r Rule) bool { return r.Location == "body.name" })
+}
+
+func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (Found, Outcome, error) {
+	d.Name = strings.TrimSpace(d.Name) // as the service does
 	was, err := c.found(ctx, prompt.Ref{Name: d.Name})
 	if isStatus(err, http.StatusNotFound) {
 		made, err := c.Add(ctx, d)
@@ -163,6 +192,11 @@ func (c *Client) Save(ctx context.Context, d format.Document) (Found, Outcome, e
 	}
 	if err != nil {
 		return was, Rejected, err
+	}
+	if was.Name != d.Name && !orSlug {
+		return was, Rejected, &Problem{
+			Status: http.StatusConflict, Title: fmt.Sprintf("%q is another way to name your prompt %q: save to that name, or take one that none of your prompts has", d.Name, was.Name),
+		}
 	}
 	if is, err := was.Document(); err != nil || len(is.Messages) > 0 && len(d.Messages) == 0 {
 		return was, Rejected, cmp.Or[error](err, &Problem{

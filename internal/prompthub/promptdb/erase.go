@@ -32,6 +32,17 @@ func (db *DB) Erasure(ctx context.Context, user prompt.UserID) (time.Time, error
 	return mark.Props.Get("EraseAt").Time(), nil
 }
 
+// Holds reports whether anything is stored under the id of a user. What others' rows say of him, as
+// who hid a prompt, is not looked for.
+func (db *DB) Holds(ctx context.Context, user prompt.UserID) (bool, error) {
+	for _, name := range []string{db.t.Users, db.t.Prompts, db.t.VotesByVoter, db.t.AccessTokens, db.t.Favorites} {
+		for _, err := range table.All(ctx, db.store, name, table.Range{Partition: userPart(user)}) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // EraseAt has the account of a user erased at a time, or when it was to be erased already, and
 // returns when that is.
 func (db *DB) EraseAt(ctx context.Context, user prompt.UserID, at time.Time) (time.Time, error) {
