@@ -11,6 +11,7 @@ type Progress struct {
 	w        io.Writer
 	what     string
 	total    int // 0: not known
+	told     int
 	terminal bool
 }
 
@@ -31,12 +32,19 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// At takes note of how many there are so far.
+// At takes note of how many there are so far, which need not be one more than before.
 func (p *Progress) At(n int) {
-	switch {
-	case p.terminal && n%(everyLine/10) == 0:
+	every := everyLine
+	if p.terminal {
+		every /= 10
+	}
+	if n/every == p.told/every {
+		return
+	}
+	p.told = n
+	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s", p.text(n))
-	case !p.terminal && n%everyLine == 0:
+	} else {
 		fmt.Fprintln(p.w, p.text(n))
 	}
 }

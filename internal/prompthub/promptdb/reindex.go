@@ -18,11 +18,11 @@ import (
 // tallies, and votes on prompts that do not exist. The latter it removes where it is to remove
 // orphans.
 func (db *DB) Reindex(ctx context.Context, orphans bool, report func(Difference), progress func(prompts int)) (int, error) {
-	r := reindexing{db: db, orphans: orphans, report: report}
+	r := reindexing{db: db, orphans: orphans, report: report, progress: progress}
+	count := counter{tell: func(int) {}} // of rows: what is told is prompts
 	for i, p := range db.parts(everyPrompt) {
-		count := counter{tell: func(int) {}}
 		if i == 0 { // the truth rows come first: the rest is compared with what has been written
-			p.page, count.tell = r.truth, progress
+			p.page = r.truth
 		}
 		if err := db.checkAll(ctx, p, &count, func(d Difference) error { return r.settle(ctx, d) }); err != nil {
 			return r.prompts, err
@@ -38,6 +38,7 @@ type reindexing struct {
 	db       *DB
 	orphans  bool
 	report   func(Difference)
+	progress func(prompts int)
 	prompts  int
 	unjudged bool // a truth row cannot be read, or is newer
 	failed   failures
@@ -67,6 +68,7 @@ func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found
 		}
 		if !strings.HasPrefix(row.Row, "!") {
 			r.prompts++
+			r.progress(r.prompts)
 		}
 	}
 	for _, d := range found {

@@ -30,8 +30,10 @@ func (w *world) backedUp() (*bytes.Buffer, []string) {
 func (w *world) reindex(orphans bool) []string {
 	w.t.Helper()
 	left := []string{}
-	_, err := w.Reindex(w.t.Context(), orphans, func(d promptdb.Difference) { left = append(left, d.String()) }, func(int) {})
+	told := 0
+	n, err := w.Reindex(w.t.Context(), orphans, func(d promptdb.Difference) { left = append(left, d.String()) }, func(prompts int) { told = prompts })
 	require.NoError(w.t, err)
+	require.Equal(w.t, n, told)
 	return left
 }
 
