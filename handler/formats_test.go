@@ -78,7 +78,7 @@ func TestFormatsStory(t *testing.T) {
 	require.Equal(t, skill, string(written), "as it was, with what only its format knows")
 	code, _, errs = handler(t, "export", "--format", "skill", "--to", to, "--user", "ann")
 	require.Equal(t, command.Failed, code)
-	require.Contains(t, errs, "exists")
+	require.Contains(t, errs, "is there already and stays: name another folder")
 	code, _, _ = handler(t, "export", "--format", "skill")
 	require.Equal(t, command.Usage, code)
 

@@ -51,7 +51,7 @@ func TestUsageErrors(t *testing.T) {
 		{"two files", []string{"import", "a", "b"}, "want handler import [flags] FILE"},
 		{"an argument too many", []string{"verify", "x"}, "want handler verify [flags]"},
 		{"address without port", []string{"local", "--addr", "localhost"}, "missing port"},
-		{"url without scheme", []string{"export", "--url", "localhost:1"}, `--url: "localhost:1" is not an http or https address`},
+		{"url without scheme", []string{"export", "--url", "localhost:1"}, `--url or PROMPTHUB_URL: "localhost:1" is not an http or https address`},
 		{"user and token", []string{"export", "--user", "a", "--token", "b"}, "exclude each other"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

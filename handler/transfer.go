@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -46,7 +47,7 @@ func (c *caller) client() (*client.Client, error) {
 	}
 	made, err := client.New(client.Config{URL: c.url, User: c.user, Token: c.token})
 	if err != nil {
-		return nil, command.UsageError("--url: " + err.Error())
+		return nil, command.UsageError("--url or PROMPTHUB_URL: " + err.Error())
 	}
 	return made, nil
 }
@@ -198,8 +199,8 @@ func exportCommand() command.Command {
 	return command.Command{
 		Name: "export", Short: "write the caller's own prompts as JSON Lines, or as files of another program, by the API",
 		Long: `Writes the caller's own prompts, newest first, one JSON object on a line, with all versions and labels. import reads them. With --format
-and --to it writes a file for each prompt instead, and says on standard error what such files cannot hold; files that are
-there already are not overwritten. With --account it writes the profile, each prompt with all its versions and labels, and votes,
+and --to it writes a file for each prompt instead, and says on standard error what such files cannot hold; at a file that is
+there already it stops. With --account it writes the profile, each prompt with all its versions and labels, and votes,
 which import --account takes in, on another service too: the export there has the same bytes. Numbers of versions stay;
 times and ids are each service's own.`,
 		Setup: func(flags *flag.FlagSet) command.Action {
@@ -337,6 +338,9 @@ func (as writing) save(ctx context.Context, std command.Streams, remote *client.
 		return err
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already and stays: name another folder", name)
+	}
 	if err != nil {
 		return err
 	}
