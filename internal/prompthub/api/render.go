@@ -85,8 +85,10 @@ func (a *api) renderPrompt(ctx context.Context, c call, in *renderInput) (*rende
 	if err != nil {
 		return nil, err
 	}
-	out := &renderOutput{Rendered{Text: r.Text, Version: r.Version}}
-	_, out.Body.Messages, _, _ = encodeContent(r.Content)
+	out := &renderOutput{Rendered{Version: r.Version}}
+	if _, out.Body.Messages, _, _ = encodeContent(r.Content); out.Body.Messages == nil {
+		out.Body.Text = &r.Text // an empty one too
+	}
 	return out, nil
 }
 

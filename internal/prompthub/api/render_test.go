@@ -29,7 +29,7 @@ func TestRenderPrompt(t *testing.T) {
 	}
 	var got api.Rendered
 	render(`{"my name":"{{place}}","n":2.50,"place":true}`).is(http.StatusOK).into(&got)
-	require.Equal(t, "Dear {{place}}, 2.50 × warm from true.", got.Text)
+	require.Equal(t, "Dear {{place}}, 2.50 × warm from true.", *got.Text)
 	require.Equal(t, []string{"body.values.my_name", "body.values.place"}, render(`{"n":2}`).problem(422).locations())
 	require.Equal(t, []string{"body.values.tone", "body.values.x"}, render(`{"tone":"red","x":1,"my_name":"a","place":"b"}`).problem(422).locations())
 	for _, bad := range []string{`{"n":null}`, `{"n":[]}`, `{"n":{}}`, `[]`, `"x"`} {
@@ -61,12 +61,22 @@ func TestRenderChatAndVersions(t *testing.T) {
 	ann.do(http.MethodPost, path+"/render", `{"values":{"language":"Go","topic":"{{n}}"},"version":1}`).is(http.StatusOK).into(&got)
 	require.Equal(t, []api.Message{{Role: "system", Content: "You write in Go."}, {Placeholder: "history"}, {Role: "user", Content: "3 lines on {{n}}"}}, got.Messages)
 	require.EqualValues(t, 1, got.Version)
+	require.Nil(t, got.Text)
 	require.Equal(t, []string{"body.values.n"},
 		ann.do(http.MethodPost, path+"/render", `{"values":{"n":"many"},"version":1}`).problem(422).locations())
 	require.Equal(t, "You write in Go.\n\n4 lines on tea", ann.get(path+"/text?version=1&var.language=Go&var.n=4&var.topic=tea").is(http.StatusOK).body)
 	require.Equal(t, "Now 1.", ann.get(path+"/text?label=latest").is(http.StatusOK).body)
 	require.Equal(t, []string{"body.label"}, ann.do(http.MethodPost, path+"/render", `{"version":1,"label":"latest"}`).problem(422).locations())
 	ann.get(path + "/text?version=3").problem(404)
+}
+
+// A text that its values leave empty is one all the same.
+func TestRenderNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	path := "/api/v1/prompts/" + ann.write("Empty", "{{v}}").ID
+	require.JSONEq(t, `{"text":"","version":1}`, ann.do(http.MethodPost, path+"/render", `{"values":{"v":""}}`).is(http.StatusOK).body)
 }
 
 // What one request can have rendered is bounded, and so is what it is told.

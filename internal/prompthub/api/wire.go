@@ -126,7 +126,7 @@ type Filling struct {
 
 // A Rendered is a prompt with values in the places of its variables.
 type Rendered struct {
-	Text     string    `json:"text,omitempty" doc:"The text, at most four times as long as a text may be. Values stand in it as they were sent: a placeholder in a value is text" example:"Write to Ann."`
+	Text     *string   `json:"text,omitempty" doc:"The text, at most four times as long as a text may be. Values stand in it as they were sent: a placeholder in a value is text" example:"Write to Ann."`
 	Messages []Message `json:"messages,omitempty" doc:"Those of a chat, instead" example:"[{\"role\":\"user\",\"content\":\"Write to Ann.\"}]"`
 	Version  int64     `json:"version" doc:"Whose content it is" example:"3"`
 }
