@@ -62,6 +62,21 @@ func TestCreate(t *testing.T) {
 	require.Equal(t, keys[0], keys[1])
 }
 
+// An empty file stays here, or else the service would speak of its base64 and not of the text that
+// is missing.
+func TestCreateOfAnEmptyFile(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, func(_ *http.Request, body string) (*http.Response, error) {
+		require.NotContains(t, body, "source")
+		return reply(http.StatusUnprocessableEntity, `{}`)
+	})
+	for row, err := range format.Rows("a.md", []byte{}, "") {
+		require.NoError(t, err)
+		_, err = c.Create(t.Context(), "bob", row.Document)
+		require.Error(t, err)
+	}
+}
+
 func TestKeyNamesTheContent(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
