@@ -18,8 +18,10 @@ type File struct {
 	Bytes []byte
 }
 
-// IsArchive reports whether a file is a ZIP archive.
-func IsArchive(b []byte) bool { return bytes.HasPrefix(b, []byte("PK\x03\x04")) }
+// IsArchive reports whether a file is a ZIP archive, be it one without files.
+func IsArchive(b []byte) bool {
+	return bytes.HasPrefix(b, []byte("PK\x03\x04")) || bytes.HasPrefix(b, []byte("PK\x05\x06"))
+}
 
 // Archive returns the files of a ZIP archive that hold prompts, by path, and the others that it
 // passed over. Together they have at most some bytes, and at most maxRatio times those of the

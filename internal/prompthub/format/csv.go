@@ -34,6 +34,8 @@ const forDevs = "development"
 // separators of columns, the usual one first.
 var separators = []rune{',', ';', '\t'}
 
+var errEmpty = errors.New("the file is empty")
+
 // newCSV returns a reader behind the first line, and the names of the columns in lower case.
 func newCSV(file []byte) (*csv.Reader, []string, error) {
 	var first []string
@@ -42,7 +44,7 @@ func newCSV(file []byte) (*csv.Reader, []string, error) {
 		r.Comma = separator
 		header, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return nil, nil, errors.New("the file is empty")
+			return nil, nil, errEmpty
 		}
 		if err != nil {
 			return nil, nil, malformed(err)

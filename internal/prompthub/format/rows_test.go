@@ -95,6 +95,35 @@ func TestExportedLineReadsBack(t *testing.T) {
 	require.Equal(t, d, read(t, string(line))[0].Document)
 }
 
+// What is in a file that is not read is told by its name, and what can be read is, whatever it is
+// called.
+func TestFilesThatNothingReads(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, file, want string }{
+		{"a.zip", "garbage\xad\n", "the file is no ZIP archive"},
+		{"a.exe", "MZ\x90\"\x00", `no format has files that end in ".exe": take a ZIP archive, or a file that ends in .md,`},
+		{"a.EXE", "", "the file is empty"},
+		{"a.json", "garbage", "the file is no JSON"},
+		{"a.csv", "garbage", `the first line is "garbage"`},
+		{"a", "garbage", `the first line is "garbage"`},
+		{"a.dat", "act,prompt\na,b\n", ""},
+		{"a.dat", `{"title":"a","text":"b"}`, ""},
+	} {
+		n := 0
+		for row, err := range format.Rows(tt.name, []byte(tt.file), "") {
+			n++
+			if tt.want != "" {
+				require.ErrorContains(t, err, tt.want, tt.name)
+				continue
+			}
+			require.NoError(t, err, tt.name)
+			require.Equal(t, "b", row.Text, tt.name)
+		}
+		require.Equal(t, 1, n, tt.name)
+	}
+	require.True(t, format.IsArchive(archive(t, nil)))
+}
+
 func TestFilesThatCannotBeTrusted(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
