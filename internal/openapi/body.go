@@ -6,6 +6,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -67,12 +68,15 @@ func accepted(contentType string, types map[string]*huma.MediaType) bool {
 }
 
 // unmarshal decodes a body that strict has let pass, for huma: once as it is, once into the type of
-// the operation. Only a number can be of the wrong type in the second place: one with a fraction or
-// exponent, or too large.
+// the operation. Only a number can fail: in the first place one that no float64 holds, in the
+// second one with a fraction or exponent, or too large for an integer.
 func unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	var wrong *json.SemanticError
-	if errors.As(err, &wrong) {
+	switch {
+	case errors.As(err, &wrong) && wrong.GoType != nil && wrong.GoType.Kind() == reflect.Float64:
+		return errors.New("write a number of at most 1.79e308 at " + httpjson.Location(wrong.JSONPointer))
+	case wrong != nil:
 		return errors.New("expected a plain integer at " + httpjson.Location(wrong.JSONPointer))
 	}
 	return err

@@ -203,6 +203,15 @@ func TestBadQueries(t *testing.T) {
 	}
 }
 
+// A number that no float64 holds is told from one that is no integer.
+func TestNumbersThatAreTooLarge(t *testing.T) {
+	t.Parallel()
+	ann := newWorld(t).as("Ann")
+	problem := ann.do(http.MethodPost, "/api/v1/prompts", `{"title":"T","text":"x","config":{"e":[1,1e400]}}`).problem(400)
+	require.Equal(t, "write a number of at most 1.79e308 at body.config.e[1]", problem.Errors[0].Message)
+	ann.do(http.MethodPost, "/api/v1/prompts", `{"title":"T","text":"x","config":{"e":[1,1e307]}}`).is(http.StatusCreated)
+}
+
 func TestHugeErrorsAreCut(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -1,6 +1,7 @@
 package langfuse_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -78,6 +79,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"too many tags", with(fields{"tags": many("t", 51)}), []any{"tags"}},
 		{"a long commit message", with(fields{"commitMessage": strings.Repeat("x", 501)}), []any{"commitMessage"}},
 		{"a large config", with(fields{"config": strings.Repeat("x", 65536)}), []any{"config"}},
+		{"a number that no reader takes", with(fields{"config": json.RawMessage(`{"e":1e400}`)}), []any{"config"}},
 		{"no name", fields{"prompt": "text"}, []any{"name"}},
 		{"an empty name", with(fields{"name": " "}), []any{"name"}},
 		{"a slash first", with(fields{"name": "/invalid-name"}), []any{"name"}},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -112,6 +113,9 @@ func (c *checker) config(s string) string {
 	if Deeper(v, MaxConfigDepth) {
 		c.broken("config", "", "nest objects and lists of the config at most %d deep", MaxConfigDepth)
 	}
+	if n, ok := tooLarge(v); ok {
+		c.broken("config", n, "write numbers of the config of at most 1.79e308")
+	}
 	if n := units(string(v)); n > MaxConfig {
 		c.broken("config", fmt.Sprintf("%d characters", n), "shorten the config to at most %d characters, it has %d", MaxConfig, n)
 	}
@@ -128,6 +132,24 @@ func Deeper(v jsontext.Value, most int) bool {
 		}
 		if d.StackDepth() > most {
 			return true
+		}
+	}
+}
+
+// tooLarge returns the first number of a JSON value that no float64 holds, if there is one: many
+// readers of JSON refuse it, those of our own API and exports among them.
+func tooLarge(v jsontext.Value) (string, bool) {
+	d := jsontext.NewDecoder(bytes.NewReader(v))
+	for {
+		t, err := d.ReadToken()
+		if err != nil {
+			return "", false // its end, as it is valid
+		}
+		if t.Kind() != '0' {
+			continue
+		}
+		if _, err := strconv.ParseFloat(t.String(), 64); err != nil {
+			return t.String(), true
 		}
 	}
 }

@@ -229,3 +229,19 @@ func TestConfigIsNotNestedForEver(t *testing.T) {
 	require.Equal(t, "config", fields[0].Name)
 	require.Contains(t, fields[0].Message, "at most 100 deep")
 }
+
+func TestConfigHasNumbersThatReadersTake(t *testing.T) {
+	t.Parallel()
+	with := func(config string) prompt.Draft {
+		return prompt.Draft{Title: "t", Text: "x", Visibility: prompt.Private, Config: config}
+	}
+	rules := prompt.Rules{MaxText: 100}
+	_, err := rules.Check(with(`{"a":0.7,"b":[-1.7e308,1e-400,123456789012345678901234567890],"c":"1e400"}`))
+	require.NoError(t, err)
+	for _, config := range []string{`1e400`, `{"a":[0,-1e400]}`, `1` + strings.Repeat("0", 400)} {
+		fields := refused(t, rules, with(config))
+		require.Len(t, fields, 1)
+		require.Equal(t, "config", fields[0].Name)
+		require.Contains(t, fields[0].Message, "at most 1.79e308")
+	}
+}
