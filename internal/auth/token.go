@@ -126,6 +126,8 @@ func AccessTokens(find Find, guess Guess, next Identify) Identify {
 		switch {
 		case !is:
 			return next(r)
+		case !ok && misnamed(r.Header):
+			return User{}, fault.New(fault.Unauthenticated, "the name before the colon is not the id of the access token; send its id, which stands between "+tokenPrefix+" and the next _, or send the token as Bearer")
 		case !ok:
 			return User{}, fault.New(fault.Unauthenticated, "the access token is not complete; send it as it was shown")
 		}
@@ -171,14 +173,32 @@ const APIKeyHeader = "X-Api-Key" //nolint:gosec // a name, no secret
 // basic reads the id and the secret of an access token as HTTP Basic has a name and a password. Who
 // sends the whole token as the password means its secret.
 func basic(encoded string) (string, Secret, bool) {
+	id, text := unbasic(encoded)
+	return parseParts(id, strings.TrimPrefix(text, tokenPrefix+id+"_"))
+}
+
+// unbasic returns the name and the password of HTTP Basic, both empty where there are none.
+func unbasic(encoded string) (name, password string) {
 	const most = 1 << 10
 	if len(encoded) > most {
-		return "", Secret{}, false
+		return "", ""
 	}
 	b, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		return "", Secret{}, false
+		return "", ""
 	}
-	id, text, _ := strings.Cut(string(b), ":")
-	return parseParts(id, strings.TrimPrefix(text, tokenPrefix+id+"_"))
+	name, password, _ = strings.Cut(string(b), ":")
+	return name, password
+}
+
+// misnamed reports whether the password of HTTP Basic is a whole access token, so that only the
+// name can be wrong.
+func misnamed(h http.Header) bool {
+	scheme, rest, _ := strings.Cut(h.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Basic") {
+		return false
+	}
+	_, password := unbasic(strings.TrimSpace(rest))
+	_, _, whole := ParseToken(password)
+	return whole
 }

@@ -181,6 +181,12 @@ func TestForgedTokens(t *testing.T) {
 		// not taken for nobody in particular
 		require.Equal(t, 401, w.as("").get("/api/v1/prompts", header...).status, "%v", header)
 	}
+	for text, header := range map[string]string{
+		"the name before the colon is not the id of the access token": basic("ann:" + token.Secret),
+		"the access token is not complete":                            basic(id + ":" + secret[1:]),
+	} {
+		require.Contains(t, w.as("").get("/api/v1/me", "Authorization", header).problem(401).Detail, text)
+	}
 	require.Equal(t, before, w.store.count())
 	w.as("").get("/api/v1/me", "Authorization", "Bearer "+other).problem(401)
 	require.Equal(t, before+1, w.store.count())
