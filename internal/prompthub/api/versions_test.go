@@ -28,7 +28,10 @@ func TestLibraryStory(t *testing.T) {
 	require.Regexp(t, `^"v1-[0-9a-f]{16}"$`, pinned.header.Get("ETag"))
 	bob.get(mine + "team-review").problem(404)
 	require.EqualValues(t, 1, bob.get(one+"?version=1").is(200).prompt().Version)
-	bob.get(one + "?version=3").problem(404)
+	require.Equal(t, "the prompt has no such version", bob.get(one+"?version=3").problem(404).Detail)
+	for _, path := range []string{one + "?label=nope", one + "/text?label=nope", one + "/export?format=markdown&label=nope", mine + "team-review?label=nope"} {
+		require.Equal(t, "the prompt has no such label", ann.get(path).problem(404).Detail, path)
+	}
 	require.Equal(t, "query.label", ann.get(one + "?version=1&label=production").problem(422).Errors[0].Location)
 
 	// A moved label is never a 304.

@@ -263,7 +263,7 @@ func (db *DB) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID,
 		}
 		has := func(label string) bool { return c.labels[label] != 0 }
 		if to == 0 && !slices.ContainsFunc(list, has) && !tried {
-			return c, nil, fault.New(fault.NotFound, "the prompt has no such label")
+			return c, nil, errNoLabel()
 		}
 		if to == 0 && slices.ContainsFunc(list, has) {
 			if err := db.unlabelled(ctx, p, list); err != nil {
@@ -277,6 +277,8 @@ func (db *DB) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID,
 }
 
 func errNoVersion() error { return fault.New(fault.NotFound, "the prompt has no such version") }
+
+func errNoLabel() error { return fault.New(fault.NotFound, "the prompt has no such label") }
 
 // A labelMove returns what becomes of the labels row of a prompt, and what is written beside it:
 // nothing where it is as it should be. It may be called several times.

@@ -179,7 +179,11 @@ func (db *DB) versionView(
 	if c != nil {
 		v.Labels = shownLabels(viewer, rec.Prompt, c)
 	}
-	return v.version(viewer, n, row)
+	v, err = v.version(viewer, n, row)
+	if want.Label != "" && fault.Of(err) == fault.NotFound {
+		return View{}, errNoLabel()
+	}
+	return v, err
 }
 
 func (db *DB) versionAt(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (*table.Row, error) {
