@@ -327,6 +327,9 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 		return Prompt{}, err
 	}
 	v, err := d.Service.Patch(ctx, c.User, was.ID, match, change)
+	if fault.Of(err) == fault.Stale { // that of the service speaks of headers
+		return Prompt{}, fault.New(fault.Stale, "the prompt was changed since you read it; get it again with get_prompt, merge your change into it and send its revision")
+	}
 	if err != nil {
 		return Prompt{}, err
 	}

@@ -121,7 +121,7 @@ func TestToolsAtWork(t *testing.T) {
 	w.as("ann").tool("get_prompt", object{"id": saved.ID}).refuses()
 	bob.tool("update_prompt", object{"id": "my-prompt", "content": "Two.", "message": "Better."}).gives(&saved)
 	require.EqualValues(t, 2, saved.Version)
-	require.Contains(t, bob.tool("update_prompt", object{"id": "my-prompt", "content": "Three.", "revision": 1}).refuses(), "changed since")
+	require.Contains(t, bob.tool("update_prompt", object{"id": "my-prompt", "content": "Three.", "revision": 1}).refuses(), "changed since you read it; get it again with get_prompt, merge your change into it and send its revision")
 	bob.tool("search_prompts", object{"mine": true}).gives(&found)
 	require.Len(t, found.Prompts, 1)
 	require.Contains(t, bob.tool("update_prompt", object{"id": one.ID, "content": "Mine."}).refuses(), "only its author")
