@@ -33,7 +33,7 @@ func (a *api) rendering() {
 		Description: "Placeholders are filled from parameters of the query that begin with var., such as var.name=Ann.",
 		Parameters: []*huma.Param{{
 			Name: valueQuery + "NAME", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Example: "Ann",
-			Description: "The value of the variable NAME; one parameter for each. As in POST /prompts/{id}/render",
+			Description: "The value of the variable NAME; one parameter for each; those given twice are one value, joined with a comma. As in POST /prompts/{id}/render",
 		}},
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The text", Content: map[string]*huma.MediaType{textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "Write to Ann."}},

@@ -42,6 +42,8 @@ func TestRenderPrompt(t *testing.T) {
 	a := nobody.get(path + "/text?var.my+name=a%26b&var.place=" + url.QueryEscape("x\n,y")).is(http.StatusOK)
 	require.Equal(t, "Dear a&b, 1 × warm from x\n,y.", a.body)
 	require.Equal(t, "text/plain; charset=utf-8", a.header.Get("Content-Type"))
+	// as the Functions host sends it
+	require.Equal(t, "Dear a,b, 1 × warm from c.", nobody.get(path+"/text?var.my+name=a&var.my+name=b&var.place=c").is(http.StatusOK).body)
 	require.Equal(t, []string{"query.var.my_name", "query.var.place"}, nobody.get(path+"/text").problem(422).locations())
 	nobody.get(path+"/text?var.my+name=a%26b&var.place="+url.QueryEscape("x\n,y"), "If-None-Match", a.header.Get("ETag")).is(http.StatusNotModified)
 }
