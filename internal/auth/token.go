@@ -122,14 +122,12 @@ type Guess func(r *http.Request) (wrong func(), err error)
 // Anybody can make a token with the right checksum, so guess is asked before one is looked up.
 func AccessTokens(find Find, guess Guess, next Identify) Identify {
 	return func(r *http.Request) (User, error) {
-		id, secret, is, ok := presented(r.Header)
+		id, secret, is, fails := presented(r.Header)
 		switch {
 		case !is:
 			return next(r)
-		case !ok && misnamed(r.Header):
-			return User{}, fault.New(fault.Unauthenticated, "the name before the colon is not the id of the access token; send its id, which stands between "+tokenPrefix+" and the next _, or send the token as Bearer")
-		case !ok:
-			return User{}, fault.New(fault.Unauthenticated, "the access token is not complete; send it as it was shown")
+		case fails != "":
+			return User{}, fault.New(fault.Unauthenticated, fails)
 		}
 		var wrong func()
 		u, err := find(r.Context(), id, secret, func() (err error) {
@@ -143,28 +141,45 @@ func AccessTokens(find Find, guess Guess, next Identify) Identify {
 	}
 }
 
+// Why what stands in the place of an access token cannot be one.
+const (
+	incomplete = "the access token is not complete; send it as it was shown"
+	misnamed   = "the name before the colon is not the id of the access token; send its id, which stands between " + tokenPrefix + " and the next _, or send the token as Bearer"
+)
+
 // presented returns the access token of a request. is says whether there is one, or something in
-// its place; ok, whether it can be one.
-func presented(h http.Header) (id string, secret Secret, is, ok bool) {
+// its place; fails, why that cannot be one.
+func presented(h http.Header) (id string, secret Secret, is bool, fails string) {
 	all := h.Values("Authorization")
 	if len(all) == 1 {
 		scheme, rest, _ := strings.Cut(all[0], " ")
 		rest = strings.TrimSpace(rest)
 		switch {
 		case strings.EqualFold(scheme, "Bearer") && strings.HasPrefix(rest, tokenPrefix):
-			id, secret, ok = ParseToken(rest)
-			return id, secret, true, ok
+			id, secret, fails = whole(rest)
+			return id, secret, true, fails
 		case strings.EqualFold(scheme, "Basic"):
-			id, secret, ok = basic(rest)
-			return id, secret, true, ok
+			id, secret, fails = basic(rest)
+			return id, secret, true, fails
 		}
 	}
 	keys := h.Values(APIKeyHeader)
-	if len(keys) == 0 {
-		return "", Secret{}, false, false
+	switch len(keys) {
+	case 0:
+		return "", Secret{}, false, ""
+	case 1:
+		id, secret, fails = whole(keys[0])
+		return id, secret, true, fails
 	}
-	id, secret, ok = ParseToken(keys[0])
-	return id, secret, true, ok && len(keys) == 1
+	return "", Secret{}, true, incomplete
+}
+
+func whole(text string) (id string, secret Secret, fails string) {
+	id, secret, ok := ParseToken(text)
+	if !ok {
+		return "", Secret{}, incomplete
+	}
+	return id, secret, ""
 }
 
 // APIKeyHeader is where programs that know no bearer tokens send an access token.
@@ -172,33 +187,22 @@ const APIKeyHeader = "X-Api-Key" //nolint:gosec // a name, no secret
 
 // basic reads the id and the secret of an access token as HTTP Basic has a name and a password. Who
 // sends the whole token as the password means its secret.
-func basic(encoded string) (string, Secret, bool) {
-	id, text := unbasic(encoded)
-	return parseParts(id, strings.TrimPrefix(text, tokenPrefix+id+"_"))
-}
-
-// unbasic returns the name and the password of HTTP Basic, both empty where there are none.
-func unbasic(encoded string) (name, password string) {
+func basic(encoded string) (id string, secret Secret, fails string) {
 	const most = 1 << 10
 	if len(encoded) > most {
-		return "", ""
+		return "", Secret{}, incomplete
 	}
 	b, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		return "", ""
+		return "", Secret{}, incomplete
 	}
-	name, password, _ = strings.Cut(string(b), ":")
-	return name, password
-}
-
-// misnamed reports whether the password of HTTP Basic is a whole access token, so that only the
-// name can be wrong.
-func misnamed(h http.Header) bool {
-	scheme, rest, _ := strings.Cut(h.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Basic") {
-		return false
+	name, text, _ := strings.Cut(string(b), ":")
+	id, secret, ok := parseParts(name, strings.TrimPrefix(text, tokenPrefix+name+"_"))
+	if ok {
+		return id, secret, ""
 	}
-	_, password := unbasic(strings.TrimSpace(rest))
-	_, _, whole := ParseToken(password)
-	return whole
+	if _, _, ok := ParseToken(text); ok {
+		return "", Secret{}, misnamed
+	}
+	return "", Secret{}, incomplete
 }

@@ -165,7 +165,8 @@ func (c *Client) Save(ctx context.Context, d format.Document) (Found, Outcome, e
 	return c.save(ctx, d, false)
 }
 
-// save does that. Files of some programs, as skills, have the slug of a prompt for its name.
+// save does that, with orSlug also where the document has the slug of the prompt for its name, as
+// files of skills do.
 func (c *Client) save(ctx context.Context, d format.Document, orSlug bool) (now Found, outcome Outcome, err error) {
 	for range saveTries {
 		now, outcome, err = c.saveOnce(ctx, d, orSlug)

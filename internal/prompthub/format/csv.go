@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -71,10 +72,12 @@ func newCSV(file []byte) (*csv.Reader, []string, error) {
 		strings.Join(first, ","), colTitle, colText, colForDevs, colType, colContributor)
 }
 
-func readCSV(file []byte, key string, yield func(Row, error) bool) error {
+// readCSV reads a CSV file. What looks like nothing else is taken for one, so where it is none its
+// name, if there is one, says what it was to be.
+func readCSV(name string, file []byte, key string, yield func(Row, error) bool) error {
 	r, header, err := newCSV(file)
 	if err != nil {
-		return err
+		return unread(name, err)
 	}
 	begin := file[:r.InputOffset()]
 	for n := 1; ; n++ {
@@ -101,6 +104,22 @@ func readCSV(file []byte, key string, yield func(Row, error) bool) error {
 			return nil
 		}
 	}
+}
+
+// unread says why a file is no CSV, or what else its name says it is.
+func unread(name string, err error) error {
+	ext := strings.ToLower(path.Ext(name))
+	switch {
+	case errors.Is(err, errEmpty):
+		return err
+	case ext == ".zip":
+		return errors.New("the file is no ZIP archive, or a broken one: make it again")
+	case ext == ".json":
+		return errors.New("the file is no JSON")
+	case ext != "" && ext != ".csv" && ext != ".tsv":
+		return fmt.Errorf("no format has files that end in %.20q: take a ZIP archive, or a file that ends in .md, .markdown, .txt, .prompt, .prompty, .yml, .yaml, .json, .jsonl, .ndjson, .csv or .tsv", ext)
+	}
+	return err
 }
 
 // malformed says where quoting is broken: what follows may be the middle of a text.
@@ -145,7 +164,7 @@ func (r *Row) fill(header, record []string, key string) {
 // readOneCSV reads a file with one row.
 func readOneCSV(_ string, file []byte) (d Document, extra object, err error) {
 	n := 0
-	err = readCSV(bytes.TrimPrefix(file, bom), fieldName, func(row Row, _ error) bool {
+	err = readCSV("", bytes.TrimPrefix(file, bom), fieldName, func(row Row, _ error) bool {
 		n++
 		d, extra, err = row.Document, row.Extra.Members, row.Err
 		return true

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"path"
 	"reflect"
 	"strings"
 	"unicode/utf16"
@@ -53,11 +52,8 @@ func Rows(path string, file []byte, key string) iter.Seq2[Row, error] {
 	}
 	switch f := Detect(path, file); f {
 	case CSV:
-		if _, _, err := newCSV(bytes.TrimPrefix(file, bom)); err != nil {
-			return broken(unread(path, err))
-		}
 		return sole(path, file, func(yield func(Row, error) bool) {
-			if err := readCSV(bytes.TrimPrefix(file, bom), key, yield); err != nil {
+			if err := readCSV(path, bytes.TrimPrefix(file, bom), key, yield); err != nil {
 				yield(Row{}, err)
 			}
 		})
@@ -69,23 +65,6 @@ func Rows(path string, file []byte, key string) iter.Seq2[Row, error] {
 		row := Row{Number: 1, Line: 1, Document: d, Err: err}
 		return func(yield func(Row, error) bool) { yield(row, nil) }
 	}
-}
-
-// unread says why a file is no CSV, or what else its name says it is: what looks like nothing else
-// is taken for CSV.
-func unread(file string, err error) error {
-	ext := strings.ToLower(path.Ext(file))
-	switch {
-	case errors.Is(err, errEmpty):
-		return err
-	case ext == ".zip":
-		return errors.New("the file is no ZIP archive, or a broken one: make it again")
-	case ext == ".json":
-		return errors.New("the file is no JSON")
-	case ext != "" && ext != ".csv" && ext != ".tsv":
-		return fmt.Errorf("no format has files that end in %.20q: take a ZIP archive, or a file that ends in .md, .markdown, .txt, .prompt, .prompty, .yml, .yaml, .json, .jsonl, .ndjson, .csv or .tsv", ext)
-	}
-	return err
 }
 
 var bom = []byte("\ufeff")

@@ -99,16 +99,16 @@ func (db *DB) checkTwice(ctx context.Context, name string, row table.Row, check 
 func (db *DB) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
 	count := counter{tell: progress}
 	for _, p := range db.parts(everyPrompt) {
-		if err := db.checkAll(ctx, p, &count, func(d Difference) error { report(d); return nil }); err != nil {
+		if err := db.checkAll(ctx, p, count.add, func(d Difference) error { report(d); return nil }); err != nil {
 			return count.n, err
 		}
 	}
 	return count.n, nil
 }
 
-// checkAll checks all rows of a part and has do look at what it finds. It ends at the first page
-// with an error.
-func (db *DB) checkAll(ctx context.Context, p part, count *counter, do func(Difference) error) error {
+// checkAll checks all rows of a part, has do look at what it finds, and counts the rows of each
+// page. It ends at the first page with an error.
+func (db *DB) checkAll(ctx context.Context, p part, count func(rows int), do func(Difference) error) error {
 	for next := ""; ; {
 		page, err := db.store.List(ctx, p.table, table.Range{}, checkPage, next)
 		if err != nil {
@@ -121,7 +121,7 @@ func (db *DB) checkAll(ctx context.Context, p part, count *counter, do func(Diff
 		if err := failed.join(); err != nil {
 			return err
 		}
-		count.add(len(page.Rows))
+		count(len(page.Rows))
 		if next = page.Next; next == "" {
 			return nil
 		}
