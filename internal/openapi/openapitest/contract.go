@@ -22,7 +22,7 @@ import (
 
 // A Contract is the OpenAPI document as answers are held against it.
 type Contract struct {
-	Doc        map[string]any
+	doc        map[string]any
 	mux        *http.ServeMux // finds operations
 	operations []Operation
 	byPattern  map[string]Operation // of the mux
@@ -60,17 +60,17 @@ func parse(t testing.TB, text string) *Contract {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	require.NoError(t, err)
 	c := &Contract{
-		Doc: doc.(map[string]any), mux: http.NewServeMux(), byPattern: map[string]Operation{},
+		doc: doc.(map[string]any), mux: http.NewServeMux(), byPattern: map[string]Operation{},
 		compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{},
 	}
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	c.compiler.AssertFormat()
-	for _, s := range c.Doc["components"].(map[string]any)["schemas"].(map[string]any) {
+	for _, s := range c.doc["components"].(map[string]any)["schemas"].(map[string]any) {
 		// clients take more; these tests take what is documented
 		s.(map[string]any)["additionalProperties"] = false
 	}
 	require.NoError(t, c.compiler.AddResource("openapi.json", doc))
-	for p, methods := range c.Doc["paths"].(map[string]any) {
+	for p, methods := range c.doc["paths"].(map[string]any) {
 		for method := range methods.(map[string]any) {
 			o := Operation{strings.ToUpper(method), p, "/paths/" + Escape(p) + "/" + method}
 			pattern := o.Method + " /api/v1" + o.Path
@@ -97,10 +97,36 @@ var (
 // Escape writes a token of a pointer.
 func Escape(s string) string { return escape.Replace(s) }
 
-// At returns what a pointer leads to, through references, and the pointer to that; nil where there
-// is nothing.
-func (c *Contract) At(pointer string) (any, string) {
-	var v any = c.Doc
+// At returns a copy of the object that a pointer leads to, through references: tests that run side
+// by side hold the same document.
+func (c *Contract) At(pointer string) map[string]any {
+	v, _ := c.at(pointer)
+	return clone(v).(map[string]any)
+}
+
+// clone copies a part of a document.
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for name, member := range v {
+			m[name] = clone(member)
+		}
+		return m
+	case []any:
+		s := make([]any, len(v))
+		for i, item := range v {
+			s[i] = clone(item)
+		}
+		return s
+	}
+	return v
+}
+
+// at returns what a pointer leads to, through references, and the pointer to that; nil where
+// there is nothing.
+func (c *Contract) at(pointer string) (any, string) {
+	var v any = c.doc
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		switch in := v.(type) {
 		case map[string]any:
@@ -113,7 +139,7 @@ func (c *Contract) At(pointer string) (any, string) {
 		}
 	}
 	if m, ok := v.(map[string]any); ok && strings.HasPrefix(fmt.Sprint(m["$ref"]), "#/components/responses/") {
-		return c.At(m["$ref"].(string)[1:])
+		return c.at(m["$ref"].(string)[1:])
 	}
 	return v, pointer
 }
@@ -179,7 +205,7 @@ func (c *Contract) Check(r *http.Request, status int, h http.Header, body []byte
 	if !ok {
 		return c.checkNoRoute(r, status, body)
 	}
-	response, pointer := c.At(o.Pointer + "/responses/" + strconv.Itoa(status))
+	response, pointer := c.at(o.Pointer + "/responses/" + strconv.Itoa(status))
 	if response == nil {
 		return fmt.Errorf("status %d of %s is undocumented: %.200s", status, o.Pointer, body)
 	}
@@ -228,7 +254,7 @@ func (c *Contract) checkHeaders(described map[string]any, pointer string, h http
 
 // validText holds a text against a schema, as a number where it asks for one.
 func (c *Contract) validText(pointer, text string) error {
-	if s, _ := c.At(pointer); s.(map[string]any)["type"] == "integer" {
+	if s, _ := c.at(pointer); s.(map[string]any)["type"] == "integer" {
 		return c.valid(pointer, []byte(text))
 	}
 	b, err := json.Marshal(text)
@@ -302,7 +328,7 @@ func (c *Contract) Examples(t *testing.T) int {
 			}
 		}
 	}
-	walk("", c.Doc)
+	walk("", c.doc)
 	for _, o := range c.Operations() {
 		c.requireExamples(t, o)
 	}
@@ -311,14 +337,14 @@ func (c *Contract) Examples(t *testing.T) int {
 
 func (c *Contract) requireExamples(t *testing.T, o Operation) {
 	t.Helper()
-	v, _ := c.At(o.Pointer)
+	v, _ := c.at(o.Pointer)
 	op := v.(map[string]any)
 	bodies := map[string]any{}
 	if b, ok := op["requestBody"].(map[string]any); ok {
 		bodies["request"] = b
 	}
 	for status := range op["responses"].(map[string]any) {
-		bodies[status], _ = c.At(o.Pointer + "/responses/" + status)
+		bodies[status], _ = c.at(o.Pointer + "/responses/" + status)
 	}
 	for name, b := range bodies {
 		content, _ := b.(map[string]any)["content"].(map[string]any)

@@ -48,6 +48,41 @@ func TestDocumentGrows(t *testing.T) {
 	}
 }
 
+// Tests that run side by side are held against one document, which none of them changes.
+func TestContractIsNobodys(t *testing.T) {
+	t.Parallel()
+	c := openapitest.New(t, newWorld(t).api)
+	parts := func() (all []map[string]any) {
+		for _, o := range c.Operations() {
+			all = append(all, c.At(o.Pointer))
+		}
+		return all
+	}
+	want, err := json.Marshal(parts())
+	require.NoError(t, err)
+	var ruin func(v any)
+	ruin = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, member := range v {
+				ruin(member)
+				delete(v, name)
+			}
+		case []any:
+			for i, item := range v {
+				ruin(item)
+				v[i] = nil
+			}
+		}
+	}
+	for _, part := range parts() {
+		ruin(part)
+	}
+	got, err := json.Marshal(parts())
+	require.NoError(t, err)
+	require.JSONEq(t, string(want), string(got))
+}
+
 // The contract itself must notice what is wrong.
 func TestContractNotices(t *testing.T) {
 	t.Parallel()

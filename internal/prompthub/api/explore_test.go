@@ -82,8 +82,7 @@ func (e *explorer) chance(n int) bool { return e.IntN(100) < n }
 
 func (e *explorer) step(o openapitest.Operation) {
 	e.t.Helper()
-	v, _ := e.contract.At(o.Pointer)
-	op := v.(map[string]any)
+	op := e.contract.At(o.Pointer)
 	r := e.request(o, op)
 	if rec := e.send(op, r); r.Method == http.MethodGet && rec.Code == http.StatusOK && rec.Header().Get("ETag") != "" {
 		again := httptest.NewRequest(http.MethodGet, r.URL.String(), http.NoBody)
@@ -176,8 +175,7 @@ var strangeTexts = []string{
 // value makes a value of a schema, now and then one that is not.
 func (e *explorer) value(schema map[string]any) any {
 	if ref, ok := schema["$ref"].(string); ok {
-		s, _ := e.contract.At(ref[1:])
-		return e.value(s.(map[string]any))
+		return e.value(e.contract.At(ref[1:]))
 	}
 	switch {
 	case e.chance(3):
@@ -302,8 +300,7 @@ const enough = 200_000
 // named is the operation of what was not met.
 func (e *explorer) named(operations []openapitest.Operation, what string) openapitest.Operation {
 	i := slices.IndexFunc(operations, func(o openapitest.Operation) bool {
-		op, _ := e.contract.At(o.Pointer)
-		return strings.HasPrefix(what, op.(map[string]any)["operationId"].(string)+" ")
+		return strings.HasPrefix(what, e.contract.At(o.Pointer)["operationId"].(string)+" ")
 	})
 	return operations[i]
 }

@@ -215,8 +215,7 @@ type matrix struct {
 // check fills the cells of one operation and one caller.
 func (m matrix) check(o openapitest.Operation, who caller) {
 	m.t.Helper()
-	v, _ := m.contract.At(o.Pointer)
-	id := v.(map[string]any)["operationId"].(string)
+	id := m.contract.At(o.Pointer)["operationId"].(string)
 	if _, ok := permissions[id]; !ok {
 		require.True(m.t, contains(opened, id), "operation %s has no rule", id)
 		m.cell(o, who, "", "200")
@@ -257,8 +256,7 @@ func (m matrix) cell(o openapitest.Operation, who caller, target, want string) a
 	if strings.HasSuffix(o.Path, "{id}/export") {
 		path += "?format=skill"
 	}
-	v, _ := m.contract.At(o.Pointer)
-	op := v.(map[string]any)
+	op := m.contract.At(o.Pointer)
 	header := append([]string{}, who.header...)
 	body := ""
 	if request, ok := op["requestBody"].(map[string]any); ok {
@@ -350,8 +348,7 @@ func TestScopes(t *testing.T) {
 		tokens[without] = token(append(rest, auth.Scopes()[i+1:]...)...)
 	}
 	for _, o := range c.Operations() {
-		v, _ := c.At(o.Pointer)
-		id := v.(map[string]any)["operationId"].(string)
+		id := c.At(o.Pointer)["operationId"].(string)
 		if contains(opened, id) {
 			continue
 		}

@@ -137,8 +137,8 @@ func TestDocument(t *testing.T) {
 	require.Len(t, c.Operations(), 16)
 	require.Greater(t, c.Examples(t), 100)
 	for _, o := range c.Operations() {
-		op, _ := c.At(o.Pointer)
-		require.Regexp(t, `^[A-Z]`, op.(map[string]any)["summary"], o.Pointer)
-		require.Regexp(t, `^[A-Z].*\.$`, op.(map[string]any)["description"], o.Pointer)
+		op := c.At(o.Pointer)
+		require.Regexp(t, `^[A-Z]`, op["summary"], o.Pointer)
+		require.Regexp(t, `^[A-Z].*\.$`, op["description"], o.Pointer)
 	}
 }
