@@ -32,7 +32,7 @@ type entry struct {
 }
 
 // entriesOf returns what is in a file, and the names of files in an archive that were passed over.
-// What includes others stands behind them.
+// What includes others, or would take the name of another for its slug, stands behind them.
 func entriesOf(file string, b []byte) (all []entry, skipped []string, err error) {
 	if format.IsArchive(b) {
 		files, skipped, err := format.Archive(b, maxArchive)
@@ -152,7 +152,8 @@ func (e *entry) hash(v format.Version) string {
 	return v.Hash()
 }
 
-// inOrder puts what others include before them.
+// inOrder puts what others include before them, and a prompt before those that would take its name
+// for their slug.
 func inOrder(all []entry) []entry {
 	at := make(map[string]int)
 	for i, e := range all {
@@ -168,7 +169,7 @@ func inOrder(all []entry) []entry {
 			return
 		}
 		seen[i] = true
-		for _, name := range all[i].includes() {
+		for _, name := range append(all[i].includes(), prompt.Slug(all[i].doc.Name)) {
 			if before, ok := at[name]; ok {
 				visit(before)
 			}

@@ -103,6 +103,23 @@ func TestIncludedComesFirst(t *testing.T) {
 	require.Equal(t, []string{"a created", "b created", "c created", "e rejected", "d rejected"}, outcomes(take(t, s, file, transfer.Options{File: "x.jsonl"})))
 }
 
+// TestNamesBeforeSlugs: a prompt is not refused because another one, which stands before it in the
+// file, has taken its name for a slug.
+func TestNamesBeforeSlugs(t *testing.T) {
+	t.Parallel()
+	from, _ := newService(t)
+	for _, name := range []string{"support-reply", "Support/Reply", "a-b", "a b", "A/B"} {
+		_, _, err := from.Create(t.Context(), ann, prompt.Draft{Name: name, Title: name, Text: "x", Visibility: prompt.Private}, "")
+		require.NoError(t, err)
+	}
+	to, _ := newService(t)
+	want := give(t, from)
+	require.Less(t, strings.Index(want, `"Support/Reply"`), strings.Index(want, `"support-reply"`))
+	items := take(t, to, want, transfer.Options{File: "account.jsonl"})
+	require.NotContains(t, strings.Join(outcomes(items), " "), "rejected", "%v", items)
+	require.Equal(t, want, give(t, to))
+}
+
 // TestImportGoesOn: an import that the store cut short, wherever, is finished by the same file, and
 // nothing is there twice.
 func TestImportGoesOn(t *testing.T) {
