@@ -24,7 +24,7 @@ SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
 RACEFLAGS ?= -short
-RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(' handler apps internal | grep -v -e '^internal/tools/' -e '^internal/prompthub/bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|/promptdb"' handler apps internal | grep -v -e '^internal/tools/' -e '^internal/prompthub/bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # A line of a comment that is wider than 100 columns, a tab being one.
 WIDE := ^(// .{98}|$(TAB)// .{97}|$(TAB)$(TAB)// .{96}|$(TAB)$(TAB)$(TAB)// .{95})
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
@@ -70,7 +70,7 @@ OTHERS = $(LONGEST) $$(go list ./... | grep -vxF -e prompthub/internal/prompthub
 test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
 	go vet ./...
 	{ status=0; \
-	  $(TEST) -parallel 32 ./internal/prompthub/e2e || status=$$?; \
+	  $(TEST) ./internal/prompthub/e2e || status=$$?; \
 	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) || status=$$?; \
 	  exit $$status; } & waiting=$$!; status=0; \
 	GOGC=$(SPARING) nice -n 10 $(TEST) -p $(PROCESSORS) -parallel 8 $(OTHERS) || status=$$?; \
@@ -96,7 +96,7 @@ infra-schemas: ## compare azure.yaml, host.json and others with their published 
 	cd $(INFRA) && INFRA_SCHEMAS=$(SCHEMAS) go test -v -run TestPublishedSchemas .
 
 # bench asks every route for one thing at a time, for minutes under the detector; what it asks is tested where it is.
-race: ## run the short tests of the packages that start goroutines with the race detector (all tests: RACE=./... RACEFLAGS=)
+race: ## run the short tests of the packages that start goroutines, or have promptdb do so, with the race detector (all tests: RACE=./... RACEFLAGS=)
 	go test -race -count=1 -shuffle=on -timeout 30m $(RACEFLAGS) $(RACE)
 
 browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a browser, more of them than make test opens, and keep pictures of them in .cache/pages

@@ -39,6 +39,11 @@ func TestMain(m *testing.M) {
 		fmt.Println("skipped: builds the program, and waits for it")
 		return
 	}
+	// The places of work and workOnAzurite keep the machine from too much at once. With fewer tests
+	// side by side those that hold places would wait for those that want some.
+	if err := flag.Set("test.parallel", "32"); err != nil {
+		panic(err)
+	}
 	dir, err := os.MkdirTemp("", "prompthub")
 	if err != nil {
 		panic(err)
@@ -243,7 +248,7 @@ func awaitReady(t testing.TB, url string) {
 
 // atWork are the places for tests that keep the processors busy. Beside more of them, on two
 // processors, an emulator of storage misses the deadlines of its callers. Who mostly waits takes no
-// place, so that waits run side by side: run these tests with a high -parallel.
+// place, so that waits run side by side.
 var atWork = make(chan struct{}, 4)
 
 // work takes a place, and returns what gives it back before the test ends. Who has a long wait

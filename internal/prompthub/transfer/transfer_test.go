@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,30 +33,39 @@ var ann = auth.User{ID: "ann", Name: "Ann"}
 // failing is a store whose writes fail once some have landed.
 type failing struct {
 	table.DB
-	left int                 // writes until they fail; negative for never
+	left atomic.Int64        // writes until they fail
 	wait func(time.Duration) // sets the clock of the service forward
+}
+
+// fail lets that many writes land; a negative number all.
+func (f *failing) fail(after int) {
+	if after < 0 {
+		after = math.MaxInt
+	}
+	f.left.Store(int64(after))
 }
 
 var errStore = errors.New("the store is away")
 
 func (f *failing) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if f.left == 0 {
+	if f.left.Add(-1) < 0 {
 		return nil, errStore
 	}
-	f.left--
 	return f.DB.Write(ctx, name, ops...)
 }
 
 // newService returns a service over a store in memory, whose clock goes on by itself.
 func newService(t testing.TB) (*prompthub.Service, *failing) {
 	t.Helper()
-	clock := time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC)
-	now := func() time.Time { clock = clock.Add(time.Millisecond); return clock }
-	store := &failing{DB: memory.NewTables(), left: -1, wait: func(d time.Duration) { clock = clock.Add(d) }}
+	begin := time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC)
+	var clock atomic.Int64 // since then
+	now := func() time.Time { return begin.Add(time.Duration(clock.Add(int64(time.Millisecond)))) }
+	store := &failing{DB: memory.NewTables(), wait: func(d time.Duration) { clock.Add(int64(d)) }}
+	store.fail(-1)
 	db := promptdb.New(promptdb.Config{
 		Store: store, Queues: memory.NewQueues(now), Tables: promptdb.DefaultTables(), Now: now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
-		Sleep:      func(ctx context.Context, d time.Duration) error { clock = clock.Add(d); return ctx.Err() },
+		Sleep:      func(ctx context.Context, d time.Duration) error { store.wait(d); return ctx.Err() },
 	})
 	require.NoError(t, db.Create(t.Context()))
 	return prompthub.New(db, prompt.Rules{}, now), store
@@ -135,9 +146,9 @@ func TestImportGoesOn(t *testing.T) {
 	require.Contains(t, want, `"publicFrom":2`)
 	for writes := 0; ; writes += 7 {
 		s, store := newService(t)
-		store.left = writes
+		store.fail(writes)
 		_, err := transfer.Import(t.Context(), s, ann, []byte(file), o)
-		store.left = -1
+		store.fail(-1)
 		store.wait(2 * time.Minute) // until what was cut short is nobody's any more
 		items := take(t, s, file, o)
 		require.NotContains(t, strings.Join(outcomes(items), " "), "rejected", "after %d writes: %v", writes, items)
@@ -192,13 +203,13 @@ func TestHistoryInParts(t *testing.T) {
 			items := take(t, s, second, o)
 			require.Equal(t, []string{"p rejected"}, outcomes(items))
 			require.Contains(t, items[0].Reason, "which another part of the file brings")
-			store.left = writes
+			store.fail(writes)
 			_, err := transfer.Import(t.Context(), s, ann, []byte(first), o)
 			if err == nil {
 				_, err = transfer.Import(t.Context(), s, ann, []byte(second), o)
 			}
 			require.True(t, err == nil || writes >= 0)
-			store.left = -1
+			store.fail(-1)
 			store.wait(2 * time.Minute) // until what was cut short is nobody's any more
 			take(t, s, first, o)
 			take(t, s, second, o)
