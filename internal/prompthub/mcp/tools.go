@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -31,7 +32,7 @@ func (d *handler) tools(s *sdk.Server) {
 	}, d.searchPrompts)
 	tool(s, &sdk.Tool{
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
-		Description: "Reads a prompt as it was written, with its variables.",
+		Description: "Reads a prompt as it was written, with its variables. Where latest names a newer version, there is no revision: read ID@latest to change the prompt.",
 	}, d.readPrompt)
 	tool(s, &sdk.Tool{
 		Name: "render_prompt", Title: "Fill a prompt in", Annotations: &reads,
@@ -305,7 +306,7 @@ type updateInput struct {
 	Tags        *[]string `json:"tags,omitempty"`
 	Visibility  *string   `json:"visibility,omitempty" jsonschema:"public, so that everyone can find it, or private"`
 	Message     string    `json:"message,omitempty" jsonschema:"Why, for the history"`
-	Revision    int64     `json:"revision,omitempty" jsonschema:"The revision that the change is based on: it fails where there is a later one"`
+	Revision    int64     `json:"revision,omitempty" jsonschema:"The revision that the change is based on: it fails where there is a later one. Without it, content is refused where id leads to an older version"`
 }
 
 func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Prompt, error) {
@@ -326,14 +327,24 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 	if err != nil {
 		return Prompt{}, err
 	}
+	if match.Any && in.Content != nil && older(was) && was.AuthorID == prompthub.IDOf(c.User) {
+		// Who names no revision has read what the id leads to.
+		return Prompt{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.Of.Number, was.Latest))
+	}
 	v, err := d.Service.Patch(ctx, c.User, was.ID, match, change)
 	if fault.Of(err) == fault.Stale { // that of the service speaks of headers
-		return Prompt{}, fault.New(fault.Stale, "the prompt was changed since you read it; get it again with get_prompt, merge your change into it and send its revision")
+		return Prompt{}, stale(was, "the prompt was changed since you read it")
 	}
 	if err != nil {
 		return Prompt{}, err
 	}
 	return encode(c, v), nil
+}
+
+// stale refuses a change that is not based on what the prompt holds, and says how to base it on
+// that.
+func stale(v prompthub.View, why string) error {
+	return fault.New(fault.Stale, fmt.Sprintf("%s; get the latest with get_prompt and the id %s@%s, merge your change into it and send its revision", why, v.ID, prompt.Latest))
 }
 
 type voteInput struct {

@@ -121,7 +121,7 @@ func TestToolsAtWork(t *testing.T) {
 	w.as("ann").tool("get_prompt", object{"id": saved.ID}).refuses()
 	bob.tool("update_prompt", object{"id": "my-prompt", "content": "Two.", "message": "Better."}).gives(&saved)
 	require.EqualValues(t, 2, saved.Version)
-	require.Contains(t, bob.tool("update_prompt", object{"id": "my-prompt", "content": "Three.", "revision": 1}).refuses(), "changed since you read it; get it again with get_prompt, merge your change into it and send its revision")
+	require.Contains(t, bob.tool("update_prompt", object{"id": "my-prompt", "content": "Three.", "revision": 1}).refuses(), "changed since you read it; get the latest with get_prompt and the id "+saved.ID+"@latest, merge your change into it and send its revision")
 	bob.tool("search_prompts", object{"mine": true}).gives(&found)
 	require.Len(t, found.Prompts, 1)
 	require.Contains(t, bob.tool("update_prompt", object{"id": one.ID, "content": "Mine."}).refuses(), "only its author")
@@ -156,6 +156,41 @@ func TestToolsAtWork(t *testing.T) {
 	bob.tool("no_tool", object{}).fails(invalidParams)
 	bob.tool("get_prompt", object{}).refuses()
 	bob.tool("save_prompt", object{"title": "", "content": ""}).refuses()
+}
+
+// What programs read by default may be an older version than the latest. A change that is based on
+// it must not take away what is new in the latest.
+func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.write("ann", prompt.Draft{Name: "greet", Title: "greet", Text: "One.", Visibility: prompt.Public, Labels: []string{prompt.Production}})
+	ann := w.as("ann")
+	var got, changed mcp.Prompt
+	ann.tool("get_prompt", object{"id": "greet"}).gives(&got)
+	require.EqualValues(t, []int64{1, 1, 0}, []int64{got.Version, got.Revision, got.Latest}, "the only version is the latest")
+	ann.tool("update_prompt", object{"id": "greet", "content": "One, mended.", "revision": got.Revision}).gives(&changed)
+	require.EqualValues(t, 2, changed.Revision)
+
+	for _, id := range []string{"greet", "greet@1", "greet@production", string(v.ID)} {
+		got = mcp.Prompt{}
+		ann.tool("get_prompt", object{"id": id}).gives(&got)
+		require.Equal(t, "One.", got.Text, id)
+		require.Equal(t, []int64{1, 0, 2}, []int64{got.Version, got.Revision, got.Latest}, id)
+		said := ann.tool("update_prompt", object{"id": id, "content": got.Text + " More."}).refuses()
+		require.Equal(t, fmt.Sprintf("the id leads to version 1 of the prompt, and version 2 is newer; get the latest with get_prompt and the id %s@latest, merge your change into it and send its revision", v.ID), said)
+	}
+	require.Contains(t, w.as("bob").tool("update_prompt", object{"id": string(v.ID), "content": "Mine."}).refuses(), "only its author")
+	ann.tool("update_prompt", object{"id": "greet", "title": "Greeting"}).gives(&changed)
+	require.EqualValues(t, 2, changed.Version, "a title has no versions, so it is changed whatever was read")
+
+	got = mcp.Prompt{}
+	ann.tool("get_prompt", object{"id": string(v.ID) + "@latest"}).gives(&got)
+	require.Equal(t, "One, mended.", got.Text)
+	require.Equal(t, []int64{2, 3, 0}, []int64{got.Version, got.Revision, got.Latest})
+	ann.tool("update_prompt", object{"id": "greet", "content": got.Text + " More.", "revision": got.Revision}).gives(&changed)
+	require.EqualValues(t, 3, changed.Version)
+	ann.tool("update_prompt", object{"id": "greet@latest", "content": "Three, at any rate."}).gives(&changed)
+	require.EqualValues(t, 4, changed.Version)
 }
 
 // What a token does not allow is told by the status, with the scopes that are needed.

@@ -21,6 +21,7 @@ type Prompt struct {
 	Visibility  string     `json:"visibility"`
 	Version     int64      `json:"version"`
 	Revision    int64      `json:"revision,omitempty" jsonschema:"One more with every edit"`
+	Latest      int64      `json:"latest,omitempty"` // get_prompt says what it is: five tools have this schema
 	UpdatedAt   string     `json:"updatedAt"`
 	Likes       int32      `json:"likes"`
 	Dislikes    int32      `json:"dislikes"`
@@ -61,10 +62,14 @@ func encode(c *call, v prompthub.View) Prompt {
 	return p
 }
 
-// whole returns a prompt with all that it says.
+// whole returns a prompt with all that it says. An older version has no revision: a text that was
+// made of it would pass for one that was made of the latest, and what is new there would be lost.
 func whole(c *call, v prompthub.View) Prompt {
 	p := encode(c, v)
 	p.Text, p.Messages = v.Text, encodeMessages(v.Content())
+	if older(v) {
+		p.Revision, p.Latest = 0, v.Latest
+	}
 	for _, x := range v.Content().Template().Variables {
 		variable := Variable{
 			Name: x.Name, Description: x.Description, Type: string(x.Type), Required: x.Needed(), Choices: x.Choices,
@@ -76,6 +81,9 @@ func whole(c *call, v prompthub.View) Prompt {
 	}
 	return p
 }
+
+// older reports whether a view shows another version than the prompt holds.
+func older(v prompthub.View) bool { return v.Of.Number > 0 && v.Of.Number != v.Latest }
 
 func encodeMessages(c prompt.Content) []Message {
 	var list []Message
