@@ -301,7 +301,11 @@ func sentence(ctx context.Context, err error) string {
 		if i == 0 {
 			sep = ": "
 		}
-		b.WriteString(sep + strings.TrimPrefix(f.Location, prompt.ValuesField+".") + " " + f.Message)
+		where, isValue := strings.CutPrefix(f.Location, prompt.ValuesField+".")
+		if !isValue { // of a value the message says what it is: "x is required"
+			where += ":"
+		}
+		b.WriteString(sep + where + " " + f.Message)
 	}
 	return b.String()
 }

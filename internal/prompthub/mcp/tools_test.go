@@ -155,7 +155,8 @@ func TestToolsAtWork(t *testing.T) {
 	}
 	bob.tool("no_tool", object{}).fails(invalidParams)
 	bob.tool("get_prompt", object{}).refuses()
-	bob.tool("save_prompt", object{"title": "", "content": ""}).refuses()
+	require.Equal(t, "the prompt breaks the rules named here: title: give the prompt a title; text: write the text of the prompt", bob.tool("save_prompt", object{"title": "", "content": ""}).refuses())
+	require.Equal(t, "another prompt of yours has this name: name: choose a name that none of your prompts has, nor has as its slug", bob.tool("save_prompt", object{"title": "T", "content": "Text.", "name": "my-prompt"}).refuses())
 }
 
 // What programs read by default may be an older version than the latest. A change that is based on
