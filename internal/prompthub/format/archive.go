@@ -127,7 +127,11 @@ func (c *collector) result() (files []File, skipped []string, err error) {
 	return files, c.skipped, nil
 }
 
-func isSkill(file string) bool { return strings.EqualFold(path.Base(file), "SKILL.md") }
+// isSkill reports whether a file makes its folder a skill. Where there is no folder its case
+// counts: skill.md is what a prompt of that name may be called.
+func isSkill(file string) bool {
+	return path.Base(file) == "SKILL.md" || path.Dir(file) != "." && strings.EqualFold(path.Base(file), "SKILL.md")
+}
 
 // below reports whether a file is in one of the folders, at any depth.
 func below(file string, dirs map[string]bool) bool {

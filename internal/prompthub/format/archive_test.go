@@ -3,6 +3,7 @@ package format_test
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -66,6 +67,67 @@ func TestFolderAndArchive(t *testing.T) {
 		require.Equal(t, n, row.Number)
 	}
 	require.Equal(t, len(got), n)
+}
+
+// TestWhatPathNamesIsRead: in a folder of files that Path named every one is read, as the prompt
+// and in the format that it is, whatever the prompts are called.
+func TestWhatPathNamesIsRead(t *testing.T) {
+	t.Parallel()
+	names := []string{
+		"readme", "license", "changelog", "contributing", "agents", "claude", "security", "code-of-conduct", "user", "system", "skill", "skills",
+		"commands", "prompt", "prompts", "node-modules", "lock", "md", "json", "a",
+	}
+	for _, f := range format.Formats() {
+		t.Run(string(f), func(t *testing.T) {
+			t.Parallel()
+			tree := fstest.MapFS{}
+			for _, name := range names {
+				d := format.Document{Name: name, Title: name, Text: "The text of " + name}
+				file, _, err := format.Write(f, d)
+				require.NoError(t, err)
+				tree[f.Path(d)] = &fstest.MapFile{Data: file}
+			}
+			require.Len(t, tree, len(names))
+			files, skipped, err := format.Folder(tree)
+			require.NoError(t, err)
+			require.Empty(t, skipped)
+			var got []string
+			for row, err := range format.RowsOf(files, "") {
+				require.NoError(t, errors.Join(err, row.Err))
+				require.Equal(t, f, row.Extra.Format, row.Path)
+				require.Contains(t, row.Text+fmt.Sprint(row.Messages), "The text of "+row.Name)
+				got = append(got, row.Name)
+			}
+			require.ElementsMatch(t, names, got)
+		})
+	}
+}
+
+// TestFilesWithoutANameHaveThatOfThePath: a file says the same prompt where Path puts it.
+func TestFilesWithoutANameHaveThatOfThePath(t *testing.T) {
+	t.Parallel()
+	for _, f := range []format.Format{format.Markdown, format.Command, format.VSCode, format.Fabric, format.Skill} {
+		for _, name := range []string{"readme", "skill", "system", "user", "a"} {
+			p := f.Path(format.Document{Name: name})
+			d, err := format.Read(f, p, []byte("Text\n"))
+			require.NoError(t, err)
+			require.Equal(t, name, d.Name, p)
+		}
+	}
+}
+
+// TestSkillAtTheRoot: the folder that is read may be a skill itself, but not by a prompt's file
+// that is called skill.md.
+func TestSkillAtTheRoot(t *testing.T) {
+	t.Parallel()
+	for root, want := range map[string][]string{"SKILL.md": {"SKILL.md"}, "skill.md": {"a.md", "skill.md"}} {
+		files, _, err := format.Folder(fstest.MapFS{root: {Data: []byte("x")}, "a.md": {Data: []byte("x")}})
+		require.NoError(t, err)
+		require.Equal(t, want, paths(files))
+	}
+	require.Equal(t, format.Skill, format.Detect("review/skill.md", nil))
+	require.Equal(t, format.Markdown, format.Detect("system.md", nil))
+	require.Equal(t, format.Fabric, format.Detect("summarize/system.md", nil))
 }
 
 // zeros is a reader of n bytes.

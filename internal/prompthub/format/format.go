@@ -40,7 +40,7 @@ const (
 // A codec reads and writes one prompt in one format. What read leaves of a file's members is the
 // extra of the document, which write puts back.
 type codec struct {
-	ext   string // of a file that Write is to name
+	path  string // of a file that Write is to name, * the name
 	read  func(path string, file []byte) (Document, object, error)
 	write func(Document, object) ([]byte, error)
 	// the members of a document that the format cannot hold; the others come back as they were
@@ -48,51 +48,51 @@ type codec struct {
 }
 
 var codecs = map[Format]codec{
-	Markdown: {".md", readMarkdown, writeMarkdown, nil},
-	Skill: {"/SKILL.md", readSkill, writeSkill, []string{
+	Markdown: {"*.md", readMarkdown, writeMarkdown, nil},
+	Skill: {"*/SKILL.md", readSkill, writeSkill, []string{
 		fieldName, // that no folder can have
 		fieldTitle, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
 	}},
-	VSCode: {".prompt.md", readVSCode, writeVSCode, []string{
+	VSCode: {"*.prompt.md", readVSCode, writeVSCode, []string{
 		fieldTitle, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
 	}},
-	Command: {".md", readCommand, writeCommand, []string{
+	Command: {"commands/*.md", readCommand, writeCommand, []string{
 		fieldTitle, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
 	}},
-	Fabric: {"/system.md", readFabric, writeFabric, []string{
+	Fabric: {"*/system.md", readFabric, writeFabric, []string{
 		fieldName, // that no folder can have
 		fieldTitle, fieldDescription, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels,
 		fieldMessage,
 	}},
-	Dotprompt: {".prompt", readDotprompt, writeDotprompt, []string{
+	Dotprompt: {"*.prompt", readDotprompt, writeDotprompt, []string{
 		fieldTitle, "messages.role", "messages.placeholder", "variables.label", "variables.type", fieldTags, fieldOwnTags,
 		fieldVisibility, fieldLabels, fieldMessage,
 	}},
-	Prompty: {".prompty", readPrompty, writePrompty, []string{
+	Prompty: {"*.prompty", readPrompty, writePrompty, []string{
 		"messages.role", "messages.placeholder", "variables.label", "variables.type", fieldTags, fieldOwnTags, fieldVisibility, fieldLabels,
 		fieldMessage,
 	}},
-	GitHubModels: {".prompt.yml", readGitHubModels, writeGitHubModels, []string{
+	GitHubModels: {"*.prompt.yml", readGitHubModels, writeGitHubModels, []string{
 		fieldTitle, fieldKind, "messages.placeholder", fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
 	}},
-	Langfuse: {".json", readLangfuse, writeLangfuse, []string{
+	Langfuse: {"*.json", readLangfuse, writeLangfuse, []string{
 		fieldTitle, fieldDescription, fieldVariables, fieldOwnTags, fieldVisibility,
 	}},
-	LangChain: {".json", readLangChain, writeLangChain, []string{
+	LangChain: {"*.json", readLangChain, writeLangChain, []string{
 		fieldName, fieldTitle, fieldDescription, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels,
 		fieldMessage,
 	}},
-	OpenWebUI: {".json", readOpenWebUI, writeOpenWebUI, []string{
+	OpenWebUI: {"*.json", readOpenWebUI, writeOpenWebUI, []string{
 		fieldDescription, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
 	}},
-	PromptsChat: {".json", readPromptsChat, writePromptsChat, []string{
+	PromptsChat: {"*.json", readPromptsChat, writePromptsChat, []string{
 		fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
 	}},
-	CSV: {".csv", readOneCSV, writeCSV, []string{
+	CSV: {"*.csv", readOneCSV, writeCSV, []string{
 		fieldText, // line ends become single line feeds
 		fieldDescription, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
 	}},
-	JSONLines: {".jsonl", readLine, writeLine, nil},
+	JSONLines: {"*.jsonl", readLine, writeLine, nil},
 }
 
 // Formats returns all formats, by name.
@@ -117,7 +117,7 @@ func Parse(s string) (Format, error) {
 
 // MediaType returns the type of files of the format.
 func (f Format) MediaType() string {
-	switch path.Ext(codecs[f].ext) {
+	switch path.Ext(codecs[f].path) {
 	case ".md":
 		return "text/markdown; charset=utf-8"
 	case ".json":
@@ -135,9 +135,30 @@ func (f Format) MediaType() string {
 // Loses returns the members of a document that a format cannot hold.
 func (f Format) Loses() []string { return slices.Clone(codecs[f].loses) }
 
-// Path returns what to call the file of a document.
+// Path returns what to call the file of a document, so that a reader takes it for what it is.
 func (f Format) Path(d Document) string {
-	return cmp.Or(prompt.Slug(d.Titled().Name), prompt.Slug(d.Titled().Title), "prompt") + codecs[f].ext
+	name := cmp.Or(prompt.Slug(d.Titled().Name), prompt.Slug(d.Titled().Title), "prompt")
+	if strings.HasSuffix(codecs[f].path, "*.md") && isTaken(name) {
+		name += mark
+	}
+	return strings.Replace(codecs[f].path, "*", name, 1)
+}
+
+// mark ends the name of a Markdown file that would be something else without it. No slug has it, so
+// no other prompt has such a file.
+const mark = "_"
+
+// isTaken reports whether a Markdown file of the name is no prompt, or one of another format.
+func isTaken(name string) bool {
+	return slices.Contains(aboutFolders, name) || name == "skill" || name == "system"
+}
+
+// unmarked returns the name of a prompt whose Markdown file has a name.
+func unmarked(name string) string {
+	if rest, ok := strings.CutSuffix(name, mark); ok && isTaken(path.Base(rest)) {
+		return rest
+	}
+	return name
 }
 
 // Read reads a file with one prompt. A prompt without a name has that of the file.
@@ -192,6 +213,9 @@ func nameOf(file string) string {
 	}
 	if name == "." || name == "/" {
 		return ""
+	}
+	if rest, ok := strings.CutSuffix(name, ".md"); ok {
+		return unmarked(rest)
 	}
 	return strings.TrimSuffix(name, path.Ext(name))
 }
@@ -269,9 +293,9 @@ func Detect(file string, b []byte) Format {
 		}
 	}
 	switch {
-	case name == "skill.md":
+	case isSkill(file):
 		return Skill
-	case name == "system.md":
+	case name == "system.md" && path.Dir(file) != ".": // a pattern has the name of its folder
 		return Fabric
 	case strings.HasSuffix(name, ".md") && strings.Contains("/"+file, "/commands/"):
 		return Command

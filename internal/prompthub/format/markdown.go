@@ -147,7 +147,7 @@ func readCommand(file string, b []byte) (Document, object, error) {
 		return d, o, err
 	}
 	if _, below, ok := strings.Cut("/"+file, "/commands/"); ok && d.Name == "" {
-		d.Name = strings.TrimSuffix(below, ".md")
+		d.Name = unmarked(strings.TrimSuffix(below, ".md"))
 	}
 	return d, o, nil
 }
