@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -91,4 +92,82 @@ func TestFolderStory(t *testing.T) {
 	write("broken.prompt", "---\na: [\n---\n")
 	does(command.LeftOut, `^left alone broken.prompt: the front matter: `, "push", dir)
 	does(command.Failed, "", "push", filepath.Join(dir, "nosuch"))
+}
+
+// A desk is a folder and the library of ann.
+type desk struct {
+	*testing.T
+	dir string
+}
+
+func newDesk(t *testing.T) desk {
+	t.Helper()
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	return desk{t, t.TempDir()}
+}
+
+// does runs a command on the folder, and checks what it prints.
+func (d desk) does(code int, want, name string, args ...string) {
+	d.Helper()
+	d.runs(code, want, append([]string{name, d.dir}, args...)...)
+}
+
+// runs runs any command.
+func (d desk) runs(code int, want string, args ...string) {
+	d.Helper()
+	got, out, errs := handler(d.T, append(args, "--user", "ann")...)
+	require.Equal(d, code, got, out+errs)
+	require.Regexp(d, want, out)
+}
+
+// saves makes prompts of names.
+func (d desk) saves(names ...string) {
+	d.Helper()
+	for _, name := range names {
+		d.runs(command.OK, "created", "save", file(d.T, name+".txt", "The text of "+name), "--name", name)
+	}
+}
+
+func (d desk) read(name string) string {
+	d.Helper()
+	b, err := os.ReadFile(filepath.Join(d.dir, name))
+	require.NoError(d, err)
+	return string(b)
+}
+
+func (d desk) write(name, text string) {
+	d.Helper()
+	require.NoError(d, os.MkdirAll(filepath.Dir(filepath.Join(d.dir, name)), 0o700))
+	require.NoError(d, os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o600))
+}
+
+func (d desk) moves(from, to string) {
+	d.Helper()
+	require.NoError(d, os.MkdirAll(filepath.Dir(filepath.Join(d.dir, to)), 0o700))
+	require.NoError(d, os.Rename(filepath.Join(d.dir, from), filepath.Join(d.dir, to)))
+}
+
+// TestFilesOfTheLockAreNeverGone: prompts that are called as files of other kinds are kept like all
+// others, and so are files of them that an earlier version wrote, or that somebody put a skill
+// beside.
+func TestFilesOfTheLockAreNeverGone(t *testing.T) {
+	d := newDesk(t)
+	d.saves("skill", "readme", "system", "plain")
+	d.does(command.OK, `^pulled plain.md\npulled readme_.md\npulled skill_.md\npulled system_.md\n$`, "pull")
+	d.does(command.OK, `^$`, "push", "--delete")
+	for _, name := range []string{"readme", "skill", "system"} {
+		d.moves(name+"_.md", name+".md")
+	}
+	d.write("prompthub.lock", strings.ReplaceAll(d.read("prompthub.lock"), "_.md", ".md"))
+	d.does(command.OK, `^$`, "push", "--delete")
+	d.write("SKILL.md", skill)
+	for _, name := range []string{"plain", "readme", "skill", "system"} {
+		d.write(name+".md", strings.Replace(d.read(name+".md"), "The text", "Another text", 1))
+	}
+	d.does(command.OK, `^created SKILL.md\npushed plain.md\npushed readme.md\npushed skill.md\npushed system.md\n$`, "push", "--delete")
+	d.runs(command.OK, `^Another text of system$`, "get", "system")
+	d.does(command.OK, `^$`, "pull")
 }

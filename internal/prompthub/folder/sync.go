@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
+	"syscall"
 
 	"prompthub/internal/prompthub/client"
 	"prompthub/internal/prompthub/format"
@@ -32,7 +34,7 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 	if err != nil {
 		return nil, lock, err
 	}
-	files, _, err := format.Folder(f.Root.FS())
+	files, err := f.files(lock)
 	if err != nil {
 		return nil, lock, err
 	}
@@ -44,6 +46,33 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 		prompts = append(prompts, p)
 	}
 	return Compare(files, lock, prompts, f.As), lock, nil
+}
+
+// files returns those that hold prompts, and all that the lock names: one that is there is never
+// gone, even if it stands beside a SKILL.md by now or has the name of one that is no prompt.
+func (f *Folder) files(lock Lock) ([]format.File, error) {
+	files, _, err := format.Folder(f.Root.FS())
+	if err != nil {
+		return nil, err
+	}
+	read := make(map[string]bool)
+	for _, file := range files {
+		read[file.Path] = true
+	}
+	for name := range lock.Prompts {
+		if read[name] {
+			continue
+		}
+		b, err := f.Root.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, format.File{Path: name, Bytes: b})
+	}
+	return files, nil
 }
 
 // Pull changes files as their prompts have changed.
