@@ -95,6 +95,7 @@ func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, 
 	}
 	p := prompt.Prompt{
 		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, Origin: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+		Slug: d.Former.Slug, OldNames: d.Former.OldNames,
 	}
 	err = s.checkIncludes(ctx, &p)
 	return p, err

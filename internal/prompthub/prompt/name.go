@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +13,9 @@ import (
 
 const (
 	maxSlug = 64 // characters, all ASCII
+
+	// MaxOldNames is how many old names lead to a prompt.
+	MaxOldNames = 8
 
 	// suffixLen is how much of its id tells a default name from another prompt's.
 	suffixLen = 6
@@ -26,8 +30,7 @@ var (
 )
 
 // name returns what programs are to call a prompt, trimmed. The empty name asks for the default.
-func (c *checker) name(s string) string {
-	const location = "name"
+func (c *checker) name(location, s string) string {
 	if !utf8.ValidString(s) {
 		c.broken(location, s, "send the name as valid UTF-8")
 		return s
@@ -40,6 +43,23 @@ func (c *checker) name(s string) string {
 		c.broken(location, s, "%s", what)
 	}
 	return s
+}
+
+// former returns what a prompt was called elsewhere, without names that it has twice.
+func (c *checker) former(f Former) Former {
+	if f.Slug != "" && (!ValidSlug(f.Slug) || slices.Contains(reserved, f.Slug)) {
+		c.broken("slug", f.Slug, "leave the slug out, or give one of at most %d of a-z, 0-9 and -, with no hyphen at an end or twice", maxSlug)
+	}
+	if n := len(f.OldNames); n > MaxOldNames {
+		c.broken("oldNames", "", "give at most %d old names, there are %d", MaxOldNames, n)
+	}
+	var names []string
+	for i, name := range f.OldNames {
+		if name = c.name(fmt.Sprintf("oldNames[%d]", i), name); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return Former{f.Slug, names}
 }
 
 func wrongName(s string) string {

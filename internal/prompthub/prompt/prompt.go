@@ -47,6 +47,14 @@ type Draft struct {
 	Anew bool
 	// the file that it was made of, which is kept with the version that it becomes
 	Source *Source
+	// what it was called elsewhere, which a new prompt is called here where nobody is; not kept
+	Former Former
+}
+
+// A Former is what a prompt was called, beside its name, where it comes from.
+type Former struct {
+	Slug     string   // "" asks for the default
+	OldNames []string // the oldest first
 }
 
 // Content returns what versions keep of the draft.

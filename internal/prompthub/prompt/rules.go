@@ -45,7 +45,8 @@ func (r Rules) TextLimit() int { return cmp.Or(r.MaxText, DefaultMaxText) }
 // Whether the tags are in the catalog is not asked here.
 func (r Rules) Check(d Draft) (Draft, error) {
 	var c checker
-	d.Name = c.name(d.Name)
+	d.Name = c.name("name", d.Name)
+	d.Former = c.former(d.Former)
 	d.Title = c.title(d.Title)
 	d.Description = c.note("description", d.Description, MaxDescription)
 	d.Message = c.note("message", d.Message, MaxMessage)

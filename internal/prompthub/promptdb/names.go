@@ -13,9 +13,6 @@ import (
 	"prompthub/internal/table"
 )
 
-// maxOldNames is how many old names lead to a prompt.
-const maxOldNames = 8
-
 // nameProps returns what the rows of a prompt's name and slug hold: where it is, and copies for
 // lists.
 func nameProps(p prompt.Prompt, c card) table.Props {
@@ -110,12 +107,15 @@ func (w *work) name(was *record, p *prompt.Prompt) error {
 	if was == nil || !was.Named() {
 		chosen := p.Name
 		slug, other := prompt.Slugs(cmp.Or(chosen, p.Title), p.ID)
-		if !free(slug) {
-			slug = other
+		switch {
+		case p.Slug != "" && free(p.Slug): // which it had elsewhere
+		case free(slug):
+			p.Slug = slug
+		default:
+			p.Slug = other
 		}
-		p.Slug = slug
 		if chosen == "" {
-			p.Name = slug
+			p.Name = p.Slug
 		}
 		if !free(p.Name) {
 			return nameTaken(p.Name)
@@ -224,10 +224,31 @@ func (w *work) versionOps(was *record, now record) []table.Op {
 	return ops
 }
 
+// formerOps makes names that a new prompt had elsewhere lead to it, where they lead to nothing.
+func (w *work) formerOps(ctx context.Context, now *record) ([]table.Op, error) {
+	now.OldNames = slices.DeleteFunc(slices.Clone(now.OldNames), func(name string) bool { return slices.Contains(ownNames(now.Prompt), name) })
+	var ops []table.Op
+	for _, name := range now.OldNames {
+		key := nameKey(w.author, name)
+		if _, known := w.names[key.Row]; !known {
+			if err := w.names.look(ctx, w.db, key); err != nil {
+				return nil, err
+			}
+		}
+		if w.names[key.Row] == nil {
+			ops = append(ops, w.names.op(key, redirect(w.id), false))
+		}
+	}
+	return ops, nil
+}
+
 // renameOps makes a name that the prompt had until now lead to it, and lets the oldest such name go
 // where they are too many.
 func (w *work) renameOps(ctx context.Context, was *record, now *record) ([]table.Op, error) {
-	if was == nil || !was.Named() || now.Name == was.Name {
+	if was == nil {
+		return w.formerOps(ctx, now)
+	}
+	if !was.Named() || now.Name == was.Name {
 		return nil, nil
 	}
 	now.OldNames = slices.DeleteFunc(slices.Clone(was.OldNames), func(name string) bool { return name == now.Name })
@@ -236,7 +257,7 @@ func (w *work) renameOps(ctx context.Context, was *record, now *record) ([]table
 		now.OldNames = append(now.OldNames, was.Name)
 		ops = append(ops, w.names.op(nameKey(w.author, was.Name), redirect(w.id), true))
 	}
-	for len(now.OldNames) > maxOldNames {
+	for len(now.OldNames) > prompt.MaxOldNames {
 		key := nameKey(w.author, now.OldNames[0])
 		now.OldNames = now.OldNames[1:]
 		row, err := w.db.get(ctx, w.db.t.Prompts, key)

@@ -26,6 +26,7 @@ type entry struct {
 	elsewhere  map[int64]string // hashes of versions that another request brings
 	last       int64            // number of the last version that this one brings
 	vote       string           // of its author
+	former     prompt.Former
 	profile    *profile
 	voted      *voted
 	favored    *favored
@@ -111,7 +112,7 @@ func accountEntries(b []byte) ([]entry, error) {
 		case e.err == nil && l.Of != "":
 			e.err = errors.New("the history of a prompt goes on here, which does not stand before it")
 		case l.Account != nil:
-			e.publicFrom, e.vote = l.PublicFrom, l.Vote
+			e.publicFrom, e.vote, e.former = l.PublicFrom, l.Vote, prompt.Former{Slug: l.Slug, OldNames: l.OldNames}
 			e.doc = format.Document{
 				Name: l.Name, Title: l.Title, Description: l.Description, Tags: l.Tags, OwnTags: l.OwnTags, Visibility: l.Visibility,
 				Versions: e.versions(l), Extra: format.Extra{Format: format.JSONLines},
@@ -156,6 +157,11 @@ func (e *entry) hash(v format.Version) string {
 // for their slug.
 func inOrder(all []entry) []entry {
 	at := make(map[string]int)
+	for i, e := range all {
+		for _, name := range e.former.OldNames {
+			at[name] = i
+		}
+	}
 	for i, e := range all {
 		if e.doc.Name != "" {
 			at[e.doc.Name] = i

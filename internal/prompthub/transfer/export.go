@@ -63,6 +63,8 @@ type favored struct {
 // An Account is what an account has of a prompt beside its contents.
 type Account struct {
 	Name        string   `json:"name"`
+	Slug        string   `json:"slug,omitempty"`     // where it is not what the name gives
+	OldNames    []string `json:"oldNames,omitempty"` // that lead to it too
 	Title       string   `json:"title"`
 	Description string   `json:"description,omitempty"`
 	Tags        []string `json:"tags"`
@@ -116,8 +118,11 @@ func lineOf(w promptdb.Whole) line {
 	}
 	d := format.Of(w.Draft)
 	l.Account = &Account{
-		Name: w.Name, Title: w.Title, Description: d.Description, Tags: append([]string{}, d.Tags...), OwnTags: d.OwnTags,
+		Name: w.Name, OldNames: w.OldNames, Title: w.Title, Description: d.Description, Tags: append([]string{}, d.Tags...), OwnTags: d.OwnTags,
 		Visibility: d.Visibility, PublicFrom: w.PublicFrom,
+	}
+	if w.Slug != prompt.Slug(w.Name) {
+		l.Slug = w.Slug
 	}
 	if w.MyVote != prompt.None {
 		l.Vote = w.MyVote.String()

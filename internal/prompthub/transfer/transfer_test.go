@@ -118,17 +118,69 @@ func TestIncludedComesFirst(t *testing.T) {
 // file, has taken its name for a slug.
 func TestNamesBeforeSlugs(t *testing.T) {
 	t.Parallel()
-	from, _ := newService(t)
-	for _, name := range []string{"support-reply", "Support/Reply", "a-b", "a b", "A/B"} {
-		_, _, err := from.Create(t.Context(), ann, prompt.Draft{Name: name, Title: name, Text: "x", Visibility: prompt.Private}, "")
+	s, _ := newService(t)
+	file := ""
+	for _, name := range []string{"Support/Reply", "a b", "a-b", "support-reply"} {
+		file += fmt.Sprintf(`{"name":%q,"title":"T","text":"x"}`+"\n", name)
+	}
+	require.Equal(t, []string{"support-reply created", "Support/Reply created", "a-b created", "a b created"}, outcomes(take(t, s, file, transfer.Options{File: "x.jsonl"})))
+}
+
+// TestFormerNames: a prompt is called elsewhere what it was called here, by its slug and by names
+// that it had, unless another one is there; and what includes it by such a name comes behind it.
+func TestFormerNames(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	add := func(s *prompthub.Service, name, text string) prompt.ID {
+		v, _, err := s.Create(ctx, ann, prompt.Draft{Name: name, Title: name, Text: text, Visibility: prompt.Private}, "")
+		require.NoError(t, err)
+		return v.ID
+	}
+	rename := func(s *prompthub.Service, id prompt.ID, name string) {
+		_, err := s.Patch(ctx, ann, id, prompthub.Match{Any: true}, prompthub.Patch{Name: &name})
 		require.NoError(t, err)
 	}
-	to, _ := newService(t)
+	find := func(s *prompthub.Service, name string) string {
+		v, err := s.GetByName(ctx, ann, prompthub.IDOf(ann), name, prompthub.WantedVersion{})
+		require.NoError(t, err, name)
+		return v.Name
+	}
+	o := transfer.Options{File: "account.jsonl"}
+	from, _ := newService(t)
+	id := add(from, "greet", "Hello.")
+	rename(from, id, "Greet/Them")
+	rename(from, id, "welcome them")
+	add(from, "letter", "@@@langfusePrompt:name=Greet/Them|label=latest@@@ Dear")
+	add(from, "Support/Reply", "x")
 	want := give(t, from)
-	require.Less(t, strings.Index(want, `"Support/Reply"`), strings.Index(want, `"support-reply"`))
-	items := take(t, to, want, transfer.Options{File: "account.jsonl"})
+	require.Contains(t, want, `"name":"welcome them","slug":"greet","oldNames":["Greet/Them"],`)
+	require.Contains(t, want, `"name":"letter","title"`)
+
+	to, _ := newService(t)
+	items := take(t, to, want, o)
 	require.NotContains(t, strings.Join(outcomes(items), " "), "rejected", "%v", items)
 	require.Equal(t, want, give(t, to))
+	for _, name := range []string{"welcome them", "greet", "Greet/Them"} {
+		require.Equal(t, "welcome them", find(to, name))
+	}
+
+	taken, _ := newService(t)
+	add(taken, "greet", "Mine.")
+	add(taken, "Greet/Them", "Mine too.")
+	take(t, taken, want, o)
+	require.Equal(t, "greet", find(taken, "greet"))
+	require.Equal(t, "Greet/Them", find(taken, "Greet/Them"))
+	require.Equal(t, "welcome them", find(taken, "welcome-them"))
+
+	for file, reason := range map[string]string{
+		`{"name":"n","slug":"-","title":"T","versions":[{"text":"x"}]}`:                                       "slug: leave the slug out, or give one of at most 64 of a-z, 0-9 and -, with no hyphen at an end or twice",
+		`{"name":"n","oldNames":["a|b"],"title":"T","versions":[{"text":"x"}]}`:                               "oldNames[0]: remove | from the name",
+		`{"name":"n","oldNames":["1","2","3","4","5","6","7","8","9"],"title":"T","versions":[{"text":"x"}]}`: "oldNames: give at most 8 old names, there are 9",
+	} {
+		items := take(t, to, file, o)
+		require.Equal(t, transfer.Rejected, items[0].Outcome)
+		require.Contains(t, items[0].Reason, reason)
+	}
 }
 
 // TestImportGoesOn: an import that the store cut short, wherever, is finished by the same file, and
