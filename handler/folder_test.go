@@ -171,3 +171,28 @@ func TestFilesOfTheLockAreNeverGone(t *testing.T) {
 	d.runs(command.OK, `^Another text of system$`, "get", "system")
 	d.does(command.OK, `^$`, "pull")
 }
+
+// TestMovedFilesKeepTheirHistory: a file that is elsewhere makes a new version of its prompt, and
+// nothing is deleted while it is not known what became of its file.
+func TestMovedFilesKeepTheirHistory(t *testing.T) {
+	d := newDesk(t)
+	d.saves("same", "edited", "lost")
+	d.does(command.OK, "pulled", "pull")
+	d.moves("same.md", "aaa/same.md")
+	d.moves("edited.md", "aaa/edited.md")
+	d.write("aaa/edited.md", d.read("aaa/edited.md")+"\nMore.\n")
+	d.does(command.LeftOut, `^aaa/edited.md: changed here\n`, "diff")
+	d.does(command.OK, `^pushed aaa/edited.md\n$`, "push", "--delete")
+	d.runs(command.OK, `(?s)^2 .*\n1 `, "versions", "edited")
+	d.does(command.OK, `^$`, "push", "--delete")
+	require.NotContains(d, d.read("prompthub.lock"), `"edited.md"`)
+
+	d.moves("aaa/same.md", "zzz/same.md")
+	d.does(command.OK, `^$`, "pull")
+	require.Contains(d, d.read("prompthub.lock"), `"zzz/same.md"`)
+
+	d.moves("lost.md", "found.md")
+	d.write("found.md", "---\nname: edited\n---\nIts name is that of another.\n")
+	d.does(command.LeftOut, `^left alone found.md: .*\nleft alone lost.md: gone here, but not deleted while found.md is left alone`, "push", "--delete")
+	d.runs(command.OK, "The text of lost", "get", "lost")
+}

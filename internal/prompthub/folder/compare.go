@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,46 +40,105 @@ type Item struct {
 	Err    error          // of a file that is broken
 
 	document format.Document // what the file says
+	was      string          // the path that the lock has the file at, where it was moved
 }
 
-// Compare returns all files and prompts, by path. Prompts that have no file get one in a format.
+// Compare returns all files and prompts, by path. Prompts that have no file get one in a format. A
+// file that was moved is still that of its prompt.
 func Compare(files []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
-	c := comparison{lock: lock, byID: make(map[string]*client.Prompt), taken: make(map[string]bool)}
-	byName := make(map[string]string)
-	for i, p := range prompts {
-		c.byID[p.ID] = &prompts[i]
-		byName[p.Name] = p.ID
-	}
-	for path, e := range lock.Prompts {
-		c.taken[e.ID] = true
-		if !slices.ContainsFunc(files, func(f format.File) bool { return f.Path == path }) {
-			c.items = append(c.items, Item{Path: path, State: Gone, Prompt: c.byID[e.ID]})
-		}
-	}
+	c := newComparison(files, lock, prompts)
 	for _, f := range files {
-		c.file(f, byName)
+		c.file(f)
 	}
+	c.left()
 	for i := range prompts {
 		if p := &prompts[i]; !c.taken[p.ID] {
 			c.items = append(c.items, missing(p, as))
 		}
 	}
-	slices.SortFunc(c.items, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(c.items, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
 	return c.items
 }
 
-// A comparison is one under way.
+// A comparison is one under way. What is gone is a file that the lock has and the folder has not,
+// and is known by the id of its prompt.
 type comparison struct {
-	lock  Lock
-	byID  map[string]*client.Prompt
-	taken map[string]bool // ids of prompts that have a file
-	items []Item
+	lock   Lock
+	byID   map[string]*client.Prompt
+	byName map[string]string   // ids
+	bySlug map[string]string   // ids; some formats have no other name
+	bySum  map[string][]string // ids of files that are gone
+	gone   map[string]string   // the paths that they had
+	here   map[string]bool     // paths of files
+	moved  map[string]bool     // paths that were gone, of files found elsewhere
+	taken  map[string]bool     // ids of prompts that have a file
+	items  []Item
+}
+
+func newComparison(files []format.File, lock Lock, prompts []client.Prompt) *comparison {
+	c := &comparison{
+		lock: lock, byID: make(map[string]*client.Prompt), byName: make(map[string]string), bySlug: make(map[string]string),
+		bySum: make(map[string][]string), gone: make(map[string]string),
+		here: make(map[string]bool), moved: make(map[string]bool), taken: make(map[string]bool),
+	}
+	for i, p := range prompts {
+		c.byID[p.ID] = &prompts[i]
+		c.byName[p.Name] = p.ID
+		c.bySlug[p.Slug] = p.ID
+	}
+	for _, f := range files {
+		c.here[f.Path] = true
+		c.taken[lock.Prompts[f.Path].ID] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(lock.Prompts)) {
+		if e := lock.Prompts[path]; !c.taken[e.ID] {
+			c.gone[e.ID] = path
+			c.bySum[e.SHA256] = append(c.bySum[e.SHA256], e.ID)
+		}
+	}
+	return c
+}
+
+// was returns where a file was that the lock does not have at its path, "" for nowhere: it is known
+// by the name that it says, or else by its bytes.
+func (c *comparison) was(i Item) string {
+	var ids []string
+	if i.Err == nil {
+		id := c.byName[i.document.Name]
+		if path := c.gone[id]; path == "" && id != "" {
+			return "" // another prompt has that name
+		}
+		ids = append(ids, id, c.bySlug[i.document.Name])
+	}
+	for _, id := range append(ids, c.bySum[sum(i.File)]...) {
+		if path := c.gone[id]; path != "" && !c.taken[id] {
+			return path
+		}
+	}
+	return ""
 }
 
 var errMany = errors.New("holds many prompts: import takes such files")
 
+// left adds items for files that are gone, without a prompt where another file is that.
+func (c *comparison) left() {
+	for path, e := range c.lock.Prompts {
+		if c.here[path] || c.moved[path] {
+			continue
+		}
+		i := Item{Path: path, State: Gone}
+		if !c.taken[e.ID] {
+			i.Prompt = c.byID[e.ID]
+		}
+		c.items = append(c.items, i)
+	}
+	for _, e := range c.lock.Prompts {
+		c.taken[e.ID] = true
+	}
+}
+
 // file adds an item for a file.
-func (c *comparison) file(f format.File, byName map[string]string) {
+func (c *comparison) file(f format.File) {
 	i := Item{Path: f.Path, File: f.Bytes, Format: format.Detect(f.Path, f.Bytes)}
 	if i.Format == format.CSV || i.Format == format.JSONLines {
 		i.Err = errMany
@@ -87,13 +147,17 @@ func (c *comparison) file(f format.File, byName map[string]string) {
 		i.document.Source = &format.Source{Format: i.Format, File: f.Path, Data: f.Bytes}
 	}
 	e, known := c.lock.Prompts[f.Path]
+	if !known {
+		i.was = c.was(i)
+		c.moved[i.was] = true
+		e, known = c.lock.Prompts[i.was]
+	}
 	if !known && i.Err == nil {
-		e.ID = byName[i.document.Name]
-		if c.taken[e.ID] {
+		if e.ID = c.byName[i.document.Name]; c.taken[e.ID] {
 			e.ID = ""
 		}
-		c.taken[e.ID] = true
 	}
+	c.taken[e.ID] = true
 	i.Prompt = c.byID[e.ID]
 	if i.Prompt != nil && i.Err == nil {
 		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, f.Path, f.Bytes, kept(i.Prompt.Document, i.document))

@@ -70,6 +70,55 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestMovedFiles: a file that is elsewhere is still that of its prompt, whether it was edited on
+// the way or says no name.
+func TestMovedFiles(t *testing.T) {
+	t.Parallel()
+	const named, bare = "---\nname: a\n---\n\nwas\n", "was\n"
+	prompts := []client.Prompt{{ID: "1", Slug: "a", Revision: 3, Document: format.Document{Name: "a", Title: "a", Text: "was", Visibility: "private"}}}
+	for name, tt := range map[string]struct {
+		was, file, path string
+		want            folder.State
+	}{
+		"as it was":                    {named, named, "h/a.md", folder.Same},
+		"edited":                       {named, named + "more\n", "h/b.md", folder.Here},
+		"without a name":               {bare, bare, "b.md", folder.Same},
+		"edited, named by its path":    {bare, "more\n", "h/a.md", folder.Here},
+		"as it was, in another format": {bare, bare, "b/system.md", folder.Same},
+		"broken as it was":             {"---\n", "---\n", "b.md", folder.Broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lock := folder.Lock{Prompts: map[string]folder.Entry{"a.md": {ID: "1", Revision: 3, SHA256: sum(tt.was)}}}
+			items := folder.Compare([]format.File{{Path: tt.path, Bytes: []byte(tt.file)}}, lock, prompts, format.Markdown)
+			require.Len(t, items, 1)
+			require.Equal(t, tt.path, items[0].Path)
+			require.Equal(t, tt.want, items[0].State)
+			require.Equal(t, "1", items[0].Prompt.ID)
+		})
+	}
+}
+
+// TestCopyIsNotMoved: a second file of a name does not take the prompt of the first, and an entry
+// of the lock that another file stands for does not delete it.
+func TestCopyIsNotMoved(t *testing.T) {
+	t.Parallel()
+	const file = "---\nname: a\n---\n\nwas\n"
+	prompts := []client.Prompt{{ID: "1", Slug: "a", Revision: 3, Document: format.Document{Name: "a", Title: "a", Text: "was", Visibility: "private"}}}
+	entry := folder.Entry{ID: "1", Revision: 3, SHA256: sum(file)}
+	files := []format.File{{Path: "a.md", Bytes: []byte(file)}, {Path: "b.md", Bytes: []byte(file)}}
+	items := folder.Compare(files, folder.Lock{Prompts: map[string]folder.Entry{"b.md": entry}}, prompts, format.Markdown)
+	require.Len(t, items, 2)
+	require.Equal(t, folder.New, items[0].State)
+	require.Equal(t, folder.Same, items[1].State)
+
+	items = folder.Compare(files[:1], folder.Lock{Prompts: map[string]folder.Entry{"a.md": entry, "b.md": entry}}, prompts, format.Markdown)
+	require.Len(t, items, 2)
+	require.Equal(t, folder.Same, items[0].State)
+	require.Equal(t, folder.Gone, items[1].State)
+	require.Nil(t, items[1].Prompt)
+}
+
 func TestLockOfAnotherService(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

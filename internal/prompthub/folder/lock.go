@@ -49,6 +49,12 @@ func ReadLock(root *os.Root, url string) (Lock, error) {
 	return l, nil
 }
 
+// note remembers that the file of an item and a prompt are the same.
+func (l Lock) note(i Item, id string, revision int64, file []byte) {
+	delete(l.Prompts, i.was)
+	l.Prompts[i.Path] = Entry{id, revision, sum(file)}
+}
+
 // write replaces the lock file.
 func (l Lock) write(root *os.Root) error {
 	b, err := json.MarshalIndent(l, "", "  ")

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func (f *Folder) Pull(ctx context.Context) error {
 	return f.each(ctx, func(_ context.Context, i Item, lock Lock) (string, error) {
 		switch {
 		case i.State == Same:
-			lock.Prompts[i.Path] = Entry{i.Prompt.ID, i.Prompt.Revision, sum(i.File)}
+			lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.File)
 		case i.State == There, i.State == NewThere, i.State == Conflict && f.Force && i.Prompt != nil:
 			return "pulled", f.save(i, lock)
 		case i.State == Deleted && f.Delete, i.State == Conflict && f.Force:
@@ -104,14 +105,14 @@ func (f *Folder) Push(ctx context.Context) error {
 		i.document = i.document.Sorted(catalog)
 		switch {
 		case i.State == Same:
-			lock.Prompts[i.Path] = Entry{i.Prompt.ID, i.Prompt.Revision, sum(i.File)}
+			lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.File)
 		case i.State == New, i.State == Conflict && f.Force && i.Prompt == nil:
 			return "created", f.create(ctx, i, lock)
 		case i.State == Here, i.State == Conflict && f.Force:
 			return "pushed", f.change(ctx, i, lock)
 		case i.State == Gone && i.Prompt == nil:
 			delete(lock.Prompts, i.Path)
-		case i.State == Gone && f.Delete:
+		case i.State == Gone && f.Delete && i.Err == nil:
 			return "deleted", f.deletePrompt(ctx, i, lock)
 		case slices.Contains([]State{Conflict, Gone, Deleted, Broken}, i.State):
 			return "", ErrConflicts
@@ -120,9 +121,13 @@ func (f *Folder) Push(ctx context.Context) error {
 	})
 }
 
-// each does something with every item and then writes the lock, also of a run that failed: what
-// was done is done. An error that is a service's answer to one item leaves the others.
-func (f *Folder) each(ctx context.Context, do func(context.Context, Item, Lock) (string, error)) (err error) {
+// A step does something with an item and says what.
+type step func(context.Context, Item, Lock) (done string, err error)
+
+// each takes a step with every item and then writes the lock, also of a run that failed: what was
+// done is done. What is gone comes last, and is not deleted while another file is left alone that
+// may be what became of it.
+func (f *Folder) each(ctx context.Context, do step) (err error) {
 	items, lock, err := f.Items(ctx)
 	if err != nil {
 		return err
@@ -130,25 +135,46 @@ func (f *Folder) each(ctx context.Context, do func(context.Context, Item, Lock) 
 	if !f.DryRun {
 		defer func() { err = errors.Join(err, lock.write(f.Root)) }()
 	}
+	slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(last(a), last(b)) })
 	var left error
+	var stuck string
 	for _, i := range items {
+		if i.State == Gone && f.Delete && stuck != "" {
+			i.Err = fmt.Errorf("gone here, but not deleted while %s is left alone, which may be the same", stuck)
+		}
 		done, err := do(ctx, i, lock)
 		var refused *client.Problem
-		switch {
-		case errors.Is(err, ErrConflicts):
-			left = ErrConflicts
-			f.Tell(i, "")
-		case errors.As(err, &refused):
-			left = ErrConflicts
+		if errors.As(err, &refused) {
 			i.Err = refused
-			f.Tell(i, "")
-		case err != nil:
+		} else if err != nil && !errors.Is(err, ErrConflicts) {
 			return fmt.Errorf("%s: %w", i.Path, err)
-		case done != "":
+		}
+		if err != nil {
+			left = ErrConflicts
+			stuck = cmp.Or(stuck, i.mayBeMoved())
+		}
+		if err != nil || done != "" {
 			f.Tell(i, done)
 		}
 	}
 	return left
+}
+
+// mayBeMoved returns the path of a file that was left alone, if it may be one that is gone from
+// elsewhere.
+func (i Item) mayBeMoved() string {
+	if i.File == nil || i.State == Gone || i.State == Deleted || errors.Is(i.Err, errMany) {
+		return ""
+	}
+	return i.Path
+}
+
+// last sorts what is gone behind all others.
+func last(i Item) int {
+	if i.State == Gone {
+		return 1
+	}
+	return 0
 }
 
 // save makes a file what its prompt is.
@@ -162,7 +188,7 @@ func (f *Folder) save(i Item, lock Lock) error {
 	if err := replace(f.Root, i.Path, i.Theirs); err != nil {
 		return err
 	}
-	lock.Prompts[i.Path] = Entry{i.Prompt.ID, i.Prompt.Revision, sum(i.Theirs)}
+	lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.Theirs)
 	return nil
 }
 
@@ -171,6 +197,7 @@ func (f *Folder) remove(i Item, lock Lock) error {
 		return nil
 	}
 	delete(lock.Prompts, i.Path)
+	delete(lock.Prompts, i.was)
 	return f.Root.Remove(i.Path)
 }
 
@@ -180,7 +207,7 @@ func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
 	}
 	made, err := f.Client.Add(ctx, i.document)
 	if err == nil {
-		lock.Prompts[i.Path] = Entry{made.ID, made.Revision, sum(i.File)}
+		lock.note(i, made.ID, made.Revision, i.File)
 	}
 	return err
 }
@@ -196,7 +223,7 @@ func (f *Folder) change(ctx context.Context, i Item, lock Lock) error {
 	}
 	now, err := f.Client.Change(ctx, *i.Prompt, i.document, there)
 	if err == nil {
-		lock.Prompts[i.Path] = Entry{now.ID, now.Revision, sum(i.File)}
+		lock.note(i, now.ID, now.Revision, i.File)
 	}
 	return err
 }
