@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,4 +196,27 @@ func TestMovedFilesKeepTheirHistory(t *testing.T) {
 	d.write("found.md", "---\nname: edited\n---\nIts name is that of another.\n")
 	d.does(command.LeftOut, `^left alone found.md: .*\nleft alone lost.md: gone here, but not deleted while found.md is left alone`, "push", "--delete")
 	d.runs(command.OK, "The text of lost", "get", "lost")
+}
+
+// TestPullKeepsFilesOfNoPrompt: what stands where a new prompt's file would be is told and kept.
+func TestPullKeepsFilesOfNoPrompt(t *testing.T) {
+	d := newDesk(t)
+	d.saves("rr", "linked", "folder", "free")
+	d.write("rr.md", "---\nname: mine\n---\nMine.\n")
+	d.write("folder.md/notes.txt", "x")
+	d.write("notes.txt", "x")
+	require.NoError(t, os.Symlink("notes.txt", filepath.Join(d.dir, "linked.md")))
+	const told = `left alone %s: new on the server, and another file has its place\n`
+	for _, args := range [][]string{nil, {"--theirs"}} {
+		d.does(command.LeftOut, fmt.Sprintf(told+"(pulled free.md\n)?"+told+told, "folder.md", "linked.md", "rr.md"), "pull", args...)
+		require.Equal(t, "---\nname: mine\n---\nMine.\n", d.read("rr.md"))
+		require.Equal(t, "x", d.read("linked.md"))
+	}
+	d.does(command.OK, `^created rr.md\n$`, "push")
+	d.moves("rr.md", "mine.md")
+	require.NoError(t, os.Remove(filepath.Join(d.dir, "linked.md")))
+	d.moves("folder.md", "folder")
+	d.does(command.OK, `^pulled folder.md\npulled linked.md\npulled rr.md\n$`, "pull")
+	require.NoError(t, os.Remove(filepath.Join(d.dir, "prompthub.lock")))
+	d.does(command.OK, `^$`, "pull")
 }

@@ -23,6 +23,7 @@ const (
 	Conflict State = "changed here and on the server"
 	New      State = "new here"
 	NewThere State = "new on the server"
+	InTheWay State = "new on the server, and another file has its place"
 	Gone     State = "gone here"
 	Deleted  State = "deleted on the server"
 	Broken   State = "cannot be read"
@@ -53,7 +54,7 @@ func Compare(files []format.File, lock Lock, prompts []client.Prompt, as format.
 	c.left()
 	for i := range prompts {
 		if p := &prompts[i]; !c.taken[p.ID] {
-			c.items = append(c.items, missing(p, as))
+			c.missing(p, as)
 		}
 	}
 	slices.SortStableFunc(c.items, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
@@ -197,13 +198,20 @@ func (i Item) state(e Entry, known bool) State {
 	return There
 }
 
-// missing returns the item of a prompt without a file.
-func missing(p *client.Prompt, as format.Format) Item {
+// missing adds the item of a prompt without a file, or finds that a new file is what it would be.
+func (c *comparison) missing(p *client.Prompt, as format.Format) {
 	named := p.Document
 	named.Name = cmp.Or(p.Slug, p.Name)
 	i := Item{Path: as.Path(named), State: NewThere, Format: as, Prompt: p}
 	if i.Theirs, i.Loss, i.Err = format.Write(as, p.Document); i.Err != nil {
 		i.State = Broken
+	} else if c.here[i.Path] {
+		at := slices.IndexFunc(c.items, func(o Item) bool { return o.Path == i.Path })
+		if other := &c.items[at]; other.State == New && bytes.Equal(other.File, i.Theirs) {
+			other.State, other.Prompt, other.Theirs = Same, p, i.Theirs
+			return
+		}
+		i.State = InTheWay
 	}
-	return i
+	c.items = append(c.items, i)
 }

@@ -119,6 +119,27 @@ func TestCopyIsNotMoved(t *testing.T) {
 	require.Nil(t, items[1].Prompt)
 }
 
+// TestNewPromptWhereAFileIs: a file of no prompt, or of another one, is not replaced by that which
+// would have its place; one that says the same is its file.
+func TestNewPromptWhereAFileIs(t *testing.T) {
+	t.Parallel()
+	there := client.Prompt{ID: "1", Slug: "a-b", Revision: 3, Document: format.Document{Name: "A b", Title: "A b", Text: "was", Visibility: "private"}}
+	other := client.Prompt{ID: "2", Slug: "other", Revision: 3, Document: format.Document{Name: "other", Title: "Other", Text: "was", Visibility: "private"}}
+	const path = "a-b/system.md"
+	states := func(text string, lock map[string]folder.Entry) (list []folder.State) {
+		files := []format.File{{Path: path, Bytes: []byte(text)}}
+		for _, i := range folder.Compare(files, folder.Lock{Prompts: lock}, []client.Prompt{there, other}, format.Fabric) {
+			if i.Path == path {
+				list = append(list, i.State)
+			}
+		}
+		return list
+	}
+	require.Equal(t, []folder.State{folder.New, folder.InTheWay}, states("other\n", nil))
+	require.Equal(t, []folder.State{folder.Same}, states("was\n", nil))
+	require.Equal(t, []folder.State{folder.Same, folder.InTheWay}, states("was\n", map[string]folder.Entry{path: {ID: "2", Revision: 3, SHA256: sum("was\n")}}))
+}
+
 func TestLockOfAnotherService(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -46,7 +47,29 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 		}
 		prompts = append(prompts, p)
 	}
-	return Compare(files, lock, prompts, f.As), lock, nil
+	items := Compare(files, lock, prompts, f.As)
+	for n := range items {
+		f.look(&items[n])
+	}
+	return items, lock, nil
+}
+
+// look finds what stands in the place of a file that is to be made, and was not read: it is no
+// prompt by its name, or no file.
+func (f *Folder) look(i *Item) {
+	if i.State != NewThere {
+		return
+	}
+	if _, err := f.Root.Lstat(i.Path); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	i.State = InTheWay
+	if b, err := f.Root.ReadFile(i.Path); err == nil {
+		i.File = b
+	}
+	if bytes.Equal(i.File, i.Theirs) {
+		i.State = Same
+	}
 }
 
 // files returns those that hold prompts, and all that the lock names: one that is there is never
@@ -88,7 +111,7 @@ func (f *Folder) Pull(ctx context.Context) error {
 			return "removed", f.remove(i, lock)
 		case i.State == Gone && i.Prompt == nil:
 			delete(lock.Prompts, i.Path)
-		case slices.Contains([]State{Conflict, Deleted, Broken}, i.State):
+		case slices.Contains([]State{Conflict, Deleted, Broken, InTheWay}, i.State):
 			return "", ErrConflicts
 		}
 		return "", nil
