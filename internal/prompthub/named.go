@@ -125,6 +125,44 @@ func (s *Service) describe(ctx context.Context, who auth.User, items []NamedItem
 	return err
 }
 
+// Ends are the version that a prompt holds and, where it is another one, the first that somebody
+// may see, without their contents. Either may be missing.
+type Ends struct {
+	First, Last prompt.Version
+	Count       int64 // of the versions from the first to the last, deleted ones among them
+}
+
+// Ends returns those of prompts of one author that the caller may see. What a view with its content
+// says itself is not read again.
+func (s *Service) Ends(ctx context.Context, who auth.User, views []View) ([]Ends, error) {
+	ends := make([]Ends, len(views))
+	var list []promptdb.Numbered
+	var into []*prompt.Version
+	for i, v := range views {
+		e, first, last := &ends[i], int64(1), max(v.Version, 1)
+		if v.AuthorID != IDOf(who) {
+			first = max(v.From, 1)
+		}
+		e.Count = last - first + 1
+		if v.Text == "" && len(v.Messages) == 0 {
+			list, into = append(list, promptdb.Numbered{ID: v.ID, Number: last}), append(into, &e.Last)
+		} else {
+			e.Last = v.Current()
+		}
+		if first != last {
+			list, into = append(list, promptdb.Numbered{ID: v.ID, Number: first}), append(into, &e.First)
+		}
+	}
+	if len(list) == 0 {
+		return ends, nil
+	}
+	cards, err := s.db.Cards(ctx, views[0].AuthorID, list)
+	for i, c := range cards {
+		*into[i] = c
+	}
+	return ends, err
+}
+
 // A NamedDraft is what a program sends of a prompt that it knows by name.
 type NamedDraft struct {
 	Name string

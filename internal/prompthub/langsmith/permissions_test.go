@@ -216,6 +216,44 @@ func TestNothingPushed(t *testing.T) {
 	require.Equal(t, 404, w.do(ann, "POST", "/repos/-/new-one/tags", `{"tag_name":"a","commit_id":"00000001"}`).Code)
 }
 
+// Others count the commits that they may see, and no answer names the owner otherwise than the
+// settings do.
+func TestRepositoriesTellTheirCommits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, ann := w.token("ann", prompthub.TokenDraft{})
+	_, bob := w.token("bob", prompthub.TokenDraft{})
+	w.target(t, "public")
+	w.target(t, "private")
+	require.Equal(t, 200, w.do(ann, "POST", "/repos/", `{"repo_handle":"empty"}`).Code)
+	key := prompt.AuthorKey("ann")
+	type repo struct {
+		Name    string `json:"full_name"`
+		Commits int64  `json:"num_commits"`
+		Last    string `json:"last_commit_hash"`
+	}
+	last := func(name string) string {
+		var p struct {
+			Hash string `json:"commit_hash"`
+		}
+		require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/commits/-/"+name+"/latest", "").Body.Bytes(), &p))
+		return p.Hash
+	}
+	var list struct{ Repos []repo }
+	require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/repos", "").Body.Bytes(), &list))
+	public, private := last("public"), last("private")
+	require.ElementsMatch(t, []repo{{key + "/public", 2, public}, {"-/private", 2, private}, {"-/empty", 0, ""}}, list.Repos)
+	for path, want := range map[string]repo{"-/public": {key + "/public", 2, public}, key + "/private": {"-/private", 2, private}, "-/empty": {"-/empty", 0, ""}} {
+		var got struct{ Repo repo }
+		require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/repos/"+path, "").Body.Bytes(), &got))
+		require.Equal(t, want, got.Repo, path)
+	}
+	var others struct{ Repo repo }
+	require.NoError(t, json.Unmarshal(w.do(bob, "GET", "/repos/"+key+"/public", "").Body.Bytes(), &others))
+	require.Equal(t, repo{key + "/public", 1, public}, others.Repo)
+	require.Contains(t, w.do(ann, "GET", "/repos?offset=3", "").Body.String(), `{"repos":[],"total":3}`)
+}
+
 // The client of Python reads answers more strictly than that of JavaScript: ids of commits are
 // UUIDs, and settings have a time.
 func TestWhatPythonReads(t *testing.T) {

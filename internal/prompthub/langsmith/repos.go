@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
@@ -29,8 +32,11 @@ func (s *server) settings(ctx context.Context, r request) (any, error) {
 		return nil, err
 	}
 	// Since when there is a user nobody knows here, and the client of Python wants to.
-	return settings{ID: u.Key, Name: u.Name, CreatedAt: stamp(time.Unix(0, 0)), Handle: cmp.Or(u.Handle, u.Key)}, nil
+	return settings{ID: u.Key, Name: u.Name, CreatedAt: stamp(time.Unix(0, 0)), Handle: handleOf(u)}, nil
 }
+
+// handleOf returns what a user is called in the names of public prompts.
+func handleOf(u prompthub.User) string { return cmp.Or(u.Handle, u.Key) }
 
 // A repo is a prompt.
 type repo struct {
@@ -56,25 +62,70 @@ type repo struct {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// encode returns a prompt as a repository. A name that no identifier of LangSmith can hold shows as
-// the slug.
+// encode returns a prompt as a repository without commits. A name that no identifier of LangSmith
+// can hold shows as the slug.
 func encode(v prompthub.View, owner string) repo {
 	handle := v.Name
 	if strings.ContainsAny(handle, "/:") || handle == "" {
 		handle = cmp.Or(v.Slug, string(v.ID))
 	}
-	key := prompt.AuthorKey(v.AuthorID)
-	owner = cmp.Or(owner, key)
 	p := repo{
-		ID: string(v.ID), Handle: handle, Owner: owner, FullName: owner + "/" + handle, TenantID: key, Description: v.About(), Tags: []string{},
-		IsPublic: v.Visibility == prompt.Public, CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
-		Likes: int64(v.Likes), Commits: max(v.Version, 1), LikedByMe: v.MyVote == prompt.Like,
+		ID: string(v.ID), Handle: handle, Owner: owner, FullName: owner + "/" + handle, TenantID: prompt.AuthorKey(v.AuthorID),
+		Description: v.About(), Tags: []string{}, IsPublic: v.Visibility == prompt.Public, CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+		Likes: int64(v.Likes), LikedByMe: v.MyVote == prompt.Like,
 	}
 	for _, t := range v.Tags {
 		p.Tags = append(p.Tags, string(t))
 	}
 	p.Tags = append(p.Tags, v.OwnTags...)
 	return p
+}
+
+// encodeAll returns prompts of one author as repositories with their commits; owner is how the
+// request names him.
+func (s *server) encodeAll(ctx context.Context, r request, views []prompthub.View, owner string) ([]repo, error) {
+	public := func(v prompthub.View) bool { return v.Visibility == prompt.Public }
+	own := len(views) > 0 && views[0].AuthorID == prompthub.IDOf(r.User)
+	var ends []prompthub.Ends
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		ends, err = s.Service.Ends(gctx, r.User, views)
+		return err
+	})
+	if own && slices.ContainsFunc(views, public) {
+		g.Go(func() error {
+			u, err := s.Service.Profile(gctx, r.User)
+			owner = handleOf(u) // as settings have it: a client changes nothing whose owner has another name
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	list := []repo{}
+	for i, v := range views {
+		called := owner
+		if own && !public(v) {
+			called = mine // what has another owner a client takes for a public prompt, and does not pull
+		}
+		p := encode(v, called)
+		p.Commits, p.LastCommit = commitsOf(v.ID, ends[i])
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// commitsOf returns how many commits a prompt has, and the hash of the last.
+func commitsOf(id prompt.ID, e prompthub.Ends) (int64, *string) {
+	n := e.Count
+	if unpushed(e.First.Message) || unpushed(e.Last.Message) {
+		n--
+	}
+	if e.Last.Number == 0 || unpushed(e.Last.Message) {
+		return n, nil
+	}
+	hash := commitHash(id, e.Last.Number, e.Last.Hash)
+	return n, &hash
 }
 
 // find returns the prompt of a path, in a version.
@@ -113,20 +164,15 @@ func (s *server) getRepo(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.one(v, r), nil
+	return s.one(ctx, r, v)
 }
 
-func (s *server) one(v prompthub.View, r request) one {
-	owner := r.owner
-	if owner == mine {
-		owner = ""
+func (s *server) one(ctx context.Context, r request, v prompthub.View) (any, error) {
+	list, err := s.encodeAll(ctx, r, []prompthub.View{v}, r.owner)
+	if err != nil {
+		return nil, err
 	}
-	out := one{encode(v, owner)}
-	if !unpushed(v.Message) {
-		hash := commitHash(v.ID, max(v.Version, 1), v.Content().Hash())
-		out.Repo.LastCommit = &hash
-	}
-	return out
+	return one{list[0]}, nil
 }
 
 type newRepo struct {
@@ -168,7 +214,7 @@ func (s *server) createRepo(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one{encode(v, "")}, nil
+	return s.one(ctx, r, v)
 }
 
 // A repoPatch says what to change of a prompt; absent members leave it as it is.
@@ -209,7 +255,7 @@ func (s *server) updateRepo(ctx context.Context, r request) (any, error) {
 	if v, err = s.Service.Patch(ctx, r.User, v.ID, prompthub.Match{Any: true}, change); err != nil {
 		return nil, err
 	}
-	return s.one(v, r), nil
+	return s.one(ctx, r, v)
 }
 
 func (s *server) deleteRepo(ctx context.Context, r request) (any, error) {
@@ -277,16 +323,10 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range page.Items {
-		if !v.Named() || !matches(v, r.query.Get("query")) {
-			continue
-		}
-		if out.Total >= offset && len(out.Repos) < limit {
-			out.Repos = append(out.Repos, encode(v, ""))
-		}
-		out.Total++
-	}
-	return out, nil
+	found := slices.DeleteFunc(page.Items, func(v prompthub.View) bool { return !v.Named() || !matches(v, r.query.Get("query")) })
+	out.Total = len(found)
+	out.Repos, err = s.encodeAll(ctx, r, found[min(offset, len(found)):min(offset+limit, len(found))], mine)
+	return out, err
 }
 
 func matches(v prompthub.View, text string) bool {

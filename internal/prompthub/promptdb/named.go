@@ -116,12 +116,34 @@ const (
 func (db *DB) Configs(ctx context.Context, author prompt.UserID, list []Numbered) ([]prompt.Version, error) {
 	out := make([]prompt.Version, len(list))
 	var size atomic.Int64
+	return out, db.partsOf(ctx, author, list, atOnce, versionConfig, func(i int, row table.Row) error {
+		if out[i] = parseVersionRow(row); size.Add(int64(len(out[i].Config))) > maxConfigs {
+			return fault.New(fault.Invalid, "the configs of these prompts are too long for one page; ask for fewer at a time")
+		}
+		return nil
+	})
+}
+
+// Cards returns versions without their contents, each of which may be missing, in their order.
+func (db *DB) Cards(ctx context.Context, author prompt.UserID, list []Numbered) ([]prompt.Version, error) {
+	out := make([]prompt.Version, len(list))
+	return out, db.partsOf(ctx, author, list, maxContents, versionCard, func(i int, row table.Row) error {
+		out[i] = parseVersionRow(row)
+		return nil
+	})
+}
+
+// partsOf reads some columns of the rows of versions, so many at a time, and has found look at
+// those that are there.
+func (db *DB) partsOf(
+	ctx context.Context, author prompt.UserID, list []Numbered, atATime int, columns []string, found func(int, table.Row) error,
+) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
+	g.SetLimit(atATime)
 	for i, x := range list {
 		g.Go(func() error {
 			key := versionKey(author, x.ID, x.Number)
-			r := table.Range{Partition: key.Partition, From: key.Row, Select: versionConfig}
+			r := table.Range{Partition: key.Partition, From: key.Row, Select: columns}
 			page, err := db.store.List(ctx, db.t.Prompts, r, 1, "")
 			if err != nil {
 				return unavailable(err)
@@ -129,13 +151,10 @@ func (db *DB) Configs(ctx context.Context, author prompt.UserID, list []Numbered
 			if len(page.Rows) == 0 || page.Rows[0].Key != key {
 				return nil
 			}
-			if out[i] = parseVersionRow(page.Rows[0]); size.Add(int64(len(out[i].Config))) > maxConfigs {
-				return fault.New(fault.Invalid, "the configs of these prompts are too long for one page; ask for fewer at a time")
-			}
-			return nil
+			return found(i, page.Rows[0])
 		})
 	}
-	return out, g.Wait()
+	return g.Wait()
 }
 
 // Times returns when versions of prompts were made, by number: all that were made at from or later.

@@ -24,6 +24,7 @@ const rendered = async (id, values) => {
   return r.messages ? r.messages.map(m => [{ system: 'system', user: 'human', assistant: 'ai' }[m.role], m.content]) : r.text;
 };
 
+await own('PUT', '/me/profile', { handle: 'chain' });
 const text = 'Say {{x}} as {"a": {"b": 1}} to ${who:Bob}, {not} {{y:z}}';
 const made = await own('POST', '/prompts', { title: 'Pulled', name: 'pulled', text, labels: ['production'] });
 const chat = await own('POST', '/prompts', {
@@ -126,7 +127,8 @@ test('list, like, update, delete', async () => {
   assert.equal((await client.unlikePrompt('pushed')).likes, 0);
   await client.updatePrompt('pushed', { description: 'New', tags: ['a', 'b'], isPublic: true });
   const p = await client.getPrompt('pushed');
-  assert.deepEqual([p.description, p.tags, p.is_public, p.num_commits], ['New', ['a', 'b'], true, 3]);
+  assert.deepEqual([p.description, p.tags, p.is_public, p.num_commits], ['New', ['a', 'b'], true, 2]);
+  assert.equal(p.full_name, 'chain/pushed');
   assert.deepEqual(await names({ isPublic: true }), ['pushed']);
   const other = new Client({ apiKey: process.env.OTHER_TOKEN });
   assert.equal((await other.getPrompt(p.full_name)).description, 'New');
@@ -136,6 +138,29 @@ test('list, like, update, delete', async () => {
   assert.equal((await (await load(JSON.stringify(manifest))).invoke({ x: '1' })).value, 'two 1');
   await client.deletePrompt('pushed');
   assert.equal(await client.promptExists('pushed'), false);
+});
+
+test('names of lists and answers can be used as they are', async () => {
+  await client.createPrompt('named');
+  const empty = await client.getPrompt('named');
+  assert.deepEqual([empty.num_commits, empty.last_commit_hash], [0, null]);
+  await client.pushPrompt('named', { object: PromptTemplate.fromTemplate('Say {x}') });
+  const { commit_hash: hash } = await client.pullPromptCommit('named');
+  const listed = async () => { for await (const p of client.listPrompts({ query: 'named' })) return p; };
+  for (const p of [await listed(), await client.getPrompt('named')]) {
+    assert.deepEqual([p.full_name, p.num_commits, p.last_commit_hash], ['-/named', 1, hash]);
+    assert.equal((await (await hub.pull(p.full_name)).invoke({ x: '1' })).value, 'Say 1');
+    await client.updatePrompt(p.full_name, { description: 'x' });
+  }
+  await client.updatePrompt('named', { isPublic: true });
+  for (const p of [await listed(), await client.getPrompt('named'), await client.getPrompt('chain/named')]) {
+    assert.deepEqual([p.full_name, p.num_commits, p.last_commit_hash], ['chain/named', 1, hash]);
+    await assert.rejects(client.pullPromptCommit(p.full_name), /public prompt/);
+    assert.equal((await client.pullPromptCommit(p.full_name, { dangerouslyPullPublicPrompt: true })).commit_hash, hash);
+    await client.updatePrompt(p.full_name, { description: 'y' });
+  }
+  await client.deletePrompt((await listed()).full_name);
+  assert.equal(await listed(), undefined);
 });
 
 test('a model is not taken', async () => {
