@@ -220,3 +220,30 @@ func TestPullKeepsFilesOfNoPrompt(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(d.dir, "prompthub.lock")))
 	d.does(command.OK, `^$`, "pull")
 }
+
+// TestPushKeepsTheKind: a file whose format cannot say which kind a prompt is does not change that.
+func TestPushKeepsTheKind(t *testing.T) {
+	d := newDesk(t)
+	d.saves("words")
+	d.runs(command.OK, "created 1", "import", file(t, "chat.json", chat))
+	d.does(command.OK, `^pulled chats-critic.prompt.md\npulled words.prompt.md\n$`, "pull", "--format", "vscode")
+	d.write("chats-critic.prompt.md", d.read("chats-critic.prompt.md")+"More.\n")
+	d.write("words.prompt.md", d.read("words.prompt.md")+"More.\n")
+	const refused = `left alone chats-critic.prompt.md: the prompt is a chat, and a text would take the place of its messages`
+	d.does(command.LeftOut, `^`+refused, "push", "--dry-run")
+	d.does(command.LeftOut, `^`+refused+`.*\npushed words.prompt.md\n$`, "push")
+	d.runs(command.OK, `"placeholder":"history"`, "get", "chats/critic", "--json")
+
+	d.dir = t.TempDir()
+	d.does(command.OK, `pulled words.prompt.yml\n$`, "pull", "--format", "github-models")
+	d.write("words.prompt.yml", strings.Replace(d.read("words.prompt.yml"), "text", "words", 1))
+	d.does(command.LeftOut, `^left alone words.prompt.yml: the prompt is a text, and messages would take its place`, "push")
+	d.runs(command.LeftOut, `the prompt is a text, and messages would take its place`, "import", "--update", filepath.Join(d.dir, "words.prompt.yml"))
+	d.runs(command.OK, `^The text of words\nMore.$`, "get", "words")
+
+	// A format that has both kinds says which one it is to be.
+	d.dir = t.TempDir()
+	d.does(command.OK, `pulled words.md\n$`, "pull")
+	d.write("words.md", "---\nname: words\nmessages: [{role: user, content: Hello}]\n---\n")
+	d.does(command.OK, `^pushed words.md\n$`, "push")
+}

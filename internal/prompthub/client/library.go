@@ -199,10 +199,12 @@ func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (
 			Status: http.StatusConflict, Title: fmt.Sprintf("%q is another way to name your prompt %q: save to that name, or take one that none of your prompts has", d.Name, was.Name),
 		}
 	}
-	if is, err := was.Document(); err != nil || len(is.Messages) > 0 && len(d.Messages) == 0 {
-		return was, Rejected, cmp.Or[error](err, &Problem{
-			Status: http.StatusConflict, Title: "the prompt is a chat, and a text would take the place of its messages: take another name, or a file that has messages",
-		})
+	is, err := was.Document()
+	if err == nil {
+		err = KeepsKind(is, d)
+	}
+	if err != nil {
+		return was, Rejected, err
 	}
 	body, err := json.Marshal(change(d))
 	if err != nil {
@@ -217,6 +219,22 @@ func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (
 		return now, Unchanged, nil
 	}
 	return now, Updated, nil
+}
+
+// KeepsKind refuses a text in the place of a prompt's messages, and messages in the place of its
+// text, where a file has them only because its format has nothing else.
+func KeepsKind(was, d format.Document) error {
+	switch {
+	case len(was.Messages) > 0 && len(d.Messages) == 0:
+		return &Problem{
+			Status: http.StatusConflict, Title: "the prompt is a chat, and a text would take the place of its messages: take another name, or a file that has messages",
+		}
+	case len(was.Messages) == 0 && len(d.Messages) > 0 && slices.Contains(d.Extra.Format.Loses(), "kind"):
+		return &Problem{
+			Status: http.StatusConflict, Title: "the prompt is a text, and messages would take its place: take another name, or a file that has a text",
+		}
+	}
+	return nil
 }
 
 // change is a merge patch of all that a document says.

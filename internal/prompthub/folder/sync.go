@@ -237,8 +237,8 @@ func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
 
 // change makes a prompt what its file is, if it is still as it was compared.
 func (f *Folder) change(ctx context.Context, i Item, lock Lock) error {
-	if f.DryRun {
-		return nil
+	if err := client.KeepsKind(i.Prompt.Document, i.document); err != nil || f.DryRun {
+		return err
 	}
 	there, err := format.Read(i.Format, i.Path, i.Theirs)
 	if err != nil {
