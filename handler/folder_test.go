@@ -247,3 +247,18 @@ func TestPushKeepsTheKind(t *testing.T) {
 	d.write("words.md", "---\nname: words\nmessages: [{role: user, content: Hello}]\n---\n")
 	d.does(command.OK, `^pushed words.md\n$`, "push")
 }
+
+// TestCommandsKeepWhatTheyCannotSay: an edit of a command leaves tags and variables alone, also
+// where an earlier version wrote it to a place at which it is read as Markdown.
+func TestCommandsKeepWhatTheyCannotSay(t *testing.T) {
+	d := newDesk(t)
+	d.runs(command.OK, "created 1", "import", file(t, "review.md", "---\nname: review\ntitle: A review\ntags: [text, mine]\nvariables: [{name: what, default: it}]\n---\nReview {{what}}.\n"))
+	d.does(command.OK, `^pulled commands/review.md\n$`, "pull", "--format", "command")
+	d.write("commands/review.md", d.read("commands/review.md")+"Now.\n")
+	d.does(command.OK, `^pushed commands/review.md\n$`, "push")
+	d.moves("commands/review.md", "review.md")
+	d.write("prompthub.lock", strings.Replace(d.read("prompthub.lock"), "commands/", "", 1))
+	d.write("review.md", d.read("review.md")+"Here.\n")
+	d.does(command.OK, `^pushed review.md\n$`, "push")
+	d.runs(command.OK, `"title":"A review","text":"Review \{\{what\}\}.\\nNow.\\nHere.".*"default":"it".*"tags":\["text"\],"ownTags":\["mine"\]`, "get", "review", "--format", "jsonl")
+}

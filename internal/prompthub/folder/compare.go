@@ -41,6 +41,7 @@ type Item struct {
 	Err    error          // of a file that is broken
 
 	document format.Document // what the file says
+	before   []byte          // the file as it was, where only it has changed
 	was      string          // the path that the lock has the file at, where it was moved
 }
 
@@ -164,7 +165,22 @@ func (c *comparison) file(f format.File) {
 		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, f.Path, f.Bytes, kept(i.Prompt.Document, i.document))
 	}
 	i.State = i.state(e, known)
+	if i.State == Here {
+		i.before = i.locked(e)
+	}
 	c.items = append(c.items, i)
+}
+
+// locked returns the file as it was when both were last the same, where only it has changed since.
+// Pull once wrote commands where they are Markdown: what they do not say was never said.
+func (i Item) locked(e Entry) []byte {
+	if i.Format == format.Markdown && sum(i.Theirs) != e.SHA256 {
+		b, _, err := format.Write(format.Command, i.Prompt.Document)
+		if err == nil && sum(b) == e.SHA256 {
+			return b
+		}
+	}
+	return i.Theirs
 }
 
 // kept returns a document of the server as a file says it, with the labels that the file puts on

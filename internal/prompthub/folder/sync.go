@@ -240,7 +240,11 @@ func (f *Folder) change(ctx context.Context, i Item, lock Lock) error {
 	if err := client.KeepsKind(i.Prompt.Document, i.document); err != nil || f.DryRun {
 		return err
 	}
-	there, err := format.Read(i.Format, i.Path, i.Theirs)
+	before := i.before
+	if before == nil {
+		before = i.Theirs
+	}
+	there, err := format.Read(i.Format, i.Path, before)
 	if err != nil {
 		return err
 	}
