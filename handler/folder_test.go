@@ -262,3 +262,23 @@ func TestCommandsKeepWhatTheyCannotSay(t *testing.T) {
 	d.does(command.OK, `^pushed review.md\n$`, "push")
 	d.runs(command.OK, `"title":"A review","text":"Review \{\{what\}\}.\\nNow.\\nHere.".*"default":"it".*"tags":\["text"\],"ownTags":\["mine"\]`, "get", "review", "--format", "jsonl")
 }
+
+// TestPushFromWindows: a checkout with the line ends of Windows makes no versions, and an edit of
+// it keeps those that the text has.
+func TestPushFromWindows(t *testing.T) {
+	d := newDesk(t)
+	d.runs(command.OK, "created", "save", file(t, "lines.md", "One\nTwo"))
+	d.does(command.OK, "pulled lines.md", "pull")
+	windows := strings.ReplaceAll(d.read("lines.md"), "\n", "\r\n")
+	d.write("lines.md", windows)
+	d.does(command.OK, `^$`, "push")
+	d.does(command.OK, `^$`, "diff")
+	d.write("lines.md", windows+"Three\r\n")
+	d.does(command.LeftOut, `\n One\n Two\n\+Three\n$`, "diff")
+	d.does(command.OK, `^pushed lines.md\n$`, "push")
+	d.runs(command.OK, `^One\nTwo\nThree$`, "get", "lines")
+	require.Equal(t, windows+"Three\r\n", d.read("lines.md"), "the file stays")
+	d.does(command.OK, `^$`, "push")
+	d.does(command.OK, `^$`, "pull")
+	d.runs(command.OK, `(?s)^2 .*\n1 [^\n]*\n$`, "versions", "lines")
+}

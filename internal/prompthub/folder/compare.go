@@ -34,7 +34,7 @@ type Item struct {
 	Path   string
 	State  State
 	Format format.Format
-	File   []byte         // what is here, nil for nothing
+	File   []byte         // what is here, with single line feeds if the prompt has those; nil for nothing
 	Prompt *client.Prompt // what is on the server, nil for nothing
 	Theirs []byte         // the file as it would be with what is on the server
 	Loss   []string       // what of the prompt the file cannot hold
@@ -112,7 +112,7 @@ func (c *comparison) was(i Item) string {
 		}
 		ids = append(ids, id, c.bySlug[i.document.Name])
 	}
-	for _, id := range append(ids, c.bySum[sum(i.File)]...) {
+	for _, id := range slices.Concat(ids, c.bySum[sum(i.File)], c.bySum[rawSum(i.File)]) {
 		if path := c.gone[id]; path != "" && !c.taken[id] {
 			return path
 		}
@@ -142,12 +142,7 @@ func (c *comparison) left() {
 // file adds an item for a file.
 func (c *comparison) file(f format.File) {
 	i := Item{Path: f.Path, File: f.Bytes, Format: format.Detect(f.Path, f.Bytes)}
-	if i.Format == format.CSV || i.Format == format.JSONLines {
-		i.Err = errMany
-	} else {
-		i.document, i.Err = format.Read(i.Format, f.Path, f.Bytes)
-		i.document.Source = &format.Source{Format: i.Format, File: f.Path, Data: f.Bytes}
-	}
+	i.read()
 	e, known := c.lock.Prompts[f.Path]
 	if !known {
 		i.was = c.was(i)
@@ -160,23 +155,36 @@ func (c *comparison) file(f format.File) {
 		}
 	}
 	c.taken[e.ID] = true
-	i.Prompt = c.byID[e.ID]
-	if i.Prompt != nil && i.Err == nil {
-		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, f.Path, f.Bytes, kept(i.Prompt.Document, i.document))
+	if i.Prompt = c.byID[e.ID]; i.Prompt != nil && !i.Prompt.HasCRLF() {
+		i.File = lineFeeds(i.File)
+		i.read()
 	}
-	i.State = i.state(e, known)
+	if i.Prompt != nil && i.Err == nil {
+		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, f.Path, i.File, kept(i.Prompt.Document, i.document))
+	}
+	i.State = i.state(e, known, !e.is(f.Bytes))
 	if i.State == Here {
 		i.before = i.locked(e)
 	}
 	c.items = append(c.items, i)
 }
 
+// read reads what the file says.
+func (i *Item) read() {
+	if i.Format == format.CSV || i.Format == format.JSONLines {
+		i.Err = errMany
+		return
+	}
+	i.document, i.Err = format.Read(i.Format, i.Path, i.File)
+	i.document.Source = &format.Source{Format: i.Format, File: i.Path, Data: i.File}
+}
+
 // locked returns the file as it was when both were last the same, where only it has changed since.
 // Pull once wrote commands where they are Markdown: what they do not say was never said.
 func (i Item) locked(e Entry) []byte {
-	if i.Format == format.Markdown && sum(i.Theirs) != e.SHA256 {
+	if i.Format == format.Markdown && !e.is(i.Theirs) {
 		b, _, err := format.Write(format.Command, i.Prompt.Document)
-		if err == nil && sum(b) == e.SHA256 {
+		if err == nil && e.is(b) {
 			return b
 		}
 	}
@@ -193,8 +201,7 @@ func kept(there, here format.Document) format.Document {
 	return there.As(here)
 }
 
-func (i Item) state(e Entry, known bool) State {
-	changed := known && sum(i.File) != e.SHA256
+func (i Item) state(e Entry, known, changed bool) State {
 	switch {
 	case i.Err != nil:
 		return Broken
@@ -223,7 +230,7 @@ func (c *comparison) missing(p *client.Prompt, as format.Format) {
 		i.State = Broken
 	} else if c.here[i.Path] {
 		at := slices.IndexFunc(c.items, func(o Item) bool { return o.Path == i.Path })
-		if other := &c.items[at]; other.State == New && bytes.Equal(other.File, i.Theirs) {
+		if other := &c.items[at]; other.State == New && sameLines(other.File, i.Theirs) {
 			other.State, other.Prompt, other.Theirs = Same, p, i.Theirs
 			return
 		}

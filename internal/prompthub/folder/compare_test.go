@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,6 +66,38 @@ func TestStates(t *testing.T) {
 			items := folder.Compare(files, lock, prompts, format.Markdown)
 			require.Len(t, items, 1)
 			require.Equal(t, "a.md", items[0].Path)
+			require.Equal(t, tt.want, items[0].State)
+		})
+	}
+}
+
+// TestLineEndsAreNoChange: git writes those of the system, and the lock may come from another, or
+// from an earlier version, which took the sum of the bytes.
+func TestLineEndsAreNoChange(t *testing.T) {
+	t.Parallel()
+	windows := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+	const lines, mixed, edited = "---\nname: a\n---\n\nwas\nthis\n", "---\r\nname: a\n---\n\nwas\nthis\n", "---\nname: a\n---\n\nis\nthat\n"
+	for name, tt := range map[string]struct {
+		locked, file, text string
+		want               folder.State
+	}{
+		"a checkout on Windows":         {sum(lines), windows(lines), "was\nthis", folder.Same},
+		"a lock of Windows":             {sum(windows(lines)), lines, "was\r\nthis", folder.Same},
+		"a lock of before":              {sum(windows(lines)), windows(lines), "was\r\nthis", folder.Same},
+		"a lock of before, mixed":       {sum(mixed), mixed, "was\nthis", folder.Same},
+		"a change":                      {sum(lines), windows(edited), "was\nthis", folder.Here},
+		"no lock, on Windows":           {"", windows(lines), "was\nthis", folder.Same},
+		"a change to that of the other": {sum("x"), windows(lines), "was\nthis", folder.Same},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lock := folder.Lock{Prompts: map[string]folder.Entry{}}
+			if tt.locked != "" {
+				lock.Prompts["a.md"] = folder.Entry{ID: "1", Revision: 3, SHA256: tt.locked}
+			}
+			prompts := []client.Prompt{{ID: "1", Slug: "a", Revision: 3, Document: format.Document{Name: "a", Title: "a", Text: tt.text, Visibility: "private"}}}
+			items := folder.Compare([]format.File{{Path: "a.md", Bytes: []byte(tt.file)}}, lock, prompts, format.Markdown)
+			require.Len(t, items, 1)
 			require.Equal(t, tt.want, items[0].State)
 		})
 	}

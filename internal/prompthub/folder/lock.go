@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // LockName is what the lock file is called. It belongs under version control.
@@ -23,7 +25,7 @@ type Lock struct {
 type Entry struct {
 	ID       string `json:"id"`
 	Revision int64  `json:"revision"`
-	SHA256   string `json:"sha256"` // of the file
+	SHA256   string `json:"sha256"` // of the file, with single line feeds
 }
 
 // ReadLock returns the lock of a folder, an empty one where it has none. One of another service is
@@ -73,7 +75,24 @@ func replace(root *os.Root, name string, b []byte) error {
 	return root.Rename(next, name)
 }
 
-func sum(b []byte) string {
+// sum returns that of a file, whatever its line ends are: git writes others on Windows.
+func sum(b []byte) string { return rawSum(lineFeeds(b)) }
+
+func rawSum(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
 }
+
+// is reports whether a file is what it was. Earlier versions took the sum of its bytes, be it where
+// git writes other line ends than here.
+func (e Entry) is(file []byte) bool {
+	return slices.Contains([]string{sum(file), rawSum(file), rawSum(bytes.ReplaceAll(lineFeeds(file), lf, crlf))}, e.SHA256)
+}
+
+var crlf, lf = []byte("\r\n"), []byte("\n")
+
+// lineFeeds returns a file with single line feeds.
+func lineFeeds(b []byte) []byte { return bytes.ReplaceAll(b, crlf, lf) }
+
+// sameLines reports whether files are the same but for their line ends.
+func sameLines(a, b []byte) bool { return bytes.Equal(lineFeeds(a), lineFeeds(b)) }

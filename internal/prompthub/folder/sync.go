@@ -1,7 +1,6 @@
 package folder
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -67,7 +66,7 @@ func (f *Folder) look(i *Item) {
 	if b, err := f.Root.ReadFile(i.Path); err == nil {
 		i.File = b
 	}
-	if bytes.Equal(i.File, i.Theirs) {
+	if sameLines(i.File, i.Theirs) {
 		i.State = Same
 	}
 }

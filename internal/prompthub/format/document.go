@@ -309,6 +309,9 @@ func (d Document) As(file Document) Document {
 // words returns what people read of a document.
 func (d Document) words() string { return d.draft().Content().Words() }
 
+// HasCRLF reports whether what people read of a document has the line ends of Windows.
+func (d Document) HasCRLF() bool { return strings.Contains(d.words(), "\r\n") }
+
 // messageDifferences tells what is said from who says it, and from the places for others.
 func messageDifferences(a, b []prompt.Message) (fields []string) {
 	said, other := spoken(a), spoken(b)
