@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,4 +124,33 @@ func TestImportOfNamesTwice(t *testing.T) {
 	do(command.OK, "created 0, unchanged 1", line)
 	do(command.OK, "created 0, unchanged 1", strings.Replace(line, `,"tags":["text"]`, "", 1))
 	do(command.LeftOut, "rejected 1", strings.Replace(line, "Write.", "Read.", 1))
+}
+
+// TestImportTellsWhatIsLeftToTheFile: once for each kind, with how many rows say it.
+func TestImportTellsWhatIsLeftToTheFile(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	files := map[string]string{
+		"a.md": "---\ntags: development, foo\nmood: dry\n---\nOne.\n", "b.md": "---\nmood: warm\n---\nTwo.\n", "c.md": "Three.\n",
+		"d.md": "Four." + strings.Repeat("<!-- -->", 1<<13) + "\n", "broken.prompt": "---\nmood: [\n---\n",
+	}
+	code, out, errs := handler(t, "import", tree(t, files), "--url", url, "--user", "ann")
+	require.Equal(t, command.LeftOut, code, errs)
+	require.Contains(t, out, "created 3, unchanged 0, rejected 2\n", "a text is too long")
+	require.Equal(t, "\"extra.mood\" in 2 of 5 rows: the library does not hold it, and leaves it to the file\n", errs)
+	code, out, errs = handler(t, "get", "a", "--format", "jsonl", "--url", url, "--user", "ann")
+	require.Equal(t, command.OK, code, errs)
+	require.Contains(t, out, `"tags":["development"],"ownTags":["foo"]`)
+
+	large := file(t, "large.md", "---\nnote: "+strings.Repeat("x", 1<<16)+"\n---\nText.\n")
+	code, _, errs = handler(t, "import", large, "--url", url, "--user", "ann")
+	require.Equal(t, command.OK, code, errs)
+	require.Contains(t, errs, "\"source\" in 1 of 1 rows: the file is too large to be kept with the prompt\n")
+	var many strings.Builder
+	for i := range 13 {
+		fmt.Fprintf(&many, "x%02d: 1\n", i)
+	}
+	_, _, errs = handler(t, "import", file(t, "many.md", "---\n"+many.String()+"---\nText.\n"), "--url", url, "--user", "ann")
+	require.Equal(t, 11, strings.Count(errs, "\n"), errs)
+	require.Contains(t, errs, "and 3 more that are left to the file\n")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -8,16 +9,18 @@ import (
 
 	"prompthub/internal/command"
 	"prompthub/internal/prompthub/client"
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
 
 // A report tells what becomes of the rows of an import.
 type report struct {
-	out      io.Writer
+	out, err io.Writer
 	progress *command.Progress
 	seen     int
 	counts   map[client.Outcome]int
 	reasons  map[string]int // how many rows were rejected for each reason
+	unheld   map[string]int // how many rows say something that the library does not hold, by its name
 	long     []int          // how long the texts are that were rejected for their length
 }
 
@@ -25,7 +28,10 @@ type report struct {
 const shownRows = 10
 
 func newReport(std command.Streams, total int) *report {
-	return &report{out: std.Out, progress: command.NewProgress(std.Err, "rows", total), counts: make(map[client.Outcome]int), reasons: make(map[string]int)}
+	return &report{
+		out: std.Out, err: std.Err, progress: command.NewProgress(std.Err, "rows", total),
+		counts: make(map[client.Outcome]int), reasons: make(map[string]int), unheld: make(map[string]int),
+	}
 }
 
 func (r *report) add(res client.Result) {
@@ -33,6 +39,10 @@ func (r *report) add(res client.Result) {
 	r.counts[res.Outcome]++
 	if res.Outcome == client.Rejected {
 		r.rejected(res)
+	} else {
+		for _, name := range client.Unheld(res.Row.Document) {
+			r.unheld[name]++
+		}
 	}
 	r.progress.At(r.seen)
 }
@@ -57,6 +67,7 @@ func (r *report) end(dryRun bool) {
 		}
 	}
 	r.tellLong(dryRun)
+	r.tellUnheld()
 	word := "created"
 	if dryRun {
 		word = "would create"
@@ -79,5 +90,22 @@ func (r *report) tellLong(dryRun bool) {
 	fmt.Fprintf(r.out, "%d rows have texts that are too long; a service with MAX_TEXT=%d would take %d of them\n", len(r.long), limit, n)
 	if dryRun {
 		fmt.Fprintln(r.out, "a dry run asks no service how long a text may be: set MAX_TEXT to what yours allows")
+	}
+}
+
+// tellUnheld says what files say and the library does not hold, that of most files first.
+func (r *report) tellUnheld() {
+	names := slices.SortedFunc(maps.Keys(r.unheld), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.unheld[b], r.unheld[a]), cmp.Compare(a, b))
+	})
+	for _, name := range names[:min(len(names), shownRows)] {
+		why := "the library does not hold it, and leaves it to the file"
+		if name == format.FieldSource {
+			why = "the file is too large to be kept with the prompt"
+		}
+		fmt.Fprintf(r.err, "%.60q in %d of %d rows: %s\n", name, r.unheld[name], r.seen, why)
+	}
+	if more := len(names) - shownRows; more > 0 {
+		fmt.Fprintf(r.err, "and %d more that are left to the file\n", more)
 	}
 }

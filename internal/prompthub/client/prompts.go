@@ -69,6 +69,15 @@ func sendable(d format.Document) format.Document {
 	return d
 }
 
+// Unheld returns what a document says that the library does not get to hold. Of one with its
+// history each version has a file of its own.
+func Unheld(d format.Document) []string {
+	if len(d.Versions) > 0 {
+		return nil
+	}
+	return sendable(d).Unheld()
+}
+
 // key names the content: the same again creates nothing, in whatever file it is.
 func key(user string, d format.Document) string {
 	d.Source = nil

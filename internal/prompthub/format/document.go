@@ -91,10 +91,13 @@ func (v Version) Hash() string { return v.In(Document{}).draft().Content().Hash(
 // members that only its format knows, and the file itself where it cannot be kept.
 func (d Document) Unheld() (loss []string) {
 	if loss = d.Extra.names(); d.Source.kept() == nil {
-		loss = append(loss, "source")
+		loss = append(loss, FieldSource)
 	}
 	return loss
 }
+
+// FieldSource is what Unheld calls the file itself.
+const FieldSource = "source"
 
 // names returns the members as reports name them.
 func (e Extra) names() []string {

@@ -96,6 +96,21 @@ func change(d format.Document) (string, []prompt.Message) {
 	return "", list
 }
 
+// TestTagsInOneLine: as note takers and writers of blogs have them.
+func TestTagsInOneLine(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]string{
+		"development, foo": {"development", "foo"}, "one": {"one"}, "two words,": {"two words"}, `""`: nil, "[]": nil, `["a, b", c]`: {"a, b", "c"},
+	} {
+		in := []byte("---\ntags: " + line + "\n---\n\nText.\n")
+		d, err := format.Read(format.Markdown, "a.md", in)
+		require.NoError(t, err)
+		require.Equal(t, want, d.Tags, line)
+		require.Empty(t, d.Extra.Members, line)
+		requireLossless(t, format.Markdown, "a.md", in)
+	}
+}
+
 // TestRealFiles runs over files of other repositories, where PROMPT_FILES names their folders.
 func TestRealFiles(t *testing.T) {
 	t.Parallel()

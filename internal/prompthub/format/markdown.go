@@ -14,6 +14,9 @@ func readMarkdown(_ string, file []byte) (Document, object, error) {
 		return Document{}, nil, err
 	}
 	d := documentOf(&o)
+	if d.Tags == nil {
+		d.Tags = tagLine(&o)
+	}
 	if len(d.Messages) == 0 {
 		d.Text = text
 	}
@@ -32,6 +35,17 @@ func documentOf(o *object) (d Document) {
 	o.take(fieldOwnTags, &d.OwnTags)
 	o.take(fieldLabels, &d.Labels)
 	return d
+}
+
+// tagLine takes tags that stand in one line, parted by commas, as note takers and writers of blogs
+// have them. A list is how a tag with a comma in it is written.
+func tagLine(o *object) (tags []string) {
+	for tag := range strings.SplitSeq(o.text(fieldTags), ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
 }
 
 // members is the other way.
