@@ -101,39 +101,64 @@ func writeDotprompt(d Document, extra object) ([]byte, error) {
 // picoTypes are the types of Picoschema by ours.
 var picoTypes = map[prompt.VariableType]string{prompt.Number: "number", prompt.Boolean: "boolean", prompt.Line: "string"}
 
+// picoInteger is one that has none of ours: such a variable is a number here, and the file keeps
+// what it is there.
+const picoInteger = "integer"
+
 // takePicoschema takes the variables that an input declares: members of its schema such as
 //
 //	name?: string, for people
 //	tone(enum, for people): [dry, warm]
 //
-// A schema that says more, such as objects, stays what it is.
+// Members that say something else, such as objects, stay in the input, as does all of a schema that
+// is no Picoschema.
 func takePicoschema(o *object) []prompt.Variable {
 	var input, schema, defaults object
 	original := slices.Clone(*o)
-	if !o.take("input", &input) || !input.take("schema", &schema) {
+	if !o.take("input", &input) || !input.take("schema", &schema) || isJSONSchema(schema) {
 		*o = original
 		return nil
 	}
 	input.take("default", &defaults)
 	var list []prompt.Variable
+	var halves, others object
 	for _, m := range schema {
 		v, ok := picoVariable(m)
-		if value, has := defaults.raw(v.Name); has && ok {
-			v.Default = scalarText(value)
-			ok = v.Default != nil
-			defaults.drop(v.Name)
+		if declared := func(d prompt.Variable) bool { return d.Name == v.Name }; !ok || slices.ContainsFunc(list, declared) {
+			others = append(others, m)
+			continue
 		}
-		if !ok {
-			*o = original
-			return nil
+		if value, _ := defaults.raw(v.Name); value != nil {
+			if v.Default = scalarText(value); v.Default != nil {
+				defaults.drop(v.Name)
+			}
 		}
-		list = append(list, v)
+		if list = append(list, v); isInteger(m) {
+			halves = append(halves, m)
+		}
 	}
-	if len(defaults) > 0 || len(input) > 0 {
+	if len(list) == 0 && len(others)+len(defaults)+len(input) > 0 {
 		*o = original
 		return nil
 	}
+	o.put("input", picoInput(append(halves, others...), defaults, input))
 	return list
+}
+
+// picoInput returns an input with a schema, defaults, and what else it says.
+func picoInput(schema, defaults, rest object) (input object) {
+	input.put("schema", schema)
+	input.put("default", defaults)
+	input.add(rest)
+	return input
+}
+
+// isJSONSchema reports whether a schema is what Dotprompt takes for JSON Schema.
+func isJSONSchema(schema object) bool {
+	kind, _ := schema.raw("type")
+	properties, _ := schema.raw("properties")
+	kinds := []string{`"string"`, `"boolean"`, `"null"`, `"number"`, `"integer"`, `"object"`, `"array"`}
+	return slices.Contains(kinds, string(kind)) || properties.Kind() == '{'
 }
 
 var picoName = regexp.MustCompile(`(?s)^([^?(]+)(\?)?(?:\((enum)(?:,\s*(.*))?\))?$`)
@@ -148,49 +173,98 @@ func picoVariable(m member) (v prompt.Variable, ok bool) {
 		v.Type = prompt.Choice
 		return v, json.Unmarshal(m.value, &v.Choices) == nil
 	}
-	var value string
-	if json.Unmarshal(m.value, &value) != nil {
+	kind, about, ok := picoType(m)
+	if !ok {
 		return v, false
 	}
-	kind, about, _ := strings.Cut(value, ",")
-	v.Description = strings.TrimSpace(about)
+	v.Description = about
 	for t, name := range picoTypes {
-		if name == strings.TrimSpace(kind) {
+		if name == kind || t == prompt.Number && kind == picoInteger {
 			v.Type = t
 		}
 	}
 	return v, v.Type != ""
 }
 
-// picoschema returns an input with the variables, unless the file has one that says more.
+// picoType returns the type of a member of a schema, and what it is for.
+func picoType(m member) (kind, about string, ok bool) {
+	var value string
+	if json.Unmarshal(m.value, &value) != nil {
+		return "", "", false
+	}
+	kind, about, _ = strings.Cut(value, ",")
+	return strings.TrimSpace(kind), strings.TrimSpace(about), true
+}
+
+func isInteger(m member) bool {
+	kind, _, _ := picoType(m)
+	return kind == picoInteger
+}
+
+// picoschema returns an input with the variables, and with what the file's own says besides. What
+// that says of a name stays where the library could not read it.
 func picoschema(list []prompt.Variable, extra object) object {
-	if extra.has("input") {
+	var was, own, ownDefaults object
+	if extra.has("input") && !extra.take("input", &was) {
 		return nil
 	}
-	var input, schema, defaults object
+	if _, has := was.raw("schema"); has && (!was.take("schema", &own) || isJSONSchema(own)) {
+		return nil
+	}
+	was.take("default", &ownDefaults)
+	var schema, defaults, kept object
+	for _, m := range own {
+		if _, readable := picoVariable(m); !readable {
+			kept = append(kept, m)
+		}
+	}
+	if len(list) == 0 && len(kept) == len(own) {
+		return nil // nothing was read of it
+	}
 	for _, v := range list {
-		name := v.Name
-		if !v.Required {
-			name += "?"
+		if slices.ContainsFunc(kept, func(m member) bool { return picoNameOf(m) == v.Name }) {
+			continue
 		}
-		if v.Type == prompt.Choice {
-			name += "(enum"
-			if v.Description != "" {
-				name += ", " + v.Description
-			}
-			schema.put(name+")", v.Choices)
-		} else {
-			about := cmp.Or(picoTypes[v.Type], "string")
-			if v.Description != "" {
-				about += ", " + v.Description
-			}
-			schema.put(name, about)
-		}
+		schema = append(schema, picoMember(v, own))
 		if v.Default != nil {
 			defaults = append(defaults, member{v.Name, defaultJSON(v)})
 		}
 	}
-	input.put("schema", schema)
-	input.put("default", defaults)
-	return input
+	schema.add(kept)
+	defaults.add(ownDefaults)
+	return picoInput(schema, defaults, was)
+}
+
+// picoNameOf returns the name that a member of a schema declares.
+func picoNameOf(m member) string {
+	name, _, _ := strings.Cut(m.name, "(")
+	return strings.TrimSuffix(name, "?")
+}
+
+// picoMember returns a variable as a member of a schema: as the file has it where that says the
+// same.
+func picoMember(v prompt.Variable, own object) member {
+	for _, m := range own {
+		if is, ok := picoVariable(m); ok && is.Name == v.Name && is.Type == v.Type && is.Required == v.Required && is.Description == v.Description {
+			return m
+		}
+	}
+	name := v.Name
+	if !v.Required {
+		name += "?"
+	}
+	if v.Type == prompt.Choice {
+		name += "(enum"
+		if v.Description != "" {
+			name += ", " + v.Description
+		}
+		b, _ := marshal(v.Choices) // texts cannot fail
+		return member{name + ")", b}
+	}
+	about := cmp.Or(picoTypes[v.Type], "string")
+	if v.Description != "" {
+		about += ", " + v.Description
+	}
+	b, _ := marshal(about)
+	return member{name, b}
 }

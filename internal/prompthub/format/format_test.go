@@ -111,6 +111,76 @@ func TestTagsInOneLine(t *testing.T) {
 	}
 }
 
+// TestDotpromptIsReadInPart: what a schema says beyond variables keeps none of them from being
+// read, and stays in the file.
+func TestDotpromptIsReadInPart(t *testing.T) {
+	t.Parallel()
+	file := func(input string) []byte { return []byte("---\ninput: " + input + "\n---\n\nHello {{name}}.\n") }
+	read := func(in []byte) format.Document {
+		t.Helper()
+		d, err := format.Read(format.Dotprompt, "a.prompt", in)
+		require.NoError(t, err, "%s", in)
+		requireLossless(t, format.Dotprompt, "a.prompt", in)
+		return d
+	}
+	named := func(d format.Document) (names []string) {
+		for _, v := range d.Variables {
+			names = append(names, v.Name)
+		}
+		return names
+	}
+	for input, want := range map[string]struct{ variables, left string }{
+		"{schema: {name: 'string, who', 'age?': integer}}":                    {"name age", "input"},
+		"{schema: {name: string, by(object): {a: string}}}":                   {"name", "input"},
+		"{schema: {name: string, 'k(enum)': [a, b], n: number}}":              {"name k n", ""},
+		"{schema: {name: string}, default: {name: Ann, other: 1}}":            {"name", "input"},
+		"{schema: {name: string, list(array): string}, default: {list: [a]}}": {"name", "input"},
+		"{schema: {name: string, '(*)': any}, note: x}":                       {"name", "input"},
+		"{schema: {type: object, properties: {name: {type: string}}}}":        {"", "input"},
+		"{schema: {a: any}, default: {a: 1}}":                                 {"", "input"},
+		"{schema: Named}":                                                     {"", "input"},
+	} {
+		in := file(input)
+		d := read(in)
+		require.Equal(t, want.variables, strings.Join(named(d), " "), input)
+		require.Equal(t, want.left != "", len(d.Extra.Members) > 0, input)
+		_, loss, err := format.Write(format.Markdown, d)
+		require.NoError(t, err)
+		require.Equal(t, want.left != "", slices.Contains(loss, "extra.input"), "%s: %v", input, loss)
+	}
+
+	twice, err := format.Read(format.Dotprompt, "a.prompt", file("{schema: {name: string, 'name?': number}}"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"name"}, named(twice), "the first counts")
+
+	in := file("{schema: {'age?': 'integer, of whom', by(object): {a: string}, name: string}, default: {age: 7, by: {a: x}}}")
+	d := read(in)
+	require.Equal(t, []prompt.Variable{
+		{Name: "age", Type: prompt.Number, Description: "of whom", Default: new("7")}, {Name: "name", Type: prompt.Line, Required: true},
+	}, d.Variables)
+	d.Text = "Changed {{age}} {{name}}."
+	out, loss, err := format.Rewrite(format.Dotprompt, "a.prompt", in, d)
+	require.NoError(t, err)
+	require.Empty(t, loss)
+	require.Contains(t, string(out), "age?: integer, of whom\n", "which is a number here")
+
+	d.Variables[0].Description = "in years"
+	d.Variables = append(d.Variables[:1], prompt.Variable{Name: "new", Type: prompt.Line, Required: true})
+	out, loss, err = format.Rewrite(format.Dotprompt, "a.prompt", in, d)
+	require.NoError(t, err)
+	require.Empty(t, loss)
+	require.Contains(t, string(out), "age?: number, in years\n")
+	require.NotContains(t, string(out), "name: string", "a variable that is gone here is gone there")
+	require.Contains(t, string(out), "new: string\n")
+	require.Contains(t, string(out), "by(object):\n")
+
+	d.Variables = append(d.Variables, prompt.Variable{Name: "by", Type: prompt.Line})
+	out, loss, err = format.Rewrite(format.Dotprompt, "a.prompt", in, d)
+	require.NoError(t, err)
+	require.Equal(t, []string{"variables"}, loss, "the file says something else of that name")
+	require.Contains(t, string(out), "by(object):\n")
+}
+
 // TestRealFiles runs over files of other repositories, where PROMPT_FILES names their folders.
 func TestRealFiles(t *testing.T) {
 	t.Parallel()
