@@ -68,11 +68,18 @@ func (s *server) version(ctx context.Context, r request, name string) (prompthub
 		}
 	}
 	v, err := s.find(ctx, r, prompthub.WantedVersion{Label: name})
-	if err == nil && unpushed(v.Of.Message) || fault.Of(err) == fault.NotFound {
-		return v, fault.New(fault.NotFound, "the prompt has no such commit")
+	if err == nil && unpushed(v.Of.Message) {
+		return v, errNoCommit()
+	}
+	if fault.Of(err) == fault.NotFound {
+		if v, err = s.find(ctx, r, prompthub.WantedVersion{}); err == nil {
+			err = errNoCommit()
+		}
 	}
 	return v, err
 }
+
+func errNoCommit() error { return fault.New(fault.NotFound, "the prompt has no such commit") }
 
 // A pulled is a version as clients load it.
 type pulled struct {

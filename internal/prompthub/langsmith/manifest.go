@@ -295,7 +295,10 @@ func templates(v any) error {
 		}
 	case map[string]any:
 		if _, ok := v["lc"]; ok && !known(v) {
-			return unread("it holds %.200q, which is no template and no message; push a prompt alone, without a model", v["id"])
+			if v["type"] == "not_implemented" {
+				return unread("the client could not write %.200q down and sent its name alone; push another template", v["id"])
+			}
+			return unread("it holds %.200q, which is none of the templates and messages that are kept here; push a prompt alone, without a model", v["id"])
 		}
 		if _, ok := v["lc"]; ok && !plain(v) {
 			return unread("a template_format is %s or %s here", fString, mustache)

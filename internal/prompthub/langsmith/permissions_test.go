@@ -145,6 +145,9 @@ func TestPermissions(t *testing.T) {
 			got := r.ask(w, bob, key, target)
 			require.Equal(t, strings.Fields(r.other)[i], fmt.Sprint(got.Code), "%s by another user: %s", what, got.Body)
 			unknown := r.ask(w, bob, key, "nobody-has-this")
+			if target == "public" && strings.HasSuffix(r.path, "/00000001") { // of a prompt that everybody knows of
+				unknown = w.do(bob, "GET", "/commits/"+key+"/public/00000009", "")
+			}
 			if open := strings.Contains(r.path, "{repo}") && target == "public"; got.Code == 404 || !open {
 				require.Equal(t, anonymous(unknown, "nobody-has-this"), anonymous(got, target), "%s can be told from one that nobody has", what)
 			}
@@ -214,6 +217,25 @@ func TestNothingPushed(t *testing.T) {
 		require.Equal(t, want, w.do(ann, "GET", "/commits/-/new-one/"+path, "").Code, path)
 	}
 	require.Equal(t, 404, w.do(ann, "POST", "/repos/-/new-one/tags", `{"tag_name":"a","commit_id":"00000001"}`).Code)
+}
+
+// Who asks for a commit of a prompt that is not there, or not for him, hears that.
+func TestNoSuchPromptOrCommit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, ann := w.token("ann", prompthub.TokenDraft{})
+	_, bob := w.token("bob", prompthub.TokenDraft{})
+	w.target(t, "private")
+	w.target(t, "public")
+	key := prompt.AuthorKey("ann")
+	for _, commit := range []string{"latest", "none", "00000009"} {
+		require.Contains(t, w.do(ann, "GET", "/commits/-/unknown/"+commit, "").Body.String(), "there is no such prompt", commit)
+		require.Contains(t, w.do(bob, "GET", "/commits/"+key+"/private/"+commit, "").Body.String(), "there is no such prompt", commit)
+		if commit != "latest" {
+			require.Contains(t, w.do(ann, "GET", "/commits/-/private/"+commit, "").Body.String(), "the prompt has no such commit", commit)
+		}
+	}
+	require.Contains(t, w.do(bob, "GET", "/commits/"+key+"/public/00000001", "").Body.String(), "the prompt has no such commit")
 }
 
 // Others count the commits that they may see, and no answer names the owner otherwise than the

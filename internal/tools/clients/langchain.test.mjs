@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import * as hub from 'langchain/hub';
 import { Client } from 'langsmith';
 import { load } from '@langchain/core/load';
-import { ChatPromptTemplate, FewShotChatMessagePromptTemplate, MessagesPlaceholder, PromptTemplate, StructuredPrompt } from '@langchain/core/prompts';
+import { ChatPromptTemplate, DictPromptTemplate, FewShotChatMessagePromptTemplate, FewShotPromptTemplate, MessagesPlaceholder, PromptTemplate, StructuredPrompt } from '@langchain/core/prompts';
 
 const client = new Client();
 const json = x => JSON.parse(JSON.stringify(x));
@@ -168,4 +168,12 @@ test('a model is not taken', async () => {
   const sequence = { lc: 1, type: 'constructor', id: ['langchain_core', 'runnables', 'RunnableSequence'], kwargs: { first: json(five['a-text'][0]), last: model } };
   await client.createPrompt('with-model');
   await assert.rejects(client.createCommit('with-model', sequence), /RunnableSequence|422/);
+});
+
+test('a template that is not kept is refused with its name', async () => {
+  const few = new FewShotPromptTemplate({ examples: [{ q: '1' }], examplePrompt: PromptTemplate.fromTemplate('{q}'), inputVariables: [], suffix: 'end' });
+  await client.createPrompt('refused');
+  await assert.rejects(client.createCommit('refused', few), /could not write .*FewShotPromptTemplate/);
+  await assert.rejects(client.createCommit('refused', new DictPromptTemplate({ template: { a: '{b}' }, inputVariables: ['b'] })), /DictPromptTemplate.* none of the templates/);
+  assert.equal((await own('GET', '/users/me/prompts/refused')).text, 'Nothing was pushed yet.');
 });
