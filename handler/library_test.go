@@ -147,6 +147,12 @@ func TestSaveKeepsToTheName(t *testing.T) {
 	run(command.OK, "One", "get", "support-reply")
 	run(command.OK, "support/reply@2 updated", "save", file(t, "c.md", "Two"), "--name", " support/reply ")
 	run(command.Usage, `"reply@work" as a label or a version`, "save", file(t, "reply@work.md", "Three"))
+	for text, said := range map[string]string{"---\ntitle: T\n---\nText\n": "import ", "---\r\ntitle: T\r\n---\r\nText": "import ", "--- a rule\n---\n": ""} {
+		code, _, errs := handler(t, "save", file(t, "front.md", text), "--name", "front", "--url", url, "--user", "ann")
+		require.Equal(t, command.OK, code, errs)
+		require.Equal(t, said != "", strings.Contains(errs, "begins with front matter"), errs)
+		run(command.OK, text, "get", "front")
+	}
 	run(command.Usage, "want a number from 1 to 100", "search", "--limit", "101")
 	run(command.Usage, "want a number from 1 to 100", "versions", "support/reply", "--limit", "0")
 }
