@@ -230,8 +230,8 @@ func TestPushKeepsTheKind(t *testing.T) {
 	d.write("chats-critic.prompt.md", d.read("chats-critic.prompt.md")+"More.\n")
 	d.write("words.prompt.md", d.read("words.prompt.md")+"More.\n")
 	const refused = `left alone chats-critic.prompt.md: the prompt is a chat, and a text would take the place of its messages`
-	d.does(command.LeftOut, `^`+refused, "push", "--dry-run")
-	d.does(command.LeftOut, `^`+refused+`.*\npushed words.prompt.md\n$`, "push")
+	d.does(command.LeftOut, `^pushed words.prompt.md \(not done\)\n`+refused, "push", "--dry-run")
+	d.does(command.LeftOut, `^pushed words.prompt.md\n`+refused, "push")
 	d.runs(command.OK, `"placeholder":"history"`, "get", "chats/critic", "--json")
 
 	d.dir = t.TempDir()
@@ -281,4 +281,25 @@ func TestPushFromWindows(t *testing.T) {
 	d.does(command.OK, `^$`, "push")
 	d.does(command.OK, `^$`, "pull")
 	d.runs(command.OK, `(?s)^2 .*\n1 [^\n]*\n$`, "versions", "lines")
+}
+
+// TestPushOfFilesThatIncludeEachOther: files come in the order that they need, not in that of their
+// names, and so do the rows of an import.
+func TestPushOfFilesThatIncludeEachOther(t *testing.T) {
+	d := newDesk(t)
+	include := func(name string) string { return "Before. @@@langfusePrompt:name=" + name + "|label=latest@@@\n" }
+	d.write("a.md", include("b"))
+	d.write("b.md", include("c"))
+	d.write("c.md", "The end.\n")
+	d.write("d.md", include("nosuch"))
+	d.does(command.LeftOut, `^created c.md\ncreated b.md\ncreated a.md\nleft alone d.md: .*which does not exist`, "push")
+	d.does(command.LeftOut, `^left alone d.md: .*which does not exist[^\n]*\n$`, "push")
+
+	lines := file(t, "lines.jsonl", `{"name":"x","title":"X","text":"@@@langfusePrompt:name=y|label=latest@@@"}
+{"name":"y","title":"Y","text":"@@@langfusePrompt:name=z|label=latest@@@"}
+{"name":"z","title":"Z","text":"The end."}
+{"name":"w","title":"W","text":"@@@langfusePrompt:name=nosuch|label=latest@@@"}
+`)
+	d.runs(command.LeftOut, `(?s)^row 4 .*which does not exist.*created 3, unchanged 0, rejected 1\n$`, "import", lines)
+	d.runs(command.LeftOut, `created 0, unchanged 3, rejected 1\n$`, "import", lines)
 }

@@ -75,8 +75,7 @@ contributor, name; its prompts become public, others private where their file do
 become single line feeds. Tags of other files that are not in the catalog become the prompt's own. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
 
 JSON Lines that export wrote have all versions with their labels. A prompt of such a name that has the same is unchanged, one
-that has others is rejected, but with --update. What a text includes must be there: a row that came too early is rejected, and
-created when the file is imported again.
+that has others is rejected, but with --update. What a text includes may stand anywhere in FILE.
 
 Rows that break a rule are left out and printed with their number and reason, ten of each reason. The same file can be
 imported again: what was created from it before is unchanged.`,
@@ -121,7 +120,7 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 		rows = client.ByContributor(rows)
 	}
 	report := newReport(std, total)
-	err = client.Import(ctx, rows, do, report.add)
+	err = client.ImportAll(ctx, rows, do, report.add)
 	report.end(c.dryRun)
 	switch {
 	case err != nil:

@@ -235,6 +235,41 @@ func Import(ctx context.Context, rows iter.Seq2[format.Row, error], do Maker, te
 	return context.Cause(ctx)
 }
 
+// ImportAll imports rows as Import does. Those that include what is not there go again while others
+// are made, and are told of last.
+func ImportAll(ctx context.Context, rows iter.Seq2[format.Row, error], do Maker, tell func(Result)) error {
+	for {
+		var early []Result
+		through := false
+		err := Import(ctx, rows, do, func(r Result) {
+			if MissesInclude(r.Err) {
+				early = append(early, r)
+				return
+			}
+			through = through || r.Outcome == Created || r.Outcome == Updated
+			tell(r)
+		})
+		if err != nil || !through || len(early) == 0 {
+			for _, r := range early {
+				tell(r)
+			}
+			return err
+		}
+		rows = rowsOf(early)
+	}
+}
+
+// rowsOf returns the rows of results.
+func rowsOf(results []Result) iter.Seq2[format.Row, error] {
+	return func(yield func(format.Row, error) bool) {
+		for _, r := range results {
+			if !yield(r.Row, nil) {
+				return
+			}
+		}
+	}
+}
+
 // one makes a prompt of one row. Its error is the end of the import.
 func one(ctx context.Context, row format.Row, do Maker) (Result, error) {
 	if row.Err != nil {

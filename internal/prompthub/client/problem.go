@@ -96,3 +96,11 @@ func TooLong(err error) bool {
 		return r.Location == "body.text" && strings.HasPrefix(r.Message, "shorten ")
 	})
 }
+
+// MissesInclude reports whether a prompt was refused for what it includes, which others may bring.
+func MissesInclude(err error) bool {
+	var p *Problem
+	return errors.As(err, &p) && slices.ContainsFunc(p.Errors, func(r Rule) bool {
+		return strings.HasPrefix(r.Message, "the prompt includes ")
+	})
+}

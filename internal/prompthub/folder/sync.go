@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path"
 	"slices"
@@ -146,6 +147,15 @@ func (f *Folder) Push(ctx context.Context) error {
 // A step does something with an item and says what.
 type step func(context.Context, Item, Lock) (done string, err error)
 
+// A run is one of Pull or Push.
+type run struct {
+	*Folder
+	lock  Lock
+	do    step
+	left  error  // ErrConflicts where something was left alone
+	stuck string // the path of a file that was, and may be one that is gone from elsewhere
+}
+
 // each takes a step with every item and then writes the lock, also of a run that failed: what was
 // done is done. What is gone comes last, and is not deleted while another file is left alone that
 // may be what became of it.
@@ -157,29 +167,77 @@ func (f *Folder) each(ctx context.Context, do step) (err error) {
 	if !f.DryRun {
 		defer func() { err = errors.Join(err, lock.write(f.Root)) }()
 	}
-	slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(last(a), last(b)) })
-	var left error
-	var stuck string
+	var here, gone []Item
 	for _, i := range items {
-		if i.State == Gone && f.Delete && stuck != "" {
-			i.Err = fmt.Errorf("gone here, but not deleted while %s is left alone, which may be the same", stuck)
-		}
-		done, err := do(ctx, i, lock)
-		var refused *client.Problem
-		if errors.As(err, &refused) {
-			i.Err = refused
-		} else if err != nil && !errors.Is(err, ErrConflicts) {
-			return fmt.Errorf("%s: %w", i.Path, err)
-		}
-		if err != nil {
-			left = ErrConflicts
-			stuck = cmp.Or(stuck, i.mayBeMoved())
-		}
-		if err != nil || done != "" {
-			f.Tell(i, done)
+		if i.State == Gone {
+			gone = append(gone, i)
+		} else {
+			here = append(here, i)
 		}
 	}
-	return left
+	r := run{Folder: f, lock: lock, do: do}
+	if err := r.rounds(ctx, here); err != nil {
+		return err
+	}
+	if f.Delete && r.stuck != "" {
+		for n := range gone {
+			gone[n].Err = fmt.Errorf("gone here, but not deleted while %s is left alone, which may be the same", r.stuck)
+		}
+	}
+	if err := r.rounds(ctx, gone); err != nil {
+		return err
+	}
+	return r.left
+}
+
+// rounds takes a step with every item. What the service refuses goes again while others get
+// through: one of them may be what it includes, or may have had its name.
+func (r *run) rounds(ctx context.Context, items []Item) error {
+	for {
+		refused, through, err := r.round(ctx, items)
+		if err != nil {
+			return err
+		}
+		if !through || len(refused) == 0 {
+			for _, i := range refused {
+				r.leave(i)
+			}
+			return nil
+		}
+		items = refused
+	}
+}
+
+// round takes a step with every item. It returns those that the service may take another time, and
+// whether anything was done.
+func (r *run) round(ctx context.Context, items []Item) (refused []Item, through bool, err error) {
+	for _, i := range items {
+		done, err := r.do(ctx, i, r.lock)
+		var why *client.Problem
+		switch {
+		case errors.As(err, &why) && (why.Status == http.StatusConflict || client.MissesInclude(err)):
+			i.Err = why
+			refused = append(refused, i)
+		case errors.As(err, &why):
+			i.Err = why
+			r.leave(i)
+		case errors.Is(err, ErrConflicts):
+			r.leave(i)
+		case err != nil:
+			return nil, false, fmt.Errorf("%s: %w", i.Path, err)
+		case done != "":
+			i.Err = nil // of a round before
+			through = true
+			r.Tell(i, done)
+		}
+	}
+	return refused, through, nil
+}
+
+func (r *run) leave(i Item) {
+	r.left = ErrConflicts
+	r.stuck = cmp.Or(r.stuck, i.mayBeMoved())
+	r.Tell(i, "")
 }
 
 // mayBeMoved returns the path of a file that was left alone, if it may be one that is gone from
@@ -189,14 +247,6 @@ func (i Item) mayBeMoved() string {
 		return ""
 	}
 	return i.Path
-}
-
-// last sorts what is gone behind all others.
-func last(i Item) int {
-	if i.State == Gone {
-		return 1
-	}
-	return 0
 }
 
 // save makes a file what its prompt is.
