@@ -19,7 +19,8 @@ const folderHelp = `
 
 A file that is a prompt of yours is known by the lock file prompthub.lock in the folder, which belongs under version control,
 or else by its name. What was changed on one side only is taken over. What was changed on both is left alone and told, and the
-exit code is 3. Formats of files are those that import takes; what a file cannot hold stays on the server.` + callerHelp
+exit code is 3. Formats of files are those that import takes and that hold one prompt; what a file cannot hold stays on the
+server.` + callerHelp
 
 func pullCommand() command.Command {
 	return folderCommand(command.Command{
@@ -43,8 +44,11 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 		flags.BoolVar(&f.Force, force, false, why)
 		flags.BoolVar(&f.Delete, "delete", false, remove)
 		flags.BoolVar(&f.DryRun, "dry-run", false, "tell what would be done, and do nothing")
-		as := formatFlag(flags)
+		as := formatFlag(flags, format.Singles())
 		return func(ctx context.Context, std command.Streams, args []string) (err error) {
+			if as.IsMany() {
+				return command.UsageError(fmt.Sprintf("%s: a file of %s may hold many prompts, and a folder has one for each: use %s", c.Name, as.Format, format.Names(format.Singles())))
+			}
 			if f.Client, err = who.client(); err != nil {
 				return err
 			}

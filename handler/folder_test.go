@@ -303,3 +303,15 @@ func TestPushOfFilesThatIncludeEachOther(t *testing.T) {
 	d.runs(command.LeftOut, `(?s)^row 4 .*which does not exist.*created 3, unchanged 0, rejected 1\n$`, "import", lines)
 	d.runs(command.LeftOut, `created 0, unchanged 3, rejected 1\n$`, "import", lines)
 }
+
+// TestPullOfFormatsThatHoldMany: push would leave all of their files alone.
+func TestPullOfFormatsThatHoldMany(t *testing.T) {
+	clean(t)
+	for _, name := range []string{"csv", "jsonl", "open-webui", "prompts.chat"} {
+		code, _, errs := handler(t, "pull", t.TempDir(), "--format", name)
+		require.Equal(t, command.Usage, code)
+		require.Contains(t, errs, name+" may hold many prompts, and a folder has one for each: use command, dotprompt, fabric, ")
+	}
+	_, out, _ := handler(t, "help", "pull")
+	require.Contains(t, out, "name of a format: command, dotprompt, fabric, github-models, langchain, langfuse, markdown, prompty, skill, vscode\n")
+}

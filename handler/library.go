@@ -98,7 +98,7 @@ func getCommand() command.Command {
 		vars := values{}
 		flags.Var(vars, "var", "`NAME=VALUE` of a variable; once for each")
 		fill := flags.Bool("fill", false, "fill in the defaults, without a --var too")
-		as := formatFlag(flags)
+		as := formatFlag(flags, format.Formats())
 		syntax := exportSyntax(flags)
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if err := syntax.of(as); err != nil {

@@ -204,7 +204,7 @@ which import --account takes in, on another service too: the export there has th
 times and ids are each service's own.`,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			c := callerFlags(flags)
-			as := formatFlag(flags)
+			as := formatFlag(flags, format.Formats())
 			syntax := exportSyntax(flags)
 			to := flags.String("to", "", "`folder` to write files into, with --format")
 			account := flags.Bool("account", false, "the whole account: profile, prompts with their versions and labels, and votes")
@@ -227,9 +227,9 @@ times and ids are each service's own.`,
 // A formatName is the flag --format.
 type formatName struct{ format.Format }
 
-func formatFlag(flags *flag.FlagSet) *formatName {
+func formatFlag(flags *flag.FlagSet, of []format.Format) *formatName {
 	var f formatName
-	flags.Var(&f, "format", "`name` of a format: "+format.Names())
+	flags.Var(&f, "format", "`name` of a format: "+format.Names(of))
 	return &f
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -86,6 +87,8 @@ func TestWhatPathNamesIsRead(t *testing.T) {
 				file, _, err := format.Write(f, d)
 				require.NoError(t, err)
 				tree[f.Path(d)] = &fstest.MapFile{Data: file}
+				many := []format.Format{format.CSV, format.JSONLines}
+				require.Equal(t, f.IsMany(), slices.Contains(many, format.Detect(f.Path(d), file)))
 			}
 			require.Len(t, tree, len(names))
 			files, skipped, err := format.Folder(tree)

@@ -98,19 +98,27 @@ var codecs = map[Format]codec{
 // Formats returns all formats, by name.
 func Formats() []Format { return slices.Sorted(maps.Keys(codecs)) }
 
-// Names returns the names of all formats, for people.
-func Names() string {
-	var names []string
-	for _, f := range Formats() {
-		names = append(names, string(f))
+// Names returns the names of formats, for people.
+func Names(of []Format) string {
+	names := make([]string, len(of))
+	for i, f := range of {
+		names[i] = string(f)
 	}
 	return strings.Join(names, ", ")
+}
+
+// Singles returns the formats whose files hold one prompt, by name.
+func Singles() []Format { return slices.DeleteFunc(Formats(), Format.IsMany) }
+
+// IsMany reports whether a file of the format is one of many prompts, be it with one in it.
+func (f Format) IsMany() bool {
+	return slices.Contains([]Format{CSV, JSONLines, OpenWebUI, PromptsChat}, f)
 }
 
 // Parse returns the format of a name.
 func Parse(s string) (Format, error) {
 	if _, ok := codecs[Format(s)]; !ok {
-		return "", fmt.Errorf("%.40q is no format: use %s", s, Names())
+		return "", fmt.Errorf("%.40q is no format: use %s", s, Names(Formats()))
 	}
 	return Format(s), nil
 }
