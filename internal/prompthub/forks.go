@@ -128,7 +128,7 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 		d := p.With(content)
 		d.Message = fmt.Sprintf("Merges version %d of %q", u.Now.Version, u.Now.Title)
 		p.Origin.Version = u.Now.Version
-		p.Draft, err = s.rules.Check(d)
+		p.Draft, err = s.rules.CheckEdit(d, p.Draft)
 		return p, err
 	})
 }

@@ -222,7 +222,7 @@ func (s *Service) saveNamed(ctx context.Context, who auth.User, d NamedDraft) (V
 		if is.Kind != d.Kind {
 			return is, fault.New(fault.Invalid, "the versions before are of another kind, and a prompt stays text or chat; choose another name")
 		}
-		return s.rules.Check(next(is))
+		return s.rules.CheckEdit(next(is), is)
 	})
 }
 

@@ -287,7 +287,7 @@ func set[T any](field, value *T) {
 
 // Patch changes some of what the author wrote.
 func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Match, change Patch) (View, error) {
-	return s.edit(ctx, who, id, m, func(d prompt.Draft) (prompt.Draft, error) { return s.rules.Check(change.Apply(d)) })
+	return s.edit(ctx, who, id, m, func(d prompt.Draft) (prompt.Draft, error) { return s.rules.CheckEdit(change.Apply(d), d) })
 }
 
 // edit makes a new revision out of the current draft.

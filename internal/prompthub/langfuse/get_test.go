@@ -43,7 +43,7 @@ func TestNamesInPaths(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
 	for _, name := range []string{
-		"promptName?!+ =@#;", "folder/sub folder/name", "a/versions/2", "percent%20encoded", "100%", "unicode-名前-тест-🚀", `back\slash`, "..", "a/..", "x;y=z",
+		"promptName?!+ =@#;", "folder/sub folder/name", "a/versions/2", "percent%20encoded", "100%", "unicode-名前-тест-🚀", `back\slash`, "...", "a..b/.c", "x;y=z",
 		"UPPER_lower.9", "multiple   spaces", "angled[brac]es]",
 	} {
 		require.Equal(t, name, c.made(fields{"name": name, "prompt": name, "labels": []string{"production"}}).Name)
@@ -51,9 +51,22 @@ func TestNamesInPaths(t *testing.T) {
 		require.Equal(t, []string{"a", "production", "latest"}, c.label(name, "1", "a").is(200).prompt().Labels)
 	}
 	require.Equal(t, "folder/sub folder/name", c.do(http.MethodGet, base+"/folder/sub%20folder/name", "").is(200).prompt().Prompt)
-	for _, name := range []string{"folder/sub folder/name", "a/versions/2", ".."} {
+	for _, name := range []string{"folder/sub folder/name", "a/versions/2", "..."} {
 		c.delete(name, "").is(204)
 		c.get(name, "").is(404)
+	}
+}
+
+// A name is found as it was sent to make the prompt; and one that a path cannot have is no name.
+func TestNamesAsTheyAreSent(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	require.Equal(t, "padded", c.made(fields{"name": " padded ", "prompt": "x", "labels": []string{"production"}}).Name)
+	require.Equal(t, "x", c.got(" padded ", "").Prompt)
+	require.Contains(t, c.do(http.MethodGet, base+"?name=%20padded%20", "").is(200).body, `"totalItems":1`)
+	c.get(" ", "").is(404)
+	for _, name := range []string{".", "..", "a/../b", "./a", "a/.."} {
+		require.Contains(t, c.post(fields{"name": name, "prompt": "x"}).is(400).body, "no part is . or ..")
 	}
 }
 

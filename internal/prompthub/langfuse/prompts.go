@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -48,8 +49,11 @@ func notFound(name string, want prompthub.WantedVersion) error {
 }
 
 // find returns the caller's prompt of a name, or of a name that it had, in a version. A slug names
-// nothing here.
+// nothing here. The name is trimmed, as that of a prompt is when it is made.
 func (s *server) find(ctx context.Context, r request, want prompthub.WantedVersion) (prompthub.View, error) {
+	if r.name = strings.TrimSpace(r.name); r.name == "" {
+		return prompthub.View{}, notFound(r.name, want)
+	}
 	if want != (prompthub.WantedVersion{}) {
 		want.Labels = true
 	}
@@ -226,7 +230,7 @@ func (s *server) list(ctx context.Context, r request) (int, any, error) {
 }
 
 func query(r request) (prompthub.NamedQuery, error) {
-	q := prompthub.NamedQuery{Name: r.query.Get("name"), Tag: r.query.Get("tag"), Label: r.query.Get("label")}
+	q := prompthub.NamedQuery{Name: strings.TrimSpace(r.query.Get("name")), Tag: r.query.Get("tag"), Label: r.query.Get("label")}
 	var err error
 	if q.Version, err = number(r, "version", 0, 0, math.MaxInt64); err != nil {
 		return q, err

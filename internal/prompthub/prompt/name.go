@@ -80,6 +80,12 @@ func wrongName(s string) string {
 	return ""
 }
 
+// dotted reports whether a part of a name is what the path of an address resolves on its way, so
+// that programs which ask by name would ask for something else.
+func dotted(s string) bool {
+	return slices.ContainsFunc(strings.Split(s, "/"), func(part string) bool { return part == "." || part == ".." })
+}
+
 // ValidSlug reports whether s can be a slug.
 func ValidSlug(s string) bool { return len(s) <= maxSlug && slugs.MatchString(s) }
 

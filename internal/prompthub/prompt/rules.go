@@ -43,9 +43,15 @@ func (r Rules) TextLimit() int { return cmp.Or(r.MaxText, DefaultMaxText) }
 // Check returns d normalised: its title trimmed, its tags in lower case. The
 // error is a *fault.Error of the kind Invalid that names every broken rule.
 // Whether the tags are in the catalog is not asked here.
-func (r Rules) Check(d Draft) (Draft, error) {
+func (r Rules) Check(d Draft) (Draft, error) { return r.CheckEdit(d, Draft{}) }
+
+// CheckEdit is Check of what becomes of a draft that is stored. The name that it has already may
+// be one that no new prompt gets.
+func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 	var c checker
-	d.Name = c.name("name", d.Name)
+	if d.Name = c.name("name", d.Name); d.Name != was.Name && dotted(d.Name) {
+		c.broken("name", d.Name, "choose a name of which no part is . or .., which addresses take for another place")
+	}
 	d.Former = c.former(d.Former)
 	d.Title = c.title(d.Title)
 	d.Description = c.note("description", d.Description, MaxDescription)

@@ -245,3 +245,22 @@ func TestConfigHasNumbersThatReadersTake(t *testing.T) {
 		require.Contains(t, fields[0].Message, "at most 1.79e308")
 	}
 }
+
+// No new prompt gets a name of which a part is what the path of an address resolves; one that has
+// such a name keeps it.
+func TestNamesThatPathsCannotHave(t *testing.T) {
+	t.Parallel()
+	named := func(s string) prompt.Draft { return draft(func(d *prompt.Draft) { d.Name = s }) }
+	for _, name := range []string{".", "..", "a/../b", "./a", "a/..", " .. "} {
+		_, err := prompt.Rules{}.Check(named(name))
+		require.Equal(t, fault.Invalid, fault.Of(err), name)
+		_, err = prompt.Rules{}.CheckEdit(named(name), named("other"))
+		require.ErrorContains(t, err, "rules named here", name)
+		_, err = prompt.Rules{}.CheckEdit(named(name), named(strings.TrimSpace(name)))
+		require.NoError(t, err, name)
+	}
+	for _, name := range []string{"...", ".a", "a..", "a.b/..c"} {
+		_, err := prompt.Rules{}.Check(named(name))
+		require.NoError(t, err, name)
+	}
+}

@@ -1,0 +1,52 @@
+package prompthub_test
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// TestStoredNamesStay: a prompt that has a name which no new one gets can be read, changed and
+// given versions, in every way.
+func TestStoredNamesStay(t *testing.T) {
+	db := promptdb.New(promptdb.Config{
+		Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+	})
+	require.NoError(t, db.Create(t.Context()))
+	s, ann := prompthub.New(db, prompt.Rules{}, time.Now), auth.User{ID: "ann"}
+	const name = "a/../b"
+	id, err := prompt.NewID(time.Now(), rand.Reader)
+	require.NoError(t, err)
+	d := prompt.Draft{Name: name, Title: "T", Text: "one", Visibility: prompt.Private}
+	_, _, err = db.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: "ann", Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}, nil)
+	require.NoError(t, err)
+
+	two := "two"
+	v, err := s.Patch(t.Context(), ann, id, prompthub.Match{Any: true}, prompthub.Patch{Text: &two})
+	require.NoError(t, err)
+	require.Equal(t, name, v.Name)
+	_, err = s.SaveNamed(t.Context(), ann, prompthub.NamedDraft{Name: name, Content: prompt.Content{Text: "three"}})
+	require.NoError(t, err)
+	d.Name, d.Text = "", "four"
+	_, err = s.Replace(t.Context(), ann, id, prompthub.Match{Any: true}, d)
+	require.NoError(t, err)
+	v, err = s.GetByName(t.Context(), ann, "ann", name, prompthub.WantedVersion{})
+	require.NoError(t, err)
+	require.Equal(t, "four", v.Text)
+
+	other := ".."
+	_, err = s.Patch(t.Context(), ann, id, prompthub.Match{Any: true}, prompthub.Patch{Name: &other})
+	require.Equal(t, fault.Invalid, fault.Of(err))
+}
