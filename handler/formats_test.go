@@ -123,7 +123,10 @@ func TestImportOfNamesTwice(t *testing.T) {
 	do(command.OK, "created 1, unchanged 0", line)
 	do(command.OK, "created 0, unchanged 1", line)
 	do(command.OK, "created 0, unchanged 1", strings.Replace(line, `,"tags":["text"]`, "", 1))
-	do(command.LeftOut, "rejected 1", strings.Replace(line, "Write.", "Read.", 1))
+	const hint = "1 rows have names of prompts that are there and say something else; with --update each becomes a new version of that\n"
+	do(command.LeftOut, hint+"created 0, unchanged 0, rejected 1", strings.Replace(line, "Write.", "Read.", 1))
+	_, out, _ := handler(t, "import", file(t, "lines.jsonl", strings.Replace(line, "Write.", "Read.", 1)), "--update", "--url", url, "--user", "ann")
+	require.Equal(t, "created 0, updated 1, unchanged 0, rejected 0\n", out)
 }
 
 // TestImportTellsWhatIsLeftToTheFile: once for each kind, with how many rows say it.

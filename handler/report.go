@@ -21,6 +21,8 @@ type report struct {
 	counts   map[client.Outcome]int
 	reasons  map[string]int // how many rows were rejected for each reason
 	unheld   map[string]int // how many rows say something that the library does not hold, by its name
+	taken    int            // how many were rejected as a prompt of their name is there and says something else
+	updates  bool           // whether such a prompt can be given a new version instead, which was not asked for
 	long     []int          // how long the texts are that were rejected for their length
 }
 
@@ -50,6 +52,9 @@ func (r *report) add(res client.Result) {
 func (r *report) rejected(res client.Result) {
 	reason := client.Reason(res.Err)
 	r.reasons[reason]++
+	if client.NameTaken(res.Err) {
+		r.taken++
+	}
 	if client.TooLong(res.Err) {
 		r.long = append(r.long, res.Row.Units())
 	}
@@ -67,6 +72,9 @@ func (r *report) end(dryRun bool) {
 		}
 	}
 	r.tellLong(dryRun)
+	if r.taken > 0 && r.updates {
+		fmt.Fprintf(r.out, "%d rows have names of prompts that are there and say something else; with --update each becomes a new version of that\n", r.taken)
+	}
 	r.tellUnheld()
 	word := "created"
 	if dryRun {

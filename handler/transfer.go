@@ -120,6 +120,7 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 		rows = client.ByContributor(rows)
 	}
 	report := newReport(std, total)
+	report.updates = !c.update && !c.asContributor
 	err = client.ImportAll(ctx, rows, do, report.add)
 	report.end(c.dryRun)
 	switch {

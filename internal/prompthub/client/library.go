@@ -170,16 +170,16 @@ func (c *Client) Save(ctx context.Context, d format.Document) (Found, Outcome, e
 func (c *Client) save(ctx context.Context, d format.Document, orSlug bool) (now Found, outcome Outcome, err error) {
 	for range saveTries {
 		now, outcome, err = c.saveOnce(ctx, d, orSlug)
-		if !isStatus(err, http.StatusPreconditionFailed) && !nameTaken(err) {
+		if !isStatus(err, http.StatusPreconditionFailed) && !NameTaken(err) {
 			break
 		}
 	}
 	return now, outcome, err
 }
 
-// nameTaken reports whether a prompt that was not there could not be made, as one of its name was
-// made meanwhile.
-func nameTaken(err error) bool {
+// NameTaken reports whether a prompt could not be made, as one of the caller's has its name or that
+// for its slug.
+func NameTaken(err error) bool {
 	var p *Problem
 	return errors.As(err, &p) && p.Status == http.StatusConflict && slices.ContainsFunc(p.Errors, func(r Rule) bool { return r.Location == "body.name" })
 }
