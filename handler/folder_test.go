@@ -315,3 +315,21 @@ func TestPullOfFormatsThatHoldMany(t *testing.T) {
 	_, out, _ := handler(t, "help", "pull")
 	require.Contains(t, out, "name of a format: command, dotprompt, fabric, github-models, langchain, langfuse, markdown, prompty, skill, vscode\n")
 }
+
+// TestMovedBesideASkill: a file that was moved to where no prompts are looked for is found by its
+// bytes or the name in it, and not by how it is called.
+func TestMovedBesideASkill(t *testing.T) {
+	d := newDesk(t)
+	d.saves("same", "edited", "readme")
+	d.write("review/SKILL.md", skill)
+	d.does(command.OK, "pulled", "pull")
+	d.does(command.OK, `^created review/SKILL.md\n$`, "push")
+	d.moves("same.md", "review/references/other.md")
+	d.moves("edited.md", "review/edited.md")
+	d.write("review/edited.md", d.read("review/edited.md")+"More.\n")
+	require.NoError(t, os.Remove(filepath.Join(d.dir, "readme_.md")))
+	d.write("readme.md", "About the folder.\n")
+	d.does(command.OK, `^pushed review/edited.md\ndeleted readme_.md\n$`, "push", "--delete")
+	d.does(command.OK, `^$`, "push", "--delete")
+	d.does(command.OK, `^$`, "pull")
+}

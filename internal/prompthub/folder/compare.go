@@ -48,9 +48,17 @@ type Item struct {
 // Compare returns all files and prompts, by path. Prompts that have no file get one in a format. A
 // file that was moved is still that of its prompt.
 func Compare(files []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
+	return compare(files, nil, lock, prompts, as)
+}
+
+// compare does that, with files that are no prompts but where they turn out to be moved ones.
+func compare(files, others []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
 	c := newComparison(files, lock, prompts)
 	for _, f := range files {
 		c.file(f)
+	}
+	for _, f := range others {
+		c.other(f)
 	}
 	c.left()
 	for i := range prompts {
@@ -103,14 +111,14 @@ func newComparison(files []format.File, lock Lock, prompts []client.Prompt) *com
 
 // was returns where a file was that the lock does not have at its path, "" for nowhere: it is known
 // by the name that it says, or else by its bytes.
-func (c *comparison) was(i Item) string {
+func (c *comparison) was(i Item, name string) string {
 	var ids []string
 	if i.Err == nil {
-		id := c.byName[i.document.Name]
+		id := c.byName[name]
 		if path := c.gone[id]; path == "" && id != "" {
 			return "" // another prompt has that name
 		}
-		ids = append(ids, id, c.bySlug[i.document.Name])
+		ids = append(ids, id, c.bySlug[name])
 	}
 	for _, id := range slices.Concat(ids, c.bySum[sum(i.File)], c.bySum[rawSum(i.File)]) {
 		if path := c.gone[id]; path != "" && !c.taken[id] {
@@ -141,14 +149,34 @@ func (c *comparison) left() {
 
 // file adds an item for a file.
 func (c *comparison) file(f format.File) {
+	i := itemOf(f)
+	if _, known := c.lock.Prompts[f.Path]; !known {
+		i.was = c.was(i, i.document.Name)
+	}
+	c.add(i)
+}
+
+// other adds an item for a file that is no prompt, where it is one that was moved. That it is
+// called like one says nothing.
+func (c *comparison) other(f format.File) {
+	i := itemOf(f)
+	said, _ := format.Read(i.Format, "", f.Bytes)
+	if i.was = c.was(i, said.Name); i.was != "" {
+		c.add(i)
+	}
+}
+
+func itemOf(f format.File) Item {
 	i := Item{Path: f.Path, File: f.Bytes, Format: format.Detect(f.Path, f.Bytes)}
 	i.read()
-	e, known := c.lock.Prompts[f.Path]
-	if !known {
-		i.was = c.was(i)
-		c.moved[i.was] = true
-		e, known = c.lock.Prompts[i.was]
-	}
+	return i
+}
+
+// add adds the item of a file.
+func (c *comparison) add(i Item) {
+	raw := i.File
+	e, known := c.lock.Prompts[cmp.Or(i.was, i.Path)]
+	c.moved[i.was] = true
 	if !known && i.Err == nil {
 		if e.ID = c.byName[i.document.Name]; c.taken[e.ID] {
 			e.ID = ""
@@ -160,9 +188,9 @@ func (c *comparison) file(f format.File) {
 		i.read()
 	}
 	if i.Prompt != nil && i.Err == nil {
-		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, f.Path, i.File, kept(i.Prompt.Document, i.document))
+		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, i.Path, i.File, kept(i.Prompt.Document, i.document))
 	}
-	i.State = i.state(e, known, !e.is(f.Bytes))
+	i.State = i.state(e, known, !e.is(raw))
 	if i.State == Here {
 		i.before = i.locked(e)
 	}

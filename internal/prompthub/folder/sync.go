@@ -36,7 +36,7 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 	if err != nil {
 		return nil, lock, err
 	}
-	files, err := f.files(lock)
+	files, others, err := f.files(lock)
 	if err != nil {
 		return nil, lock, err
 	}
@@ -47,7 +47,7 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 		}
 		prompts = append(prompts, p)
 	}
-	items := Compare(files, lock, prompts, f.As)
+	items := compare(files, others, lock, prompts, f.As)
 	for n := range items {
 		f.look(&items[n])
 	}
@@ -73,30 +73,50 @@ func (f *Folder) look(i *Item) {
 }
 
 // files returns those that hold prompts, and all that the lock names: one that is there is never
-// gone, even if it stands beside a SKILL.md by now or has the name of one that is no prompt.
-func (f *Folder) files(lock Lock) ([]format.File, error) {
-	files, _, err := format.Folder(f.Root.FS())
+// gone, even if it stands beside a SKILL.md by now or has the name of one that is no prompt. Where
+// one is gone it returns others too, which may be that one.
+func (f *Folder) files(lock Lock) (files, others []format.File, err error) {
+	files, skipped, err := format.Folder(f.Root.FS())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	read := make(map[string]bool)
 	for _, file := range files {
 		read[file.Path] = true
 	}
+	gone := make(map[string]bool) // what the names of those end in
 	for name := range lock.Prompts {
 		if read[name] {
 			continue
 		}
 		b, err := f.Root.ReadFile(name)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) {
+			gone[path.Ext(name)] = true
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		files = append(files, format.File{Path: name, Bytes: b})
 	}
-	return files, nil
+	return files, f.others(skipped, lock, gone), nil
+}
+
+// others returns those of the files that were passed over whose names end like one that is gone. A
+// file that cannot be read is none.
+func (f *Folder) others(skipped []string, lock Lock, ends map[string]bool) (others []format.File) {
+	for _, name := range skipped {
+		if _, known := lock.Prompts[name]; known || !ends[path.Ext(name)] {
+			continue
+		}
+		if info, err := f.Root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > format.MaxOne {
+			continue
+		}
+		if b, err := f.Root.ReadFile(name); err == nil {
+			others = append(others, format.File{Path: name, Bytes: b})
+		}
+	}
+	return others
 }
 
 // Pull changes files as their prompts have changed.
