@@ -295,7 +295,7 @@ func (d *handler) savePrompt(ctx context.Context, c *call, in saveInput) (Prompt
 	if err != nil {
 		return Prompt{}, err
 	}
-	return encode(c, v), nil
+	return changed(c, v), nil
 }
 
 type updateInput struct {
@@ -338,7 +338,7 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 	if err != nil {
 		return Prompt{}, err
 	}
-	return encode(c, v), nil
+	return changed(c, v), nil
 }
 
 // stale refuses a change that is not based on what the prompt holds, and says how to base it on

@@ -184,6 +184,10 @@ func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 	ann.tool("update_prompt", object{"id": "greet", "title": "Greeting"}).gives(&changed)
 	require.EqualValues(t, 2, changed.Version, "a title has no versions, so it is changed whatever was read")
 
+	var found struct{ Prompts []mcp.Prompt }
+	ann.tool("search_prompts", object{"mine": true}).gives(&found)
+	require.Zero(t, found.Prompts[0].Revision, "beside the text of an older version it would pass for that one's")
+
 	got = mcp.Prompt{}
 	ann.tool("get_prompt", object{"id": string(v.ID) + "@latest"}).gives(&got)
 	require.Equal(t, "One, mended.", got.Text)
