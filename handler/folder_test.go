@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/command"
+	"prompthub/internal/prompthub/format"
 )
 
 // TestFolderStory keeps a folder and a library the same: pull, edit, push, an edit on the server, a
@@ -128,7 +129,7 @@ func (d desk) runs(code int, want string, args ...string) {
 func (d desk) saves(names ...string) {
 	d.Helper()
 	for _, name := range names {
-		d.runs(command.OK, "created", "save", file(d.T, name+".txt", "The text of "+name), "--name", name)
+		d.runs(command.OK, "created", "save", file(d.T, "text.txt", "The text of "+name), "--name", name)
 	}
 }
 
@@ -332,4 +333,20 @@ func TestMovedBesideASkill(t *testing.T) {
 	d.does(command.OK, `^pushed review/edited.md\ndeleted readme_.md\n$`, "push", "--delete")
 	d.does(command.OK, `^$`, "push", "--delete")
 	d.does(command.OK, `^$`, "pull")
+}
+
+// TestWhatPullWritesIsThere: in every format that a folder may have, push finds each file as the
+// prompt that it was written for, with the lock and without.
+func TestWhatPullWritesIsThere(t *testing.T) {
+	d := newDesk(t)
+	d.saves("readme", "claude", "user", "system", "skill", "commands", "a/b", "Some Words", "plain")
+	d.runs(command.OK, "created 1", "import", file(t, "chat.json", chat))
+	for _, f := range format.Singles() {
+		d.dir = t.TempDir()
+		d.does(command.OK, `^(pulled .*\n){10}$`, "pull", "--format", string(f))
+		d.does(command.OK, `^$`, "push", "--delete")
+		require.NoError(t, os.Remove(filepath.Join(d.dir, "prompthub.lock")))
+		d.does(command.OK, `^$`, "pull", "--format", string(f))
+		d.does(command.OK, `^$`, "push", "--delete")
+	}
 }
