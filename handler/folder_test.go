@@ -350,3 +350,32 @@ func TestWhatPullWritesIsThere(t *testing.T) {
 		d.does(command.OK, `^$`, "push", "--delete")
 	}
 }
+
+// TestEditsKeepWhatAFileCannotHold: a push of another text leaves all else on the server as it was,
+// in every format that says which kind a prompt is, or has texts alone.
+func TestEditsKeepWhatAFileCannotHold(t *testing.T) {
+	d := newDesk(t)
+	for _, f := range format.Singles() {
+		if f == format.GitHubModels {
+			continue
+		}
+		name := "p-" + string(f)
+		d.runs(command.OK, "created 1", "import", file(t, "p.md", "---\nname: "+name+`
+title: The title
+description: What it is for
+tags: [text, mine]
+config: {model: m, temperature: 0.5}
+variables: [{name: what, label: What, default: it, required: true, description: It}]
+---
+Review {{what}}.
+`))
+		_, was, _ := handler(t, "get", name, "--format", "jsonl", "--user", "ann")
+		d.dir = t.TempDir()
+		d.does(command.OK, "pulled .*"+name, "pull", "--format", string(f))
+		path := filepath.FromSlash(f.Path(format.Document{Name: name}))
+		d.write(path, strings.Replace(d.read(path), "Review", "Read", 1))
+		d.does(command.OK, "^pushed .*"+name+`[^\n]*\n$`, "push")
+		_, now, _ := handler(t, "get", name, "--format", "jsonl", "--user", "ann")
+		require.Equal(t, strings.Replace(was, "Review", "Read", 1), now)
+	}
+}

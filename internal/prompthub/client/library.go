@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -268,9 +269,15 @@ func change(d format.Document) map[string]any {
 }
 
 // Change makes a prompt be what a document says, if it still has the revision that is known of it.
-// What the document does not say stays, but for members that it had said before.
+// What the document does not say stays, but for members that it had said before; and so do members
+// that it says as before, of which its file may not hold all.
 func (c *Client) Change(ctx context.Context, was Prompt, d, before format.Document) (now Found, err error) {
-	m := change(d)
+	m, then := change(d), change(before)
+	for _, name := range []string{"title", "description", "visibility", "tags", "ownTags", "variables", "config"} {
+		if reflect.DeepEqual(m[name], then[name]) {
+			delete(m, name)
+		}
+	}
 	for name, said := range map[string]bool{
 		"description": d.Description == "" && before.Description != "",
 		"tags":        len(d.Tags) == 0 && len(before.Tags) > 0,
