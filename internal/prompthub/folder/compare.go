@@ -46,13 +46,8 @@ type Item struct {
 }
 
 // Compare returns all files and prompts, by path. Prompts that have no file get one in a format. A
-// file that was moved is still that of its prompt.
-func Compare(files []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
-	return compare(files, nil, lock, prompts, as)
-}
-
-// compare does that, with files that are no prompts but where they turn out to be moved ones.
-func compare(files, others []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
+// file that was moved is still that of its prompt; others are of no prompt but for that.
+func Compare(files, others []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
 	c := newComparison(files, lock, prompts)
 	for _, f := range files {
 		c.file(f)

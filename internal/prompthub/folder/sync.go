@@ -47,7 +47,7 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 		}
 		prompts = append(prompts, p)
 	}
-	items := compare(files, others, lock, prompts, f.As)
+	items := Compare(files, others, lock, prompts, f.As)
 	for n := range items {
 		f.look(&items[n])
 	}
