@@ -222,18 +222,10 @@ func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (
 	return now, Updated, nil
 }
 
-// KeepsKind refuses a text in the place of a prompt's messages, and messages in the place of its
-// text, where a file has them only because its format has nothing else.
+// KeepsKind refuses what would make a text of a chat, or a chat of a text, as the service does.
 func KeepsKind(was, d format.Document) error {
-	switch {
-	case len(was.Messages) > 0 && len(d.Messages) == 0:
-		return &Problem{
-			Status: http.StatusConflict, Title: "the prompt is a chat, and a text would take the place of its messages: take another name, or a file that has messages",
-		}
-	case len(was.Messages) == 0 && len(d.Messages) > 0 && slices.Contains(d.Extra.Format.Loses(), "kind"):
-		return &Problem{
-			Status: http.StatusConflict, Title: "the prompt is a text, and messages would take its place: take another name, or a file that has a text",
-		}
+	if err := d.KeepsKind(was); err != nil {
+		return &Problem{Status: http.StatusConflict, Title: err.Error()}
 	}
 	return nil
 }

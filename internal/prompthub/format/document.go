@@ -260,6 +260,18 @@ func (d Document) Within(was Document) bool {
 	return len(Differences(was, d)) == 0
 }
 
+// KeepsKind refuses to take the place of a document with a text where that has messages, and with
+// messages where that has a text and the file has them only because its format has nothing else.
+func (d Document) KeepsKind(was Document) error {
+	switch {
+	case len(was.Messages) > 0 && len(d.Messages) == 0:
+		return errors.New("the prompt is a chat, and a text would take the place of its messages: take another name, or a file that has messages")
+	case len(was.Messages) == 0 && len(d.Messages) > 0 && slices.Contains(d.Extra.Format.Loses(), fieldKind):
+		return errors.New("the prompt is a text, and messages would take its place: take another name, or a file that has a text")
+	}
+	return nil
+}
+
 // Sorted returns the document with its tags where they belong: those of the catalog, and its own.
 func (d Document) Sorted(catalog []string) Document {
 	tags := d.Tags

@@ -202,6 +202,9 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	if !im.Update {
 		return fmt.Errorf("name: a prompt of yours is called %q and says something else; update it, or rename one of the two", was.Name)
 	}
+	if err := d.KeepsKind(format.Of(was.Draft)); err != nil {
+		return err
+	}
 	item.Outcome = Updated
 	change := changeOf(d)
 	if im.DryRun {

@@ -114,6 +114,28 @@ func TestIncludedComesFirst(t *testing.T) {
 	require.Equal(t, []string{"a created", "b created", "c created", "e rejected", "d rejected"}, outcomes(take(t, s, file, transfer.Options{File: "x.jsonl"})))
 }
 
+// TestUpdateKeepsTheKind: a file makes no text of a chat, nor a chat of a text because its format
+// has only messages.
+func TestUpdateKeepsTheKind(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	take(t, s, `{"name":"chat","title":"C","messages":[{"role":"system","content":"S"},{"role":"user","content":"{{q}}"}]}`+"\n"+`{"name":"text","title":"T","text":"x"}`, transfer.Options{File: "x.jsonl"})
+	before := give(t, s)
+	for file, say := range map[string][2]string{
+		"a.md":         {"---\nname: chat\n---\nText", "the prompt is a chat, and a text would take the place of its messages: "},
+		"a.prompt.yml": {"name: text\nmessages:\n  - role: user\n    content: y\n", "the prompt is a text, and messages would take its place: "},
+	} {
+		for _, dry := range []bool{true, false} {
+			items := take(t, s, say[0], transfer.Options{File: file, Update: true, DryRun: dry})
+			require.Equal(t, transfer.Rejected, items[0].Outcome, file)
+			require.Contains(t, items[0].Reason, say[1])
+		}
+	}
+	require.Equal(t, before, give(t, s))
+	items := take(t, s, "name: chat\nmessages:\n  - role: user\n    content: y\n", transfer.Options{File: "a.prompt.yml", Update: true})
+	require.Equal(t, transfer.Updated, items[0].Outcome, items)
+}
+
 // TestNamesBeforeSlugs: a prompt is not refused because another one, which stands before it in the
 // file, has taken its name for a slug.
 func TestNamesBeforeSlugs(t *testing.T) {
