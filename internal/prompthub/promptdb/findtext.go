@@ -70,10 +70,11 @@ func (l *textList) least() (key string, exact, ok bool) {
 // The two lists of a word: of titles and of texts.
 type textLists [2]*textList
 
-// least is that of the one list or the other.
+// least is that of the one list or the other: where one has a row at a key behind which the other
+// may go on, the word is there.
 func (ls textLists) least() (key string, exact, ok bool) {
 	for _, l := range ls {
-		if k, e, has := l.least(); has && (!ok || k < key || k == key && !e) {
+		if k, e, has := l.least(); has && (!ok || k < key || k == key && e) {
 			key, exact, ok = k, e, true
 		}
 	}

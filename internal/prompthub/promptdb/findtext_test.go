@@ -135,6 +135,35 @@ func (w *world) compareWhileWriting(t *testing.T, all []prompt.Prompt) {
 	t.Logf("while others write: %d questions, %d answers, and %d of what came and went", questions, found, between)
 }
 
+// TestTextSearchOutOfTime walks searches of which each request is out of time after its first look:
+// what it answers then is all there is up to its cursor.
+func TestTextSearchOutOfTime(t *testing.T) {
+	t.Parallel()
+	store := &slow{DB: memory.NewTables()}
+	w := newWorldOn(t, store.DB)
+	store.w, w.store = w, store
+	w.DB = w.another()
+	require.NoError(t, w.Create(t.Context()))
+	var all []prompt.Prompt
+	for _, d := range skewed(100) {
+		all = append(all, w.add("ann", d))
+	}
+	w.run()
+	all = w.truth(all)
+	scan := newLinear(all)
+	store.takes = 2 * time.Second
+	for _, words := range []string{"act", "actor", "translate", "translator", "actor translator"} {
+		q, err := prompt.ParseQuery(words)
+		require.NoError(t, err)
+		for _, order := range []promptdb.Order{promptdb.Newest, promptdb.MostLiked} {
+			want := promptdb.Search{Words: q, Text: true, Order: order}
+			for limit := range 5 {
+				require.Equal(t, scan.find(want), w.walk(want, limit+1), "%s, %s, pages of %d", words, order, limit+1)
+			}
+		}
+	}
+}
+
 // toggle makes prompts private and public again, one after the other, and does what the queue
 // function would, until stop is called.
 func (w *world) toggle(ps []prompt.Prompt) (stop func()) {
