@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -30,6 +31,7 @@ const stopTime = 10 * time.Second
 // serve answers requests until ctx ends, then waits for those that are running.
 func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	srv := newServer(h, log)
+	closeUnused(srv)
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
 	select {
@@ -44,6 +46,25 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		return errors.Join(errors.New("requests were still running"), srv.Close())
 	}
 	return err
+}
+
+// closeUnused has a server close connections that were never used when it is to end, for which it
+// would wait five seconds: clients open some ahead.
+func closeUnused(srv *http.Server) {
+	var unused sync.Map // net.Conn
+	srv.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			unused.Store(c, nil)
+		} else {
+			unused.Delete(c)
+		}
+	}
+	srv.RegisterOnShutdown(func() {
+		unused.Range(func(c, _ any) bool {
+			_ = c.(net.Conn).Close() // nobody misses it
+			return true
+		})
+	})
 }
 
 // withFront answers GET / at once, which is how the Functions host asks whether the handler

@@ -1,11 +1,16 @@
 package command
 
 import (
+	"context"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -25,6 +30,42 @@ func TestLongHead(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, status, resp.StatusCode)
 	}
+}
+
+// pipes are connections that a server has accepted.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	c, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (p pipes) Close() error {
+	close(p)
+	return nil
+}
+
+func (pipes) Addr() net.Addr { return nil }
+
+// A connection that was opened ahead, as browsers do, does not hold up the end.
+func TestEndsWithUnusedConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, end := context.WithCancel(t.Context())
+		l, done := make(pipes), make(chan error)
+		go func() { done <- serve(ctx, l, http.NotFoundHandler(), slog.New(slog.DiscardHandler)) }()
+		here, there := net.Pipe()
+		l <- there
+		synctest.Wait()
+		end()
+		require.NoError(t, <-done)
+		require.Less(t, time.Since(began), time.Second) // of a clock that moves when all wait
+		_, err := here.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+	})
 }
 
 // The Functions host asks for GET / whether the handler is up; browsers are led to the pages, where
