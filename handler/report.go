@@ -21,6 +21,7 @@ type report struct {
 	counts   map[client.Outcome]int
 	reasons  map[string]int // how many rows were rejected for each reason
 	unheld   map[string]int // how many rows say something that the library does not hold, by its name
+	authors  bool           // whether the contributor of a row is its author, and so is held
 	taken    int            // how many were rejected as a prompt of their name is there and says something else
 	updates  bool           // whether such a prompt can be given a new version instead, which was not asked for
 	long     []int          // how long the texts are that were rejected for their length
@@ -43,7 +44,9 @@ func (r *report) add(res client.Result) {
 		r.rejected(res)
 	} else {
 		for _, name := range client.Unheld(res.Row.Document) {
-			r.unheld[name]++
+			if name != "extra.contributor" || !r.authors {
+				r.unheld[name]++
+			}
 		}
 	}
 	r.progress.At(r.seen)

@@ -120,7 +120,7 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 		rows = client.ByContributor(rows)
 	}
 	report := newReport(std, total)
-	report.updates = !c.update && !c.asContributor
+	report.updates, report.authors = !c.update && !c.asContributor, c.asContributor
 	err = client.ImportAll(ctx, rows, do, report.add)
 	report.end(c.dryRun)
 	switch {
