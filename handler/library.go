@@ -233,19 +233,13 @@ func saveCommand() command.Command {
 			if *asJSON {
 				return printJSON(std.Out, f.Raw)
 			}
-			if hasFrontMatter(s.Text) {
+			if format.HasFrontMatter(text) {
 				fmt.Fprintf(std.Err, "the text begins with front matter, which is a part of the prompt now: to have it read, as pull and export write it, import %s\n", args[0])
 			}
 			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, outcome, f.ID)
 			return err
 		}
 	})
-}
-
-// hasFrontMatter reports whether a text begins as a file does that says a prompt's title and tags.
-func hasFrontMatter(text string) bool {
-	begin, rest, ok := strings.Cut(text, "\n")
-	return ok && strings.TrimRight(begin, "\r") == "---" && strings.Contains(rest, "\n---")
 }
 
 func versionsCommand() command.Command {

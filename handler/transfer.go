@@ -121,7 +121,7 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 	}
 	report := newReport(std, total)
 	report.updates, report.authors = !c.update && !c.asContributor, c.asContributor
-	err = client.ImportAll(ctx, rows, do, report.add)
+	err = client.Import(ctx, rows, do, report.add)
 	report.end(c.dryRun)
 	switch {
 	case err != nil:

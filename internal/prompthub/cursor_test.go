@@ -1,10 +1,8 @@
 package prompthub_test
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -20,13 +18,7 @@ import (
 
 // TestCursorsBelongToTheirQuery gives the cursor of every query to every other one.
 func TestCursorsBelongToTheirQuery(t *testing.T) {
-	db := promptdb.New(promptdb.Config{
-		Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now,
-		Log: slog.New(slog.DiscardHandler), Background: func(f func()) { f() },
-		Sleep: func(context.Context, time.Duration) error { return nil },
-	})
-	require.NoError(t, db.Create(t.Context()))
-	s := prompthub.New(db, prompt.Rules{}, time.Now)
+	s, db := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
 	ann, bob := auth.User{ID: "ann"}, auth.User{ID: "bob"}
 	for i := range 5 {
 		for _, who := range []auth.User{ann, bob} {

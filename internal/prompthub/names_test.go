@@ -1,9 +1,7 @@
 package prompthub_test
 
 import (
-	"context"
 	"crypto/rand"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -14,18 +12,13 @@ import (
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/prompthub/promptdb"
 )
 
 // TestStoredNamesStay: a prompt that has a name which no new one gets can be read, changed and
 // given versions, in every way.
 func TestStoredNamesStay(t *testing.T) {
-	db := promptdb.New(promptdb.Config{
-		Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
-	})
-	require.NoError(t, db.Create(t.Context()))
-	s, ann := prompthub.New(db, prompt.Rules{}, time.Now), auth.User{ID: "ann"}
+	s, db := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
+	ann := auth.User{ID: "ann"}
 	const name = "a/../b"
 	id, err := prompt.NewID(time.Now(), rand.Reader)
 	require.NoError(t, err)

@@ -1,8 +1,6 @@
 package prompthub_test
 
 import (
-	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -13,18 +11,12 @@ import (
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/prompthub/promptdb"
 )
 
 // TestReplay: who knows the revision before and wants what is there sent the same request before.
 // Who knows an older one did not.
 func TestReplay(t *testing.T) {
-	db := promptdb.New(promptdb.Config{
-		Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
-	})
-	require.NoError(t, db.Create(t.Context()))
-	s := prompthub.New(db, prompt.Rules{}, time.Now)
+	s, _ := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
 	who := auth.User{ID: "ann"}
 	texts := []string{"one", "two", "three"}
 	draft := func(i int) prompt.Draft {

@@ -17,21 +17,21 @@ import (
 	"prompthub/internal/table"
 )
 
-// newService returns an instance of the application on stores.
-func newService(t *testing.T, store table.DB, queues queue.Queues) *prompthub.Service {
+// newService returns an instance of the application on stores, and its database.
+func newService(t *testing.T, store table.DB, queues queue.Queues) (*prompthub.Service, *promptdb.DB) {
 	t.Helper()
 	db := promptdb.New(promptdb.Config{
 		Store: store, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
-	return prompthub.New(db, prompt.Rules{}, time.Now)
+	return prompthub.New(db, prompt.Rules{}, time.Now), db
 }
 
 // TestSplitTags: what the catalog has, as it is written there, are tags of the catalog, and all
 // else are own ones.
 func TestSplitTags(t *testing.T) {
-	s := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
+	s, _ := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
 	all := []string{" text ", "Text", "kitchen", "text", "kitchen", "retired", "gone"}
 	var active []string
 	catalog, err := s.Tags(t.Context(), auth.User{}, false)
@@ -52,7 +52,7 @@ func TestSplitTags(t *testing.T) {
 
 func TestRetire(t *testing.T) {
 	store, q := memory.NewTables(), memory.NewQueues(time.Now)
-	make := func() *prompthub.Service { return newService(t, store, q) }
+	make := func() *prompthub.Service { s, _ := newService(t, store, q); return s }
 	a, b := make(), make()
 	who := auth.User{ID: "mod", Roles: []string{auth.RoleAdmin}}
 	_, err := a.PutTag(t.Context(), who, prompt.TagInfo{Tag: "x", DisplayName: "Old", Active: false})

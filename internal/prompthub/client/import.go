@@ -196,9 +196,9 @@ func In(rows iter.Seq2[format.Row, error], to format.Syntax) iter.Seq2[format.Ro
 	}
 }
 
-// Import makes prompts of rows, several at once, and tells of each in the order of the file. It
-// goes on past rows that are rejected and ends with the first other error.
-func Import(ctx context.Context, rows iter.Seq2[format.Row, error], do Maker, tell func(Result)) error {
+// round makes prompts of rows, several at once, and tells of each in the order of the file. It goes
+// on past rows that are rejected and ends with the first other error.
+func round(ctx context.Context, rows iter.Seq2[format.Row, error], do Maker, tell func(Result)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// Results to come, in the order of the file: one is waited for, the others wait here.
@@ -235,13 +235,14 @@ func Import(ctx context.Context, rows iter.Seq2[format.Row, error], do Maker, te
 	return context.Cause(ctx)
 }
 
-// ImportAll imports rows as Import does. Those that include what is not there go again while others
-// are made, and are told of last.
-func ImportAll(ctx context.Context, rows iter.Seq2[format.Row, error], do Maker, tell func(Result)) error {
+// Import makes prompts of rows, several at once, and tells of each in the order of the file. It
+// goes on past rows that are rejected and ends with the first other error. Those that include what
+// is not there go again while others are made, and are told of last.
+func Import(ctx context.Context, rows iter.Seq2[format.Row, error], do Maker, tell func(Result)) error {
 	for {
 		var early []Result
 		through := false
-		err := Import(ctx, rows, do, func(r Result) {
+		err := round(ctx, rows, do, func(r Result) {
 			if MissesInclude(r.Err) {
 				early = append(early, r)
 				return

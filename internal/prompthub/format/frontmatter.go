@@ -13,10 +13,17 @@ var frontMatter = regexp.MustCompile(`^(?:(?:#[^\n]*|[ \t]*)\r?\n)*---[ \t]*\r?\
 
 var frontMatterEnd = regexp.MustCompile(`(?m)^---[ \t]*\r?(?:\n|$)`)
 
+// HasFrontMatter reports whether a file begins with front matter, whatever that says.
+func HasFrontMatter(file []byte) bool {
+	file = bytes.TrimPrefix(file, bom)
+	begin := frontMatter.FindIndex(file)
+	return begin != nil && frontMatterEnd.Match(file[begin[1]:])
+}
+
 // splitFrontMatter returns the members of the front matter and the text below it: without the empty
 // line that begins it and without its last line end. Without front matter all is text.
 func splitFrontMatter(file []byte) (object, string, error) {
-	file = bytes.TrimPrefix(file, []byte("\ufeff"))
+	file = bytes.TrimPrefix(file, bom)
 	begin := frontMatter.FindIndex(file)
 	if begin == nil {
 		return nil, trimLineEnd(string(file)), nil

@@ -94,12 +94,20 @@ func (s *slow) List(ctx context.Context, name string, r table.Range, limit int, 
 	return s.DB.List(ctx, name, r, limit, next)
 }
 
-// TestASecondIsEnough stops a search when its time is over, with a cursor that goes on.
-func TestASecondIsEnough(t *testing.T) {
+// newSlowWorld returns a world over a store that is slow once it is told how.
+func newSlowWorld(t testing.TB) (*world, *slow) {
+	t.Helper()
 	store := &slow{DB: memory.NewTables()}
 	w := newWorldOn(t, store.DB)
 	store.w, w.store = w, store
 	w.DB = w.another()
+	require.NoError(t, w.Create(t.Context())) // which learns that texts are in the index
+	return w, store
+}
+
+// TestASecondIsEnough stops a search when its time is over, with a cursor that goes on.
+func TestASecondIsEnough(t *testing.T) {
+	w, store := newSlowWorld(t)
 	w.seed(4000, func(table.Key) bool { return true }, func(i int) prompt.Prompt {
 		return w.made("ann", draft("x", []prompt.Tag{"data", "games"}[i%2]))
 	})

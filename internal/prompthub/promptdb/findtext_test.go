@@ -139,11 +139,7 @@ func (w *world) compareWhileWriting(t *testing.T, all []prompt.Prompt) {
 // what it answers then is all there is up to its cursor.
 func TestTextSearchOutOfTime(t *testing.T) {
 	t.Parallel()
-	store := &slow{DB: memory.NewTables()}
-	w := newWorldOn(t, store.DB)
-	store.w, w.store = w, store
-	w.DB = w.another()
-	require.NoError(t, w.Create(t.Context()))
+	w, store := newSlowWorld(t)
 	var all []prompt.Prompt
 	for _, d := range skewed(100) {
 		all = append(all, w.add("ann", d))
