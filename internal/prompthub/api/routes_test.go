@@ -64,7 +64,14 @@ func TestOpenAPI(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, strings.Split(string(want), "\n"), strings.Split(a.body+"\n", "\n"), "if the change is meant, run go test with -update")
+	was, is := strings.Split(string(want), "\n"), strings.Split(a.body+"\n", "\n")
+	for len(was) > 0 && len(is) > 0 && was[0] == is[0] { // sixteen thousand lines would be printed
+		was, is = was[1:], is[1:]
+	}
+	for len(was) > 0 && len(is) > 0 && was[len(was)-1] == is[len(is)-1] {
+		was, is = was[:len(was)-1], is[:len(is)-1]
+	}
+	require.Equal(t, was, is, "if the change is meant, run go test with -update")
 }
 
 func TestOpenAPIIsComplete(t *testing.T) {

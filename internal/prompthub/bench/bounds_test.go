@@ -962,7 +962,8 @@ type noDeadline struct{ testing.TB }
 
 // TestBounds searches for requests that cost more than their route may: a hundred of each, some
 // twenty thousand together. -rapid.checks=1000 tries ten times as many, in ten times the half a
-// minute that this takes.
+// minute that this takes. Where time is short it only reads every prompt by every route that has a
+// bound, which every route has.
 func TestBounds(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	synctest.Test(t, func(t *testing.T) {
@@ -979,6 +980,9 @@ func TestBounds(t *testing.T) {
 		for _, route := range []string{"GET /app/prompts/{id}", "GET /prompts/{id}/text"} {
 			require.True(t, s.served(route), "%s: no prompt was served as it was made", route)
 		}
+		if testing.Short() {
+			return
+		}
 		for routes := s.routes; len(routes) > 0; {
 			for _, route := range routes {
 				s.bringBack()
@@ -987,9 +991,7 @@ func TestBounds(t *testing.T) {
 			// where chance had nothing served that means something, once more
 			blind := slices.DeleteFunc(slices.Clone(routes), s.revealing)
 			require.Less(t, len(blind), len(routes), "%q: nothing that was tried of these was served, or no forged cursor was read, so nothing was found out", blind)
-			if routes = blind; testing.Short() {
-				break
-			}
+			routes = blind
 		}
 		if testing.Verbose() {
 			s.print()

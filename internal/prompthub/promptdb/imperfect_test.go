@@ -22,7 +22,11 @@ import (
 // mend what can be mended, and neither makes anything worse.
 func TestToolsOnImperfectData(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := newWorldOn(t, memory.NewTables())
 			mixed(w)
