@@ -32,7 +32,7 @@ type draftForm struct {
 	Revision    int64  // of an edit: what it is based on
 	Wrong       string
 	Errors      map[string]string // by field
-	Theirs      *prompthub.View   // what was saved meanwhile
+	Theirs      *meanwhile        // what was saved meanwhile
 	MaxTitle    int
 	MaxText     int
 	MaxTags     int

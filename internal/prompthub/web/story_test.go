@@ -215,10 +215,37 @@ func TestTwoTabs(t *testing.T) {
 	page := ann.write("Title", "start", "private")
 	ann.post(page+"/edit", "title", "Title", "text", "from the first", "visibility", "private", "revision", "1").to(page)
 	s := ann.post(page+"/edit", "title", "Title", "text", "from the second", "visibility", "public", "revision", "1").is(412)
-	s.has("saved in another tab", "from the first", "from the second</textarea>", `name="revision" value="2"`, `value="public" checked`, "Save mine over it")
+	s.has("saved in another tab", "<h3>Text</h3>", "from the first", "from the second</textarea>", `name="revision" value="2"`, `value="public" checked`, "Save mine over it")
 	ann.post(page+"/edit", "title", "Title", "text", "from both", "visibility", "private", "revision", "2").to(page)
 	ann.get(page).has("from both")
 	ann.post(page+"/edit", "title", "Title", "text", "x", "visibility", "private", "revision", "none").is(400)
+}
+
+// TestTwoTabsDiffer: whatever the first tab saved and the second would take back is shown, as
+// nothing else has it afterwards; what is the same is not.
+func TestTwoTabsDiffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	page := ann.write("Title", "The {{same}} text", "private", "code-review")
+	name := ann.get(page + "/edit").find(`name="name" value="([^"]*)"`)
+	ann.post(page+"/edit", "title", "Title", "text", "The {{same}} text", "visibility", "private", "tag", "code-review", "revision", "1",
+		"description", "What it is for", "name", "team/other", "vname", "same", "vtype", "text", "vlabel", "Which one").to(page)
+	old := []string{"title", "Title", "text", "The {{same}} text", "visibility", "private", "tag", "code-review", "name", name, "revision", "1"}
+	theirs := ann.post(page+"/edit", old...).is(412).find(`(?s)class="theirs"(.*?)</section>`)
+	for _, shown := range []string{"What it is for", "team/other", "Which one"} {
+		require.Contains(t, theirs, shown)
+	}
+	for _, same := range []string{">Title<", ">Text<", ">Tags<", ">Who sees it<"} {
+		require.NotContains(t, theirs, same)
+	}
+	chat := []string{"title", "Title", "kind", "chat", "role", "user", "content", "Hi", "visibility", "public", "name", "team/other"}
+	ann.post(page+"/edit", append(chat, "revision", "2", "description", "For a chat")...).to(page)
+	theirs = ann.post(page+"/edit", old...).is(412).find(`(?s)class="theirs"(.*?)</section>`)
+	for _, shown := range []string{"user:\nHi", "For a chat", "public", "<h3>Tags</h3><p class=\"hint\">None"} {
+		require.Contains(t, theirs, shown)
+	}
+	ann.post(page+"/edit", append(chat, "revision", "1", "description", "For a chat")...).is(412).has("It is the same as what you wrote here.")
 }
 
 func TestRulesAreToldAtTheirFields(t *testing.T) {
