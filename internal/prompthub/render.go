@@ -71,7 +71,7 @@ func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
 	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind == fault.Conflict {
 		return &fault.Error{Kind: fault.Invalid, Text: f.Text, Fields: []fault.Field{{Name: prompt.TextsField(p.Content()), Message: f.Text}}}
 	}
-	if err == nil && (p.Visibility != prompt.Public || whole.Public) {
+	if err == nil && (p.Visibility != prompt.Public || len(whole.Closed) == 0) {
 		p.Included = whole.Arguments()
 	}
 	return err

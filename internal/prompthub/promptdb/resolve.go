@@ -1,6 +1,7 @@
 package promptdb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,7 +30,7 @@ type Resolution struct {
 	Root  Node
 	Graph map[Node][]Node // what each includes itself; empty where nothing is included
 
-	Public bool // whether everyone may read all that is included
+	Closed []Node // what of it not everyone may read, by name
 }
 
 // Resolve puts what the content of a view includes into its places. The names are those of the
@@ -142,11 +143,16 @@ func (found includes) resolve(v View, maxText int) (Resolution, error) {
 		return Resolution{}, tooDeep()
 	}
 	c, err = r.splice(root, c)
-	public := true
+	var closed []Node
 	for _, i := range r.found {
-		public = public && i.public
+		if !i.public && !slices.Contains(closed, i.Node) {
+			closed = append(closed, i.Node)
+		}
 	}
-	return Resolution{Content: c, Root: root, Graph: r.graph, Public: public}, err
+	slices.SortFunc(closed, func(a, b Node) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
+	return Resolution{Content: c, Root: root, Graph: r.graph, Closed: closed}, err
 }
 
 // resolving is what is known while the includes of a prompt are put into their places.

@@ -9,7 +9,8 @@ import (
 // related is what a prompt includes, and what includes it, as its page says.
 type related struct {
 	Includes []neighbor
-	Broken   string // why nothing stands in the places of what it includes
+	Broken   string     // why nothing stands in the places of what it includes
+	Closed   []neighbor // what of it only the author of a public prompt may read
 	UsedBy   []neighbor
 	More     bool // whether more include it
 }
@@ -27,7 +28,8 @@ const maxNeighbors = 10
 // relatedTo puts what a prompt includes into its places, for those who may read it, and returns
 // what there is to say of that. Its author is told what includes it, too.
 func (s *web) relatedTo(r *request, v *prompthub.View) (rel related, err error) {
-	if v.AuthorID == prompthub.IDOf(r.who) {
+	mine := v.AuthorID == prompthub.IDOf(r.who)
+	if mine {
 		if rel, err = s.usersOf(r, *v); err != nil {
 			return rel, err
 		}
@@ -43,6 +45,11 @@ func (s *web) relatedTo(r *request, v *prompthub.View) (rel related, err error) 
 	}
 	for _, n := range whole.Graph[whole.Root] {
 		rel.Includes = append(rel.Includes, neighborOf(n.ID, n.Name, n.Version))
+	}
+	if mine && v.Listed() { // who sees it whole, and would not know that others do not
+		for _, n := range whole.Closed {
+			rel.Closed = append(rel.Closed, neighborOf(n.ID, n.Name, n.Version))
+		}
 	}
 	v.Draft = v.With(whole.Content)
 	return rel, nil
