@@ -374,11 +374,28 @@ func offline(t *testing.T, b browser, base string) {
 // lostSession writes while the session ends: what was written is there after signing in again.
 func lostSession(p *tab) {
 	p.T.Helper()
-	p.goTo("/app/prompts/new").write("#title", "Written before").write("#text", "Say {{what}}").click("[value=chat]")
-	p.sees("document.querySelector('#content0').value === 'Say {{what}}'").click("[value=add-message]").write("#content1", "Said.")
+	p.goTo("/app/prompts/new").write("#title", "Written before").write("#text", "Say")
+	writtenMeanwhile(p)
+	p.click("[value=add-message]").write("#content1", "Said.")
 	call(p, network.ClearBrowserCookies, cdp.Empty{})
 	p.click("form#write .primary").reads("Sign in").write("#name", "Olga").click("main button").reads("What you wrote here before is back.").shot("draft is back")
 	p.sees("document.querySelector('#title').value === 'Written before' && document.querySelector('#content1').value === 'Said.'")
 	p.click("form#write .primary").reads("The prompt is saved.").goTo("/app/prompts/new")
 	p.sees("document.querySelector('#text').value === '' && !sessionStorage.length")
+}
+
+// writtenMeanwhile goes on writing while buttons of the form are answered: nothing of it is lost.
+func writtenMeanwhile(p *tab) {
+	p.T.Helper()
+	const hold = `(f => { window.fetch = async (...a) => { await new Promise(r => { window.answer = r }); window.fetch = f; return f(...a) } })(fetch), true`
+	eval[bool](p, hold)
+	p.click("#similar").sees("window.answer").write("#text", "Say {{what}}").click("[name=visibility][value=public]").click("[name=tag][value=text]")
+	eval[bool](p, "(f => { f.focus(); f.setSelectionRange(2, 5); window.answer(); return true })(document.querySelector('#text'))")
+	p.reads("There is none like it.").sees("document.activeElement.id === 'text' && document.activeElement.value === 'Say {{what}}' && document.activeElement.selectionStart === 2")
+	p.sees("document.querySelector('[value=public]').checked && document.querySelector('[data-count=tags]').textContent === '1' && Object.values(sessionStorage).some(v => v.includes('what'))")
+	eval[bool](p, "window.answer = null, "+hold)
+	p.click("[value=chat]").sees("window.answer && document.querySelector('#text').closest('[inert]')").write("#title", "Written before all")
+	p.click("#similar") // it waits for its turn, which the answer takes
+	eval[bool](p, "window.answer(), true")
+	p.sees("document.querySelector('#content0').value === 'Say {{what}}' && document.querySelector('#title').value === 'Written before all'").write("#title", "Written before")
 }

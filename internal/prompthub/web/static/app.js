@@ -352,18 +352,39 @@ function forget(form) {
   sessionStorage.removeItem(draftOf(form.getAttribute("action")));
 }
 
-// rewrite shows the form as the server writes it for some fields.
+// controls returns where one writes in a form, by what it is called in every answer.
+const controls = (form) => new Map([...form.querySelectorAll("input[name]:not([type=hidden]), textarea, select")].map((f) => [f.id || `${f.name} ${f.value}`, f]));
+const held = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);
+
+// carry puts what was written into a form since it was sent, and the focus, into the one that takes its place.
+function carry(form, sent, next) {
+  const focus = next.querySelector("[autofocus]");
+  focus?.removeAttribute("autofocus"); // only a whole page may use it
+  const to = controls(next);
+  let at;
+  for (const [key, field] of controls(form)) {
+    const place = to.get(key);
+    if (!place) continue;
+    if (held(field) !== sent.get(key)) place[typeof held(field) === "boolean" ? "checked" : "value"] = held(field);
+    if (field === document.activeElement) at = { place, start: field.selectionStart, end: field.selectionEnd, top: field.scrollTop };
+  }
+  form.replaceWith(next);
+  if (!at) return focus?.focus();
+  at.place.focus({ preventScroll: true });
+  if (typeof at.start === "number") at.place.setSelectionRange(at.start, at.end);
+  at.place.scrollTop = at.top;
+}
+
+// rewrite shows the form as the server writes it for some fields, with what was written meanwhile.
 async function rewrite(form, fields) {
+  const sent = new Map([...controls(form)].map(([key, field]) => [key, held(field)]));
   try {
     const answer = await fetch(form.action, { method: "POST", body: fields }).catch(() => { throw new Error(unreachable()); });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = page.getElementById("write");
     if (!next) throw new Error(page.querySelector("main p")?.textContent ?? "This did not work.");
-    const focus = next.querySelector("[autofocus]");
-    focus?.removeAttribute("autofocus"); // only a whole page may use it
-    form.replaceWith(document.adoptNode(next));
+    carry(form, sent, document.adoptNode(next));
     writing(next);
-    focus?.focus();
     keep(next);
     return next;
   } catch (cause) {
@@ -387,11 +408,22 @@ async function restore(form) {
   say(note.textContent);
 }
 
-document.addEventListener("click", (e) => {
+document.addEventListener("click", async (e) => {
   const button = e.target.closest("#write button[name=do]");
   if (!button) return;
   e.preventDefault();
-  rewrite(button.form, fieldsOf(button.form, button));
+  const { form } = button;
+  if (form.ariaBusy) return; // the answer to another is on its way
+  form.ariaBusy = "true";
+  // These leave every field where it is. What the others change waits, as nothing written there
+  // would have a place in the answer.
+  const part = /^(similar|suggest|add-)/.test(button.value) ? null : button.closest(".messages, .declare, .field");
+  const fields = fieldsOf(form, button);
+  part?.toggleAttribute("inert", true);
+  if (await rewrite(form, fields)) return;
+  form.ariaBusy = null;
+  part?.toggleAttribute("inert", false);
+  if (document.activeElement === document.body) button.focus();
 });
 document.addEventListener("input", (e) => {
   const form = e.target.closest("#write");
