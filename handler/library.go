@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"prompthub/internal/command"
 	"prompthub/internal/prompthub/client"
@@ -103,6 +104,9 @@ func getCommand() command.Command {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if err := syntax.of(as); err != nil {
 				return err
+			}
+			if as.Format != "" && (len(vars) > 0 || *fill || *asJSON) {
+				return command.UsageError("get: a file of --format has the text as it is: leave out --var, --fill and --json")
 			}
 			f, err := get(ctx, remote, args[0])
 			if err == nil && as.Format != "" {
@@ -205,6 +209,9 @@ func saveCommand() command.Command {
 			text, err := readFile(std.In, args[0])
 			if err != nil {
 				return err
+			}
+			if !utf8.Valid(text) {
+				return fmt.Errorf("save: %s is not valid UTF-8: write it in UTF-8 first", args[0])
 			}
 			s.Text = string(text)
 			if s.Name == "" && args[0] != "-" {

@@ -153,6 +153,17 @@ func TestSaveKeepsToTheName(t *testing.T) {
 		require.Equal(t, said != "", strings.Contains(errs, "begins with front matter"), errs)
 		run(command.OK, text, "get", "front")
 	}
+	for _, args := range [][]string{
+		{"save", file(t, "latin.md", "caf\xe9")},
+		{"save", file(t, "name.md", "One"), "--name", "caf\xe9"},
+		{"get", "front", "--var", "v=caf\xe9"},
+	} {
+		run(command.Failed, "UTF-8", args...)
+	}
+	run(command.Failed, "no such prompt", "get", "latin")
+	for _, filled := range []string{"--var=name=Ann", "--fill", "--json"} {
+		run(command.Usage, "--format", "get", "front", "--format", "dotprompt", filled)
+	}
 	run(command.Usage, "want a number from 1 to 100", "search", "--limit", "101")
 	run(command.Usage, "want a number from 1 to 100", "versions", "support/reply", "--limit", "0")
 }

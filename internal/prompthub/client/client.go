@@ -18,6 +18,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	strictjson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Parallel is how many requests import and export have on their way at once.
@@ -90,6 +94,15 @@ type call struct {
 	match  string // If-Match
 	accept string // another type than JSON
 	body   []byte
+}
+
+// encode returns the body of a call. What is no UTF-8 is refused: encoding/json sends another text.
+func encode(v any) ([]byte, error) {
+	b, err := strictjson.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.AllowInvalidUTF8(false))
+	if err != nil {
+		return nil, fmt.Errorf("what would be sent cannot be: %w", err)
+	}
+	return b, nil
 }
 
 // An answer is what the service said in the end.

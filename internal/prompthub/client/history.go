@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -141,7 +140,7 @@ func (c *Client) first(ctx context.Context, user string, d format.Document) (str
 	if d.Tags == nil {
 		d.Tags = []string{}
 	}
-	body, err := json.Marshal(d)
+	body, err := encode(d)
 	if err != nil {
 		return "", err
 	}
@@ -155,7 +154,7 @@ func (c *Client) next(ctx context.Context, user, id string, d format.Document) e
 	for name, value := range change(d) {
 		m[name] = value
 	}
-	body, err := json.Marshal(m)
+	body, err := encode(m)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (c *Client) File(ctx context.Context, id string, version int64, as format.F
 
 // Render returns what Get found, with values in the places of its variables.
 func (c *Client) Render(ctx context.Context, f Found, values map[string]string) (rendered Said, err error) {
-	body, err := json.Marshal(map[string]any{"values": values, "version": f.Version})
+	body, err := encode(map[string]any{"values": values, "version": f.Version})
 	if err != nil {
 		return rendered, err
 	}
@@ -207,7 +207,7 @@ func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (
 	if err != nil {
 		return was, Rejected, err
 	}
-	body, err := json.Marshal(change(d))
+	body, err := encode(change(d))
 	if err != nil {
 		return was, Rejected, err
 	}
@@ -284,7 +284,7 @@ func (c *Client) Change(ctx context.Context, was Prompt, d, before format.Docume
 	if d.Name != "" && before.Name != d.Name {
 		m["name"] = d.Name
 	}
-	body, err := json.Marshal(m)
+	body, err := encode(m)
 	if err != nil {
 		return now, err
 	}
@@ -304,7 +304,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 // only the tries of one call have one key.
 func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err error) {
 	d.Versions = nil // which one request cannot make
-	body, err := json.Marshal(sendable(d).Titled())
+	body, err := encode(sendable(d).Titled())
 	if err != nil {
 		return made, err
 	}

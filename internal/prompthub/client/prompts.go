@@ -45,7 +45,7 @@ func (c *Client) Create(ctx context.Context, user string, d format.Document) (bo
 	if d.Tags == nil {
 		d.Tags = []string{}
 	}
-	body, err := json.Marshal(d)
+	body, err := encode(d)
 	if err != nil {
 		return false, err
 	}
