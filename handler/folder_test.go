@@ -305,6 +305,39 @@ func TestPushOfFilesThatIncludeEachOther(t *testing.T) {
 	d.runs(command.LeftOut, `created 0, unchanged 3, rejected 1\n$`, "import", lines)
 }
 
+// TestDryRunTellsWhatPushDoes: what a push would refuse a dry run tells, as that is what a pull
+// request is held against.
+func TestDryRunTellsWhatPushDoes(t *testing.T) {
+	d := newDesk(t)
+	d.saves("there", "edited")
+	d.does(command.OK, "", "pull")
+	d.write("edited.md", "---\nname: edited\ntitle: Edited\n---\nText\n")
+	d.write("good.md", "Text\n")
+	d.does(command.OK, `^pushed edited.md \(not done\)\ncreated good.md \(not done\)\n$`, "push", "--dry-run")
+	d.write("edited.md", "---\nname: edited\ntitle: Edited\nlabels: [BAD LABEL]\n---\nText\n")
+	d.write("long.md", strings.Repeat("word ", 7000))
+	d.write("title.md", "---\ntitle: "+strings.Repeat("t", 201)+"\n---\nText\n")
+	d.write("twice.md", "---\nname: good\n---\nText\n")
+	refused := func(created, twice string) string {
+		return `^left alone edited.md: labels.*\n` + created + `\nleft alone long.md: text: shorten.*\nleft alone title.md: title: shorten.*\nleft alone twice.md: ` + twice + `.*\n$`
+	}
+	d.does(command.LeftOut, refused(`created good.md \(not done\)`, `good.md makes a prompt called "good" too`), "push", "--dry-run")
+	d.does(command.LeftOut, refused(`created good.md`, `another prompt of yours has this name|name: choose`), "push")
+}
+
+// TestFolderOfSomebodyElse: to another user all prompts of a folder would seem to be deleted.
+func TestFolderOfSomebodyElse(t *testing.T) {
+	d := newDesk(t)
+	d.saves("a")
+	d.does(command.OK, "^pulled a.md\n$", "pull")
+	for _, args := range [][]string{{"pull", d.dir, "--delete"}, {"push", d.dir}, {"diff", d.dir}} {
+		code, out, errs := handler(t, append(args, "--user", "bob")...)
+		require.Equal(t, command.Failed, code, out)
+		require.Contains(t, errs, "prompthub.lock is of the prompts of ")
+	}
+	require.FileExists(t, filepath.Join(d.dir, "a.md"))
+}
+
 // TestPullOfFormatsThatHoldMany: push would leave all of their files alone.
 func TestPullOfFormatsThatHoldMany(t *testing.T) {
 	clean(t)

@@ -300,6 +300,28 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	return err
 }
 
+// Check reports what keeps a document from becoming a prompt, or where update is true a version of
+// the caller's prompt of that name, but for what it includes. It makes nothing. The error is a
+// *Problem where the service would refuse.
+func (c *Client) Check(ctx context.Context, d format.Document, update bool) error {
+	d.Versions, d.Source = nil, nil
+	line, err := encode(d)
+	if err != nil {
+		return err
+	}
+	var report struct{ Items []Entry }
+	path := "/import?dryRun=true&file=prompt.jsonl&update=" + strconv.FormatBool(update)
+	if _, err := c.do(ctx, call{method: http.MethodPost, path: path, body: line}, &report); err != nil {
+		return err
+	}
+	for _, e := range report.Items {
+		if e.Outcome == Rejected.String() {
+			return &Problem{Status: http.StatusUnprocessableEntity, Errors: []Rule{{Message: e.Reason}}}
+		}
+	}
+	return nil
+}
+
 // Add makes a prompt of a document. Unlike Create it does so again where the same was made before:
 // only the tries of one call have one key.
 func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err error) {

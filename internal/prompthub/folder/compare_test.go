@@ -173,22 +173,25 @@ func TestNewPromptWhereAFileIs(t *testing.T) {
 	require.Equal(t, []folder.State{folder.Same, folder.InTheWay}, states("was\n", map[string]folder.Entry{path: {ID: "2", Revision: 3, SHA256: sum("was\n")}}))
 }
 
-func TestLockOfAnotherService(t *testing.T) {
+func TestLockOfAnother(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
 	require.NoError(t, err)
 	defer root.Close()
-	lock, err := folder.ReadLock(root, "http://one.example")
+	lock, err := folder.ReadLock(root, "http://one.example", "ann")
 	require.NoError(t, err)
 	require.Empty(t, lock.Prompts)
 	require.NoError(t, root.WriteFile(folder.LockName, []byte(`{"url":"http://one.example","prompts":{"a.md":{"id":"1"}}}`), 0o600))
-	lock, err = folder.ReadLock(root, "http://one.example")
+	lock, err = folder.ReadLock(root, "http://one.example", "ann")
 	require.NoError(t, err)
 	require.Equal(t, "1", lock.Prompts["a.md"].ID)
-	_, err = folder.ReadLock(root, "http://two.example")
+	_, err = folder.ReadLock(root, "http://two.example", "ann")
 	require.ErrorContains(t, err, "is of http://one.example, not of http://two.example")
+	require.NoError(t, root.WriteFile(folder.LockName, []byte(`{"url":"http://one.example","user":"bob"}`), 0o600))
+	_, err = folder.ReadLock(root, "http://one.example", "ann")
+	require.ErrorContains(t, err, "is of the prompts of bob, and you are ann")
 	require.NoError(t, root.WriteFile(folder.LockName, []byte(`{`), 0o600))
-	_, err = folder.ReadLock(root, "http://one.example")
+	_, err = folder.ReadLock(root, "http://one.example", "ann")
 	require.ErrorContains(t, err, folder.LockName)
 }

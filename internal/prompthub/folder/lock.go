@@ -17,7 +17,8 @@ const LockName = "prompthub.lock"
 
 // A Lock says what files and prompts were when they were last the same.
 type Lock struct {
-	URL     string           `json:"url"` // of the service
+	URL     string           `json:"url"`            // of the service
+	User    string           `json:"user,omitempty"` // whose prompts they are; earlier versions did not say
 	Prompts map[string]Entry `json:"prompts"`
 }
 
@@ -28,10 +29,10 @@ type Entry struct {
 	SHA256   string `json:"sha256"` // of the file, with single line feeds
 }
 
-// ReadLock returns the lock of a folder, an empty one where it has none. One of another service is
-// an error.
-func ReadLock(root *os.Root, url string) (Lock, error) {
-	l := Lock{URL: url, Prompts: make(map[string]Entry)}
+// ReadLock returns the lock of a folder, an empty one where it has none. One of another service or
+// user is an error: all that is in it would count as deleted.
+func ReadLock(root *os.Root, url, user string) (Lock, error) {
+	l := Lock{URL: url, User: user, Prompts: make(map[string]Entry)}
 	b, err := root.ReadFile(LockName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
@@ -44,6 +45,9 @@ func ReadLock(root *os.Root, url string) (Lock, error) {
 	}
 	if l.URL != url {
 		return l, fmt.Errorf("%s is of %s, not of %s: use another folder, or remove the file to begin anew", LockName, l.URL, url)
+	}
+	if l.User != user {
+		return l, fmt.Errorf("%s is of the prompts of %s, and you are %s: use a token of that user or another folder, or remove the file to begin anew", LockName, l.User, user)
 	}
 	if l.Prompts == nil {
 		l.Prompts = make(map[string]Entry)

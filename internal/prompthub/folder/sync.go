@@ -32,7 +32,11 @@ var ErrConflicts = errors.New("some prompts were left alone")
 
 // Items compares the folder with the library.
 func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
-	lock, err := ReadLock(f.Root, f.Client.URL())
+	user, err := f.Client.Me(ctx)
+	if err != nil {
+		return nil, Lock{}, err
+	}
+	lock, err := ReadLock(f.Root, f.Client.URL(), user)
 	if err != nil {
 		return nil, lock, err
 	}
@@ -144,11 +148,14 @@ func (f *Folder) Push(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	made := make(map[string]string) // the files of a dry run, by the names that their prompts would have
 	return f.each(ctx, func(ctx context.Context, i Item, lock Lock) (string, error) {
 		i.document = i.document.Sorted(catalog)
 		switch {
 		case i.State == Same:
 			lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.File)
+		case f.DryRun && (i.State == New || i.State == Conflict && f.Force && i.Prompt == nil):
+			return "created", f.wouldCreate(ctx, i, made)
 		case i.State == New, i.State == Conflict && f.Force && i.Prompt == nil:
 			return "created", f.create(ctx, i, lock)
 		case i.State == Here, i.State == Conflict && f.Force:
@@ -293,10 +300,20 @@ func (f *Folder) remove(i Item, lock Lock) error {
 	return f.Root.Remove(i.Path)
 }
 
-func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
-	if f.DryRun {
-		return nil
+// wouldCreate reports what would keep a file from making a prompt, as far as that can be told
+// before others are made.
+func (f *Folder) wouldCreate(ctx context.Context, i Item, made map[string]string) error {
+	name := i.document.Name
+	if other := made[name]; other != "" && other != i.Path {
+		return &client.Problem{Status: http.StatusConflict, Errors: []client.Rule{{Message: fmt.Sprintf("%s makes a prompt called %q too", other, name)}}}
 	}
+	if name != "" {
+		made[name] = i.Path
+	}
+	return f.Client.Check(ctx, i.document, false)
+}
+
+func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
 	made, err := f.Client.Add(ctx, i.document)
 	if err == nil {
 		lock.note(i, made.ID, made.Revision, i.File)
@@ -306,8 +323,13 @@ func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
 
 // change makes a prompt what its file is, if it is still as it was compared.
 func (f *Folder) change(ctx context.Context, i Item, lock Lock) error {
-	if err := client.KeepsKind(i.Prompt.Document, i.document); err != nil || f.DryRun {
+	if err := client.KeepsKind(i.Prompt.Document, i.document); err != nil {
 		return err
+	}
+	if f.DryRun {
+		d := i.document
+		d.Name = i.Prompt.Name // by which it is found
+		return f.Client.Check(ctx, d, true)
 	}
 	before := i.before
 	if before == nil {
