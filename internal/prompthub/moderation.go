@@ -132,6 +132,19 @@ func (s *Service) PutTag(ctx context.Context, who auth.User, tag prompt.TagInfo)
 	return tag, s.db.PutTag(ctx, tag)
 }
 
+// ChangeTag is PutTag for a tag that has the revision was. Where somebody changed it meanwhile, the
+// answer is Stale, with the tag as it is now.
+func (s *Service) ChangeTag(ctx context.Context, who auth.User, tag prompt.TagInfo, was string) error {
+	if err := adminOnly(who); err != nil {
+		return err
+	}
+	tag, err := CheckTag(tag)
+	if err != nil {
+		return err
+	}
+	return s.db.ChangeTag(ctx, tag, was)
+}
+
 // CheckTag returns a tag normalised, or an error of the kind Invalid.
 func CheckTag(tag prompt.TagInfo) (prompt.TagInfo, error) {
 	tag.DisplayName = strings.TrimSpace(tag.DisplayName)

@@ -1,5 +1,12 @@
 package prompt
 
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+)
+
 // TagInfo is one entry of the tag catalog.
 type TagInfo struct {
 	Tag         Tag
@@ -7,6 +14,11 @@ type TagInfo struct {
 	SortOrder   int32
 	Active      bool // an inactive tag stays on the prompts that have it and is offered to no other
 	Prompts     int  // how many public prompts have it, as counted within the last minute
+}
+
+// Revision tells the entry from what it was before an admin changed it.
+func (t TagInfo) Revision() string {
+	return strconv.FormatUint(xxhash.Sum64String(fmt.Sprintf("%q %d %t", t.DisplayName, t.SortOrder, t.Active)), 36)
 }
 
 // DefaultTags returns the catalog that an empty store starts with, by sort

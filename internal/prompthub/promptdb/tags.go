@@ -154,8 +154,29 @@ func (db *DB) PutTag(ctx context.Context, tag prompt.TagInfo) error {
 	return nil
 }
 
+// ChangeTag is PutTag for a tag that has the revision was. Where somebody changed it meanwhile, the
+// answer is Stale, with the tag as it is now.
+func (db *DB) ChangeTag(ctx context.Context, tag prompt.TagInfo, was string) error {
+	return db.changeTag(ctx, tag.Tag, func(now prompt.TagInfo) (prompt.TagInfo, error) {
+		if now.Revision() != was && now.Revision() != tag.Revision() {
+			return now, &fault.Error{Kind: fault.Stale, Text: "somebody changed the tag meanwhile", Current: now}
+		}
+		return tag, nil
+	})
+}
+
 // RetireTag makes a tag inactive, as it is now, or answers NotFound.
 func (db *DB) RetireTag(ctx context.Context, tag prompt.Tag) error {
+	return db.changeTag(ctx, tag, func(now prompt.TagInfo) (prompt.TagInfo, error) {
+		now.Active = false
+		return now, nil
+	})
+}
+
+// changeTag changes a tag as it is now. What this instance believed of the catalog is dropped in
+// any case: that may be why it is refused.
+func (db *DB) changeTag(ctx context.Context, tag prompt.Tag, change func(prompt.TagInfo) (prompt.TagInfo, error)) error {
+	defer db.catalog.changed()
 	for range maxTries {
 		row, err := db.get(ctx, db.t.TagCatalog, catalogKey(tag))
 		if err != nil {
@@ -164,8 +185,10 @@ func (db *DB) RetireTag(ctx context.Context, tag prompt.Tag) error {
 		if row == nil {
 			return fault.New(fault.NotFound, "there is no such tag")
 		}
-		t := parseTag(*row)
-		t.Active = false
+		t, err := change(parseTag(*row))
+		if err != nil {
+			return err
+		}
 		err = db.write(ctx, db.t.TagCatalog, []table.Op{{Kind: table.Replace, Row: table.Row{Key: row.Key, ETag: row.ETag, Props: tagRow(t).Props}}})
 		if errors.Is(err, table.ErrConflict) || errors.Is(err, table.ErrNotFound) {
 			continue // somebody changed it meanwhile
@@ -173,7 +196,6 @@ func (db *DB) RetireTag(ctx context.Context, tag prompt.Tag) error {
 		if err != nil {
 			return unavailable(err)
 		}
-		db.catalog.changed()
 		return nil
 	}
 	return busy(time.Second)

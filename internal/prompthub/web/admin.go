@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,20 +25,36 @@ func (s *web) admin() {
 
 // A catalogPage is the tag catalog as those see it who keep it.
 type catalogPage struct {
-	Tags   []prompt.TagInfo
+	Tags   []tagEntry
 	Next   int32 // where a new tag goes unless told otherwise
 	Wrong  string
 	Return prompt.TagInfo // what was sent and is wrong
+}
+
+// A tagEntry is a tag in the form of the catalog. Was is the revision that its change is based on.
+type tagEntry struct {
+	prompt.TagInfo
+	Was string
 }
 
 func (s *web) tagCatalog(r *request) error {
 	return s.showTags(r, http.StatusOK, catalogPage{})
 }
 
+// entries returns the catalog as its form begins.
+func (s *web) entries(r *request) ([]tagEntry, error) {
+	all, err := s.Service.Tags(r.Context(), r.who, true)
+	list := make([]tagEntry, len(all))
+	for i, t := range all {
+		list[i] = tagEntry{t, t.Revision()}
+	}
+	return list, err
+}
+
 func (s *web) showTags(r *request, status int, p catalogPage) error {
 	if p.Tags == nil {
 		var err error
-		if p.Tags, err = s.Service.Tags(r.Context(), r.who, true); err != nil {
+		if p.Tags, err = s.entries(r); err != nil {
 			return err
 		}
 	}
@@ -48,7 +65,8 @@ func (s *web) showTags(r *request, status int, p catalogPage) error {
 	return s.render(r, status, "admin-tags", "Tag catalog", p)
 }
 
-// putTag creates a tag or changes one; or, where the form has the whole catalog, those that differ.
+// putTag creates a tag or changes one; or, where the form has the whole catalog, changes those that
+// it has otherwise.
 func (s *web) putTag(r *request) error {
 	if r.PostForm.Get("do") == "all" {
 		return s.putTags(r)
@@ -89,34 +107,51 @@ func tagOf(tag, name, order string) (prompt.TagInfo, error) {
 // maxPutTags is how many tags one form changes.
 const maxPutTags = 50
 
-// putTags changes the tags of the catalog that a form has otherwise. Where one of them is wrong,
-// none is.
+// putTags changes the tags that a form has otherwise than when it was shown. Where one of them is
+// wrong, none is. What somebody else changed meanwhile is not changed again, but told.
 func (s *web) putTags(r *request) error {
-	all, err := s.Service.Tags(r.Context(), r.who, true)
+	all, err := s.entries(r)
 	if err != nil {
 		return err
 	}
 	changed, sent, err := differing(all, r.PostForm)
-	for i := 0; i < len(changed) && err == nil; i++ {
-		_, err = s.Service.PutTag(r.Context(), r.who, changed[i])
-	}
 	if fault.Of(err) == fault.Invalid {
 		return s.showTags(r, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Tags: sent})
 	}
-	if err != nil {
+	var refused []tagEntry
+	var wrong string
+	for _, e := range changed {
+		err := s.Service.ChangeTag(r.Context(), r.who, e.TagInfo, e.Was)
+		if now, ok := current[prompt.TagInfo](err); ok {
+			refused = append(refused, tagEntry{e.TagInfo, now.Revision()})
+			wrong += fmt.Sprintf("Somebody else changed %s meanwhile: it is %q, at place %d, %s now. ", now.Tag, now.DisplayName, now.SortOrder, onOff[now.Active])
+		} else if err != nil {
+			return err
+		}
+	}
+	if refused == nil {
+		goOn(r, Prefix+"/admin/tags?done=tags")
+		return nil
+	}
+	if all, err = s.entries(r); err != nil {
 		return err
 	}
-	goOn(r, Prefix+"/admin/tags?done=tags")
-	return nil
+	for _, e := range refused {
+		all[slices.IndexFunc(all, func(t tagEntry) bool { return t.Tag == e.Tag })] = e
+	}
+	wrong += "All else is saved. Save again to have it as it stands here."
+	return s.showTags(r, http.StatusPreconditionFailed, catalogPage{Wrong: wrong, Tags: all})
 }
 
-// differing returns the tags that a form has otherwise than the catalog, and the catalog as the
-// form has it.
-func differing(all []prompt.TagInfo, form url.Values) (changed, sent []prompt.TagInfo, err error) {
+var onOff = map[bool]string{true: "on", false: "off"}
+
+// differing returns the tags that a form has otherwise than when it was shown, and the catalog with
+// them.
+func differing(all []tagEntry, form url.Values) (changed, sent []tagEntry, err error) {
 	var wrong error
 	sent = slices.Clone(all)
 	for i, tag := range form["tag"] {
-		at := slices.IndexFunc(all, func(t prompt.TagInfo) bool { return string(t.Tag) == tag })
+		at := slices.IndexFunc(all, func(t tagEntry) bool { return string(t.Tag) == tag })
 		if at < 0 {
 			continue
 		}
@@ -128,8 +163,8 @@ func differing(all []prompt.TagInfo, form url.Values) (changed, sent []prompt.Ta
 			wrong = fault.New(fault.Invalid, tag+": "+reason(err))
 		}
 		t.Active = slices.Contains(form["active"], tag)
-		if sent[at] = t; t != all[at] {
-			changed = append(changed, t)
+		if e := (tagEntry{t, textAt(form["was"], i)}); err != nil || t.Revision() != e.Was {
+			sent[at], changed = e, append(changed, e)
 		}
 	}
 	if len(changed) > maxPutTags && wrong == nil {

@@ -324,19 +324,19 @@ func TestAdmin(t *testing.T) {
 	ann.get("/app/tags").has(`href="/app?tag=poems"`)
 	require.Equal(t, 1, strings.Count(form.body, ">Save changes<"))
 	all := []string{"do", "all"}
-	for _, m := range regexp.MustCompile(`name="tag" value="([^"]*)">\s*<p[^>]*>.*\s*<p><input name="name" value="([^"]*)".*\s*<p><input name="order" type="number" min="0" max="1000000" value="([^"]*)"`).FindAllStringSubmatch(form.body, -1) {
-		all = append(all, "tag", m[1], "name", html.UnescapeString(m[2]), "order", m[3])
+	for _, m := range regexp.MustCompile(`name="tag" value="([^"]*)">\s*<input type="hidden" name="was" value="([^"]*)">\s*<p[^>]*>.*\s*<p><input name="name" value="([^"]*)".*\s*<p><input name="order" type="number" min="0" max="1000000" value="([^"]*)"`).FindAllStringSubmatch(form.body, -1) {
+		all = append(all, "tag", m[1], "was", m[2], "name", html.UnescapeString(m[3]), "order", m[4])
 		if m[1] != "poems" {
 			all = append(all, "active", m[1])
 		}
 	}
-	require.Len(t, all, 2+33*6+32*2, "32 tags and the new one")
+	require.Len(t, all, 2+33*8+32*2, "32 tags and the new one")
 	before := w.store.calls.Load()
 	root.post("/app/admin/tags", all...).to("/app/admin/tags?done=tags")
 	require.LessOrEqual(t, w.store.calls.Load()-before, int64(4), "only what differs is written")
 	ann.get("/app/tags").lacks(">Poems")
 	ann.get("/app").lacks(">Poems")
-	all[5] = " "
+	all[7] = " "
 	root.post("/app/admin/tags", append(all, "active", "poems")...).is(422).has("Poems: Must be 1 to 60", `value="poems" checked`)
 	ann.get("/app/tags").lacks(">Poems")
 	for _, bad := range [][]string{{"tag", "two words", "name", "x", "order", "1"}, {"tag", "x", "name", "", "order", "1"}, {"tag", "x", "name", "x", "order", "-1"}, {"tag", "x", "name", "x", "order", "many"}} {
@@ -346,6 +346,40 @@ func TestAdmin(t *testing.T) {
 
 // TestSearchInTexts shows where a word stands that no title has, and leaves texts out where one
 // wants that.
+// TestTwoAdmins: a form of the tag catalog changes what its admin changed, and nothing that another
+// did meanwhile.
+func TestTwoAdmins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("Ann").write("Has a tag", "text", "public", "data")
+	root := w.admin()
+	was := func(s shown, tag string) string {
+		return s.find(`name="tag" value="` + tag + `">\s*<input type="hidden" name="was" value="([^"]*)"`)
+	}
+	rows := func(s shown, music, data, text string) shown { // all three are switched on
+		all := []string{"do", "all", "active", "music", "active", "data", "active", "text"}
+		for _, row := range [][3]string{{"music", music, "70"}, {"data", data, "80"}, {"text", text, "90"}} {
+			all = append(all, "tag", row[0], "was", was(s, row[0]), "name", row[1], "order", row[2])
+		}
+		return root.post("/app/admin/tags", all...)
+	}
+	for _, tag := range []string{"music", "data", "text"} {
+		require.NoError(t, w.db.PutTag(t.Context(), prompt.TagInfo{Tag: prompt.Tag(tag), DisplayName: tag, SortOrder: map[string]int32{"music": 70, "data": 80, "text": 90}[tag], Active: true}))
+	}
+	page := root.get("/app/admin/tags")
+	before := w.store.calls.Load()
+	rows(page, "music", "data", "text").to("/app/admin/tags?done=tags")
+	require.LessOrEqual(t, w.store.calls.Load()-before, int64(2), "nothing is written, though a public prompt has one of them")
+	rows(page, "Songs", "data", "text").to("/app/admin/tags?done=tags") // the first admin
+	rows(page, "music", "data", "Words").to("/app/admin/tags?done=tags")
+	root.get("/app/admin/tags").has(`value="Songs"`, `value="Words"`)
+
+	again := rows(page, "Tunes", "Numbers", "text").is(412).has("Somebody else changed music meanwhile: it is &#34;Songs&#34;, at place 70, on now.", `value="Tunes"`, `value="Numbers"`, `value="Words"`)
+	root.get("/app/admin/tags").has(`value="Songs"`, `value="Numbers"`, `value="Words"`)
+	rows(again, "Tunes", "Numbers", "Words").to("/app/admin/tags?done=tags")
+	root.get("/app/admin/tags").has(`value="Tunes"`, `value="Numbers"`, `value="Words"`)
+}
+
 func TestSearchInTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

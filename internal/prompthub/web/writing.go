@@ -166,11 +166,11 @@ func (s *web) editAgain(r *request, v prompthub.View, d prompt.Draft, revision i
 	f.explain(err)
 	status := http.StatusUnprocessableEntity
 	if fault.Of(err) == fault.Stale {
-		now := current(err)
-		if now == nil {
+		now, ok := current[prompthub.View](err)
+		if !ok {
 			return err
 		}
-		f.Theirs, f.Revision, status = differingFrom(d, *now), now.Revision, http.StatusPreconditionFailed
+		f.Theirs, f.Revision, status = differingFrom(d, now), now.Revision, http.StatusPreconditionFailed
 		f.Wrong = "This prompt was saved in another tab or window after you opened it here. Nothing is lost: compare, and save again to keep what stands in this form."
 	}
 	return s.showEdit(r, status, f, v)
@@ -205,13 +205,11 @@ func differingFrom(d prompt.Draft, now prompthub.View) *meanwhile {
 	return m
 }
 
-// current returns the prompt that came with an error.
-func current(err error) *prompthub.View {
+// current returns the thing as it is now that came with an error.
+func current[T any](err error) (now T, ok bool) {
 	var f *fault.Error
 	if errors.As(err, &f) {
-		if v, ok := f.Current.(prompthub.View); ok {
-			return &v
-		}
+		now, ok = f.Current.(T)
 	}
-	return nil
+	return now, ok
 }
