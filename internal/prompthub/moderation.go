@@ -132,6 +132,18 @@ func (s *Service) PutTag(ctx context.Context, who auth.User, tag prompt.TagInfo)
 	return tag, s.db.PutTag(ctx, tag)
 }
 
+// AddTag is PutTag for a new tag. Where there is one of its name, the answer is Conflict.
+func (s *Service) AddTag(ctx context.Context, who auth.User, tag prompt.TagInfo) error {
+	if err := adminOnly(who); err != nil {
+		return err
+	}
+	tag, err := CheckTag(tag)
+	if err != nil {
+		return err
+	}
+	return s.db.AddTag(ctx, tag)
+}
+
 // ChangeTag is PutTag for a tag that has the revision was. Where somebody changed it meanwhile, the
 // answer is Stale, with the tag as it is now.
 func (s *Service) ChangeTag(ctx context.Context, who auth.User, tag prompt.TagInfo, was string) error {

@@ -665,10 +665,12 @@ func nameOf(t *rapid.T, known bool) string {
 	return rapid.SampledFrom([]string{"private", "text-1", "made/here", "made there"}).Draw(t, "name")
 }
 
-// What stands for a text that is drawn, and for the revision that a prompt has.
+// What stands for a text that is drawn, for the revision that a prompt has, and for a tag that may
+// be new.
 const (
 	drawn   = "\x00"
 	current = "\x01"
+	newTag  = "\x02"
 )
 
 // fitting are the bodies of routes that take no prompt: what they mean something with.
@@ -681,7 +683,7 @@ var fitting = map[string]map[string]string{
 	"POST /suggestions": {"title": drawn, "text": drawn}, "POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},
 	"PUT /prompts/{id}/vote": {"value": "like"}, "POST /app/prompts/{id}/vote": {"value": "like"},
 	"PUT /tags/{tag}": {"displayName": drawn, "active": "true"}, "POST /app/prompts/{id}/visibility": {"to": "public", "revision": current},
-	"POST /app/admin/tags": {"tag": "text", "name": drawn, "order": "1"}, "POST /app/signin": {"name": "Ann"}, "POST /app/prompts/{id}/versions/{version}/restore": {"revision": current},
+	"POST /app/admin/tags": {"tag": newTag, "name": drawn, "order": "1"}, "POST /app/signin": {"name": "Ann"}, "POST /app/prompts/{id}/versions/{version}/restore": {"revision": current},
 	"POST /app/prompts/{id}/edit":                               {"title": drawn, "text": drawn, "visibility": "public", "revision": current},
 	"POST /app/prompts/{id}/upstream":                           {"take": "theirs"},
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {"newLabels": `["production","b"]`},
@@ -698,6 +700,9 @@ func fits(t *rapid.T, values map[string]string, now known, form bool) io.Reader 
 		}
 		if v == current {
 			v = fmt.Sprint(now.Revision)
+		}
+		if v == newTag {
+			v = fmt.Sprint("tag", rapid.IntRange(0, 9).Draw(t, name+" is new"))
 		}
 		fields.Set(name, v)
 		members[name] = v

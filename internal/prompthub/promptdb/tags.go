@@ -154,6 +154,19 @@ func (db *DB) PutTag(ctx context.Context, tag prompt.TagInfo) error {
 	return nil
 }
 
+// AddTag is PutTag for a new tag. Where there is one of its name, the answer is Conflict.
+func (db *DB) AddTag(ctx context.Context, tag prompt.TagInfo) error {
+	err := db.write(ctx, db.t.TagCatalog, []table.Op{{Kind: table.Insert, Row: tagRow(tag)}})
+	if err != nil && !errors.Is(err, table.ErrExists) {
+		return unavailable(fmt.Errorf("add tag %s: %w", tag.Tag, err))
+	}
+	db.catalog.changed()
+	if err != nil {
+		return fault.Wrap(fault.Conflict, "there is such a tag already", err)
+	}
+	return nil
+}
+
 // ChangeTag is PutTag for a tag that has the revision was. Where somebody changed it meanwhile, the
 // answer is Stale, with the tag as it is now.
 func (db *DB) ChangeTag(ctx context.Context, tag prompt.TagInfo, was string) error {

@@ -26,7 +26,7 @@ func (s *web) admin() {
 // A catalogPage is the tag catalog as those see it who keep it.
 type catalogPage struct {
 	Tags   []tagEntry
-	Next   int32 // where a new tag goes unless told otherwise
+	Place  string // where a new tag goes
 	Wrong  string
 	Return prompt.TagInfo // what was sent and is wrong
 }
@@ -58,15 +58,18 @@ func (s *web) showTags(r *request, status int, p catalogPage) error {
 			return err
 		}
 	}
-	for _, t := range p.Tags {
-		p.Next = max(p.Next, t.SortOrder)
+	if p.Place == "" {
+		last := int32(0)
+		for _, t := range p.Tags {
+			last = max(last, t.SortOrder)
+		}
+		p.Place = strconv.Itoa(int(last) + 10)
 	}
-	p.Next += 10
 	return s.render(r, status, "admin-tags", "Tag catalog", p)
 }
 
-// putTag creates a tag or changes one; or, where the form has the whole catalog, changes those that
-// it has otherwise.
+// putTag creates a tag; or, where the form has the whole catalog, changes those that it has
+// otherwise.
 func (s *web) putTag(r *request) error {
 	if r.PostForm.Get("do") == "all" {
 		return s.putTags(r)
@@ -75,10 +78,10 @@ func (s *web) putTag(r *request) error {
 	sent, err := tagOf(form.Get("tag"), form.Get("name"), form.Get("order"))
 	sent.Active = true
 	if err == nil {
-		_, err = s.Service.PutTag(r.Context(), r.who, sent)
+		err = s.Service.AddTag(r.Context(), r.who, sent)
 	}
-	if fault.Of(err) == fault.Invalid {
-		return s.showTags(r, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Return: sent})
+	if correctable(err) {
+		return s.showTags(r, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Return: sent, Place: form.Get("order")})
 	}
 	if err != nil {
 		return err

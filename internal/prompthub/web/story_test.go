@@ -347,7 +347,7 @@ func TestAdmin(t *testing.T) {
 // TestSearchInTexts shows where a word stands that no title has, and leaves texts out where one
 // wants that.
 // TestTwoAdmins: a form of the tag catalog changes what its admin changed, and nothing that another
-// did meanwhile.
+// did meanwhile; and a new tag is not one that there is.
 func TestTwoAdmins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -378,6 +378,9 @@ func TestTwoAdmins(t *testing.T) {
 	root.get("/app/admin/tags").has(`value="Songs"`, `value="Numbers"`, `value="Words"`)
 	rows(again, "Tunes", "Numbers", "Words").to("/app/admin/tags?done=tags")
 	root.get("/app/admin/tags").has(`value="Tunes"`, `value="Numbers"`, `value="Words"`)
+
+	root.post("/app/admin/tags", "tag", "Music", "name", "Mine", "order", "5").is(422).has("There is such a tag already.", `maxlength="40" pattern="[a-zA-Z0-9][-a-zA-Z0-9.+]*" value="music"`, `value="Mine"`, `value="5"`, `value="Tunes"`)
+	root.get("/app/admin/tags").has(`value="Tunes"`).lacks(`value="Mine"`)
 }
 
 func TestSearchInTexts(t *testing.T) {
