@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
@@ -368,7 +369,30 @@ func offline(t *testing.T, b browser, base string) {
 	cut(false)
 	p.sees("document.getElementById('offline').hidden").click("#failed button").sees("document.getElementById('failed').hidden && new URL(location).searchParams.get('q') === 'act'")
 	p.click("[data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
+	lostDrafts(p)
 	lostSession(p)
+}
+
+// lostDrafts loses the page while the server takes no form: what was written is put back, or nobody
+// writes over it before it is.
+func lostDrafts(p *tab) {
+	p.T.Helper()
+	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `window.fetch = (f => async (a, o) =>
+		localStorage.busy && o?.method === 'POST' ? new Response('<main><p>Too many.</p></main>', { status: 429 }) : f(a, o))(fetch)`})
+	again := func(busy string) {
+		eval[string](p, "document.querySelector('#write').dispatchEvent(new SubmitEvent('submit', { bubbles: true })), localStorage.busy = '"+busy+"'")
+		p.goTo("/app/prompts/new")
+	}
+	p.goTo("/app/prompts/new").write("#title", "Kept").write("#text", "All of it").click("[name=tag][value=text]")
+	again("yes")
+	p.reads("is back").sees("document.querySelector('#title').value === 'Kept' && document.querySelector('[data-count=text]').textContent === '9' && document.querySelector('[data-count=tags]').textContent === '1'")
+	again("")
+	p.click("[value=chat]").sees("document.querySelector('#content0')")
+	again("yes")
+	p.reads("Too many.").click("#title").press("x")
+	p.sees("Object.values(sessionStorage).some(v => v.includes('title=Kept') && v.includes('content=All+of+it'))").shot("draft kept")
+	eval[string](p, "localStorage.busy = ''")
+	p.click(".banner button").reads("is back").sees("document.querySelector('#title').value === 'Kept' && document.querySelector('#content0').value === 'All of it'").discard()
 }
 
 // lostSession writes while the session ends: what was written is there after signing in again.

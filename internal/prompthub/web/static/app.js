@@ -354,7 +354,8 @@ function forget(form) {
 
 // controls returns where one writes in a form, by what it is called in every answer.
 const controls = (form) => new Map([...form.querySelectorAll("input[name]:not([type=hidden]), textarea, select")].map((f) => [f.id || `${f.name} ${f.value}`, f]));
-const held = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);
+const isBox = (field) => field.matches("[type=checkbox], [type=radio]");
+const held = (field) => (isBox(field) ? field.checked : field.value);
 
 // carry puts what was written into a form since it was sent, and the focus, into the one that takes its place.
 function carry(form, sent, next) {
@@ -365,7 +366,7 @@ function carry(form, sent, next) {
   for (const [key, field] of controls(form)) {
     const place = to.get(key);
     if (!place) continue;
-    if (held(field) !== sent.get(key)) place[typeof held(field) === "boolean" ? "checked" : "value"] = held(field);
+    if (held(field) !== sent.get(key)) place[isBox(field) ? "checked" : "value"] = held(field);
     if (field === document.activeElement) at = { place, start: field.selectionStart, end: field.selectionEnd, top: field.scrollTop };
   }
   form.replaceWith(next);
@@ -378,34 +379,59 @@ function carry(form, sent, next) {
 // rewrite shows the form as the server writes it for some fields, with what was written meanwhile.
 async function rewrite(form, fields) {
   const sent = new Map([...controls(form)].map(([key, field]) => [key, held(field)]));
-  try {
-    const answer = await fetch(form.action, { method: "POST", body: fields }).catch(() => { throw new Error(unreachable()); });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const next = page.getElementById("write");
-    if (!next) throw new Error(page.querySelector("main p")?.textContent ?? "This did not work.");
-    carry(form, sent, document.adoptNode(next));
-    writing(next);
-    keep(next);
-    return next;
-  } catch (cause) {
-    toast(`The form could not be changed. ${cause.message}`);
-  }
+  const answer = await fetch(form.action, { method: "POST", body: fields }).catch(() => { throw new Error(unreachable()); });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const next = page.getElementById("write");
+  if (!next) throw new Error(page.querySelector("main p")?.textContent ?? "This did not work.");
+  carry(form, sent, document.adoptNode(next));
+  writing(next);
+  keep(next);
 }
 
-// restore brings back what was written before the page was lost.
+// fill puts fields into a form where it has a place for each of them and for no other.
+function fill(form, fields) {
+  const all = [...form.elements].filter((f) => f.name && f.localName !== "button");
+  const boxes = all.filter(isBox), texts = all.filter((f) => !isBox(f));
+  const ticks = [...fields].filter(([name]) => boxes.some((box) => box.name === name));
+  const values = [...fields].filter(([name]) => !boxes.some((box) => box.name === name));
+  const ticked = (box) => ticks.some(([name, value]) => name === box.name && value === box.value);
+  const takes = (f, name, value) => f.name === name && (!f.options || [...f.options].some((o) => o.value === value));
+  if (values.length !== texts.length || !texts.every((f, i) => takes(f, ...values[i]))) return false;
+  if (boxes.filter(ticked).length !== ticks.length) return false;
+  texts.forEach((f, i) => { [, f.value] = values[i]; });
+  for (const box of boxes) box.checked = ticked(box);
+  return true;
+}
+
+// restore brings back what was written before the page was lost, by itself where it can. Until it
+// is shown nobody writes, as that would take its place.
 async function restore(form) {
   const kept = sessionStorage.getItem(draftOf(form.getAttribute("action")));
-  if (!kept) return;
+  if (!kept) return writing(form);
   const fields = new URLSearchParams(kept);
-  fields.set("do", "show");
-  const next = await rewrite(form, fields);
-  if (!next) return;
-  const note = Object.assign(document.createElement("p"), { className: "banner", textContent: "What you wrote here before is back. It is not saved yet. " });
-  const discard = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Discard it" });
-  discard.addEventListener("click", () => { forget(next); location.reload(); });
-  note.append(discard);
-  next.before(note);
-  say(note.textContent);
+  const note = Object.assign(document.createElement("p"), { className: "banner" });
+  const offer = (name, act) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: name });
+    button.addEventListener("click", act);
+    note.append(" ", button);
+  };
+  try {
+    if (fill(form, fields)) {
+      writing(form);
+      unsaved = true;
+    } else {
+      form.inert = true;
+      fields.set("do", "show");
+      await rewrite(form, fields);
+    }
+    note.textContent = "What you wrote here before is back. It is not saved yet.";
+  } catch (cause) {
+    note.textContent = `What you wrote here before is kept, but cannot be shown now. ${cause.message}`;
+    offer("Try again", () => { note.remove(); restore(form); });
+  }
+  say(note.firstChild.textContent);
+  offer("Discard it", () => { forget($("write")); location.reload(); });
+  $("write").before(note);
 }
 
 document.addEventListener("click", async (e) => {
@@ -420,10 +446,14 @@ document.addEventListener("click", async (e) => {
   const part = /^(similar|suggest|add-)/.test(button.value) ? null : button.closest(".messages, .declare, .field");
   const fields = fieldsOf(form, button);
   part?.toggleAttribute("inert", true);
-  if (await rewrite(form, fields)) return;
-  form.ariaBusy = null;
-  part?.toggleAttribute("inert", false);
-  if (document.activeElement === document.body) button.focus();
+  try {
+    await rewrite(form, fields);
+  } catch (cause) {
+    form.ariaBusy = null;
+    part?.toggleAttribute("inert", false);
+    if (document.activeElement === document.body) button.focus();
+    toast(`The form could not be changed. ${cause.message}`);
+  }
 });
 document.addEventListener("input", (e) => {
   const form = e.target.closest("#write");
@@ -484,9 +514,10 @@ function writing(form) {
 }
 
 if ($("write")) {
-  writing($("write"));
-  if ($("wrong")) keep($("write"));
-  else restore($("write"));
+  if ($("wrong")) {
+    writing($("write"));
+    keep($("write"));
+  } else restore($("write"));
 }
 
 // Keys
