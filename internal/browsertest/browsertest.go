@@ -73,7 +73,7 @@ func Start(t testing.TB) Browser {
 		options = append(options, chromedp.Flag(name, true))
 	}
 	// A process for each page, one ahead and those of pages to go back to, would cost as much as the
-	// pages. No test goes back.
+	// pages. Who goes back gets them from the cache.
 	options = append(options, chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)

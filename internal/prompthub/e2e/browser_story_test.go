@@ -157,6 +157,11 @@ func write(p *tab, title string) string {
 		p.sees("document.querySelector('[data-count=tags]').textContent === '1'")
 		p.write("#title", strings.Repeat("x", 201)).sees("document.querySelector('#title-count.over') && !document.querySelector('#title').validity.valid")
 		p.write("#title", title).sees("!document.querySelector('.over')")
+	} else {
+		// a form that is refused stays where the browser left it
+		p.write("#text", strings.Repeat("x", 100_000)).click("form#write .primary").reads("The form is too long").sees("!document.querySelector('main a[href$=\"/new\"]')")
+		eval[bool](p, "history.back(), true")
+		p.sees("document.querySelector('#text').value.length === 100000 && document.querySelector('[name=tag][value=writing]').checked").write("#text", letter)
 	}
 	p.shot("writing").click("form#write .primary").reads("The prompt is saved.").shot("prompt")
 	page := eval[string](p, "location.pathname")

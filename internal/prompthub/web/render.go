@@ -142,8 +142,8 @@ type failure struct {
 	Text    string
 	Fields  []httpjson.Field
 	Request string
-	Again   bool   // whether trying again may help
-	Back    string // the page of the form that was refused
+	Again   bool // whether trying again may help
+	Sent    bool // whether a form was refused, whose page the browser keeps as it was left
 }
 
 // fail answers with an error: to a script as a problem document, to a reader as a page. Who is
@@ -163,9 +163,7 @@ func (s *web) fail(r *request, err error) {
 		err = s.render(r, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: sentence(p.Detail)})
 	} else {
 		f := failure{Status: p.Status, Text: sentence(p.Detail), Fields: p.Errors, Request: p.RequestID, Again: p.GetHeaders().Get("Retry-After") != ""}
-		if r.Method == http.MethodPost && p.Status != http.StatusNotFound {
-			f.Back = here(r)
-		}
+		f.Sent = r.Method == http.MethodPost && p.Status != http.StatusForbidden
 		err = s.render(r, p.Status, "error", p.Title, f)
 	}
 	if err != nil {

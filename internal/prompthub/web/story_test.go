@@ -465,5 +465,5 @@ func TestStorageAway(t *testing.T) {
 		require.NotEmpty(t, s.header.Get("Retry-After"))
 	}
 	w.clock.Advance(time.Hour)
-	ann.post("/app/prompts/new", "title", "t", "text", "x", "visibility", "private").is(503).has("Nothing was lost")
+	ann.post("/app/prompts/new", "title", "t", "text", "x", "visibility", "private").is(503).has("Nothing was lost", "go back with your browser").lacks(`href="/app/prompts/new">Back`)
 }
