@@ -273,7 +273,7 @@ func (m *machine) restoreVersion(t *rapid.T) {
 
 func (m *machine) remove(*rapid.T) {
 	p := m.any()
-	require.NoError(m.t, m.s.Delete(context.Background(), author, p.id))
+	require.NoError(m.t, m.s.Delete(context.Background(), author, p.id, prompthub.Match{Any: true}))
 	if p.deleted.IsZero() {
 		p.deleted = m.now
 	}

@@ -370,13 +370,16 @@ func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, er
 
 // Delete takes a prompt away from everybody. Its author can restore it for prompt.RestoreDays. One
 // that others include is a Conflict. Deleting it again does nothing.
-func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID) error {
+func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID, m Match) error {
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return err
 	}
 	_, err := s.db.Change(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
 			return p, promptdb.ErrUnchanged
+		}
+		if !m.holds(p.Revision) {
+			return p, stale()
 		}
 		if err := s.db.Unused(ctx, p); err != nil {
 			return p, err

@@ -302,7 +302,7 @@ func (m matrix) prompt(target string) prompt.Prompt {
 	require.NoError(m.t, err)
 	switch target {
 	case "deleted":
-		err = m.config.Service.Delete(m.t.Context(), ann, v.ID)
+		err = m.config.Service.Delete(m.t.Context(), ann, v.ID, prompthub.Match{Any: true})
 	case "hidden":
 		err = m.config.Service.Hide(m.t.Context(), root, v.ID, "x")
 	}

@@ -52,7 +52,7 @@ func (a *api) prompts() {
 	}, a.patch)
 	route(a, user, huma.Operation{
 		OperationID: "delete-prompt", Method: http.MethodDelete, Path: "/prompts/{id}", Tags: []string{"prompts"},
-		Summary: "Delete a prompt, again as often as you like; its author may, and can restore it for 30 days. One that others include is not deleted: the answer names them", Errors: []int{403, 404, 409},
+		Summary: "Delete a prompt, again as often as you like; its author may, and can restore it for 30 days. One that others include is not deleted: the answer names them", Errors: []int{403, 404, 409, 412},
 		Description: "It leaves every public list before the answer is sent, and is purged with its versions and votes after 30 days.",
 	}, a.delete)
 	route(a, user, huma.Operation{
@@ -254,12 +254,17 @@ func (p PromptPatch) change() prompthub.Patch {
 	return change
 }
 
-func (a *api) delete(ctx context.Context, c call, in *ByID) (*struct{}, error) {
+type deleteInput struct {
+	ByID
+	IfMatch string `header:"If-Match" default:"*" doc:"The ETag of the prompt that is to be deleted, if it is still as it was then, or *. Only the revision in it is compared" example:"\"3-12-2-l\""`
+}
+
+func (a *api) delete(ctx context.Context, c call, in *deleteInput) (*struct{}, error) {
 	id, err := in.prompt()
 	if err != nil {
 		return nil, err
 	}
-	return nil, a.Service.Delete(ctx, c.User, id)
+	return nil, a.Service.Delete(ctx, c.User, id, match(in.IfMatch))
 }
 
 func (a *api) restore(ctx context.Context, c call, in *ByID) (*promptOutput, error) {

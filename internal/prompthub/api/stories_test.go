@@ -283,7 +283,12 @@ func TestDeleteAndRestore(t *testing.T) {
 	p := ann.create("One")
 	path := prompts + "/" + p.ID
 	bob.do(http.MethodPut, path+"/vote", `{"value":"like"}`).is(200)
+	old := ann.get(path).header.Get("ETag")
+	ann.do(http.MethodPatch, path, `{"description":"Edited."}`, "If-Match", old).is(200)
+	require.Equal(t, "Edited.", ann.do(http.MethodDelete, path, "", "If-Match", old).problem(412).Current.Description)
+	tag := ann.get(path).is(200).header.Get("ETag")
 	for range 2 {
+		require.Empty(t, ann.do(http.MethodDelete, path, "", "If-Match", tag).is(204).body)
 		require.Empty(t, ann.do(http.MethodDelete, path, "").is(204).body)
 	}
 	ann.get(path).problem(404)
@@ -300,7 +305,7 @@ func TestDeleteAndRestore(t *testing.T) {
 	require.Equal(t, "One", got.prompt().Title)
 	require.Equal(t, int32(1), got.prompt().Likes)
 	require.Empty(t, got.prompt().DeletedAt)
-	require.Equal(t, `"1-1-0-n"`, got.header.Get("ETag"))
+	require.Equal(t, `"2-1-0-n"`, got.header.Get("ETag"))
 	ann.do(http.MethodPost, path+"/restore", "").is(200)
 	require.Equal(t, []string{"One"}, bob.get(prompts).titles())
 

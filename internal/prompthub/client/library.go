@@ -294,9 +294,9 @@ func (c *Client) Change(ctx context.Context, was Prompt, d, before format.Docume
 	return now, err
 }
 
-// Delete deletes a prompt.
-func (c *Client) Delete(ctx context.Context, id string) error {
-	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/prompts/" + url.PathEscape(id)}, nil)
+// Delete deletes a prompt that is still as it was in a revision.
+func (c *Client) Delete(ctx context.Context, id string, revision int64) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/prompts/" + url.PathEscape(id), match: fmt.Sprintf(`"%d"`, revision)}, nil)
 	return err
 }
 

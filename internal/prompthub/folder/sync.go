@@ -350,7 +350,7 @@ func (f *Folder) deletePrompt(ctx context.Context, i Item, lock Lock) error {
 	if f.DryRun {
 		return nil
 	}
-	err := f.Client.Delete(ctx, i.Prompt.ID)
+	err := f.Client.Delete(ctx, i.Prompt.ID, i.Prompt.Revision)
 	if err == nil {
 		delete(lock.Prompts, i.Path)
 	}

@@ -143,7 +143,7 @@ func TestIncludesThatAreGone(t *testing.T) {
 	child, parent := id("child"), id("parent")
 	require.ErrorContains(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0), `the label dev is included by "parent"`)
 	// what is deleted includes nothing, and may come back
-	require.NoError(t, w.service.Delete(t.Context(), c.user, parent))
+	require.NoError(t, w.service.Delete(t.Context(), c.user, parent, prompthub.Match{Any: true}))
 	require.NoError(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0))
 	_, _, err := w.service.Restore(t.Context(), c.user, parent)
 	require.NoError(t, err)

@@ -189,7 +189,7 @@ func (w *world) target(t *testing.T, target string) {
 	case "hidden":
 		err = w.service.Hide(t.Context(), auth.User{ID: "root", Roles: []string{auth.RoleAdmin}}, v.ID, "x")
 	case "deleted":
-		err = w.service.Delete(t.Context(), user("ann"), v.ID)
+		err = w.service.Delete(t.Context(), user("ann"), v.ID, prompthub.Match{Any: true})
 	}
 	require.NoError(t, err)
 }

@@ -263,7 +263,7 @@ func (s *server) deleteRepo(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Service.Delete(ctx, r.User, v.ID)
+	return nil, s.Service.Delete(ctx, r.User, v.ID, prompthub.Match{Any: true})
 }
 
 type like struct {

@@ -278,7 +278,7 @@ func TestPermissions(t *testing.T) {
 	}
 	private, public := make("private", prompt.Private), make("public", prompt.Public)
 	deleted, hidden := make("deleted", prompt.Public), make("hidden", prompt.Public)
-	require.NoError(t, w.hub.Delete(t.Context(), user("ann"), deleted.ID))
+	require.NoError(t, w.hub.Delete(t.Context(), user("ann"), deleted.ID, prompthub.Match{Any: true}))
 	require.NoError(t, w.hub.Hide(t.Context(), root, hidden.ID, "because"))
 	w.handle("ann", "anna")
 	const unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

@@ -237,7 +237,7 @@ func (s *web) delete(r *request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Delete(r.Context(), r.who, id); err != nil {
+	if err := s.Service.Delete(r.Context(), r.who, id, prompthub.Match{Any: true}); err != nil {
 		return err
 	}
 	goOn(r, Prefix+"/mine?show=deleted&done=deleted")
