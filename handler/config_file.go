@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 const defaultURL = "http://127.0.0.1:7071"
@@ -42,7 +44,8 @@ func readClientConfig() (clientConfig, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := json.Unmarshal(b, &c); err != nil {
+	// a misspelt url would be the default one
+	if err := json.Unmarshal(b, &c, json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(true)); err != nil {
 		return c, fmt.Errorf("%s: want {\"url\": …, \"token\": …}: %w", path, err)
 	}
 	info, err := os.Stat(path)
@@ -64,7 +67,7 @@ func (c *caller) complete() error {
 		return nil
 	}
 	c.token = os.Getenv("PROMPTHUB_TOKEN")
-	if c.token == "" && c.url == cmp.Or(file.URL, defaultURL) {
+	if c.token == "" && strings.TrimRight(c.url, "/") == strings.TrimRight(cmp.Or(file.URL, defaultURL), "/") {
 		c.token = file.Token
 	}
 	return nil

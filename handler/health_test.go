@@ -19,13 +19,16 @@ func TestHealth(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	code, _, _ := handler(t, "health", "--url", srv.URL)
-	require.Equal(t, command.OK, code)
+	for _, end := range []string{"", "/"} {
+		code, _, _ := handler(t, "health", "--url", srv.URL+end)
+		require.Equal(t, command.OK, code)
+	}
 	status = http.StatusServiceUnavailable
 	code, _, errs := handler(t, "health", "--url", srv.URL)
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "/api/v1/ready was answered 503")
 	srv.Close()
-	code, _, _ = handler(t, "health", "--url", srv.URL)
+	code, _, errs = handler(t, "health", "--url", srv.URL)
 	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "is the service running there?")
 }

@@ -123,8 +123,14 @@ func TestLibraryStory(t *testing.T) {
 	t.Setenv("PROMPTHUB_CONFIG", config)
 	ok(`^Hello Ann!$`, "get", "greeting", "--var", "name=Ann") // by the token
 	fails(command.Failed, "scope write", "save", greeting)
+	t.Setenv("PROMPTHUB_URL", url+"/")
+	ok(`^Hello Ann!$`, "get", "greeting", "--var", "name=Ann") // which is the same address
 	unset(t, "PROMPTHUB_URL")
 	ok(`^Hello \{\{name\}\}!$`, "get", "greeting") // where the file says
+	misspelt := file(t, "config.json", `{"ulr":"http://127.0.0.1:1"}`)
+	t.Setenv("PROMPTHUB_CONFIG", misspelt)
+	fails(command.Failed, "ulr", "get", "greeting")
+	t.Setenv("PROMPTHUB_CONFIG", config)
 	t.Setenv("PROMPTHUB_URL", "http://localhost"+url[len("http://127.0.0.1"):])
 	fails(command.Failed, "there is no such", "get", "greeting") // the token goes nowhere else
 	require.NoError(t, os.Chmod(config, 0o644))

@@ -2,9 +2,12 @@ package command
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
+	"strings"
+	"syscall"
 	"time"
 )
 
@@ -18,7 +21,7 @@ func (s Service) HealthCheck() Command {
 			return func(ctx context.Context, _ Streams, _ []string) error {
 				ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 				defer cancel()
-				return healthy(ctx, *url+s.Ready)
+				return healthy(ctx, strings.TrimRight(*url, "/")+s.Ready)
 			}
 		},
 	}
@@ -30,6 +33,9 @@ func healthy(ctx context.Context, url string) error {
 		return err
 	}
 	resp, err := http.DefaultClient.Do(req)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("nothing listens at %s: is the service running there?", req.URL.Host)
+	}
 	if err != nil {
 		return err
 	}

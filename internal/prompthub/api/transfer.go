@@ -22,7 +22,7 @@ func (a *api) transfers() {
 		}}},
 	}, a.exportMe)
 	route(a, user, huma.Operation{
-		OperationID: "import", Method: http.MethodPost, Path: "/import", Tags: []string{"me"}, MaxBodyBytes: transfer.MaxFile,
+		OperationID: "import", Method: http.MethodPost, Path: "/import", Tags: []string{"me"}, MaxBodyBytes: transfer.MaxFile + 1, // which readBody lets nothing reach
 		Summary: "Take a file in",
 		Description: "One prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB and 10,000 entries, and each change that it makes counts as a write; one file of a caller is taken in at a time. " +
 			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged. " +

@@ -14,6 +14,7 @@ import (
 
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 )
 
 // exported returns all parts of the export of an account, and how many there were.
@@ -246,6 +247,17 @@ func TestImportRefuses(t *testing.T) {
 	report, _ := ann.imported(`{"profile":{"handle":"A B"}}`+"\n"+`{"voted":{"on":"@a_x/y","value":"like"}}`+"\n"+`{"voted":{"on":"x","value":"like"}}`+"\n"+
 		`{"of":"x","versions":[]}`+"\n"+`{"name":"n","title":"T","tags":[],"visibility":"private","versions":[{"version":500,"text":"x"}]}`+"\n{", "file=a.jsonl")
 	require.Equal(t, map[string]int{"rejected": 6}, outcomes(report), report)
+}
+
+// TestLargestImport: a file may have as many bytes as is said, and no more.
+func TestLargestImport(t *testing.T) {
+	t.Parallel()
+	ann := newWorld(t).as("Ann")
+	line := `{"title":"One","text":"Text"}`
+	file := line + strings.Repeat("\n", transfer.MaxFile-len(line))
+	ann.do(http.MethodPost, "/api/v1/import?file=a.jsonl", file, "Content-Type", "application/octet-stream").is(200)
+	refusal := ann.do(http.MethodPost, "/api/v1/import?file=a.jsonl", file+"\n", "Content-Type", "application/octet-stream").problem(413)
+	require.Equal(t, "the body is larger than 4096 KiB", refusal.Detail)
 }
 
 // TestImportOfTooMany: of a file with more entries than anybody takes in at once no request reads
