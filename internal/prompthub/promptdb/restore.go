@@ -16,13 +16,10 @@ import (
 )
 
 // Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows.
-// The tag catalog becomes that of the backup. Where it fails, the store is to be emptied before it
-// is tried again.
+// The tag catalog becomes that of the backup. What is no backup changes nothing; where it fails
+// later, the store is to be emptied before it is tried again.
 func (db *DB) Restore(ctx context.Context, r io.Reader, progress func(rows int)) (int, error) {
 	if err := db.mustBeEmpty(ctx); err != nil {
-		return 0, err
-	}
-	if err := db.clearTags(ctx); err != nil {
 		return 0, err
 	}
 	re := &restore{db: db, progress: progress, tallies: map[int]prompt.Tally{}, prompts: map[prompt.ID]bool{}}
@@ -107,8 +104,8 @@ func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err
 	switch {
 	case n == 1 && (l.Kind != "backup" || l.Version < 1 || l.Version > backupVersion):
 		return false, fmt.Errorf("not a backup of a version up to %d", backupVersion)
-	case n == 1:
-		return false, nil
+	case n == 1: // not before: what is no backup changes nothing
+		return false, re.db.clearTags(ctx)
 	case l.Kind == "end" && l.Rows != nil:
 		if *l.Rows != re.rows {
 			return false, fmt.Errorf("the backup says %d rows, these were %d", *l.Rows, re.rows)

@@ -2,6 +2,7 @@ package promptdb_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,4 +55,18 @@ func TestOwnTagIsSeen(t *testing.T) {
 	_, err = w.Tags(t.Context())
 	require.NoError(t, err)
 	require.True(t, has())
+}
+
+// TestRestoreOfNoBackup: a file that is no backup changes nothing.
+func TestRestoreOfNoBackup(t *testing.T) {
+	for _, text := range []string{"", "act,prompt\n", `{"kind":"prompt"}` + "\n", `{"kind":"backup","version":99}` + "\n"} {
+		w := newWorld(t)
+		house := prompt.TagInfo{Tag: "house", DisplayName: "House", Active: true}
+		require.NoError(t, w.PutTag(t.Context(), house))
+		_, err := w.Restore(t.Context(), strings.NewReader(text), func(int) {})
+		require.ErrorContains(t, err, "line 1: ", text)
+		tags, err := w.another().Tags(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, tags, house, text)
+	}
 }
