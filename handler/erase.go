@@ -21,7 +21,7 @@ func eraseCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {
-				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return erase(ctx, db, std, prompt.UserID(args[0])) })
+				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return erase(ctx, db, std, prompt.UserID(args[0])) })
 			}
 		},
 	}

@@ -15,6 +15,7 @@ import (
 	"prompthub/internal/command"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
 )
 
 // startHost runs the custom handler on a free port and waits as the Functions host does.
@@ -147,4 +148,15 @@ func TestHostMakesItsTables(t *testing.T) {
 	code, out, _ = handler(t, "backup", "-")
 	require.Equal(t, command.OK, code)
 	require.Contains(t, out, `"title":"t"`)
+
+	t.Setenv("TABLE_PREFIX", "mistyped")
+	for _, args := range [][]string{{"verify"}, {"backup", "-"}, {"reindex"}, {"erase", "ann"}} {
+		code, out, errs = handler(t, args...)
+		require.Equal(t, command.Failed, code)
+		require.Empty(t, out)
+		require.Contains(t, errs, account.Endpoint)
+		require.Contains(t, errs, `there is no library with TABLE_PREFIX "mistyped"`)
+	}
+	_, err = account.Tables.List(t.Context(), "mistypedPrompts", table.Range{}, 1, "")
+	require.ErrorIs(t, err, table.NoTableError("mistypedPrompts"), "none is made")
 }

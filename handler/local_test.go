@@ -132,7 +132,7 @@ func checkStore(t *testing.T, data string) {
 	code, out, errs := handler(t, "verify", "--data", data)
 	require.Equal(t, command.OK, code, out)
 	require.Empty(t, out)
-	require.Regexp(t, `^\d+ rows\nno difference\n$`, errs)
+	require.Regexp(t, `^Data is in .*prompthub.db\n\d+ rows\nno difference\n$`, errs)
 
 	first, copied := filepath.Join(t.TempDir(), "first.jsonl"), filepath.Join(t.TempDir(), "copy")
 	code, out, errs = handler(t, "backup", first, "--data", data)
@@ -305,6 +305,45 @@ func TestCommandsOnNoStore(t *testing.T) {
 	code, _, errs := handler(t, "restore", filepath.Join(t.TempDir(), "missing"), "--data", t.TempDir())
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "no such file")
+}
+
+// TestCommandsOnALostStore: what is left of a store that was lost, or a store of another name, does
+// not pass for an empty library, and the backup of the lost one stays.
+func TestCommandsOnALostStore(t *testing.T) {
+	all := [][]string{{"verify"}, {"reindex"}, {"redrive"}, {"erase", "ann"}, {"backup", "--overwrite", file(t, "nightly.jsonl", "good")}}
+	fails := func(t *testing.T, data, want string, commands ...[]string) {
+		t.Helper()
+		for _, args := range commands {
+			code, out, errs := handler(t, append(args, "--data", data)...)
+			require.Equal(t, command.Failed, code, args)
+			require.Empty(t, out)
+			require.Contains(t, errs, want)
+		}
+		b, err := os.ReadFile(all[4][2])
+		require.NoError(t, err)
+		require.Equal(t, "good", string(b))
+	}
+	t.Run("empty file", func(t *testing.T) {
+		clean(t)
+		path := file(t, "prompthub.db", "")
+		fails(t, filepath.Dir(path), "no store: it is empty, or another application's; name the directory", append(all, []string{"compact"})...)
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Empty(t, b)
+	})
+	t.Run("no tables", func(t *testing.T) {
+		clean(t)
+		data := t.TempDir()
+		s, err := embedded.Open(filepath.Join(data, "prompthub.db"), time.Now)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+		fails(t, data, `there is no library with TABLE_PREFIX ""`, all...)
+		s, err = embedded.Open(filepath.Join(data, "prompthub.db"), time.Now)
+		require.NoError(t, err)
+		require.NoError(t, s.Tables.Create(t.Context(), "Prompts"))
+		require.NoError(t, s.Close())
+		fails(t, data, "tables are missing: PromptVotes, PromptVotesByVoter", all...)
+	})
 }
 
 func TestBackupReplacesNothingUnasked(t *testing.T) {

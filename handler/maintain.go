@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"prompthub/internal/command"
 	"prompthub/internal/prompthub/promptdb"
@@ -28,7 +29,7 @@ func backupCommand() command.Command {
 				if _, err := os.Lstat(args[0]); err == nil && !*overwrite && args[0] != "-" {
 					return fmt.Errorf("backup: %s is there already: name another file, or replace it with --overwrite", args[0])
 				}
-				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
+				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
 			}
 		},
 	}
@@ -99,7 +100,12 @@ func restoreCommand() command.Command {
 					return err
 				}
 				defer in.Close()
-				return withStore(service().OpenStore, *data, std, func(db *promptdb.DB) error { return restore(ctx, db, std, in) })
+				return onStore(service().OpenStore, *data, std, func(a *app) error {
+					if err := a.db.Create(ctx); err != nil {
+						return err
+					}
+					return restore(ctx, a.db, std, in)
+				})
 			}
 		},
 	}
@@ -129,7 +135,7 @@ func verifyCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return verify(ctx, db, std) })
+				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return verify(ctx, db, std) })
 			}
 		},
 	}
@@ -160,7 +166,7 @@ func reindexCommand() command.Command {
 			data := command.DataFlag(flags)
 			orphans := flags.Bool("remove-orphans", false, "remove votes on prompts that do not exist, for good")
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
+				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
 			}
 		},
 	}
@@ -195,7 +201,7 @@ func compactCommand() command.Command {
 func compact(data string, std command.Streams) error {
 	p := command.NewProgress(std.Err, "MB", 0)
 	mb := 0
-	before, after, err := service().Compact(data, func(n int) { mb = n; p.At(n) })
+	before, after, err := service().Compact(data, std.Err, func(n int) { mb = n; p.At(n) })
 	if err != nil {
 		return err
 	}
@@ -212,7 +218,7 @@ func redriveCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withStore(service().OpenExisting, *data, std, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
+				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
 			}
 		},
 	}
@@ -224,8 +230,33 @@ func redrive(ctx context.Context, db *promptdb.DB, std command.Streams) error {
 	return err
 }
 
-// withStore has do work on a store, which is closed when nothing is left to do.
-func withStore(open func(dir, queuePrefix string) (command.Store, error), dir string, std command.Streams, do func(*promptdb.DB) error) (err error) {
+// withStore has do work on the store that is there. It makes none, and no table: an empty one would
+// pass for a library in which verify finds no difference.
+func withStore(ctx context.Context, dir string, std command.Streams, do func(*promptdb.DB) error) error {
+	return onStore(service().OpenExisting, dir, std, func(a *app) error {
+		if err := a.isThere(ctx); err != nil {
+			return err
+		}
+		return do(a.db)
+	})
+}
+
+// isThere returns an error where the store lacks tables.
+func (a *app) isThere(ctx context.Context) error {
+	missing, err := a.db.Missing(ctx)
+	switch all := a.settings.All(); {
+	case err != nil:
+		return err
+	case len(missing) == len(all):
+		return fmt.Errorf("there is no library with TABLE_PREFIX %q: none of its tables is there, such as %s; set the prefix of the library, and AzureWebJobsStorage to its account", a.settings.Prefix, missing[0])
+	case len(missing) > 0:
+		return fmt.Errorf("tables are missing: %s; where an earlier version made the library, start the application of this one first, which makes them; else correct the TABLE_ settings", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// onStore has do work on a store, which is closed when nothing is left to do.
+func onStore(open func(dir, queuePrefix string) (command.Store, error), dir string, std command.Streams, do func(*app) error) (err error) {
 	s, err := readSettings()
 	if err != nil {
 		return err
@@ -235,10 +266,8 @@ func withStore(open func(dir, queuePrefix string) (command.Store, error), dir st
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
+	fmt.Fprintf(std.Err, "Data is in %s\n", st.Where)
 	a := newApp(s, st, slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: max(s.LogLevel, slog.LevelWarn)})), nil)
 	defer a.behind.Wait()
-	if err := a.db.Create(context.Background()); err != nil { // an older version made fewer tables
-		return err
-	}
-	return do(a.db)
+	return do(a)
 }

@@ -18,8 +18,9 @@ import (
 
 // A Store is the tables and the queues of one storage account.
 type Store struct {
-	Tables *Tables
-	Queues *Queues
+	Tables   *Tables
+	Queues   *Queues
+	Endpoint string // of the table service: where the account is
 }
 
 // New returns the account that cfg names. It sends nothing: a wrong key or address shows
@@ -49,7 +50,7 @@ func newStore(cfg Config, rt http.RoundTripper) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue service %s: %w", acc.queueEndpoint, err)
 	}
-	return &Store{Tables: &Tables{service: tables}, Queues: &Queues{service: queues, raw: cfg.RawMessages}}, nil
+	return &Store{&Tables{service: tables}, &Queues{service: queues, raw: cfg.RawMessages}, acc.tableEndpoint}, nil
 }
 
 // credential returns nil for an account that is entered by key.

@@ -69,7 +69,7 @@ func tableError(name string, err error) error {
 		return err
 	}
 	if f.code == "TableNotFound" {
-		return fmt.Errorf("table %s does not exist: %w", name, f)
+		return fmt.Errorf("%w: %w", table.NoTableError(name), f)
 	}
 	if s := f.sentinel(); s != nil {
 		return fmt.Errorf("%w: %w", s, f)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,7 +56,8 @@ func openAzure(queuePrefix string) (Store, error) {
 		return Store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not open a storage account: " + err.Error()}
 	}
 	queues := queue.Prefixed(account.Queues, queuePrefix)
-	return Store{account.Tables, queues, "the storage account of AzureWebJobsStorage", func() error { return nil }}, nil
+	where := "the storage account of AzureWebJobsStorage, " + account.Endpoint
+	return Store{account.Tables, queues, where, func() error { return nil }}, nil
 }
 
 // OpenStore opens the storage account where one is set, else the embedded store in dir, which
@@ -67,25 +69,41 @@ func (s Service) OpenStore(dir, queuePrefix string) (Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Store{}, err
 	}
+	return s.openFile(dir, queuePrefix, embedded.Open)
+}
+
+// OpenExisting is OpenStore for commands that an empty store would mislead: it creates none.
+func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
+	if azureIsSet() {
+		return openAzure(queuePrefix)
+	}
+	st, err := s.openFile(dir, queuePrefix, embedded.OpenExisting)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Store{}, fmt.Errorf("there is no store in %s: name its directory with --data, or set AzureWebJobsStorage", dir)
+	}
+	return st, err
+}
+
+func (s Service) openFile(dir, queuePrefix string, open func(string, func() time.Time) (*embedded.Store, error)) (Store, error) {
 	path := s.storeFile(dir)
-	file, err := embedded.Open(path, time.Now)
+	file, err := open(path, time.Now)
+	if errors.Is(err, embedded.ErrForeign) {
+		return Store{}, foreign(err)
+	}
 	if err != nil {
 		return Store{}, fmt.Errorf("%w (it belongs to one process: is \"handler local\" running?)", err)
 	}
 	return Store{file.Tables, queue.Prefixed(file.Queues, queuePrefix), path, file.Close}, nil
 }
 
-// OpenExisting is OpenStore for commands that an empty store would mislead.
-func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
-	if _, err := os.Stat(s.storeFile(dir)); !azureIsSet() && errors.Is(err, fs.ErrNotExist) {
-		return Store{}, fmt.Errorf("there is no store in %s: name its directory with --data, or set AzureWebJobsStorage", dir)
-	}
-	return s.OpenStore(dir, queuePrefix)
+// foreign says what to do about a file that is no store.
+func foreign(err error) error {
+	return fmt.Errorf("%w; name the directory of the store with --data, or restore a backup into an empty one", err)
 }
 
-// Compact makes the file of the embedded store in dir as small as it can be. It returns its size in
-// MB before and after.
-func (s Service) Compact(dir string, progress func(mb int)) (before, after float64, err error) {
+// Compact makes the file of the embedded store in dir, which it names on told, as small as it can
+// be. It returns its size in MB before and after.
+func (s Service) Compact(dir string, told io.Writer, progress func(mb int)) (before, after float64, err error) {
 	if azureIsSet() {
 		return 0, 0, errors.New("only the embedded store has a file to compact, and AzureWebJobsStorage names a storage account")
 	}
@@ -95,7 +113,10 @@ func (s Service) Compact(dir string, progress func(mb int)) (before, after float
 	} else if err != nil {
 		return 0, 0, err
 	}
-	if err := embedded.Compact(path, progress); err != nil {
+	fmt.Fprintf(told, "Data is in %s\n", path)
+	if err := embedded.Compact(path, progress); errors.Is(err, embedded.ErrForeign) {
+		return 0, 0, foreign(err)
+	} else if err != nil {
 		return 0, 0, err
 	}
 	after, err = sizeOf(path)

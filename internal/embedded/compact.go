@@ -22,10 +22,7 @@ const (
 // stops it before that leaves the old one as it was. It needs room for both, and fails where
 // another process has the file open. It tells progress how many MB it has copied.
 func Compact(path string, progress func(mb int)) (err error) {
-	if _, err := os.Stat(path); err != nil {
-		return err
-	}
-	s, err := Open(path, time.Now) // which refuses a file that this program does not know
+	s, err := OpenExisting(path, time.Now) // which refuses a file that this program does not know
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ var (
 
 var errClosed = errors.New("the store is closed")
 
+// ErrForeign refuses a file that no Open made.
+var ErrForeign = errors.New("no store: it is empty, or another application's")
+
 // A Store is an open file. Tables and Queues are the two contracts it keeps; both may be
 // used from many goroutines.
 type Store struct {
@@ -67,8 +70,19 @@ type Store struct {
 // The list of free pages is synced with each commit, although leaving it out would save
 // a page or two: without it, opening reads the whole file, seconds at a million rows.
 func Open(path string, now func() time.Time) (*Store, error) {
+	return openStore(path, now, os.O_CREATE)
+}
+
+// OpenExisting is Open for who would take an empty store for one that was lost: it fails where Open
+// has not made the file at path.
+func OpenExisting(path string, now func() time.Time) (*Store, error) {
+	return openStore(path, now, 0)
+}
+
+// openStore opens a file, which it creates where create is os.O_CREATE.
+func openStore(path string, now func() time.Time, create int) (*Store, error) {
 	_, statErr := os.Stat(path)
-	db, err := openFile(path)
+	db, err := openFile(path, create)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +95,13 @@ func Open(path string, now func() time.Time) (*Store, error) {
 	}
 	s.Tables, s.Queues = &Tables{s}, &Queues{s}
 	s.close = sync.OnceValue(s.stop)
-	if err := db.Update(s.start); err != nil {
+	err = db.Update(func(tx *bbolt.Tx) error {
+		if !mayStart(tx, create != 0) {
+			return ErrForeign
+		}
+		return s.start(tx)
+	})
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
 	if os.IsNotExist(statErr) {
@@ -94,7 +114,7 @@ func Open(path string, now func() time.Time) (*Store, error) {
 }
 
 // openFile opens a file for this process alone.
-func openFile(path string) (*bbolt.DB, error) {
+func openFile(path string, create int) (*bbolt.DB, error) {
 	inUse := fmt.Errorf("%s is in use by another process", path)
 	var file *os.File
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
@@ -102,8 +122,17 @@ func openFile(path string) (*bbolt.DB, error) {
 		FreelistType: bbolt.FreelistMapType, // the default degrades with the number of free pages
 		NoStatistics: true,                  // nobody reads them, and every read would take their lock
 		OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-			file, err = os.OpenFile(name, flag, mode)
-			return file, err
+			if file, err = os.OpenFile(name, flag&^os.O_CREATE|create, mode); err != nil {
+				return nil, err
+			}
+			info, err := file.Stat()
+			if err == nil && info.Size() == 0 && create == 0 { // bbolt would make a store of it
+				err = ErrForeign
+			}
+			if err != nil {
+				return nil, errors.Join(err, file.Close())
+			}
+			return file, nil
 		},
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
@@ -121,6 +150,15 @@ func openFile(path string) (*bbolt.DB, error) {
 		return nil, errors.Join(inUse, err, db.Close())
 	}
 	return db, nil
+}
+
+// mayStart reports whether a file is a store or, where one may be created, holds nothing at all.
+func mayStart(tx *bbolt.Tx, create bool) bool {
+	if meta := tx.Bucket(metaBucket); meta != nil {
+		return meta.Get(formatKey) != nil
+	}
+	first, _ := tx.Cursor().First()
+	return create && first == nil
 }
 
 // start checks the format, begins a new series of stamps and frees the messages that a

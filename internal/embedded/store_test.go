@@ -54,6 +54,48 @@ func TestOpenRefusesForeignFiles(t *testing.T) {
 	require.Error(t, err)
 }
 
+// TestOpenExisting: what is no store is left as it is, and a new one takes the place of nothing.
+func TestOpenExisting(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := OpenExisting(filepath.Join(dir, "none.db"), time.Now)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NoFileExists(t, filepath.Join(dir, "none.db"))
+
+	empty, bare, foreign := filepath.Join(dir, "empty.db"), filepath.Join(dir, "bare.db"), filepath.Join(dir, "foreign.db")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	for _, path := range []string{bare, foreign} {
+		db, err := bbolt.Open(path, 0o600, nil)
+		require.NoError(t, err)
+		require.NoError(t, db.Update(func(tx *bbolt.Tx) error {
+			if path == bare {
+				return nil
+			}
+			_, err := tx.CreateBucket([]byte("theirs"))
+			return err
+		}))
+		require.NoError(t, db.Close())
+	}
+	for _, path := range []string{empty, bare, foreign} {
+		before, err := os.ReadFile(path)
+		require.NoError(t, err)
+		_, err = OpenExisting(path, time.Now)
+		require.ErrorIs(t, err, ErrForeign, path)
+		require.ErrorIs(t, Compact(path, func(int) {}), ErrForeign, path)
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, before, after, path)
+	}
+	_, err = Open(foreign, time.Now)
+	require.ErrorIs(t, err, ErrForeign)
+	for _, path := range []string{empty, bare} {
+		require.NoError(t, open(t, path).Close())
+		s, err := OpenExisting(path, time.Now)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+	}
+}
+
 func TestOpenRefusesNewerFormat(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data.db")

@@ -19,12 +19,11 @@ var _ table.DB = (*Tables)(nil)
 
 func tableBucket(name string) []byte { return []byte("t/" + name) }
 
-// rowsOf returns the rows of a table. A table that nobody created is a defect of the
-// caller or of the settings, not a missing row.
+// rowsOf returns the rows of a table.
 func rowsOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
 	b := tx.Bucket(tableBucket(name))
 	if b == nil {
-		return nil, fmt.Errorf("table %s does not exist", name)
+		return nil, table.NoTableError(name)
 	}
 	return b, nil
 }

@@ -77,14 +77,13 @@ func (t *Tables) Create(ctx context.Context, tables ...string) error {
 	return nil
 }
 
-// open returns a table. One that nobody created is a defect of the caller, not a
-// missing row. The caller holds the lock.
+// open returns a table. The caller holds the lock.
 func (t *Tables) open(ctx context.Context, name string) (*rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if t.tables[name] == nil {
-		return nil, fmt.Errorf("table %s does not exist", name)
+		return nil, table.NoTableError(name)
 	}
 	return t.tables[name], nil
 }

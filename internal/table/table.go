@@ -40,6 +40,13 @@ var (
 	ErrInvalid = errors.New("invalid row or batch")
 )
 
+// A NoTableError is a request to a table of this name, which nobody created: a defect of the caller
+// or of the settings, not a missing row.
+type NoTableError string
+
+// Error names the table.
+func (e NoTableError) Error() string { return "table " + string(e) + " does not exist" }
+
 // Any as an ETag matches every version of a row that exists.
 const Any = "*"
 

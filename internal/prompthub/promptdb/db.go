@@ -176,6 +176,20 @@ func (db *DB) Create(ctx context.Context) error {
 	return db.learnVersion(ctx)
 }
 
+// Missing returns those tables that do not exist. It makes none and writes nothing.
+func (db *DB) Missing(ctx context.Context) ([]string, error) {
+	var missing []string
+	for _, name := range db.t.All() {
+		_, err := db.get(ctx, name, sweepKey("ready"))
+		if errors.Is(err, table.NoTableError(name)) {
+			missing = append(missing, name)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return missing, nil
+}
+
 // Ready reports whether the storage answers.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := db.store.Get(ctx, db.t.SystemState, sweepKey("ready"))

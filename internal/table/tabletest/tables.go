@@ -37,17 +37,17 @@ func testNoTable(f fixture) {
 	name := newName()
 	k := key("p", "r")
 	_, err := f.Get(f.Context(), name, k)
-	require.Error(f, err)
+	require.ErrorIs(f, err, table.NoTableError(name))
 	require.NotErrorIs(f, err, table.ErrNotFound)
 	_, err = f.List(f.Context(), name, table.Range{}, 10, "")
-	require.Error(f, err)
+	require.ErrorIs(f, err, table.NoTableError(name))
 	for _, kind := range []table.Kind{table.Insert, table.Upsert, table.Merge, table.Delete} {
 		row := number(k, 1)
 		if kind == table.Merge || kind == table.Delete {
 			row.ETag = table.Any
 		}
 		_, err = f.Write(f.Context(), name, op(kind, row))
-		require.Error(f, err, kind)
+		require.ErrorIs(f, err, table.NoTableError(name), kind)
 		require.NotErrorIs(f, err, table.ErrNotFound, kind)
 	}
 }
