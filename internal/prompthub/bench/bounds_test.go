@@ -145,7 +145,9 @@ var bounds = map[string]bound{
 	"GET /app/tags": {8, 1200, 512, 16 << 10},
 	// fifty changed tags
 	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10},
-	"GET /app/prompts/{id}": aPromptPage, "POST /app/prompts/{id}/fill": {aPromptPage.operations, aPromptPage.rows, 512, 16 << 10},
+	"GET /app/prompts/{id}": aPromptPage, "GET /app/prompts/{id}/fill": nothing,
+	// with the values again, each character of which may be five in HTML
+	"POST /app/prompts/{id}/fill":    {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
 	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
 	// as aPage, of two texts
 	"GET /app/prompts/{id}/compare":                     {8, 100, 8*2*9 + 64, 16 << 10},

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	fillFactor = 4 // how many times the limit of a text a rendered text may be long
+	FillFactor = 4 // how many times the limit of a text a rendered text may be long
 	// that one error names: enough to see what is wrong, and no answer larger than the request
 	maxWrongValues = 20
 )
@@ -194,7 +194,7 @@ func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 		}
 	}
 	n, longest := t.length(given)
-	if most := fillFactor * max(maxText, longest); n > most && len(fields) == 0 {
+	if most := FillFactor * max(maxText, longest); n > most && len(fields) == 0 {
 		fields = append(fields, fault.Field{
 			Name: ValuesField, Message: fmt.Sprintf("shorten the values: the text becomes %d characters long, and may be %d", n, most),
 		})

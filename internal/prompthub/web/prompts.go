@@ -18,7 +18,8 @@ import (
 func (s *web) prompts() {
 	one := Prefix + "/prompts/{id}"
 	s.handle("GET "+one, reader, s.prompt)
-	s.handle("POST "+one+"/fill", reader, s.prompt)
+	s.register("POST "+one+"/fill", s.action(reader, maxForm+perUnit*prompt.FillFactor*int64(s.MaxText), s.prompt))
+	s.handle("GET "+one+"/fill", reader, s.unfilled)
 	s.handle("POST "+one+"/vote", user, s.vote)
 	s.handle("POST "+one+"/favorite", user, s.favorite)
 	s.handle("POST "+one+"/visibility", user, s.setVisibility)
@@ -134,6 +135,15 @@ func (s *web) prompt(r *request) error {
 	s.fit(&p)
 	p.Reading.show(p.Address, r)
 	return s.render(r, status, "prompt", v.Title, p)
+}
+
+// unfilled leads who comes to the address of a form that was filled in to where that stands.
+func (s *web) unfilled(r *request) error {
+	id, err := idOf(r)
+	if err == nil {
+		goOn(r, addressOf(id))
+	}
+	return err
 }
 
 // room returns how many bytes a page has for contents of so many bytes.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/web"
 )
 
 func TestFillIn(t *testing.T) {
@@ -18,6 +20,16 @@ func TestFillIn(t *testing.T) {
 	ann.post(page+"/fill", "v0", "${greeting}", "v2", "cold").is(http.StatusOK).has(
 		`Dear <mark data-v="0">${greeting}</mark>, <mark data-v="1">hello &amp; hi</mark> in <mark data-v="2">cold</mark> words. <mark data-v="0">${greeting}</mark>!`)
 	ann.post(page+"/fill", "v2", "neither").is(http.StatusUnprocessableEntity).has("Must be one of &#34;warm&#34;, &#34;cold&#34;.").has("Dear {{my name}}")
+}
+
+// A value may be as long as what it fills in, in any language, and its address is the prompt's.
+func TestFillInWithMuch(t *testing.T) {
+	t.Parallel()
+	ann := newWorld(t, func(c *web.Config) { c.MaxText = 8 << 10 }).as("Ann")
+	page, _, _ := strings.Cut(ann.post("/app/prompts/new", "title", "Translate", "text", "{{text}}", "visibility", "private", "vname", "text", "vtype", "multiline").to("/app/prompts/"), "?")
+	ann.post(page+"/fill", "v0", strings.Repeat("入", 32<<10)).is(http.StatusOK)
+	require.Equal(t, page, ann.get(page+"/fill").to(page))
+	ann.get("/app/prompts/nosuch/fill").is(http.StatusNotFound)
 }
 
 // One value at many places is no way to a page of any length.
