@@ -2,9 +2,12 @@ package main
 
 import (
 	"log/slog"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
@@ -22,6 +25,21 @@ func TestSettingsByDefault(t *testing.T) {
 	s, err := readSettings()
 	require.NoError(t, err)
 	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{OIDC: oidcDefaults}}, MaxText: prompt.DefaultMaxText, Tables: promptdb.DefaultTables()}, s)
+}
+
+// TestSettingsAreDocumented: docs/settings.md names every one.
+func TestSettingsAreDocumented(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../docs/settings.md")
+	require.NoError(t, err)
+	named := 0
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[settings]()) {
+		if name := field.Tag.Get("envconfig"); name != "" {
+			named++
+			assert.Contains(t, string(doc), "`"+name+"`")
+		}
+	}
+	require.Greater(t, named, 40)
 }
 
 func TestSettings(t *testing.T) {
@@ -48,8 +66,9 @@ func TestSettings(t *testing.T) {
 
 func TestSettingsRefused(t *testing.T) {
 	for _, tt := range []struct{ setting, value, want string }{
-		{"PUBLIC_READ", "yes", `setting PUBLIC_READ cannot be "yes"`},
-		{"MAX_TEXT", "many", `setting MAX_TEXT cannot be "many"`},
+		{"PUBLIC_READ", "yes", `setting PUBLIC_READ cannot be "yes": want true or false`},
+		{"MAX_TEXT", "many", `setting MAX_TEXT cannot be "many": want a whole number`},
+		{"MAX_TEXT", "", `setting MAX_TEXT cannot be "": want a whole number, or leave it out`},
 		{"MAX_TEXT", "0", "setting MAX_TEXT is 0, want 1 to 131072"},
 		{"MAX_TEXT", "131073", "setting MAX_TEXT is 131073, want 1 to 131072"},
 		{"LOG_LEVEL", "loud", `setting LOG_LEVEL cannot be "loud"`},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/kelseyhightower/envconfig"
@@ -55,7 +56,14 @@ func ReadSettings(into interface{ checkQueues() error }) error {
 	if err := envconfig.Process("", into); err != nil {
 		var wrong *envconfig.ParseError
 		if errors.As(err, &wrong) {
-			return &auth.Refusal{Setting: wrong.KeyName, Reason: fmt.Sprintf("cannot be %q: %v", wrong.Value, wrong.Err)}
+			why := wrong.Err.Error()
+			if n := (*strconv.NumError)(nil); errors.As(wrong.Err, &n) {
+				why = map[bool]string{true: "want true or false", false: "want a whole number"}[n.Func == "ParseBool"]
+			}
+			if wrong.Value == "" {
+				why += ", or leave it out"
+			}
+			return &auth.Refusal{Setting: wrong.KeyName, Reason: fmt.Sprintf("cannot be %q: %s", wrong.Value, why)}
 		}
 		return err
 	}
