@@ -15,7 +15,7 @@ func (a *api) transfers() {
 	route(a, user, huma.Operation{
 		OperationID: "export-me", Method: http.MethodGet, Path: "/me/export", Tags: []string{"me"},
 		Summary:     "All that I have, as JSON Lines",
-		Description: "Profile, prompts with their versions and labels, votes. The parts, one after another, are one file, which POST /import takes.",
+		Description: "Profile, prompts with their versions and labels, votes, favorites. The parts, one after another, are one file, which POST /import takes.",
 		Errors:      badQuery,
 		Responses: map[string]*huma.Response{"200": {Description: "A part of the file", Content: map[string]*huma.MediaType{
 			linesType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: `{"profile":{"handle":"ann-lee","name":"Ann Lee"}}`},
