@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
 
 	"prompthub/internal/apptest"
 	"prompthub/internal/command"
@@ -344,6 +345,42 @@ func TestCommandsOnALostStore(t *testing.T) {
 		require.NoError(t, s.Close())
 		fails(t, data, "tables are missing: PromptVotes, PromptVotesByVoter", all...)
 	})
+}
+
+// TestCommandsOnADamagedRow: a row that lost its end on the disk is named, and the rest is as it
+// was.
+func TestCommandsOnADamagedRow(t *testing.T) {
+	clean(t)
+	data := t.TempDir()
+	p, url := startLocal(t, data)
+	for _, name := range []string{"soup", "stew"} {
+		code, _, errs := handler(t, "save", file(t, "x.md", "Text"), "--name", name, "--title", name, "--public", "--url", url, "--user", name)
+		require.Equal(t, command.OK, code, errs)
+	}
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+	db, err := bbolt.Open(filepath.Join(data, "prompthub.db"), 0o600, nil)
+	require.NoError(t, err)
+	require.NoError(t, db.Update(func(tx *bbolt.Tx) error {
+		rows := tx.Bucket([]byte("t/Prompts"))
+		k, v := rows.Cursor().Seek([]byte("u|soup\x00!labels"))
+		return rows.Put(bytes.Clone(k), bytes.Clone(v[:len(v)-3]))
+	}))
+	require.NoError(t, db.Close())
+
+	for _, name := range []string{"verify", "reindex"} {
+		code, out, errs := handler(t, name, "--data", data)
+		require.Equal(t, command.Failed, code)
+		require.Contains(t, out, "Prompts: u|soup / !labels")
+		require.Contains(t, out, ": is damaged in the storage\n")
+		require.NotContains(t, errs, "try again")
+	}
+	code, out, errs := handler(t, "backup", "-", "--data", data)
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, ": is damaged in the storage; it was left out\n")
+	require.Contains(t, errs, ": needs a row that is damaged in the storage; it was left out\n")
+	require.Contains(t, out, `"title":"stew"`)
+	require.Contains(t, out, `"kind":"end"`)
 }
 
 func TestBackupReplacesNothingUnasked(t *testing.T) {

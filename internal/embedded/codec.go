@@ -3,7 +3,6 @@ package embedded
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"strings"
 	"unsafe"
@@ -30,8 +29,6 @@ const (
 	typeAgain  = 1<<typeBits - 1 // the text of an earlier property
 	againBytes = 2               // a text that is shorter is stored again
 )
-
-var errDamaged = errors.New("damaged row")
 
 // rowKey returns the key of a row. No key holds a 0x00, so rows sort by partition first.
 func rowKey(partition, row string) []byte {
@@ -99,7 +96,7 @@ func header(value []byte) (etag [etagLen]byte, rest []byte, err error) {
 	case len(value) > etagLen && value[0] == firstVersion:
 		return [etagLen]byte(value[1:]), value[1+etagLen:], nil
 	}
-	return etag, nil, errDamaged
+	return etag, nil, table.ErrDamaged
 }
 
 // decode returns the row stored under key. All its strings share one copy of key and value, but for
@@ -120,7 +117,7 @@ func (d *dictionary) decode(key, value []byte) (table.Row, error) {
 	r := reader{rest: all[len(key)+etagLen:], version: value[0], names: d, bad: !found}
 	props := r.props(nil)
 	if r.bad || r.rest != "" {
-		return table.Row{}, errDamaged
+		return table.Row{}, table.ErrDamaged
 	}
 	return table.Row{Key: table.Key{Partition: partition, Row: row}, ETag: all[len(key):][:etagLen], Props: props}, nil
 }
@@ -136,7 +133,7 @@ func (d *dictionary) view(value []byte, props table.Props) (table.Props, error) 
 	r := reader{rest: text, version: value[0], names: d}
 	props = r.props(props)
 	if r.bad || r.rest != "" {
-		return nil, errDamaged
+		return nil, table.ErrDamaged
 	}
 	return props, nil
 }

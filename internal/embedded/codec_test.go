@@ -83,7 +83,7 @@ func FuzzDecode(f *testing.F) {
 		key := rowKey("p", "r")
 		row, err := testNames.decode(key, b)
 		if err != nil {
-			require.ErrorIs(t, err, errDamaged)
+			require.ErrorIs(t, err, table.ErrDamaged)
 			return
 		}
 		again := testNames.encode(row.Props)
@@ -113,7 +113,7 @@ func TestTextIsStoredOnce(t *testing.T) {
 	for _, place := range []byte{1, 2, 3, 127} { // a number, itself, and none
 		stored[at] = place
 		_, err := testNames.decode(rowKey("p", "r"), stored)
-		require.ErrorIs(t, err, errDamaged, "%d", place)
+		require.ErrorIs(t, err, table.ErrDamaged, "%d", place)
 	}
 }
 
@@ -123,10 +123,10 @@ func TestDecodeRefusesEveryCut(t *testing.T) {
 	seal(stored, 42)
 	for i := range stored {
 		_, err := testNames.decode(rowKey("p", "r"), stored[:i])
-		require.ErrorIs(t, err, errDamaged, "cut to %d bytes", i)
+		require.ErrorIs(t, err, table.ErrDamaged, "cut to %d bytes", i)
 	}
 	_, err := testNames.decode(rowKey("p", "r"), append(stored, 0))
-	require.ErrorIs(t, err, errDamaged)
+	require.ErrorIs(t, err, table.ErrDamaged)
 }
 
 func FuzzDecodeMessage(f *testing.F) {

@@ -34,7 +34,7 @@ func readNames(tx *bbolt.Tx) (*dictionary, error) {
 	d := &dictionary{numbers: make(map[string]uint64)}
 	err := tx.Bucket(namesBucket).ForEach(func(k, v []byte) error {
 		if len(k) != 2 || int(binary.BigEndian.Uint16(k)) != len(d.names)+1 {
-			return fmt.Errorf("%w: name %x", errDamaged, k)
+			return fmt.Errorf("%w: name %x", table.ErrDamaged, k)
 		}
 		d.names = append(d.names, string(v))
 		d.numbers[string(v)] = uint64(len(d.names))

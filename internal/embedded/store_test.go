@@ -163,6 +163,44 @@ func TestMissingTableIsNamed(t *testing.T) {
 	require.ErrorContains(t, err, "queue absent does not exist")
 }
 
+// TestDamagedRow: a row that lost its end is met by everybody who reads it, and can be passed.
+func TestDamagedRow(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	mustWrite(t, s, insert("p", "a"), insert("p", "b"), insert("p", "c"), insert("p", "d"), insert("p", "e"))
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(tableBucket("Rows"))
+		for _, row := range []string{"b", "c", "e"} {
+			v := b.Get(rowKey("p", row))
+			if err := b.Put(rowKey("p", row), v[:len(v)-3]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	_, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "b"})
+	require.ErrorIs(t, err, table.ErrDamaged)
+	_, err = s.Tables.List(t.Context(), "Rows", table.Range{Partition: "p", From: "b"}, 10, "")
+	require.ErrorIs(t, err, table.ErrDamaged)
+	page, err := s.Tables.List(t.Context(), "Rows", table.Range{}, 10, "")
+	require.NoError(t, err)
+	require.Len(t, page.Rows, 1)
+	require.NotEmpty(t, page.Next, "the damaged row is not left out")
+
+	var met []string
+	for row, err := range table.All(t.Context(), s.Tables, "Rows", table.Range{}) {
+		if d := (*table.DamagedError)(nil); errors.As(err, &d) {
+			require.EqualError(t, err, "list Rows: a damaged row")
+			met = append(met, "damaged "+d.Key.Row)
+			continue
+		}
+		require.NoError(t, err)
+		met = append(met, row.Row)
+	}
+	require.Equal(t, []string{"a", "damaged b", "damaged c", "d", "damaged e"}, met)
+}
+
 func TestForeignToken(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

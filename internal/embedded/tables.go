@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -130,10 +131,13 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 	w := newWalk(b.Cursor(), r, position, s.names.Load())
 	for k, v := w.next(); k != nil; k, v = w.next() {
 		if len(page.Rows) == limit {
-			page.Next = base64.RawURLEncoding.EncodeToString(k)
+			page.Next = token(k)
 			break
 		}
 		row, err := w.row(k, v)
+		if errors.Is(err, table.ErrDamaged) {
+			return w.damaged(page, k)
+		}
 		if err != nil {
 			return table.Page{}, err
 		}
@@ -143,6 +147,28 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 		}
 	}
 	return page, nil
+}
+
+// token returns the token of a page that begins with a row.
+func token(k []byte) string { return base64.RawURLEncoding.EncodeToString(k) }
+
+// damaged returns what a page is that has come to a damaged row: what it has so far, or else the
+// error that says how to go on.
+func (w *walk) damaged(page table.Page, k []byte) (table.Page, error) {
+	if len(page.Rows) > 0 {
+		page.Next = token(k)
+		return page, nil
+	}
+	d := &table.DamagedError{Key: keyOf(k)}
+	if next, _ := w.next(); next != nil {
+		d.Next = token(next)
+	}
+	return table.Page{}, d
+}
+
+func keyOf(k []byte) table.Key {
+	partition, row, _ := strings.Cut(string(k), "\x00")
+	return table.Key{Partition: partition, Row: row}
 }
 
 // A walk visits the rows of a range in key order. It seeks over what lies outside, so
@@ -169,8 +195,7 @@ func (w *walk) row(k, v []byte) (row table.Row, err error) {
 	if keeps && w.r.Select == nil {
 		return w.names.decode(k, v)
 	}
-	partition, name, _ := strings.Cut(string(k), "\x00")
-	row.Key = table.Key{Partition: partition, Row: name}
+	row.Key = keyOf(k)
 	if keeps {
 		etag, _, err := header(v)
 		if err != nil {

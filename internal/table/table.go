@@ -38,7 +38,22 @@ var (
 	ErrBusy = errors.New("storage is throttling")
 	// a limit above is broken, or the request makes no sense: a defect of the caller
 	ErrInvalid = errors.New("invalid row or batch")
+	// what is stored is no row, as after a fault of the disk: a person must see to it
+	ErrDamaged = errors.New("a damaged row")
 )
+
+// A DamagedError is a row, met by a List, that cannot be read. It wraps ErrDamaged. Like that of an
+// OpError its text names no key.
+type DamagedError struct {
+	Key  Key
+	Next string // where the page behind it begins; empty where no row follows
+}
+
+// Error says no more than ErrDamaged.
+func (e *DamagedError) Error() string { return ErrDamaged.Error() }
+
+// Unwrap returns ErrDamaged.
+func (e *DamagedError) Unwrap() error { return ErrDamaged }
 
 // A NoTableError is a request to a table of this name, which nobody created: a defect of the caller
 // or of the settings, not a missing row.
@@ -151,7 +166,8 @@ type DB interface {
 	Get(ctx context.Context, table string, key Key) (Row, error)
 
 	// List returns a page of at most limit rows (1 to MaxPage) of a range in key order,
-	// from the token next on ("" for the beginning). One page is a snapshot; two are not.
+	// from the token next on ("" for the beginning). One page is a snapshot; two are not. Where the
+	// next row is damaged the error is a *DamagedError, with the token to go on behind it.
 	List(ctx context.Context, table string, r Range, limit int, next string) (Page, error)
 
 	// Write applies one to MaxBatch operations on different rows of one partition, all or
@@ -191,14 +207,18 @@ func After(prefix string) string {
 }
 
 // All yields every row of a range in key order, read page after page. An error comes without a row
-// and is the last.
+// and is the last, but for a *DamagedError, behind which it goes on.
 func All(ctx context.Context, db DB, table string, r Range) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for next, more := "", true; more; more = next != "" {
 			page, err := db.List(ctx, table, r, MaxPage, next)
 			if err != nil {
-				yield(Row{}, fmt.Errorf("list %s: %w", table, err))
-				return
+				d := (*DamagedError)(nil)
+				if !yield(Row{}, err) || !errors.As(err, &d) {
+					return
+				}
+				next = d.Next
+				continue
 			}
 			for _, row := range page.Rows {
 				if !yield(row, nil) {

@@ -125,14 +125,24 @@ func (b *backup) all(ctx context.Context) error {
 }
 
 func (b *backup) table(ctx context.Context, name string, of func(table.Row) (*line, error)) error {
+	leftOut := func(key table.Key, why string) {
+		b.report(Difference{Table: name, Key: key, What: why + "; it was left out"})
+	}
 	for row, err := range table.All(ctx, b.db.store, name, table.Range{}) {
+		if d := (*table.DamagedError)(nil); errors.As(err, &d) {
+			leftOut(d.Key, damagedRow)
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		l, err := of(row)
 		switch {
+		case errors.Is(err, table.ErrDamaged):
+			leftOut(row.Key, needsDamaged)
+			continue
 		case errors.Is(err, errUnreadable) || errors.Is(err, errNewer) || errors.Is(err, errForeign):
-			b.report(Difference{Table: name, Key: row.Key, What: err.Error() + "; it was left out"})
+			leftOut(row.Key, err.Error())
 			continue
 		case err != nil:
 			return fmt.Errorf("%s: %w", name, err)

@@ -2,7 +2,6 @@ package promptdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +24,9 @@ type Difference struct {
 	labels bool // nor its labels
 	orphan bool // votes without a prompt
 	newer  bool // written by a newer version of the application
-	weighs bool // its tally counts the votes, and does not weigh them by their times
+
+	damaged bool // the storage cannot read it
+	weighs  bool // its tally counts the votes, and does not weigh them by their times
 }
 
 // left reports whether nothing but a person can tell what is right: Reindex and anti-entropy leave
@@ -109,7 +110,7 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row, text func(prompt.ID
 // itself, and what follows from it none.
 func (db *DB) judge(ctx context.Context, author prompt.UserID, id prompt.ID) (rec *record, ok bool, err error) {
 	rec, err = db.read(ctx, author, id)
-	if errors.Is(err, errUnreadable) || rec != nil && rec.rowsVersion > RowsVersion {
+	if unreadable(err) || rec != nil && rec.rowsVersion > RowsVersion {
 		return nil, false, nil
 	}
 	return rec, err == nil, err

@@ -202,13 +202,16 @@ func (db *DB) Ready(ctx context.Context) error {
 func sweepKey(name string) table.Key { return table.Key{Partition: sweepPartition, Row: name} }
 
 // unavailable classifies an error of the storage: the caller may try again, unless it is a
-// request that can never succeed.
+// request that can never succeed, or of a damaged row.
 func unavailable(err error) error {
 	if f := (*fault.Error)(nil); errors.As(err, &f) {
 		return err
 	}
 	if errors.Is(err, table.ErrInvalid) || errors.Is(err, queue.ErrInvalid) {
 		return fault.Wrap(fault.Internal, "something went wrong here", err)
+	}
+	if errors.Is(err, table.ErrDamaged) {
+		return fault.Wrap(fault.Internal, "something that is stored is damaged; an operator sees with verify what", err)
 	}
 	return &fault.Error{Kind: fault.Unavailable, Text: "the storage does not answer at the moment; try again", RetryAfter: retryAfter, Cause: err}
 }

@@ -158,6 +158,9 @@ func (b *backup) contents(ctx context.Context, rec record, above int64) error {
 		From:      versionKey(rec.AuthorID, rec.ID, rec.Last).Row, To: versionKey(rec.AuthorID, rec.ID, above).Row,
 	}
 	for row, err := range table.All(ctx, b.db.store, b.db.t.Prompts, r) {
+		if errors.Is(err, table.ErrDamaged) { // it is left out alone
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -182,6 +185,9 @@ func (b *backup) source(ctx context.Context, rec record, v prompt.Version) (*sou
 		return nil, nil //nolint:nilnil // as documented
 	}
 	row, err := b.db.get(ctx, b.db.t.Prompts, sourceKey(rec.AuthorID, rec.ID, v.Number))
+	if errors.Is(err, table.ErrDamaged) { // it is left out alone
+		return nil, nil //nolint:nilnil // as documented
+	}
 	if err != nil || row == nil { // it went with its version
 		return nil, err
 	}
@@ -193,6 +199,9 @@ func (b *backup) source(ctx context.Context, rec record, v prompt.Version) (*sou
 func (b *backup) moves(ctx context.Context, rec record) error {
 	r := table.Prefix(promptKey(rec.AuthorID, rec.ID).Partition, movesOf(rec.ID))
 	for row, err := range table.All(ctx, b.db.store, b.db.t.Prompts, r) {
+		if errors.Is(err, table.ErrDamaged) { // it is left out alone
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,10 @@ func (db *DB) Purge(ctx context.Context) (int, error) {
 	var failed failures
 	r := table.Range{FromPartition: deletedPrefix, ToPartition: due}
 	for row, err := range table.All(ctx, db.store, db.t.DeletedIndex, r) {
+		if errors.Is(err, table.ErrDamaged) {
+			failed.record(err)
+			continue
+		}
 		if err != nil {
 			return purged, errors.Join(err, failed.join())
 		}

@@ -189,6 +189,11 @@ var (
 	errNewer      = errors.New("was written by a newer version of the application")
 )
 
+// unreadable reports whether an error is that a row cannot be read, so that others can.
+func unreadable(err error) bool {
+	return errors.Is(err, errUnreadable) || errors.Is(err, table.ErrDamaged)
+}
+
 // parseRecord reads a truth row.
 func parseRecord(row table.Row) (record, error) {
 	p := parseSummary(row)

@@ -14,9 +14,9 @@ import (
 
 // Reindex writes every index row again and removes those that should not be there, beside the truth
 // rows too. The application may be running. It returns how many prompts it went through. What it
-// leaves to a person it reports: truth rows that it cannot read or that a newer version wrote,
-// tallies, and votes on prompts that do not exist. The latter it removes where it is to remove
-// orphans.
+// leaves to a person it reports: damaged rows and what needs them, truth rows that it cannot read
+// or that a newer version wrote, tallies, and votes on prompts that do not exist. The latter it
+// removes where it is to remove orphans.
 func (db *DB) Reindex(ctx context.Context, orphans bool, report func(Difference), progress func(prompts int)) (int, error) {
 	r := reindexing{db: db, orphans: orphans, report: report, progress: progress}
 	for i, p := range db.parts(everyPrompt) {
@@ -39,7 +39,7 @@ type reindexing struct {
 	report   func(Difference)
 	progress func(prompts int)
 	prompts  int
-	unjudged bool // a truth row cannot be read, or is newer
+	unjudged bool // a row is damaged, or a truth row cannot be read, or is newer
 	failed   failures
 }
 
@@ -53,6 +53,9 @@ func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found
 		author, id, err := truthKey(row.Key)
 		if err == nil {
 			err = r.db.renew(ctx, author, id, row)
+		}
+		if errors.Is(err, table.ErrDamaged) {
+			return []Difference{{Table: r.db.t.Prompts, Key: row.Key, What: needsDamaged}}, nil
 		}
 		if errors.Is(err, errUnreadable) || errors.Is(err, errNewer) {
 			return []Difference{{Table: r.db.t.Prompts, Key: row.Key, What: err.Error(), newer: errors.Is(err, errNewer)}}, nil
@@ -78,6 +81,7 @@ func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found
 
 // settle repairs a difference, or reports it.
 func (r *reindexing) settle(ctx context.Context, d Difference) error {
+	r.unjudged = r.unjudged || d.damaged
 	switch {
 	case d.orphan && r.orphans && r.mayRemove(d):
 		_, err := r.db.purgeVotes(ctx, d.id, time.Unix(1<<40, 0))
@@ -86,7 +90,13 @@ func (r *reindexing) settle(ctx context.Context, d Difference) error {
 		r.report(d)
 		return nil
 	}
-	if err := r.db.repair(ctx, d); err != nil && !r.failed.record(err) {
+	err := r.db.repair(ctx, d)
+	if errors.Is(err, table.ErrDamaged) {
+		d.What += ", and " + needsDamaged
+		r.report(d)
+		return nil
+	}
+	if err != nil && !r.failed.record(err) {
 		return err
 	}
 	return nil

@@ -100,7 +100,7 @@ func (db *DB) slices(ctx context.Context) ([]*slice, error) {
 func (s *slice) sweep(ctx context.Context, until time.Time) error {
 	var failed failures
 	for {
-		page, err := s.db.store.List(ctx, s.table, table.Range{}, checkPage, s.next)
+		page, damaged, err := s.db.page(ctx, s.table, s.next)
 		if errors.Is(err, table.ErrInvalid) {
 			s.begin() // the place is of another kind of store
 			break
@@ -108,6 +108,9 @@ func (s *slice) sweep(ctx context.Context, until time.Time) error {
 		if err != nil {
 			failed.record(unavailable(err))
 			break
+		}
+		for _, d := range damaged {
+			failed.record(s.repair(ctx, d))
 		}
 		if !s.page(ctx, page, until, &failed) {
 			break
@@ -177,7 +180,7 @@ func (s *slice) complete(ctx context.Context, rows []table.Row, failed *failures
 		if err == nil && unnamed(row) {
 			err = s.db.nameOld(ctx, author, id)
 		}
-		if errors.Is(err, errUnreadable) || errors.Is(err, errNewer) || fault.Of(err) == fault.NotFound {
+		if unreadable(err) || errors.Is(err, errNewer) || fault.Of(err) == fault.NotFound {
 			continue // the first two are findings of the check
 		}
 		ok = failed.record(err) && ok

@@ -2,7 +2,7 @@ package promptdb
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 	"time"
 
@@ -78,24 +78,27 @@ func (db *DB) checkRows(ctx context.Context, name string, rows []table.Row, chec
 }
 
 // checkTwice checks a row, and where it differs once more as it is then: the check may have come
-// between two writes.
+// between two writes. Where it is to be compared with a damaged row, that one is the finding.
 func (db *DB) checkTwice(ctx context.Context, name string, row table.Row, check rowCheck) ([]Difference, error) {
 	ds, err := check(ctx, row)
-	if err != nil || len(ds) == 0 {
-		return nil, err
+	if err == nil && len(ds) > 0 {
+		fresh, getErr := db.get(ctx, name, row.Key)
+		if getErr != nil || fresh == nil {
+			return nil, getErr
+		}
+		ds, err = check(ctx, *fresh)
 	}
-	fresh, err := db.get(ctx, name, row.Key)
-	if err != nil || fresh == nil {
-		return nil, err
+	if errors.Is(err, table.ErrDamaged) {
+		return nil, nil
 	}
-	return check(ctx, *fresh)
+	return ds, err
 }
 
 // Verify compares every row with the truth and calls report for each that differs, in the order of
 // the rows. It reads any number of rows in constant memory, calls progress now and then with how
 // many it has checked, and returns their number. What is being changed while it looks is looked at
 // twice and left out while its projection is under way, so on a store at rest a report is a defect.
-// A truth row that it cannot read, or that a newer version wrote, is one of the reports.
+// A row that it cannot read, or that a newer version wrote, is one of the reports.
 func (db *DB) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
 	count := counter{tell: progress}
 	for _, p := range db.parts(everyPrompt) {
@@ -110,12 +113,12 @@ func (db *DB) Verify(ctx context.Context, report func(Difference), progress func
 // page. It ends at the first page with an error.
 func (db *DB) checkAll(ctx context.Context, p part, count func(rows int), do func(Difference) error) error {
 	for next := ""; ; {
-		page, err := db.store.List(ctx, p.table, table.Range{}, checkPage, next)
+		page, damaged, err := db.page(ctx, p.table, next)
 		if err != nil {
-			return fmt.Errorf("list %s: %w", p.table, err)
+			return err
 		}
 		found, failed := p.page(ctx, page.Rows, page.Next == "")
-		for _, d := range found {
+		for _, d := range append(damaged, found...) {
 			failed.record(do(d))
 		}
 		if err := failed.join(); err != nil {
@@ -127,6 +130,21 @@ func (db *DB) checkAll(ctx context.Context, p part, count func(rows int), do fun
 		}
 	}
 }
+
+// page reads a page of a table to be checked. A damaged row comes in place of a page.
+func (db *DB) page(ctx context.Context, name, next string) (table.Page, []Difference, error) {
+	page, err := db.store.List(ctx, name, table.Range{}, checkPage, next)
+	if d := (*table.DamagedError)(nil); errors.As(err, &d) {
+		return table.Page{Next: d.Next}, []Difference{{Table: name, Key: d.Key, What: damagedRow, damaged: true}}, nil
+	}
+	return page, nil, err
+}
+
+// What is said of a row that the storage cannot read, and of one whose like is needed.
+const (
+	damagedRow   = "is damaged in the storage"
+	needsDamaged = "needs a row that is damaged in the storage"
+)
 
 // A counter tells how far a command has come.
 type counter struct {

@@ -115,6 +115,7 @@ func (db *DB) open(ctx context.Context, box *ballotBox) {
 		}
 	}
 	switch {
+	case unreadable(err): // a finding itself
 	case err != nil:
 		box.err = err
 	case ok && rec == nil:
@@ -196,6 +197,9 @@ func (w *votesWalk) end(ctx context.Context) ([]Difference, error) {
 		return nil, nil
 	}
 	rows, err := w.db.header(ctx, at.ID)
+	if unreadable(err) { // a finding itself
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
