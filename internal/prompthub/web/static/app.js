@@ -9,8 +9,9 @@ function say(text) {
   setTimeout(() => { $("live").textContent = text; }, 50);
 }
 
-// draftOf names what is kept of a form that is sent to an address, for whoever is signed in.
-const draftOf = (address) => `draft ${document.querySelector(".name")?.textContent} ${address}`;
+// keyOf names what is kept of a form that is sent to an address, for whoever is signed in.
+const keyOf = (what, address) => `${what} ${document.querySelector(".name")?.textContent} ${address}`;
+const draftOf = (address) => keyOf("draft", address);
 
 const unreachable = () => (navigator.onLine ? "The server cannot be reached." : "You are offline.");
 
@@ -30,6 +31,9 @@ if (new URL(location).searchParams.has("done")) {
   history.replaceState(history.state, "", url);
 }
 $("wrong")?.focus();
+
+// What one goes back to is as old as it was. Its entry in the history has the time of that.
+if (performance.getEntriesByType("navigation")[0]?.type !== "back_forward") history.replaceState({ ...history.state, at: Date.now() }, "");
 
 // Lists
 
@@ -58,6 +62,7 @@ async function load(step) {
   results.setAttribute("aria-busy", "true");
   try {
     await step(mine.signal);
+    recall();
     $("failed").hidden = true;
   } catch (cause) {
     if (mine.signal.aborted) return;
@@ -74,7 +79,7 @@ function show(address, how, focus) {
   return load(async (signal) => {
     const results = await fetchPart(address, "results", signal);
     $("results").replaceWith(results);
-    if (how) history[how](null, "", address);
+    if (how) history[how]({ at: Date.now() }, "", address);
     say(results.dataset.say);
     if (focus) refocus(results, focus);
   });
@@ -90,7 +95,7 @@ function refocus(results, name) {
 function more(link) {
   return load(async (signal) => {
     const next = await append(link, signal);
-    history.replaceState({ pages: (history.state?.pages ?? 1) + 1 }, "");
+    history.replaceState({ ...history.state, pages: (history.state?.pages ?? 1) + 1 }, "");
     say(next.dataset.say);
     (next.items[0]?.querySelector("h2 a") ?? document.querySelector("#results .next a"))?.focus({ preventScroll: true });
   });
@@ -209,7 +214,7 @@ const after = (t, value) => ({
 async function send(form, value) {
   let answer;
   try {
-    answer = await fetch(form.action, { method: "POST", body: new URLSearchParams({ value }), headers: { Accept: "application/json" } });
+    answer = await fetch(form.action, { method: "POST", body: new URLSearchParams({ value }), headers: { Accept: "application/json" }, keepalive: true });
   } catch {
     throw new Error(unreachable());
   }
@@ -218,6 +223,24 @@ async function send(form, value) {
   return body;
 }
 
+// cast shows a vote and keeps it for the lists that one goes back to.
+function cast(form, tally) {
+  paint(form, tally);
+  try {
+    sessionStorage.setItem(keyOf("vote", form.action), JSON.stringify({ ...tally, at: Date.now() }));
+  } catch { /* then those show it when they are loaded anew */ }
+}
+
+// recall shows the votes that were cast since the page was loaded first.
+function recall() {
+  for (const form of document.querySelectorAll("form.ballot")) {
+    const tally = JSON.parse(sessionStorage.getItem(keyOf("vote", form.action)));
+    if (tally?.at > history.state?.at) paint(form, tally);
+  }
+}
+recall();
+addEventListener("pageshow", (e) => { if (e.persisted) recall(); });
+
 const votes = new WeakMap(); // by form: what the server is known to have, and the votes on their way
 
 // vote shows a vote at once and sends it behind the ones before it. Where the server did not take it, what the
@@ -225,7 +248,7 @@ const votes = new WeakMap(); // by form: what the server is known to have, and t
 function vote(form, value) {
   const state = votes.get(form) ?? { sure: painted(form), last: Promise.resolve(), open: 0 };
   votes.set(form, state);
-  paint(form, after(painted(form), value));
+  cast(form, after(painted(form), value));
   state.open++;
   state.last = state.last.then(async () => {
     try {
@@ -234,7 +257,7 @@ function vote(form, value) {
     } catch (cause) {
       toast(`Your vote was not counted. ${cause.message}`);
     }
-    if (--state.open === 0) paint(form, state.sure);
+    if (--state.open === 0) cast(form, state.sure);
   });
 }
 
@@ -319,7 +342,7 @@ document.addEventListener("click", (e) => {
     if (other === link) other.setAttribute("aria-current", "true");
     $(other.dataset.view).hidden = other !== link;
   }
-  history.replaceState(null, "", link.href);
+  history.replaceState(history.state, "", link.href);
 });
 
 const blanks = new Map(); // what stands for a variable without a value, by the mark around it
