@@ -149,12 +149,14 @@ func browse(p *tab) {
 // comeBack goes from a list to a prompt, votes there, and comes back to a list that knows it.
 func comeBack(p *tab) {
 	p.T.Helper()
-	p.goTo("/app").ready(".card")
-	was := eval[int](p, "+document.querySelector('.ballot').dataset.likes")
-	p.click(".card h2 a").click(".ballot [data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
+	p.goTo("/app").click(".next a").sees("document.querySelectorAll('.card').length === 40")
+	const ballot = ".cards > li:nth-child(35) .ballot"
+	was := eval[int](p, "+document.querySelector('"+ballot+"').dataset.likes")
+	p.click(".cards > li:nth-child(35) h2 a").click(".head .ballot [data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
 	eval[bool](p, "history.back(), true")
-	p.sees(fmt.Sprintf("document.querySelector('.card .ballot [aria-pressed=true]') && +document.querySelector('.ballot').dataset.likes === %d", was+1))
-	p.click(".ballot [data-vote=like]").sees("document.getElementById('live').textContent === 'Vote taken back'")
+	p.sees(fmt.Sprintf("(b => b?.querySelector('[aria-pressed=true]') && +b.dataset.likes === %d)(document.querySelector('%s'))", was+1, ballot))
+	p.sees(fmt.Sprintf("(r => r.top > 0 && r.bottom < innerHeight)(document.querySelector('%s').getBoundingClientRect())", ballot))
+	p.click(ballot + " [data-vote=like]").sees("document.getElementById('live').textContent === 'Vote taken back'")
 }
 
 const letter = "# Dear {{name}}\n\nThank you for **${gift:the socks}**.\n\n<rules>\nBe kind.\n</rules>\n"

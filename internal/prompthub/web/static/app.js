@@ -118,13 +118,26 @@ async function append(link, signal) {
   return next;
 }
 
-// again shows as many pages of the list as were shown when somebody left it or loaded it anew.
-function again(pages) {
+// again shows as many pages of the list as were shown when somebody left it or loaded it anew, and
+// the place in them, to which the browser finds no way before they are there.
+function again({ pages, y }) {
+  let left = Math.min(pages, 20);
   return load(async (signal) => {
-    for (let link; --pages > 0 && (link = document.querySelector("#results .next a"));) await append(link, signal);
+    for (let link; --left > 0 && (link = document.querySelector("#results .next a"));) await append(link, signal);
+    if (y) scrollTo(0, y);
   });
 }
-if ($("results") && history.state?.pages > 1) again(Math.min(history.state.pages, 20));
+if ($("results") && history.state?.pages > 1) again(history.state);
+
+function keepPlace() {
+  if (history.state?.pages > 1) history.replaceState({ ...history.state, y: scrollY }, "");
+}
+let resting;
+addEventListener("scroll", () => {
+  clearTimeout(resting);
+  resting = setTimeout(keepPlace, 200); // browsers allow few changes of the history
+}, { passive: true });
+document.addEventListener("click", keepPlace, true);
 
 // panel shows all tags beside the list, and hides them again.
 function panel(link) {
@@ -184,8 +197,8 @@ if ($("search")) {
 addEventListener("popstate", () => {
   if (!$("results")) return;
   if ($("q")) $("q").value = new URL(location).searchParams.get("q") ?? "";
-  const pages = history.state?.pages;
-  show(location.href, null).then(() => pages > 1 && again(Math.min(pages, 20)));
+  const { state } = history;
+  show(location.href, null).then(() => state?.pages > 1 && again(state));
 });
 
 // Votes
