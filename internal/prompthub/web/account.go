@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
@@ -91,7 +93,7 @@ func (s *web) searchAuthor(r *request, v view) ([]prompt.Tag, prompthub.Page, er
 // A profilePage is the form of what others see of the caller.
 type profilePage struct {
 	prompt.Profile
-	Address string // of the page that others see
+	Address string // of the page that others see, "" while there is none
 	Chosen  bool   // whether there is a handle, which stays
 	EraseAt time.Time
 	Wrong   string
@@ -118,8 +120,19 @@ func (s *web) showProfile(r *request, status int, u prompthub.User, wrong error)
 			p.Errors[f.Name] = sentence(f.Message)
 		}
 	}
-	var err error
-	if p.EraseAt, err = s.Service.ErasedAt(r.Context(), r.who); err != nil {
+	g, ctx := errgroup.WithContext(r.Context())
+	g.Go(func() error {
+		_, err := s.Service.OwnerID(ctx, r.who, prompt.AuthorKey(prompthub.IDOf(r.who)))
+		if fault.Of(err) == fault.NotFound { // he has saved nothing yet
+			p.Address, err = "", nil
+		}
+		return err
+	})
+	g.Go(func() (err error) {
+		p.EraseAt, err = s.Service.ErasedAt(ctx, r.who)
+		return err
+	})
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	return s.render(r, status, "profile", "Your profile", p)

@@ -41,6 +41,13 @@ func TestProfileAndAuthor(t *testing.T) {
 	for _, path := range []string{"/app/u/nosuch", "/app/u/Ann", "/app/u/a_x", "/app/u/%2e%2e", "/app/u/" + strings.Repeat("x", 300)} {
 		require.Contains(t, []int{301, 307, 404}, bob.get(path).status, path)
 	}
+	zoe, hers := w.as("Zoe"), "/app/u/"+prompt.AuthorKey("Zoe")
+	zoe.get(hers).is(404)
+	zoe.get("/app/me").is(200).has("once there is something saved here").lacks(hers)
+	zoe.post("/app/me", "name", "Zoe").to("/app/me")
+	zoe.get("/app/me").is(200).has(`href="` + hers + `"`)
+	zoe.get(hers).is(200)
+
 	bob.get(key + "?cursor=damaged").is(400).has("does not belong")
 	w.nobody().get(key).is(401).lacks("Shared")
 	w.nobody().get("/app/me").is(401)
