@@ -235,10 +235,15 @@ func (s *web) setVisibility(r *request) error {
 		return err
 	}
 	to := prompt.Visibility(r.PostForm.Get("to"))
-	if _, err := s.Service.Patch(r.Context(), r.who, id, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &to}); err != nil {
+	v, err := s.Service.Patch(r.Context(), r.who, id, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &to})
+	if err != nil {
 		return err
 	}
-	goOn(r, addressOf(id)+"?done="+string(to))
+	done := string(to)
+	if to == prompt.Public && v.Hidden() {
+		done = "still-hidden"
+	}
+	goOn(r, addressOf(id)+"?done="+done)
 	return nil
 }
 
