@@ -36,7 +36,7 @@ func TestForkOfWhatIncludes(t *testing.T) {
 		next := one(t, someTexts, "next") + include + "!"
 		_, err = m.s.Patch(ctx, author, there.ID, prompthub.Match{Any: true}, prompthub.Patch{Text: &next})
 		require.NoError(t, err)
-		theirs, err = m.s.MergeUpstream(ctx, reader, theirs.ID, "")
+		theirs, _, err = m.s.MergeUpstream(ctx, reader, theirs.ID, "")
 		require.NoError(t, err)
 		require.Equal(t, next[:len(next)-len(include)-1]+part+"!", theirs.Text)
 		require.EqualValues(t, 2, theirs.Origin.Version)

@@ -265,7 +265,7 @@ func (m *machine) restoreVersion(t *rapid.T) {
 	p := m.living()
 	n := rapid.Int64Range(1, p.last+1).Draw(t, "version")
 	text, exists := p.versions[n]
-	_, err := m.s.RestoreVersion(context.Background(), author, p.id, n)
+	_, _, err := m.s.RestoreVersion(context.Background(), author, p.id, n)
 	if m.answers(when(!exists, fault.NotFound), err) {
 		m.holds(p, text)
 	}
@@ -340,7 +340,7 @@ func (m *machine) merge(t *rapid.T) {
 		require.NoError(t, err)
 		m.holds(up, text)
 	}
-	_, err := m.s.MergeUpstream(context.Background(), author, p.id, prompthub.Theirs)
+	_, _, err := m.s.MergeUpstream(context.Background(), author, p.id, prompthub.Theirs)
 	if m.answers(when(up == nil, fault.Conflict), err) {
 		m.holds(p, up.versions[up.current])
 		p.origin.Version = up.current

@@ -56,17 +56,20 @@ func (s *Service) Compare(ctx context.Context, who auth.User, id prompt.ID, a, b
 	return s.db.Contents(ctx, IDOf(who), id, a, b)
 }
 
-// RestoreVersion makes a new version with the content of an old one.
-func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) (View, error) {
+// RestoreVersion makes a new version with the content of an old one, unless the prompt has it now.
+func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) (v View, made bool, err error) {
 	old, err := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Number: n})
 	if err != nil {
-		return View{}, err
+		return View{}, false, err
 	}
-	return s.edit(ctx, who, id, Match{Any: true}, func(d prompt.Draft) (prompt.Draft, error) {
-		d = d.With(old.Of.Content)
-		d.Message = fmt.Sprintf("Restores version %d", n)
-		return d, nil
+	var before int64
+	v, err = s.revise(ctx, who, id, Match{Any: true}, func(p prompt.Prompt) (prompt.Prompt, error) {
+		before = p.Version
+		p.Draft = p.With(old.Of.Content)
+		p.Message = fmt.Sprintf("Restores version %d", n)
+		return p, nil
 	})
+	return v, v.Version != before, err
 }
 
 // DeleteVersion removes a version and takes its labels away. Its number is used for good.

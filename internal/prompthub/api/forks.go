@@ -115,7 +115,7 @@ func (a *api) mergeUpstream(ctx context.Context, c call, in *mergeInput) (*promp
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.MergeUpstream(ctx, c.User, id, prompthub.Side(in.Take))
+	v, _, err := a.Service.MergeUpstream(ctx, c.User, id, prompthub.Side(in.Take))
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func (a *api) restoreVersion(ctx context.Context, c call, in *AVersion) (*prompt
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.RestoreVersion(ctx, c.User, id, in.Version)
+	v, _, err := a.Service.RestoreVersion(ctx, c.User, id, in.Version)
 	if err != nil {
 		return nil, err
 	}

@@ -104,13 +104,13 @@ func (s *web) merge(r *request) error {
 	if take != "" && take != prompthub.Mine && take != prompthub.Theirs {
 		return fault.New(fault.Invalid, "choose mine or theirs")
 	}
-	_, err = s.Service.MergeUpstream(r.Context(), r.who, id, take)
+	_, made, err := s.Service.MergeUpstream(r.Context(), r.who, id, take)
 	if fault.Of(err) == fault.Conflict {
 		return s.showUpstream(r, http.StatusConflict, err)
 	}
 	if err != nil {
 		return err
 	}
-	goOn(r, addressOf(id)+"?done=merged")
+	goOn(r, addressOf(id)+"?done="+newVersion(made, "merged"))
 	return nil
 }

@@ -26,6 +26,7 @@ func TestForkAndMerge(t *testing.T) {
 	bob.edit(fork, "First.\nSecond.\nThird?", "private")
 	bob.post(fork + "/upstream").to(fork + "?done=merged")
 	bob.get(fork).has("First!\nSecond.\nThird?", "Forked from version 2").lacks("Changed upstream")
+	bob.get(bob.post(fork+"/upstream").to(fork+"?done=same")).has("no new version was needed", ">Version 3<")
 
 	ann.edit(page, "First!\nSecond.\nThe third.", "public")
 	bob.post(fork+"/upstream").is(409).has("Both changed the same", "line 3: yours is", "Keep mine", "Take theirs")

@@ -81,6 +81,7 @@ var done = map[string]string{
 	"still-hidden": "The prompt is public now, but a moderator has hidden it: only you see it until it is shown again.",
 	"hidden":       "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.", "tags": "The tags are saved.",
 	"version":         "The prompt has the content of that version now, in a new one.",
+	"same":            "The content of the prompt stays as it is: no new version was needed.",
 	"version-deleted": "The version is deleted.", "label": "The label is changed.",
 	"forked": "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",
 	"erase": "Your account will be erased in 30 days. Until then nothing changes.", "keep": "Your account stays.",

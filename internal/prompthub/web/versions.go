@@ -144,11 +144,20 @@ func (s *web) restoreVersion(r *request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.RestoreVersion(r.Context(), r.who, id, n); err != nil {
+	_, made, err := s.Service.RestoreVersion(r.Context(), r.who, id, n)
+	if err != nil {
 		return err
 	}
-	goOn(r, addressOf(id)+"?done=version")
+	goOn(r, addressOf(id)+"?done="+newVersion(made, "version"))
 	return nil
+}
+
+// newVersion returns the word for what made a new version, or for what did not need to.
+func newVersion(made bool, done string) string {
+	if made {
+		return done
+	}
+	return "same"
 }
 
 func (s *web) deleteVersion(r *request) error {

@@ -59,6 +59,9 @@ func TestVersions(t *testing.T) {
 	})
 	t.Run("restore and delete", func(*testing.T) {
 		ann.get(ann.post(page+"/versions/2/restore").to(page+"?done=version")).has("<em>two</em>", ">Version 4</a>", "The prompt has the content of that version now")
+		for _, same := range []string{"2", "4"} {
+			ann.get(ann.post(page+"/versions/"+same+"/restore").to(page+"?done=same")).has(">Version 4</a>", "no new version was needed")
+		}
 		ann.get(page + "/versions/4").has("Restores version 2")
 		ann.post(page + "/versions/1/delete").to(page + "/versions?done=version-deleted")
 		ann.get(page + "/versions/1").is(404)
