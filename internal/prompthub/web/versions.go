@@ -218,7 +218,9 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 			return err
 		}
 		p.On, p.Moves = v.Labels[p.Label], h.Items
-		p.Undo = p.Mine && slices.ContainsFunc(h.Items, func(m prompt.Move) bool { return m.Undone.At.IsZero() })
+		// What is left to undo may lie behind the newest steps; to look for it would cost as much as
+		// undoing it.
+		p.Undo = p.Mine && (h.Next != "" || slices.ContainsFunc(h.Items, func(m prompt.Move) bool { return m.Undone.At.IsZero() }))
 		if h.Next != "" {
 			p.More = address(p.Address+"/labels", url.Values{"label": {p.Label}, "cursor": {h.Next}})
 		}
@@ -266,7 +268,11 @@ func (s *web) undoLabel(r *request) error {
 		return err
 	}
 	label := r.PostForm.Get("label")
-	return s.labelled(r, id, label, s.Service.UndoLabel(r.Context(), r.who, id, label))
+	err = s.Service.UndoLabel(r.Context(), r.who, id, label)
+	if fault.Of(err) == fault.Conflict {
+		return s.showLabels(r, http.StatusConflict, labelsPage{Address: addressOf(id), Label: label, Wrong: reason(err)})
+	}
+	return s.labelled(r, id, label, err)
 }
 
 // labelled answers a change of a label: the browser is to open what became of it.

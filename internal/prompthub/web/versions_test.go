@@ -118,6 +118,17 @@ func TestLabels(t *testing.T) {
 	label("", "label", "x", "version", "7").is(404)
 	label("/remove", "label", "nosuch").is(404)
 	label("/undo", "label", "nosuch").is(409)
+	for i := range 45 {
+		label("", "label", "moved", "version", strconv.Itoa(i%2+1)).to(page)
+	}
+	for range 22 {
+		label("/undo", "label", "moved").to(page)
+	}
+	ann.get(page + "/labels?label=moved").has("Undo the last step")
+	for range 23 {
+		label("/undo", "label", "moved").to(page)
+	}
+	label("/undo", "label", "moved").is(409).has("There is nothing left to undo.", "What became of", "Earlier steps")
 	ann.get(page + "/labels?label=nosuch").is(200).has("Nothing yet.")
 	ann.get(page + "/labels?label=x&cursor=damaged").is(400)
 }
