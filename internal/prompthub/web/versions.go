@@ -241,7 +241,7 @@ func (s *web) setLabel(r *request) error {
 	} else {
 		err = s.Service.SetLabel(r.Context(), r.who, id, label, n)
 	}
-	if fault.Of(err) == fault.Invalid {
+	if kind := fault.Of(err); kind == fault.Invalid || kind == fault.NotFound { // the version, if not the prompt
 		wrong, fields := describe(err)
 		if len(fields) > 0 {
 			wrong = "a label " + fields[0].Message

@@ -115,7 +115,9 @@ func TestLabels(t *testing.T) {
 	label("", "label", "Not a label", "version", "1").is(422).has("A label must be 1 to 36", `value="Not a label"`)
 	label("", "label", "latest", "version", "1").is(422)
 	label("", "label", "x", "version", "many").is(422).has("Name the version by its number.")
-	label("", "label", "x", "version", "7").is(404)
+	label("", "label", "x", "version", "7").is(422).has("The prompt has no such version.", `value="x"`, `value="7"`)
+	bob.post(page+"/labels", "label", "x", "version", "7").is(403)
+	ann.post(page[:len(page)-1]+"/labels", "label", "x", "version", "1").is(404).lacks(">Set<")
 	label("/remove", "label", "nosuch").is(404)
 	label("/undo", "label", "nosuch").is(409)
 	for i := range 45 {
