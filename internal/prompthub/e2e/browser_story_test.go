@@ -217,7 +217,7 @@ func keepIt(p *tab) {
 	p.click("#favorite button").sees("document.querySelector('#favorite [aria-pressed=true]')")
 	p.goTo("/app/favorites").sees(fmt.Sprintf("document.querySelector('.card h2 a').pathname === %q", page)).shot("favorites").click(".card h2 a")
 	p.click("#favorite [aria-pressed=true]").sees("document.querySelector('#favorite [aria-pressed=false]')")
-	p.goTo("/app/favorites").reads("You have no favorites yet").goTo(page)
+	p.goTo("/app/favorites").reads("There is no favorite of yours to show").goTo(page)
 	p.click("#share summary").sees(fmt.Sprintf("document.querySelector('#link').textContent === %q", p.Base+page)).shot("shared")
 	if p.V.Script {
 		eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")

@@ -217,9 +217,11 @@ func (s *web) findMine(r *request, v view, q prompthub.MineQuery) (prompthub.Pag
 // myVotes shows what the caller voted on.
 func (s *web) myVotes(r *request) error {
 	v := viewOf(r, "value", "cursor")
-	l := listing{view: v, Empty: "You have not voted yet.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	l := listing{view: v, Instead: choice{Name: "Browse prompts", Link: Prefix}}
 	l.Choices = v.choices("value", [2]string{"", "All"}, [2]string{"like", "Liked"}, [2]string{"dislike", "Disliked"})
 	value, _ := prompt.ParseVote(v.get("value")) // anything else is all
+	did := map[prompt.Vote]string{prompt.None: "voted on", prompt.Like: "liked", prompt.Dislike: "disliked"}[value]
+	l.Empty = "There is no prompt to show that you " + did + ". Those that are private now are left out."
 	p, err := s.Service.MyVotes(r.Context(), r.who, value, perPage, v.get("cursor"))
 	return s.listFound(r, "votes", "My votes", &l, p, err)
 }
@@ -227,7 +229,7 @@ func (s *web) myVotes(r *request) error {
 // favorites shows what the caller keeps.
 func (s *web) favorites(r *request) error {
 	v := viewOf(r, "cursor")
-	l := listing{view: v, Empty: "You have no favorites yet. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	l := listing{view: v, Empty: "There is no favorite of yours to show. Those that are private now are left out. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
 	p, err := s.Service.Favorites(r.Context(), r.who, perPage, v.get("cursor"))
 	return s.listFound(r, "favorites", "Favorites", &l, p, err)
 }
