@@ -132,6 +132,9 @@ type importPage struct {
 	Report *transfer.Report
 	Items  []importItem
 	Counts []counted // with those of the requests before
+	Before []string  // what requests before rejected
+	Untold int       // how much of that no form had room for
+	Told   string    // what was rejected, for the next request
 	Looked bool      // nothing was done yet
 	File   string
 	Kept   string // the file, for the next request
@@ -159,6 +162,37 @@ func counts(r *request, items []transfer.Item) []counted {
 		}
 	}
 	return all
+}
+
+// maxTold is how many bytes of what was rejected a form passes on.
+const maxTold = 32 << 10
+
+// tell takes over what requests before rejected, which the form says, and passes it on with what is
+// rejected now. The script keeps the rows themselves.
+func (p *importPage) tell(r *request) {
+	if told := lf(r.PostForm.Get("told")); told != "" {
+		p.Before = strings.Split(told[:min(len(told), maxTold)], "\n")
+	}
+	rejected, _ := strconv.Atoi(r.PostForm.Get(string(transfer.Rejected)))
+	p.Untold = max(rejected-len(p.Before), 0)
+	all := slices.Clone(p.Before)
+	for _, item := range p.Report.Items {
+		if item.Outcome == transfer.Rejected {
+			words := strings.Join([]string{item.Place, cmp.Or(item.Title, item.Name), item.Reason}, " · ")
+			all = append(all, strings.Join(strings.Fields(words), " "))
+		}
+	}
+	p.Told = strings.Join(all, "\n")
+	if len(p.Told) > maxTold {
+		p.Told = p.Told[:max(strings.LastIndexByte(p.Told[:maxTold], '\n'), 0)]
+	}
+}
+
+// May reports whether there may be something to import in a file that was looked at.
+func (p *importPage) May() bool {
+	return p.Report.More || slices.ContainsFunc(p.Report.Items, func(i transfer.Item) bool {
+		return i.Outcome == transfer.Created || i.Outcome == transfer.Updated
+	})
 }
 
 // An importItem is an entry of a file, and what its file alone has.
@@ -222,7 +256,10 @@ func (s *web) importFile(r *request) error {
 		return err
 	}
 	p.Items, p.Counts = importItems(p.Report.Items), counts(r, p.Report.Items)
-	if p.Looked || p.Report.More {
+	if !p.Looked {
+		p.tell(r)
+	}
+	if p.Report.More || p.Looked && p.May() {
 		p.Kept = base64.StdEncoding.EncodeToString(file)
 	}
 	r.w.Header().Set("Cache-Control", "no-store")

@@ -90,6 +90,42 @@ func TestImportInParts(t *testing.T) {
 	ann.upload("/app/import", "", "", fields(first)...).is(200).has("70 created. 1 rejected. 71 of 71 entries.").lacks("Go on")
 }
 
+// TestImportOfMany: what is looked at is said to be that, and the report of the last part names
+// what the others rejected, to those whose browser runs no script.
+func TestImportOfMany(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	file := "act,prompt\n"
+	for i := range 240 {
+		title := fmt.Sprintf("Title %d", i)
+		if i%60 == 0 {
+			title = ""
+		}
+		file += fmt.Sprintf("%s,Text %d\n", title, i)
+	}
+	s := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).
+		has("Of 240 entries the first 200 were looked at: 196 created. 4 rejected.", "All 240 entries, also those that were not looked at")
+	for part := 0; strings.Contains(s.body, `name="kept"`); part++ {
+		require.Less(t, part, 10)
+		pairs := []string{"do", "import"}
+		for _, name := range []string{"name", "kept", "from", "created", "rejected", "told"} {
+			if strings.Contains(s.body, `name="`+name+`"`) {
+				pairs = append(pairs, name, s.find(`(?s)name="`+name+`" value="([^"]*)"`))
+			}
+		}
+		s = ann.upload("/app/import", "", "", pairs...).is(200)
+	}
+	s.has("236 created. 4 rejected. 240 of 240 entries.", "Rejected before")
+	require.Equal(t, 4, strings.Count(s.body, "give the prompt a title"), "each is told once")
+
+	nothing := ann.upload("/app/import", "x.csv", "act,prompt\n,text\n", "do", "look").is(200).has("1 rejected.", "There is nothing in it to import.").lacks(`value="import"`)
+	require.NotContains(t, nothing.body, `name="kept"`)
+	many := strings.Repeat(strings.Repeat("x", 99)+"\n", 1000)
+	long := ann.upload("/app/import", "x.csv", "act,prompt\n,text\n", "do", "import", "rejected", "2000", "told", many).is(200).has("And 1672 more.")
+	require.Less(t, len(long.body), 100<<10)
+}
+
 // TestExportPage: a prompt has a file of each format, for those who may see it, and who chooses one
 // is told what it cannot hold.
 func TestExportPage(t *testing.T) {
