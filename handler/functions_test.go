@@ -106,14 +106,15 @@ func documented(t *testing.T) []string {
 	return all
 }
 
-// wholeRoutes are the routes for everything below: of the pages, and of the address without a path,
-// which leads to them; of assistants, and of what stands in for other services, whose other methods
-// the program refuses itself.
+// wholeRoutes are the routes for everything below: of the pages, of what they tell crawlers, and of
+// the address without a path, which leads to them; of assistants, and of what stands in for other
+// services, whose other methods the program refuses itself.
 var wholeRoutes = map[string][]string{
 	strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}":  {"get", "head", "post", "patch", "delete"},
 	strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}": {"get", "head", "post", "patch", "delete"},
 	strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}":       {"get", "head", "post", "delete"},
 	strings.TrimPrefix(web.Prefix, "/") + "/{*path}":       {"get", "head", "post"},
+	strings.TrimPrefix(web.Robots, "/"):                    {"get", "head"},
 	"{ignored:maxlength(0)?}":                              {"get", "head"},
 	".well-known/{*path}":                                  {"get", "head"}, "u/{handle}/.well-known/{*path}": {"get", "head"}, "t/{tag}/.well-known/{*path}": {"get", "head"},
 }

@@ -162,7 +162,7 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
 	"GET /app/sitemap.xml": {10 * 12, 10 * 5200, 1 << 10, 64 << 10}, // ten pages of a list
-	"GET /app/feed.atom":   aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
+	"GET /robots.txt":      nothing, "GET /app/feed.atom": aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
 	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
 	// with all that was sent, where it is wrong
 	"GET /app/me": aUser, "POST /app/me": {8, 8, 512, 4 << 10},
@@ -457,7 +457,7 @@ func (s *search) forge(t *rapid.T, route string) url.Values {
 // request draws a request of a route.
 func (s *search) request(t *rapid.T, route string) *http.Request {
 	method, path, _ := strings.Cut(route, " ")
-	isPage, isMessage := strings.HasPrefix(path, web.Prefix), slices.Contains(s.messages, route)
+	isPage, isMessage := strings.HasPrefix(path, web.Prefix) || path == web.Robots, slices.Contains(s.messages, route)
 	isNamed := strings.HasPrefix(path, langfuse.Prefix) || strings.HasPrefix(path, langsmith.Prefix+"/")
 	// Half of the requests mean something in all their parts, and have hostile values only where
 	// any will do; in the others each part is drawn by itself.

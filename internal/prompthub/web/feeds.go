@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -16,6 +17,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
+const siteMapPath = Prefix + "/sitemap.xml"
+
 // The names of feeds, under the pages whose newest prompts they have.
 const (
 	atomFile = "/feed.atom"
@@ -23,7 +26,8 @@ const (
 )
 
 func (s *web) feeds() {
-	s.handle("GET "+Prefix+"/sitemap.xml", anyone, s.siteMap)
+	s.handle("GET "+siteMapPath, anyone, s.siteMap)
+	s.handle("GET "+Robots, anyone, s.robots)
 	for file, write := range map[string]func(*request, feed) error{atomFile: writeAtom, jsonFile: writeJSONFeed} {
 		s.handle("GET "+Prefix+file, reader, func(r *request) error {
 			f, err := s.newestFeed(r)
@@ -48,10 +52,24 @@ const (
 	sitePage = 100
 )
 
+func errNoSite() error {
+	return fault.New(fault.NotFound, "there is no site map here: prompts are read by those alone who sign in (PUBLIC_READ is off)")
+}
+
+// robots tells search engines where the site map is, where there is one.
+func (s *web) robots(r *request) error {
+	if !s.PublicRead {
+		return errNoSite()
+	}
+	r.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err := fmt.Fprintf(r.w, "User-agent: *\nAllow: /\n\nSitemap: %s%s\n", httpjson.Origin(r.Request, s.Public), siteMapPath)
+	return err
+}
+
 // siteMap lists the newest public prompts for search engines, where everyone may read them.
 func (s *web) siteMap(r *request) error {
 	if !s.PublicRead {
-		return fault.New(fault.NotFound, "there is no site map here: prompts are read by those alone who sign in (PUBLIC_READ is off)")
+		return errNoSite()
 	}
 	type location struct {
 		URL     string `xml:"loc"`

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -88,5 +90,12 @@ func TestSiteMap(t *testing.T) {
 	require.NoError(t, xml.Unmarshal([]byte(s.body), new(struct {
 		XMLName xml.Name `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
 	})))
-	newWorld(t).as("Ann").get("/app/sitemap.xml").is(404).has("PUBLIC_READ is off")
+	robots := w.nobody().get(web.Robots).is(200).has("Sitemap: http://localhost:7071/app/sitemap.xml\n")
+	require.Equal(t, "text/plain; charset=utf-8", robots.header.Get("Content-Type"))
+	beside := httptest.NewRecorder()
+	web.Beside(http.NotFoundHandler(), w.pages).ServeHTTP(beside, httptest.NewRequest(http.MethodGet, "http://localhost:7071"+web.Robots, nil))
+	require.Equal(t, http.StatusOK, beside.Code, "it is a page")
+	for _, path := range []string{"/app/sitemap.xml", web.Robots} {
+		newWorld(t).as("Ann").get(path).is(404).has("PUBLIC_READ is off")
+	}
 }

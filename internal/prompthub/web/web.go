@@ -32,6 +32,9 @@ import (
 // Prefix is the path that all pages begin with.
 const Prefix = "/app"
 
+// Robots is the path where crawlers look for what tells them of the site map.
+const Robots = "/robots.txt"
+
 const (
 	maxForm = 64 << 10 // bytes of a form without a text
 	perUnit = 9        // bytes that a form takes to encode a character of a text
@@ -82,10 +85,12 @@ type web struct {
 }
 
 // serves reports whether a path belongs to the pages.
-func serves(path string) bool { return path == Prefix || strings.HasPrefix(path, Prefix+"/") }
+func serves(path string) bool {
+	return path == Prefix || strings.HasPrefix(path, Prefix+"/") || path == Robots
+}
 
-// Beside gives pages the requests under Prefix, and all others to api, which takes paths as they
-// are.
+// Beside gives pages the requests under Prefix and of Robots, and all others to api, which takes
+// paths as they are.
 func Beside(api, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if serves(r.URL.Path) {
@@ -99,7 +104,7 @@ func Beside(api, pages http.Handler) http.Handler {
 // Patterns returns the routes of all pages, as a ServeMux knows them.
 func Patterns() []string { return build(Config{SignIn: Dev}).patterns }
 
-// New returns a handler for everything under Prefix.
+// New returns a handler for everything under Prefix, and for Robots.
 func New(c Config) http.Handler {
 	s := build(c)
 	same := http.NewCrossOriginProtection()
