@@ -186,6 +186,14 @@ func (p *Tab) VisitAddress(address string) *Tab {
 	return p.Sees("!window.left && document.readyState === 'complete'")
 }
 
+// Back goes back to the page before.
+func (p *Tab) Back() {
+	p.T.Helper()
+	ctx, cancel := context.WithTimeout(p.Context, Patience)
+	defer cancel()
+	require.NoError(p.T, chromedp.Do(ctx, chromedp.NavigateBack()))
+}
+
 // Eval returns what an expression is on the page.
 func Eval[T any](p *Tab, expression string) T {
 	p.T.Helper()

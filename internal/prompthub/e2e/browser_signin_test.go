@@ -31,7 +31,7 @@ func TestBrowserSignIn(t *testing.T) {
 		Redirects: []string{a.url() + "/app/signin/callback"}, Logouts: []string{a.url() + "/app"},
 		TokenSeconds: 1, // so that sessions are renewed while the test looks
 	})
-	a.vars = append(oidcSettings(provider.Issuer, a.url()), "OIDC_SCOPES=openid,profile,groups", "OIDC_ADMIN=groups="+authtest.AdminGroup)
+	a.vars = append(oidcSettings(provider.Issuer, a.url()), "OIDC_SCOPES=openid,profile,groups", "OIDC_ADMIN=groups="+authtest.AdminGroup, "PUBLIC_READ=true")
 	a.start(t)
 	for _, v := range []browsertest.Variant{variants[0], variants[3]} {
 		t.Run(v.Name, func(t *testing.T) {
@@ -76,6 +76,9 @@ func signedIn(p *tab, provider *authtest.Provider) {
 	p.click(".who form button").reads("You are signed out here.")
 	p.click("main a[href*='/session/end']").sees("location.origin == '" + provider.Issuer + "'").click("button[name=logout]")
 	p.sees("location.pathname == '/app'").reads("Sign in")
+	if p.V.Script {
+		p.write("#q", "signed").sees("document.querySelector('[data-back]').search === '?back=%2Fapp%3Fq%3Dsigned'")
+	}
 
 	// Who is no user of the provider any more is none here.
 	p.goTo("/app/mine").throughProvider("ann").reads("Ann")

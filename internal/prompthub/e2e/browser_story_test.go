@@ -125,6 +125,7 @@ func browse(p *tab) {
 	}
 	p.goTo("/app").click(".bar .tags .tag").sees("document.querySelector('.tag.on') && new URL(location).searchParams.get('tag')")
 	tag := eval[string](p, "new URL(location).searchParams.get('tag')")
+	p.sees(fmt.Sprintf("document.querySelector('link[rel=alternate]').getAttribute('href') === '/app/feed.atom?tag=%s'", tag))
 	p.sees(fmt.Sprintf("[...document.querySelectorAll('.card')].every(c => [...c.querySelectorAll('.tag')].some(a => new URL(a).searchParams.get('tag') === %q))", tag))
 	p.click(".choices a:nth-child(2)").sees("new URL(location).searchParams.get('sort') === 'most-liked' && document.querySelector('.choices a:nth-child(2)[aria-current]')")
 	require.Equal(p.T, tag, eval[string](p, "new URL(location).searchParams.get('tag')"), "the address keeps the rest")
@@ -153,7 +154,7 @@ func comeBack(p *tab) {
 	const ballot = ".cards > li:nth-child(35) .ballot"
 	was := eval[int](p, "+document.querySelector('"+ballot+"').dataset.likes")
 	p.click(".cards > li:nth-child(35) h2 a").click(".head .ballot [data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
-	eval[bool](p, "history.back(), true")
+	p.Back()
 	p.sees(fmt.Sprintf("(b => b?.querySelector('[aria-pressed=true]') && +b.dataset.likes === %d)(document.querySelector('%s'))", was+1, ballot))
 	p.sees(fmt.Sprintf("(r => r.top > 0 && r.bottom < innerHeight)(document.querySelector('%s').getBoundingClientRect())", ballot))
 	p.click(ballot + " [data-vote=like]").sees("document.getElementById('live').textContent === 'Vote taken back'")
@@ -174,7 +175,7 @@ func write(p *tab, title string) string {
 	} else {
 		// a form that is refused stays where the browser left it
 		p.write("#text", strings.Repeat("x", 100_000)).click("form#write .primary").reads("The form is too long").sees("!document.querySelector('main a[href$=\"/new\"]')")
-		eval[bool](p, "history.back(), true")
+		p.Back()
 		p.sees("document.querySelector('#text').value.length === 100000 && document.querySelector('[name=tag][value=writing]').checked").write("#text", letter)
 	}
 	p.shot("writing").click("form#write .primary").reads("The prompt is saved.").shot("prompt")

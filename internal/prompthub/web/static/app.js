@@ -80,9 +80,25 @@ function show(address, how, focus) {
     const results = await fetchPart(address, "results", signal);
     $("results").replaceWith(results);
     if (how) history[how]({ at: Date.now() }, "", address);
+    follow();
     say(results.dataset.say);
     if (focus) refocus(results, focus);
   });
+}
+
+// follow has what stands outside the list lead where the address of the page says.
+function follow() {
+  const here = new URL(location);
+  const lead = (link, key, value) => {
+    const url = new URL(link.href);
+    if (value) url.searchParams.set(key, value);
+    else url.searchParams.delete(key);
+    link.href = url.pathname + url.search;
+  };
+  const signIn = document.querySelector("[data-back]");
+  if (signIn) lead(signIn, signIn.dataset.back, here.pathname + here.search);
+  if (here.pathname !== "/app") return; // feeds of authors take no tags
+  for (const feed of document.querySelectorAll("link[rel=alternate]")) lead(feed, "tag", here.searchParams.get("tag"));
 }
 
 // refocus puts the focus where it was in the list before: on the link of the same name, else on the current order.
