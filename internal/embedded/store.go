@@ -35,6 +35,9 @@ const format = 3
 // file of these becomes one of this format when it is opened, and its rows when they are written.
 const firstFormat = 1
 
+// lockTimeout is for how long an open waits for another process to let the file go.
+const lockTimeout = time.Second
+
 var (
 	metaBucket = []byte("meta")
 	formatKey  = []byte("format")
@@ -46,6 +49,9 @@ var errClosed = errors.New("the store is closed")
 
 // ErrForeign refuses a file that no Open made.
 var ErrForeign = errors.New("no store: it is empty, or another application's")
+
+// errDamagedFile refuses a file that bbolt panics over, or that ends before its last page.
+var errDamagedFile = errors.New("the file is damaged or cut short; restore a backup into an empty directory")
 
 // A Store is an open file. Tables and Queues are the two contracts it keeps; both may be
 // used from many goroutines.
@@ -95,11 +101,13 @@ func openStore(path string, now func() time.Time, create int) (*Store, error) {
 	}
 	s.Tables, s.Queues = &Tables{s}, &Queues{s}
 	s.close = sync.OnceValue(s.stop)
-	err = db.Update(func(tx *bbolt.Tx) error {
-		if !mayStart(tx, create != 0) {
-			return ErrForeign
-		}
-		return s.start(tx)
+	err = caught(func() error {
+		return db.Update(func(tx *bbolt.Tx) error {
+			if !mayStart(tx, create != 0) {
+				return ErrForeign
+			}
+			return s.start(tx)
+		})
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
@@ -117,23 +125,23 @@ func openStore(path string, now func() time.Time, create int) (*Store, error) {
 func openFile(path string, create int) (*bbolt.DB, error) {
 	inUse := fmt.Errorf("%s is in use by another process", path)
 	var file *os.File
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
-		Timeout:      time.Second,
-		FreelistType: bbolt.FreelistMapType, // the default degrades with the number of free pages
-		NoStatistics: true,                  // nobody reads them, and every read would take their lock
-		OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-			if file, err = os.OpenFile(name, flag&^os.O_CREATE|create, mode); err != nil {
-				return nil, err
-			}
-			info, err := file.Stat()
-			if err == nil && info.Size() == 0 && create == 0 { // bbolt would make a store of it
-				err = ErrForeign
-			}
-			if err != nil {
-				return nil, errors.Join(err, file.Close())
-			}
-			return file, nil
-		},
+	var db *bbolt.DB
+	err := caught(func() (err error) {
+		db, err = bbolt.Open(path, 0o600, &bbolt.Options{
+			Timeout:      lockTimeout,
+			FreelistType: bbolt.FreelistMapType, // the default degrades with the number of free pages
+			NoStatistics: true,                  // nobody reads them, and every read would take their lock
+			OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+				if file, err = os.OpenFile(name, flag&^os.O_CREATE|create, mode); err != nil {
+					return nil, err
+				}
+				if err := checkFile(file, create != 0); err != nil {
+					return nil, errors.Join(err, file.Close())
+				}
+				return file, nil
+			},
+		})
+		return err
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, inUse
@@ -150,6 +158,43 @@ func openFile(path string, create int) (*bbolt.DB, error) {
 		return nil, errors.Join(inUse, err, db.Close())
 	}
 	return db, nil
+}
+
+// checkFile refuses a file that bbolt would make a store of, where none is to be created, and one
+// that ends before its last page, where reading ends the process.
+func checkFile(file *os.File, create bool) error {
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case info.Size() == 0 && create:
+		return nil
+	case info.Size() == 0:
+		return ErrForeign
+	}
+	db, err := bbolt.Open(file.Name(), 0, &bbolt.Options{ReadOnly: true, Timeout: lockTimeout, NoStatistics: true})
+	if err != nil {
+		return err
+	}
+	err = db.View(func(tx *bbolt.Tx) error { // which reads the head of the file alone
+		info, err := os.Stat(file.Name())
+		if err == nil && info.Size() < tx.Size() {
+			err = errDamagedFile
+		}
+		return err
+	})
+	return errors.Join(err, db.Close())
+}
+
+// caught has do work on a file and returns a panic of bbolt, which finds damage so, as an error.
+// The file stays locked then until the process ends.
+func caught(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errDamagedFile, p)
+		}
+	}()
+	return do()
 }
 
 // mayStart reports whether a file is a store or, where one may be created, holds nothing at all.

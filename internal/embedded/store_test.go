@@ -96,6 +96,26 @@ func TestOpenExisting(t *testing.T) {
 	}
 }
 
+// TestOpenRefusesHalfAFile: a file that was cut, as by a copy that was stopped, or whose list of
+// free pages is none, is refused.
+func TestOpenRefusesHalfAFile(t *testing.T) {
+	t.Parallel()
+	path, s := crowded(t)
+	require.NoError(t, s.Close())
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	page := os.Getpagesize()
+	half, cut, spoilt := path+".half", path+".cut", path+".spoilt"
+	require.NoError(t, os.WriteFile(half, b[:len(b)/2], 0o600))
+	require.NoError(t, os.WriteFile(cut, b[:3*page], 0o600))
+	require.NoError(t, os.WriteFile(spoilt, slices.Concat(b[:2*page], make([]byte, len(b)-2*page)), 0o600))
+	for _, path := range []string{half, half, cut, spoilt} {
+		_, err = OpenExisting(path, time.Now)
+		require.ErrorContains(t, err, "open "+path+": the file is damaged or cut short")
+	}
+	require.NoError(t, open(t, path).Close())
+}
+
 func TestOpenRefusesNewerFormat(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data.db")

@@ -169,7 +169,7 @@ var mutants = []mutant{
 	},
 	{
 		"the embedded store does not wait for the disk", "../../embedded/store.go",
-		"		Timeout:      time.Second,\n", "		Timeout:      time.Second,\n		NoSync:       true,\n",
+		"			Timeout:      lockTimeout,\n", "			Timeout:      lockTimeout,\n			NoSync:       true,\n",
 	},
 	{
 		"any older revision counts as a replay", "../service.go",
