@@ -118,9 +118,11 @@ func TestTheWholeLife(t *testing.T) {
 	require.Equal(t, command.OK, code)
 	require.Equal(t, "created 1, unchanged 0, rejected 0\n", out)
 
-	code, _, errs = handler(t, "verify", "--data", data)
-	require.Equal(t, command.Failed, code)
-	require.Contains(t, errs, `is in use by another process (it belongs to one process: is "handler local" running?)`)
+	for _, name := range []string{"verify", "compact"} {
+		code, _, errs = handler(t, name, "--data", data)
+		require.Equal(t, command.Failed, code)
+		require.Contains(t, errs, `is in use by another process (it belongs to one process: is "handler local" running?)`)
+	}
 
 	p.stop()
 	require.Equal(t, command.OK, <-p.code)
@@ -331,6 +333,17 @@ func TestCommandsOnALostStore(t *testing.T) {
 		b, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Empty(t, b)
+	})
+	t.Run("no file", func(t *testing.T) {
+		clean(t)
+		data := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(data, "prompthub.db"), 0o700))
+		for _, args := range all {
+			code, _, errs := handler(t, append(args, "--data", data)...)
+			require.Equal(t, command.Failed, code)
+			require.Contains(t, errs, "is a directory")
+			require.NotContains(t, errs, "running?", "which is the advice where it is in use")
+		}
 	})
 	t.Run("no tables", func(t *testing.T) {
 		clean(t)

@@ -87,18 +87,21 @@ func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
 func (s Service) openFile(dir, queuePrefix string, open func(string, func() time.Time) (*embedded.Store, error)) (Store, error) {
 	path := s.storeFile(dir)
 	file, err := open(path, time.Now)
-	if errors.Is(err, embedded.ErrForeign) {
-		return Store{}, foreign(err)
-	}
 	if err != nil {
-		return Store{}, fmt.Errorf("%w (it belongs to one process: is \"handler local\" running?)", err)
+		return Store{}, advised(err)
 	}
 	return Store{file.Tables, queue.Prefixed(file.Queues, queuePrefix), path, file.Close}, nil
 }
 
-// foreign says what to do about a file that is no store.
-func foreign(err error) error {
-	return fmt.Errorf("%w; name the directory of the store with --data, or restore a backup into an empty one", err)
+// advised says what to do about a file that was not opened.
+func advised(err error) error {
+	switch {
+	case errors.Is(err, embedded.ErrInUse):
+		return fmt.Errorf("%w (it belongs to one process: is \"handler local\" running?)", err)
+	case errors.Is(err, embedded.ErrForeign):
+		return fmt.Errorf("%w; name the directory of the store with --data, or restore a backup into an empty one", err)
+	}
+	return err
 }
 
 // Compact makes the file of the embedded store in dir, which it names on told, as small as it can
@@ -114,10 +117,8 @@ func (s Service) Compact(dir string, told io.Writer, progress func(mb int)) (bef
 		return 0, 0, err
 	}
 	fmt.Fprintf(told, "Data is in %s\n", path)
-	if err := embedded.Compact(path, progress); errors.Is(err, embedded.ErrForeign) {
-		return 0, 0, foreign(err)
-	} else if err != nil {
-		return 0, 0, err
+	if err := embedded.Compact(path, progress); err != nil {
+		return 0, 0, advised(err)
 	}
 	after, err = sizeOf(path)
 	return before, after, err

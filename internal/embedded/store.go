@@ -50,6 +50,9 @@ var errClosed = errors.New("the store is closed")
 // ErrForeign refuses a file that no Open made.
 var ErrForeign = errors.New("no store: it is empty, or another application's")
 
+// ErrInUse refuses a file that another process has open.
+var ErrInUse = errors.New("is in use by another process")
+
 // errDamagedFile refuses a file that bbolt panics over, or that ends before its last page.
 var errDamagedFile = errors.New("the file is damaged or cut short; restore a backup into an empty directory")
 
@@ -123,7 +126,7 @@ func openStore(path string, now func() time.Time, create int) (*Store, error) {
 
 // openFile opens a file for this process alone.
 func openFile(path string, create int) (*bbolt.DB, error) {
-	inUse := fmt.Errorf("%s is in use by another process", path)
+	inUse := fmt.Errorf("%s %w", path, ErrInUse)
 	var file *os.File
 	var db *bbolt.DB
 	err := caught(func() (err error) {
