@@ -17,11 +17,16 @@ func eraseCommand() command.Command {
 		Name: "erase", Args: []string{"USER"}, Short: "remove all that is stored of a user, now and for good",
 		Long: "Removes the prompts, versions, votes, profile and access tokens of the user with the id USER from the store, without the\n" +
 			"30 days that a user has who asks for it himself. His handle stays taken. It can be stopped and run again. A backup that\n" +
-			"was made before still holds him: whoever restores one erases him again." + onTheStore,
+			"was made before still holds him: whoever restores one erases him again. The file of the embedded store has the bytes,\n" +
+			"where they are not used any more, until compact writes it anew." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {
-				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return erase(ctx, db, std, prompt.UserID(args[0])) })
+				err := withStore(ctx, *data, std, func(db *promptdb.DB) error { return erase(ctx, db, std, prompt.UserID(args[0])) })
+				if err == nil && !command.OnAzure() {
+					fmt.Fprintln(std.Err, `The file of the store has the bytes still, where they are not used: run "compact" now, before the application starts.`)
+				}
+				return err
 			}
 		},
 	}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +23,10 @@ func TestErase(t *testing.T) {
 		code, out, errs := handler(t, append(args, "--url", url, "--user", user)...)
 		require.Equal(t, command.OK, code, out+errs)
 	}
-	do("cook|7", "save", file(t, "x.md", "One {{a}}"), "--name", "soup", "--title", "Soup", "--public")
+	long := strings.Repeat("Grandmother knows {{a}}. ", 100)
+	for _, name := range []string{"soup", "broth", "bisque", "borscht"} {
+		do("cook|7", "save", file(t, "x.md", long), "--name", name, "--title", name, "--public")
+	}
 	do("bob", "save", file(t, "y.md", "Two"), "--name", "stew", "--title", "Stew", "--public")
 	p.stop()
 	require.Equal(t, command.OK, <-p.code)
@@ -34,6 +40,16 @@ func TestErase(t *testing.T) {
 	require.Equal(t, command.OK, code, errs)
 	require.Equal(t, "erased\n", out)
 	require.NotContains(t, errs, "nothing is stored")
+	require.Contains(t, errs, `run "compact" now`)
+	left := func() bool {
+		b, err := os.ReadFile(filepath.Join(data, "prompthub.db"))
+		require.NoError(t, err)
+		return bytes.Contains(b, []byte("Grandmother knows"))
+	}
+	require.True(t, left(), "else the advice is needless")
+	code, _, errs = handler(t, "compact", "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	require.False(t, left())
 	code, out, errs = handler(t, "erase", "cook|7", "--data", data)
 	require.Equal(t, command.OK, code, errs)
 	require.Equal(t, "erased\n", out)

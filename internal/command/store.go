@@ -34,8 +34,8 @@ func DataFlag(flags *flag.FlagSet) *string {
 // storeFile returns where in dir the embedded store is.
 func (s Service) storeFile(dir string) string { return filepath.Join(dir, s.Name+".db") }
 
-// azureIsSet reports whether the environment names a storage account.
-func azureIsSet() bool {
+// OnAzure reports whether the environment names a storage account.
+func OnAzure() bool {
 	for _, part := range []string{"", "__accountName", "__tableServiceUri", "__queueServiceUri"} {
 		if os.Getenv("AzureWebJobsStorage"+part) != "" {
 			return true
@@ -63,7 +63,7 @@ func openAzure(queuePrefix string) (Store, error) {
 // OpenStore opens the storage account where one is set, else the embedded store in dir, which
 // it creates.
 func (s Service) OpenStore(dir, queuePrefix string) (Store, error) {
-	if azureIsSet() {
+	if OnAzure() {
 		return openAzure(queuePrefix)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -74,7 +74,7 @@ func (s Service) OpenStore(dir, queuePrefix string) (Store, error) {
 
 // OpenExisting is OpenStore for commands that an empty store would mislead: it creates none.
 func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
-	if azureIsSet() {
+	if OnAzure() {
 		return openAzure(queuePrefix)
 	}
 	st, err := s.openFile(dir, queuePrefix, embedded.OpenExisting)
@@ -107,7 +107,7 @@ func advised(err error) error {
 // Compact makes the file of the embedded store in dir, which it names on told, as small as it can
 // be. It returns its size in MB before and after.
 func (s Service) Compact(dir string, told io.Writer, progress func(mb int)) (before, after float64, err error) {
-	if azureIsSet() {
+	if OnAzure() {
 		return 0, 0, errors.New("only the embedded store has a file to compact, and AzureWebJobsStorage names a storage account")
 	}
 	path := s.storeFile(dir)
