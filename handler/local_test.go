@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -394,6 +395,35 @@ func TestCommandsOnADamagedRow(t *testing.T) {
 	require.Contains(t, errs, ": needs a row that is damaged in the storage; it was left out\n")
 	require.Contains(t, out, `"title":"stew"`)
 	require.Contains(t, out, `"kind":"end"`)
+}
+
+// TestCommandsInterrupted: who is interrupted is told so once, and how to go on.
+func TestCommandsInterrupted(t *testing.T) {
+	clean(t)
+	data := t.TempDir()
+	p, _ := startLocal(t, data)
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+	backup := filepath.Join(t.TempDir(), "backup.jsonl")
+	code, _, errs := handler(t, "backup", backup, "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(errors.New("interrupt signal received"))
+	for next, commands := range map[string][][]string{
+		"run the same command again":                                        {{"verify"}, {"reindex"}, {"erase", "ann"}, {"backup", "-"}},
+		"empty the data directory, or remove the tables, and restore again": {{"restore", backup}},
+	} {
+		for _, args := range commands {
+			dir := data
+			if args[0] == "restore" {
+				dir = t.TempDir()
+			}
+			var out, errs apptest.Output
+			require.Equal(t, command.Failed, program().Run(ctx, append(args, "--data", dir), command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}))
+			_, said, _ := strings.Cut(errs.String(), "\n") // after where the data is
+			require.Equal(t, "handler: interrupt signal received; "+next+"\n", said)
+		}
+	}
 }
 
 func TestBackupReplacesNothingUnasked(t *testing.T) {

@@ -101,10 +101,15 @@ func restoreCommand() command.Command {
 				}
 				defer in.Close()
 				return onStore(service().OpenStore, *data, std, func(a *app) error {
-					if err := a.db.Create(ctx); err != nil {
-						return err
+					err := a.db.Create(ctx)
+					if err == nil {
+						err = restore(ctx, a.db, std, in)
 					}
-					return restore(ctx, a.db, std, in)
+					next := "empty the data directory, or remove the tables, and restore again"
+					if errors.Is(err, promptdb.ErrNotIndexed) {
+						next = "the rows are restored, their index rows are not: run reindex"
+					}
+					return interrupted(ctx, err, next)
 				})
 			}
 		},
@@ -234,11 +239,20 @@ func redrive(ctx context.Context, db *promptdb.DB, std command.Streams) error {
 // pass for a library in which verify finds no difference.
 func withStore(ctx context.Context, dir string, std command.Streams, do func(*promptdb.DB) error) error {
 	return onStore(service().OpenExisting, dir, std, func(a *app) error {
-		if err := a.isThere(ctx); err != nil {
-			return err
+		err := a.isThere(ctx)
+		if err == nil {
+			err = do(a.db)
 		}
-		return do(a.db)
+		return interrupted(ctx, err, "run the same command again")
 	})
+}
+
+// interrupted returns err or, where a signal is behind it, what to do next: the storage answers.
+func interrupted(ctx context.Context, err error, next string) error {
+	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", context.Cause(ctx), next)
 }
 
 // isThere returns an error where the store lacks tables.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"prompthub/internal/fault"
@@ -213,7 +214,11 @@ func unavailable(err error) error {
 	if errors.Is(err, table.ErrDamaged) {
 		return fault.Wrap(fault.Internal, "something that is stored is damaged; an operator sees with verify what", err)
 	}
-	return &fault.Error{Kind: fault.Unavailable, Text: "the storage does not answer at the moment; try again", RetryAfter: retryAfter, Cause: err}
+	text := "the storage does not answer at the moment; try again"
+	if errors.Is(err, syscall.ENOSPC) {
+		text = "the disk of the storage is full"
+	}
+	return &fault.Error{Kind: fault.Unavailable, Text: text, RetryAfter: retryAfter, Cause: err}
 }
 
 const retryAfter = 2 * time.Second

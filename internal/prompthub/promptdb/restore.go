@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"prompthub/internal/fault"
@@ -27,10 +28,13 @@ func (db *DB) Restore(ctx context.Context, r io.Reader, progress func(rows int))
 		return re.rows, err
 	}
 	if _, err := db.Reindex(ctx, false, func(Difference) {}, func(int) {}); err != nil {
-		return re.rows, fmt.Errorf("the rows are restored, their index rows are not; run reindex: %w", err)
+		return re.rows, fmt.Errorf("%w: %w", ErrNotIndexed, err)
 	}
 	return re.rows, nil
 }
+
+// ErrNotIndexed ends a Restore that has read all of the backup.
+var ErrNotIndexed = errors.New("the rows are restored, their index rows are not; run reindex")
 
 func (db *DB) mustBeEmpty(ctx context.Context) error {
 	for _, name := range []string{db.t.Prompts, db.t.Votes, db.t.AccessTokens, db.t.Users, db.t.Favorites} {
@@ -216,6 +220,9 @@ func (re *restore) add(ctx context.Context, name string, row table.Row) error {
 			return err
 		}
 	}
+	if slices.ContainsFunc(re.ops, func(op table.Op) bool { return op.Row.Key == row.Key }) {
+		return twice(name, row.Key)
+	}
 	re.name = name
 	re.size += size
 	re.ops = append(re.ops, table.Op{Kind: table.Insert, Row: row})
@@ -228,8 +235,16 @@ func (re *restore) flush(ctx context.Context) error {
 	}
 	err := re.db.write(ctx, re.name, re.ops)
 	re.ops, re.size = re.ops[:0], 0
+	if op := (*table.OpError)(nil); errors.As(err, &op) && errors.Is(err, table.ErrExists) {
+		return twice(re.name, op.Key)
+	}
 	if err != nil {
 		return unavailable(err)
 	}
 	return nil
+}
+
+// twice refuses what Backup never writes. The store was empty.
+func twice(name string, key table.Key) error {
+	return fmt.Errorf("the backup has a row twice: %s: %s", name, key)
 }

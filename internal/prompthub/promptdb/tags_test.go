@@ -2,12 +2,16 @@ package promptdb_test
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -55,6 +59,34 @@ func TestOwnTagIsSeen(t *testing.T) {
 	_, err = w.Tags(t.Context())
 	require.NoError(t, err)
 	require.True(t, has())
+}
+
+// full is a store without room.
+type full struct{ table.DB }
+
+func (full) Write(context.Context, string, ...table.Op) ([]string, error) {
+	return nil, &fs.PathError{Op: "write", Path: "store.db", Err: syscall.ENOSPC}
+}
+
+// TestRestoreSaysWhatIsWrong, and not that the storage is away: to try again is of no use.
+func TestRestoreSaysWhatIsWrong(t *testing.T) {
+	tag := func(name string) string { return `{"kind":"tag","tag":{"tag":"` + name + `"}}` + "\n" }
+	const head = `{"kind":"backup","version":2}` + "\n"
+	many := head + tag("first")
+	for i := range 200 {
+		many += tag(fmt.Sprint("tag", i))
+	}
+	for _, text := range []string{head + tag("house") + tag("first") + tag("first"), many + tag("first")} {
+		text += fmt.Sprintf(`{"kind":"end","rows":%d}`, strings.Count(text, "\n")-1)
+		_, err := newWorld(t).Restore(t.Context(), strings.NewReader(text), func(int) {})
+		require.ErrorContains(t, err, ": the backup has a row twice: TagCatalog: ")
+		require.ErrorContains(t, err, "first")
+		require.NotContains(t, err.Error(), "try again")
+	}
+	w := newWorld(t)
+	err := w.over(full{w.store}).PutTag(t.Context(), prompt.TagInfo{Tag: "house"})
+	require.ErrorContains(t, err, "the disk of the storage is full: ")
+	require.Equal(t, fault.Unavailable, fault.Of(err))
 }
 
 // TestRestoreOfNoBackup: a file that is no backup changes nothing.
