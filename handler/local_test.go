@@ -148,6 +148,7 @@ func checkStore(t *testing.T, data string) {
 
 	code, _, errs = handler(t, "restore", first, "--data", copied)
 	require.Equal(t, command.OK, code, errs)
+	require.Regexp(t, `\n\d+ rows\n3 prompts indexed\n$`, errs)
 	code, second, _ := handler(t, "backup", "-", "--data", copied)
 	require.Equal(t, command.OK, code)
 	b, err := os.ReadFile(first)
@@ -395,6 +396,27 @@ func TestCommandsOnADamagedRow(t *testing.T) {
 	require.Contains(t, errs, ": needs a row that is damaged in the storage; it was left out\n")
 	require.Contains(t, out, `"title":"stew"`)
 	require.Contains(t, out, `"kind":"end"`)
+}
+
+// TestRestoreTellsWhatDiffers: what a person must judge comes with the backup, and is told.
+func TestRestoreTellsWhatDiffers(t *testing.T) {
+	clean(t)
+	data := t.TempDir()
+	p, url := startLocal(t, data)
+	status, body := apptest.Send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`,
+		"X-Dev-User", "ann", "Content-Type", "application/json", "Idempotency-Key", "a-key-of-ann")
+	require.Equal(t, 201, status, body)
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+	code, out, errs := handler(t, "backup", "-", "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	const key = `"idempotency":{"author":"ann","key":"`
+	require.Contains(t, out, key)
+	code, out, errs = withInput(t, strings.Replace(out, key, key+"0", 1), "restore", "-", "--data", t.TempDir())
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, out, "leads to a prompt that another key made, or none\n")
+	require.Contains(t, errs, "1 prompts indexed\n")
+	require.Contains(t, errs, "restore: all of the backup is there; rows that differ, and were left as they are: 1\n")
 }
 
 // TestCommandsInterrupted: who is interrupted is told so once, and how to go on.

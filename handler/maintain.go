@@ -90,8 +90,9 @@ func writeFile(out io.Writer, name string, write func(io.Writer) error) error {
 func restoreCommand() command.Command {
 	return command.Command{
 		Name: "restore", Args: []string{"FILE"}, Short: "read a backup into an empty store",
-		Long: "Reads what backup wrote from FILE (\"-\" is standard input) into a store without prompts and votes. Where it fails,\n" +
-			"empty the store before the next try." + onTheStore,
+		Long: "Reads what backup wrote from FILE (\"-\" is standard input) into a store without prompts and votes, then\n" +
+			"writes the index rows. Where it fails, empty the store before the next try. Prints what reindex would leave alone, and\n" +
+			"then exits with 1." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {
@@ -124,12 +125,16 @@ func openFile(in io.Reader, name string) (io.ReadCloser, error) {
 }
 
 func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader) error {
-	p := command.NewProgress(std.Err, "rows", 0)
-	n, err := db.Restore(ctx, in, p.At)
-	if err == nil {
-		p.Done(n)
+	rows, prompts := command.NewProgress(std.Err, "rows", 0), command.NewProgress(std.Err, "prompts indexed", 0)
+	f := findings{out: std.Out, progress: prompts}
+	indexed := 0
+	n, err := db.Restore(ctx, in, f.report, rows.At, func(n int) { indexed = n; prompts.At(n) })
+	if err != nil {
+		return err
 	}
-	return err
+	rows.Done(n)
+	prompts.Done(indexed)
+	return f.failure("restore: all of the backup is there; rows that differ, and were left as they are: %d")
 }
 
 func verifyCommand() command.Command {

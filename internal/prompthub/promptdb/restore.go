@@ -18,8 +18,10 @@ import (
 
 // Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows.
 // The tag catalog becomes that of the backup. What is no backup changes nothing; where it fails
-// later, the store is to be emptied before it is tried again.
-func (db *DB) Restore(ctx context.Context, r io.Reader, progress func(rows int)) (int, error) {
+// later, the store is to be emptied before it is tried again. It tells what Reindex leaves alone,
+// how many rows it has read and, after that, how many prompts have their index rows, and returns
+// the number of rows.
+func (db *DB) Restore(ctx context.Context, r io.Reader, report func(Difference), progress func(rows int), indexed func(prompts int)) (int, error) {
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return 0, err
 	}
@@ -27,7 +29,7 @@ func (db *DB) Restore(ctx context.Context, r io.Reader, progress func(rows int))
 	if err := re.lines(ctx, bufio.NewReaderSize(r, 1<<16)); err != nil {
 		return re.rows, err
 	}
-	if _, err := db.Reindex(ctx, false, func(Difference) {}, func(int) {}); err != nil {
+	if _, err := db.Reindex(ctx, false, report, indexed); err != nil {
 		return re.rows, fmt.Errorf("%w: %w", ErrNotIndexed, err)
 	}
 	return re.rows, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/table"
 )
 
@@ -84,7 +85,7 @@ func TestSources(t *testing.T) {
 	require.NotEqual(t, v.State(nil), s.State)
 
 	other := newWorld(t)
-	_, err = other.Restore(t.Context(), strings.NewReader(w.backup()), func(int) {})
+	_, err = other.Restore(t.Context(), strings.NewReader(w.backup()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
 	require.NoError(t, err)
 	other.check()
 	restored := other.rowsOf("!src|")
