@@ -164,14 +164,15 @@ func openFile(path string, create int) (*bbolt.DB, error) {
 }
 
 // checkFile refuses a file that bbolt would make a store of, where none is to be created, and one
-// that ends before its last page, where reading ends the process.
+// that ends before its last page, where reading ends the process. One that is created belongs to
+// whom its directory belongs to.
 func checkFile(file *os.File, create bool) error {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
 		return err
 	case info.Size() == 0 && create:
-		return nil
+		return ownerOfDir(file)
 	case info.Size() == 0:
 		return ErrForeign
 	}
