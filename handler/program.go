@@ -86,7 +86,7 @@ Data goes to standard output; errors and progress go to standard error.
 
 Exit codes:
   0  done
-  1  failed, or verify found differences
+  1  failed; verify found differences; backup, restore or reindex left rows alone
   2  the command line or its flags are wrong
   3  import, pull or push went through and left something alone; diff of a folder found differences
 
