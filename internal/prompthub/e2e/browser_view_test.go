@@ -177,7 +177,10 @@ func furnish(u user) []stop {
 		{"refused", at(part), func(p *tab) {
 			p.click(".manage details summary").click("form[action$='/delete'] button").reads("is included by")
 		}},
-		{"chat", at(chat), nil},
+		{"chat", at(chat), func(p *tab) {
+			eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
+			p.click("[data-copy=source]").sees(`window.copied.startsWith("system:\nYou review **code** for {{team}}.\n\n[history]\n\nuser:\nReview this:")`)
+		}},
 		{"editing a chat", at(chat) + "/edit", nil},
 		{"all variables", at(variables), nil},
 		{"wrong values", at(variables), func(p *tab) {

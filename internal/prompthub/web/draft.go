@@ -289,7 +289,7 @@ func changed(d prompt.Draft, do string) (prompt.Draft, string) {
 		d.Kind, d.Messages, d.Text = prompt.KindChat, []prompt.Message{{Role: "user", Content: d.Text}}, ""
 		return d, "content0"
 	case "text":
-		d.Text, d.Kind, d.Messages = d.Content().Words(), prompt.KindText, nil
+		d.Text, d.Kind, d.Messages = asText(d.Content()), prompt.KindText, nil
 		return d, "text"
 	case "add-message":
 		d.Messages = append(d.Messages, prompt.Message{Role: nextRole(d.Messages)})
@@ -320,6 +320,14 @@ func changed(d prompt.Draft, do string) (prompt.Draft, string) {
 		return d, "add-variable"
 	}
 	return d, ""
+}
+
+// asText returns a chat as one text: who says what where there is more than what a user says.
+func asText(c prompt.Content) string {
+	if len(c.Messages) == 1 && c.Messages[0].Role == "user" {
+		return c.Words()
+	}
+	return c.Transcript()
 }
 
 // nextRole returns who probably speaks after some messages.

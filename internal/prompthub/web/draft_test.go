@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,8 @@ func TestWriteChat(t *testing.T) {
 	chat = append(chat, "role", "[placeholder]", "content", "history", "role", "system", "content", "Be <strict>.")
 	p.post("/app/prompts/new", append(chat, "do", "raise-message 2")...).is(200).has("Be &lt;strict&gt;.</textarea>\n</div>\n<div class=\"message\">")
 	p.post("/app/prompts/new", append(chat, "do", "remove-message 1")...).is(200).lacks("history</textarea>")
-	p.post("/app/prompts/new", append(chat, "do", "text")...).is(200).has("Review:\n{{code}}\n\nBe &lt;strict&gt;.</textarea>").lacks(`name="kind"`)
+	p.post("/app/prompts/new", append(chat, "do", "text")...).is(200).has("user:\nReview:\n{{code}}\n\n[history]\n\nsystem:\nBe &lt;strict&gt;.</textarea>").lacks(`name="kind"`)
+	p.post("/app/prompts/new", append(slices.Clip(chat[:10]), "do", "text")...).is(200).has("Review:\n{{code}}</textarea>").lacks("user:")
 	for _, do := range []string{"remove-message 9", "remove-message x", "raise-message -1", "remove-variable 4", "nothing"} {
 		p.post("/app/prompts/new", append(chat, "do", do)...).is(200)
 	}

@@ -329,9 +329,11 @@ for (const button of document.querySelectorAll("[data-share]")) {
   button.addEventListener("click", () => navigator.share({ title: button.dataset.share, url: $("link").textContent }).catch(() => {}));
 }
 
-// copied returns what is copied of an element: its text, or that of each message with who says it.
-const copied = (element) => [...element.querySelectorAll("pre")]
-  .map((pre) => (pre.dataset.role ? `${pre.dataset.role}:\n` : "") + pre.textContent).join("\n\n") || element.textContent;
+// copied returns what is copied of an element: its text, or that of each message with who says it,
+// and the names of those that go between.
+const copied = (element) => [...element.querySelectorAll("pre, .slot")]
+  .map((part) => (part.matches(".slot") ? `[${part.querySelector("code").textContent}]` : (part.dataset.role ? `${part.dataset.role}:\n` : "") + part.textContent))
+  .join("\n\n") || element.textContent;
 
 async function copy(button, text) {
   try {
