@@ -33,6 +33,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("keyboard", func(t *testing.T) { keyboard(t, b, a.url()) })
 	t.Run("offline", func(t *testing.T) { offline(t, b, a.url()) })
 	t.Run("first view", func(t *testing.T) { firstView(t, b, a.url()) })
+	t.Run("long words", func(t *testing.T) { longWords(t, b, a.url()) })
 	t.Run("accessible", func(t *testing.T) { accessible(t, b, a.url()) })
 }
 

@@ -48,16 +48,13 @@ func firstView(t *testing.T, b browser, base string) {
 	}
 }
 
-// TestBrowserLongWords: no word that users write makes a page wider than a small window, and
+// longWords requires that no word that users write makes a page wider than a small window, and that
 // names of formats and files are broken nowhere.
-func TestBrowserLongWords(t *testing.T) {
-	t.Parallel()
-	b := startBrowser(t)
-	a := startLocal(t, "embedded")
-	u := user{t: t, url: a.url(), name: "Ann"}
+func longWords(t *testing.T, b browser, base string) {
+	u := user{t: t, url: base, name: "Long"}
 	page := "/app/prompts/" + u.create(strings.Repeat("x", 200)).ID
 	u.do(200, "PUT", "/me/profile", map[string]string{"handle": strings.Repeat("h", 64)}, nil)
-	p := b.visit(t, a.url(), browsertest.Variant{Name: "narrow", Width: 320, Height: 640, Script: true}).signIn("Ann", false)
+	p := b.visit(t, base, browsertest.Variant{Name: "narrow", Width: 320, Height: 640, Script: true}).signIn("Long", false)
 	for _, path := range []string{page, page + "/export", page + "/versions/1", page + "/edit", "/app/u/" + strings.Repeat("h", 64), "/app/me"} {
 		p.goTo(path)
 		require.LessOrEqual(t, eval[float64](p, "document.documentElement.scrollWidth - innerWidth"), 0.0, "%s is wider than the window", path)
