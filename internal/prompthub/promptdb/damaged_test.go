@@ -13,6 +13,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/memory"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/table"
 )
@@ -115,6 +116,24 @@ func rowsOf(t *testing.T, store table.DB, name string) (rows []table.Row) {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// TestVotesOfADamagedPromptStay: votes that nothing leads to may be those of a prompt whose row is
+// damaged.
+func TestVotesOfADamagedPromptStay(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	p := w.add("ann", draft("one", "text"))
+	w.vote("bob", p.ID, prompt.Like)
+	w.run()
+	w.clock.Advance(2 * time.Hour)
+	locator := table.Key{Partition: "p|" + string(p.ID), Row: "!prompt"}
+	w.must("PromptVotes", table.Op{Kind: table.Delete, Row: table.Row{Key: locator, ETag: table.Any}})
+	votes := rowsOf(t, w.store, "PromptVotes")
+	require.NotEmpty(t, votes)
+	db := w.over(&damaged{DB: w.store, name: "Prompts", key: table.Key{Partition: "u|ann", Row: string(p.ID)}})
+	_, err := db.Reindex(t.Context(), true, func(promptdb.Difference) {}, func(int) {})
+	require.NoError(t, err)
+	require.Equal(t, votes, rowsOf(t, w.store, "PromptVotes"))
 }
 
 // TestDamagedRowIsNoOutage: to try again is of no use.
