@@ -360,6 +360,15 @@ func TestCommandsOnALostStore(t *testing.T) {
 		require.NoError(t, s.Close())
 		fails(t, data, "tables are missing: PromptVotes, PromptVotesByVoter", all...)
 	})
+	t.Run("no queues", func(t *testing.T) {
+		clean(t)
+		data := t.TempDir()
+		p, _ := startLocal(t, data)
+		p.stop()
+		require.Equal(t, command.OK, <-p.code)
+		t.Setenv("QUEUE_PREFIX", "mistyped-")
+		fails(t, data, "queues are missing: score-bucket-moves, ", all[1:4]...)
+	})
 }
 
 // TestCommandsOnADamagedRow: a row that lost its end on the disk is named, and the rest is as it

@@ -176,7 +176,7 @@ func reindexCommand() command.Command {
 			data := command.DataFlag(flags)
 			orphans := flags.Bool("remove-orphans", false, "remove votes on prompts that do not exist, for good")
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
+				return withQueues(ctx, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
 			}
 		},
 	}
@@ -228,7 +228,7 @@ func redriveCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
+				return withQueues(ctx, *data, std, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
 			}
 		},
 	}
@@ -249,6 +249,20 @@ func withStore(ctx context.Context, dir string, std command.Streams, do func(*pr
 			err = do(a.db)
 		}
 		return interrupted(ctx, err, "run the same command again")
+	})
+}
+
+// withQueues is withStore for work that sends messages, or looks for them.
+func withQueues(ctx context.Context, dir string, std command.Streams, do func(*promptdb.DB) error) error {
+	return withStore(ctx, dir, std, func(db *promptdb.DB) error {
+		missing, err := db.MissingQueues(ctx)
+		switch {
+		case err != nil:
+			return err
+		case len(missing) > 0:
+			return fmt.Errorf("queues are missing: %s; set QUEUE_PREFIX to that of the application, or start the application first, which makes them", strings.Join(missing, ", "))
+		}
+		return do(db)
 	})
 }
 

@@ -143,7 +143,7 @@ func queueError(err error) error {
 	}
 	switch {
 	case f.code == "QueueNotFound":
-		return fmt.Errorf("the queue does not exist: %w", f)
+		return fmt.Errorf("%w: %w", queue.ErrNoQueue, f)
 	case f.code == "MessageNotFound", f.code == "PopReceiptMismatch":
 		return fmt.Errorf("%w: %w", queue.ErrGone, f)
 	case f.status == http.StatusBadRequest && f.code != "InvalidAuthenticationInfo", f.status == http.StatusRequestEntityTooLarge:

@@ -24,7 +24,7 @@ func queueBucket(name string) []byte { return []byte(queuePrefix + name) }
 func messagesOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
 	b := tx.Bucket(queueBucket(name))
 	if b == nil {
-		return nil, fmt.Errorf("queue %s does not exist", name)
+		return nil, fmt.Errorf("%s: %w", name, queue.ErrNoQueue)
 	}
 	return b, nil
 }

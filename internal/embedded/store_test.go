@@ -180,7 +180,7 @@ func TestMissingTableIsNamed(t *testing.T) {
 	_, err := s.Tables.Get(t.Context(), "Absent", table.Key{Partition: "p", Row: "r"})
 	require.ErrorContains(t, err, "table Absent does not exist")
 	_, err = s.Queues.Len(t.Context(), "absent")
-	require.ErrorContains(t, err, "queue absent does not exist")
+	require.ErrorContains(t, err, "absent: the queue does not exist")
 }
 
 // TestDamagedRow: a row that lost its end is met by everybody who reads it, and can be passed.

@@ -77,7 +77,7 @@ func (q *Queues) open(ctx context.Context, name string) (*messages, error) {
 	}
 	messages, ok := q.queues[name]
 	if !ok {
-		return nil, fmt.Errorf("queue %s does not exist", name)
+		return nil, fmt.Errorf("%s: %w", name, queue.ErrNoQueue)
 	}
 	return messages, nil
 }

@@ -25,6 +25,8 @@ var (
 	ErrGone = errors.New("message is gone or held by another receiver")
 	// a limit is broken: a defect of the caller
 	ErrInvalid = errors.New("invalid message or request")
+	// nobody created it: a defect of the caller or of the settings
+	ErrNoQueue = errors.New("the queue does not exist")
 )
 
 // A Receipt lets its holder change or delete a message, until the message is received

@@ -160,11 +160,7 @@ func New(c Config) *DB {
 // Create makes the queues and tables that do not exist yet. A store may make several tables at
 // once, in any order; so the one that Ready asks for comes when all others are there.
 func (db *DB) Create(ctx context.Context) error {
-	names := slices.Clone(queues)
-	for _, name := range queues {
-		names = append(names, queue.Poison(name))
-	}
-	if err := db.queues.Create(ctx, names...); err != nil {
+	if err := db.queues.Create(ctx, withPoison()...); err != nil {
 		return unavailable(err)
 	}
 	others := slices.DeleteFunc(db.t.All(), func(name string) bool { return name == db.t.SystemState })
@@ -189,6 +185,29 @@ func (db *DB) Missing(ctx context.Context) ([]string, error) {
 		}
 	}
 	return missing, nil
+}
+
+// MissingQueues is Missing for queues.
+func (db *DB) MissingQueues(ctx context.Context) ([]string, error) {
+	var missing []string
+	for _, name := range withPoison() {
+		_, err := db.queues.Len(ctx, name)
+		if errors.Is(err, queue.ErrNoQueue) {
+			missing = append(missing, name)
+		} else if err != nil {
+			return nil, unavailable(err)
+		}
+	}
+	return missing, nil
+}
+
+// withPoison returns the queues, and where their messages go that fail too often.
+func withPoison() []string {
+	all := slices.Clone(queues)
+	for _, name := range queues {
+		all = append(all, queue.Poison(name))
+	}
+	return all
 }
 
 // Ready reports whether the storage answers.

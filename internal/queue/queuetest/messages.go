@@ -42,11 +42,11 @@ func testCreate(f fixture) {
 func testNoQueue(f fixture) {
 	name := newName()
 	_, err := f.Send(f.Context(), name, "text", 0)
-	require.Error(f, err)
+	require.ErrorIs(f, err, queue.ErrNoQueue)
 	_, err = f.Receive(f.Context(), name, 1, long)
-	require.Error(f, err)
+	require.ErrorIs(f, err, queue.ErrNoQueue)
 	_, err = f.Len(f.Context(), name)
-	require.Error(f, err)
+	require.ErrorIs(f, err, queue.ErrNoQueue)
 }
 
 func testCancelled(f fixture) {
