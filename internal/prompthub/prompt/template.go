@@ -9,11 +9,12 @@ import (
 	"prompthub/internal/fault"
 )
 
-const (
-	FillFactor = 4 // how many times the limit of a text a rendered text may be long
-	// that one error names: enough to see what is wrong, and no answer larger than the request
-	maxWrongValues = 20
-)
+// FillFactor is how many times the limit of a text a rendered text may be long.
+const FillFactor = 4
+
+// maxWrongValues are what one error names: enough to see what is wrong, and no answer larger than
+// the request.
+const maxWrongValues = 20
 
 // A Template is the texts of a prompt, one or those of its messages, with their variables.
 // Placeholders are
