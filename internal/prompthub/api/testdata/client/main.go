@@ -70,7 +70,7 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 
-	gone, err := c.DeletePromptWithResponse(ctx, id, ann)
+	gone, err := c.DeletePromptWithResponse(ctx, id, &DeletePromptParams{IfMatch: ptr("*")}, ann)
 	if err := must("delete", err, gone.StatusCode(), http.StatusNoContent, gone.Body); err != nil {
 		return err
 	}
