@@ -1,11 +1,6 @@
 package prompt
 
-import (
-	"fmt"
-	"strconv"
-
-	"github.com/cespare/xxhash/v2"
-)
+import "fmt"
 
 // TagInfo is one entry of the tag catalog.
 type TagInfo struct {
@@ -18,7 +13,7 @@ type TagInfo struct {
 
 // Revision tells the entry from what it was before an admin changed it.
 func (t TagInfo) Revision() string {
-	return strconv.FormatUint(xxhash.Sum64String(fmt.Sprintf("%q %d %t", t.DisplayName, t.SortOrder, t.Active)), 36)
+	return fmt.Sprintf("%d %t %q", t.SortOrder, t.Active, t.DisplayName)
 }
 
 // DefaultTags returns the catalog that an empty store starts with, by sort

@@ -334,7 +334,7 @@ func TestAdmin(t *testing.T) {
 	require.Equal(t, 1, strings.Count(form.body, ">Save changes<"))
 	all := []string{"do", "all"}
 	for _, m := range regexp.MustCompile(`name="tag" value="([^"]*)">\s*<input type="hidden" name="was" value="([^"]*)">\s*<p[^>]*>.*\s*<p><input name="name" value="([^"]*)".*\s*<p><input name="order" type="number" min="0" max="1000000" value="([^"]*)"`).FindAllStringSubmatch(form.body, -1) {
-		all = append(all, "tag", m[1], "was", m[2], "name", html.UnescapeString(m[3]), "order", m[4])
+		all = append(all, "tag", m[1], "was", html.UnescapeString(m[2]), "name", html.UnescapeString(m[3]), "order", m[4])
 		if m[1] != "poems" {
 			all = append(all, "active", m[1])
 		}
@@ -363,7 +363,7 @@ func TestTwoAdmins(t *testing.T) {
 	w.as("Ann").write("Has a tag", "text", "public", "data")
 	root := w.admin()
 	was := func(s shown, tag string) string {
-		return s.find(`name="tag" value="` + tag + `">\s*<input type="hidden" name="was" value="([^"]*)"`)
+		return html.UnescapeString(s.find(`name="tag" value="` + tag + `">\s*<input type="hidden" name="was" value="([^"]*)"`))
 	}
 	rows := func(s shown, music, data, text string) shown { // all three are switched on
 		all := []string{"do", "all", "active", "music", "active", "data", "active", "text"}
