@@ -14,9 +14,11 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	status := http.StatusOK
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api/v1/ready" {
-			w.WriteHeader(status)
+		if r.URL.Path != "/api/v1/ready" {
+			http.NotFound(w, r)
+			return
 		}
+		w.WriteHeader(status)
 	}))
 	defer srv.Close()
 	for _, end := range []string{"", "/"} {
