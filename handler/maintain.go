@@ -108,7 +108,7 @@ func restoreCommand() command.Command {
 					}
 					next := "empty the data directory, or remove the tables, and restore again"
 					if errors.Is(err, promptdb.ErrNotIndexed) {
-						next = "the rows are restored, their index rows are not: run reindex"
+						next = promptdb.ErrNotIndexed.Error()
 					}
 					return interrupted(ctx, err, next)
 				})

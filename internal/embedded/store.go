@@ -79,17 +79,17 @@ type Store struct {
 // The list of free pages is synced with each commit, although leaving it out would save
 // a page or two: without it, opening reads the whole file, seconds at a million rows.
 func Open(path string, now func() time.Time) (*Store, error) {
-	return openStore(path, now, os.O_CREATE)
+	return openStore(path, now, true)
 }
 
 // OpenExisting is Open for who would take an empty store for one that was lost: it fails where Open
 // has not made the file at path.
 func OpenExisting(path string, now func() time.Time) (*Store, error) {
-	return openStore(path, now, 0)
+	return openStore(path, now, false)
 }
 
-// openStore opens a file, which it creates where create is os.O_CREATE.
-func openStore(path string, now func() time.Time, create int) (*Store, error) {
+// openStore opens a file, and may create it.
+func openStore(path string, now func() time.Time, create bool) (*Store, error) {
 	_, statErr := os.Stat(path)
 	db, err := openFile(path, create)
 	if err != nil {
@@ -106,7 +106,7 @@ func openStore(path string, now func() time.Time, create int) (*Store, error) {
 	s.close = sync.OnceValue(s.stop)
 	err = caught(func() error {
 		return db.Update(func(tx *bbolt.Tx) error {
-			if !mayStart(tx, create != 0) {
+			if !mayStart(tx, create) {
 				return ErrForeign
 			}
 			return s.start(tx)
@@ -125,7 +125,7 @@ func openStore(path string, now func() time.Time, create int) (*Store, error) {
 }
 
 // openFile opens a file for this process alone.
-func openFile(path string, create int) (*bbolt.DB, error) {
+func openFile(path string, create bool) (*bbolt.DB, error) {
 	inUse := fmt.Errorf("%s %w", path, ErrInUse)
 	var file *os.File
 	var db *bbolt.DB
@@ -135,10 +135,13 @@ func openFile(path string, create int) (*bbolt.DB, error) {
 			FreelistType: bbolt.FreelistMapType, // the default degrades with the number of free pages
 			NoStatistics: true,                  // nobody reads them, and every read would take their lock
 			OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-				if file, err = os.OpenFile(name, flag&^os.O_CREATE|create, mode); err != nil {
+				if !create {
+					flag &^= os.O_CREATE
+				}
+				if file, err = os.OpenFile(name, flag, mode); err != nil {
 					return nil, err
 				}
-				if err := checkFile(file, create != 0); err != nil {
+				if err := checkFile(file, create); err != nil {
 					return nil, errors.Join(err, file.Close())
 				}
 				return file, nil

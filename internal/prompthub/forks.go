@@ -112,9 +112,7 @@ const (
 // that it comes from. What both changed, and not in the same way, is a Conflict that says where,
 // unless take says whose content it is to be. Where the fork has all that already, none is made.
 func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID, take Side) (v View, made bool, err error) {
-	var before int64
-	v, err = s.revise(ctx, who, id, Match{Any: true}, func(p prompt.Prompt) (prompt.Prompt, error) {
-		before = p.Version
+	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		u, err := s.upstream(ctx, who, p.Origin)
 		if err != nil {
 			return p, err
@@ -133,7 +131,6 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 		p.Draft, err = s.rules.CheckEdit(d, p.Draft)
 		return p, err
 	})
-	return v, v.Version != before, err
 }
 
 // changed returns what a fork comes from, and what became of that, as the caller can have them.

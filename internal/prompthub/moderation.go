@@ -122,10 +122,7 @@ func (s *Service) Catalog(ctx context.Context, who auth.User, all bool) (Catalog
 
 // PutTag creates or changes a tag of the catalog.
 func (s *Service) PutTag(ctx context.Context, who auth.User, tag prompt.TagInfo) (prompt.TagInfo, error) {
-	if err := adminOnly(who); err != nil {
-		return tag, err
-	}
-	tag, err := CheckTag(tag)
+	tag, err := entryOf(who, tag)
 	if err != nil {
 		return tag, err
 	}
@@ -134,10 +131,7 @@ func (s *Service) PutTag(ctx context.Context, who auth.User, tag prompt.TagInfo)
 
 // AddTag is PutTag for a new tag. Where there is one of its name, the answer is Conflict.
 func (s *Service) AddTag(ctx context.Context, who auth.User, tag prompt.TagInfo) error {
-	if err := adminOnly(who); err != nil {
-		return err
-	}
-	tag, err := CheckTag(tag)
+	tag, err := entryOf(who, tag)
 	if err != nil {
 		return err
 	}
@@ -147,14 +141,19 @@ func (s *Service) AddTag(ctx context.Context, who auth.User, tag prompt.TagInfo)
 // ChangeTag is PutTag for a tag that has the revision was. Where somebody changed it meanwhile, the
 // answer is Stale, with the tag as it is now.
 func (s *Service) ChangeTag(ctx context.Context, who auth.User, tag prompt.TagInfo, was string) error {
-	if err := adminOnly(who); err != nil {
-		return err
-	}
-	tag, err := CheckTag(tag)
+	tag, err := entryOf(who, tag)
 	if err != nil {
 		return err
 	}
 	return s.db.ChangeTag(ctx, tag, was)
+}
+
+// entryOf returns a tag as an admin may store it.
+func entryOf(who auth.User, tag prompt.TagInfo) (prompt.TagInfo, error) {
+	if err := adminOnly(who); err != nil {
+		return tag, err
+	}
+	return CheckTag(tag)
 }
 
 // CheckTag returns a tag normalised, or an error of the kind Invalid.

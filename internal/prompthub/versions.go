@@ -62,12 +62,19 @@ func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.I
 	if err != nil {
 		return View{}, false, err
 	}
-	var before int64
-	v, err = s.revise(ctx, who, id, Match{Any: true}, func(p prompt.Prompt) (prompt.Prompt, error) {
-		before = p.Version
+	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		p.Draft = p.With(old.Of.Content)
 		p.Message = fmt.Sprintf("Restores version %d", n)
 		return p, nil
+	})
+}
+
+// makeVersion is revise for whatever the prompt is now, and reports whether it made a version.
+func (s *Service) makeVersion(ctx context.Context, who auth.User, id prompt.ID, next func(prompt.Prompt) (prompt.Prompt, error)) (v View, made bool, err error) {
+	var before int64
+	v, err = s.revise(ctx, who, id, Match{Any: true}, func(p prompt.Prompt) (prompt.Prompt, error) {
+		before = p.Version
+		return next(p)
 	})
 	return v, v.Version != before, err
 }

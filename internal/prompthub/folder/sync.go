@@ -154,9 +154,10 @@ func (f *Folder) Push(ctx context.Context) error {
 		switch {
 		case i.State == Same:
 			lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.File)
-		case f.DryRun && (i.State == New || i.State == Conflict && f.Force && i.Prompt == nil):
-			return "created", f.wouldCreate(ctx, i, made)
 		case i.State == New, i.State == Conflict && f.Force && i.Prompt == nil:
+			if f.DryRun {
+				return "created", f.wouldCreate(ctx, i, made)
+			}
 			return "created", f.create(ctx, i, lock)
 		case i.State == Here, i.State == Conflict && f.Force:
 			return "pushed", f.change(ctx, i, lock)

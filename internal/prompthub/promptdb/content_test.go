@@ -41,7 +41,7 @@ func TestLongContents(t *testing.T) {
 	w.run()
 	w.check()
 	other := newWorld(t)
-	_, err := other.Restore(t.Context(), strings.NewReader(w.backup()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err := restore(t.Context(), other.DB, strings.NewReader(w.backup()))
 	require.NoError(t, err)
 	require.Equal(t, w.backup(), other.backup())
 }
@@ -77,7 +77,7 @@ func TestChats(t *testing.T) {
 	w.run()
 	w.check()
 	other := newWorld(t)
-	_, err = other.Restore(t.Context(), strings.NewReader(w.backup()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, strings.NewReader(w.backup()))
 	require.NoError(t, err)
 	require.Equal(t, w.backup(), other.backup())
 }

@@ -101,7 +101,7 @@ func TestDamagedRowStopsNothing(t *testing.T) {
 			_, err := db.Backup(t.Context(), &out, report, func(int) {})
 			require.NoError(t, err, at)
 			require.Equal(t, slices.Contains(backedUp, name), names(), "backup: %s", at)
-			_, err = newWorldOn(t, memory.NewTables()).Restore(t.Context(), &out, func(promptdb.Difference) {}, func(int) {}, func(int) {})
+			err = restore(t.Context(), newWorldOn(t, memory.NewTables()).DB, &out)
 			require.NoError(t, err, at)
 
 			_, err = db.Reindex(t.Context(), true, report, func(int) {})

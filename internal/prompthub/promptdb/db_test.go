@@ -312,7 +312,7 @@ func TestBackupAndRestoreAreTheSameToTheByte(t *testing.T) {
 	other := newWorldOn(t, memory.NewTables())
 	_, err = other.Tags(t.Context()) // a catalog that was filled already is replaced
 	require.NoError(t, err)
-	_, err = other.Restore(t.Context(), bytes.NewReader(first.Bytes()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, bytes.NewReader(first.Bytes()))
 	require.NoError(t, err)
 	other.run()
 	other.check()
@@ -321,10 +321,10 @@ func TestBackupAndRestoreAreTheSameToTheByte(t *testing.T) {
 	require.Equal(t, first.String(), second.String())
 	require.Equal(t, w.mostLiked(7), other.mostLiked(7))
 
-	_, err = other.Restore(t.Context(), bytes.NewReader(first.Bytes()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, bytes.NewReader(first.Bytes()))
 	require.ErrorContains(t, err, "not empty")
 	cut := first.Bytes()[:first.Len()-40]
-	_, err = newWorld(t).Restore(t.Context(), bytes.NewReader(cut), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), newWorld(t).DB, bytes.NewReader(cut))
 	require.Error(t, err)
 }
 

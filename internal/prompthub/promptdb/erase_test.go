@@ -124,7 +124,7 @@ func TestErase(t *testing.T) {
 			require.NoError(t, err)
 			other := newWorld(t)
 			other.clock.now = w.clock.Now()
-			_, err = other.Restore(ctx, bytes.NewReader(first.Bytes()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+			err = restore(ctx, other.DB, bytes.NewReader(first.Bytes()))
 			require.NoError(t, err)
 			other.check()
 
@@ -153,7 +153,7 @@ func (w *world) requireErased(user prompt.UserID, liked prompt.ID) {
 	require.NoError(w.t, err)
 	require.NotContains(w.t, backup.String(), user)
 	other := newWorld(w.t)
-	_, err = other.Restore(ctx, &backup, func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(ctx, other.DB, &backup)
 	require.NoError(w.t, err)
 	other.check()
 	n, err := w.Erase(ctx)

@@ -396,7 +396,7 @@ func (e *explorer) restores(name string, backup []byte, before map[prompt.ID]pro
 	if err := to.truth.Create(context.Background()); err != nil {
 		return err
 	}
-	if _, err := to.truth.Restore(context.Background(), bytes.NewReader(backup), func(promptdb.Difference) {}, func(int) {}, func(int) {}); err != nil {
+	if err := restore(context.Background(), to.truth, bytes.NewReader(backup)); err != nil {
 		return fmt.Errorf("%s does not restore: %w", name, err)
 	}
 	e.Advance(2 * time.Minute)

@@ -85,7 +85,7 @@ func TestFavoritesInABackup(t *testing.T) {
 	_, err := w.Backup(t.Context(), &first, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	other := newWorld(t)
-	_, err = other.Restore(t.Context(), bytes.NewReader(first.Bytes()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, bytes.NewReader(first.Bytes()))
 	require.NoError(t, err)
 	require.Equal(t, []string{"Kept"}, favorites(t, other.DB, "bob|x", 5))
 	require.Equal(t, []string{"Kept"}, favorites(t, other.DB, "ann", 5))

@@ -150,7 +150,7 @@ func TestBackupDuringAPurge(t *testing.T) {
 	require.NotContains(t, backup.String(), `"title":"goes"`)
 
 	other := newWorld(t)
-	_, err = other.Restore(t.Context(), &backup, func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, &backup)
 	require.NoError(t, err)
 	require.Empty(t, other.found())
 }

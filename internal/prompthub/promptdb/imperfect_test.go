@@ -44,7 +44,7 @@ func TestToolsOnImperfectData(t *testing.T) {
 			// else it is none, and says so
 			if _, err := w.Backup(t.Context(), &out, func(promptdb.Difference) {}, func(int) {}); err == nil {
 				to := newWorldOn(t, memory.NewTables())
-				_, err = to.Restore(context.Background(), bytes.NewReader(out.Bytes()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+				err = restore(context.Background(), to.DB, bytes.NewReader(out.Bytes()))
 				require.NoError(t, err, "the backup does not restore")
 				to.run()
 				require.Empty(t, to.verified(), "the restored library")
@@ -77,7 +77,7 @@ func TestHalfABackup(t *testing.T) {
 		"without a vote":   slices.Delete(slices.Clone(lines), len(lines)-2, len(lines)-1),
 		"without its head": lines[1:],
 	} {
-		_, err := newWorldOn(t, memory.NewTables()).Restore(t.Context(), bytes.NewReader(bytes.Join(half, nil)), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+		err := restore(t.Context(), newWorldOn(t, memory.NewTables()).DB, bytes.NewReader(bytes.Join(half, nil)))
 		require.Error(t, err, name)
 	}
 }

@@ -130,7 +130,7 @@ func TestLabelMovesInOneTick(t *testing.T) {
 
 	backup := w.backup()
 	w = newWorld(t)
-	_, err = w.Restore(t.Context(), strings.NewReader(backup), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), w.DB, strings.NewReader(backup))
 	require.NoError(t, err)
 	w.clock.Advance(-time.Hour)
 	put(2)
@@ -310,7 +310,7 @@ func TestLibraryOutlivesABackup(t *testing.T) {
 	w.check()
 	first := w.backup()
 	other := newWorld(t)
-	_, err = other.Restore(t.Context(), strings.NewReader(first), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, strings.NewReader(first))
 	require.NoError(t, err)
 	other.clock.Advance(3 * time.Minute)
 	other.run()

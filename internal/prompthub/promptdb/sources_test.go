@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/table"
 )
 
@@ -85,7 +84,7 @@ func TestSources(t *testing.T) {
 	require.NotEqual(t, v.State(nil), s.State)
 
 	other := newWorld(t)
-	_, err = other.Restore(t.Context(), strings.NewReader(w.backup()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, strings.NewReader(w.backup()))
 	require.NoError(t, err)
 	other.check()
 	restored := other.rowsOf("!src|")

@@ -256,7 +256,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 	_, err = w.Backup(t.Context(), &out, func(d promptdb.Difference) { w.t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	to := newWorldOn(t, memory.NewTables())
-	_, err = to.Restore(t.Context(), bytes.NewReader(out.Bytes()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), to.DB, bytes.NewReader(out.Bytes()))
 	require.NoError(t, err)
 	to.run()
 	require.Equal(t, without(want, passing), without(to.stored(), passing), "restored")

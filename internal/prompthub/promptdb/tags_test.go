@@ -78,7 +78,7 @@ func TestRestoreSaysWhatIsWrong(t *testing.T) {
 	}
 	for _, text := range []string{head + tag("house") + tag("first") + tag("first"), many + tag("first")} {
 		text += fmt.Sprintf(`{"kind":"end","rows":%d}`, strings.Count(text, "\n")-1)
-		_, err := newWorld(t).Restore(t.Context(), strings.NewReader(text), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+		err := restore(t.Context(), newWorld(t).DB, strings.NewReader(text))
 		require.ErrorContains(t, err, ": the backup has a row twice: TagCatalog: ")
 		require.ErrorContains(t, err, "first")
 		require.NotContains(t, err.Error(), "try again")
@@ -95,7 +95,7 @@ func TestRestoreOfNoBackup(t *testing.T) {
 		w := newWorld(t)
 		house := prompt.TagInfo{Tag: "house", DisplayName: "House", Active: true}
 		require.NoError(t, w.PutTag(t.Context(), house))
-		_, err := w.Restore(t.Context(), strings.NewReader(text), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+		err := restore(t.Context(), w.DB, strings.NewReader(text))
 		require.ErrorContains(t, err, "line 1: ", text)
 		tags, err := w.another().Tags(t.Context())
 		require.NoError(t, err)

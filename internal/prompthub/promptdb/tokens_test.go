@@ -103,7 +103,7 @@ func TestTokensInABackup(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(first.String(), `"kind":"token"`))
 	other := newWorld(t)
-	_, err = other.Restore(t.Context(), bytes.NewReader(first.Bytes()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, bytes.NewReader(first.Bytes()))
 	require.NoError(t, err)
 	require.Empty(t, other.found())
 	restored, err := other.Token(t.Context(), strings.Repeat("b", 16), freely)
@@ -112,7 +112,7 @@ func TestTokensInABackup(t *testing.T) {
 	_, err = other.Backup(t.Context(), &second, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.Equal(t, first.String(), second.String())
-	_, err = other.Restore(t.Context(), bytes.NewReader(first.Bytes()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, bytes.NewReader(first.Bytes()))
 	require.ErrorContains(t, err, "not empty")
 }
 

@@ -41,7 +41,7 @@ func (w *world) reindex(orphans bool) []string {
 func restoredFrom(t *testing.T, backup *bytes.Buffer) *world {
 	t.Helper()
 	to := newWorldOn(t, memory.NewTables())
-	_, err := to.Restore(t.Context(), backup, func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err := restore(t.Context(), to.DB, backup)
 	require.NoError(t, err)
 	return to
 }

@@ -48,7 +48,7 @@ func TestUsersInABackup(t *testing.T) {
 	_, err = w.Backup(t.Context(), &first, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	other := newWorld(t)
-	_, err = other.Restore(t.Context(), bytes.NewReader(first.Bytes()), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, bytes.NewReader(first.Bytes()))
 	require.NoError(t, err)
 	require.Empty(t, other.found())
 	p, err := other.Profile(t.Context(), "ann|a/b")

@@ -179,7 +179,7 @@ func TestUsedBy(t *testing.T) {
 	w.check()
 	first := w.backup()
 	other := newWorld(t)
-	_, err = other.Restore(t.Context(), strings.NewReader(first), func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	err = restore(t.Context(), other.DB, strings.NewReader(first))
 	require.NoError(t, err)
 	other.clock.Advance(3 * time.Minute)
 	other.run()

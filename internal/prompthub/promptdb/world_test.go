@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"testing"
@@ -42,6 +43,12 @@ func (c *clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
+}
+
+// restore reads a backup, of which nothing is told.
+func restore(ctx context.Context, db *promptdb.DB, backup io.Reader) error {
+	_, err := db.Restore(ctx, backup, func(promptdb.Difference) {}, func(int) {}, func(int) {})
+	return err
 }
 
 func newWorld(t testing.TB) *world {

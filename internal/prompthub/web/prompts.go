@@ -18,7 +18,7 @@ import (
 func (s *web) prompts() {
 	one := Prefix + "/prompts/{id}"
 	s.handle("GET "+one, reader, s.prompt)
-	s.register("POST "+one+"/fill", s.action(reader, maxForm+perUnit*prompt.FillFactor*int64(s.MaxText), s.prompt))
+	s.handleText("POST "+one+"/fill", reader, prompt.FillFactor*s.MaxText, s.prompt)
 	s.handle("GET "+one+"/fill", reader, s.unfilled)
 	s.handle("POST "+one+"/vote", user, s.vote)
 	s.handle("POST "+one+"/favorite", user, s.favorite)

@@ -197,9 +197,9 @@ func (s *web) handle(pattern string, a access, act action) {
 	s.register(pattern, s.action(a, maxForm, act))
 }
 
-// handleText is handle for forms with the text of a prompt.
-func (s *web) handleText(pattern string, a access, act action) {
-	s.register(pattern, s.action(a, maxForm+perUnit*int64(s.MaxText), act))
+// handleText is handle for forms with a text of so many characters.
+func (s *web) handleText(pattern string, a access, characters int, act action) {
+	s.register(pattern, s.action(a, maxForm+perUnit*int64(characters), act))
 }
 
 // action returns the handler of an action for those who may use it. A form has been read before the
