@@ -20,6 +20,8 @@ LANGFUSE_JS_TESTS := $(LANGFUSE_JS)/prompts.e2e.test.ts
 DOTPROMPT := internal/tools/dotprompt
 ASSISTANTS := internal/tools/clients/mcp
 ASSISTANTS_STAMP := $(ASSISTANTS)/node_modules/.package-lock.json
+INSTALLED := $(ASSISTANTS_STAMP) $(AZURITE_STAMP) $(CLIENTS_STAMP) $(INFRA_STAMP) $(OIDC_STAMP) $(WEB_STAMP)
+NPM_CI := npm ci --ignore-scripts --prefer-offline --no-audit --no-fund
 SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
@@ -41,7 +43,7 @@ DATA ?= $(APP)/.data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 PROMPTS_CSV ?=
 
-.PHONY: help run install test quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -54,6 +56,7 @@ install: ## build the program under the name of the application, and put it into
 	@mkdir -p "$(BINDIR)"
 	go build -o "$(BINDIR)/$(NAME)" ./$(APP)/handler
 
+# In a fresh clone six installs of npm take a while: they run side by side, and beside go vet.
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
 # of the built program, and after them those with deadlines of other programs, mostly wait, so all others run beside them,
 # with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers. What takes longest begins first.
@@ -67,8 +70,8 @@ TEST := go test -count=1 -timeout 20m $(LINKED)
 DEADLINES := ./handler ./internal/azure ./internal/azurite ./internal/infra ./internal/prompthub/clients
 LONGEST := ./internal/prompthub/bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/api ./internal/prompthub/prompt
 OTHERS = $(LONGEST) $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(patsubst ./%,-e prompthub/%,$(DEADLINES) $(LONGEST)))
-test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## vet and run all tests, those against Azurite and of the infrastructure included
-	go vet ./...
+test: ## vet and run all tests, those against Azurite and of the infrastructure included
+	$(MAKE) --no-print-directory -j vet $(INSTALLED)
 	{ status=0; \
 	  $(TEST) ./internal/prompthub/e2e || status=$$?; \
 	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) || status=$$?; \
@@ -77,6 +80,9 @@ test: $(AZURITE_STAMP) $(INFRA_STAMP) $(WEB_STAMP) $(OIDC_STAMP) $(CLIENTS_STAMP
 	wait $$waiting || status=$$?; exit $$status
 	cd $(INFRA) && go vet . && go test -count=1 .
 	cd $(DOTPROMPT) && go vet . && go test -count=1 .
+
+vet:
+	go vet ./...
 
 # Twice as many packages as processors, as some mostly wait. Those that test the built program have nothing that is short;
 # to link them would take as long as some packages.
@@ -190,7 +196,7 @@ func-start: $(AZURITE_STAMP) ## stage the function app (APP) for this machine an
 # npm writes this file last. Where npm is missing tests against Azurite are skipped, or fail in CI.
 $(AZURITE_STAMP): $(AZURITE)/package-lock.json
 	@if command -v npm >/dev/null; then \
-		npm ci --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund && touch $@; \
+		$(NPM_CI) --prefix $(AZURITE) && touch $@; \
 	else \
 		echo "npm is not installed: no tests against Azurite. Install Node 20 or later to run them."; \
 	fi
@@ -198,7 +204,7 @@ $(AZURITE_STAMP): $(AZURITE)/package-lock.json
 # The same for the JSON schemas of what is deployed.
 $(INFRA_STAMP): $(INFRA)/package-lock.json
 	@if command -v npm >/dev/null; then \
-		npm ci --prefix $(INFRA) --ignore-scripts --no-audit --no-fund && touch $@; \
+		$(NPM_CI) --prefix $(INFRA) && touch $@; \
 	else \
 		echo "npm is not installed: host.json and workflows are not held against their schemas. Install Node 20 or later to do so."; \
 	fi
@@ -206,7 +212,7 @@ $(INFRA_STAMP): $(INFRA)/package-lock.json
 # The OpenID provider that people sign in with in tests.
 $(OIDC_STAMP): $(OIDC)/package-lock.json
 	@if command -v npm >/dev/null; then \
-		npm ci --prefix $(OIDC) --ignore-scripts --no-audit --no-fund && touch $@; \
+		$(NPM_CI) --prefix $(OIDC) && touch $@; \
 	else \
 		echo "npm is not installed: sign-in with a provider is not tested. Install Node.js to test it."; \
 	fi
@@ -214,7 +220,7 @@ $(OIDC_STAMP): $(OIDC)/package-lock.json
 # The programs of others that must work with this one.
 $(CLIENTS_STAMP): $(CLIENTS)/package-lock.json
 	@if command -v npm >/dev/null; then \
-		npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund && touch $@; \
+		$(NPM_CI) --prefix $(CLIENTS) && touch $@; \
 	else \
 		echo "npm is not installed: clients of others are not tested. Install Node 20 or later to test them."; \
 	fi
@@ -222,7 +228,7 @@ $(CLIENTS_STAMP): $(CLIENTS)/package-lock.json
 # Those of assistants bring the newer Node that they need with them, which npm does not know when it warns.
 $(ASSISTANTS_STAMP): $(ASSISTANTS)/package-lock.json
 	@if command -v npm >/dev/null; then \
-		npm ci --prefix $(ASSISTANTS) --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@; \
+		$(NPM_CI) --prefix $(ASSISTANTS) --loglevel=error && touch $@; \
 	else \
 		echo "npm is not installed: clients of the Model Context Protocol are not tested. Install Node 20 or later to test them."; \
 	fi
@@ -234,7 +240,7 @@ $(LANGFUSE_JS_TESTS):
 # What tests in a browser need besides the browser.
 $(WEB_STAMP): $(WEB)/package-lock.json
 	@if command -v npm >/dev/null; then \
-		npm ci --prefix $(WEB) --ignore-scripts --no-audit --no-fund && touch $@; \
+		$(NPM_CI) --prefix $(WEB) && touch $@; \
 	else \
 		echo "npm is not installed: pages are not checked for accessibility. Install Node 20 or later to check them."; \
 	fi

@@ -1,11 +1,6 @@
 // Runs ahead of a service of Azurite, whose script is the first argument.
 const fs = require("fs");
-const { Module } = require("module");
 const net = require("net");
-
-// What would send telemetry, which is off, is a third of the work of a start.
-const load = Module._load;
-Module._load = (name, ...rest) => (name === "applicationinsights" ? {} : load(name, ...rest));
 
 // The port, which the table service does not tell where it was left to the system.
 let listens = false;

@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -132,7 +133,7 @@ func TestEveryPinIsWatched(t *testing.T) {
 	for _, u := range config.Updates {
 		watched[u.Ecosystem] = append(watched[u.Ecosystem], u.Directories...)
 	}
-	for ecosystem, file := range map[string]string{"gomod": "go.mod", "npm": "package.json"} {
+	for ecosystem, pins := range map[string]struct{ file, by string }{"gomod": {"go.mod", "require"}, "npm": {"package.json", `ependencies"`}} {
 		var have []string
 		require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
@@ -140,8 +141,12 @@ func TestEveryPinIsWatched(t *testing.T) {
 				return err
 			case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() != "." && d.Name() != ".." && strings.HasPrefix(d.Name(), ".")):
 				return filepath.SkipDir
-			case d.Name() != file:
+			case d.Name() != pins.file:
 				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err != nil || !bytes.Contains(text, []byte(pins.by)) {
+				return err
 			}
 			dir, err := filepath.Rel(root, filepath.Dir(path))
 			have = append(have, filepath.ToSlash(filepath.Join("/", dir)))
