@@ -45,8 +45,9 @@ func TestCrashTable(t *testing.T) {
 	t.Parallel()
 	var calls strings.Builder
 	cells := 0
-	s := sow(t)
+	all := sow(t)
 	for _, c := range crashCases() {
+		s := all.furnished(t, c)
 		labels := s.record(t, c)
 		require.NotEmpty(t, labels, c.name)
 		fmt.Fprintf(&calls, "# %s: %d calls\n%s\n\n", c.name, len(labels), strings.Join(labels, "\n"))
@@ -95,7 +96,7 @@ var mishaps = []mishap{
 var ids = regexp.MustCompile(`[0-9]{19}\|[0-9A-Z]{26}|[0-9A-Z]{26}`)
 
 // A sown is a store as it is when all rests after a prompt and its votes were written, which every
-// cell begins with.
+// cell begins with, and what else its case wants to be there.
 type sown struct {
 	store  *memory.Tables
 	prompt prompt.Prompt
@@ -106,6 +107,23 @@ func sow(t *testing.T) (s sown) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
 		s = sown{prompt: r.seeded(9)}
+		s.store, s.at = r.store, r.Now()
+	})
+	return s
+}
+
+// furnished returns the store with what a case wants to be there, where all rests after that too.
+// What is to be at work when a cell begins each cell sets up for itself.
+func (s sown) furnished(t *testing.T, c crashCase) sown {
+	if c.setup == nil || c.open {
+		return s
+	}
+	bubble(t, func(t *testing.T) {
+		r := ringOver(t, s.store.Clone(), s.at)
+		c.setup(r, &s.prompt)
+		require.NoError(t, r.drain())
+		r.Advance(time.Hour)
+		require.Empty(t, r.timers)
 		s.store, s.at = r.store, r.Now()
 	})
 	return s
@@ -154,13 +172,8 @@ func (s sown) inject(t *testing.T, c crashCase, n int, f mishap, cell string) {
 
 func (s sown) prepare(t *testing.T, c crashCase) (*ring, prompt.Prompt) {
 	r, p := ringOver(t, s.store.Clone(), s.at), s.prompt
-	if c.setup != nil {
+	if c.open {
 		c.setup(r, &p)
-		if c.open {
-			return r, p
-		}
-		require.NoError(t, r.drain())
-		r.Advance(time.Hour)
 	}
 	return r, p
 }
