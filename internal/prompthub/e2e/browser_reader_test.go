@@ -31,6 +31,7 @@ func TestBrowserReadsTheAPI(t *testing.T) {
 		eval[int](p, "document.querySelector('#operations-prompts-list-prompts .responses-wrapper').scrollIntoView(), 1")
 		p.Shots("reader answer")
 		p.Scheme([]string{"light", "dark"}[i])
+		p.sees("document.getAnimations().every(a => a.playState !== 'running')") // a colour on its way is none to look at
 		eval[bool](p, source+"; true")
 		found := eval[[]string](p, `axe.run({resultTypes: ["violations"]}).then(r => r.violations.map(v => v.id))`)
 		require.Subset(t, foreign, found, "what is not Swagger UI's markup")
