@@ -87,8 +87,7 @@ vet:
 # Twice as many packages as processors, as some mostly wait. Those that test the built program have nothing that is short;
 # to link them would take as long as some packages.
 BUILT := ./internal/prompthub/e2e ./internal/prompthub/clients
-quick: ## after each edit: vet, and the tests of what changed that need nothing but Go
-	go vet ./...
+quick: vet ## after each edit: vet, and the tests of what changed that need nothing but Go
 	go test -short -p $$((2 * $(PROCESSORS))) $(LINKED) $$(go list ./... | grep -vxF $(patsubst ./%,-e prompthub/%,$(BUILT)))
 
 infra-check: $(AZURITE_STAMP) $(INFRA_STAMP) ## check Bicep, azure.yaml, workflows, host.json, functions and the package
@@ -124,9 +123,8 @@ promptfoo: ## install promptfoo with the Node that it needs (half a gigabyte), a
 	npm install --prefix internal/tools/promptfoo --no-save --ignore-scripts --omit=optional --no-audit --no-fund
 	go test -count=1 -v -run '^TestPromptfoo' ./internal/prompthub/clients
 
-check: ## format, vet, lint, width of comments, dead code, go.mod
+check: vet ## format, vet, lint, width of comments, dead code, go.mod
 	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
-	go vet ./...
 	$(TOOLS) golangci-lint run
 	@wide=$$(LC_ALL=C.UTF-8 grep -rnE --include='*.go' --exclude-dir=node_modules "$(WIDE)" apps handler internal || true); test -z "$$wide" || { echo "comments wider than 100 columns:"; echo "$$wide"; exit 1; }
 	@dead=$$($(TOOLS) deadcode -test ./...); test -z "$$dead" || { echo "nothing uses:"; echo "$$dead"; exit 1; }
