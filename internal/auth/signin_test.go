@@ -415,7 +415,11 @@ func TestForgedCookies(t *testing.T) {
 	good := cookie("notes-session")
 	ann.send(http.MethodGet, s.URL+"/signin", nil)
 	attempt := cookie("notes-signin-")
-	for _, value := range []string{"", "x", good.Value[:len(good.Value)-4], good.Value + "AAAA", "A" + good.Value[1:], attempt.Value} {
+	first := "A"
+	if strings.HasPrefix(good.Value, first) { // as one of 64 does
+		first = "B"
+	}
+	for _, value := range []string{"", "x", good.Value[:len(good.Value)-4], good.Value + "AAAA", first + good.Value[1:], attempt.Value} {
 		eve := s.surfer()
 		eve.jar.SetCookies(home, []*http.Cookie{{Name: good.Name, Value: value, Path: "/"}})
 		eve.is("")
