@@ -20,7 +20,7 @@ LANGFUSE_JS_TESTS := $(LANGFUSE_JS)/prompts.e2e.test.ts
 DOTPROMPT := internal/tools/dotprompt
 ASSISTANTS := internal/tools/clients/mcp
 ASSISTANTS_STAMP := $(ASSISTANTS)/node_modules/.package-lock.json
-INSTALLED := $(ASSISTANTS_STAMP) $(AZURITE_STAMP) $(CLIENTS_STAMP) $(INFRA_STAMP) $(OIDC_STAMP) $(WEB_STAMP)
+INSTALLED := $(AZURITE_STAMP) $(INFRA_STAMP) $(OIDC_STAMP) $(WEB_STAMP)
 NPM_CI := npm ci --ignore-scripts --prefer-offline --no-audit --no-fund
 SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
@@ -56,10 +56,12 @@ install: ## build the program under the name of the application, and put it into
 	@mkdir -p "$(BINDIR)"
 	go build -o "$(BINDIR)/$(NAME)" ./$(APP)/handler
 
-# In a fresh clone six installs of npm take a while: they run side by side, and beside go vet.
+# In a fresh clone six installs of npm take a while: they run side by side, beside go vet, and the two longest, which only
+# ./internal/prompthub/clients needs, beside tests.
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
-# of the built program, and after them those with deadlines of other programs, mostly wait, so all others run beside them,
-# with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers. What takes longest begins first.
+# of the built program, and after them those with deadlines of other programs, mostly wait, so the longest of the others run beside them,
+# with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers. They run one after the
+# other: two at a time beside the browsers and emulators take a fifth more of the processors for the same.
 # To link every test with what debuggers need would take as long as some packages.
 LINKED := -ldflags='-s -w' -vet=off
 # Tests and the compiler collect their garbage a quarter as often, which costs memory that nobody needs. Not where
@@ -69,14 +71,19 @@ quick race deep formats search mutants: export GOGC := $(SPARING)
 TEST := go test -count=1 -timeout 20m $(LINKED)
 DEADLINES := ./handler ./internal/azure ./internal/azurite ./internal/infra ./internal/prompthub/clients
 LONGEST := ./internal/prompthub/bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/api ./internal/prompthub/prompt
-OTHERS = $(LONGEST) $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(patsubst ./%,-e prompthub/%,$(DEADLINES) $(LONGEST)))
+OTHERS = $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(patsubst ./%,-e prompthub/%,$(DEADLINES) $(LONGEST)))
+# Not in the recipe itself, all of which make -n would run then.
+INSTALL_CLIENTS = nice -n 10 $(MAKE) --no-print-directory -j $(ASSISTANTS_STAMP) $(CLIENTS_STAMP)
 test: ## vet and run all tests, those against Azurite and of the infrastructure included
 	$(MAKE) --no-print-directory -j vet $(INSTALLED)
 	{ status=0; \
+	  $(INSTALL_CLIENTS) & installing=$$!; \
 	  $(TEST) ./internal/prompthub/e2e || status=$$?; \
+	  wait $$installing || status=$$?; \
 	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) || status=$$?; \
+	  GOGC=$(SPARING) $(TEST) -p $(PROCESSORS) -parallel 8 $(OTHERS) || status=$$?; \
 	  exit $$status; } & waiting=$$!; status=0; \
-	GOGC=$(SPARING) nice -n 10 $(TEST) -p $(PROCESSORS) -parallel 8 $(OTHERS) || status=$$?; \
+	GOGC=$(SPARING) nice -n 10 $(TEST) -p 1 -parallel 8 $(LONGEST) || status=$$?; \
 	wait $$waiting || status=$$?; exit $$status
 	cd $(INFRA) && go vet . && go test -count=1 .
 	cd $(DOTPROMPT) && go vet . && go test -count=1 .
