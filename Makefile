@@ -35,6 +35,7 @@ BENCH_AZURITE ?= 1000
 BENCH_EACH ?= 2s
 BENCH_HOLD ?= 1m
 BENCH_ROWS ?= 100000
+AGAINST ?= pocketbase
 BENCH_COUNT ?= 1
 APP ?= .
 NAME := $(if $(filter .,$(APP)),prompthub,$(notdir $(APP)))
@@ -176,8 +177,8 @@ bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat),
 	BENCH_ROWS=$(BENCH_ROWS) go test -run '^$$' -bench . -benchmem -count $(BENCH_COUNT) ./... | tee .cache/bench.txt
 	go run ./internal/prompthub/bench -prompts $(BENCH_PROMPTS) -azurite "$(BENCH_AZURITE)" -each $(BENCH_EACH) -hold $(BENCH_HOLD) -profile | tee .cache/bench.md
 
-bench-pocketbase: ## compare with PocketBase, in turns on the same rows: needs the Internet once, to build it
-	go run ./internal/prompthub/bench -against pocketbase -each $(BENCH_EACH)
+bench-pocketbase: ## compare with PocketBase (AGAINST=pocketbase-synced: one that answers when the disk has it, as PromptHub does), in turns on the same rows: needs the Internet once, to build it
+	go run ./internal/prompthub/bench -against $(AGAINST) -each $(BENCH_EACH)
 
 azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Storage, on its usual ports
 	@mkdir -p $(DATA)/azurite

@@ -33,6 +33,12 @@ const (
 	fillers         = 16
 )
 
+// What PromptHub is compared with.
+const (
+	pocketbase       = "pocketbase"
+	pocketbaseSynced = "pocketbase-synced"
+)
+
 // pocketbaseDir is where the other program's source is, seen from the root of the repository.
 const pocketbaseDir = "internal/tools/pocketbase"
 
@@ -116,7 +122,7 @@ func against(ctx context.Context, o options, binary string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, hub.program.stop()) }()
-	other, err := newPocketbase(ctx, dir)
+	other, err := newPocketbase(ctx, dir, o.against == pocketbaseSynced)
 	if err != nil {
 		return err
 	}
@@ -368,7 +374,7 @@ func hubUser(i int) string { return fmt.Sprintf("user%04d", i) }
 func pocketbaseUser(i int) string { return fmt.Sprintf("user%011d", i) }
 
 // newPocketbase builds the other program and starts it.
-func newPocketbase(ctx context.Context, dir string) (*side, error) {
+func newPocketbase(ctx context.Context, dir string, synced bool) (*side, error) {
 	progress("building PocketBase")
 	binary := filepath.Join(dir, "pb")
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
@@ -381,7 +387,7 @@ func newPocketbase(ctx context.Context, dir string) (*side, error) {
 		return nil, err
 	}
 	s := &side{name: "PocketBase", data: filepath.Join(dir, "pocketbase"), first: true}
-	s.program = &program{url: "http://" + addr, cmd: exec.CommandContext(ctx, binary, s.data, addr, fmt.Sprint(comparedVoters))}
+	s.program = &program{url: "http://" + addr, cmd: exec.CommandContext(ctx, binary, fmt.Sprintf("-synced=%t", synced), s.data, addr, fmt.Sprint(comparedVoters))}
 	cmd := s.program.cmd
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 20 * time.Second

@@ -31,7 +31,7 @@ type options struct {
 	profile     bool
 	data        string
 	only        []string
-	against     bool
+	against     string // "" for nothing
 }
 
 func main() {
@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer clean()
-	if o.against {
+	if o.against != "" {
 		return against(ctx, o, binary)
 	}
 	var all []measured
@@ -116,8 +116,8 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.hold, "hold", 0, "how long a mixture of all requests goes on to see the memory: with the last library on the embedded store or, where there is none, with each on Azurite")
 	flags.BoolVar(&o.profile, "profile", false, "say for each request where the processor time goes, with the last library")
 	flags.StringVar(&o.data, "data", filepath.Join(".cache", "bench"), "where filled stores are kept")
-	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else", func(name string) error {
-		if o.against = name == "pocketbase"; !o.against {
+	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else; pocketbase-synced: with one that, as PromptHub, answers when the disk has what was written", func(name string) error {
+		if o.against = name; name != pocketbase && name != pocketbaseSynced {
 			return fmt.Errorf("%q is not known", name)
 		}
 		return nil

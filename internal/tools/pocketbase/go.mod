@@ -2,7 +2,10 @@ module prompthub/internal/tools/pocketbase
 
 go 1.26.0
 
-require github.com/pocketbase/pocketbase v0.39.9
+require (
+	github.com/pocketbase/pocketbase v0.39.9
+	modernc.org/sqlite v1.54.0
+)
 
 require (
 	github.com/asaskevich/govalidator v0.0.0-20230301143203-a9d515a09cc2 // indirect
@@ -35,5 +38,4 @@ require (
 	modernc.org/libc v1.74.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.11.0 // indirect
-	modernc.org/sqlite v1.54.0 // indirect
 )

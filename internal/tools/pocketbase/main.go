@@ -2,16 +2,19 @@
 // comparison with PromptHub under the same load: go run ./internal/prompthub/bench -against
 // pocketbase.
 //
-//	pocketbase <directory> <address> <users>
+//	pocketbase [-synced] <directory> <address> <users>
 //
 // It makes the collections in a new directory, prints the tokens of its users as a JSON array in
 // one line, and serves until it is interrupted. All is PocketBase's own: its REST API, its rules,
-// its settings of SQLite, which answer before a commit has reached the disk. Indexes are those that
-// the lists need, and triggers keep the counts.
+// its settings of SQLite, which answer before a commit has reached the disk. But for that: with
+// -synced they answer after it, as PromptHub does. Indexes are those that the lists need, and
+// triggers keep the counts.
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -20,6 +23,7 @@ import (
 	"github.com/pocketbase/pocketbase/apis"
 	"github.com/pocketbase/pocketbase/core"
 	"github.com/pocketbase/pocketbase/tools/types"
+	"modernc.org/sqlite"
 )
 
 func main() {
@@ -30,12 +34,20 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 3 {
+	flags := flag.NewFlagSet("pocketbase", flag.ContinueOnError)
+	synced := flags.Bool("synced", false, "answer after a commit has reached the disk")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if args = flags.Args(); len(args) != 3 {
 		return fmt.Errorf("want a directory, an address and a number of users, got %q", args)
 	}
 	users, err := strconv.Atoi(args[2])
 	if err != nil {
 		return err
+	}
+	if *synced {
+		sqlite.RegisterConnectionHook(sync)
 	}
 	app := pocketbase.NewWithConfig(pocketbase.Config{DefaultDataDir: args[0]})
 	if err := app.Bootstrap(); err != nil {
@@ -49,6 +61,13 @@ func run(args []string) error {
 		return e.Next()
 	})
 	return apis.Serve(app, apis.ServeConfig{HttpAddr: args[1]})
+}
+
+// sync makes a connection answer a commit when the disk has it. PocketBase has set
+// synchronous=NORMAL in it before.
+func sync(conn sqlite.ExecQuerierContext, _ string) error {
+	_, err := conn.ExecContext(context.Background(), "PRAGMA synchronous = FULL", nil)
+	return err
 }
 
 // prepare makes what is missing and prints the tokens.
