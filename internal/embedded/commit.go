@@ -8,7 +8,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// maxGroup bounds the changes of one transaction, and with it the memory it takes.
+// maxGroup bounds the rows and messages that one transaction alters, but for those of its last
+// change, and with them the memory it takes.
 const maxGroup = 256
 
 // A plan checks all conditions of a change and alters nothing. It returns what carries
@@ -19,17 +20,18 @@ type plan func(tx *bbolt.Tx) (apply func() error, err error)
 // A change is a plan on its way through the writer.
 type change struct {
 	plan    plan
+	size    int // how many rows or messages it alters at most
 	refused error
 	done    chan error // takes the one answer without blocking
 }
 
-// update hands a plan to the writer and waits until its transaction is durable. Where ctx
-// ends before, the outcome is unknown.
-func (s *Store) update(ctx context.Context, p plan) error {
+// update hands a plan for so many rows to the writer and waits until its transaction is durable.
+// Where ctx ends before, the outcome is unknown.
+func (s *Store) update(ctx context.Context, size int, p plan) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &change{plan: p, done: make(chan error, 1)}
+	c := &change{plan: p, size: size, done: make(chan error, 1)}
 	select {
 	case s.changes <- c:
 	case <-s.closing:
@@ -60,11 +62,11 @@ func (s *Store) writer() {
 
 // gather returns first and every change that waits behind it.
 func (s *Store) gather(first *change) []*change {
-	group := []*change{first}
-	for len(group) < maxGroup {
+	group, size := []*change{first}, first.size
+	for size < maxGroup {
 		select {
 		case c := <-s.changes:
-			group = append(group, c)
+			group, size = append(group, c), size+c.size
 		default:
 			return group
 		}

@@ -294,7 +294,7 @@ func TestWaitingWritesShareOneTransaction(t *testing.T) {
 		block := make(chan struct{})
 		results := make(chan error)
 		go func() {
-			results <- s.update(t.Context(), func(tx *bbolt.Tx) (func() error, error) {
+			results <- s.update(t.Context(), 1, func(tx *bbolt.Tx) (func() error, error) {
 				id = tx.ID()
 				<-block
 				return func() error { return nil }, nil

@@ -35,7 +35,7 @@ func (t *Tables) Create(ctx context.Context, tables ...string) error {
 	for i, name := range tables {
 		buckets[i] = tableBucket(name)
 	}
-	if err := t.s.update(ctx, create(buckets)); err != nil {
+	if err := t.s.update(ctx, 1, create(buckets)); err != nil {
 		return fmt.Errorf("create tables %q: %w", tables, err)
 	}
 	return nil

@@ -12,35 +12,91 @@ import (
 
 // Write applies operations in one transaction, which it may share with other writes.
 func (t *Tables) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if err := table.Check(ops); err != nil {
-		return nil, fmt.Errorf("write to %s: %w", name, err)
-	}
-	if err := t.s.learn(ctx, ops); err != nil {
-		return nil, fmt.Errorf("write to %s: %w", name, err)
-	}
-	steps := prepare(ops, t.s.names.Load())
-	var etags []string
-	err := t.s.update(ctx, func(tx *bbolt.Tx) (func() error, error) {
-		b, err := rowsOf(tx, name)
-		if err != nil {
-			return nil, err
-		}
-		if err := check(b, steps, t.s.names.Load()); err != nil {
-			return nil, err
-		}
-		return func() (err error) {
-			etags, err = t.s.apply(b, steps)
-			return err
-		}, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("write to %s: %w", name, err) // etags may still be written to
-	}
-	return etags, nil
+	etags, errs := t.s.write(ctx, table.Batch{Table: name, Ops: ops})
+	return etags[0], errs[0]
 }
 
-// A step is an operation made ready outside of the writer, with nothing in it that the
-// caller could change while it waits.
+// WriteEach applies batches in one transaction: the writer takes one change and gives one answer.
+func (t *Tables) WriteEach(ctx context.Context, batches ...table.Batch) []error {
+	_, errs := t.s.write(ctx, batches...)
+	return errs
+}
+
+// write applies batches, each for itself, and returns the ETags and the error of each.
+func (s *Store) write(ctx context.Context, batches ...table.Batch) ([][]string, []error) {
+	etags, errs := make([][]string, len(batches)), make([]error, len(batches))
+	writes, size := make([]*write, len(batches)), 0
+	for i, b := range batches {
+		if writes[i], errs[i] = s.ready(ctx, b); errs[i] == nil {
+			size += len(b.Ops)
+		}
+	}
+	var err error
+	if size > 0 {
+		err = s.update(ctx, size, func(tx *bbolt.Tx) (func() error, error) { return s.carryOut(tx, writes) })
+	}
+	for i, b := range batches {
+		switch w := writes[i]; {
+		case w == nil: // not even ready
+		case err != nil: // and it may still be written to
+			errs[i] = err
+		default:
+			etags[i], errs[i] = w.etags, w.refused
+		}
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("write to %s: %w", b.Table, errs[i])
+		}
+	}
+	return etags, errs
+}
+
+// A write is a batch made ready outside of the writer, and what became of it.
+type write struct {
+	table   string
+	steps   []step
+	rows    *bbolt.Bucket
+	etags   []string
+	refused error
+}
+
+// ready returns a write with nothing in it that the caller could change while it waits.
+func (s *Store) ready(ctx context.Context, b table.Batch) (*write, error) {
+	if err := table.Check(b.Ops); err != nil {
+		return nil, err
+	}
+	if err := s.learn(ctx, b.Ops); err != nil {
+		return nil, err
+	}
+	return &write{table: b.Table, steps: prepare(b.Ops, s.names.Load())}, nil
+}
+
+// carryOut is a plan for writes, those that are nil left out. One that is refused keeps no other
+// from being applied.
+func (s *Store) carryOut(tx *bbolt.Tx, writes []*write) (apply func() error, err error) {
+	names := s.names.Load()
+	right := make([]*write, 0, len(writes))
+	for _, w := range writes {
+		if w == nil {
+			continue
+		}
+		if w.refused = w.check(tx, names); w.refused == nil {
+			right = append(right, w)
+		}
+	}
+	if len(right) == 0 {
+		return nil, nil
+	}
+	return func() error {
+		for _, w := range right {
+			if err := s.apply(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// A step is an operation of a write.
 type step struct {
 	kind  table.Kind
 	key   table.Key
@@ -67,10 +123,13 @@ func prepare(ops []table.Op, names *dictionary) []step {
 
 // check tests the conditions of all steps and completes the merges. The rows differ, so
 // no step depends on another.
-func check(b *bbolt.Bucket, steps []step, names *dictionary) error {
-	for i := range steps {
-		s := &steps[i]
-		old := b.Get(s.dbKey)
+func (w *write) check(tx *bbolt.Tx, names *dictionary) (err error) {
+	if w.rows, err = rowsOf(tx, w.table); err != nil {
+		return err
+	}
+	for i := range w.steps {
+		s := &w.steps[i]
+		old := w.rows.Get(s.dbKey)
 		failed, err := s.failed(old)
 		if err != nil {
 			return err
@@ -125,19 +184,19 @@ func (s *step) merge(old []byte, names *dictionary) error {
 	return nil
 }
 
-func (s *Store) apply(b *bbolt.Bucket, steps []step) ([]string, error) {
-	etags := make([]string, len(steps))
-	for i, step := range steps {
+func (s *Store) apply(w *write) error {
+	w.etags = make([]string, len(w.steps))
+	for i, step := range w.steps {
 		if step.kind == table.Delete {
-			if err := b.Delete(step.dbKey); err != nil {
-				return nil, err
+			if err := w.rows.Delete(step.dbKey); err != nil {
+				return err
 			}
 			continue
 		}
-		etags[i] = seal(step.value, s.nextStamp())
-		if err := b.Put(step.dbKey, step.value); err != nil {
-			return nil, err
+		w.etags[i] = seal(step.value, s.nextStamp())
+		if err := w.rows.Put(step.dbKey, step.value); err != nil {
+			return err
 		}
 	}
-	return etags, nil
+	return nil
 }

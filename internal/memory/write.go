@@ -18,6 +18,15 @@ func (t *Tables) Write(ctx context.Context, name string, ops ...table.Op) ([]str
 	return etags, nil
 }
 
+// WriteEach applies batches, each for itself.
+func (t *Tables) WriteEach(ctx context.Context, batches ...table.Batch) []error {
+	errs := make([]error, len(batches))
+	for i, b := range batches {
+		_, errs[i] = t.Write(ctx, b.Table, b.Ops...)
+	}
+	return errs
+}
+
 func (t *Tables) write(ctx context.Context, name string, ops []table.Op) ([]string, error) {
 	if err := table.Check(ops); err != nil {
 		return nil, err

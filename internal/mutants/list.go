@@ -76,6 +76,22 @@ var mutants = []mutant{
 		"			return fmt.Errorf(\"%s of %s: %w\", ops[0].Kind, name, err)", "			return nil",
 	},
 	{
+		"an index row that was refused among many counts as written", "project.go",
+		"		case err == nil:\n			s.batches = s.batches[1:]\n", "		case err == nil || settled(err):\n			s.batches = s.batches[1:]\n",
+	},
+	{
+		"an index row of unknown outcome among many counts as written", "project.go",
+		"			lost = err\n			continue\n", "			continue\n",
+	},
+	{
+		"what follows a batch that was sent among many is forgotten", "project.go",
+		"		if len(s.batches) > 0 {\n			left", "		if err != nil && len(s.batches) > 0 {\n			left",
+	},
+	{
+		"the embedded store applies what it refused among many", "../../embedded/write.go",
+		"		if w.refused = w.check(tx, names); w.refused == nil {\n", "		if w.refused = w.check(tx, names); w.rows != nil {\n",
+	},
+	{
 		"rows of the text index count as written that were not", "project.go",
 		"	if which&theText != 0 && rec.behind != nil {\n		props = append(", "	if rec.behind != nil {\n		props = append(",
 	},

@@ -180,6 +180,20 @@ type DB interface {
 	Create(ctx context.Context, tables ...string) error
 }
 
+// A Batch is what one Write applies.
+type Batch struct {
+	Table string
+	Ops   []Op
+}
+
+// An EachWriter is a DB in which many small batches at once cost less than a Write of each. A
+// caller asks for it by a type assertion and does with Write where there is none.
+type EachWriter interface {
+	// WriteEach applies batches as so many Writes at the same time would, each all or none, and
+	// returns the error of each, nil where it was applied. No row is in two of them.
+	WriteEach(ctx context.Context, batches ...Batch) []error
+}
+
 // An OpError is the condition that failed in a Write.
 type OpError struct {
 	Index int // of the operation

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"prompthub/internal/queue"
@@ -10,11 +11,34 @@ import (
 
 // Tables returns a store whose calls are counted for the request or invocation that makes them,
 // measured and traced. The texts of its errors hold no keys.
-func (t *Telemetry) Tables(db table.DB) table.DB { return tables{t, db} }
+func (t *Telemetry) Tables(db table.DB) table.DB {
+	if each, ok := db.(table.EachWriter); ok {
+		return eachTables{tables{t, db}, each}
+	}
+	return tables{t, db}
+}
 
 type tables struct {
 	t  *Telemetry
 	db table.DB
+}
+
+type eachTables struct {
+	tables
+	each table.EachWriter
+}
+
+// WriteEach counts as one call, as it is to the store.
+func (s eachTables) WriteEach(ctx context.Context, batches ...table.Batch) []error {
+	var errs []error
+	_ = s.t.call(ctx, "write-each", "tables", func(ctx context.Context) error {
+		errs = s.each.WriteEach(ctx, batches...)
+		return errors.Join(errs...)
+	})
+	for i, err := range errs {
+		errs[i] = failed("write-each", batches[i].Table, err)
+	}
+	return errs
 }
 
 func (s tables) Get(ctx context.Context, name string, key table.Key) (row table.Row, err error) {

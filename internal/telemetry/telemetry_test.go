@@ -261,6 +261,36 @@ type broken struct {
 
 func (b broken) Get(context.Context, string, table.Key) (table.Row, error) { return table.Row{}, b.err }
 
+// A store that takes many batches at once does so behind telemetry too, for one call; no other
+// does.
+func TestWriteEach(t *testing.T) {
+	t.Parallel()
+	var off *telemetry.Telemetry
+	store := memory.NewTables()
+	_, ok := off.Tables(broken{DB: store}).(table.EachWriter)
+	require.False(t, ok)
+	each, ok := off.Tables(store).(table.EachWriter)
+	require.True(t, ok)
+	require.NoError(t, store.Create(t.Context(), "Things"))
+	one := func(kind table.Kind, name, row string) table.Batch {
+		r := table.Row{Key: table.Key{Partition: "u|secret", Row: row}}
+		if kind == table.Delete {
+			r.ETag = table.Any
+		}
+		return table.Batch{Table: name, Ops: []table.Op{{Kind: kind, Row: r}}}
+	}
+	ctx, operations := telemetry.WithOperations(t.Context())
+	errs := each.WriteEach(ctx, one(table.Insert, "Things", "a"), one(table.Delete, "Things", "secret"), one(table.Insert, "Others", "a"))
+	require.Len(t, errs, 3)
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], table.ErrNotFound)
+	require.EqualError(t, errs[1], "write-each Things: row not found")
+	require.ErrorIs(t, errs[2], table.NoTableError("Others"))
+	require.EqualValues(t, 1, operations.Count())
+	_, err := store.Get(ctx, "Things", table.Key{Partition: "u|secret", Row: "a"})
+	require.NoError(t, err)
+}
+
 func TestErrorsHoldNoKeys(t *testing.T) {
 	t.Parallel()
 	secret := table.Key{Partition: "u|secret", Row: "secret"}

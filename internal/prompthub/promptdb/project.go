@@ -1,6 +1,7 @@
 package promptdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,11 @@ func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
 			stale = append(stale, r)
 		}
 	}
+	steps := plan(want, stale, db.moves)
+	var lost error
+	if w, ok := db.store.(table.EachWriter); ok {
+		steps, lost = db.indexEach(ctx, w, sendBy, steps)
+	}
 	// one failure stops no other write: each row that is right is one less to mend
 	var g errgroup.Group
 	limit := maxParallel
@@ -70,7 +76,7 @@ func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
 		limit = textParallel
 	}
 	g.SetLimit(limit)
-	for _, step := range plan(want, stale, db.moves) {
+	for _, step := range steps {
 		g.Go(func() error {
 			for _, ops := range step.batches {
 				if err := db.indexWrite(ctx, step.table, sendBy, ops); err != nil {
@@ -80,7 +86,7 @@ func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
+	if err := cmp.Or(g.Wait(), lost); err != nil {
 		return err
 	}
 	if rec.Listed() {
@@ -123,6 +129,35 @@ func plan(want, stale []indexRow, moves func(table string) bool) []step {
 		}
 	}
 	return steps
+}
+
+// indexEach sends the first batch of every step in one call. It returns the steps that are left,
+// what follows and what was refused, and the error of a batch that may still land: to send that
+// again would settle nothing.
+func (db *DB) indexEach(ctx context.Context, w table.EachWriter, sendBy time.Time, steps []step) (left []step, lost error) {
+	if len(steps) < 2 || db.now().After(sendBy) {
+		return steps, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	batches := make([]table.Batch, len(steps))
+	for i, s := range steps {
+		batches[i] = table.Batch{Table: s.table, Ops: s.batches[0]}
+	}
+	for i, err := range w.WriteEach(ctx, batches...) {
+		s := steps[i]
+		switch {
+		case err == nil:
+			s.batches = s.batches[1:]
+		case !settled(err):
+			lost = err
+			continue
+		}
+		if len(s.batches) > 0 {
+			left = append(left, s)
+		}
+	}
+	return left, lost
 }
 
 // indexWrite sends one batch, unless it is too late for it. A row to delete that is gone already is
