@@ -9,7 +9,7 @@ import (
 )
 
 // maxGroup bounds the rows and messages that one transaction alters, but for those of its last
-// change, and with them the memory it takes.
+// change, and with them the memory that it takes.
 const maxGroup = 256
 
 // A plan checks all conditions of a change and alters nothing. It returns what carries

@@ -59,7 +59,7 @@ func (s *Store) learn(ctx context.Context, ops []table.Op) error {
 		return nil
 	}
 	var learnt *dictionary
-	err := s.update(ctx, 1, func(tx *bbolt.Tx) (func() error, error) {
+	err := s.update(ctx, len(fresh), func(tx *bbolt.Tx) (func() error, error) {
 		d, err := readNames(tx)
 		if err != nil {
 			return nil, err

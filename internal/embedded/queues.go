@@ -35,7 +35,7 @@ func (q *Queues) Create(ctx context.Context, queues ...string) error {
 	for i, name := range queues {
 		buckets[i] = queueBucket(name)
 	}
-	if err := q.s.update(ctx, 1, create(buckets)); err != nil {
+	if err := q.s.update(ctx, len(buckets), create(buckets)); err != nil {
 		return fmt.Errorf("create queues %q: %w", queues, err)
 	}
 	return nil
@@ -98,7 +98,7 @@ func (q *Queues) receive(ctx context.Context, name string, limit int, lock time.
 	if err != nil || empty {
 		return err
 	}
-	return q.s.update(ctx, 1, func(tx *bbolt.Tx) (func() error, error) {
+	return q.s.update(ctx, limit, func(tx *bbolt.Tx) (func() error, error) {
 		b, err := messagesOf(tx, name)
 		if err != nil {
 			return nil, err

@@ -327,6 +327,38 @@ func TestWaitingWritesShareOneTransaction(t *testing.T) {
 	})
 }
 
+// Batches that are written together are one change of one transaction, in which each is refused for
+// itself.
+func TestWriteEach(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows", "Others"))
+	old, err := s.Tables.Write(t.Context(), "Rows", insert("p", "there"))
+	require.NoError(t, err)
+	last := func() (id int) {
+		require.NoError(t, s.db.View(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }))
+		return id
+	}
+	before := last()
+	one := func(name string, op table.Op) table.Batch { return table.Batch{Table: name, Ops: []table.Op{op}} }
+	errs := s.Tables.WriteEach(t.Context(),
+		one("Rows", insert("p", "a")), one("Rows", insert("p", "there")), one("Others", insert("q", "b")), one("Nowhere", insert("p", "c")))
+	require.Len(t, errs, 4)
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], table.ErrExists)
+	require.NoError(t, errs[2])
+	require.ErrorIs(t, errs[3], table.NoTableError("Nowhere"))
+	require.Equal(t, before+1, last())
+	row, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "there"})
+	require.NoError(t, err)
+	require.Equal(t, old[0], row.ETag, "what is refused is not applied")
+
+	require.NoError(t, s.Close())
+	for _, err := range s.Tables.WriteEach(t.Context(), one("Rows", insert("p", "d")), one("Others", insert("q", "d"))) {
+		require.ErrorIs(t, err, errClosed)
+	}
+}
+
 func TestMergeKeepsRowWithinLimits(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

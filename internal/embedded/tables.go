@@ -16,7 +16,10 @@ import (
 // Tables are the tables of a Store: a table.DB.
 type Tables struct{ s *Store }
 
-var _ table.DB = (*Tables)(nil)
+var (
+	_ table.DB         = (*Tables)(nil)
+	_ table.EachWriter = (*Tables)(nil)
+)
 
 func tableBucket(name string) []byte { return []byte("t/" + name) }
 
@@ -35,7 +38,7 @@ func (t *Tables) Create(ctx context.Context, tables ...string) error {
 	for i, name := range tables {
 		buckets[i] = tableBucket(name)
 	}
-	if err := t.s.update(ctx, 1, create(buckets)); err != nil {
+	if err := t.s.update(ctx, len(buckets), create(buckets)); err != nil {
 		return fmt.Errorf("create tables %q: %w", tables, err)
 	}
 	return nil

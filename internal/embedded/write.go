@@ -16,7 +16,8 @@ func (t *Tables) Write(ctx context.Context, name string, ops ...table.Op) ([]str
 	return etags[0], errs[0]
 }
 
-// WriteEach applies batches in one transaction: the writer takes one change and gives one answer.
+// WriteEach applies batches in one transaction: the writer takes them as one change and gives one
+// answer.
 func (t *Tables) WriteEach(ctx context.Context, batches ...table.Batch) []error {
 	_, errs := t.s.write(ctx, batches...)
 	return errs

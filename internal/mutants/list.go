@@ -77,15 +77,19 @@ var mutants = []mutant{
 	},
 	{
 		"an index row that was refused among many counts as written", "project.go",
-		"		case err == nil:\n			s.batches = s.batches[1:]\n", "		case err == nil || settled(err):\n			s.batches = s.batches[1:]\n",
+		"			case err == nil:\n				s.batches = s.batches[1:]\n", "			case err == nil || settled(err):\n				s.batches = s.batches[1:]\n",
+	},
+	{
+		"many index rows are sent however late it is", "project.go",
+		"if len(some) == 1 || db.now().After(sendBy) {", "if len(some) == 1 {",
 	},
 	{
 		"an index row of unknown outcome among many counts as written", "project.go",
-		"			lost = err\n			continue\n", "			continue\n",
+		"				lost = err\n				continue\n", "				continue\n",
 	},
 	{
 		"what follows a batch that was sent among many is forgotten", "project.go",
-		"		if len(s.batches) > 0 {\n			left", "		if err != nil && len(s.batches) > 0 {\n			left",
+		"			if len(s.batches) > 0 {\n				left", "			if err != nil && len(s.batches) > 0 {\n				left",
 	},
 	{
 		"the embedded store applies what it refused among many", "../../embedded/write.go",

@@ -187,10 +187,11 @@ type Batch struct {
 }
 
 // An EachWriter is a DB in which many small batches at once cost less than a Write of each. A
-// caller asks for it by a type assertion and does with Write where there is none.
+// caller asks for it by a type assertion, and calls Write where there is none.
 type EachWriter interface {
-	// WriteEach applies batches as so many Writes at the same time would, each all or none, and
-	// returns the error of each, nil where it was applied. No row is in two of them.
+	// WriteEach applies batches as so many Writes at the same time would, each all or none. The
+	// errors are in the order of the batches, nil where one was applied, and mean what those of
+	// Write do. No row may be in two batches.
 	WriteEach(ctx context.Context, batches ...Batch) []error
 }
 

@@ -1,8 +1,8 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"prompthub/internal/queue"
@@ -33,7 +33,7 @@ func (s eachTables) WriteEach(ctx context.Context, batches ...table.Batch) []err
 	var errs []error
 	_ = s.t.call(ctx, "write-each", "tables", func(ctx context.Context) error {
 		errs = s.each.WriteEach(ctx, batches...)
-		return errors.Join(errs...)
+		return worst(errs)
 	})
 	for i, err := range errs {
 		errs[i] = failed("write-each", batches[i].Table, err)
@@ -67,6 +67,18 @@ func (s tables) Write(ctx context.Context, name string, ops ...table.Op) (etags 
 		return err
 	})
 	return etags, err
+}
+
+// worst returns the first error of an outcome that is not expected, or else the first.
+func worst(errs []error) error {
+	var first error
+	for _, err := range errs {
+		if !expected(outcome(err)) {
+			return err
+		}
+		first = cmp.Or(first, err)
+	}
+	return first
 }
 
 func (s tables) Create(ctx context.Context, names ...string) error {

@@ -140,7 +140,12 @@ func TestExport(t *testing.T) {
 		tel.QueueAge(ctx, "moves", 90*time.Second)
 		tel.Count(ctx, "projections", 3)
 		tel.Count(ctx, "repairs", 0) // nothing to tell
-		_, err := db.Write(ctx, "Prompts", table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}, ETag: table.Any}})
+		gone := table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}, ETag: table.Any}}
+		each, ok := db.(table.EachWriter)
+		require.True(t, ok)
+		each.WriteEach(ctx, table.Batch{Table: "Prompts", Ops: []table.Op{gone}})
+		each.WriteEach(ctx, table.Batch{Table: "Prompts", Ops: []table.Op{gone}}, table.Batch{Table: "Nowhere", Ops: []table.Op{gone}})
+		_, err := db.Write(ctx, "Prompts", gone)
 		return err
 	}))
 	require.Panics(t, func() { _ = tel.Function(t.Context(), "purge", func(context.Context) error { panic("no") }) })
@@ -159,7 +164,10 @@ func TestExport(t *testing.T) {
 	}
 	require.Equal(t, c.spans["score-bucket-moves"].SpanId, c.spans["delete Prompts"].ParentSpanId)
 
-	require.Equal(t, map[string]uint64{"get not_found Prompts": 1, "delete not_found Prompts": 1, "create ok tables": 1, "create ok queues": 1, "send ok moves": 1},
+	require.Equal(t, map[string]uint64{
+		"get not_found Prompts": 1, "delete not_found Prompts": 1, "create ok tables": 1, "create ok queues": 1, "send ok moves": 1,
+		"write-each not_found tables": 1, "write-each error tables": 1,
+	},
 		without(c.points("other.storage.duration"), "len"))
 	require.Equal(t, map[string]uint64{"score-bucket-moves failed": 1, "purge panicked": 1}, c.points("other.function.duration"))
 	require.Equal(t, map[string]uint64{"moves": 1}, c.points("other.queue.age"))

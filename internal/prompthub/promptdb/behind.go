@@ -18,7 +18,8 @@ import (
 
 // textJobs is how many texts an instance writes the rows of at once, and textParallel how many of
 // their rows, which are all of a text. More jobs with fewer rows each have as many rows under way
-// and take turns with the writes that somebody waits for (docs/performance.md has the figures).
+// and take turns with the writes that somebody waits for (docs/performance.md has the figures). A
+// store that takes many rows in one call gets maxTogether of a text so.
 const (
 	textJobs     = 2
 	textParallel = prompt.MaxTextWords

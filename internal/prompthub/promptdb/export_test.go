@@ -105,6 +105,9 @@ func PromptKey(author prompt.UserID, id prompt.ID) table.Key { return promptKey(
 // What the protocol assumes of processes, storage and clocks.
 const (
 	PauseWithin = pauseWithin
+	CallWithin  = callWithin
+	SendWithin  = sendWithin
+	MaxTogether = maxTogether
 	WriteEnd    = writeEnd
 	ClockSkew   = clockSkew
 )

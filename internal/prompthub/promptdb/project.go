@@ -1,11 +1,11 @@
 package promptdb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,8 +14,11 @@ import (
 )
 
 // maxParallel bounds the index writes of one projection that are under way at once, but for those
-// that nobody waits for.
-const maxParallel = 32
+// that nobody waits for, and maxTogether the steps that one call sends to a store that takes many.
+const (
+	maxParallel = 32
+	maxTogether = 64
+)
 
 // maxThrottled is how often a throttled index write is sent again, for about a second and a half.
 const maxThrottled = 4
@@ -86,7 +89,7 @@ func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
 			return nil
 		})
 	}
-	if err := cmp.Or(g.Wait(), lost); err != nil {
+	if err := errors.Join(g.Wait(), lost); err != nil {
 		return err
 	}
 	if rec.Listed() {
@@ -131,33 +134,40 @@ func plan(want, stale []indexRow, moves func(table string) bool) []step {
 	return steps
 }
 
-// indexEach sends the first batch of every step in one call. It returns the steps that are left,
-// what follows and what was refused, and the error of a batch that may still land: to send that
-// again would settle nothing.
+// indexEach sends the first batch of every step, many in one call. It returns the steps that are
+// left, what follows and what was refused, and the error of a batch that may still land: to send
+// that again would settle nothing.
 func (db *DB) indexEach(ctx context.Context, w table.EachWriter, sendBy time.Time, steps []step) (left []step, lost error) {
-	if len(steps) < 2 || db.now().After(sendBy) {
-		return steps, nil
+	for some := range slices.Chunk(steps, maxTogether) {
+		if len(some) == 1 || db.now().After(sendBy) {
+			left = append(left, some...)
+			continue
+		}
+		for i, err := range db.writeEach(ctx, w, some) {
+			s := some[i]
+			switch {
+			case err == nil:
+				s.batches = s.batches[1:]
+			case !settled(err):
+				lost = err
+				continue
+			}
+			if len(s.batches) > 0 {
+				left = append(left, s)
+			}
+		}
 	}
+	return left, lost
+}
+
+func (db *DB) writeEach(ctx context.Context, w table.EachWriter, steps []step) []error {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
 	batches := make([]table.Batch, len(steps))
 	for i, s := range steps {
 		batches[i] = table.Batch{Table: s.table, Ops: s.batches[0]}
 	}
-	for i, err := range w.WriteEach(ctx, batches...) {
-		s := steps[i]
-		switch {
-		case err == nil:
-			s.batches = s.batches[1:]
-		case !settled(err):
-			lost = err
-			continue
-		}
-		if len(s.batches) > 0 {
-			left = append(left, s)
-		}
-	}
-	return left, lost
+	return w.WriteEach(ctx, batches...)
 }
 
 // indexWrite sends one batch, unless it is too late for it. A row to delete that is gone already is

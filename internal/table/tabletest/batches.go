@@ -128,10 +128,13 @@ func testWriteEach(f fixture) {
 		require.Equal(f, table.Int64(2), got.Props.Get("N"))
 	}
 
-	for _, err := range each.WriteEach(cancelled(f.Context()), one(f.table, op(table.Insert, number(key("r", "a"), 1))), one(other, op(table.Insert, number(key("r", "a"), 1)))) {
+	errs = each.WriteEach(cancelled(f.Context()), one(f.table, op(table.Insert, number(key("r", "a"), 1))), one(other, op(table.Insert, number(key("r", "a"), 1))))
+	require.Len(f, errs, 2)
+	for i, err := range errs {
 		require.ErrorIs(f, err, context.Canceled)
+		_, err = f.Get(f.Context(), batches[2*i].Table, key("r", "a"))
+		require.ErrorIs(f, err, table.ErrNotFound)
 	}
-	f.missing(key("r", "a"))
 	require.Empty(f, each.WriteEach(f.Context()))
 }
 
