@@ -67,9 +67,12 @@ func TestLocal(t *testing.T) {
 func TestUnderTheHost(t *testing.T) {
 	h := apptest.UnderTheHost(t, folder, "AUTH_MODE=dev", "TABLE_PREFIX=Example", "QUEUE_PREFIX=example-")
 	works(t, h.URL())
-	require.True(t, slices.ContainsFunc(h.Invocations(), func(i functiontest.Invocation) bool {
-		return i.Function == notes.QueueLengths && i.Status == http.StatusOK
-	}))
+	// what it wrote is seen before it has answered
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(h.Invocations(), func(i functiontest.Invocation) bool {
+			return i.Function == notes.QueueLengths && i.Status == http.StatusOK
+		})
+	}, 30*time.Second, 20*time.Millisecond)
 }
 
 func TestHelp(t *testing.T) {
