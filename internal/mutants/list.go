@@ -380,6 +380,14 @@ var mutants = []mutant{
 		"rows of the text index that are stray stay", "behind.go",
 		"all := &behind{All: true, Since: now, Stale: stray}", "all := &behind{All: true, Since: now}",
 	},
+	{
+		"tags are learned from a prompt that is private by now", "similar.go",
+		"if rec.purging || !rec.Listed() {", "if rec.purging {",
+	},
+	{
+		"all between the newest prompts of an author is read", "similar.go",
+		"size = max(size/2, 1)", "size = largestRead",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds

@@ -117,7 +117,7 @@ func jobs() []request {
 		{name: "erase an account with one vote", setup: leftLongAgo, job: "erase", steps: 25, tables: 26, queues: 2, behind: 1},
 		{name: "tag counts of 61 prompts", job: "tag-counts", steps: 3, tables: 3},
 		{name: "erase, nothing to do", job: "erase", steps: 1, tables: 1},
-		{name: "sketches of 61 prompts", job: "sketches", steps: 4, tables: 4},
+		{name: "sketches of 61 prompts", job: "sketches", steps: 8, tables: 8},
 		{name: "anti-entropy, a full pass over 61 prompts", job: "anti-entropy", steps: 515, tables: 5533},
 		{name: "anti-entropy, after a full pass", setup: swept, job: "anti-entropy", steps: 16, tables: 16},
 	}

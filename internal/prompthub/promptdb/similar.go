@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +31,12 @@ const (
 	sketchesPerRow = 250
 	sketchesFor    = 10 * time.Minute // an instance believes what it read for so long, tag words too
 	maxCandidates  = 5
+
+	// How many prompts of one author are read at once, and of how many authors: each page is in
+	// memory whole.
+	firstRead     = 16
+	largestRead   = 100
+	authorsAtOnce = 8
 
 	sketchesPartition = "sketches"
 )
@@ -73,32 +80,40 @@ func (k *remembered[T]) now(ctx context.Context, now func() time.Time, read func
 // KeepSketches is the job that writes the sketches of the newest public prompts, and what their
 // words say of their tags. It returns how many prompts it kept, and how well words tell tags.
 func (db *DB) KeepSketches(ctx context.Context) (int, prompt.Trial, error) {
+	return db.keepSketches(ctx, maxSketches)
+}
+
+// keepSketches does it for so many prompts.
+func (db *DB) keepSketches(ctx context.Context, most int) (int, prompt.Trial, error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()
+	ids, err := db.newestOfAuthors(ctx, most)
+	if err != nil {
+		return 0, prompt.Trial{}, err
+	}
 	type looked struct {
 		sketched
 		example prompt.Example
 	}
 	var all []looked
-	newest := func() {
-		slices.SortFunc(all, func(a, b looked) int { return cmp.Compare(b.id, a.id) })
-		all = all[:min(len(all), maxSketches)]
+	var mu sync.Mutex
+	authors := slices.Collect(maps.Keys(ids))
+	err = each(ctx, len(authors), authorsAtOnce, func(ctx context.Context, i int) error {
+		return db.readEach(ctx, authors[i], ids[authors[i]], func(rec record) {
+			if rec.purging || !rec.Listed() {
+				return // taken back since
+			}
+			text := rec.Content().Words()
+			l := looked{sketched{rec.ID, prompt.RunsOf(text).Sketch()}, prompt.NewExample(rec.Title, text, rec.Tags)}
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, l)
+		})
+	})
+	if err != nil {
+		return 0, prompt.Trial{}, err
 	}
-	for row, err := range table.All(ctx, db.store, db.t.Prompts, table.Range{From: "0"}) {
-		if err != nil {
-			return 0, prompt.Trial{}, unavailable(err)
-		}
-		rec, err := parseRecord(row)
-		if err != nil || rec.purging || !rec.Listed() {
-			continue // what cannot be read is a finding of anti-entropy
-		}
-		text := rec.Content().Words()
-		all = append(all, looked{sketched{rec.ID, prompt.RunsOf(text).Sketch()}, prompt.NewExample(rec.Title, text, rec.Tags)})
-		if len(all) == 2*maxSketches {
-			newest()
-		}
-	}
-	newest()
+	slices.SortFunc(all, func(a, b looked) int { return cmp.Compare(b.id, a.id) })
 	sketches, examples := make([]sketched, len(all)), make([]prompt.Example, len(all))
 	for i, l := range all {
 		sketches[i], examples[i] = l.sketched, l.example
@@ -108,6 +123,70 @@ func (db *DB) KeepSketches(ctx context.Context) (int, prompt.Trial, error) {
 	}
 	trial, err := db.keepTagWords(ctx, examples)
 	return len(all), trial, err
+}
+
+// newestOfAuthors returns the ids of so many newest public prompts by author, those of each the
+// oldest first.
+func (db *DB) newestOfAuthors(ctx context.Context, most int) (map[prompt.UserID][]prompt.ID, error) {
+	ids := map[prompt.UserID][]prompt.ID{}
+	for after, n := "", 0; ; {
+		page, err := db.newest(ctx, after, min(most-n, table.MaxPage-1)) // which reads one more
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page.Items {
+			ids[p.AuthorID] = append(ids[p.AuthorID], p.ID)
+		}
+		n += len(page.Items)
+		if after = page.After; after == "" || n >= most {
+			for _, of := range ids {
+				slices.Sort(of)
+			}
+			return ids, nil
+		}
+	}
+}
+
+// readEach reads the prompts of one author that ids names, the oldest first, with no more calls
+// than those are. It reads what lies between them too, the more the less of that is in vain: so an
+// import of a thousand takes some twenty calls, and private prompts that lie between public ones
+// cost little. A prompt that is gone, or whose row cannot be read, which is a finding of
+// anti-entropy, is left out.
+func (db *DB) readEach(ctx context.Context, author prompt.UserID, ids []prompt.ID, found func(record)) error {
+	next, size := "", firstRead
+	for len(ids) > 0 {
+		r := table.Range{Partition: authorPartition(author), From: string(ids[0]), To: table.After(string(ids[len(ids)-1]))}
+		page, err := db.store.List(ctx, db.t.Prompts, r, min(size, 2*len(ids)-1), next)
+		if err != nil {
+			return unavailable(fmt.Errorf("list %s: %w", db.t.Prompts, err))
+		}
+		wanted := 0
+		for _, row := range page.Rows {
+			for len(ids) > 0 && string(ids[0]) < row.Row {
+				ids = ids[1:]
+			}
+			if len(ids) == 0 || string(ids[0]) != row.Row {
+				continue
+			}
+			ids = ids[1:]
+			wanted++
+			if rec, err := parseRecord(row); err == nil {
+				found(rec)
+			}
+		}
+		if page.Next == "" {
+			return nil
+		}
+		if next = ""; len(page.Rows) == 0 {
+			next = page.Next // nothing was passed, so the range is the same
+		}
+		if 2*wanted >= len(page.Rows) {
+			size = min(2*size, largestRead)
+		} else {
+			size = max(size/2, 1)
+		}
+	}
+	return nil
 }
 
 // writeSketches writes sketches in place of those that are there.

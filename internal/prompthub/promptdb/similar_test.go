@@ -2,14 +2,18 @@ package promptdb_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/prompt/prompttest"
+	"prompthub/internal/table"
 )
 
 // similar returns the titles of what is like a text.
@@ -79,6 +83,82 @@ func TestSimilarOfMany(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, w.similar("bob", "text of number 0", ""))
 	require.Equal(t, []string{"Number 20"}, w.similar("bob", "text of number 20", ""))
+}
+
+// TestSketchesOfTheNewest: those of the newest public prompts are kept, whoever has how many
+// private ones between.
+func TestSketchesOfTheNewest(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorldOn(t, memory.NewShortPages(1))
+		var public []prompt.ID
+		authors := rapid.IntRange(1, 4).Draw(rt, "authors")
+		for i := range rapid.IntRange(0, 60).Draw(rt, "prompts") {
+			d := draft(fmt.Sprint("Number ", i))
+			author := prompt.UserID(fmt.Sprint("author ", rapid.IntRange(1, authors).Draw(rt, "author")))
+			if rapid.IntRange(0, 3).Draw(rt, "private") > 0 {
+				d.Visibility = prompt.Private
+			}
+			w.clock.Advance(time.Duration(rapid.SampledFrom([]int{0, 0, 0, 40}).Draw(rt, "days later")) * 24 * time.Hour)
+			if p := w.add(author, d); d.Visibility == prompt.Public {
+				public = append(public, p.ID)
+			}
+		}
+		slices.Reverse(public)
+		most := rapid.IntRange(1, 30).Draw(rt, "most")
+		kept, err := w.KeepSketchesOf(t.Context(), most)
+		require.NoError(rt, err)
+		require.Equal(rt, public[:min(len(public), most)], kept)
+	})
+}
+
+// TestSketchesOfNothingPrivate: a row of the list that outlives a prompt's being public lets nobody
+// learn from it.
+func TestSketchesOfNothingPrivate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.add("ann", draft("Public for a moment"))
+	rows := w.IndexRows(p)
+	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Visibility = prompt.Private })
+	for _, r := range rows {
+		_, err := w.store.Write(t.Context(), r.Table, table.Op{Kind: table.Upsert, Row: r.Row})
+		require.NoError(t, err)
+	}
+	kept, err := w.KeepSketchesOf(t.Context(), 10)
+	require.NoError(t, err)
+	require.Empty(t, kept)
+}
+
+// TestSketchesReadLittleElse: what the job reads follows from how many sketches it keeps, and not
+// from how many prompts there are.
+func TestSketchesReadLittleElse(t *testing.T) {
+	t.Parallel()
+	store := &counted{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	add := func(author prompt.UserID, public bool, n int) {
+		for range n {
+			d := draft("Of " + string(author))
+			if !public {
+				d.Visibility = prompt.Private
+			}
+			w.add(author, d)
+		}
+	}
+	add("before", true, 200) // older than those that are kept
+	for range 10 {
+		add("ann", true, 1)
+		add("ann", false, 100)
+	}
+	add("importer", true, 190)
+	w.clock.Advance(time.Hour)
+	store.reset()
+	kept, err := w.KeepSketchesOf(t.Context(), 200)
+	require.NoError(t, err)
+	require.Len(t, kept, 200)
+	// Ann's ten, each by itself in the end, and the importer's, read with the list of the newest;
+	// then what is kept is written, and read here.
+	require.LessOrEqual(t, store.count(), 30)
+	require.LessOrEqual(t, store.rows, 2*200+50)
 }
 
 // TestSimilarAmongRealPrompts: every pair of real prompts that are alike is found, and none else.
