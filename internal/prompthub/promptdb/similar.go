@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -32,11 +32,12 @@ const (
 	sketchesFor    = 10 * time.Minute // an instance believes what it read for so long, tag words too
 	maxCandidates  = 5
 
-	// How many prompts of one author are read at once, and of how many authors: each page is in
-	// memory whole.
-	firstRead     = 16
-	largestRead   = 100
-	authorsAtOnce = 8
+	// How many prompts are read in one call, at first and at most, and in how many at once: a page is
+	// in memory whole. Those of one author are read in parts.
+	firstRead   = 16
+	largestRead = 32
+	readsAtOnce = 8
+	largestPart = 500
 
 	sketchesPartition = "sketches"
 )
@@ -87,7 +88,7 @@ func (db *DB) KeepSketches(ctx context.Context) (int, prompt.Trial, error) {
 func (db *DB) keepSketches(ctx context.Context, most int) (int, prompt.Trial, error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()
-	ids, err := db.newestOfAuthors(ctx, most)
+	parts, err := db.newestByAuthor(ctx, most)
 	if err != nil {
 		return 0, prompt.Trial{}, err
 	}
@@ -96,18 +97,21 @@ func (db *DB) keepSketches(ctx context.Context, most int) (int, prompt.Trial, er
 		example prompt.Example
 	}
 	var all []looked
-	var mu sync.Mutex
-	authors := slices.Collect(maps.Keys(ids))
-	err = each(ctx, len(authors), authorsAtOnce, func(ctx context.Context, i int) error {
-		return db.readEach(ctx, authors[i], ids[authors[i]], func(rec record) {
+	var mu sync.Mutex // calls wait for storage side by side, and one processor is left to others
+	err = each(ctx, len(parts), readsAtOnce, func(ctx context.Context, i int) error {
+		return db.readPart(ctx, parts[i], func(rec record) {
 			if rec.purging || !rec.Listed() {
 				return // taken back since
 			}
-			text := rec.Content().Words()
-			l := looked{sketched{rec.ID, prompt.RunsOf(text).Sketch()}, prompt.NewExample(rec.Title, text, rec.Tags)}
 			mu.Lock()
 			defer mu.Unlock()
-			all = append(all, l)
+			// copies, as what is part of a row keeps all of it in memory, or all of its page
+			tags := make([]prompt.Tag, len(rec.Tags))
+			for i, tag := range rec.Tags {
+				tags[i] = prompt.Tag(strings.Clone(string(tag)))
+			}
+			id, text := prompt.ID(strings.Clone(string(rec.ID))), rec.Content().Words()
+			all = append(all, looked{sketched{id, prompt.RunsOf(text).Sketch()}, prompt.NewExample(rec.Title, text, tags)})
 		})
 	})
 	if err != nil {
@@ -125,9 +129,15 @@ func (db *DB) keepSketches(ctx context.Context, most int) (int, prompt.Trial, er
 	return len(all), trial, err
 }
 
-// newestOfAuthors returns the ids of so many newest public prompts by author, those of each the
-// oldest first.
-func (db *DB) newestOfAuthors(ctx context.Context, most int) (map[prompt.UserID][]prompt.ID, error) {
+// An authorPart is some prompts of one author, the oldest first.
+type authorPart struct {
+	author prompt.UserID
+	ids    []prompt.ID
+}
+
+// newestByAuthor returns so many of the newest public prompts in parts that can be read side by
+// side.
+func (db *DB) newestByAuthor(ctx context.Context, most int) ([]authorPart, error) {
 	ids := map[prompt.UserID][]prompt.ID{}
 	for after, n := "", 0; ; {
 		page, err := db.newest(ctx, after, min(most-n, table.MaxPage-1)) // which reads one more
@@ -135,28 +145,47 @@ func (db *DB) newestOfAuthors(ctx context.Context, most int) (map[prompt.UserID]
 			return nil, err
 		}
 		for _, p := range page.Items {
-			ids[p.AuthorID] = append(ids[p.AuthorID], p.ID)
+			id, ok := parseID(strings.Clone(string(p.ID)))
+			if !ok {
+				continue // a finding of anti-entropy
+			}
+			author := p.AuthorID
+			if _, ok := ids[author]; !ok {
+				author = prompt.UserID(strings.Clone(string(author)))
+			}
+			ids[author] = append(ids[author], id)
 		}
 		n += len(page.Items)
 		if after = page.After; after == "" || n >= most {
-			for _, of := range ids {
-				slices.Sort(of)
-			}
-			return ids, nil
+			break
 		}
 	}
+	var parts []authorPart
+	for author, of := range ids {
+		slices.Sort(of)
+		for part := range slices.Chunk(of, largestPart) {
+			parts = append(parts, authorPart{author, part})
+		}
+	}
+	return parts, nil
 }
 
-// readEach reads the prompts of one author that ids names, the oldest first, with no more calls
-// than those are. It reads what lies between them too, the more the less of that is in vain: so an
-// import of a thousand takes some twenty calls, and private prompts that lie between public ones
-// cost little. A prompt that is gone, or whose row cannot be read, which is a finding of
-// anti-entropy, is left out.
-func (db *DB) readEach(ctx context.Context, author prompt.UserID, ids []prompt.ID, found func(record)) error {
-	next, size := "", firstRead
+// readPart reads prompts with no more calls than they are. It reads what lies between them too, the
+// more the less of that is in vain: so an import of five hundred takes some twenty calls, and
+// private prompts that lie between public ones cost little. A prompt that is gone, or whose row
+// cannot be read, which is a finding of anti-entropy, is left out.
+func (db *DB) readPart(ctx context.Context, p authorPart, found func(record)) error {
+	ids, next, size := p.ids, "", firstRead
 	for len(ids) > 0 {
-		r := table.Range{Partition: authorPartition(author), From: string(ids[0]), To: table.After(string(ids[len(ids)-1]))}
+		r := table.Range{Partition: authorPartition(p.author), From: string(ids[0]), To: table.After(string(ids[len(ids)-1]))}
 		page, err := db.store.List(ctx, db.t.Prompts, r, min(size, 2*len(ids)-1), next)
+		if d := (*table.DamagedError)(nil); errors.As(err, &d) {
+			for len(ids) > 0 && string(ids[0]) <= d.Key.Row {
+				ids = ids[1:]
+			}
+			next = ""
+			continue
+		}
 		if err != nil {
 			return unavailable(fmt.Errorf("list %s: %w", db.t.Prompts, err))
 		}

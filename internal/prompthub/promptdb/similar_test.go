@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/prompt/prompttest"
+	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/table"
 )
 
@@ -127,6 +128,33 @@ func TestSketchesOfNothingPrivate(t *testing.T) {
 	kept, err := w.KeepSketchesOf(t.Context(), 10)
 	require.NoError(t, err)
 	require.Empty(t, kept)
+}
+
+// TestSketchesBesideDamage: neither a prompt whose row cannot be read nor a row of the list that
+// names none keeps the others from having sketches.
+func TestSketchesBesideDamage(t *testing.T) {
+	t.Parallel()
+	store := &damaged{DB: memory.NewTables(), name: promptdb.DefaultTables().Prompts}
+	w := newWorldOn(t, store)
+	var want []prompt.ID
+	for i := range 9 {
+		p := w.add("ann", draft(fmt.Sprint("Number ", i)))
+		want = append([]prompt.ID{p.ID}, want...)
+		for _, r := range w.IndexRows(p) {
+			if i == 0 && r.Table == promptdb.DefaultTables().Newest {
+				r.Row.Row, r.Row.Props = r.Row.Row+"x", nil
+				_, err := store.DB.Write(t.Context(), r.Table, table.Op{Kind: table.Insert, Row: r.Row})
+				require.NoError(t, err)
+			}
+		}
+	}
+	for i := range want {
+		store.key = w.MineRow(prompt.Prompt{ID: want[i], AuthorID: "ann"}).Key
+		store.key.Row = string(want[i])
+		kept, err := w.KeepSketchesOf(t.Context(), 20)
+		require.NoError(t, err)
+		require.Equal(t, slices.Delete(slices.Clone(want), i, i+1), kept)
+	}
 }
 
 // TestSketchesReadLittleElse: what the job reads follows from how many sketches it keeps, and not
