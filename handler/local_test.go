@@ -386,8 +386,8 @@ func TestCommandsOnADamagedRow(t *testing.T) {
 	db, err := bbolt.Open(filepath.Join(data, "prompthub.db"), 0o600, nil)
 	require.NoError(t, err)
 	require.NoError(t, db.Update(func(tx *bbolt.Tx) error {
-		rows := tx.Bucket([]byte("t/Prompts"))
-		k, v := rows.Cursor().Seek([]byte("u|soup\x00!labels"))
+		rows := tx.Bucket([]byte("r/Prompts"))
+		k, v := rows.Cursor().Seek([]byte("u|soup\x00\x01!labels"))
 		return rows.Put(bytes.Clone(k), bytes.Clone(v[:len(v)-3]))
 	}))
 	require.NoError(t, db.Close())

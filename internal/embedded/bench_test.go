@@ -66,10 +66,10 @@ func BenchmarkList20(b *testing.B) {
 
 func BenchmarkDecode(b *testing.B) {
 	row := benchRow(1)
-	key, stored := rowKey(row.Partition, row.Row), testNames.encode(row.Props)
+	key, stored := packed.key(row.Partition, row.Row), testNames.encode(row.Key, row.Props)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := testNames.decode(key, stored)
+		_, err := testNames.decode(packed, key, stored)
 		require.NoError(b, err)
 	}
 }

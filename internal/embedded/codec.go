@@ -14,7 +14,8 @@ import (
 // properties, and for each a number that holds the type and which name of the dictionary it has,
 // and its value. A name that the dictionary lacks has the number 0 and follows. Numbers are
 // varints; a text has its length before it. A text that an earlier property has too is stored as
-// the place of that one, since rows of indexes hold titles, slugs and excerpts twice.
+// the place of that one, since rows of indexes hold titles, slugs and excerpts twice, and one that
+// the key has, as ids of prompts and authors, as a place behind all of these.
 //
 // Rows of the first version, which older programs wrote, hold the ETag in hex, and each property
 // its type in a byte and its name. They stay as they are until they are written again.
@@ -26,20 +27,28 @@ const (
 	headerLen    = 1 + stampLen
 	typeBits     = 3
 
-	typeAgain  = 1<<typeBits - 1 // the text of an earlier property
+	typeAgain  = 1<<typeBits - 1 // the text of an earlier property, or of the key
 	againBytes = 2               // a text that is shorter is stored again
 )
 
-// rowKey returns the key of a row. No key holds a 0x00, so rows sort by partition first.
-func rowKey(partition, row string) []byte {
-	key := make([]byte, 0, len(partition)+1+len(row))
-	key = append(key, partition...)
-	key = append(key, 0)
-	return append(key, row...)
+// Texts of a key that properties may have, too: what is behind the last bar of the row, and behind
+// the first one of the partition.
+const (
+	ofRow = iota
+	ofPartition
+	keyTexts
+)
+
+func keyText(key table.Key, which int) string {
+	if which == ofRow {
+		return key.Row[strings.LastIndexByte(key.Row, '|')+1:]
+	}
+	return key.Partition[strings.IndexByte(key.Partition, '|')+1:]
 }
 
 // encode returns the stored form of a row with room for its stamp, which seal fills in.
-func (d *dictionary) encode(props table.Props) []byte {
+func (d *dictionary) encode(key table.Key, props table.Props) []byte {
+	texts := [keyTexts]string{ofRow: keyText(key, ofRow), ofPartition: keyText(key, ofPartition)}
 	size := headerLen + binary.MaxVarintLen16
 	for _, p := range props {
 		size += binary.MaxVarintLen32 + binary.MaxVarintLen64 + len(p.Value.Str())
@@ -49,7 +58,7 @@ func (d *dictionary) encode(props table.Props) []byte {
 	b = binary.AppendUvarint(b, uint64(len(props)))
 	for i, p := range props {
 		number, t := d.numbers[p.Name], p.Value.Type()
-		earlier := again(props[:i], p.Value)
+		earlier := again(texts, props[:i], p.Value)
 		if earlier >= 0 {
 			t = typeAgain
 		}
@@ -69,12 +78,19 @@ func (d *dictionary) encode(props table.Props) []byte {
 	return b
 }
 
-// again returns which of some properties has a text already, -1 where none has.
-func again(props table.Props, v table.Value) int {
+// again returns which of some properties has a text already or, behind these, which of the texts of
+// the key is it; -1 where none is.
+func again(texts [keyTexts]string, props table.Props, v table.Value) int {
 	if v.Type() != table.TypeString || len(v.Str()) < againBytes {
 		return -1
 	}
-	return slices.IndexFunc(props, func(p table.Prop) bool { return p.Value == v })
+	if i := slices.IndexFunc(props, func(p table.Prop) bool { return p.Value == v }); i >= 0 {
+		return i
+	}
+	if i := slices.Index(texts[:], v.Str()); i >= 0 {
+		return len(props) + i
+	}
+	return -1
 }
 
 func appendText(b []byte, s string) []byte {
@@ -89,53 +105,78 @@ func seal(value []byte, stamp uint64) string {
 
 // header returns the ETag of a stored row and what follows it.
 func header(value []byte) (etag [etagLen]byte, rest []byte, err error) {
-	switch {
-	case len(value) >= headerLen && value[0] == rowVersion:
-		hex.Encode(etag[:], value[1:headerLen])
-		return etag, value[headerLen:], nil
-	case len(value) > etagLen && value[0] == firstVersion:
-		return [etagLen]byte(value[1:]), value[1+etagLen:], nil
+	if rest, err = body(value); err != nil {
+		return etag, nil, err
 	}
-	return etag, nil, table.ErrDamaged
+	if value[0] == firstVersion {
+		return [etagLen]byte(value[1:]), rest, nil
+	}
+	hex.Encode(etag[:], value[1:headerLen])
+	return etag, rest, nil
 }
 
-// decode returns the row stored under key. All its strings share one copy of key and value, but for
-// the names.
-func (d *dictionary) decode(key, value []byte) (table.Row, error) {
+// body returns what follows the ETag of a stored row.
+func body(value []byte) ([]byte, error) {
+	switch {
+	case len(value) >= headerLen && value[0] == rowVersion:
+		return value[headerLen:], nil
+	case len(value) > etagLen && value[0] == firstVersion:
+		return value[1+etagLen:], nil
+	}
+	return nil, table.ErrDamaged
+}
+
+// decode returns the row stored under key.
+func (d *dictionary) decode(f form, key, value []byte) (table.Row, error) {
+	var room [keyRoom]byte
+	plain, ok := f.appendPlain(room[:0], key)
+	if !ok {
+		return table.Row{}, table.ErrDamaged
+	}
+	return d.decodePlain(plain, value)
+}
+
+// decodePlain returns the row stored under the key with this plain form. All its strings share one
+// copy of both, but for the names.
+func (d *dictionary) decodePlain(plain, value []byte) (table.Row, error) {
 	etag, rest, err := header(value)
 	if err != nil {
 		return table.Row{}, err
 	}
 	var b strings.Builder
-	b.Grow(len(key) + len(etag) + len(rest))
-	b.Write(key)
+	b.Grow(len(plain) + len(etag) + len(rest))
+	b.Write(plain)
 	b.Write(etag[:])
 	b.Write(rest)
 	all := b.String()
 
-	partition, row, found := strings.Cut(all[:len(key)], "\x00")
-	r := reader{rest: all[len(key)+etagLen:], version: value[0], names: d, bad: !found}
+	key := keyOf(all[:len(plain)])
+	r := reader{rest: all[len(plain)+etagLen:], version: value[0], names: d, key: key}
 	props := r.props(nil)
 	if r.bad || r.rest != "" {
 		return table.Row{}, table.ErrDamaged
 	}
-	return table.Row{Key: table.Key{Partition: partition, Row: row}, ETag: all[len(key):][:etagLen], Props: props}, nil
+	return table.Row{Key: key, ETag: all[len(plain):][:etagLen], Props: props}, nil
 }
 
-// view returns the properties of a stored row in place of those in props. They are valid as long as
-// value is.
-func (d *dictionary) view(value []byte, props table.Props) (table.Props, error) {
-	_, rest, err := header(value)
+// view returns the properties of a row in place of those in props. They are valid as long as value
+// is, and its key in its plain form.
+func (d *dictionary) view(plain, value []byte, props table.Props) (table.Props, error) {
+	rest, err := body(value)
 	if err != nil {
 		return nil, err
 	}
-	text := unsafe.String(unsafe.SliceData(rest), len(rest)) //nolint:gosec // nobody changes value, and props are valid as long as it is
-	r := reader{rest: text, version: value[0], names: d}
+	r := reader{rest: shared(rest), version: value[0], names: d, key: keyOf(shared(plain))}
 	props = r.props(props)
 	if r.bad || r.rest != "" {
 		return nil, table.ErrDamaged
 	}
 	return props, nil
+}
+
+// shared returns b as a text, for as long as nobody changes it.
+func shared(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // see above
 }
 
 // A reader takes a stored row apart from front to back. After the first thing that does
@@ -144,6 +185,7 @@ type reader struct {
 	rest    string
 	version byte
 	names   *dictionary
+	key     table.Key
 	bad     bool
 }
 
@@ -188,9 +230,12 @@ func (r *reader) name() (string, table.Type) {
 	return name, t
 }
 
-// again returns the text of one of the properties before.
+// again returns the text of one of the properties before, or of the key.
 func (r *reader) again(props table.Props) table.Value {
 	n := r.uvarint()
+	if which := n - uint64(len(props)); which < keyTexts {
+		return table.String(keyText(r.key, int(which)))
+	}
 	if n >= uint64(len(props)) || props[n].Value.Type() != table.TypeString {
 		r.bad = true
 		return table.Value{}

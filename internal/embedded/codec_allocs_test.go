@@ -12,16 +12,16 @@ import (
 
 // The race detector allocates too, so this counts without it.
 func TestDecodeAllocates(t *testing.T) {
-	stored := testNames.encode(table.Props{
+	stored := testNames.encode(table.Key{Partition: "p|1", Row: "row"}, table.Props{
 		{Name: "Title", Value: table.String("a title")},
 		{Name: "Text", Value: table.String("a text")},
 		{Name: "Likes", Value: table.Int32(5)},
 		{Name: "At", Value: table.FromTicks(1 << 60)},
 	})
 	seal(stored, 42)
-	key := rowKey("p|1", "row")
+	key := packed.key("p|1", "row")
 	allocs := testing.AllocsPerRun(100, func() {
-		if _, err := testNames.decode(key, stored); err != nil {
+		if _, err := testNames.decode(packed, key, stored); err != nil {
 			t.Fatal(err)
 		}
 	})

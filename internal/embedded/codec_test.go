@@ -13,6 +13,8 @@ import (
 	"prompthub/internal/table"
 )
 
+var testKey = table.Key{Partition: "p", Row: "r"}
+
 var testNames = &dictionary{names: []string{"A", "Title"}, numbers: map[string]uint64{"A": 1, "Title": 2}}
 
 // encodeFirst is what programs of the first version stored.
@@ -33,7 +35,7 @@ func encodeFirst(props table.Props, stamp uint64) []byte {
 func value() *rapid.Generator[table.Value] {
 	return rapid.OneOf(
 		rapid.Map(rapid.String(), table.String),
-		rapid.Map(rapid.SampledFrom([]string{"", "a", "as", "as long as that"}), table.String), // often again
+		rapid.Map(rapid.SampledFrom([]string{"", "a", "as", "as long as that", listID}), table.String), // often again
 		rapid.Map(rapid.Int32(), table.Int32),
 		rapid.Map(rapid.Int64(), table.Int64),
 		rapid.Map(rapid.Bool(), table.Bool),
@@ -47,20 +49,27 @@ func TestCodecRoundTrip(t *testing.T) {
 		props := table.Props(rapid.SliceOf(rapid.Custom(func(t *rapid.T) table.Prop {
 			return table.Prop{Name: rapid.String().Draw(t, "name"), Value: value().Draw(t, "value")}
 		})).Draw(t, "props"))
-		want := table.Row{Key: table.Key{Partition: rapid.StringMatching(`[a-z|é]{1,5}`).Draw(t, "partition"), Row: "row"}, Props: props}
-		stored := testNames.encode(props)
+		keys := rapid.OneOf(rapid.StringMatching(`[a-z|é]{1,5}`), rapid.SampledFrom([]string{"as", "u|as long as that", "!x|y|as", listKey, listID}))
+		key := table.Key{Partition: keys.Draw(t, "partition"), Row: keys.Draw(t, "row")}
+		want := table.Row{Key: key, Props: props}
+		form := rapid.SampledFrom([]form{plain, packed}).Draw(t, "form")
+		stored := testNames.encode(key, props)
 		want.ETag = seal(stored, rapid.Uint64().Draw(t, "stamp"))
-		if _, err := testNames.decode([]byte(want.Partition), stored); err == nil {
+		if _, err := testNames.decode(form, []byte(want.Partition), stored); err == nil {
 			t.Fatal("a key without a row was taken")
 		}
-		got, err := testNames.decode(rowKey(want.Partition, want.Row), stored)
+		got, err := testNames.decode(form, form.key(want.Partition, want.Row), stored)
 		require.NoError(t, err)
 		require.Equal(t, want.ETag, got.ETag)
+		require.Equal(t, want.Key, got.Key)
 		require.Len(t, got.Props, len(props))
 		for i := range props {
 			require.Equal(t, props[i], got.Props[i])
 		}
-		first, err := testNames.decode(rowKey(want.Partition, want.Row), encodeFirst(props, 1<<40))
+		seen, err := testNames.view(plain.key(want.Partition, want.Row), stored, nil)
+		require.NoError(t, err)
+		require.Equal(t, got.Props, seen)
+		first, err := testNames.decode(form, form.key(want.Partition, want.Row), encodeFirst(props, 1<<40))
 		require.NoError(t, err)
 		require.Equal(t, "0000010000000000", first.ETag)
 		require.Equal(t, got.Props, first.Props)
@@ -70,28 +79,28 @@ func TestCodecRoundTrip(t *testing.T) {
 // Anything may stand in a damaged file. It is refused or read, and what was read can be
 // stored again.
 func FuzzDecode(f *testing.F) {
-	stored := testNames.encode(table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	stored := testNames.encode(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
 	seal(stored, 42)
 	for i := range stored {
 		f.Add(stored[:i])
 	}
 	f.Add(stored)
 	f.Add(append(stored, 0))
-	f.Add(testNames.encode(table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}, {Name: "Title", Value: table.String("text")}}))
+	f.Add(testNames.encode(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}, {Name: "Title", Value: table.String("text")}}))
 	f.Add(encodeFirst(table.Props{{Name: "A", Value: table.String("text")}}, 7))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		key := rowKey("p", "r")
-		row, err := testNames.decode(key, b)
+		key := packed.key(testKey.Partition, testKey.Row)
+		row, err := testNames.decode(packed, key, b)
 		if err != nil {
 			require.ErrorIs(t, err, table.ErrDamaged)
 			return
 		}
-		again := testNames.encode(row.Props)
+		again := testNames.encode(testKey, row.Props)
 		_, err = hex.Decode(again[1:headerLen], []byte(row.ETag))
 		if err != nil {
 			return // of the first version, which may hold anything
 		}
-		second, err := testNames.decode(key, again)
+		second, err := testNames.decode(packed, key, again)
 		require.NoError(t, err)
 		row.ETag = strings.ToLower(row.ETag)
 		require.Equal(t, row, second)
@@ -103,29 +112,41 @@ func TestTextIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a long text ", 20)
 	props := table.Props{{Name: "A", Value: table.String(long)}, {Name: "N", Value: table.Int64(1)}, {Name: "Title", Value: table.String(long)}}
-	stored := testNames.encode(props)
+	stored := testNames.encode(testKey, props)
 	require.Less(t, len(stored), len(long)+30)
-	row, err := testNames.decode(rowKey("p", "r"), stored)
+	row, err := testNames.decode(packed, packed.key(testKey.Partition, testKey.Row), stored)
 	require.NoError(t, err)
 	require.Equal(t, props, row.Props)
 	at := len(stored) - 1
 	require.Zero(t, stored[at], "the place of the first")
-	for _, place := range []byte{1, 2, 3, 127} { // a number, itself, and none
+	for _, place := range []byte{1, 4, 127} { // a number, and none
 		stored[at] = place
-		_, err := testNames.decode(rowKey("p", "r"), stored)
+		_, err := testNames.decode(packed, packed.key(testKey.Partition, testKey.Row), stored)
 		require.ErrorIs(t, err, table.ErrDamaged, "%d", place)
 	}
 }
 
+// Texts that the key has are not stored.
+func TestTextOfTheKeyIsNotStored(t *testing.T) {
+	t.Parallel()
+	key := table.Key{Partition: "u|an author", Row: listKey}
+	props := table.Props{{Name: "A", Value: table.String(listID)}, {Name: "Title", Value: table.String("an author")}}
+	stored := testNames.encode(key, props)
+	require.Len(t, stored, headerLen+1+2*2)
+	row, err := testNames.decode(packed, packed.key(key.Partition, key.Row), stored)
+	require.NoError(t, err)
+	require.Equal(t, table.Row{Key: key, ETag: row.ETag, Props: props}, row)
+}
+
 func TestDecodeRefusesEveryCut(t *testing.T) {
 	t.Parallel()
-	stored := testNames.encode(table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	stored := testNames.encode(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
 	seal(stored, 42)
 	for i := range stored {
-		_, err := testNames.decode(rowKey("p", "r"), stored[:i])
+		_, err := testNames.decode(packed, packed.key(testKey.Partition, testKey.Row), stored[:i])
 		require.ErrorIs(t, err, table.ErrDamaged, "cut to %d bytes", i)
 	}
-	_, err := testNames.decode(rowKey("p", "r"), append(stored, 0))
+	_, err := testNames.decode(packed, packed.key(testKey.Partition, testKey.Row), append(stored, 0))
 	require.ErrorIs(t, err, table.ErrDamaged)
 }
 

@@ -1,10 +1,14 @@
 package embedded
 
 import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -17,10 +21,10 @@ const (
 	compactTemp  = ".compact"
 )
 
-// Compact writes the file at path anew, with pages that are nearly full and without those that
-// nothing is in, and puts it in place of the old one once it is whole and on the disk: whatever
-// stops it before that leaves the old one as it was. It needs room for both, and fails where
-// another process has the file open. It tells progress how many MB it has copied.
+// Compact writes the file at path anew, with packed keys and pages that are nearly full, and
+// without those that nothing is in, and puts it in place of the old one once it is whole and on the
+// disk: whatever stops it before that leaves the old one as it was. It needs room for both, and
+// fails where another process has the file open. It tells progress how many MB it has copied.
 func Compact(path string, progress func(mb int)) (err error) {
 	s, err := OpenExisting(path, time.Now) // which refuses a file that this program does not know
 	if err != nil {
@@ -32,7 +36,7 @@ func Compact(path string, progress func(mb int)) (err error) {
 		return err
 	}
 	defer os.Remove(temp) // it has gone where all went well
-	if err := copyInto(temp, s.db, progress); err != nil {
+	if err := copyInto(temp, s, progress); err != nil {
 		return fmt.Errorf("compact %s: %w", path, err)
 	}
 	if err := sameOwner(temp, path); err != nil {
@@ -45,15 +49,15 @@ func Compact(path string, progress func(mb int)) (err error) {
 }
 
 // copyInto copies a file into a new one and syncs that.
-func copyInto(path string, from *bbolt.DB, progress func(mb int)) (err error) {
+func copyInto(path string, from *Store, progress func(mb int)) (err error) {
 	to, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true, FreelistType: bbolt.FreelistMapType, NoStatistics: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	to.AllocSize = compactGrow
-	c := copying{to: to, progress: progress}
-	if err := from.View(c.all); err != nil {
+	c := copying{to: to, names: from.names.Load(), progress: progress}
+	if err := from.db.View(c.all); err != nil {
 		return err
 	}
 	return to.Sync()
@@ -62,12 +66,17 @@ func copyInto(path string, from *bbolt.DB, progress func(mb int)) (err error) {
 // A copying is how far a file was copied.
 type copying struct {
 	to       *bbolt.DB
+	names    *dictionary
 	progress func(mb int)
 	copied   int // bytes
 }
 
 func (c *copying) all(tx *bbolt.Tx) error {
 	return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+		stored := func(k, v []byte) (key, value []byte) { return k, v }
+		if of, ok := strings.CutPrefix(string(name), plainPrefix); ok {
+			name, stored = packed.bucket(of), c.repacked
+		}
 		err := c.to.Update(func(tx *bbolt.Tx) error {
 			made, err := tx.CreateBucket(name)
 			if err != nil {
@@ -81,7 +90,7 @@ func (c *copying) all(tx *bbolt.Tx) error {
 		rows := b.Cursor()
 		for k, v := rows.First(); k != nil; {
 			err := c.to.Update(func(tx *bbolt.Tx) (err error) {
-				k, v, err = c.some(tx.Bucket(name), rows, k, v)
+				k, v, err = c.some(tx.Bucket(name), rows, k, v, stored)
 				return err
 			})
 			if err != nil {
@@ -92,11 +101,12 @@ func (c *copying) all(tx *bbolt.Tx) error {
 	})
 }
 
-// some copies rows from k on, as many as a transaction takes, and returns the next one.
-func (c *copying) some(to *bbolt.Bucket, rows *bbolt.Cursor, k, v []byte) ([]byte, []byte, error) {
+// some copies rows from k on, as many as a transaction takes, and returns the next one. What a copy
+// has of a row is what stored returns.
+func (c *copying) some(to *bbolt.Bucket, rows *bbolt.Cursor, k, v []byte, stored func(k, v []byte) (key, value []byte)) (next, value []byte, err error) {
 	to.FillPercent = compactFill
 	for size := 0; k != nil && size < compactBytes; k, v = rows.Next() {
-		if err := to.Put(k, v); err != nil {
+		if err := to.Put(stored(k, v)); err != nil {
 			return nil, nil, err
 		}
 		size += len(k) + len(v)
@@ -106,4 +116,24 @@ func (c *copying) some(to *bbolt.Bucket, rows *bbolt.Cursor, k, v []byte) ([]byt
 		}
 	}
 	return k, v, nil
+}
+
+// repacked returns what is stored of a row that has a plain key, under a packed one. A damaged row
+// stays as it is.
+func (c *copying) repacked(k, v []byte) (key, value []byte) {
+	if bytes.IndexByte(k, 0) < 0 {
+		return k, v
+	}
+	key = packed.stored(k)
+	row, err := c.names.decode(plain, k, v)
+	if err != nil {
+		return key, v
+	}
+	stamp, err := hex.DecodeString(row.ETag)
+	if err != nil || len(stamp) != stampLen {
+		return key, v
+	}
+	value = bytes.Clone(c.names.encode(row.Key, row.Props)) // which has room for more, until the commit
+	seal(value, binary.BigEndian.Uint64(stamp))
+	return key, value
 }

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -103,6 +104,68 @@ func TestCompact(t *testing.T) {
 	n, err := s.Queues.Len(t.Context(), "jobs")
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
+}
+
+// TestCompactPacksKeys: rows of an older program are the same afterwards, in the same order,
+// damaged ones among them, and the place that a list had come to is the same.
+func TestCompactPacksKeys(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, makesPlain(s).Tables.Create(t.Context(), "Rows"))
+	kept := make(map[table.Key]table.Row)
+	for i := range 200 {
+		key := table.Key{Partition: "u|author", Row: rowLike().Filter(func(row string) bool {
+			return table.CheckKey(table.Key{Partition: "p", Row: row}) == nil
+		}).Example(i)}
+		row := table.Row{Key: key, Props: table.Props{{Name: "AuthorId", Value: table.String("author")}, {Name: "N", Value: table.Int32(int32(i))}}}
+		row.ETag = mustWrite(t, s, table.Op{Kind: table.Upsert, Row: row})[0]
+		kept[key] = row
+	}
+	old := table.Key{Partition: "u|author", Row: "old"}
+	kept[old] = table.Row{Key: old, ETag: "0000000000000007", Props: table.Props{{Name: "AuthorId", Value: table.String("author")}}}
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(plain.bucket("Rows"))
+		return errors.Join(
+			b.Put(plain.key(old.Partition, old.Row), encodeFirst(kept[old].Props, 7)),
+			b.Put(plain.key("u|author", "broken"), []byte{rowVersion}))
+	}))
+	half, err := s.Tables.List(t.Context(), "Rows", table.Range{}, len(kept)/2, "")
+	require.NoError(t, err)
+	rest := func() []string {
+		var rows []string
+		for next := half.Next; next != ""; {
+			page, err := s.Tables.List(t.Context(), "Rows", table.Range{}, 7, next)
+			if d := (*table.DamagedError)(nil); errors.As(err, &d) {
+				rows, next = append(rows, "damaged "+d.Key.Row), d.Next
+				continue
+			}
+			require.NoError(t, err)
+			for _, row := range page.Rows {
+				rows = append(rows, row.Row+row.ETag)
+			}
+			next = page.Next
+		}
+		return rows
+	}
+	before := rest()
+	require.Contains(t, before, "damaged broken")
+	require.NoError(t, s.Close())
+
+	require.NoError(t, Compact(path, func(int) {}))
+	s = open(t, path)
+	require.False(t, s.plain("Rows"))
+	require.Equal(t, before, rest())
+	for key, want := range kept {
+		got, err := s.Tables.Get(t.Context(), "Rows", key)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
+		require.Len(t, tx.Bucket(packed.bucket("Rows")).Get(packed.key(old.Partition, old.Row)), headerLen+1+2, "its text is that of the key")
+		return nil
+	}))
 }
 
 func sizeOf(t *testing.T, path string) int64 {

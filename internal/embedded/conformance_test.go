@@ -36,6 +36,18 @@ func TestTables(t *testing.T) {
 	tabletest.TestDB(t, func(t testing.TB) table.DB { return newStore(t).Tables })
 }
 
+// TestPlainTables: the tables of an older program keep the contract as they are.
+func TestPlainTables(t *testing.T) {
+	t.Parallel()
+	tabletest.TestDB(t, func(t testing.TB) table.DB { return makesPlain(newStore(t)).Tables })
+}
+
+// makesPlain has a store that nobody uses yet make tables as programs of before did.
+func makesPlain(s *Store) *Store {
+	s.plain = func(string) bool { return true }
+	return s
+}
+
 func TestQueues(t *testing.T) {
 	t.Parallel()
 	queuetest.TestQueues(t, func(t testing.TB) queue.Queues { return newStore(t).Queues })

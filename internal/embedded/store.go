@@ -7,7 +7,8 @@
 //
 //	meta      "format" → version of this layout; its sequence counts the times the file was opened
 //	names     number                 → name of a property (names.go)
-//	t/{name}  partition + 0x00 + row → version, stamp, properties (codec.go)
+//	r/{name}  key of a row           → version, stamp, properties (keys.go, codec.go)
+//	t/{name}  the same with plain keys, of tables that programs made which knew formats up to 3
 //	q/{name}  visible at + stamp     → version, message (message.go)
 //
 // Keys are ordered by the bytes of their UTF-8. Table Storage compares UTF-16 code units,
@@ -29,10 +30,11 @@ import (
 )
 
 // format is the version of the layout of the file.
-const format = 3
+const format = 4
 
-// firstFormat had no names, and the second one no text that stands once for two properties: a
-// file of these becomes one of this format when it is opened, and its rows when they are written.
+// firstFormat had no names, the second one no text that stands once for two properties, and the
+// third one no packed keys and no text that its key stands for: a file of these becomes one of this
+// format when it is opened, its rows when they are written, and its keys when it is compacted.
 const firstFormat = 1
 
 // lockTimeout is for how long an open waits for another process to let the file go.
@@ -70,6 +72,8 @@ type Store struct {
 	close   func() error  // stop, but once
 	names   atomic.Pointer[dictionary]
 	stamp   uint64 // the last number given out; only Open and the writer touch it
+
+	plain func(table string) bool // whether it has plain keys
 }
 
 // Open opens the file at path, which it creates where it does not exist, and frees the
@@ -234,6 +238,9 @@ func (s *Store) start(tx *bbolt.Tx) error {
 		return err
 	}
 	s.names.Store(names)
+	if s.plain, err = plainTables(tx); err != nil {
+		return err
+	}
 	opened, err := meta.NextSequence()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func TestOpenRefusesNewerFormat(t *testing.T) {
 	require.NoError(t, s.Close())
 	for range 2 { // the failure has let the file go
 		_, err = Open(path, time.Now)
-		require.ErrorContains(t, err, "format 04")
+		require.ErrorContains(t, err, "format 05")
 	}
 }
 
@@ -190,10 +191,10 @@ func TestDamagedRow(t *testing.T) {
 	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
 	mustWrite(t, s, insert("p", "a"), insert("p", "b"), insert("p", "c"), insert("p", "d"), insert("p", "e"))
 	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		b := tx.Bucket(tableBucket("Rows"))
+		b := tx.Bucket(packed.bucket("Rows"))
 		for _, row := range []string{"b", "c", "e"} {
-			v := b.Get(rowKey("p", row))
-			if err := b.Put(rowKey("p", row), v[:len(v)-3]); err != nil {
+			v := b.Get(packed.key("p", row))
+			if err := b.Put(packed.key("p", row), v[:len(v)-3]); err != nil {
 				return err
 			}
 		}
@@ -221,6 +222,70 @@ func TestDamagedRow(t *testing.T) {
 	require.Equal(t, []string{"a", "damaged b", "damaged c", "d", "damaged e"}, met)
 }
 
+// TestDamagedKey: a key that no row has is met once, as such, wherever pages end, and all rows are.
+func TestDamagedKey(t *testing.T) {
+	t.Parallel()
+	good := []string{"12", listKey[:20], listKey, listKey + "0", "a"}
+	damaged := map[form][]string{
+		plain: {"no row", "\x00a", "\x00z"},
+		packed: {
+			"no row", "\x00a", "\x00z", "p\x00", "p\x00\x00b", "p\x00\x02", "p\x00\x20\x01",
+			"p\x00\x01zz", "p\x00\xff!x", // on the wrong side of digits
+		},
+	}
+	number := string(packed.key("p", listKey)[:len("p\x00")+numberBytes])
+	for _, class := range []byte{0, 1, earlierULID, sameULID, aboveBar + 1, followedAbove} {
+		damaged[packed] = append(damaged[packed], number+string([]byte{class})+"x")
+	}
+	twelve := string(packed.key("p", "12"))
+	whole := string(packed.key("p", listKey))
+	damaged[packed] = append(damaged[packed], twelve[:len(twelve)-1]+"\x01", whole[:len(whole)-1]+"\x03", whole[:len(whole)-1]+"\xef")
+
+	for f, keys := range damaged {
+		for _, select1 := range [][]string{nil, {"N"}} {
+			s := newStore(t)
+			if f == plain {
+				makesPlain(s)
+			}
+			require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+			for _, row := range good {
+				mustWrite(t, s, insert("p", row))
+			}
+			require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+				b := tx.Bucket(f.bucket("Rows"))
+				v := bytes.Clone(b.Get(f.key("p", "a")))
+				for _, k := range keys {
+					if err := b.Put([]byte(k), v); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+			for _, limit := range []int{1, 2, 1000} {
+				met, rows := 0, []string(nil)
+				for next, page := "", 0; ; page++ {
+					require.Less(t, page, 50, "it comes to an end")
+					got, err := s.Tables.List(t.Context(), "Rows", table.Range{Select: select1}, limit, next)
+					next = got.Next
+					if d := (*table.DamagedError)(nil); errors.As(err, &d) {
+						met, next = met+1, d.Next
+					} else {
+						require.NoError(t, err)
+					}
+					for _, row := range got.Rows {
+						rows = append(rows, row.Row)
+					}
+					if next == "" {
+						break
+					}
+				}
+				require.Equal(t, len(keys), met)
+				require.Equal(t, good, rows)
+			}
+		}
+	}
+}
+
 func TestForeignToken(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -244,7 +309,7 @@ func TestGroup(t *testing.T) {
 	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
 	put := func(key string) *change {
 		return &change{done: make(chan error, 1), plan: func(tx *bbolt.Tx) (func() error, error) {
-			b, err := rowsOf(tx, "Rows")
+			b, err := s.rowsOf(tx, "Rows")
 			if err != nil {
 				return nil, err
 			}
@@ -276,8 +341,8 @@ func TestGroup(t *testing.T) {
 		require.ErrorIs(t, <-c.done, broken, "change %d: nothing has landed", i)
 	}
 	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
-		require.Nil(t, tx.Bucket(tableBucket("Rows")).Get([]byte("d")))
-		require.NotNil(t, tx.Bucket(tableBucket("Rows")).Get([]byte("c")))
+		require.Nil(t, tx.Bucket(packed.bucket("Rows")).Get([]byte("d")))
+		require.NotNil(t, tx.Bucket(packed.bucket("Rows")).Get([]byte("c")))
 		return nil
 	}))
 }
@@ -472,7 +537,7 @@ func TestFileOfTheFirstFormat(t *testing.T) {
 	props := table.Props{{Name: "Old", Value: table.String("text")}, {Name: "N", Value: table.Int64(-7)}}
 	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
 		for _, row := range []string{"a", "b", "c"} {
-			if err := tx.Bucket(tableBucket("Rows")).Put(rowKey("p", row), encodeFirst(props, 7)); err != nil {
+			if err := tx.Bucket(packed.bucket("Rows")).Put(packed.key("p", row), encodeFirst(props, 7)); err != nil {
 				return err
 			}
 		}
@@ -510,7 +575,7 @@ func TestFileOfTheSecondFormat(t *testing.T) {
 	stored := appendText([]byte{rowVersion, 0, 0, 0, 0, 0, 0, 0, 7, 2, 1<<typeBits | byte(table.TypeString)}, "twice")
 	stored = appendText(appendText(append(stored, byte(table.TypeString)), "Other"), "twice")
 	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		return errors.Join(tx.Bucket(tableBucket("Rows")).Put(rowKey("p", "old"), stored), tx.Bucket(metaBucket).Put(formatKey, []byte{2}))
+		return errors.Join(tx.Bucket(packed.bucket("Rows")).Put(packed.key("p", "old"), stored), tx.Bucket(metaBucket).Put(formatKey, []byte{2}))
 	}))
 	require.NoError(t, s.Close())
 	for range 2 {

@@ -21,11 +21,39 @@ var (
 	_ table.EachWriter = (*Tables)(nil)
 )
 
-func tableBucket(name string) []byte { return []byte("t/" + name) }
+// bucket returns where the rows of a table are that has keys of this form.
+func (f form) bucket(name string) []byte {
+	if f == plain {
+		return []byte(plainPrefix + name)
+	}
+	return []byte("r/" + name)
+}
+
+const plainPrefix = "t/"
+
+// formOf returns the form of the keys of a table. It stays for as long as the file is open.
+func (s *Store) formOf(name string) form {
+	if s.plain(name) {
+		return plain
+	}
+	return packed
+}
+
+// plainTables returns which tables of a file have plain keys.
+func plainTables(tx *bbolt.Tx) (is func(table string) bool, err error) {
+	tables := make(map[string]bool)
+	err = tx.ForEach(func(bucket []byte, _ *bbolt.Bucket) error {
+		if name, ok := strings.CutPrefix(string(bucket), plainPrefix); ok {
+			tables[name] = true
+		}
+		return nil
+	})
+	return func(name string) bool { return tables[name] }, err
+}
 
 // rowsOf returns the rows of a table.
-func rowsOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
-	b := tx.Bucket(tableBucket(name))
+func (s *Store) rowsOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
+	b := tx.Bucket(s.formOf(name).bucket(name))
 	if b == nil {
 		return nil, table.NoTableError(name)
 	}
@@ -36,7 +64,7 @@ func rowsOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
 func (t *Tables) Create(ctx context.Context, tables ...string) error {
 	buckets := make([][]byte, len(tables))
 	for i, name := range tables {
-		buckets[i] = tableBucket(name)
+		buckets[i] = t.s.formOf(name).bucket(name)
 	}
 	if err := t.s.update(ctx, len(buckets), create(buckets)); err != nil {
 		return fmt.Errorf("create tables %q: %w", tables, err)
@@ -84,16 +112,17 @@ func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row
 }
 
 func (s *Store) get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error) {
-	b, err := rowsOf(tx, name)
+	b, err := s.rowsOf(tx, name)
 	if err != nil {
 		return table.Row{}, err
 	}
-	k := rowKey(key.Partition, key.Row)
+	f := s.formOf(name)
+	k := f.key(key.Partition, key.Row)
 	v := b.Get(k)
 	if v == nil {
 		return table.Row{}, table.ErrNotFound
 	}
-	return s.names.Load().decode(k, v)
+	return s.names.Load().decode(f, k, v)
 }
 
 // view runs a reading transaction. What read takes out of it must be copies.
@@ -122,19 +151,19 @@ func (t *Tables) List(ctx context.Context, name string, r table.Range, limit int
 }
 
 func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit int, next string) (table.Page, error) {
-	b, err := rowsOf(tx, name)
+	b, err := s.rowsOf(tx, name)
 	if err != nil {
 		return table.Page{}, err
 	}
 	position, err := base64.RawURLEncoding.DecodeString(next)
-	if err != nil {
+	if err != nil || next != "" && bytes.IndexByte(position, 0) < 0 {
 		return table.Page{}, fmt.Errorf("%w: token %q", table.ErrInvalid, next)
 	}
 	var page table.Page
-	w := newWalk(b.Cursor(), r, position, s.names.Load())
+	w := newWalk(b.Cursor(), s.formOf(name), r, position, s.names.Load())
 	for k, v := w.next(); k != nil; k, v = w.next() {
 		if len(page.Rows) == limit {
-			page.Next = token(k)
+			page.Next = w.token(k)
 			break
 		}
 		row, err := w.row(k, v)
@@ -152,53 +181,78 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 	return page, nil
 }
 
-// token returns the token of a page that begins with a row.
-func token(k []byte) string { return base64.RawURLEncoding.EncodeToString(k) }
+// token returns the token of a page that begins with a row: its plain key, which says the same
+// where the keys of the file have another form by then. Of a damaged key, which no row has, it is
+// 0x00, with which no plain key begins, and the key.
+func (w *walk) token(k []byte) string {
+	at, ok := w.form.appendPlain(nil, k)
+	if !ok {
+		at = append([]byte{0}, k...)
+	}
+	return base64.RawURLEncoding.EncodeToString(at)
+}
+
+// keyAt returns the key that a token is for.
+func (f form) keyAt(token []byte) []byte {
+	if bytes.HasPrefix(token, []byte{0}) {
+		return token[1:]
+	}
+	return f.stored(token)
+}
+
+// stored returns the key of which this is the plain form.
+func (f form) stored(plain []byte) []byte {
+	key := keyOf(string(plain))
+	return f.key(key.Partition, key.Row)
+}
 
 // damaged returns what a page is that has come to a damaged row: what it has so far, or else the
 // error that says how to go on.
 func (w *walk) damaged(page table.Page, k []byte) (table.Page, error) {
 	if len(page.Rows) > 0 {
-		page.Next = token(k)
+		page.Next = w.token(k)
 		return page, nil
 	}
-	d := &table.DamagedError{Key: keyOf(k)}
+	plain, _ := w.form.appendPlain(nil, k) // or what it begins with
+	d := &table.DamagedError{Key: keyOf(string(plain))}
 	if next, _ := w.next(); next != nil {
-		d.Next = token(next)
+		d.Next = w.token(next)
 	}
 	return table.Page{}, d
-}
-
-func keyOf(k []byte) table.Key {
-	partition, row, _ := strings.Cut(string(k), "\x00")
-	return table.Key{Partition: partition, Row: row}
 }
 
 // A walk visits the rows of a range in key order. It seeks over what lies outside, so
 // that a page costs the rows it returns and one seek for each partition it passes.
 type walk struct {
 	cursor *bbolt.Cursor
+	form   form
 	r      table.Range
-	low    string      // the least row key of the range, in every partition
+	low    []byte      // the least row of the range, in every partition, as the form has it
+	to     []byte      // the least behind it, nil where it has no end
 	start  []byte      // where to begin, nil once begun
+	plain  []byte      // the key of a row, until the next is looked at
 	props  table.Props // of the row that Keep looks at
 	names  *dictionary
 }
 
 // row returns the row stored under k, or only its key where the range does not want more.
 func (w *walk) row(k, v []byte) (row table.Row, err error) {
-	if w.r.Keep == nil && w.r.Select == nil {
-		return w.names.decode(k, v)
+	var ok bool
+	if w.plain, ok = w.form.appendPlain(w.plain[:0], k); !ok {
+		return row, table.ErrDamaged
 	}
-	if w.props, err = w.names.view(v, w.props); err != nil {
+	if w.r.Keep == nil && w.r.Select == nil {
+		return w.names.decodePlain(w.plain, v)
+	}
+	if w.props, err = w.names.view(w.plain, v, w.props); err != nil {
 		return row, err
 	}
 	selected := w.r.Selected(w.props)
 	keeps := w.r.Keeps(selected)
 	if keeps && w.r.Select == nil {
-		return w.names.decode(k, v)
+		return w.names.decodePlain(w.plain, v)
 	}
-	row.Key = keyOf(k)
+	row.Key = keyOf(string(w.plain))
 	if keeps {
 		etag, _, err := header(v)
 		if err != nil {
@@ -221,16 +275,29 @@ func owned(props table.Props) table.Props {
 	return props
 }
 
-func newWalk(c *bbolt.Cursor, r table.Range, position []byte, names *dictionary) *walk {
-	w := &walk{cursor: c, r: r, low: r.From, names: names}
-	if r.After != "" {
-		w.low = r.After + "\x00" // keys hold no controls: the least that is greater
+func newWalk(c *bbolt.Cursor, f form, r table.Range, position []byte, names *dictionary) *walk {
+	w := &walk{cursor: c, form: f, r: r, names: names}
+	switch {
+	case r.After != "":
+		w.low = f.appendRow(nil, r.After+"\x00") // keys hold no controls: the least that is greater
+	case r.From != "":
+		w.low = f.appendRow(nil, r.From)
 	}
-	w.start = rowKey(max(r.Partition, r.FromPartition), w.low) // one of them is empty
-	if bytes.Compare(position, w.start) > 0 {
-		w.start = position
+	if r.To != "" {
+		w.to = f.appendRow(nil, r.To)
+	}
+	w.start = startOf(max(r.Partition, r.FromPartition), w.low) // one of them is empty
+	if len(position) > 0 {
+		if at := f.keyAt(position); bytes.Compare(at, w.start) > 0 {
+			w.start = at
+		}
 	}
 	return w
+}
+
+// startOf returns a key from the two parts of it.
+func startOf(partition string, row []byte) []byte {
+	return append(append([]byte(partition), 0), row...)
 }
 
 // next returns the next row of the range, nil at its end.
@@ -247,9 +314,9 @@ func (w *walk) next() (k, v []byte) {
 		case w.r.Partition != "" && string(partition) != w.r.Partition,
 			w.r.ToPartition != "" && string(partition) >= w.r.ToPartition:
 			return nil, nil
-		case string(row) < w.low:
-			k, v = w.cursor.Seek(rowKey(string(partition), w.low))
-		case w.r.To != "" && string(row) >= w.r.To:
+		case bytes.Compare(row, w.low) < 0:
+			k, v = w.cursor.Seek(startOf(string(partition), w.low))
+		case w.to != nil && bytes.Compare(row, w.to) >= 0:
 			k, v = w.cursor.Seek(append(bytes.Clone(partition), 1)) // the next partition
 		default:
 			return k, v

@@ -68,7 +68,7 @@ func (s *Store) ready(ctx context.Context, b table.Batch) (*write, error) {
 	if err := s.learn(ctx, b.Ops); err != nil {
 		return nil, err
 	}
-	return &write{table: b.Table, steps: prepare(b.Ops, s.names.Load())}, nil
+	return &write{table: b.Table, steps: prepare(b.Ops, s.formOf(b.Table), s.names.Load())}, nil
 }
 
 // carryOut is a plan for writes, those that are nil left out. One that is refused keeps no other
@@ -80,7 +80,7 @@ func (s *Store) carryOut(tx *bbolt.Tx, writes []*write) (apply func() error, err
 		if w == nil {
 			continue
 		}
-		if w.refused = w.check(tx, names); w.refused == nil {
+		if w.refused = s.check(tx, w, names); w.refused == nil {
 			right = append(right, w)
 		}
 	}
@@ -107,15 +107,15 @@ type step struct {
 	value []byte // what to store, but for the ETag
 }
 
-func prepare(ops []table.Op, names *dictionary) []step {
+func prepare(ops []table.Op, f form, names *dictionary) []step {
 	steps := make([]step, len(ops))
 	for i, op := range ops {
-		s := step{kind: op.Kind, key: op.Row.Key, etag: op.Row.ETag, dbKey: rowKey(op.Row.Partition, op.Row.Row)}
+		s := step{kind: op.Kind, key: op.Row.Key, etag: op.Row.ETag, dbKey: f.key(op.Row.Partition, op.Row.Row)}
 		switch op.Kind {
 		case table.Merge:
 			s.props = slices.Clone(op.Row.Props)
 		case table.Insert, table.Replace, table.Upsert:
-			s.value = names.encode(op.Row.Props)
+			s.value = names.encode(op.Row.Key, op.Row.Props)
 		}
 		steps[i] = s
 	}
@@ -124,22 +124,22 @@ func prepare(ops []table.Op, names *dictionary) []step {
 
 // check tests the conditions of all steps and completes the merges. The rows differ, so
 // no step depends on another.
-func (w *write) check(tx *bbolt.Tx, names *dictionary) (err error) {
-	if w.rows, err = rowsOf(tx, w.table); err != nil {
+func (s *Store) check(tx *bbolt.Tx, w *write, names *dictionary) (err error) {
+	if w.rows, err = s.rowsOf(tx, w.table); err != nil {
 		return err
 	}
 	for i := range w.steps {
-		s := &w.steps[i]
-		old := w.rows.Get(s.dbKey)
-		failed, err := s.failed(old)
+		step := &w.steps[i]
+		old := w.rows.Get(step.dbKey)
+		failed, err := step.failed(old)
 		if err != nil {
 			return err
 		}
 		if failed != nil {
-			return &table.OpError{Index: i, Key: s.key, Err: failed}
+			return &table.OpError{Index: i, Key: step.key, Err: failed}
 		}
-		if s.kind == table.Merge {
-			if err := s.merge(old, names); err != nil {
+		if step.kind == table.Merge {
+			if err := step.merge(s.formOf(w.table), old, names); err != nil {
 				return err
 			}
 		}
@@ -172,8 +172,8 @@ func (s *step) failed(old []byte) (condition, err error) {
 	return nil, nil
 }
 
-func (s *step) merge(old []byte, names *dictionary) error {
-	row, err := names.decode(s.dbKey, old)
+func (s *step) merge(f form, old []byte, names *dictionary) error {
+	row, err := names.decode(f, s.dbKey, old)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (s *step) merge(old []byte, names *dictionary) error {
 	if len(props) > table.MaxProps {
 		return fmt.Errorf("%w: the row would have %d properties, want at most %d", table.ErrInvalid, len(props), table.MaxProps)
 	}
-	s.value = names.encode(props)
+	s.value = names.encode(s.key, props)
 	return nil
 }
 

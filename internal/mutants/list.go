@@ -93,7 +93,27 @@ var mutants = []mutant{
 	},
 	{
 		"the embedded store applies what it refused among many", "../../embedded/write.go",
-		"		if w.refused = w.check(tx, names); w.refused == nil {\n", "		if w.refused = w.check(tx, names); w.rows != nil {\n",
+		"		if w.refused = s.check(tx, w, names); w.refused == nil {\n", "		if w.refused = s.check(tx, w, names); w.rows != nil {\n",
+	},
+	{
+		"a row with fewer digits lies on the wrong side of those with more", "../../embedded/keys.go",
+		"followedAbove-byte(n)), rest...)\n	case below", "byte(n)), rest...)\n	case below",
+	},
+	{
+		"what is no ULID lies behind all ULIDs of its time", "../../embedded/keys.go",
+		"		class = followedAbove - class\n		least", "		class = followedAbove - class\n		n = 0\n		least",
+	},
+	{
+		"a damaged key counts as that of a row that lies elsewhere", "../../embedded/keys.go",
+		"bytes.Equal(packed.appendRow(nil, string(b[start:])), stored)", "true",
+	},
+	{
+		"compact gives rows another ETag", "../../embedded/compact.go",
+		"seal(value, binary.BigEndian.Uint64(stamp))", "seal(value, binary.BigEndian.Uint64(stamp)+1)",
+	},
+	{
+		"a text that the key has is that of another part of it", "../../embedded/codec.go",
+		"		return len(props) + i\n", "		return len(props) + 1 - i\n",
 	},
 	{
 		"rows of the text index count as written that were not", "project.go",
