@@ -126,19 +126,9 @@ func body(value []byte) ([]byte, error) {
 	return nil, table.ErrDamaged
 }
 
-// decode returns the row stored under key.
-func (d *dictionary) decode(f form, key, value []byte) (table.Row, error) {
-	var room [keyRoom]byte
-	plain, ok := f.appendPlain(room[:0], key)
-	if !ok {
-		return table.Row{}, table.ErrDamaged
-	}
-	return d.decodePlain(plain, value)
-}
-
-// decodePlain returns the row stored under the key with this plain form. All its strings share one
-// copy of both, but for the names.
-func (d *dictionary) decodePlain(plain, value []byte) (table.Row, error) {
+// decode returns the row stored under the key with this plain form. All its strings share one copy
+// of both, but for the names.
+func (d *dictionary) decode(plain, value []byte) (table.Row, error) {
 	etag, rest, err := header(value)
 	if err != nil {
 		return table.Row{}, err

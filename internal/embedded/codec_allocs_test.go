@@ -21,7 +21,7 @@ func TestDecodeAllocates(t *testing.T) {
 	seal(stored, 42)
 	key := packed.key("p|1", "row")
 	allocs := testing.AllocsPerRun(100, func() {
-		if _, err := testNames.decode(packed, key, stored); err != nil {
+		if _, err := decodeStored(packed, key, stored); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -17,6 +17,16 @@ var testKey = table.Key{Partition: "p", Row: "r"}
 
 var testNames = &dictionary{names: []string{"A", "Title"}, numbers: map[string]uint64{"A": 1, "Title": 2}}
 
+// decodeStored returns the row of a key as a table of this form has it.
+func decodeStored(f form, key, value []byte) (table.Row, error) {
+	var room [64]byte
+	plain, ok := f.appendPlain(room[:0], key)
+	if !ok {
+		return table.Row{}, table.ErrDamaged
+	}
+	return testNames.decode(plain, value)
+}
+
 // encodeFirst is what programs of the first version stored.
 func encodeFirst(props table.Props, stamp uint64) []byte {
 	b := fmt.Appendf([]byte{firstVersion}, "%016x", stamp)
@@ -55,10 +65,10 @@ func TestCodecRoundTrip(t *testing.T) {
 		form := rapid.SampledFrom([]form{plain, packed}).Draw(t, "form")
 		stored := testNames.encode(key, props)
 		want.ETag = seal(stored, rapid.Uint64().Draw(t, "stamp"))
-		if _, err := testNames.decode(form, []byte(want.Partition), stored); err == nil {
+		if _, err := decodeStored(form, []byte(want.Partition), stored); err == nil {
 			t.Fatal("a key without a row was taken")
 		}
-		got, err := testNames.decode(form, form.key(want.Partition, want.Row), stored)
+		got, err := decodeStored(form, form.key(want.Partition, want.Row), stored)
 		require.NoError(t, err)
 		require.Equal(t, want.ETag, got.ETag)
 		require.Equal(t, want.Key, got.Key)
@@ -69,7 +79,7 @@ func TestCodecRoundTrip(t *testing.T) {
 		seen, err := testNames.view(plain.key(want.Partition, want.Row), stored, nil)
 		require.NoError(t, err)
 		require.Equal(t, got.Props, seen)
-		first, err := testNames.decode(form, form.key(want.Partition, want.Row), encodeFirst(props, 1<<40))
+		first, err := decodeStored(form, form.key(want.Partition, want.Row), encodeFirst(props, 1<<40))
 		require.NoError(t, err)
 		require.Equal(t, "0000010000000000", first.ETag)
 		require.Equal(t, got.Props, first.Props)
@@ -90,7 +100,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encodeFirst(table.Props{{Name: "A", Value: table.String("text")}}, 7))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		key := packed.key(testKey.Partition, testKey.Row)
-		row, err := testNames.decode(packed, key, b)
+		row, err := decodeStored(packed, key, b)
 		if err != nil {
 			require.ErrorIs(t, err, table.ErrDamaged)
 			return
@@ -100,7 +110,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return // of the first version, which may hold anything
 		}
-		second, err := testNames.decode(packed, key, again)
+		second, err := decodeStored(packed, key, again)
 		require.NoError(t, err)
 		row.ETag = strings.ToLower(row.ETag)
 		require.Equal(t, row, second)
@@ -114,14 +124,14 @@ func TestTextIsStoredOnce(t *testing.T) {
 	props := table.Props{{Name: "A", Value: table.String(long)}, {Name: "N", Value: table.Int64(1)}, {Name: "Title", Value: table.String(long)}}
 	stored := testNames.encode(testKey, props)
 	require.Less(t, len(stored), len(long)+30)
-	row, err := testNames.decode(packed, packed.key(testKey.Partition, testKey.Row), stored)
+	row, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), stored)
 	require.NoError(t, err)
 	require.Equal(t, props, row.Props)
 	at := len(stored) - 1
 	require.Zero(t, stored[at], "the place of the first")
 	for _, place := range []byte{1, 4, 127} { // a number, and none
 		stored[at] = place
-		_, err := testNames.decode(packed, packed.key(testKey.Partition, testKey.Row), stored)
+		_, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), stored)
 		require.ErrorIs(t, err, table.ErrDamaged, "%d", place)
 	}
 }
@@ -133,7 +143,7 @@ func TestTextOfTheKeyIsNotStored(t *testing.T) {
 	props := table.Props{{Name: "A", Value: table.String(listID)}, {Name: "Title", Value: table.String("an author")}}
 	stored := testNames.encode(key, props)
 	require.Len(t, stored, headerLen+1+2*2)
-	row, err := testNames.decode(packed, packed.key(key.Partition, key.Row), stored)
+	row, err := decodeStored(packed, packed.key(key.Partition, key.Row), stored)
 	require.NoError(t, err)
 	require.Equal(t, table.Row{Key: key, ETag: row.ETag, Props: props}, row)
 }
@@ -143,10 +153,10 @@ func TestDecodeRefusesEveryCut(t *testing.T) {
 	stored := testNames.encode(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
 	seal(stored, 42)
 	for i := range stored {
-		_, err := testNames.decode(packed, packed.key(testKey.Partition, testKey.Row), stored[:i])
+		_, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), stored[:i])
 		require.ErrorIs(t, err, table.ErrDamaged, "cut to %d bytes", i)
 	}
-	_, err := testNames.decode(packed, packed.key(testKey.Partition, testKey.Row), append(stored, 0))
+	_, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), append(stored, 0))
 	require.ErrorIs(t, err, table.ErrDamaged)
 }
 

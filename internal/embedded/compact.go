@@ -125,7 +125,7 @@ func (c *copying) repacked(k, v []byte) (key, value []byte) {
 		return k, v
 	}
 	key = packed.stored(k)
-	row, err := c.names.decode(plain, k, v)
+	row, err := c.names.decode(k, v)
 	if err != nil {
 		return key, v
 	}

@@ -26,10 +26,10 @@ const (
 // Nearly all rows of lists are a time as 19 digits, which count back, a bar, and a ULID, which has
 // that time again: 46 characters, of which a packed key makes 20 bytes. These are packed rows:
 //
-//	01 row                        it begins below all digits, or is empty
-//	ff row                        it begins above all digits
-//	number class rest             it begins with digits
-//	number class random class rest   with a time, a bar and a ULID of this time
+//	01 row                          it begins below all digits, or is empty
+//	ff row                          it begins above all digits
+//	number class rest               it begins with digits
+//	number class random class rest  with a time, a bar and a ULID of this time
 //
 // A number is 8 bytes, of 19 digits, and random the last 10 bytes of a ULID, which are 16
 // characters. Where a row has fewer of them, they are made as many: by the least character where
@@ -47,8 +47,6 @@ const (
 	randomBytes  = len(ulid.ULID{}) - timeBytes
 
 	lastNumber uint64 = 1e19 - 1
-
-	keyRoom = 128 // for a plain key; a longer one takes memory of its own
 )
 
 // Classes, in the order of the rows. Up to 18 they are how many digits there are, with something
@@ -63,9 +61,6 @@ const (
 
 	followedAbove = 0xff
 )
-
-// lastTick is what times count back from.
-var lastTick = uint64(table.Ticks(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)) - 1)
 
 const ticksOfMilli = uint64(time.Millisecond / 100)
 
@@ -156,10 +151,10 @@ func appendBehindTime(key []byte, number uint64, rest string) []byte {
 
 // ulidOf returns the least ULID of a time.
 func ulidOf(number uint64) (id ulid.ULID, ok bool) {
-	if number > lastTick {
+	if number > table.MaxTicks { // from which times count back
 		return id, false
 	}
-	milli := (lastTick - number) / ticksOfMilli
+	milli := (table.MaxTicks - number) / ticksOfMilli
 	return id, milli >= milliOf1970 && id.SetTime(milli-milliOf1970) == nil
 }
 
@@ -263,7 +258,7 @@ func appendULID(b []byte, number uint64, rest []byte) (_ []byte, whole, ok bool)
 	if n > randomChars {
 		n = followedAbove - n
 	}
-	if n > randomChars || n == randomChars && !whole {
+	if n > randomChars {
 		return b, false, false
 	}
 	var text [ulid.EncodedSize]byte

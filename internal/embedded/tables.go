@@ -116,13 +116,11 @@ func (s *Store) get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error)
 	if err != nil {
 		return table.Row{}, err
 	}
-	f := s.formOf(name)
-	k := f.key(key.Partition, key.Row)
-	v := b.Get(k)
+	v := b.Get(s.formOf(name).key(key.Partition, key.Row))
 	if v == nil {
 		return table.Row{}, table.ErrNotFound
 	}
-	return s.names.Load().decode(f, k, v)
+	return s.names.Load().decode(plain.key(key.Partition, key.Row), v)
 }
 
 // view runs a reading transaction. What read takes out of it must be copies.
@@ -242,7 +240,7 @@ func (w *walk) row(k, v []byte) (row table.Row, err error) {
 		return row, table.ErrDamaged
 	}
 	if w.r.Keep == nil && w.r.Select == nil {
-		return w.names.decodePlain(w.plain, v)
+		return w.names.decode(w.plain, v)
 	}
 	if w.props, err = w.names.view(w.plain, v, w.props); err != nil {
 		return row, err
@@ -250,7 +248,7 @@ func (w *walk) row(k, v []byte) (row table.Row, err error) {
 	selected := w.r.Selected(w.props)
 	keeps := w.r.Keeps(selected)
 	if keeps && w.r.Select == nil {
-		return w.names.decodePlain(w.plain, v)
+		return w.names.decode(w.plain, v)
 	}
 	row.Key = keyOf(string(w.plain))
 	if keeps {

@@ -139,7 +139,7 @@ func (s *Store) check(tx *bbolt.Tx, w *write, names *dictionary) (err error) {
 			return &table.OpError{Index: i, Key: step.key, Err: failed}
 		}
 		if step.kind == table.Merge {
-			if err := step.merge(s.formOf(w.table), old, names); err != nil {
+			if err := step.merge(old, names); err != nil {
 				return err
 			}
 		}
@@ -172,8 +172,8 @@ func (s *step) failed(old []byte) (condition, err error) {
 	return nil, nil
 }
 
-func (s *step) merge(f form, old []byte, names *dictionary) error {
-	row, err := names.decode(f, s.dbKey, old)
+func (s *step) merge(old []byte, names *dictionary) error {
+	row, err := names.decode(plain.key(s.key.Partition, s.key.Row), old)
 	if err != nil {
 		return err
 	}

@@ -78,11 +78,8 @@ func checkOp(op Op) error {
 	return nil
 }
 
-// The range of Edm.DateTime.
-var (
-	minTicks = Ticks(time.Date(1601, 1, 1, 0, 0, 0, 0, time.UTC))
-	maxTicks = int64(3155378975999999999)
-)
+// minTicks is the first time that Edm.DateTime has.
+var minTicks = Ticks(time.Date(1601, 1, 1, 0, 0, 0, 0, time.UTC))
 
 func checkProp(p Prop) error {
 	if !identifier(p.Name) {
@@ -97,7 +94,7 @@ func checkProp(p Prop) error {
 			return fmt.Errorf("%w: property %s has %d characters, want at most %d", ErrInvalid, p.Name, Units(p.Value.s), MaxString)
 		}
 	case TypeTime:
-		if p.Value.n < minTicks || p.Value.n > maxTicks {
+		if p.Value.n < minTicks || p.Value.n > MaxTicks {
 			return fmt.Errorf("%w: property %s is outside the years 1601 to 9999", ErrInvalid, p.Name)
 		}
 	case TypeInt32, TypeInt64, TypeBool:

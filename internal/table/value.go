@@ -117,6 +117,9 @@ func (p Props) Equal(q Props) bool {
 
 const unixTicks = 621355968000000000 // ticks from year 1 to 1970
 
+// MaxTicks is the last time that a value can have, the last tick of the year 9999.
+const MaxTicks = 3155378975999999999
+
 // Ticks returns t in ticks: 100 ns units since the year 1, as .NET counts them.
 func Ticks(t time.Time) int64 {
 	return unixTicks + t.Unix()*1e7 + int64(t.Nanosecond()/100)

@@ -55,7 +55,6 @@ const (
 	catalogPartition = "tagcatalog"
 	sweepPartition   = "sweep"
 
-	maxTicks   = 3155378975999999999
 	maxVersion = 9999999999
 	maxScore   = 2147483647
 	maxBucket  = 9999
@@ -209,7 +208,7 @@ func catalogKey(tag prompt.Tag) table.Key {
 func byAge(id prompt.ID) string {
 	const digits = 19
 	b := make([]byte, digits, digits+1+len(id))
-	for i, n := digits-1, maxTicks-table.Ticks(id.Time()); i >= 0; i, n = i-1, n/10 {
+	for i, n := digits-1, table.MaxTicks-table.Ticks(id.Time()); i >= 0; i, n = i-1, n/10 {
 		b[i] = '0' + byte(n%10)
 	}
 	return string(append(append(b, '|'), id...))
@@ -329,7 +328,7 @@ func parseSource(row string) (id prompt.ID, n int64, ok bool) {
 
 // moveKey sorts what became of the labels of a prompt, the last move first.
 func moveKey(author prompt.UserID, id prompt.ID, at time.Time, label string) table.Key {
-	return table.Key{Partition: authorPartition(author), Row: movesOf(id) + fmt.Sprintf("%019d", maxTicks-table.Ticks(at)) + "|" + label}
+	return table.Key{Partition: authorPartition(author), Row: movesOf(id) + fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(at)) + "|" + label}
 }
 
 func movesOf(id prompt.ID) string { return movesPrefix + string(id) + "|" }

@@ -168,5 +168,5 @@ func sortKey(p prompt.Prompt, sort Sort) string {
 		title := []rune(prompt.NormalizeTitle(p.Title))
 		return string(title[:min(len(title), maxSortKey)])
 	}
-	return fmt.Sprintf("%019s", strconv.FormatInt(maxTicks-table.Ticks(p.UpdatedAt), 10))
+	return fmt.Sprintf("%019s", strconv.FormatInt(table.MaxTicks-table.Ticks(p.UpdatedAt), 10))
 }
