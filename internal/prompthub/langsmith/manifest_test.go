@@ -178,8 +178,9 @@ func TestManifestsCostTheirLength(t *testing.T) { //nolint:paralleltest // it co
 		return testing.AllocsPerRun(3, func() { _, _ = contentOf(jsontext.Value(manifest), "") })
 	}
 	nested := func(open, end string, n int) string { return strings.Repeat(open, n) + "1" + strings.Repeat(end, n) }
-	require.Less(t, cost(nested(`{"a":`, "}", 9900)), 1.1*cost(nested(`{"a":`, "}", maxDepth+1)))
-	require.Less(t, cost(nested("[", "]", 9900)), 1.1*cost(nested("[", "]", maxDepth+1)))
+	// These are few, and one more is of a pool that was emptied meanwhile.
+	require.Less(t, cost(nested(`{"a":`, "}", 9900)), 2*cost(nested(`{"a":`, "}", maxDepth+1)))
+	require.Less(t, cost(nested("[", "]", 9900)), 2*cost(nested("[", "]", maxDepth+1)))
 	message := string(value(t, human("x")))
 	wide := func(n int) string {
 		metadata := `[` + message + strings.Repeat(","+message, n) + `]`
