@@ -8,6 +8,7 @@ import (
 	"prompthub/internal/command"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/folder"
+	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/web"
 	"prompthub/internal/prompthub/worker"
 	"prompthub/internal/telemetry"
@@ -37,7 +38,7 @@ func service() command.Service {
 	return command.Service{
 		Name: "prompthub", Title: "PromptHub", About: "PromptHub. Its pages are at " + web.Prefix + ", its API is described at " + api.Prefix + "/docs.",
 		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Callback: web.Callback,
-		Read: read, Try: try,
+		Shared: promptdb.SharedTexts(), Read: read, Try: try,
 	}
 }
 

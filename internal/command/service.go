@@ -20,6 +20,10 @@ type Service struct {
 	Title string // as people write it
 	About string // what GET / answers, one line
 
+	// Shared names properties whose texts are the same in many rows of one thing, of which the
+	// embedded store keeps them once.
+	Shared []string
+
 	Health string // the path that answers while the process is up
 	Ready  string // the path that answers 200 where the storage does
 

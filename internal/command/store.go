@@ -84,9 +84,9 @@ func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
 	return st, err
 }
 
-func (s Service) openFile(dir, queuePrefix string, open func(string, func() time.Time) (*embedded.Store, error)) (Store, error) {
+func (s Service) openFile(dir, queuePrefix string, open func(string, func() time.Time, ...string) (*embedded.Store, error)) (Store, error) {
 	path := s.storeFile(dir)
-	file, err := open(path, time.Now)
+	file, err := open(path, time.Now, s.Shared...)
 	if err != nil {
 		return Store{}, advised(err)
 	}
@@ -117,7 +117,7 @@ func (s Service) Compact(dir string, told io.Writer, progress func(mb int)) (bef
 		return 0, 0, err
 	}
 	fmt.Fprintf(told, "Data is in %s\n", path)
-	if err := embedded.Compact(path, progress); err != nil {
+	if err := embedded.Compact(path, progress, s.Shared...); err != nil {
 		return 0, 0, advised(err)
 	}
 	after, err = sizeOf(path)

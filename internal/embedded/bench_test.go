@@ -66,7 +66,7 @@ func BenchmarkList20(b *testing.B) {
 
 func BenchmarkDecode(b *testing.B) {
 	row := benchRow(1)
-	key, stored := packed.key(row.Partition, row.Row), testNames.encode(row.Key, row.Props)
+	key, stored := packed.key(row.Partition, row.Row), encoded(row.Key, row.Props)
 	b.ReportAllocs()
 	for b.Loop() {
 		_, err := decodeStored(packed, key, stored)

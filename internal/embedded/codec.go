@@ -15,20 +15,24 @@ import (
 // and its value. A name that the dictionary lacks has the number 0 and follows. Numbers are
 // varints; a text has its length before it. A text that an earlier property has too is stored as
 // the place of that one, since rows of indexes hold titles, slugs and excerpts twice, and one that
-// the key has, as ids of prompts and authors, as a place behind all of these.
+// the key has, as ids of prompts and authors, as a place behind all of these. One that rows share
+// (shared.go) is stored as a reference, and the row has a version of its own.
 //
 // Rows of the first version, which older programs wrote, hold the ETag in hex, and each property
 // its type in a byte and its name. They stay as they are until they are written again.
 const (
-	firstVersion = 1
-	rowVersion   = 2
-	etagLen      = 16 // of the text
-	stampLen     = 8
-	headerLen    = 1 + stampLen
-	typeBits     = 3
+	firstVersion   = 1
+	rowVersion     = 2
+	sharingVersion = 3
+	etagLen        = 16 // of the text
+	stampLen       = 8
+	headerLen      = 1 + stampLen
+	typeBits       = 3
+	typeMask       = 1<<typeBits - 1
 
-	typeAgain  = 1<<typeBits - 1 // the text of an earlier property, or of the key
-	againBytes = 2               // a text that is shorter is stored again
+	typeAgain  = typeMask     // the text of an earlier property, or of the key
+	typeShared = typeMask - 1 // a text that rows share
+	againBytes = 2            // a text that is shorter is stored again
 )
 
 // Texts of a key that properties may have, too: what is behind the last bar of the row, and behind
@@ -46,9 +50,17 @@ func keyText(key table.Key, which int) string {
 	return key.Partition[strings.IndexByte(key.Partition, '|')+1:]
 }
 
-// encode returns the stored form of a row with room for its stamp, which seal fills in.
-func (d *dictionary) encode(key table.Key, props table.Props) []byte {
-	texts := [keyTexts]string{ofRow: keyText(key, ofRow), ofPartition: keyText(key, ofPartition)}
+// A reference is where a row is to refer to a text that it shares.
+type reference struct {
+	head, at int // where the type and the ref are
+	text     string
+}
+
+// encode returns the stored form of a row with room for its stamp, which seal fills in, and for the
+// references to texts that it shares, which replace fills in.
+func (d *dictionary) encode(key table.Key, props table.Props) ([]byte, []reference) {
+	var shared []reference
+	owner, texts := ownerOf(key), [keyTexts]string{ofRow: keyText(key, ofRow), ofPartition: keyText(key, ofPartition)}
 	size := headerLen + binary.MaxVarintLen16
 	for _, p := range props {
 		size += binary.MaxVarintLen32 + binary.MaxVarintLen64 + len(p.Value.Str())
@@ -58,10 +70,14 @@ func (d *dictionary) encode(key table.Key, props table.Props) []byte {
 	b = binary.AppendUvarint(b, uint64(len(props)))
 	for i, p := range props {
 		number, t := d.numbers[p.Name], p.Value.Type()
-		earlier := again(texts, props[:i], p.Value)
-		if earlier >= 0 {
+		earlier := d.again(texts, owner, props[:i], p.Value)
+		switch {
+		case d.shares(owner, p):
+			b[0], t = sharingVersion, typeShared
+		case earlier >= 0:
 			t = typeAgain
 		}
+		head := len(b)
 		b = binary.AppendUvarint(b, number<<typeBits|uint64(t))
 		if number == 0 {
 			b = appendText(b, p.Name)
@@ -69,22 +85,25 @@ func (d *dictionary) encode(key table.Key, props table.Props) []byte {
 		switch t {
 		case typeAgain:
 			b = binary.AppendUvarint(b, uint64(earlier))
+		case typeShared:
+			shared = append(shared, reference{head: head, at: len(b), text: p.Value.Str()})
+			b = append(b, make([]byte, len(ref{}))...)
 		case table.TypeString:
 			b = appendText(b, p.Value.Str())
 		default:
 			b = binary.AppendVarint(b, p.Value.Int())
 		}
 	}
-	return b
+	return b, shared
 }
 
 // again returns which of some properties has a text already or, behind these, which of the texts of
-// the key is it; -1 where none is.
-func again(texts [keyTexts]string, props table.Props, v table.Value) int {
+// the key is it; -1 where none is. One that is shared does not count: a viewer may leave it out.
+func (d *dictionary) again(texts [keyTexts]string, owner string, props table.Props, v table.Value) int {
 	if v.Type() != table.TypeString || len(v.Str()) < againBytes {
 		return -1
 	}
-	if i := slices.IndexFunc(props, func(p table.Prop) bool { return p.Value == v }); i >= 0 {
+	if i := slices.IndexFunc(props, func(p table.Prop) bool { return p.Value == v && !d.shares(owner, p) }); i >= 0 {
 		return i
 	}
 	if i := slices.Index(texts[:], v.Str()); i >= 0 {
@@ -118,7 +137,7 @@ func header(value []byte) (etag [etagLen]byte, rest []byte, err error) {
 // body returns what follows the ETag of a stored row.
 func body(value []byte) ([]byte, error) {
 	switch {
-	case len(value) >= headerLen && value[0] == rowVersion:
+	case len(value) >= headerLen && (value[0] == rowVersion || value[0] == sharingVersion):
 		return value[headerLen:], nil
 	case len(value) > etagLen && value[0] == firstVersion:
 		return value[1+etagLen:], nil
@@ -127,8 +146,8 @@ func body(value []byte) ([]byte, error) {
 }
 
 // decode returns the row stored under the key with this plain form. All its strings share one copy
-// of both, but for the names.
-func (d *dictionary) decode(plain, value []byte) (table.Row, error) {
+// of both, but for the names and for those in texts.
+func (d *dictionary) decode(plain, value []byte, texts texts) (table.Row, error) {
 	etag, rest, err := header(value)
 	if err != nil {
 		return table.Row{}, err
@@ -141,7 +160,7 @@ func (d *dictionary) decode(plain, value []byte) (table.Row, error) {
 	all := b.String()
 
 	key := keyOf(all[:len(plain)])
-	r := reader{rest: all[len(plain)+etagLen:], version: value[0], names: d, key: key}
+	r := reader{rest: all[len(plain)+etagLen:], version: value[0], names: d, key: key, texts: texts}
 	props := r.props(nil)
 	if r.bad || r.rest != "" {
 		return table.Row{}, table.ErrDamaged
@@ -149,23 +168,51 @@ func (d *dictionary) decode(plain, value []byte) (table.Row, error) {
 	return table.Row{Key: key, ETag: all[len(plain):][:etagLen], Props: props}, nil
 }
 
-// view returns the properties of a row in place of those in props. They are valid as long as value
-// is, and its key in its plain form.
-func (d *dictionary) view(plain, value []byte, props table.Props) (table.Props, error) {
+// A viewer reads properties of rows one after the other, in the same room.
+type viewer struct {
+	names   *dictionary
+	texts   texts
+	asks    []string // for which properties, nil for all
+	numbers []uint64 // of these
+	all     table.Props
+	some    table.Props
+}
+
+func (d *dictionary) viewer(texts texts, asks []string) viewer {
+	v := viewer{names: d, texts: texts, asks: asks, some: table.Props{}} // which are not nil where it finds none
+	for _, name := range asks {
+		if number := d.numbers[name]; number > 0 {
+			v.numbers = append(v.numbers, number)
+		}
+	}
+	return v
+}
+
+// wants reports whether it reads a property, whose number is 0 where it has none.
+func (v *viewer) wants(number uint64, name string) bool {
+	return v.asks == nil || slices.Contains(v.numbers, number) || number == 0 && slices.Contains(v.asks, name)
+}
+
+// view returns the properties of a row. They are valid as long as value is, and its key in its
+// plain form, and until the next call.
+func (v *viewer) view(plain, value []byte) (table.Props, error) {
 	rest, err := body(value)
 	if err != nil {
 		return nil, err
 	}
-	r := reader{rest: shared(rest), version: value[0], names: d, key: keyOf(shared(plain))}
-	props = r.props(props)
+	r := reader{rest: alias(rest), version: value[0], names: v.names, key: keyOf(alias(plain)), texts: v.texts, viewer: v}
+	v.all = r.props(v.all)
 	if r.bad || r.rest != "" {
 		return nil, table.ErrDamaged
 	}
-	return props, nil
+	if v.asks == nil {
+		return v.all, nil
+	}
+	return v.some, nil
 }
 
-// shared returns b as a text, for as long as nobody changes it.
-func shared(b []byte) string {
+// alias returns b as a text, for as long as nobody changes it.
+func alias(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // see above
 }
 
@@ -176,6 +223,8 @@ type reader struct {
 	version byte
 	names   *dictionary
 	key     table.Key
+	texts   texts
+	viewer  *viewer // nil where what it returns is valid for good
 	bad     bool
 }
 
@@ -187,37 +236,48 @@ func (r *reader) props(old table.Props) table.Props {
 		return nil
 	}
 	props := slices.Grow(old[:0], int(n))[:n]
+	if r.viewer != nil {
+		r.viewer.some = r.viewer.some[:0]
+	}
 	for i := range props {
-		name, t := r.name()
+		number, name, t := r.name()
 		if r.bad {
 			return nil
 		}
-		if props[i].Name = name; t == typeAgain {
+		wanted := r.viewer == nil || r.viewer.wants(number, name)
+		props[i].Name = name
+		switch {
+		case t == typeAgain:
 			props[i].Value = r.again(props[:i])
-		} else {
+		case t == typeShared && r.version == sharingVersion:
+			props[i].Value = r.shared(wanted)
+		default:
 			props[i].Value = r.value(t)
+		}
+		if wanted && r.viewer != nil && r.viewer.asks != nil {
+			r.viewer.some = append(r.viewer.some, props[i])
 		}
 	}
 	return props
 }
 
-// name returns the name and the type of the next property.
-func (r *reader) name() (string, table.Type) {
+// name returns the next property: its number, 0 where it has none, its name, and its type.
+func (r *reader) name() (uint64, string, table.Type) {
 	if r.version == firstVersion {
 		t := r.text(1)
 		if r.bad {
-			return "", 0
+			return 0, "", 0
 		}
-		return r.text(r.uvarint()), table.Type(t[0])
+		return 0, r.text(r.uvarint()), table.Type(t[0])
 	}
 	head := r.uvarint()
-	t := table.Type(head & (1<<typeBits - 1))
-	if head>>typeBits == 0 {
-		return r.text(r.uvarint()), t
+	number, t := head>>typeBits, table.Type(head&typeMask)
+	if number == 0 {
+		return 0, r.text(r.uvarint()), t
 	}
-	name := r.names.name(head >> typeBits)
+	name := r.names.name(number)
 	r.bad = r.bad || name == ""
-	return name, t
+	return number, name, t
 }
 
 // again returns the text of one of the properties before, or of the key.
@@ -231,6 +291,20 @@ func (r *reader) again(props table.Props) table.Value {
 		return table.Value{}
 	}
 	return props[n].Value
+}
+
+// shared returns a text that rows share, or nothing where it is not wanted.
+func (r *reader) shared(wanted bool) table.Value {
+	var at ref
+	copy(at[:], r.text(uint64(len(at))))
+	if r.bad || !wanted {
+		return table.Value{}
+	}
+	s, ok := r.texts.text(ownerOf(r.key), at)
+	if r.bad = !ok; r.viewer == nil {
+		s = strings.Clone(s)
+	}
+	return table.String(s)
 }
 
 func (r *reader) value(t table.Type) table.Value {

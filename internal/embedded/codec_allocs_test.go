@@ -12,7 +12,7 @@ import (
 
 // The race detector allocates too, so this counts without it.
 func TestDecodeAllocates(t *testing.T) {
-	stored := testNames.encode(table.Key{Partition: "p|1", Row: "row"}, table.Props{
+	stored := encoded(table.Key{Partition: "p|1", Row: "row"}, table.Props{
 		{Name: "Title", Value: table.String("a title")},
 		{Name: "Text", Value: table.String("a text")},
 		{Name: "Likes", Value: table.Int32(5)},

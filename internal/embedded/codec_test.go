@@ -17,6 +17,12 @@ var testKey = table.Key{Partition: "p", Row: "r"}
 
 var testNames = &dictionary{names: []string{"A", "Title"}, numbers: map[string]uint64{"A": 1, "Title": 2}}
 
+// encoded returns what a row is stored as that shares nothing.
+func encoded(key table.Key, props table.Props) []byte {
+	stored, _ := testNames.encode(key, props)
+	return stored
+}
+
 // decodeStored returns the row of a key as a table of this form has it.
 func decodeStored(f form, key, value []byte) (table.Row, error) {
 	var room [64]byte
@@ -24,7 +30,7 @@ func decodeStored(f form, key, value []byte) (table.Row, error) {
 	if !ok {
 		return table.Row{}, table.ErrDamaged
 	}
-	return testNames.decode(plain, value)
+	return testNames.decode(plain, value, nil)
 }
 
 // encodeFirst is what programs of the first version stored.
@@ -63,7 +69,7 @@ func TestCodecRoundTrip(t *testing.T) {
 		key := table.Key{Partition: keys.Draw(t, "partition"), Row: keys.Draw(t, "row")}
 		want := table.Row{Key: key, Props: props}
 		form := rapid.SampledFrom([]form{plain, packed}).Draw(t, "form")
-		stored := testNames.encode(key, props)
+		stored := encoded(key, props)
 		want.ETag = seal(stored, rapid.Uint64().Draw(t, "stamp"))
 		if _, err := decodeStored(form, []byte(want.Partition), stored); err == nil {
 			t.Fatal("a key without a row was taken")
@@ -76,7 +82,8 @@ func TestCodecRoundTrip(t *testing.T) {
 		for i := range props {
 			require.Equal(t, props[i], got.Props[i])
 		}
-		seen, err := testNames.view(plain.key(want.Partition, want.Row), stored, nil)
+		v := testNames.viewer(nil, nil)
+		seen, err := v.view(plain.key(want.Partition, want.Row), stored)
 		require.NoError(t, err)
 		require.Equal(t, got.Props, seen)
 		first, err := decodeStored(form, form.key(want.Partition, want.Row), encodeFirst(props, 1<<40))
@@ -89,14 +96,14 @@ func TestCodecRoundTrip(t *testing.T) {
 // Anything may stand in a damaged file. It is refused or read, and what was read can be
 // stored again.
 func FuzzDecode(f *testing.F) {
-	stored := testNames.encode(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
 	seal(stored, 42)
 	for i := range stored {
 		f.Add(stored[:i])
 	}
 	f.Add(stored)
 	f.Add(append(stored, 0))
-	f.Add(testNames.encode(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}, {Name: "Title", Value: table.String("text")}}))
+	f.Add(encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}, {Name: "Title", Value: table.String("text")}}))
 	f.Add(encodeFirst(table.Props{{Name: "A", Value: table.String("text")}}, 7))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		key := packed.key(testKey.Partition, testKey.Row)
@@ -105,7 +112,7 @@ func FuzzDecode(f *testing.F) {
 			require.ErrorIs(t, err, table.ErrDamaged)
 			return
 		}
-		again := testNames.encode(testKey, row.Props)
+		again := encoded(testKey, row.Props)
 		_, err = hex.Decode(again[1:headerLen], []byte(row.ETag))
 		if err != nil {
 			return // of the first version, which may hold anything
@@ -122,7 +129,7 @@ func TestTextIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a long text ", 20)
 	props := table.Props{{Name: "A", Value: table.String(long)}, {Name: "N", Value: table.Int64(1)}, {Name: "Title", Value: table.String(long)}}
-	stored := testNames.encode(testKey, props)
+	stored := encoded(testKey, props)
 	require.Less(t, len(stored), len(long)+30)
 	row, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), stored)
 	require.NoError(t, err)
@@ -141,7 +148,7 @@ func TestTextOfTheKeyIsNotStored(t *testing.T) {
 	t.Parallel()
 	key := table.Key{Partition: "u|an author", Row: listKey}
 	props := table.Props{{Name: "A", Value: table.String(listID)}, {Name: "Title", Value: table.String("an author")}}
-	stored := testNames.encode(key, props)
+	stored := encoded(key, props)
 	require.Len(t, stored, headerLen+1+2*2)
 	row, err := decodeStored(packed, packed.key(key.Partition, key.Row), stored)
 	require.NoError(t, err)
@@ -150,7 +157,7 @@ func TestTextOfTheKeyIsNotStored(t *testing.T) {
 
 func TestDecodeRefusesEveryCut(t *testing.T) {
 	t.Parallel()
-	stored := testNames.encode(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
 	seal(stored, 42)
 	for i := range stored {
 		_, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), stored[:i])

@@ -92,6 +92,8 @@ func (s *Store) transact(group []*change) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	s.shared = newSharing(tx)
+	defer func() { s.shared = nil }()
 	altered := false
 	for _, c := range group {
 		var apply func() error
@@ -105,6 +107,9 @@ func (s *Store) transact(group []*change) error {
 	}
 	if !altered { // save the sync
 		return tx.Rollback()
+	}
+	if err := s.shared.flush(); err != nil {
+		return errors.Join(fmt.Errorf("apply: %w", err), tx.Rollback())
 	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)

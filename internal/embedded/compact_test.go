@@ -168,6 +168,35 @@ func TestCompactPacksKeys(t *testing.T) {
 	}))
 }
 
+// TestCompactOnceSuffices: a file whose texts were counted while its rows were repacked has no more
+// room in it than one that is compacted again.
+func TestCompactOnceSuffices(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	s.db.NoSync = true
+	tables := []string{"A", "B", "C", "D"}
+	require.NoError(t, makesPlain(s).Tables.Create(t.Context(), tables...))
+	for i := range 3000 {
+		for _, name := range tables {
+			_, err := s.Tables.Write(t.Context(), name, table.Op{Kind: table.Insert, Row: table.Row{
+				Key:   table.Key{Partition: "p", Row: fmt.Sprintf("%s%08d", listKey[:len(listKey)-8], i)},
+				Props: table.Props{{Name: "Excerpt", Value: table.String(strings.Repeat(fmt.Sprint("as it begins ", i), 20))}},
+			}})
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, s.Close())
+	before := sizeOf(t, path)
+	require.NoError(t, Compact(path, func(int) {}, "Excerpt"))
+	once := sizeOf(t, path)
+	require.Less(t, once, before/3)
+	require.NoFileExists(t, path+compactTemp+compactTemp)
+	require.NoError(t, Compact(path, func(int) {}, "Excerpt"))
+	require.Equal(t, once, sizeOf(t, path))
+}
+
 func sizeOf(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)

@@ -19,6 +19,7 @@ const maxNames = 4096
 type dictionary struct {
 	names   []string
 	numbers map[string]uint64
+	shared  []string // names of properties whose texts rows share
 }
 
 // name returns the name of a number, "" of one that was never given out.
@@ -30,8 +31,8 @@ func (d *dictionary) name(n uint64) string {
 }
 
 // readNames returns the dictionary of a file. Its keys are the numbers, without a gap.
-func readNames(tx *bbolt.Tx) (*dictionary, error) {
-	d := &dictionary{numbers: make(map[string]uint64)}
+func readNames(tx *bbolt.Tx, shared []string) (*dictionary, error) {
+	d := &dictionary{numbers: make(map[string]uint64), shared: shared}
 	err := tx.Bucket(namesBucket).ForEach(func(k, v []byte) error {
 		if len(k) != 2 || int(binary.BigEndian.Uint16(k)) != len(d.names)+1 {
 			return fmt.Errorf("%w: name %x", table.ErrDamaged, k)
@@ -60,7 +61,7 @@ func (s *Store) learn(ctx context.Context, ops []table.Op) error {
 	}
 	var learnt *dictionary
 	err := s.update(ctx, len(fresh), func(tx *bbolt.Tx) (func() error, error) {
-		d, err := readNames(tx)
+		d, err := readNames(tx, known.shared)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +83,7 @@ func (s *Store) learn(ctx context.Context, ops []table.Op) error {
 
 // put stores the names that d lacks and returns a dictionary with them.
 func (d *dictionary) put(b *bbolt.Bucket, names []string) (*dictionary, error) {
-	more := &dictionary{names: slices.Clone(d.names), numbers: make(map[string]uint64, len(d.names)+len(names))}
+	more := &dictionary{names: slices.Clone(d.names), numbers: make(map[string]uint64, len(d.names)+len(names)), shared: d.shared}
 	for i, name := range more.names {
 		more.numbers[name] = uint64(i + 1)
 	}

@@ -9,6 +9,7 @@
 //	names     number                 → name of a property (names.go)
 //	r/{name}  key of a row           → version, stamp, properties (keys.go, codec.go)
 //	t/{name}  the same with plain keys, of tables that programs made which knew formats up to 3
+//	shared    ULID, number           → how many rows refer to a text, text (shared.go)
 //	q/{name}  visible at + stamp     → version, message (message.go)
 //
 // Keys are ordered by the bytes of their UTF-8. Table Storage compares UTF-16 code units,
@@ -33,8 +34,9 @@ import (
 const format = 4
 
 // firstFormat had no names, the second one no text that stands once for two properties, and the
-// third one no packed keys and no text that its key stands for: a file of these becomes one of this
-// format when it is opened, its rows when they are written, and its keys when it is compacted.
+// third one no packed keys and no text that a key or other rows stand for: a file of these becomes
+// one of this format when it is opened, its rows when they are written, and its keys when it is
+// compacted.
 const firstFormat = 1
 
 // lockTimeout is for how long an open waits for another process to let the file go.
@@ -73,27 +75,29 @@ type Store struct {
 	names   atomic.Pointer[dictionary]
 	stamp   uint64 // the last number given out; only Open and the writer touch it
 
-	plain func(table string) bool // whether it has plain keys
+	plain  func(table string) bool // whether it has plain keys
+	shared *sharing                // of the transaction; only the writer touches it
 }
 
 // Open opens the file at path, which it creates where it does not exist, and frees the
 // messages that an earlier process had received and not deleted. It fails within about a
-// second where another process has the file open. now is the clock of the queues.
+// second where another process has the file open. now is the clock of the queues, and shared are
+// the names of properties whose texts are the same in many rows that end with one ULID.
 //
 // The list of free pages is synced with each commit, although leaving it out would save
 // a page or two: without it, opening reads the whole file, seconds at a million rows.
-func Open(path string, now func() time.Time) (*Store, error) {
-	return openStore(path, now, true)
+func Open(path string, now func() time.Time, shared ...string) (*Store, error) {
+	return openStore(path, now, true, shared)
 }
 
 // OpenExisting is Open for who would take an empty store for one that was lost: it fails where Open
 // has not made the file at path.
-func OpenExisting(path string, now func() time.Time) (*Store, error) {
-	return openStore(path, now, false)
+func OpenExisting(path string, now func() time.Time, shared ...string) (*Store, error) {
+	return openStore(path, now, false, shared)
 }
 
 // openStore opens a file, and may create it.
-func openStore(path string, now func() time.Time, create bool) (*Store, error) {
+func openStore(path string, now func() time.Time, create bool, shared []string) (*Store, error) {
 	_, statErr := os.Stat(path)
 	db, err := openFile(path, create)
 	if err != nil {
@@ -113,7 +117,7 @@ func openStore(path string, now func() time.Time, create bool) (*Store, error) {
 			if !mayStart(tx, create) {
 				return ErrForeign
 			}
-			return s.start(tx)
+			return s.start(tx, shared)
 		})
 	})
 	if err != nil {
@@ -219,7 +223,7 @@ func mayStart(tx *bbolt.Tx, create bool) bool {
 
 // start checks the format, begins a new series of stamps and frees the messages that a
 // process which is gone had received.
-func (s *Store) start(tx *bbolt.Tx) error {
+func (s *Store) start(tx *bbolt.Tx, shared []string) error {
 	meta, err := tx.CreateBucketIfNotExists(metaBucket)
 	if err != nil {
 		return err
@@ -230,10 +234,12 @@ func (s *Store) start(tx *bbolt.Tx) error {
 	if err := meta.Put(formatKey, []byte{format}); err != nil {
 		return err
 	}
-	if _, err := tx.CreateBucketIfNotExists(namesBucket); err != nil {
-		return err
+	for _, name := range [][]byte{namesBucket, sharedBucket} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
 	}
-	names, err := readNames(tx)
+	names, err := readNames(tx, shared)
 	if err != nil {
 		return err
 	}

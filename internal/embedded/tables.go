@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.etcd.io/bbolt"
@@ -120,7 +121,7 @@ func (s *Store) get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error)
 	if v == nil {
 		return table.Row{}, table.ErrNotFound
 	}
-	return s.names.Load().decode(plain.key(key.Partition, key.Row), v)
+	return s.names.Load().decode(plain.key(key.Partition, key.Row), v, &lookup{tx: tx})
 }
 
 // view runs a reading transaction. What read takes out of it must be copies.
@@ -158,7 +159,7 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 		return table.Page{}, fmt.Errorf("%w: token %q", table.ErrInvalid, next)
 	}
 	var page table.Page
-	w := newWalk(b.Cursor(), s.formOf(name), r, position, s.names.Load())
+	w := newWalk(b, s.formOf(name), r, position, s.names.Load())
 	for k, v := w.next(); k != nil; k, v = w.next() {
 		if len(page.Rows) == limit {
 			page.Next = w.token(k)
@@ -225,12 +226,13 @@ type walk struct {
 	cursor *bbolt.Cursor
 	form   form
 	r      table.Range
-	low    []byte      // the least row of the range, in every partition, as the form has it
-	to     []byte      // the least behind it, nil where it has no end
-	start  []byte      // where to begin, nil once begun
-	plain  []byte      // the key of a row, until the next is looked at
-	props  table.Props // of the row that Keep looks at
+	low    []byte // the least row of the range, in every partition, as the form has it
+	to     []byte // the least behind it, nil where it has no end
+	start  []byte // where to begin, nil once begun
+	plain  []byte // the key of a row, until the next is looked at
 	names  *dictionary
+	texts  *lookup
+	viewer viewer // for Keep and Select
 }
 
 // row returns the row stored under k, or only its key where the range does not want more.
@@ -239,26 +241,24 @@ func (w *walk) row(k, v []byte) (row table.Row, err error) {
 	if w.plain, ok = w.form.appendPlain(w.plain[:0], k); !ok {
 		return row, table.ErrDamaged
 	}
-	if w.r.Keep == nil && w.r.Select == nil {
-		return w.names.decode(w.plain, v)
-	}
-	if w.props, err = w.names.view(w.plain, v, w.props); err != nil {
-		return row, err
-	}
-	selected := w.r.Selected(w.props)
-	keeps := w.r.Keeps(selected)
-	if keeps && w.r.Select == nil {
-		return w.names.decode(w.plain, v)
-	}
-	row.Key = keyOf(string(w.plain))
-	if keeps {
-		etag, _, err := header(v)
-		if err != nil {
+	var props table.Props
+	if w.r.Keep != nil || w.r.Select != nil {
+		if props, err = w.viewer.view(w.plain, v); err != nil {
 			return row, err
 		}
-		row.ETag = string(etag[:])
-		row.Props = owned(selected)
+		if row.Key = keyOf(string(w.plain)); w.r.Keep != nil && !w.r.Keep(props) {
+			return row, nil
+		}
 	}
+	if w.r.Select == nil {
+		return w.names.decode(w.plain, v, w.texts)
+	}
+	etag, _, err := header(v)
+	if err != nil {
+		return row, err
+	}
+	row.ETag = string(etag[:])
+	row.Props = owned(slices.Clone(props))
 	return row, nil
 }
 
@@ -273,8 +273,11 @@ func owned(props table.Props) table.Props {
 	return props
 }
 
-func newWalk(c *bbolt.Cursor, f form, r table.Range, position []byte, names *dictionary) *walk {
-	w := &walk{cursor: c, form: f, r: r, names: names}
+func newWalk(b *bbolt.Bucket, f form, r table.Range, position []byte, names *dictionary) *walk {
+	w := &walk{cursor: b.Cursor(), form: f, r: r, names: names, texts: &lookup{tx: b.Tx()}}
+	if w.viewer = names.viewer(w.texts, r.Select); r.Select == nil {
+		w.viewer = names.viewer(w.texts, r.Asks)
+	}
 	switch {
 	case r.After != "":
 		w.low = f.appendRow(nil, r.After+"\x00") // keys hold no controls: the least that is greater

@@ -104,7 +104,9 @@ type step struct {
 	etag  string
 	props table.Props // of a Merge, until it is checked
 	dbKey []byte
-	value []byte // what to store, but for the ETag
+	value []byte // what to store, but for the ETag and these:
+	refs  []reference
+	freed []ref // what the row refers to until then
 }
 
 func prepare(ops []table.Op, f form, names *dictionary) []step {
@@ -115,7 +117,7 @@ func prepare(ops []table.Op, f form, names *dictionary) []step {
 		case table.Merge:
 			s.props = slices.Clone(op.Row.Props)
 		case table.Insert, table.Replace, table.Upsert:
-			s.value = names.encode(op.Row.Key, op.Row.Props)
+			s.value, s.refs = names.encode(op.Row.Key, op.Row.Props)
 		}
 		steps[i] = s
 	}
@@ -138,8 +140,9 @@ func (s *Store) check(tx *bbolt.Tx, w *write, names *dictionary) (err error) {
 		if failed != nil {
 			return &table.OpError{Index: i, Key: step.key, Err: failed}
 		}
+		step.freed = names.referred(step.key, old)
 		if step.kind == table.Merge {
-			if err := step.merge(old, names); err != nil {
+			if err := step.merge(old, names, s.shared); err != nil {
 				return err
 			}
 		}
@@ -172,8 +175,8 @@ func (s *step) failed(old []byte) (condition, err error) {
 	return nil, nil
 }
 
-func (s *step) merge(old []byte, names *dictionary) error {
-	row, err := names.decode(plain.key(s.key.Partition, s.key.Row), old)
+func (s *step) merge(old []byte, names *dictionary, texts texts) error {
+	row, err := names.decode(plain.key(s.key.Partition, s.key.Row), old, texts)
 	if err != nil {
 		return err
 	}
@@ -181,21 +184,22 @@ func (s *step) merge(old []byte, names *dictionary) error {
 	if len(props) > table.MaxProps {
 		return fmt.Errorf("%w: the row would have %d properties, want at most %d", table.ErrInvalid, len(props), table.MaxProps)
 	}
-	s.value = names.encode(s.key, props)
+	s.value, s.refs = names.encode(s.key, props)
 	return nil
 }
 
 func (s *Store) apply(w *write) error {
 	w.etags = make([]string, len(w.steps))
 	for i, step := range w.steps {
+		value := s.shared.replace(step.key, step.freed, step.value, step.refs)
 		if step.kind == table.Delete {
 			if err := w.rows.Delete(step.dbKey); err != nil {
 				return err
 			}
 			continue
 		}
-		w.etags[i] = seal(step.value, s.nextStamp())
-		if err := w.rows.Put(step.dbKey, step.value); err != nil {
+		w.etags[i] = seal(value, s.nextStamp())
+		if err := w.rows.Put(step.dbKey, value); err != nil {
 			return err
 		}
 	}

@@ -116,6 +116,42 @@ var mutants = []mutant{
 		"		return len(props) + i\n", "		return len(props) + 1 - i\n",
 	},
 	{
+		"the number of a text that is gone is given out again", "../../embedded/shared.go",
+		"		all[at.number()] = entry{damaged: true, newly: true}\n", "",
+	},
+	{
+		"a text passes for another one that had its number", "../../embedded/shared.go",
+		"	return alias(text), ok && refTo(at.number(), text) == at\n", "	return alias(text), ok\n",
+	},
+	{
+		"compact leaves free pages behind", "../../embedded/compact.go",
+		"err != nil || !c.repacks {", "err != nil || true {",
+	},
+	{
+		"a row that goes still counts for its texts", "../../embedded/write.go",
+		"		step.freed = names.referred(step.key, old)\n", "",
+	},
+	{
+		"a text goes with the first row of those that share it", "../../embedded/shared.go",
+		"at.number()].rows--", "at.number()].rows = 0",
+	},
+	{
+		"a text gets a number that another one has", "../../embedded/shared.go",
+		"return e.rows == 0 && !e.damaged", "return !e.damaged",
+	},
+	{
+		"a text that finds no number is left out", "../../embedded/shared.go",
+		"appendText(nil, p.text)...)", "0)",
+	},
+	{
+		"a text that is there again leads to one that is not looked up", "../../embedded/codec.go",
+		"p.Value == v && !d.shares(owner, p)", "p.Value == v",
+	},
+	{
+		"compact counts rows twice that share texts", "../../embedded/compact.go",
+		"shared.replace(row.Key, c.names.referred(row.Key, v), value, refs)", "shared.replace(row.Key, nil, value, refs)",
+	},
+	{
 		"rows of the text index count as written that were not", "project.go",
 		"	if which&theText != 0 && rec.behind != nil {\n		props = append(", "	if rec.behind != nil {\n		props = append(",
 	},

@@ -148,6 +148,9 @@ func CheckList(r Range, limit int) error {
 	if r.Partition != "" && (r.FromPartition != "" || r.ToPartition != "") {
 		return fmt.Errorf("%w: a range with a partition and with bounds of partitions", ErrInvalid)
 	}
+	if r.Asks != nil && r.Select != nil {
+		return fmt.Errorf("%w: a range that asks about some properties and selects some", ErrInvalid)
+	}
 	for _, name := range r.Select {
 		if !identifier(name) {
 			return fmt.Errorf("%w: a range that selects %q", ErrInvalid, name)

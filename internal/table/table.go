@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 )
 
 // The limits that every implementation enforces, those of Table Storage and of
@@ -89,29 +88,30 @@ type Row struct {
 // properties of rows that nobody looks at. It is called once for each row of a page, must not
 // block, and what it is given is valid until it returns.
 //
+// Where Asks is set, Keep is asked about no other properties than those that it names: a store need
+// not look others up for rows that come with their keys alone.
+//
 // Where Select is set, rows come with no other properties than those that it names, and Keep is
-// asked about no others.
+// asked about no others. Asks is not set then.
 type Range struct {
 	Partition                  string
 	FromPartition, ToPartition string
 	From, After, To            string
 	Keep                       func(Props) bool
+	Asks                       []string
 	Select                     []string
 }
 
 // Selected returns which of p a row of the range comes with. It leaves p as it is.
 func (r Range) Selected(p Props) Props {
-	if r.Select == nil {
-		return p
-	}
-	return slices.DeleteFunc(slices.Clone(p), func(x Prop) bool { return !slices.Contains(r.Select, x.Name) })
+	return p.of(r.Select)
 }
 
 // Bare returns a row as a List returns it whose Keep refuses it.
 func (r Row) Bare() Row { return Row{Key: r.Key} }
 
 // Keeps reports whether a row with these properties comes with them.
-func (r Range) Keeps(p Props) bool { return r.Keep == nil || r.Keep(p) }
+func (r Range) Keeps(p Props) bool { return r.Keep == nil || r.Keep(p.of(r.Asks)) }
 
 // A Page is a part of a range in key order. It may hold fewer rows than asked for, even
 // none, while more follow: only an empty Next ends the range.

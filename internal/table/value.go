@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -100,6 +101,14 @@ func (p Props) Get(name string) Value {
 		}
 	}
 	return Value{}
+}
+
+// of returns those with some names, all where names is nil.
+func (p Props) of(names []string) Props {
+	if names == nil {
+		return p
+	}
+	return slices.DeleteFunc(slices.Clone(p), func(x Prop) bool { return !slices.Contains(names, x.Name) })
 }
 
 // Equal reports whether p and q hold the same values under the same names, in any order.

@@ -26,7 +26,7 @@ import (
 // on an embedded store with the same prompts. It reports how many rows an answer takes, and how
 // much of the processors, which other work on the machine does not change.
 func BenchmarkCompared(b *testing.B) {
-	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now)
+	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now, promptdb.SharedTexts()...)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, file.Close()) })
 	m := &meter{rows: file.Tables, messages: memory.NewQueues(time.Now)}

@@ -86,7 +86,7 @@ func benchAPI(b *testing.B) (http.Handler, library) {
 // benchDB fills an embedded store, whose calls are counted.
 func benchDB(b *testing.B) (*promptdb.DB, *meter, library) {
 	b.Helper()
-	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now)
+	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now, promptdb.SharedTexts()...)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, file.Close()) })
 	m := &meter{rows: file.Tables, messages: file.Queues}

@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/azure"
 	"prompthub/internal/azurite"
 	"prompthub/internal/embedded"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // A store holds a library, for a program to open.
@@ -88,7 +89,7 @@ func (s *store) make(ctx context.Context, n int) error {
 	if err := errors.Join(os.RemoveAll(s.data), os.MkdirAll(s.data, 0o700)); err != nil {
 		return err
 	}
-	file, err := embedded.Open(filepath.Join(s.data, storeFile), time.Now)
+	file, err := embedded.Open(filepath.Join(s.data, storeFile), time.Now, promptdb.SharedTexts()...)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func benchPage(b *testing.B, store *measured, db *promptdb.DB, want promptdb.Sea
 // of them under data.
 func benchStore(b *testing.B, n int) (*measured, *promptdb.DB) {
 	b.Helper()
-	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now)
+	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now, promptdb.SharedTexts()...)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, file.Close()) })
 	store := &measured{DB: file.Tables}

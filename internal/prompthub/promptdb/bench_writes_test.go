@@ -72,7 +72,7 @@ func newWriting(b *testing.B) *writing {
 	b.Helper()
 	w := &writing{b: b, path: filepath.Join(b.TempDir(), "bench.db")}
 	var err error
-	w.file, err = embedded.Open(w.path, time.Now)
+	w.file, err = embedded.Open(w.path, time.Now, promptdb.SharedTexts()...)
 	require.NoError(b, err)
 	var behind sync.WaitGroup
 	w.db = promptdb.New(promptdb.Config{

@@ -26,6 +26,9 @@ const (
 	rankReads  = 4    // reads that are left for a walk through the index of the order
 )
 
+// asked are the properties of an index row by which searches decide.
+var asked = []string{"Tags", "TitleNormalized", "Words"}
+
 // match decides by the properties of an index row alone whether a search wants the prompt.
 func (w Search) match(props table.Props) bool {
 	var title string
@@ -191,7 +194,7 @@ func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error
 	w.size *= 4
 	found := make([]*reading, len(w.lists))
 	for i, l := range w.lists {
-		found[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, After: w.pos, Keep: w.match}, limit: min(size, w.sample)}
+		found[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, After: w.pos, Keep: w.match, Asks: asked}, limit: min(size, w.sample)}
 	}
 	found[followed].limit = size
 	all := found

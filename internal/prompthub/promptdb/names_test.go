@@ -293,7 +293,7 @@ func TestStoreFromBeforeNames(t *testing.T) {
 	unpack(t, filepath.Join("testdata", "before-names.db.gz"), path)
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) // within a day of its making
 	c := &clock{now: now}
-	s, err := embedded.Open(path, c.Now)
+	s, err := embedded.Open(path, c.Now, promptdb.SharedTexts()...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	w := &world{t: t, store: s.Tables, queues: s.Queues, clock: c}

@@ -55,6 +55,10 @@ func (p *lease) alsoStale(e entries) *lease {
 	return &lease{Attempt: p.Attempt, Until: p.Until, Stale: p.Stale.and(e)}
 }
 
+// SharedTexts names properties of index rows, which are alike in all rows of a prompt: a store may
+// keep their texts once for all of these.
+func SharedTexts() []string { return []string{"Excerpt", "Description", "Outline", "OutlineForOthers"} }
+
 // summary returns the properties that every index row carries.
 func summary(p prompt.Prompt) table.Props {
 	props := table.Props{

@@ -20,7 +20,7 @@ import (
 // TestManyWritersOfOnePrompt: 64 writers of one prompt on the embedded store are all answered, with
 // the numbers 2 to 65.
 func TestManyWritersOfOnePrompt(t *testing.T) {
-	s, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"), time.Now)
+	s, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"), time.Now, promptdb.SharedTexts()...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	c := &clock{now: time.Now()}

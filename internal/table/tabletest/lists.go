@@ -124,7 +124,7 @@ func testSelect(f fixture) {
 	}}
 	f.write(table.Op{Kind: table.Insert, Row: row})
 	whole := f.get(row.Key)
-	for _, names := range [][]string{{"A"}, {"D", "B"}, {"A", "Nosuch"}, {"Nosuch"}} {
+	for _, names := range [][]string{{"Nosuch"}, {"A"}, {"D", "B"}, {"A", "Nosuch"}} {
 		var want table.Props
 		for _, p := range row.Props {
 			if slices.Contains(names, p.Name) {
@@ -136,6 +136,7 @@ func testSelect(f fixture) {
 		require.Equal(f, whole.Key, got[0].Key)
 		require.Equal(f, whole.ETag, got[0].ETag)
 		require.True(f, want.Equal(got[0].Props), "%v: %v", names, got[0].Props)
+		require.NotNil(f, got[0].Props, "as those of a row that Keep refuses")
 	}
 	asked := false
 	r := table.Range{Partition: "p", Select: []string{"A"}, Keep: func(p table.Props) bool {
@@ -144,6 +145,17 @@ func testSelect(f fixture) {
 	}}
 	require.Equal(f, []table.Row{{Key: row.Key}}, f.list(r, 10))
 	require.True(f, asked, "it is asked about what was selected")
+	for _, kept := range []bool{true, false} {
+		r := table.Range{Partition: "p", Asks: []string{"D", "B", "Nosuch"}, Keep: func(p table.Props) bool {
+			require.True(f, table.Props{row.Props[1], row.Props[3]}.Equal(p), "%v", p)
+			return kept
+		}}
+		want := table.Row{Key: row.Key}
+		if kept {
+			want = whole
+		}
+		require.Equal(f, []table.Row{want}, f.list(r, 10))
+	}
 }
 
 func testInvalidLists(f fixture) {
@@ -156,6 +168,7 @@ func testInvalidLists(f fixture) {
 		{Partition: "p", ToPartition: "q"},
 		{From: "a", After: "b"},
 		{Partition: "p", Select: []string{"a,b"}},
+		{Partition: "p", Asks: []string{"A"}, Select: []string{"A", "B"}},
 	} {
 		_, err := f.List(f.Context(), f.table, r, 10, "")
 		require.ErrorIs(f, err, table.ErrInvalid, "range %+v", r)
