@@ -37,12 +37,15 @@ func sentence(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
 	text, _, _ = strings.Cut(text, "\r\n\r\n")
 	var last rune
+	seen := 0 // of what Excerpt counts at least, which looks no further
 	for i, r := range text {
-		if fullStop(last) || (last == '.' || last == '!' || last == '?') && unicode.IsSpace(r) {
+		if seen > maxExcerpt || fullStop(last) || (last == '.' || last == '!' || last == '?') && unicode.IsSpace(r) {
 			text = text[:i]
 			break
 		}
-		last = r
+		if last = r; !unicode.IsSpace(r) && !unicode.IsControl(r) {
+			seen++
+		}
 	}
 	return Excerpt(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

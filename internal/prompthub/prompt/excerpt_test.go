@@ -1,10 +1,14 @@
 package prompt_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"prompthub/internal/prompthub/prompt"
 )
@@ -20,4 +24,33 @@ func TestExcerpt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) { require.Equal(t, tc.want, prompt.Excerpt(tc.text)) })
 	}
+}
+
+// TestFirstSentence compares what a prompt is about with what a look at the whole text finds.
+func TestFirstSentence(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "Act as a poet.", prompt.Draft{Text: "Act as\ta poet. Then stop."}.About())
+	require.Equal(t, strings.Repeat("a", 200)+"…", prompt.Draft{Text: strings.Repeat("a", 201) + ". b"}.About())
+	letters := []rune("aaaaabé😀.!?。 \n\t\x01\u0085")
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOfN(rapid.SampledFrom(letters), 1, 700).Draw(t, "text"))
+		if rapid.Bool().Draw(t, "one sentence") {
+			text = strings.NewReplacer(".", "a", "!", "b", "?", "c", "。", "d", "\n\n", "\n").Replace(text)
+		}
+		require.Equal(t, firstSentence(text), prompt.Draft{Text: text}.About(), "%q", text)
+	})
+}
+
+func firstSentence(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
+	if at := regexp.MustCompile(`[.!?][\s\x{85}\x0b\x{a0}]|。.`).FindStringIndex(strings.ReplaceAll(text, "\n", " ")); at != nil {
+		_, size := utf8.DecodeRuneInString(text[at[0]:])
+		text = text[:at[0]+size]
+	}
+	return prompt.Excerpt(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text))
 }
