@@ -28,7 +28,7 @@ type app struct {
 func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) *app {
 	a := &app{settings: s, log: log, telemetry: t}
 	a.db = promptdb.New(promptdb.Config{
-		Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Tables: s.Tables, Tags: s.Tags,
+		Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Transact: t.Transact(st.Transact), Tables: s.Tables, Tags: s.Tags,
 		Now: time.Now, Log: log, Sleep: command.Sleep,
 		Background: func(do func()) { a.behind.Go(do) }, Count: t.Count,
 	})

@@ -8,6 +8,7 @@ import (
 
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 // Tables returns a store whose calls this process makes.
@@ -32,14 +33,34 @@ func (t tables) List(ctx context.Context, name string, r table.Range, limit int,
 }
 
 func (t tables) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	return result(ctx, t.p, labelOf(name, ops), true, func(ctx context.Context) ([]string, error) {
+		return t.db.Write(ctx, name, ops...)
+	})
+}
+
+func labelOf(name string, ops []table.Op) string {
 	parts := make([]string, len(ops))
 	for i, op := range ops {
 		parts[i] = op.Kind.String() + " " + op.Row.Row
 	}
-	label := "write " + name + " " + ops[0].Row.Partition + ": " + strings.Join(parts, ", ")
-	return result(ctx, t.p, label, true, func(ctx context.Context) ([]string, error) {
-		return t.db.Write(ctx, name, ops...)
-	})
+	return "write " + name + " " + ops[0].Row.Partition + ": " + strings.Join(parts, ", ")
+}
+
+// Transact returns what makes the transactions of this process, each of which is one call.
+func (p *Process) Transact(f transact.Func) transact.Func {
+	return func(ctx context.Context, t transact.Transaction) ([]string, error) {
+		parts := []string{labelOf(t.Table, t.Ops)}
+		for _, r := range t.Put {
+			parts = append(parts, "put "+r.Table+" "+r.Partition+" "+r.Key.Row)
+		}
+		for _, k := range t.Drop {
+			parts = append(parts, "drop "+k.Table+" "+k.Partition+" "+k.Row)
+		}
+		for _, m := range t.Messages {
+			parts = append(parts, "send "+m.Queue)
+		}
+		return result(ctx, p, strings.Join(parts, "; "), true, func(ctx context.Context) ([]string, error) { return f(ctx, t) })
+	}
 }
 
 func (t tables) Create(ctx context.Context, names ...string) error { return t.db.Create(ctx, names...) }

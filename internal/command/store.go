@@ -16,14 +16,19 @@ import (
 	"prompthub/internal/embedded"
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 // A Store is the tables and queues that a command works on.
 type Store struct {
 	Tables table.DB
 	Queues queue.Queues
-	Where  string // for the user to read
-	Close  func() error
+
+	// Transact changes both together; nil where the storage cannot.
+	Transact transact.Func
+
+	Where string // for the user to read
+	Close func() error
 }
 
 // DataFlag is the flag for the directory that OpenStore and OpenExisting take.
@@ -57,7 +62,7 @@ func openAzure(queuePrefix string) (Store, error) {
 	}
 	queues := queue.Prefixed(account.Queues, queuePrefix)
 	where := "the storage account of AzureWebJobsStorage, " + account.Endpoint
-	return Store{account.Tables, queues, where, func() error { return nil }}, nil
+	return Store{Tables: account.Tables, Queues: queues, Where: where, Close: func() error { return nil }}, nil
 }
 
 // OpenStore opens the storage account where one is set, else the embedded store in dir, which
@@ -90,7 +95,10 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	if err != nil {
 		return Store{}, advised(err)
 	}
-	return Store{file.Tables, queue.Prefixed(file.Queues, queuePrefix), path, file.Close}, nil
+	return Store{
+		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
+		Where: path, Close: file.Close,
+	}, nil
 }
 
 // advised says what to do about a file that was not opened.

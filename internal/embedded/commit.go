@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
 
 // maxGroup bounds the rows and messages that one transaction alters, but for those of its last
-// change, and with them the memory that it takes.
-const maxGroup = 256
+// change, and with them the memory that it takes; maxLater those of changes that nobody waits for,
+// and with them how long others wait that come meanwhile.
+const (
+	maxGroup = 1024
+	maxLater = 256
+)
 
 // A plan checks all conditions of a change and alters nothing. It returns what carries
 // the change out, nil where there is nothing to do. An error refuses this change
@@ -21,19 +26,33 @@ type plan func(tx *bbolt.Tx) (apply func() error, err error)
 type change struct {
 	plan    plan
 	size    int // how many rows or messages it alters at most
+	urgency urgency
 	refused error
 	done    chan error // takes the one answer without blocking
 }
 
+// An urgency says who waits for a change.
+type urgency int
+
+const (
+	awaited urgency = iota // somebody who asked for it
+	job                    // a job: it is carried out at once, and keeps no later one waiting
+	later                  // nobody
+)
+
 // update hands a plan for so many rows to the writer and waits until its transaction is durable.
 // Where ctx ends before, the outcome is unknown.
-func (s *Store) update(ctx context.Context, size int, p plan) error {
+func (s *Store) update(ctx context.Context, size int, u urgency, p plan) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &change{plan: p, size: size, done: make(chan error, 1)}
+	c := &change{plan: p, size: size, urgency: u, done: make(chan error, 1)}
+	way := s.changes
+	if u == later {
+		way = s.later
+	}
 	select {
-	case s.changes <- c:
+	case way <- c:
 	case <-s.closing:
 		return errClosed
 	case <-ctx.Done():
@@ -50,28 +69,92 @@ func (s *Store) update(ctx context.Context, size int, p plan) error {
 // writer commits what waits, group after group, until the store closes.
 func (s *Store) writer() {
 	defer close(s.stopped)
+	again := time.NewTimer(0)
+	defer again.Stop()
+	var p pace
 	for {
+		var others <-chan *change
+		if wait := p.wait(time.Now()); wait > 0 {
+			again.Reset(wait)
+		} else {
+			others = s.later
+		}
+		var first *change
 		select {
-		case c := <-s.changes:
-			s.commit(s.gather(c))
+		case first = <-s.changes:
+		case first = <-others:
+		case <-again.C:
+			continue
 		case <-s.closing:
 			return
 		}
+		group, began := s.gather(first, others), time.Now()
+		s.commit(group)
+		p.spent(group, began, time.Now())
 	}
 }
 
-// gather returns first and every change that waits behind it.
-func (s *Store) gather(first *change) []*change {
-	group, size := []*change{first}, first.size
+// gather returns first and every change that waits behind it, those of others among them, of which
+// nobody sends where it is nil.
+func (s *Store) gather(first *change, others <-chan *change) []*change {
+	group, size, rest := []*change{first}, first.size, maxLater
+	take := func(c *change) {
+		group, size = append(group, c), size+c.size
+		if c.urgency == later {
+			rest -= c.size
+		}
+	}
+	if first.urgency == later {
+		rest -= first.size
+	}
 	for size < maxGroup {
+		if rest <= 0 {
+			others = nil
+		}
 		select {
 		case c := <-s.changes:
-			group, size = append(group, c), size+c.size
+			take(c)
+			continue
+		default:
+		}
+		select {
+		case c := <-others:
+			take(c)
 		default:
 			return group
 		}
 	}
 	return group
+}
+
+// A pace says when it is the turn of changes that nobody waits for: when nobody has waited for one
+// for a moment, or else in about a tenth of the time, and once a second on a disk however slow.
+type pace struct {
+	quiet time.Time // from when on nobody has waited for a moment
+	turn  time.Time // from when on they have waited long enough
+}
+
+const (
+	quietFor = 10 * time.Millisecond
+	turnIn   = 9 // times what the last turn took
+	turnBy   = time.Second
+)
+
+// wait returns in how long it is their turn.
+func (p *pace) wait(now time.Time) time.Duration {
+	return min(p.quiet.Sub(now), p.turn.Sub(now))
+}
+
+// spent notes that a group was committed.
+func (p *pace) spent(group []*change, began, ended time.Time) {
+	for _, c := range group {
+		switch c.urgency {
+		case awaited:
+			p.quiet = ended.Add(quietFor)
+		case later:
+			p.turn = ended.Add(min(turnIn*ended.Sub(began), turnBy))
+		}
+	}
 }
 
 // commit carries a group out in one transaction and answers all of it afterwards, also

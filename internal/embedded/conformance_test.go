@@ -11,6 +11,7 @@ import (
 	"prompthub/internal/queue/queuetest"
 	"prompthub/internal/table"
 	"prompthub/internal/table/tabletest"
+	"prompthub/internal/transact/transacttest"
 )
 
 func open(t testing.TB, path string) *Store {
@@ -51,4 +52,16 @@ func makesPlain(s *Store) *Store {
 func TestQueues(t *testing.T) {
 	t.Parallel()
 	queuetest.TestQueues(t, func(t testing.TB) queue.Queues { return newStore(t).Queues })
+}
+
+func TestTransactions(t *testing.T) {
+	t.Parallel()
+	for name, made := range map[string]func(*Store) *Store{"packed keys": func(s *Store) *Store { return s }, "plain keys": makesPlain} {
+		t.Run(name, func(t *testing.T) {
+			transacttest.TestTransact(t, func(t testing.TB) transacttest.Storage {
+				s := made(newStore(t))
+				return transacttest.Storage{Tables: s.Tables, Queues: s.Queues, Transact: s.Transact}
+			})
+		})
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 const (
@@ -105,7 +107,7 @@ func writeUntilKilled(path string) error {
 		return err
 	}
 	ctx := context.Background()
-	if err := s.Tables.Create(ctx, "Rows"); err != nil {
+	if err := s.Tables.Create(ctx, "Rows", "Others"); err != nil {
 		return err
 	}
 	if err := s.Queues.Create(ctx, "jobs"); err != nil {
@@ -138,13 +140,23 @@ func writeOnce(s *Store, w string) error {
 	} else {
 		ops = append(ops, table.Op{Kind: table.Replace, Row: next})
 	}
-	if _, err := s.Tables.Write(ctx, "Rows", ops...); err != nil {
+	text := fmt.Sprintf("%s-%d", w, n)
+	if n%2 == 0 { // with the message, and one of the rows in another table
+		_, err = s.Transact(ctx, transact.Transaction{
+			Table: "Rows", Ops: slices.Delete(slices.Clone(ops), 1, 2), Put: []transact.Row{{Table: "Others", Row: ops[1].Row}},
+			Messages: []transact.Message{{Queue: "jobs", Text: text}}, Later: n%4 == 0,
+		})
+	} else {
+		_, err = s.Tables.Write(ctx, "Rows", ops...)
+	}
+	if err != nil {
 		return err
 	}
 	fmt.Println("head", w, n)
-	text := fmt.Sprintf("%s-%d", w, n)
-	if _, err := s.Queues.Send(ctx, "jobs", text, 0); err != nil {
-		return err
+	if n%2 == 1 {
+		if _, err := s.Queues.Send(ctx, "jobs", text, 0); err != nil {
+			return err
+		}
 	}
 	fmt.Println("sent", text)
 	if n%3 != 0 {
@@ -210,20 +222,22 @@ func (d *told) verify(t *testing.T, s *Store) {
 }
 
 // verifyRows requires that the head is not behind what was told, and that the rows are exactly
-// those of the batches up to it.
+// those of the batches up to it, in whichever table.
 func (d *told) verifyRows(t *testing.T, s *Store, w string) {
 	t.Helper()
 	head := 0
 	as, bs := map[string]bool{}, map[string]bool{}
-	for r, err := range table.All(t.Context(), s.Tables, "Rows", table.Range{Partition: w}) {
-		require.NoError(t, err)
-		switch r.Row[0] {
-		case '!':
-			head = int(r.Props.Get("N").Int())
-		case 'a':
-			as[r.Row[1:]] = true
-		case 'b':
-			bs[r.Row[1:]] = true
+	for _, name := range []string{"Rows", "Others"} {
+		for r, err := range table.All(t.Context(), s.Tables, name, table.Range{Partition: w}) {
+			require.NoError(t, err)
+			switch r.Row[0] {
+			case '!':
+				head = int(r.Props.Get("N").Int())
+			case 'a':
+				as[r.Row[1:]] = true
+			case 'b':
+				bs[r.Row[1:]] = true
+			}
 		}
 	}
 	require.GreaterOrEqual(t, head, d.heads[w], "writer %s", w)

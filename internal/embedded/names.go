@@ -46,10 +46,10 @@ func readNames(tx *bbolt.Tx, shared []string) (*dictionary, error) {
 
 // learn adds the names of operations to the dictionary, in a transaction of its own: a row that is
 // stored needs all its names. There is little to add: names are those of a program's source.
-func (s *Store) learn(ctx context.Context, ops []table.Op) error {
+func (s *Store) learn(ctx context.Context, of ...[]table.Op) error {
 	known := s.names.Load()
 	var fresh []string
-	for _, op := range ops {
+	for _, op := range slices.Concat(of...) {
 		for _, p := range op.Row.Props {
 			if known.numbers[p.Name] == 0 && len(known.names)+len(fresh) < maxNames && !slices.Contains(fresh, p.Name) {
 				fresh = append(fresh, p.Name)
@@ -60,7 +60,7 @@ func (s *Store) learn(ctx context.Context, ops []table.Op) error {
 		return nil
 	}
 	var learnt *dictionary
-	err := s.update(ctx, len(fresh), func(tx *bbolt.Tx) (func() error, error) {
+	err := s.update(ctx, len(fresh), awaited, func(tx *bbolt.Tx) (func() error, error) {
 		d, err := readNames(tx, known.shared)
 		if err != nil {
 			return nil, err

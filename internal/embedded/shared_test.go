@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 // A shelf is a store whose rows share texts, beside what it must hold.
@@ -73,11 +74,9 @@ func shelfProps() *rapid.Generator[table.Props] {
 	})
 }
 
-// batch draws changes of rows of one table, which may be refused.
-func (f *shelf) batch(t *rapid.T) (b table.Batch, good bool) {
-	b.Table = rapid.SampledFrom(shelfTables).Draw(t, "table")
-	keys := slices.DeleteFunc(rapid.SliceOfNDistinct(rapid.SampledFrom(shelfKeys), 1, 6, func(k table.Key) table.Key { return k }).Draw(t, "keys"),
-		func(k table.Key) bool { return k.Partition != "a" })
+// ops draws changes of rows of one partition of a table, which may be refused.
+func (f *shelf) ops(t *rapid.T, name string) (ops []table.Op, good bool) {
+	keys := slices.DeleteFunc(someKeys(t), func(k table.Key) bool { return k.Partition != "a" })
 	if len(keys) == 0 {
 		keys = append(keys, shelfKeys[1])
 	}
@@ -88,7 +87,7 @@ func (f *shelf) batch(t *rapid.T) (b table.Batch, good bool) {
 		if kind != table.Delete {
 			op.Row.Props = shelfProps().Draw(t, "props")
 		}
-		_, there := f.want[b.Table][key]
+		_, there := f.want[name][key]
 		switch kind {
 		case table.Insert:
 			good = good && !there
@@ -96,38 +95,51 @@ func (f *shelf) batch(t *rapid.T) (b table.Batch, good bool) {
 			good = good && there
 			op.Row.ETag = table.Any
 		}
-		b.Ops = append(b.Ops, op)
+		ops = append(ops, op)
 	}
-	return b, good
+	return ops, good
 }
 
-// change writes two batches at once, of which each is applied or refused as it must be.
+func someKeys(t *rapid.T) []table.Key {
+	return rapid.SliceOfNDistinct(rapid.SampledFrom(shelfKeys), 1, 6, func(k table.Key) table.Key { return k }).Draw(t, "keys")
+}
+
+// change carries out a transaction, which is applied or refused as it must be: of rows of one table
+// under conditions, and of others of another one without any.
 func (f *shelf) change(t *rapid.T) {
-	var batches []table.Batch
-	var good []bool
-	for range 2 {
-		b, ok := f.batch(t)
-		if len(batches) == 0 || batches[0].Table != b.Table {
-			batches, good = append(batches, b), append(good, ok)
+	names := rapid.Permutation(shelfTables).Draw(t, "tables")
+	c := transact.Transaction{Table: names[0]}
+	var good bool
+	c.Ops, good = f.ops(t, names[0])
+	for _, key := range someKeys(t) {
+		if rapid.Bool().Draw(t, "put") {
+			c.Put = append(c.Put, transact.Row{Table: names[1], Row: table.Row{Key: key, Props: shelfProps().Draw(t, "props")}})
+		} else {
+			c.Drop = append(c.Drop, transact.Key{Table: names[1], Key: key})
 		}
 	}
-	for i, err := range f.Tables.WriteEach(t.Context(), batches...) {
-		require.Equal(t, good[i], err == nil, "%v", err)
-		if err != nil {
+	_, err := f.Transact(t.Context(), c)
+	require.Equal(t, good, err == nil, "%v", err)
+	if err != nil {
+		return
+	}
+	rows := f.want[names[0]]
+	for _, op := range c.Ops {
+		row := op.Row
+		switch row.ETag = ""; op.Kind {
+		case table.Delete:
+			delete(rows, row.Key)
 			continue
+		case table.Merge:
+			row.Props = merge(rows[row.Key].Props, row.Props)
 		}
-		rows := f.want[batches[i].Table]
-		for _, op := range batches[i].Ops {
-			row := op.Row
-			switch row.ETag = ""; op.Kind {
-			case table.Delete:
-				delete(rows, row.Key)
-				continue
-			case table.Merge:
-				row.Props = merge(rows[row.Key].Props, row.Props)
-			}
-			rows[row.Key] = row
-		}
+		rows[row.Key] = row
+	}
+	for _, r := range c.Put {
+		f.want[r.Table][r.Key] = r.Row
+	}
+	for _, k := range c.Drop {
+		delete(f.want[k.Table], k.Key)
 	}
 }
 

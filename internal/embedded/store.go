@@ -28,6 +28,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"prompthub/internal/transact"
 )
 
 // format is the version of the layout of the file.
@@ -49,6 +51,8 @@ var (
 	namesBucket = []byte("names")
 )
 
+var _ transact.Func = (*Store)(nil).Transact
+
 var errClosed = errors.New("the store is closed")
 
 // ErrForeign refuses a file that no Open made.
@@ -69,6 +73,7 @@ type Store struct {
 	db      *bbolt.DB
 	now     func() time.Time
 	changes chan *change  // to the writer
+	later   chan *change  // those that nobody waits for
 	closing chan struct{} // closed by Close
 	stopped chan struct{} // closed when the writer has ended
 	close   func() error  // stop, but once
@@ -107,6 +112,7 @@ func openStore(path string, now func() time.Time, create bool, shared []string) 
 		db:      db,
 		now:     now,
 		changes: make(chan *change),
+		later:   make(chan *change),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
 	}

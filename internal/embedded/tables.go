@@ -17,10 +17,7 @@ import (
 // Tables are the tables of a Store: a table.DB.
 type Tables struct{ s *Store }
 
-var (
-	_ table.DB         = (*Tables)(nil)
-	_ table.EachWriter = (*Tables)(nil)
-)
+var _ table.DB = (*Tables)(nil)
 
 // bucket returns where the rows of a table are that has keys of this form.
 func (f form) bucket(name string) []byte {
@@ -67,7 +64,7 @@ func (t *Tables) Create(ctx context.Context, tables ...string) error {
 	for i, name := range tables {
 		buckets[i] = t.s.formOf(name).bucket(name)
 	}
-	if err := t.s.update(ctx, len(buckets), create(buckets)); err != nil {
+	if err := t.s.update(ctx, len(buckets), awaited, create(buckets)); err != nil {
 		return fmt.Errorf("create tables %q: %w", tables, err)
 	}
 	return nil

@@ -8,131 +8,120 @@ import (
 	"go.etcd.io/bbolt"
 
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 // Write applies operations in one transaction, which it may share with other writes.
 func (t *Tables) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	etags, errs := t.s.write(ctx, table.Batch{Table: name, Ops: ops})
-	return etags[0], errs[0]
-}
-
-// WriteEach applies batches in one transaction: the writer takes them as one change and gives one
-// answer.
-func (t *Tables) WriteEach(ctx context.Context, batches ...table.Batch) []error {
-	_, errs := t.s.write(ctx, batches...)
-	return errs
-}
-
-// write applies batches, each for itself, and returns the ETags and the error of each.
-func (s *Store) write(ctx context.Context, batches ...table.Batch) ([][]string, []error) {
-	etags, errs := make([][]string, len(batches)), make([]error, len(batches))
-	writes, size := make([]*write, len(batches)), 0
-	for i, b := range batches {
-		if writes[i], errs[i] = s.ready(ctx, b); errs[i] == nil {
-			size += len(b.Ops)
-		}
+	etags, err := t.s.write(ctx, transact.Transaction{Table: name, Ops: ops})
+	if err != nil {
+		return nil, fmt.Errorf("write to %s: %w", name, err)
 	}
-	var err error
-	if size > 0 {
-		err = s.update(ctx, size, func(tx *bbolt.Tx) (func() error, error) { return s.carryOut(tx, writes) })
-	}
-	for i, b := range batches {
-		switch w := writes[i]; {
-		case w == nil: // not even ready
-		case err != nil: // and it may still be written to
-			errs[i] = err
-		default:
-			etags[i], errs[i] = w.etags, w.refused
-		}
-		if errs[i] != nil {
-			errs[i] = fmt.Errorf("write to %s: %w", b.Table, errs[i])
-		}
-	}
-	return etags, errs
+	return etags, nil
 }
 
-// A write is a batch made ready outside of the writer, and what became of it.
-type write struct {
-	table   string
-	steps   []step
-	rows    *bbolt.Bucket
-	etags   []string
-	refused error
+// Transact carries out a transaction: a transact.Func.
+func (s *Store) Transact(ctx context.Context, t transact.Transaction) ([]string, error) {
+	etags, err := s.write(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("write to %s and others: %w", t.Table, err)
+	}
+	return etags, nil
 }
 
-// ready returns a write with nothing in it that the caller could change while it waits.
-func (s *Store) ready(ctx context.Context, b table.Batch) (*write, error) {
-	if err := table.Check(b.Ops); err != nil {
+func (s *Store) write(ctx context.Context, t transact.Transaction) ([]string, error) {
+	c, err := s.ready(ctx, t)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.learn(ctx, b.Ops); err != nil {
+	u := awaited
+	if t.Later {
+		u = later
+	}
+	err = s.update(ctx, len(c.steps)+len(t.Messages), u, func(tx *bbolt.Tx) (func() error, error) {
+		if err := s.check(tx, c); err != nil {
+			return nil, err
+		}
+		return func() error { return s.apply(tx, c) }, nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	return &write{table: b.Table, steps: prepare(b.Ops, s.formOf(b.Table), s.names.Load())}, nil
+	return c.etags[:len(t.Ops)], nil
 }
 
-// carryOut is a plan for writes, those that are nil left out. One that is refused keeps no other
-// from being applied.
-func (s *Store) carryOut(tx *bbolt.Tx, writes []*write) (apply func() error, err error) {
+// A ready is a transaction as the writer takes it, with nothing in it that the caller could change
+// while it waits.
+type ready struct {
+	steps    []step
+	messages []transact.Message
+	etags    []string // of the steps
+}
+
+func (s *Store) ready(ctx context.Context, t transact.Transaction) (*ready, error) {
+	if err := transact.Check(t); err != nil {
+		return nil, err
+	}
+	puts := make([]table.Op, len(t.Put))
+	for i, r := range t.Put {
+		puts[i] = table.Op{Kind: table.Upsert, Row: r.Row}
+	}
+	if err := s.learn(ctx, t.Ops, puts); err != nil {
+		return nil, err
+	}
 	names := s.names.Load()
-	right := make([]*write, 0, len(writes))
-	for _, w := range writes {
-		if w == nil {
-			continue
-		}
-		if w.refused = s.check(tx, w, names); w.refused == nil {
-			right = append(right, w)
-		}
+	c := &ready{steps: make([]step, 0, len(t.Ops)+len(puts)+len(t.Drop)), messages: slices.Clone(t.Messages)}
+	for _, op := range t.Ops {
+		c.steps = append(c.steps, newStep(t.Table, s.formOf(t.Table), op, names))
 	}
-	if len(right) == 0 {
-		return nil, nil
+	for i, op := range puts {
+		name := t.Put[i].Table
+		c.steps = append(c.steps, newStep(name, s.formOf(name), op, names))
 	}
-	return func() error {
-		for _, w := range right {
-			if err := s.apply(w); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil
+	for _, k := range t.Drop {
+		drop := newStep(k.Table, s.formOf(k.Table), table.Op{Kind: table.Delete, Row: table.Row{Key: k.Key}}, names)
+		drop.lenient = true
+		c.steps = append(c.steps, drop)
+	}
+	return c, nil
 }
 
-// A step is an operation of a write.
+// A step is an operation of a transaction.
 type step struct {
-	kind  table.Kind
-	key   table.Key
-	etag  string
-	props table.Props // of a Merge, until it is checked
-	dbKey []byte
-	value []byte // what to store, but for the ETag and these:
-	refs  []reference
-	freed []ref // what the row refers to until then
+	table   string
+	kind    table.Kind
+	key     table.Key
+	etag    string
+	lenient bool        // a row to delete need not be there
+	props   table.Props // of a Merge, until it is checked
+	rows    *bbolt.Bucket
+	dbKey   []byte
+	value   []byte // what to store, but for the ETag and these:
+	refs    []reference
+	freed   []ref // what the row refers to until then
 }
 
-func prepare(ops []table.Op, f form, names *dictionary) []step {
-	steps := make([]step, len(ops))
-	for i, op := range ops {
-		s := step{kind: op.Kind, key: op.Row.Key, etag: op.Row.ETag, dbKey: f.key(op.Row.Partition, op.Row.Row)}
-		switch op.Kind {
-		case table.Merge:
-			s.props = slices.Clone(op.Row.Props)
-		case table.Insert, table.Replace, table.Upsert:
-			s.value, s.refs = names.encode(op.Row.Key, op.Row.Props)
-		}
-		steps[i] = s
+func newStep(name string, f form, op table.Op, names *dictionary) step {
+	s := step{table: name, kind: op.Kind, key: op.Row.Key, etag: op.Row.ETag, dbKey: f.key(op.Row.Partition, op.Row.Row)}
+	switch op.Kind {
+	case table.Merge:
+		s.props = slices.Clone(op.Row.Props)
+	case table.Insert, table.Replace, table.Upsert:
+		s.value, s.refs = names.encode(op.Row.Key, op.Row.Props)
 	}
-	return steps
+	return s
 }
 
 // check tests the conditions of all steps and completes the merges. The rows differ, so
 // no step depends on another.
-func (s *Store) check(tx *bbolt.Tx, w *write, names *dictionary) (err error) {
-	if w.rows, err = s.rowsOf(tx, w.table); err != nil {
-		return err
-	}
-	for i := range w.steps {
-		step := &w.steps[i]
-		old := w.rows.Get(step.dbKey)
+func (s *Store) check(tx *bbolt.Tx, c *ready) (err error) {
+	names := s.names.Load()
+	for i := range c.steps {
+		step := &c.steps[i]
+		if step.rows, err = s.rowsOf(tx, step.table); err != nil {
+			return err
+		}
+		old := step.rows.Get(step.dbKey)
 		failed, err := step.failed(old)
 		if err != nil {
 			return err
@@ -147,6 +136,11 @@ func (s *Store) check(tx *bbolt.Tx, w *write, names *dictionary) (err error) {
 			}
 		}
 	}
+	for _, m := range c.messages {
+		if _, err := messagesOf(tx, m.Queue); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -154,7 +148,7 @@ func (s *Store) check(tx *bbolt.Tx, w *write, names *dictionary) (err error) {
 // which is nil where there is none.
 func (s *step) failed(old []byte) (condition, err error) {
 	switch {
-	case s.kind == table.Upsert:
+	case s.kind == table.Upsert, s.lenient:
 		return nil, nil
 	case s.kind == table.Insert && old != nil:
 		return table.ErrExists, nil
@@ -188,18 +182,23 @@ func (s *step) merge(old []byte, names *dictionary, texts texts) error {
 	return nil
 }
 
-func (s *Store) apply(w *write) error {
-	w.etags = make([]string, len(w.steps))
-	for i, step := range w.steps {
+func (s *Store) apply(tx *bbolt.Tx, c *ready) error {
+	c.etags = make([]string, len(c.steps))
+	for i, step := range c.steps {
 		value := s.shared.replace(step.key, step.freed, step.value, step.refs)
 		if step.kind == table.Delete {
-			if err := w.rows.Delete(step.dbKey); err != nil {
+			if err := step.rows.Delete(step.dbKey); err != nil {
 				return err
 			}
 			continue
 		}
-		w.etags[i] = seal(value, s.nextStamp())
-		if err := w.rows.Put(step.dbKey, value); err != nil {
+		c.etags[i] = seal(value, s.nextStamp())
+		if err := step.rows.Put(step.dbKey, value); err != nil {
+			return err
+		}
+	}
+	for _, m := range c.messages {
+		if _, err := s.put(tx, m.Queue, m.Text, m.Delay); err != nil {
 			return err
 		}
 	}

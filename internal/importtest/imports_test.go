@@ -36,23 +36,26 @@ var allowed = map[string][]string{
 	"internal/openapi":               {"internal/fault", "internal/httpjson"},
 	"internal/table":                 {},
 	"internal/queue":                 {},
+	"internal/transact":              {"internal/queue", "internal/table"},
 	"internal/azure":                 {"internal/table", "internal/queue"},
-	"internal/embedded":              {"internal/table", "internal/queue"},
-	"internal/telemetry":             {"internal/queue", "internal/table"},
+	"internal/embedded":              {"internal/table", "internal/queue", "internal/transact"},
+	"internal/telemetry":             {"internal/queue", "internal/table", "internal/transact"},
 	"internal/function":              {"internal/telemetry"},
 	"internal/function/queuetrigger": {"internal/queue"},
 	"internal/devhost":               {"internal/function", "internal/function/queuetrigger", "internal/queue"},
 	"internal/command": {
 		"internal/auth", "internal/azure", "internal/devhost", "internal/embedded", "internal/fault", "internal/function",
-		"internal/function/queuetrigger", "internal/httpjson", "internal/queue", "internal/table", "internal/telemetry",
+		"internal/function/queuetrigger", "internal/httpjson", "internal/queue", "internal/table", "internal/telemetry", "internal/transact",
 	},
 
 	// PromptHub, and its doors, which do not know one another.
-	"internal/prompthub/prompt":   {"internal/fault"},
-	"internal/prompthub/look":     {},
-	"internal/prompthub/format":   {"internal/prompthub/prompt"},
-	"internal/prompthub/folder":   {"internal/prompthub/client", "internal/prompthub/format"},
-	"internal/prompthub/promptdb": {"internal/fault", "internal/table", "internal/queue", "internal/prompthub/prompt", "internal/prompthub/skill"},
+	"internal/prompthub/prompt": {"internal/fault"},
+	"internal/prompthub/look":   {},
+	"internal/prompthub/format": {"internal/prompthub/prompt"},
+	"internal/prompthub/folder": {"internal/prompthub/client", "internal/prompthub/format"},
+	"internal/prompthub/promptdb": {
+		"internal/fault", "internal/table", "internal/queue", "internal/transact", "internal/prompthub/prompt", "internal/prompthub/skill",
+	},
 	"internal/prompthub": {
 		"internal/auth", "internal/cursor", "internal/fault", "internal/prompthub/prompt", "internal/prompthub/promptdb",
 	},
@@ -97,7 +100,7 @@ var allowed = map[string][]string{
 
 // contracts are what packages for tests may import: they run against every implementation.
 var contracts = []string{
-	"internal/fault", "internal/function", "internal/function/queuetrigger", "internal/queue", "internal/table",
+	"internal/fault", "internal/function", "internal/function/queuetrigger", "internal/queue", "internal/table", "internal/transact",
 }
 
 // cloud is how the paths of the cloud SDK begin.

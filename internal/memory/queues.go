@@ -93,11 +93,16 @@ func (q *Queues) Send(ctx context.Context, name, text string, delay time.Duratio
 	if err != nil {
 		return queue.Receipt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
+	return q.put(messages, text, delay), nil
+}
+
+// put adds a message. The caller holds the lock.
+func (q *Queues) put(messages *messages, text string, delay time.Duration) queue.Receipt {
 	m := &message{Message: queue.Message{Text: text, Inserted: q.now().UTC()}}
 	m.ID = "m" + strconv.Itoa(q.last+1)
 	messages.byID[m.ID] = m
 	q.change(messages, m, delay)
-	return m.Receipt, nil
+	return m.Receipt
 }
 
 // change hides m for d and makes its receipt void.

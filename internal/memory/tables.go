@@ -26,10 +26,7 @@ type Tables struct {
 	writes uint64 // numbers the ETags, so that none comes back
 }
 
-var (
-	_ table.DB         = (*Tables)(nil)
-	_ table.EachWriter = (*Tables)(nil)
-)
+var _ table.DB = (*Tables)(nil)
 
 // rows are the rows of one table, in the order of their keys. A row is replaced, never changed.
 type rows struct{ tree *btree.BTreeG[table.Row] }

@@ -18,15 +18,6 @@ func (t *Tables) Write(ctx context.Context, name string, ops ...table.Op) ([]str
 	return etags, nil
 }
 
-// WriteEach applies batches, each for itself.
-func (t *Tables) WriteEach(ctx context.Context, batches ...table.Batch) []error {
-	errs := make([]error, len(batches))
-	for i, b := range batches {
-		_, errs[i] = t.Write(ctx, b.Table, b.Ops...)
-	}
-	return errs
-}
-
 func (t *Tables) write(ctx context.Context, name string, ops []table.Op) ([]string, error) {
 	if err := table.Check(ops); err != nil {
 		return nil, err
@@ -37,14 +28,27 @@ func (t *Tables) write(ctx context.Context, name string, ops []table.Op) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	for i, op := range ops { // all rows differ, so the operations can be judged one by one
+	if err := rs.checkAll(ops); err != nil {
+		return nil, err
+	}
+	return t.apply(rs, ops), nil
+}
+
+// checkAll returns why operations cannot be applied. All rows differ, so they can be judged one by
+// one.
+func (rs *rows) checkAll(ops []table.Op) error {
+	for i, op := range ops {
 		if err := rs.check(op); err != nil {
-			return nil, &table.OpError{Index: i, Key: op.Row.Key, Err: err}
+			return &table.OpError{Index: i, Key: op.Row.Key, Err: err}
 		}
 		if n := len(rs.result(op)); n > table.MaxProps {
-			return nil, fmt.Errorf("%w: the row would have %d properties, want at most %d", table.ErrInvalid, n, table.MaxProps)
+			return fmt.Errorf("%w: the row would have %d properties, want at most %d", table.ErrInvalid, n, table.MaxProps)
 		}
 	}
+	return nil
+}
+
+func (t *Tables) apply(rs *rows, ops []table.Op) []string {
 	etags := make([]string, len(ops))
 	for i, op := range ops {
 		if op.Kind == table.Delete {
@@ -54,7 +58,7 @@ func (t *Tables) write(ctx context.Context, name string, ops []table.Op) ([]stri
 		etags[i] = t.nextETag()
 		rs.put(table.Row{Key: op.Row.Key, ETag: etags[i], Props: rs.result(op)})
 	}
-	return etags, nil
+	return etags
 }
 
 // check returns the sentinel of the condition of op that does not hold.

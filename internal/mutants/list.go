@@ -9,7 +9,7 @@ type mutant struct {
 var mutants = []mutant{
 	{
 		"no wake-up before the commit", "commit.go",
-		"	if w.holding || !w.wokenAt.IsZero()", "	if true || !w.wokenAt.IsZero()",
+		"	if w.holding || w.db.transact != nil || !w", "	if true || !w",
 	},
 	{
 		"Pending is cleared before the index rows are written", "change.go",
@@ -17,11 +17,11 @@ var mutants = []mutant{
 	},
 	{
 		"stale keys are not recorded", "commit.go",
-		"		mark.Stale = mark.Stale.without(entriesOf(now.Prompt))", "		mark.Stale = entries{}",
+		"		stale = stale.without(entriesOf(now.Prompt))", "		stale = entries{}",
 	},
 	{
 		"who takes over forgets the stale keys of the one before", "commit.go",
-		"			mark.Stale = mark.Stale.and(was.lease.Stale)", "			_ = was.lease.Stale",
+		"			stale = stale.and(was.lease.Stale)", "			_ = was.lease.Stale",
 	},
 	{
 		"across buckets the old row is deleted before the new one is there", "project.go",
@@ -33,7 +33,7 @@ var mutants = []mutant{
 	},
 	{
 		"a commit of a stale row is tried again without its ETag", "commit.go",
-		"now.etag = table.Replace, was.etag", "now.etag = table.Replace, table.Any",
+		"		now.etag = was.etag", "		now.etag = table.Any",
 	},
 	{
 		"nobody respects another's lease", "record.go",
@@ -76,24 +76,56 @@ var mutants = []mutant{
 		"			return fmt.Errorf(\"%s of %s: %w\", ops[0].Kind, name, err)", "			return nil",
 	},
 	{
-		"an index row that was refused among many counts as written", "project.go",
-		"			case err == nil:\n				s.batches = s.batches[1:]\n", "			case err == nil || settled(err):\n				s.batches = s.batches[1:]\n",
+		"all at once leaves rows where they were", "whole.go",
+		"	for _, r := range drop {", "	for _, r := range drop[:0] {",
 	},
 	{
-		"many index rows are sent however late it is", "project.go",
-		"if len(some) == 1 || db.now().After(sendBy) {", "if len(some) == 1 {",
+		"no job follows a change of all at once", "whole.go",
+		"	if now.behind != nil && !w.holding {\n", "	if false {\n",
 	},
 	{
-		"an index row of unknown outcome among many counts as written", "project.go",
-		"				lost = err\n				continue\n", "				continue\n",
+		"all at once counts the rows of a text as written", "whole.go",
+		"	if which&theText != 0 {\n", "	if true {\n",
 	},
 	{
-		"what follows a batch that was sent among many is forgotten", "project.go",
-		"			if len(s.batches) > 0 {\n				left", "			if err != nil && len(s.batches) > 0 {\n				left",
+		"first pages are kept after a change of all at once", "whole.go",
+		"	defer w.db.firstPages.changed(w.db.t, now.Prompt)\n", "",
 	},
 	{
-		"the embedded store applies what it refused among many", "../../embedded/write.go",
-		"		if w.refused = s.check(tx, w, names); w.refused == nil {\n", "		if w.refused = s.check(tx, w, names); w.rows != nil {\n",
+		"the voter's own row is not in the transaction of a vote", "whole.go",
+		"		t.Put = []transact.Row{{Table: p.db.t.VotesByVoter, Row: row}}\n", "		_ = row\n",
+	},
+	{
+		"no job follows a vote of all at once", "whole.go",
+		"	if p.author != \"\" {", "	if false {",
+	},
+	{
+		"no job follows a label that lists tell of, where all is changed at once", "labels.go",
+		", Ops: ops, Messages: w.follows()})", ", Ops: ops})",
+	},
+	{
+		"all at once takes the name of another", "whole.go",
+		"		return record{}, failed\n	case failed != nil:\n		return record{}, errConflict", "		return record{}, errConflict\n	case failed != nil:\n		return record{}, errConflict",
+	},
+	{
+		"the embedded store applies what it refused", "../../embedded/write.go",
+		"		if failed != nil {\n			return &table.OpError{Index: i, Key: step.key, Err: failed}\n		}\n", "		if failed != nil && i == 0 {\n			return &table.OpError{Index: i, Key: step.key, Err: failed}\n		}\n",
+	},
+	{
+		"the embedded store loses messages of a transaction", "../../embedded/write.go",
+		"		if _, err := s.put(tx, m.Queue, m.Text, m.Delay); err != nil {\n", "		if _, err := messagesOf(tx, m.Queue); err != nil {\n",
+	},
+	{
+		"a row to drop must be there", "../../embedded/write.go",
+		"		drop.lenient = true\n", "",
+	},
+	{
+		"what nobody waits for waits as long as somebody does", "../../embedded/commit.go",
+		"	return min(p.quiet.Sub(now), p.turn.Sub(now))", "	return p.quiet.Sub(now)",
+	},
+	{
+		"what nobody waits for does not give way", "../../embedded/commit.go",
+		"	return min(p.quiet.Sub(now), p.turn.Sub(now))", "	return 0",
 	},
 	{
 		"a row with fewer digits lies on the wrong side of those with more", "../../embedded/keys.go",
@@ -265,7 +297,7 @@ var mutants = []mutant{
 	},
 	{
 		"nothing follows a label that lists tell programs of", "labels.go",
-		"look = w.load // with the wake-up, by which lists follow", "_ = w.load",
+		"look = w.load // with the wake-up", "_ = w.load",
 	},
 	{
 		"a name is free while a living prompt has it", "names.go",

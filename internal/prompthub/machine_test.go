@@ -19,6 +19,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
+	"prompthub/internal/transact"
 )
 
 // A machine runs what an author may do with names, versions and labels, in any order, and a model
@@ -66,9 +67,14 @@ var (
 func newMachine(t *rapid.T) *machine {
 	m := &machine{t: t, now: time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC), keys: map[string]*key{}}
 	clock := func() time.Time { return m.now }
-	m.queues = memory.NewQueues(clock)
+	tables, queues := memory.NewTables(), memory.NewQueues(clock)
+	var together transact.Func
+	if rapid.Bool().Draw(t, "together") {
+		together = memory.Together(tables, queues)
+	}
+	m.queues = queues
 	m.db = promptdb.New(promptdb.Config{
-		Store: memory.NewTables(), Queues: m.queues, Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
+		Store: tables, Queues: m.queues, Transact: together, Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(_ context.Context, d time.Duration) error { m.now = m.now.Add(d); return nil },
 	})

@@ -23,7 +23,7 @@ func Check(ops []Op) error {
 				return fmt.Errorf("%w: operation %d on the row of another one of the batch", ErrInvalid, i)
 			}
 		}
-		if err := checkOp(op); err != nil {
+		if err := CheckOp(op); err != nil {
 			return fmt.Errorf("operation %d: %w", i, err)
 		}
 		size += Size(op)
@@ -43,7 +43,8 @@ func Size(op Op) int {
 	return size
 }
 
-func checkOp(op Op) error {
+// CheckOp is Check for one operation, whatever else is written with it.
+func CheckOp(op Op) error {
 	if err := CheckKey(op.Row.Key); err != nil {
 		return err
 	}

@@ -180,21 +180,6 @@ type DB interface {
 	Create(ctx context.Context, tables ...string) error
 }
 
-// A Batch is what one Write applies.
-type Batch struct {
-	Table string
-	Ops   []Op
-}
-
-// An EachWriter is a DB in which many small batches at once cost less than a Write of each. A
-// caller asks for it by a type assertion, and calls Write where there is none.
-type EachWriter interface {
-	// WriteEach applies batches as so many Writes at the same time would, each all or none. The
-	// errors are in the order of the batches, nil where one was applied, and mean what those of
-	// Write do. No row may be in two batches.
-	WriteEach(ctx context.Context, batches ...Batch) []error
-}
-
 // An OpError is the condition that failed in a Write.
 type OpError struct {
 	Index int // of the operation

@@ -1,44 +1,35 @@
 package telemetry
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 // Tables returns a store whose calls are counted for the request or invocation that makes them,
 // measured and traced. The texts of its errors hold no keys.
-func (t *Telemetry) Tables(db table.DB) table.DB {
-	if each, ok := db.(table.EachWriter); ok {
-		return eachTables{tables{t, db}, each}
-	}
-	return tables{t, db}
-}
+func (t *Telemetry) Tables(db table.DB) table.DB { return tables{t, db} }
 
 type tables struct {
 	t  *Telemetry
 	db table.DB
 }
 
-type eachTables struct {
-	tables
-	each table.EachWriter
-}
-
-// WriteEach counts as one call, as it is to the store.
-func (s eachTables) WriteEach(ctx context.Context, batches ...table.Batch) []error {
-	var errs []error
-	_ = s.t.call(ctx, "write-each", "tables", func(ctx context.Context) error {
-		errs = s.each.WriteEach(ctx, batches...)
-		return worst(errs)
-	})
-	for i, err := range errs {
-		errs[i] = failed("write-each", batches[i].Table, err)
+// Transact is Tables for transactions, each of which is one call. A nil f stays nil.
+func (t *Telemetry) Transact(f transact.Func) transact.Func {
+	if f == nil {
+		return nil
 	}
-	return errs
+	return func(ctx context.Context, c transact.Transaction) (etags []string, err error) {
+		err = t.call(ctx, "transact", c.Table, func(ctx context.Context) error {
+			etags, err = f(ctx, c)
+			return err
+		})
+		return etags, err
+	}
 }
 
 func (s tables) Get(ctx context.Context, name string, key table.Key) (row table.Row, err error) {
@@ -67,18 +58,6 @@ func (s tables) Write(ctx context.Context, name string, ops ...table.Op) (etags 
 		return err
 	})
 	return etags, err
-}
-
-// worst returns the first error of an outcome that is not expected, or else the first.
-func worst(errs []error) error {
-	var first error
-	for _, err := range errs {
-		if !expected(outcome(err)) {
-			return err
-		}
-		first = cmp.Or(first, err)
-	}
-	return first
 }
 
 func (s tables) Create(ctx context.Context, names ...string) error {

@@ -24,6 +24,7 @@ import (
 	"prompthub/internal/memory"
 	"prompthub/internal/table"
 	"prompthub/internal/telemetry"
+	"prompthub/internal/transact"
 )
 
 // A collector takes what is exported.
@@ -121,7 +122,8 @@ func TestExport(t *testing.T) {
 	t.Setenv("OTEL_SERVICE_NAME", "hub-of-tests")
 	tel, err := telemetry.Start(t.Context(), "other", "1.2.3", discard)
 	require.NoError(t, err)
-	db, q := tel.Tables(memory.NewTables()), tel.Queues(memory.NewQueues(time.Now))
+	tables, messages := memory.NewTables(), memory.NewQueues(time.Now)
+	db, q, together := tel.Tables(tables), tel.Queues(messages), tel.Transact(memory.Together(tables, messages))
 	require.NoError(t, db.Create(t.Context(), "Prompts"))
 	require.NoError(t, q.Create(t.Context(), "moves", "moves-poison"))
 	require.NoError(t, tel.WatchQueues(q, "moves", "moves-poison"))
@@ -141,10 +143,8 @@ func TestExport(t *testing.T) {
 		tel.Count(ctx, "projections", 3)
 		tel.Count(ctx, "repairs", 0) // nothing to tell
 		gone := table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}, ETag: table.Any}}
-		each, ok := db.(table.EachWriter)
-		require.True(t, ok)
-		each.WriteEach(ctx, table.Batch{Table: "Prompts", Ops: []table.Op{gone}})
-		each.WriteEach(ctx, table.Batch{Table: "Prompts", Ops: []table.Op{gone}}, table.Batch{Table: "Nowhere", Ops: []table.Op{gone}})
+		_, _ = together(ctx, transact.Transaction{Table: "Prompts", Ops: []table.Op{gone}})
+		_, _ = together(ctx, transact.Transaction{Table: "Nowhere", Ops: []table.Op{gone}})
 		_, err := db.Write(ctx, "Prompts", gone)
 		return err
 	}))
@@ -166,7 +166,7 @@ func TestExport(t *testing.T) {
 
 	require.Equal(t, map[string]uint64{
 		"get not_found Prompts": 1, "delete not_found Prompts": 1, "create ok tables": 1, "create ok queues": 1, "send ok moves": 1,
-		"write-each not_found tables": 1, "write-each error tables": 1,
+		"transact not_found Prompts": 1, "transact error Nowhere": 1,
 	},
 		without(c.points("other.storage.duration"), "len"))
 	require.Equal(t, map[string]uint64{"score-bucket-moves failed": 1, "purge panicked": 1}, c.points("other.function.duration"))
@@ -269,33 +269,28 @@ type broken struct {
 
 func (b broken) Get(context.Context, string, table.Key) (table.Row, error) { return table.Row{}, b.err }
 
-// A store that takes many batches at once does so behind telemetry too, for one call; no other
-// does.
-func TestWriteEach(t *testing.T) {
+// A transaction is one call, whose error holds no key. Who has none has none behind telemetry.
+func TestTransact(t *testing.T) {
 	t.Parallel()
 	var off *telemetry.Telemetry
+	require.Nil(t, off.Transact(nil))
 	store := memory.NewTables()
-	_, ok := off.Tables(broken{DB: store}).(table.EachWriter)
-	require.False(t, ok)
-	each, ok := off.Tables(store).(table.EachWriter)
-	require.True(t, ok)
-	require.NoError(t, store.Create(t.Context(), "Things"))
-	one := func(kind table.Kind, name, row string) table.Batch {
-		r := table.Row{Key: table.Key{Partition: "u|secret", Row: row}}
-		if kind == table.Delete {
-			r.ETag = table.Any
-		}
-		return table.Batch{Table: name, Ops: []table.Op{{Kind: kind, Row: r}}}
+	require.NoError(t, store.Create(t.Context(), "Things", "Others"))
+	together := off.Transact(memory.Together(store, memory.NewQueues(time.Now)))
+	secret := table.Row{Key: table.Key{Partition: "u|secret", Row: "secret"}}
+	c := transact.Transaction{
+		Table: "Things", Ops: []table.Op{{Kind: table.Insert, Row: secret}}, Put: []transact.Row{{Table: "Others", Row: secret}},
 	}
 	ctx, operations := telemetry.WithOperations(t.Context())
-	errs := each.WriteEach(ctx, one(table.Insert, "Things", "a"), one(table.Delete, "Things", "secret"), one(table.Insert, "Others", "a"))
-	require.Len(t, errs, 3)
-	require.NoError(t, errs[0])
-	require.ErrorIs(t, errs[1], table.ErrNotFound)
-	require.EqualError(t, errs[1], "write-each Things: row not found")
-	require.ErrorIs(t, errs[2], table.NoTableError("Others"))
+	_, err := together(ctx, c)
+	require.NoError(t, err)
 	require.EqualValues(t, 1, operations.Count())
-	_, err := store.Get(ctx, "Things", table.Key{Partition: "u|secret", Row: "a"})
+	_, err = together(ctx, c)
+	require.ErrorIs(t, err, table.ErrExists)
+	require.EqualError(t, err, "transact Things: row exists")
+	var failed *table.OpError
+	require.ErrorAs(t, err, &failed)
+	_, err = store.Get(ctx, "Others", secret.Key)
 	require.NoError(t, err)
 }
 

@@ -18,8 +18,7 @@ import (
 
 // textJobs is how many texts an instance writes the rows of at once, and textParallel how many of
 // their rows, which are all of a text. More jobs with fewer rows each have as many rows under way
-// and take turns with the writes that somebody waits for (docs/performance.md has the figures). A
-// store that takes many rows in one call gets maxTogether of a text so.
+// and take turns with the writes that somebody waits for (docs/performance.md has the figures).
 const (
 	textJobs     = 2
 	textParallel = prompt.MaxTextWords
@@ -48,13 +47,13 @@ func textWords(p prompt.Prompt) []string {
 	return prompt.TextWords(p.Content().Words())
 }
 
-// behindAfter returns what the text index lacks once was has become now.
-func behindAfter(was *record, now record) *behind {
+// behindAfter returns what the text index lacks once was has become now, at a time.
+func behindAfter(was *record, now record, at time.Time) *behind {
 	if was == nil || was.behind == nil && (was.rowsVersion < textual || !was.Listed()) {
 		if !now.Listed() {
 			return nil
 		}
-		return &behind{All: true, Since: now.lease.taken()}
+		return &behind{All: true, Since: at}
 	}
 	tagged := slices.Equal(was.Tags, now.Tags)
 	same := was.Listed() == now.Listed() && tagged && was.Content().Words() == now.Content().Words()
@@ -62,7 +61,7 @@ func behindAfter(was *record, now record) *behind {
 		return was.behind
 	}
 	before, after := textWords(was.Prompt), textWords(now.Prompt)
-	b := &behind{Since: now.lease.taken(), All: !tagged && now.Listed()}
+	b := &behind{Since: at, All: !tagged && now.Listed()}
 	there := before
 	if was.behind != nil {
 		b.All = b.All || was.behind.All && now.Listed()

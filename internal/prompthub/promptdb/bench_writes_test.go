@@ -76,7 +76,7 @@ func newWriting(b *testing.B) *writing {
 	require.NoError(b, err)
 	var behind sync.WaitGroup
 	w.db = promptdb.New(promptdb.Config{
-		Store: w.file.Tables, Queues: w.file.Queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: w.file.Tables, Queues: w.file.Queues, Transact: w.file.Transact, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Background: behind.Go, Sleep: sleep,
 	})
 	require.NoError(b, w.db.Create(b.Context()))

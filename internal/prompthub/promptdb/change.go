@@ -90,7 +90,7 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 		if err := w.wake(ctx); err != nil {
 			return prompt.Prompt{}, err
 		}
-		committed, err := w.commit(ctx, rec, now, ops...)
+		committed, err := w.commit(ctx, rec, now, theRows, ops...)
 		if overtaken(err) {
 			if known, err := w.inTheWay(ctx, err, now.Name); err != nil {
 				return prompt.Prompt{}, err
@@ -169,7 +169,7 @@ func (db *DB) takeOver(ctx context.Context, w *work, rec *record) error {
 	if err := w.wake(ctx); err != nil {
 		return err
 	}
-	committed, err := w.commit(ctx, rec, *rec)
+	committed, err := w.commit(ctx, rec, *rec, theRows)
 	if errors.Is(err, errConflict) {
 		return nil // somebody else did
 	}
@@ -242,7 +242,7 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 		if idem != nil {
 			rec.idem, ops = idem.Key, append(ops, op)
 		}
-		committed, err := w.commit(ctx, nil, rec, ops...)
+		committed, err := w.commit(ctx, nil, rec, theRows, ops...)
 		if err == nil {
 			made, err := w.finish(ctx, committed, false)
 			return made, true, err

@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 // A ring is a world whose processes make no call that the test does not let through.
@@ -28,6 +29,7 @@ type ring struct {
 	queues *memory.Queues
 	truth  *promptdb.DB // sees and does everything at once, for setting up and checking
 	late   []landing
+	whole  bool           // processes change tables and queues together
 	timers []func() error // that were cut short and come again
 	tokens int            // that were asked for
 }
@@ -38,24 +40,45 @@ type landing struct {
 	land func()
 }
 
-func newRing(t *testing.T) *ring {
-	return ringOver(t, memory.NewTables(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+func newRing(t *testing.T) *ring { return newRingOf(t, false) }
+
+func newRingOf(t *testing.T, whole bool) *ring {
+	return ringOver(t, whole, memory.NewTables(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 }
 
 // ringOver returns a ring whose store is there already.
-func ringOver(t *testing.T, store *memory.Tables, now time.Time) *ring {
-	r := &ring{World: chaos.NewWorld(now), t: t, store: store}
+func ringOver(t *testing.T, whole bool, store *memory.Tables, now time.Time) *ring {
+	r := &ring{World: chaos.NewWorld(now), t: t, store: store, whole: whole}
 	r.queues = memory.NewQueues(r.Now)
-	r.truth = r.database(r.store, r.queues, func(_ context.Context, d time.Duration) error { r.Advance(d); return nil }, func(f func()) { f() })
+	r.truth = r.direct()
 	require.NoError(t, r.truth.Create(t.Context()))
 	return r
 }
 
-func (r *ring) database(store table.DB, queues queue.Queues, sleep func(context.Context, time.Duration) error, behind func(func())) *promptdb.DB {
+// direct returns a database whose calls nobody holds back.
+func (r *ring) direct() *promptdb.DB {
 	return promptdb.New(promptdb.Config{
-		Store: store, Queues: queues, Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),
-		Background: behind, Sleep: sleep, Jitter: func(time.Duration) time.Duration { return 0 },
+		Store: r.store, Queues: r.queues, Transact: r.transact(), Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),
+		Background: func(f func()) { f() }, Sleep: func(_ context.Context, d time.Duration) error { r.Advance(d); return nil }, Jitter: noJitter,
 	})
+}
+
+func noJitter(time.Duration) time.Duration { return 0 }
+
+// transact returns what changes the stores together, nil where nothing does.
+func (r *ring) transact() transact.Func {
+	if !r.whole {
+		return nil
+	}
+	return memory.Together(r.store, r.queues)
+}
+
+// transactOf returns the same for a process.
+func (r *ring) transactOf(p *chaos.Process) transact.Func {
+	if !r.whole {
+		return nil
+	}
+	return p.Transact(r.transact())
 }
 
 // A task is a command or job in a process of its own, which has no memory of others.
@@ -74,7 +97,10 @@ type task struct {
 func (r *ring) start(name string, do func(context.Context, *promptdb.DB) error) *task {
 	p := r.Process(name)
 	t := &task{name: name, process: p, done: make(chan error, 1)}
-	db := r.database(p.Tables(r.store), p.Queues(r.queues), p.Sleep, func(f func()) { go f() })
+	db := promptdb.New(promptdb.Config{
+		Store: p.Tables(r.store), Queues: p.Queues(r.queues), Transact: r.transactOf(p), Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),
+		Background: func(f func()) { go f() }, Sleep: p.Sleep, Jitter: noJitter,
+	})
 	go func() { t.done <- do(context.Background(), db) }()
 	return t
 }

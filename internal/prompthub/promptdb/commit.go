@@ -90,9 +90,10 @@ func overtaken(err error) bool {
 	return errors.Is(err, errConflict) || errors.As(err, &failed)
 }
 
-// wake makes sure that a wake-up is on the queue that is fresh enough for a commit now.
+// wake makes sure that a wake-up is on the queue that is fresh enough for a commit now. A commit
+// that leaves nothing undone needs none.
 func (w *work) wake(ctx context.Context) error {
-	if w.holding || !w.wokenAt.IsZero() && w.db.now().Sub(w.wokenAt) < w.db.times.fresh {
+	if w.holding || w.db.transact != nil || !w.wokenAt.IsZero() && w.db.now().Sub(w.wokenAt) < w.db.times.fresh {
 		return nil
 	}
 	old, had := w.receipt, !w.wokenAt.IsZero()
@@ -182,30 +183,30 @@ func (db *DB) forget(name string, r queue.Receipt) {
 // commit writes now in place of was under its ETag, or for the first time where was is nil, and
 // marks it as being projected. It is the commit point of every change of a prompt. Any ops go into
 // the same batch. It returns the record as it stands, or errConflict if somebody else was faster,
-// or the batch's OpError if one of ops failed.
-func (w *work) commit(ctx context.Context, was *record, now record, ops ...table.Op) (record, error) {
-	attempt := ulid.MustNew(ulid.Timestamp(w.db.now()), rand.Reader).String()
-	w.attempts = append(w.attempts, attempt)
-	// by the wall: a monotonic clock stands still while a machine sleeps
-	mark := &lease{Attempt: attempt, Until: w.db.now().UTC().Round(0).Add(w.db.times.lease)}
-	kind := table.Insert
+// or the batch's OpError if one of ops failed. A storage that changes all at once gets the rows that
+// which says with it.
+func (w *work) commit(ctx context.Context, was *record, now record, which rowsOf, ops ...table.Op) (record, error) {
+	at := w.db.now().UTC().Round(0) // by the wall: a monotonic clock stands still while a machine sleeps
+	var stale entries
 	if was != nil {
-		kind, now.etag = table.Replace, was.etag
-		mark.Stale = was.written()
+		now.etag = was.etag
+		stale = was.written()
 		if was.lease != nil {
-			mark.Stale = mark.Stale.and(was.lease.Stale)
+			stale = stale.and(was.lease.Stale)
 		}
-		mark.Stale = mark.Stale.without(entriesOf(now.Prompt))
+		stale = stale.without(entriesOf(now.Prompt))
 	}
-	now.lease, now.rowsVersion = mark, RowsVersion
-	now.behind = behindAfter(was, now)
-	row, err := now.row()
+	now.lease, now.rowsVersion = nil, RowsVersion
+	now.behind = behindAfter(was, now, at)
+	if w.db.transact != nil {
+		return w.commitWhole(ctx, was == nil, now, which, stale, ops)
+	}
+	attempt := ulid.MustNew(ulid.Timestamp(at), rand.Reader).String()
+	w.attempts = append(w.attempts, attempt)
+	now.lease = &lease{Attempt: attempt, Until: at.Add(w.db.times.lease), Stale: stale}
+	batch, err := now.batch(was == nil, ops)
 	if err != nil {
 		return record{}, err
-	}
-	batch := append([]table.Op{{Kind: kind, Row: row}, {Kind: table.Upsert, Row: now.mineRow()}}, ops...)
-	if err := table.Check(batch); err != nil {
-		return record{}, &fault.Error{Kind: fault.Invalid, Text: "text, messages, config and variables are too large together", Cause: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
@@ -215,6 +216,23 @@ func (w *work) commit(ctx context.Context, was *record, now record, ops ...table
 		return now, nil
 	}
 	return w.resolve(context.WithoutCancel(ctx), err)
+}
+
+// batch returns the write of a record, for the first time or under its ETag, with others beside it.
+func (r record) batch(first bool, ops []table.Op) ([]table.Op, error) {
+	row, err := r.row()
+	if err != nil {
+		return nil, err
+	}
+	kind := table.Replace
+	if first {
+		kind = table.Insert
+	}
+	batch := append([]table.Op{{Kind: kind, Row: row}, {Kind: table.Upsert, Row: r.mineRow()}}, ops...)
+	if err := table.Check(batch); err != nil {
+		return nil, &fault.Error{Kind: fault.Invalid, Text: "text, messages, config and variables are too large together", Cause: err}
+	}
+	return batch, nil
 }
 
 // resolve finds out what became of a commit that answered with an error: the row knows its writer.

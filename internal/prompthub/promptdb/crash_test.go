@@ -40,12 +40,22 @@ type crashCase struct {
 // TestCrashTable stops the process at every call of every command, before the call and after it
 // landed, and also lets the call fail there while the process goes on. Then the queues do the rest,
 // Verify must find nothing, and the same command again must succeed. The calls are listed in
-// testdata/calls.txt: a new one shows there.
+// testdata: a new one shows there.
 func TestCrashTable(t *testing.T) {
 	t.Parallel()
+	crashTable(t, false, "calls.txt")
+}
+
+// TestCrashTableWhole does the same where the storage changes tables and queues together.
+func TestCrashTableWhole(t *testing.T) {
+	t.Parallel()
+	crashTable(t, true, "calls_whole.txt")
+}
+
+func crashTable(t *testing.T, whole bool, file string) {
 	var calls strings.Builder
 	cells := 0
-	all := sow(t)
+	all := sow(t, whole)
 	for _, c := range crashCases() {
 		s := all.furnished(t, c)
 		labels := s.record(t, c)
@@ -61,7 +71,7 @@ func TestCrashTable(t *testing.T) {
 		}
 	}
 	t.Logf("%d commands and jobs, %d cells", len(crashCases()), cells)
-	golden := filepath.Join("testdata", "calls.txt")
+	golden := filepath.Join("testdata", file)
 	if *update {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
 		require.NoError(t, os.WriteFile(golden, []byte(calls.String()), 0o644))
@@ -99,14 +109,15 @@ var ids = regexp.MustCompile(`[0-9]{19}\|[0-9A-Z]{26}|[0-9A-Z]{26}`)
 // cell begins with, and what else its case wants to be there.
 type sown struct {
 	store  *memory.Tables
+	whole  bool
 	prompt prompt.Prompt
 	at     time.Time
 }
 
-func sow(t *testing.T) (s sown) {
+func sow(t *testing.T, whole bool) (s sown) {
 	bubble(t, func(t *testing.T) {
-		r := newRing(t)
-		s = sown{prompt: r.seeded(9)}
+		r := newRingOf(t, whole)
+		s = sown{whole: whole, prompt: r.seeded(9)}
 		s.store, s.at = r.store, r.Now()
 	})
 	return s
@@ -119,7 +130,7 @@ func (s sown) furnished(t *testing.T, c crashCase) sown {
 		return s
 	}
 	bubble(t, func(t *testing.T) {
-		r := ringOver(t, s.store.Clone(), s.at)
+		r := ringOver(t, s.whole, s.store.Clone(), s.at)
 		c.setup(r, &s.prompt)
 		require.NoError(t, r.drain())
 		r.Advance(time.Hour)
@@ -171,7 +182,7 @@ func (s sown) inject(t *testing.T, c crashCase, n int, f mishap, cell string) {
 }
 
 func (s sown) prepare(t *testing.T, c crashCase) (*ring, prompt.Prompt) {
-	r, p := ringOver(t, s.store.Clone(), s.at), s.prompt
+	r, p := ringOver(t, s.whole, s.store.Clone(), s.at), s.prompt
 	if c.open {
 		c.setup(r, &p)
 	}
@@ -376,8 +387,12 @@ func createdOnce(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
 	require.LessOrEqual(t, r.count(t, "Second one"), 1)
 }
 
-// crashed leaves a prompt whose writer stopped in the middle of its index rows, a minute ago.
+// crashed leaves a prompt whose writer stopped in the middle of its index rows, a minute ago: where
+// the storage changes all together, one of a version that did not know that.
 func crashed(r *ring, p *prompt.Prompt) {
+	whole := r.whole
+	r.whole = false
+	defer func() { r.whole = whole }()
 	tk := r.start("crashed", func(ctx context.Context, db *promptdb.DB) error {
 		return change(func(_ *ring, p *prompt.Prompt) { p.Title = "Half way" })(ctx, db, r, *p)
 	})

@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 // The queues, whose names function.json repeats.
@@ -91,14 +92,16 @@ func (t Tables) prefixed() Tables {
 	return t
 }
 
-// Config is what a DB needs. Every field but Tags, Jitter and Count is required.
+// Config is what a DB needs. Every field but Transact, Tags, Jitter and Count is required.
 type Config struct {
 	Store  table.DB
 	Queues queue.Queues
 	Tables Tables
-	Now    func() time.Time
-	Log    *slog.Logger
-	Tags   []prompt.TagInfo // what an empty catalog is filled with; nil means prompt.DefaultTags
+	// Transact changes Store and Queues together; nil where they cannot.
+	Transact transact.Func
+	Now      func() time.Time
+	Log      *slog.Logger
+	Tags     []prompt.TagInfo // what an empty catalog is filled with; nil means prompt.DefaultTags
 	// Behind runs work that may follow the answer. It must run every function it is given, at once
 	// or later; one that never runs costs a message that finds nothing to do.
 	Background func(func())
@@ -116,7 +119,8 @@ type Config struct {
 type DB struct {
 	store      table.DB
 	queues     queue.Queues
-	t          Tables // with the prefix before each name
+	transact   transact.Func // nil where the storage has none: then the protocol of project.go does
+	t          Tables        // with the prefix before each name
 	now        func() time.Time
 	log        *slog.Logger
 	tags       []prompt.TagInfo
@@ -151,7 +155,7 @@ func New(c Config) *DB {
 		c.Count = func(context.Context, string, int) {}
 	}
 	return &DB{
-		store: c.Store, queues: c.Queues, t: c.Tables.prefixed(), now: c.Now, log: c.Log, tags: c.Tags,
+		store: c.Store, queues: c.Queues, transact: c.Transact, t: c.Tables.prefixed(), now: c.Now, log: c.Log, tags: c.Tags,
 		background: c.Background, sleep: c.Sleep, random: c.Jitter, count: c.Count, times: ofProtocol,
 		texts: make(chan struct{}, textJobs),
 	}

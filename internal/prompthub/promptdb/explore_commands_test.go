@@ -391,8 +391,8 @@ func (e *explorer) backup(i int) {
 }
 
 func (e *explorer) restores(name string, backup []byte, before map[prompt.ID]prompt.Prompt) error {
-	to := &ring{World: e.World, t: e.t, store: memory.NewTables(), queues: memory.NewQueues(e.Now)}
-	to.truth = to.database(to.store, to.queues, func(_ context.Context, d time.Duration) error { e.Advance(d); return nil }, func(f func()) { f() })
+	to := &ring{World: e.World, t: e.t, store: memory.NewTables(), queues: memory.NewQueues(e.Now), whole: e.whole}
+	to.truth = to.direct()
 	if err := to.truth.Create(context.Background()); err != nil {
 		return err
 	}

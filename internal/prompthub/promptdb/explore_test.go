@@ -33,26 +33,37 @@ import (
 // rest, that Verify and the schema find nothing and no acknowledged change is lost.
 //
 // EXPLORE_SCHEDULES sets their number, EXPLORE_SEED runs one alone.
-func TestExplore(t *testing.T) { exploreAll(t, 400, (*explorer).begin) }
+func TestExplore(t *testing.T) { exploreAll(t, 400, false, (*explorer).begin) }
 
 // TestExplorePurge does the same with a prompt that was deleted long ago: in the end it is gone
 // with all its rows, or it was restored and is whole.
-func TestExplorePurge(t *testing.T) { exploreAll(t, 200, (*explorer).beginDeleted) }
+func TestExplorePurge(t *testing.T) { exploreAll(t, 200, false, (*explorer).beginDeleted) }
 
 // TestExploreKeys creates prompts under one Idempotency-Key, whose first prompt is mostly on its
 // way out.
-func TestExploreKeys(t *testing.T) { exploreAll(t, 200, (*explorer).beginKeyed) }
+func TestExploreKeys(t *testing.T) { exploreAll(t, 200, false, (*explorer).beginKeyed) }
 
 // TestExploreWeights begins with a prompt whose tally has no weights, as the version before them
 // left it: while some vote, anti-entropy weighs the votes, and in the end once more.
-func TestExploreWeights(t *testing.T) { exploreAll(t, 200, (*explorer).beginUnweighed) }
+func TestExploreWeights(t *testing.T) { exploreAll(t, 200, false, (*explorer).beginUnweighed) }
 
-func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
+// TestExploreWhole does all of these where the storage changes tables and queues together.
+func TestExploreWhole(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(*explorer){
+		"edits": (*explorer).begin, "purge": (*explorer).beginDeleted, "keys": (*explorer).beginKeyed, "weights": (*explorer).beginUnweighed,
+		"slow": (*explorer).beginTimed,
+	} {
+		t.Run(name, func(t *testing.T) { exploreAll(t, 200, true, begin) })
+	}
+}
+
+func exploreAll(t *testing.T, n uint64, whole bool, begin func(*explorer)) {
 	t.Parallel()
 	if s := os.Getenv("EXPLORE_SEED"); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
 		require.NoError(t, err)
-		e := explore(t, seed, begin, promptdb.Times{}, true)
+		e := explore(t, seed, whole, begin, promptdb.Times{}, true)
 		t.Log(strings.Join(e.trace, "\n"))
 		require.Empty(t, e.problem, "seed %d", seed)
 		return
@@ -68,7 +79,7 @@ func exploreAll(t *testing.T, n uint64, begin func(*explorer)) {
 	distinct := map[uint64]bool{}
 	crashed, lost, held := 0, 0, 0
 	for seed := range n {
-		e := explore(t, seed, begin, promptdb.Times{}, false)
+		e := explore(t, seed, whole, begin, promptdb.Times{}, false)
 		if e.problem != "" {
 			t.Errorf("EXPLORE_SEED=%d %.400s", seed, e.problem)
 		}
@@ -159,9 +170,9 @@ type promise struct {
 	kept func() error
 }
 
-func newExplorer(t *testing.T, seed, stream uint64, bent promptdb.Times) *explorer {
+func newExplorer(t *testing.T, seed, stream uint64, whole bool, bent promptdb.Times) *explorer {
 	e := &explorer{
-		ring: newRing(t), rnd: rand.New(rand.NewPCG(seed, stream)), prio: map[string]float64{}, changes: map[int]bool{}, seen: map[*chaos.Call]bool{},
+		ring: newRingOf(t, whole), rnd: rand.New(rand.NewPCG(seed, stream)), prio: map[string]float64{}, changes: map[int]bool{}, seen: map[*chaos.Call]bool{},
 		doomed: map[*chaos.Call]bool{}, hash: fnv.New64a(), crashAt: -1, bent: bent, landed: true,
 	}
 	e.watch = newWatch(e)
@@ -171,10 +182,10 @@ func newExplorer(t *testing.T, seed, stream uint64, bent promptdb.Times) *explor
 // times returns the constants that the processes go by.
 func (e *explorer) times() promptdb.Times { return e.bent.OrElse() }
 
-func explore(t *testing.T, seed uint64, begin func(*explorer), bent promptdb.Times, keepTrace bool) *explorer {
+func explore(t *testing.T, seed uint64, whole bool, begin func(*explorer), bent promptdb.Times, keepTrace bool) *explorer {
 	var e *explorer
 	bubble(t, func(t *testing.T) {
-		e = newExplorer(t, seed, 7, bent)
+		e = newExplorer(t, seed, 7, whole, bent)
 		e.keepTrace = keepTrace
 		e.subject("ann", e.seeded(9+e.rnd.IntN(2)).ID) // at the edge of a bucket
 		for range 3 {
@@ -240,8 +251,8 @@ func (e *explorer) process(name string) *chaos.Process {
 // instance returns the application in a process.
 func (e *explorer) instance(p *chaos.Process) *promptdb.DB {
 	db := promptdb.New(promptdb.Config{
-		Store: p.Tables(e.watch.tables(p)), Queues: p.Queues(e.watch.queues(p)), Tables: promptdb.DefaultTables(), Now: p.Now, Log: slog.New(slog.DiscardHandler),
-		Background: func(f func()) { go f() }, Sleep: p.Sleep, Jitter: func(time.Duration) time.Duration { return 0 },
+		Store: p.Tables(e.watch.tables(p)), Queues: p.Queues(e.watch.queues(p)), Transact: e.transactOf(p), Tables: promptdb.DefaultTables(), Now: p.Now, Log: slog.New(slog.DiscardHandler),
+		Background: func(f func()) { go f() }, Sleep: p.Sleep, Jitter: noJitter,
 	})
 	db.Bend(e.bent)
 	return db

@@ -36,7 +36,7 @@ func TestConstantsMatter(t *testing.T) {
 			const most = 8000
 			for i := range uint64(most) {
 				seed := (c.from + i) % most
-				if e := explore(t, seed, c.begin, c.bent, false); e.problem != "" {
+				if e := explore(t, seed, false, c.begin, c.bent, false); e.problem != "" {
 					t.Logf("found with seed %d: %.160s", seed, e.problem)
 					return
 				}
@@ -48,7 +48,7 @@ func TestConstantsMatter(t *testing.T) {
 
 // TestExploreTimes does with the constants as they are what finds them to be wrong where they are
 // bent.
-func TestExploreTimes(t *testing.T) { exploreAll(t, 200, (*explorer).beginTimed) }
+func TestExploreTimes(t *testing.T) { exploreAll(t, 200, false, (*explorer).beginTimed) }
 
 // beginTimed starts a command that is as slow as the protocol allows for, and others that wait for
 // it.

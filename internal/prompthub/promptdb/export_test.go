@@ -107,7 +107,6 @@ const (
 	PauseWithin = pauseWithin
 	CallWithin  = callWithin
 	SendWithin  = sendWithin
-	MaxTogether = maxTogether
 	WriteEnd    = writeEnd
 	ClockSkew   = clockSkew
 )

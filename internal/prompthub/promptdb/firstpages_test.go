@@ -94,8 +94,14 @@ func eachFirstPage(t *testing.T, f func(t *testing.T, read func(*promptdb.DB) []
 
 func TestFirstPagesShowOwnWritesAtOnce(t *testing.T) {
 	t.Parallel()
+	for name, begin := range map[string]func(testing.TB) *world{"apart": newWorld, "together": newWholeWorld} {
+		t.Run(name, func(t *testing.T) { showOwnWritesAtOnce(t, begin) })
+	}
+}
+
+func showOwnWritesAtOnce(t *testing.T, begin func(testing.TB) *world) {
 	eachFirstPage(t, func(t *testing.T, read func(*promptdb.DB) []string) {
-		w := newWorld(t)
+		w := begin(t)
 		require.Empty(t, read(w.DB))
 		a := w.add("ann", draft("a", "text"))
 		require.Equal(t, []string{"a +0"}, read(w.DB))

@@ -14,6 +14,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 // A card is the labels row of a prompt: the truth of its labels and of the numbers whose versions
@@ -287,11 +288,7 @@ type labelMove func(*work, prompt.Prompt, card) (card, []table.Op, error)
 // relabel changes some labels of an author's prompt, and returns all that it has then.
 func (db *DB) relabel(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, may func(prompt.Prompt) error, move labelMove) (map[string]int64, error) {
 	w := db.work(author, id)
-	look := w.both
-	if slices.Contains(list, prompt.Production) {
-		look = w.load // with the wake-up, by which lists follow
-	}
-	labels, wrote, err := w.relabel(ctx, look, may, move)
+	labels, wrote, err := w.relabel(ctx, slices.Contains(list, prompt.Production), may, move)
 	if wrote {
 		w.expedite()
 	} else {
@@ -300,8 +297,13 @@ func (db *DB) relabel(ctx context.Context, author prompt.UserID, id prompt.ID, l
 	return labels, err
 }
 
-// relabel writes labels row, copies and history in one batch, and reports whether it did.
-func (w *work) relabel(ctx context.Context, look func(context.Context) (*record, error), may func(prompt.Prompt) error, move labelMove) (labels map[string]int64, wrote bool, err error) {
+// relabel writes labels row, copies and history in one batch, and reports whether it did. Lists
+// follow by a message where they are to.
+func (w *work) relabel(ctx context.Context, listed bool, may func(prompt.Prompt) error, move labelMove) (labels map[string]int64, wrote bool, err error) {
+	look := w.both
+	if listed {
+		look = w.load // with the wake-up
+	}
 	wait := w.db.patience()
 	for range maxTries {
 		rec, err := look(ctx)
@@ -330,7 +332,7 @@ func (w *work) relabel(ctx context.Context, look func(context.Context) (*record,
 		if err != nil || len(ops) == 0 {
 			return c.labels, false, err
 		}
-		err = w.db.write(ctx, w.db.t.Prompts, append(ops, w.labelOps(c)...))
+		err = w.writeLabels(ctx, listed, append(ops, w.labelOps(c)...))
 		switch {
 		case err == nil:
 			return c.labels, true, nil
@@ -347,6 +349,14 @@ func (w *work) relabel(ctx context.Context, look func(context.Context) (*record,
 		}
 	}
 	return nil, false, busy(time.Second)
+}
+
+func (w *work) writeLabels(ctx context.Context, listed bool, ops []table.Op) error {
+	if !listed || w.db.transact == nil {
+		return w.db.write(ctx, w.db.t.Prompts, ops)
+	}
+	_, err := w.db.together(ctx, transact.Transaction{Table: w.db.t.Prompts, Ops: ops, Messages: w.follows()})
+	return err
 }
 
 // labelOps returns the writes of a labels row and of the copies of the labels.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,11 +13,8 @@ import (
 )
 
 // maxParallel bounds the index writes of one projection that are under way at once, but for those
-// that nobody waits for, and maxTogether the steps that one call sends to a store that takes many.
-const (
-	maxParallel = 32
-	maxTogether = 64
-)
+// that nobody waits for.
+const maxParallel = 32
 
 // maxThrottled is how often a throttled index write is sent again, for about a second and a half.
 const maxThrottled = 4
@@ -39,39 +35,52 @@ const (
 // outcome is unknown may land until the lease ends, so nobody may go on before that.
 func (db *DB) project(ctx context.Context, rec record, which rowsOf) error {
 	ctx = context.WithoutCancel(ctx) // the commit has landed: a caller who went away changes nothing
+	if rec.whole {
+		return nil
+	}
 	defer db.firstPages.changed(db.t, rec.Prompt)
 	if err := db.index(ctx, rec, which); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
 	}
-	db.count(ctx, "projections", 1)
+	db.projected(ctx, rec)
 	return nil
 }
 
-// index writes the rows of a record and deletes its stale ones.
-func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
-	sendBy := rec.lease.Until.Add(db.times.send - db.times.lease)
-	var want, stale []indexRow
+// projected notes that index rows were written.
+func (db *DB) projected(ctx context.Context, rec record) {
+	if rec.Listed() {
+		db.months.listed(monthOf(rec.ID.Time()))
+	}
+	db.count(ctx, "projections", 1)
+}
+
+// changes returns the index rows that a record is to have, and those that are to go: what is stale
+// and not among these.
+func (db *DB) changes(rec record, which rowsOf, stale entries) (want, gone []indexRow) {
 	if which&theRows != 0 {
 		want = db.rows(rec.Prompt)
 	}
 	if which&theText != 0 && rec.behind != nil {
-		late, gone := db.late(rec)
-		want, stale = append(want, late...), gone
+		var late []indexRow
+		late, gone = db.late(rec)
+		want = append(want, late...)
 	}
 	wanted := make(map[string]bool, len(want))
 	for _, r := range want {
 		wanted[r.table+"\x00"+r.row.Partition+"\x00"+r.row.Row] = true
 	}
-	for _, r := range db.keys(rec.lease.Stale, rec.ID) {
+	for _, r := range db.keys(stale, rec.ID) {
 		if !wanted[r.table+"\x00"+r.row.Partition+"\x00"+r.row.Row] {
-			stale = append(stale, r)
+			gone = append(gone, r)
 		}
 	}
-	steps := plan(want, stale, db.moves)
-	var lost error
-	if w, ok := db.store.(table.EachWriter); ok {
-		steps, lost = db.indexEach(ctx, w, sendBy, steps)
-	}
+	return want, gone
+}
+
+// index writes the rows of a record and deletes its stale ones.
+func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
+	sendBy := rec.lease.Until.Add(db.times.send - db.times.lease)
+	want, stale := db.changes(rec, which, rec.lease.Stale)
 	// one failure stops no other write: each row that is right is one less to mend
 	var g errgroup.Group
 	limit := maxParallel
@@ -79,7 +88,7 @@ func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
 		limit = textParallel
 	}
 	g.SetLimit(limit)
-	for _, step := range steps {
+	for _, step := range plan(want, stale, db.moves) {
 		g.Go(func() error {
 			for _, ops := range step.batches {
 				if err := db.indexWrite(ctx, step.table, sendBy, ops); err != nil {
@@ -89,11 +98,8 @@ func (db *DB) index(ctx context.Context, rec record, which rowsOf) error {
 			return nil
 		})
 	}
-	if err := errors.Join(g.Wait(), lost); err != nil {
+	if err := g.Wait(); err != nil {
 		return err
-	}
-	if rec.Listed() {
-		db.months.listed(monthOf(rec.ID.Time()))
 	}
 	if !db.now().Before(rec.lease.Until) {
 		return errLate
@@ -132,42 +138,6 @@ func plan(want, stale []indexRow, moves func(table string) bool) []step {
 		}
 	}
 	return steps
-}
-
-// indexEach sends the first batch of every step, many in one call. It returns the steps that are
-// left, what follows and what was refused, and the error of a batch that may still land: to send
-// that again would settle nothing.
-func (db *DB) indexEach(ctx context.Context, w table.EachWriter, sendBy time.Time, steps []step) (left []step, lost error) {
-	for some := range slices.Chunk(steps, maxTogether) {
-		if len(some) == 1 || db.now().After(sendBy) {
-			left = append(left, some...)
-			continue
-		}
-		for i, err := range db.writeEach(ctx, w, some) {
-			s := some[i]
-			switch {
-			case err == nil:
-				s.batches = s.batches[1:]
-			case !settled(err):
-				lost = err
-				continue
-			}
-			if len(s.batches) > 0 {
-				left = append(left, s)
-			}
-		}
-	}
-	return left, lost
-}
-
-func (db *DB) writeEach(ctx context.Context, w table.EachWriter, steps []step) []error {
-	ctx, cancel := context.WithTimeout(ctx, callWithin)
-	defer cancel()
-	batches := make([]table.Batch, len(steps))
-	for i, s := range steps {
-		batches[i] = table.Batch{Table: s.table, Ops: s.batches[0]}
-	}
-	return w.WriteEach(ctx, batches...)
 }
 
 // indexWrite sends one batch, unless it is too late for it. A row to delete that is gone already is
@@ -217,6 +187,9 @@ func without(ops []table.Op, index int) []table.Op {
 // clear says that index rows agree with the truth row. It reports whether it
 // did: not where somebody took over, nor where the answer was lost.
 func (db *DB) clear(ctx context.Context, rec record, which rowsOf) bool {
+	if rec.whole {
+		return true
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
 	defer cancel()
 	props := table.Props{{Name: "Pending", Value: table.String("")}}

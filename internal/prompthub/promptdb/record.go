@@ -31,6 +31,7 @@ type record struct {
 	projectedAt time.Time // when its counts were last brought up to date
 	lease       *lease    // set while the index rows may differ from it
 	behind      *behind   // set while those of the text index may
+	whole       bool      // just committed, and its index rows with it
 	etag        string
 }
 
@@ -43,9 +44,6 @@ type lease struct {
 
 // held reports whether somebody else may be writing index rows now.
 func (p *lease) held(now time.Time) bool { return p != nil && now.Before(p.Until) }
-
-// taken returns about when the lease was taken.
-func (p *lease) taken() time.Time { return p.Until.Add(-leaseFor) }
 
 // alsoStale returns a mark with further stale entries.
 func (p *lease) alsoStale(e entries) *lease {

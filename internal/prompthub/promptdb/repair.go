@@ -214,7 +214,7 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 		was.behind = was.behind.whole(db.now(), words)
 	}
 	to.projectedAt = db.now()
-	committed, err := w.commit(ctx, &was, to)
+	committed, err := w.commit(ctx, &was, to, which)
 	switch {
 	case errors.Is(err, errConflict):
 		return reconciled, err
@@ -227,7 +227,7 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 	if rec.lease != nil {
 		db.count(ctx, "repairs", 1)
 	}
-	return db.projected(ctx, committed, why, which)
+	return db.finish(ctx, committed, why, which)
 }
 
 // waits says when to try again where somebody else is at work on a prompt, or was a moment ago.
@@ -271,9 +271,9 @@ func (db *DB) afterCommits(w *work) outcome {
 	return reconciled
 }
 
-// projected writes the index rows of a record that was just committed, and looks whether votes came
+// finish writes the index rows of a record that was just committed, and looks whether votes came
 // meanwhile.
-func (db *DB) projected(ctx context.Context, rec record, why reason, which rowsOf) (outcome, error) {
+func (db *DB) finish(ctx context.Context, rec record, why reason, which rowsOf) (outcome, error) {
 	var after prompt.Tally
 	var g errgroup.Group
 	g.Go(func() error { return db.project(ctx, rec, which) })

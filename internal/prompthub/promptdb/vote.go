@@ -146,8 +146,8 @@ func (p *voteOp) message() message { return message{Author: p.author, Prompt: p.
 
 // wake puts a wake-up on the queue unless one is there that is fresh enough for a write now.
 func (p *voteOp) wake(ctx context.Context) (err error) {
-	if !p.wokenAt.IsZero() && p.db.now().Sub(p.wokenAt) < p.db.times.fresh || p.author == "" {
-		return nil // for nobody knows whose prompt to project
+	if !p.wokenAt.IsZero() && p.db.now().Sub(p.wokenAt) < p.db.times.fresh || p.author == "" || p.db.transact != nil {
+		return nil // nobody knows whose prompt to project, or the write has the message with it
 	}
 	sent := p.db.now()
 	if p.receipt, err = p.db.send(ctx, QueueMoves, p.message().text(), p.db.times.vote); err == nil {
@@ -221,6 +221,9 @@ func (p *voteOp) over(b ballot) bool {
 func (p *voteOp) cast(ctx context.Context, b ballot, now prompt.Cast) error {
 	ctx = context.WithoutCancel(ctx) // half of it must not depend on who is still listening
 	p.wrote = true
+	if p.db.transact != nil {
+		return p.castWhole(ctx, b, now)
+	}
 	var g errgroup.Group
 	var batchErr, indexErr error
 	g.Go(func() error {

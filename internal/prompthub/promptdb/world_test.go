@@ -17,6 +17,7 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
+	"prompthub/internal/transact"
 )
 
 // A world is a database over stores in memory, with a clock that moves only when told.
@@ -25,6 +26,7 @@ type world struct {
 	t      testing.TB
 	store  table.DB
 	queues queue.Queues
+	whole  transact.Func // nil where the two do not change together
 	clock  *clock
 }
 
@@ -57,9 +59,19 @@ func newWorld(t testing.TB) *world {
 
 func newWorldOn(t testing.TB, store table.DB) *world {
 	c := &clock{now: time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC)}
-	w := &world{t: t, store: store, queues: memory.NewQueues(c.Now), clock: c}
+	return (&world{t: t, store: store, queues: memory.NewQueues(c.Now), clock: c}).begin()
+}
+
+// newWholeWorld returns one whose tables and queues change together.
+func newWholeWorld(t testing.TB) *world {
+	c := &clock{now: time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC)}
+	store, queues := memory.NewTables(), memory.NewQueues(c.Now)
+	return (&world{t: t, store: store, queues: queues, whole: memory.Together(store, queues), clock: c}).begin()
+}
+
+func (w *world) begin() *world {
 	w.DB = w.another()
-	require.NoError(t, w.Create(t.Context()))
+	require.NoError(w.t, w.Create(w.t.Context()))
 	return w
 }
 
@@ -69,7 +81,7 @@ func (w *world) another() *promptdb.DB { return w.over(w.store) }
 // over returns an instance whose tables are reached through store.
 func (w *world) over(store table.DB) *promptdb.DB {
 	return promptdb.New(promptdb.Config{
-		Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: store, Queues: w.queues, Transact: w.whole, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(ctx context.Context, d time.Duration) error { w.clock.Advance(d); return ctx.Err() },
 	})

@@ -1,7 +1,6 @@
 package tabletest
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -88,54 +87,6 @@ func testFailedIndex(f fixture) {
 		f.refuseAt(index, k, table.ErrExists, ops...)
 	}
 	require.Equal(f, []table.Key{k}, keysOf(f.list(table.Range{}, 100)))
-}
-
-// testWriteEach puts batches that fail, each in its way, between batches that do not.
-func testWriteEach(f fixture) {
-	each, ok := f.DB.(table.EachWriter)
-	if !ok {
-		f.Skip("this store has Write alone")
-	}
-	other, missing := newName(), newName()
-	require.NoError(f, f.Create(f.Context(), other))
-	f.write(op(table.Insert, number(key("p", "there"), 1)))
-	one := func(name string, ops ...table.Op) table.Batch { return table.Batch{Table: name, Ops: ops} }
-	batches := []table.Batch{
-		one(f.table, op(table.Insert, number(key("p", "a"), 1))),
-		one(f.table, op(table.Insert, number(key("p", "b"), 1)), op(table.Insert, number(key("p", "there"), 2))),
-		one(other, op(table.Upsert, number(key("p", "a"), 2)), op(table.Upsert, number(key("p", "b"), 2))),
-		one(missing, op(table.Insert, number(key("p", "a"), 1))),
-		one(f.table, op(table.Delete, tagged(row(key("q", "never")), table.Any))),
-		one(f.table),
-		one(f.table, op(table.Merge, tagged(row(key("p", "there"), prop("M", table.Int64(3))), table.Any))),
-	}
-	want := []error{nil, table.ErrExists, nil, table.NoTableError(missing), table.ErrNotFound, table.ErrInvalid, nil}
-	errs := each.WriteEach(f.Context(), batches...)
-	require.Len(f, errs, len(batches))
-	for i, err := range errs {
-		require.ErrorIs(f, err, want[i], "batch %d", i)
-	}
-	var failed *table.OpError
-	require.ErrorAs(f, errs[1], &failed)
-	require.Equal(f, 1, failed.Index)
-
-	f.requireProps(key("p", "a"), prop("N", table.Int64(1)))
-	f.missing(key("p", "b"))
-	f.requireProps(key("p", "there"), prop("N", table.Int64(1)), prop("M", table.Int64(3)))
-	for _, k := range []string{"a", "b"} {
-		got, err := f.Get(f.Context(), other, key("p", k))
-		require.NoError(f, err)
-		require.Equal(f, table.Int64(2), got.Props.Get("N"))
-	}
-
-	errs = each.WriteEach(cancelled(f.Context()), one(f.table, op(table.Insert, number(key("r", "a"), 1))), one(other, op(table.Insert, number(key("r", "a"), 1))))
-	require.Len(f, errs, 2)
-	for i, err := range errs {
-		require.ErrorIs(f, err, context.Canceled)
-		_, err = f.Get(f.Context(), batches[2*i].Table, key("r", "a"))
-		require.ErrorIs(f, err, table.ErrNotFound)
-	}
-	require.Empty(f, each.WriteEach(f.Context()))
 }
 
 func testBatchETags(f fixture) {

@@ -51,7 +51,6 @@ func TestDB(t *testing.T, open func(testing.TB) table.DB) {
 		{"batch names the operation that failed", testFailedIndex},
 		{"batch returns etags in order", testBatchETags},
 		{"batch limits", testBatchLimits},
-		{"batches at once, each for itself", testWriteEach},
 
 		{"keys", testKeys},
 		{"long keys", testLongKeys},

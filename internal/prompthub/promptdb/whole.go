@@ -1,0 +1,86 @@
+package promptdb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/table"
+	"prompthub/internal/transact"
+)
+
+// Where the storage changes tables and queues together, a commit has its index rows in it, and the
+// message of the job that follows it: nothing is ever pending, so there is no lease and no wake-up.
+// What such a file has of these comes from a version before, and is finished as anywhere.
+
+// soon is when a job comes that follows a change: changes that come one upon another have one job.
+const soon = time.Second
+
+// commitWhole is commit for such a storage.
+func (w *work) commitWhole(ctx context.Context, first bool, now record, which rowsOf, stale entries, ops []table.Op) (record, error) {
+	put, drop := w.db.changes(now, which, stale)
+	if which&theText != 0 {
+		now.behind = nil
+	}
+	batch, err := now.batch(first, ops)
+	if err != nil {
+		return record{}, err
+	}
+	t := transact.Transaction{Table: w.db.t.Prompts, Ops: batch, Put: make([]transact.Row, 0, len(put))}
+	for _, r := range put {
+		t.Put = append(t.Put, transact.Row{Table: r.table, Row: r.row})
+	}
+	for _, r := range drop {
+		t.Drop = append(t.Drop, transact.Key{Table: r.table, Key: r.row.Key})
+	}
+	t.Later = which == theText
+	if now.behind != nil && !w.holding {
+		t.Messages = w.follows()
+	}
+	etags, err := w.db.together(ctx, t)
+	defer w.db.firstPages.changed(w.db.t, now.Prompt)
+	var failed *table.OpError
+	switch {
+	case errors.As(err, &failed) && failed.Index > 1:
+		return record{}, failed
+	case failed != nil:
+		return record{}, errConflict
+	case err != nil:
+		if !settled(err) {
+			w.unknown++
+		}
+		return record{}, unavailable(err)
+	}
+	now.etag, now.whole = etags[0], true
+	w.db.projected(ctx, now)
+	return now, nil
+}
+
+// follows returns the message of the job that follows a change of a prompt.
+func (w *work) follows() []transact.Message {
+	return []transact.Message{{Queue: QueueRepairs, Text: message{Author: w.author, Prompt: w.id}.text(), Delay: soon}}
+}
+
+func (db *DB) together(ctx context.Context, t transact.Transaction) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	return db.transact(ctx, t)
+}
+
+// castWhole is cast for such a storage.
+func (p *voteOp) castWhole(ctx context.Context, b ballot, now prompt.Cast) error {
+	t := transact.Transaction{Table: p.db.t.Votes, Ops: p.ops(b, now)}
+	key := voterKey(p.voter, p.id)
+	if p.value == prompt.None {
+		t.Drop = []transact.Key{{Table: p.db.t.VotesByVoter, Key: key}}
+	} else {
+		row := table.Row{Key: key, Props: voterProps(p.id, p.author, p.value, now.At)}
+		t.Put = []transact.Row{{Table: p.db.t.VotesByVoter, Row: row}}
+	}
+	if p.author != "" { // else nobody knows whose prompt to project
+		t.Messages = []transact.Message{{Queue: QueueMoves, Text: p.message().text(), Delay: soon}}
+	}
+	_, err := p.db.together(ctx, t)
+	return err
+}

@@ -1,0 +1,95 @@
+// Package transact is the contract of a storage whose tables and queues change together. Azure has
+// none: there a batch is of one partition, and a message is a request of its own. A file has one, and
+// who uses it needs no other means against being stopped half-way.
+//
+// The implementations are embedded (one bbolt file) and memory (for tests). transacttest holds the
+// suite that both pass.
+package transact
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prompthub/internal/queue"
+	"prompthub/internal/table"
+)
+
+// A Transaction is what changes together. No row may be in it twice.
+type Transaction struct {
+	// Table and Ops are a Write, under its limits and conditions. There must be one.
+	Table string
+	Ops   []table.Op
+
+	Put      []Row // inserted or replaced, whatever is there; their ETags are not looked at
+	Drop     []Key // deleted, if they are there
+	Messages []Message
+
+	// Later says that nobody waits for it: what somebody waits for may go first.
+	Later bool
+}
+
+// A Row is one of a table.
+type Row struct {
+	Table string
+	table.Row
+}
+
+// A Key addresses a row of a table.
+type Key struct {
+	Table string
+	table.Key
+}
+
+// A Message is to be put on a queue, invisible for Delay.
+type Message struct {
+	Queue, Text string
+	Delay       time.Duration
+}
+
+// A Func carries out a Transaction, all of it or nothing, and returns the new ETags of Ops. Its
+// errors are those of a Write and of a Send, and mean the same: one that is no sentinel leaves the
+// outcome of all of it unknown.
+type Func func(context.Context, Transaction) (etags []string, err error)
+
+// Prefixed returns f for names of queues that stand there with a prefix before them. A nil f stays
+// nil.
+func Prefixed(f Func, prefix string) Func {
+	if f == nil || prefix == "" {
+		return f
+	}
+	return func(ctx context.Context, t Transaction) ([]string, error) {
+		messages := make([]Message, len(t.Messages))
+		for i, m := range t.Messages {
+			m.Queue = prefix + m.Queue
+			messages[i] = m
+		}
+		t.Messages = messages
+		return f(ctx, t)
+	}
+}
+
+// Check returns an error that wraps ErrInvalid of table or queue where a Transaction breaks a limit
+// of the contract. Implementations call it before anything else.
+func Check(t Transaction) error {
+	if err := table.Check(t.Ops); err != nil {
+		return fmt.Errorf("write to %s: %w", t.Table, err)
+	}
+	for _, r := range t.Put {
+		r.ETag = ""
+		if err := table.CheckOp(table.Op{Kind: table.Upsert, Row: r.Row}); err != nil {
+			return fmt.Errorf("put into %s: %w", r.Table, err)
+		}
+	}
+	for _, k := range t.Drop {
+		if err := table.CheckKey(k.Key); err != nil {
+			return fmt.Errorf("drop from %s: %w", k.Table, err)
+		}
+	}
+	for _, m := range t.Messages {
+		if err := queue.CheckSend(m.Text, m.Delay); err != nil {
+			return fmt.Errorf("send to %s: %w", m.Queue, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package transact_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/transact"
+)
+
+func TestPrefixed(t *testing.T) {
+	t.Parallel()
+	require.Nil(t, transact.Prefixed(nil, "app-"))
+	var got []string
+	f := transact.Prefixed(func(_ context.Context, c transact.Transaction) ([]string, error) {
+		for _, m := range c.Messages {
+			got = append(got, m.Queue+" "+m.Text)
+		}
+		return []string{"etag"}, nil
+	}, "app-")
+	c := transact.Transaction{Messages: []transact.Message{{Queue: "jobs", Text: "one"}, {Queue: "mails", Text: "two"}}}
+	etags, err := f(t.Context(), c)
+	require.NoError(t, err)
+	require.Equal(t, []string{"etag"}, etags)
+	require.Equal(t, []string{"app-jobs one", "app-mails two"}, got)
+	require.Equal(t, "jobs", c.Messages[0].Queue, "the caller's is as it was")
+}
