@@ -44,6 +44,9 @@ const firstFormat = 1
 // lockTimeout is for how long an open waits for another process to let the file go.
 const lockTimeout = time.Second
 
+// growBy is by how many bytes more than it needs the file grows: by 16 MiB if it were for bbolt.
+const growBy = 4 << 20
+
 var (
 	metaBucket = []byte("meta")
 	formatKey  = []byte("format")
@@ -169,6 +172,7 @@ func openFile(path string, create bool) (*bbolt.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
+	db.AllocSize = growBy
 	// While this waited for the lock, Compact may have put another file in this one's place.
 	opened, err := file.Stat()
 	if err != nil {
