@@ -5,7 +5,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/table"
@@ -61,6 +63,37 @@ func BenchmarkList20(b *testing.B) {
 		page, err := t.List(b.Context(), "Rows", table.Range{Partition: from.Partition, From: from.Row}, 20, "")
 		require.NoError(b, err)
 		require.NotEmpty(b, page.Rows)
+	}
+}
+
+// BenchmarkRefuse is a search that finds nothing: it looks at 200 rows with the key and as many
+// properties as those of an index, and asks for two of them.
+func BenchmarkRefuse(b *testing.B) {
+	s := newStore(b)
+	require.NoError(b, s.Tables.Create(b.Context(), "Rows"))
+	for i := 0; i < 2000; i += table.MaxBatch {
+		ops := make([]table.Op, table.MaxBatch)
+		for j := range ops {
+			r := benchRow(i + j)
+			id := ulid.ULID{}
+			require.NoError(b, id.SetTime(uint64(time.Date(2026, 3, 1, 0, 0, i+j, 0, time.UTC).UnixMilli())))
+			r.Key = table.Key{Partition: "t|text", Row: fmt.Sprintf("%019d|%s", table.MaxTicks-table.Ticks(id.Timestamp()), id)}
+			for n := range 10 { // as many as lists show besides
+				r.Props = append(r.Props, table.Prop{Name: fmt.Sprint("Shown", n), Value: table.Int64(int64(n))})
+			}
+			ops[j] = table.Op{Kind: table.Insert, Row: r}
+		}
+		mustWrite(b, s, ops...)
+	}
+	refuse := table.Range{
+		Partition: "t|text", Asks: []string{"TitleNormalized", "Tags"},
+		Keep: func(p table.Props) bool { return p.Get("Tags").Str() == "" },
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		page, err := s.Tables.List(b.Context(), "Rows", refuse, 200, "")
+		require.NoError(b, err)
+		require.Len(b, page.Rows, 200)
 	}
 }
 

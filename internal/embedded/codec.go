@@ -173,6 +173,7 @@ type viewer struct {
 	names   *dictionary
 	texts   texts
 	asks    []string // for which properties, nil for all
+	enough  bool     // whether to look no further than these
 	numbers []uint64 // of these
 	all     table.Props
 	some    table.Props
@@ -256,6 +257,10 @@ func (r *reader) props(old table.Props) table.Props {
 		}
 		if wanted && r.viewer != nil && r.viewer.asks != nil {
 			r.viewer.some = append(r.viewer.some, props[i])
+			if r.viewer.enough && len(r.viewer.some) == len(r.viewer.asks) {
+				r.rest = "" // be it damaged or not
+				return props[:i+1]
+			}
 		}
 	}
 	return props

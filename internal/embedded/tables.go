@@ -274,6 +274,7 @@ func newWalk(b *bbolt.Bucket, f form, r table.Range, position []byte, names *dic
 	w := &walk{cursor: b.Cursor(), form: f, r: r, names: names, texts: &lookup{tx: b.Tx()}}
 	if w.viewer = names.viewer(w.texts, r.Select); r.Select == nil {
 		w.viewer = names.viewer(w.texts, r.Asks)
+		w.viewer.enough = true // who keeps a row decodes all of it
 	}
 	switch {
 	case r.After != "":

@@ -89,7 +89,7 @@ type Row struct {
 // block, and what it is given is valid until it returns.
 //
 // Where Asks is set, Keep is asked about no other properties than those that it names: a store need
-// not look others up for rows that come with their keys alone.
+// not look others up for rows that come with their keys alone, nor notice that they are damaged.
 //
 // Where Select is set, rows come with no other properties than those that it names, and Keep is
 // asked about no others. Asks is not set then.

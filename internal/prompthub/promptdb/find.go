@@ -26,8 +26,12 @@ const (
 	rankReads  = 4    // reads that are left for a walk through the index of the order
 )
 
-// asked are the properties of an index row by which searches decide.
-var asked = []string{"Tags", "TitleNormalized", "Words"}
+// asked are the properties of an index row by which searches decide, and signed those of a row of a
+// ranking.
+var (
+	asked  = []string{"Tags", "TitleNormalized"}
+	signed = append(slices.Clip(asked), "Words")
+)
 
 // match decides by the properties of an index row alone whether a search wants the prompt.
 func (w Search) match(props table.Props) bool {

@@ -147,13 +147,13 @@ func (s *scan) ranked(ctx context.Context, r ranking, after string, n int, keep 
 	lower := r.prefix
 	if after != "" {
 		bucket, _ := r.bucket(after)
-		rows, more, err = s.rows(ctx, r.table(s.db.t), table.Range{Partition: bucket, After: after, Keep: keep, Asks: asked}, n)
+		rows, more, err = s.rows(ctx, r.table(s.db.t), table.Range{Partition: bucket, After: after, Keep: keep, Asks: signed}, n)
 		if err != nil || more || len(rows) >= n {
 			return rows, true, err
 		}
 		lower = bucket + "|" // behind this bucket, before the next
 	}
-	rest, more, err := s.rows(ctx, r.table(s.db.t), table.Range{FromPartition: lower, ToPartition: table.After(r.prefix), Keep: keep, Asks: asked}, n-len(rows))
+	rest, more, err := s.rows(ctx, r.table(s.db.t), table.Range{FromPartition: lower, ToPartition: table.After(r.prefix), Keep: keep, Asks: signed}, n-len(rows))
 	return append(rows, rest...), more, err
 }
 
