@@ -14,17 +14,17 @@
 //   - e2e: tests of the built program; clients: tests with the clients of other programs; bench:
 //     what requests cost, and a load program; cost: what that costs a month in Azure, which
 //     printcost prints; hook: what azd runs around a deployment;
-//   - below, free of PromptHub: table and queue (the contracts), azure, embedded and memory
-//     (their implementations), function (the protocol of the Functions host) with queuetrigger
-//     (receiving as the host does), devhost (the host in one process), command (what the programs
-//     of all applications share), auth, httpjson (what every HTTP door needs), openapi (what JSON
-//     APIs made with huma share), telemetry, cursor, fault;
-//   - for tests and developers: table/tabletest and queue/queuetest (the suites of the contracts),
-//     openapi/openapitest (holds answers against the document), prompt/prompttest (real prompts),
-//     functiontest (a host to test under), apptest (starts programs), browsertest (a browser that
-//     looks at pages), chaos (schedules storage calls), azurite,
-//     mutants (breaks the code on purpose), importtest (who may import whom), infra (checks of
-//     infra/ and azure.yaml), stage (what a deployment contains).
+//   - below, free of PromptHub: table and queue (the contracts), transact (both at once), azure,
+//     embedded and memory (their implementations), function (the protocol of the Functions host)
+//     with queuetrigger (receiving as the host does), devhost (the host in one process), command
+//     (what the programs of all applications share), auth, httpjson (what every HTTP door needs),
+//     openapi (what JSON APIs made with huma share), telemetry, cursor, fault;
+//   - for tests and developers: table/tabletest, queue/queuetest and transact/transacttest (the
+//     suites of the contracts), openapi/openapitest (holds answers against the document),
+//     prompt/prompttest (real prompts), functiontest (a host to test under), apptest (starts
+//     programs), browsertest (a browser that looks at pages), chaos (schedules storage calls),
+//     azurite, mutants (breaks the code on purpose), importtest (who may import whom), infra
+//     (checks of infra/ and azure.yaml), stage (what a deployment contains).
 //
 // docs/design.md tells the protocol from top to bottom, and where to add things.
 package prompthub
