@@ -10,8 +10,8 @@ import (
 )
 
 // maxGroup bounds the rows and messages that one transaction alters, but for those of its last
-// change, and with them the memory that it takes; maxLater those of changes that nobody waits for,
-// and with them how long others wait that come meanwhile.
+// change, and with them the memory that it takes; maxLater those of changes that nobody waits for
+// where somebody has waited for another a moment ago, and with them how long the next one waits.
 const (
 	maxGroup = 1024
 	maxLater = 256
@@ -88,16 +88,17 @@ func (s *Store) writer() {
 		case <-s.closing:
 			return
 		}
-		group, began := s.gather(first, others), time.Now()
+		began := time.Now()
+		group := s.gather(first, others, p.room(began))
 		s.commit(group)
 		p.spent(group, began, time.Now())
 	}
 }
 
-// gather returns first and every change that waits behind it, those of others among them, of which
-// nobody sends where it is nil.
-func (s *Store) gather(first *change, others <-chan *change) []*change {
-	group, size, rest := []*change{first}, first.size, maxLater
+// gather returns first and every change that waits behind it, some rows of others among them, of
+// which nobody sends where it is nil.
+func (s *Store) gather(first *change, others <-chan *change, rest int) []*change {
+	group, size := []*change{first}, first.size
 	take := func(c *change) {
 		group, size = append(group, c), size+c.size
 		if c.urgency == later {
@@ -132,12 +133,14 @@ func (s *Store) gather(first *change, others <-chan *change) []*change {
 type pace struct {
 	quiet time.Time // from when on nobody has waited for a moment
 	turn  time.Time // from when on they have waited long enough
+	still time.Time // from when on nobody has waited for long
 }
 
 const (
 	quietFor = 10 * time.Millisecond
 	turnIn   = 9 // times what the last turn took
 	turnBy   = time.Second
+	stillFor = time.Second
 )
 
 // wait returns in how long it is their turn.
@@ -145,12 +148,20 @@ func (p *pace) wait(now time.Time) time.Duration {
 	return min(p.quiet.Sub(now), p.turn.Sub(now))
 }
 
+// room returns how many rows they may alter.
+func (p *pace) room(now time.Time) int {
+	if now.Before(p.still) {
+		return maxLater
+	}
+	return maxGroup
+}
+
 // spent notes that a group was committed.
 func (p *pace) spent(group []*change, began, ended time.Time) {
 	for _, c := range group {
 		switch c.urgency {
 		case awaited:
-			p.quiet = ended.Add(quietFor)
+			p.quiet, p.still = ended.Add(quietFor), ended.Add(stillFor)
 		case later:
 			p.turn = ended.Add(min(turnIn*ended.Sub(began), turnBy))
 		}

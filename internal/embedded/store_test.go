@@ -423,6 +423,38 @@ func TestLaterGivesWay(t *testing.T) {
 	})
 }
 
+// TestLaterTogether: so many of them go into one transaction that others do not wait for long, and
+// more where nobody has written for long.
+func TestLaterTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t)
+		transactions := func(after time.Duration) (n int) {
+			require.NoError(t, s.update(t.Context(), 1, awaited, lasting(0)))
+			time.Sleep(after)
+			var all sync.WaitGroup
+			all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, job, lasting(time.Millisecond))) })
+			synctest.Wait() // at work
+			began := time.Now()
+			for range 4 {
+				all.Go(func() {
+					assert.NoError(t, s.update(t.Context(), 150, later, func(tx *bbolt.Tx) (func() error, error) {
+						return func() error { return nil }, nil
+					}))
+				})
+			}
+			all.Wait()
+			require.Equal(t, time.Millisecond, time.Since(began), "none waits for its turn")
+			require.NoError(t, s.db.View(func(tx *bbolt.Tx) error { n = tx.ID(); return nil }))
+			return n
+		}
+		first := transactions(quietFor)
+		second := transactions(stillFor)
+		require.Equal(t, first+3, second, "of the write, the job, and all of them; before, of two each")
+		require.Equal(t, second+4, transactions(quietFor))
+	})
+}
+
 // TestLaterHasItsTurn: where somebody always waits, what nobody waits for has a tenth of the time.
 func TestLaterHasItsTurn(t *testing.T) {
 	t.Parallel()

@@ -19,9 +19,11 @@ import (
 // textJobs is how many texts an instance writes the rows of at once, and textParallel how many of
 // their rows, which are all of a text. More jobs with fewer rows each have as many rows under way
 // and take turns with the writes that somebody waits for (docs/performance.md has the figures).
+// Where a text is one call, the storage sees to that, and more of them come to lie side by side.
 const (
-	textJobs     = 2
-	textParallel = prompt.MaxTextWords
+	textJobs      = 2
+	textJobsWhole = 8
+	textParallel  = prompt.MaxTextWords
 )
 
 // textual is the version from which on rows of rankings have signatures, and prompts rows in the

@@ -154,10 +154,14 @@ func New(c Config) *DB {
 	if c.Count == nil {
 		c.Count = func(context.Context, string, int) {}
 	}
+	jobs := textJobs
+	if c.Transact != nil {
+		jobs = textJobsWhole
+	}
 	return &DB{
 		store: c.Store, queues: c.Queues, transact: c.Transact, t: c.Tables.prefixed(), now: c.Now, log: c.Log, tags: c.Tags,
 		background: c.Background, sleep: c.Sleep, random: c.Jitter, count: c.Count, times: ofProtocol,
-		texts: make(chan struct{}, textJobs),
+		texts: make(chan struct{}, jobs),
 	}
 }
 
