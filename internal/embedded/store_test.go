@@ -438,7 +438,7 @@ func TestLaterTogether(t *testing.T) {
 			began := time.Now()
 			for range 4 {
 				all.Go(func() {
-					assert.NoError(t, s.update(t.Context(), 150, later, func(tx *bbolt.Tx) (func() error, error) {
+					assert.NoError(t, s.update(t.Context(), 150, later, func(*bbolt.Tx) (func() error, error) {
 						return func() error { return nil }, nil
 					}))
 				})

@@ -1,6 +1,6 @@
-// Package transact is the contract of a storage whose tables and queues change together. Azure has
-// none: there a batch is of one partition, and a message is a request of its own. A file has one, and
-// who uses it needs no other means against being stopped half-way.
+// Package transact is the contract of a storage whose tables and queues change together. Azure's do
+// not: there a batch is of one partition, and a message is a request of its own. Those of a file
+// do, and who uses it needs no other means against being stopped half-way.
 //
 // The implementations are embedded (one bbolt file) and memory (for tests). transacttest holds the
 // suite that both pass.

@@ -183,8 +183,8 @@ func (db *DB) forget(name string, r queue.Receipt) {
 // commit writes now in place of was under its ETag, or for the first time where was is nil, and
 // marks it as being projected. It is the commit point of every change of a prompt. Any ops go into
 // the same batch. It returns the record as it stands, or errConflict if somebody else was faster,
-// or the batch's OpError if one of ops failed. A storage that changes all at once gets the rows that
-// which says with it.
+// or the batch's OpError if one of ops failed. A storage that changes all at once gets the index
+// rows with it that which says.
 func (w *work) commit(ctx context.Context, was *record, now record, which rowsOf, ops ...table.Op) (record, error) {
 	at := w.db.now().UTC().Round(0) // by the wall: a monotonic clock stands still while a machine sleeps
 	var stale entries
