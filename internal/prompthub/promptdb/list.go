@@ -93,13 +93,20 @@ func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) 
 	return one.rows, one.more, nil
 }
 
-// readAll reads ranges at once.
+// readAll reads ranges at once, the first of them, and often the only one, on the caller's goroutine:
+// see both.
 func (s *scan) readAll(ctx context.Context, all []*reading) error {
+	if len(all) == 0 {
+		return nil
+	}
 	var g errgroup.Group
-	for _, rd := range all {
+	for _, rd := range all[1:] {
 		g.Go(func() error { return rd.read(ctx, s.db.store) })
 	}
-	err := g.Wait()
+	err := all[0].read(ctx, s.db.store)
+	if other := g.Wait(); err == nil {
+		err = other
+	}
 	s.spend(all...)
 	return err
 }
