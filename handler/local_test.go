@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -269,6 +270,26 @@ func TestLocalInterruptedBeforeItBegan(t *testing.T) {
 	stop()
 	var out, errs apptest.Output
 	require.Zero(t, program().Run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", t.TempDir()}, command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}), "%s", &errs)
+}
+
+// TestLocalWritesAtOnce: what "local" writes of a prompt, and of a vote, is one call to its store.
+func TestLocalWritesAtOnce(t *testing.T) {
+	clean(t)
+	p, url := startLocal(t, filepath.Join(t.TempDir(), "data"))
+	var made struct{ ID string }
+	for range 2 { // the first one makes its author known too
+		status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"One, two, three","text":"Count","tags":["text"],"visibility":"public"}`)
+		require.Equal(t, 201, status, body)
+		require.NoError(t, json.Unmarshal([]byte(body), &made))
+	}
+	status, body := send(t, "PUT", url+"/api/v1/prompts/"+made.ID+"/vote", `{"value":"like"}`)
+	require.Equal(t, 200, status, body)
+	p.stop()
+	require.Zero(t, <-p.code)
+	calls := regexp.MustCompile(`method=(POST|PUT) .*storage_ops=(\d+)`).FindAllStringSubmatch(p.err.String(), -1)
+	require.Len(t, calls, 3, p.err.String())
+	require.Equal(t, "2", calls[1][2], "a transaction in vain, as another prompt of hers has the name, and one more")
+	require.Equal(t, "3", calls[2][2], "that of a vote, and two looks before it")
 }
 
 func TestLocalProfile(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"prompthub/internal/queue/queuetest"
 	"prompthub/internal/table"
 	"prompthub/internal/table/tabletest"
-	"prompthub/internal/transact"
 	"prompthub/internal/transact/transacttest"
 )
 
@@ -42,27 +41,6 @@ func TestTransactions(t *testing.T) {
 		tables, queues := memory.NewTables(), memory.NewQueues(time.Now)
 		return transacttest.Storage{Tables: tables, Queues: queues, Transact: memory.Together(tables, queues)}
 	})
-}
-
-// TestRowsTwice: the others trust their callers in this.
-func TestRowsTwice(t *testing.T) {
-	t.Parallel()
-	tables, queues := memory.NewTables(), memory.NewQueues(time.Now)
-	require.NoError(t, tables.Create(t.Context(), "Rows"))
-	r, k := transact.Row{Table: "Rows", Row: upsert("a").Row}, transact.Key{Table: "Rows", Key: upsert("a").Row.Key}
-	for _, c := range []transact.Transaction{
-		{Ops: []table.Op{upsert("a")}, Put: []transact.Row{r}},
-		{Ops: []table.Op{upsert("a")}, Drop: []transact.Key{k}},
-		{Ops: []table.Op{upsert("b")}, Put: []transact.Row{r, r}},
-		{Ops: []table.Op{upsert("b")}, Put: []transact.Row{r}, Drop: []transact.Key{k}},
-	} {
-		c.Table = "Rows"
-		_, err := memory.Together(tables, queues)(t.Context(), c)
-		require.ErrorIs(t, err, table.ErrInvalid)
-		page, err := tables.List(t.Context(), "Rows", table.Range{}, 10, "")
-		require.NoError(t, err)
-		require.Empty(t, page.Rows)
-	}
 }
 
 func TestPrefixedQueues(t *testing.T) {

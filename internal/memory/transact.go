@@ -53,29 +53,17 @@ func together(ctx context.Context, t *Tables, q *Queues, c transact.Transaction)
 	return etags, nil
 }
 
-// others returns what puts and drops rows. It refuses a row that is there twice, which a store may
-// not notice.
+// others returns what puts and drops rows.
 func (t *Tables) others(ctx context.Context, c transact.Transaction) (all []func(), err error) {
-	seen := map[transact.Key]bool{}
-	for _, op := range c.Ops {
-		seen[transact.Key{Table: c.Table, Key: op.Row.Key}] = true
-	}
-	once := func(k transact.Key) (*rows, error) {
-		if seen[k] {
-			return nil, fmt.Errorf("%w: a row of %s is there twice", table.ErrInvalid, k.Table)
-		}
-		seen[k] = true
-		return t.open(ctx, k.Table)
-	}
 	for _, r := range c.Put {
-		rs, err := once(transact.Key{Table: r.Table, Key: r.Key})
+		rs, err := t.open(ctx, r.Table)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, func() { t.apply(rs, []table.Op{{Kind: table.Upsert, Row: r.Row}}) })
 	}
 	for _, k := range c.Drop {
-		rs, err := once(k)
+		rs, err := t.open(ctx, k.Table)
 		if err != nil {
 			return nil, err
 		}

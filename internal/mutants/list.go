@@ -81,19 +81,43 @@ var mutants = []mutant{
 	},
 	{
 		"no job follows a change of all at once", "whole.go",
-		"	if now.behind != nil && !w.holding {\n", "	if false {\n",
+		"	if now.behind != nil {\n", "	if false {\n",
 	},
 	{
 		"all at once counts the rows of a text as written", "whole.go",
-		"	if which&theText != 0 {\n", "	if true {\n",
+		"	if texts {\n", "	if now.behind != nil {\n",
 	},
 	{
 		"first pages are kept after a change of all at once", "whole.go",
-		"	defer w.db.firstPages.changed(w.db.t, now.Prompt)\n", "",
+		"		defer w.db.firstPages.changed(w.db.t, now.Prompt)\n", "",
+	},
+	{
+		"who finds a change of all at once done leaves first pages of before", "change.go",
+		"			db.firstPages.changed(db.t, rec.Prompt)\n", "",
+	},
+	{
+		"a transaction ends with its caller", "whole.go",
+		"context.WithTimeout(context.WithoutCancel(ctx), wholeWithin)", "context.WithTimeout(ctx, wholeWithin)",
+	},
+	{
+		"rows of texts are written as if somebody waited", "whole.go",
+		", Later: texts}", "}",
+	},
+	{
+		"a job does not know that its transaction may land", "whole.go",
+		"			w.unknown++\n", "",
+	},
+	{
+		"an instance does not know of the month of what it changed all at once", "whole.go",
+		"	w.db.projected(ctx, now)\n", "",
+	},
+	{
+		"a job that fails forgets the voter's own row that may land", "repair.go",
+		"	if unclear != nil {", "	if err == nil && unclear != nil {",
 	},
 	{
 		"the voter's own row is not in the transaction of a vote", "whole.go",
-		"		t.Put = []transact.Row{{Table: p.db.t.VotesByVoter, Row: row}}\n", "		_ = row\n",
+		"		t.Put = []transact.Row{{Table: p.db.t.VotesByVoter, Row: row}}\n", "",
 	},
 	{
 		"no job follows a vote of all at once", "whole.go",
@@ -118,6 +142,10 @@ var mutants = []mutant{
 	{
 		"a row to drop must be there", "../../embedded/write.go",
 		"		drop.lenient = true\n", "",
+	},
+	{
+		"a row may be in a transaction twice", "../../transact/transact.go",
+		"	if seen[k] {", "	if false {",
 	},
 	{
 		"what nobody waits for waits as long as somebody does", "../../embedded/commit.go",

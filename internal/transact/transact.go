@@ -8,6 +8,7 @@ package transact
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -49,7 +50,7 @@ type Message struct {
 
 // A Func carries out a Transaction, all of it or nothing, and returns the new ETags of Ops. Its
 // errors are those of a Write and of a Send, and mean the same: one that is no sentinel leaves the
-// outcome of all of it unknown.
+// outcome of all of it unknown, until the storage has answered a transaction that began later.
 type Func func(context.Context, Transaction) (etags []string, err error)
 
 // Prefixed returns f for names of queues that stand there with a prefix before them. A nil f stays
@@ -75,14 +76,18 @@ func Check(t Transaction) error {
 	if err := table.Check(t.Ops); err != nil {
 		return fmt.Errorf("write to %s: %w", t.Table, err)
 	}
+	seen := make(map[Key]bool, len(t.Ops)+len(t.Put)+len(t.Drop))
+	for _, op := range t.Ops {
+		seen[Key{t.Table, op.Row.Key}] = true
+	}
 	for _, r := range t.Put {
 		r.ETag = ""
-		if err := table.CheckOp(table.Op{Kind: table.Upsert, Row: r.Row}); err != nil {
+		if err := errors.Join(table.CheckOp(table.Op{Kind: table.Upsert, Row: r.Row}), once(seen, Key{r.Table, r.Key})); err != nil {
 			return fmt.Errorf("put into %s: %w", r.Table, err)
 		}
 	}
 	for _, k := range t.Drop {
-		if err := table.CheckKey(k.Key); err != nil {
+		if err := errors.Join(table.CheckKey(k.Key), once(seen, k)); err != nil {
 			return fmt.Errorf("drop from %s: %w", k.Table, err)
 		}
 	}
@@ -91,5 +96,13 @@ func Check(t Transaction) error {
 			return fmt.Errorf("send to %s: %w", m.Queue, err)
 		}
 	}
+	return nil
+}
+
+func once(seen map[Key]bool, k Key) error {
+	if seen[k] {
+		return fmt.Errorf("%w: a row is there twice", table.ErrInvalid)
+	}
+	seen[k] = true
 	return nil
 }

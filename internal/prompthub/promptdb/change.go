@@ -80,6 +80,8 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 				}
 				continue
 			}
+			// what it finds done may have been done after its sender was told of a failure
+			db.firstPages.changed(db.t, rec.Prompt)
 			w.leave(*rec)
 			return rec.Prompt, w.readTally(ctx)
 		}
@@ -132,7 +134,7 @@ func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.
 	return rec.Prompt, hearing.Wait()
 }
 
-// hear reads what voters say, if that is wanted.
+// readTally reads what voters say, if that is wanted.
 func (w *work) readTally(ctx context.Context) (err error) {
 	if w.heard != nil {
 		*w.heard, _, err = w.db.tallyAndVote(ctx, w.author, w.id)
@@ -140,7 +142,7 @@ func (w *work) readTally(ctx context.Context) (err error) {
 	return err
 }
 
-// quiet returns the truth row once no projection of it is under way. It finishes
+// waitUnlocked returns the truth row once no projection of it is under way. It finishes
 // one whose writer is gone.
 func (db *DB) waitUnlocked(ctx context.Context, w *work, wait waiter) (*record, error) {
 	for range maxTries {

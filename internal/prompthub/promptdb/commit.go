@@ -110,7 +110,7 @@ func (w *work) wake(ctx context.Context) error {
 	return nil
 }
 
-// look reads the truth row and the labels row and, beside them, sees to the wake-up: nearly every
+// load reads the truth row and the labels row and, beside them, sees to the wake-up: nearly every
 // look ends in a commit.
 func (w *work) load(ctx context.Context) (rec *record, err error) {
 	var g errgroup.Group

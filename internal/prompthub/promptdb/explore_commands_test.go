@@ -74,13 +74,7 @@ func (e *explorer) beginUnweighed() {
 	}
 	e.sweep(9)
 	e.start([]func(int){e.sweep, e.vote, e.vote, e.unvote, e.waver, e.waverNone, e.votesOfOne, e.reproject}, 2+e.rnd.IntN(2))
-	e.last = func() error {
-		e.Advance(25 * time.Hour)
-		if _, _, err := e.truth.Sweep(context.Background()); err != nil {
-			return err
-		}
-		return e.drain()
-	}
+	e.last = e.sweepAgain
 }
 
 func (e *explorer) purge(i int) {
@@ -240,7 +234,11 @@ func (e *explorer) waverNone(i int) {
 }
 
 func (e *explorer) sweep(i int) {
-	e.command(fmt.Sprintf("%d sweep", i), func(ctx context.Context, db *promptdb.DB) error { _, _, err := db.Sweep(ctx); return err }, nil)
+	e.command(fmt.Sprintf("%d sweep", i), func(ctx context.Context, db *promptdb.DB) error {
+		_, _, err := db.Sweep(ctx)
+		e.unswept = e.unswept || err != nil
+		return err
+	}, nil)
 }
 
 func (e *explorer) reproject(i int) {

@@ -89,6 +89,7 @@ func (e *explorer) labelAndUndo(i int) {
 // deleteVersion saves a text and deletes version 1.
 func (e *explorer) deleteVersion(i int) {
 	s, name := e.any(), fmt.Sprintf("%d delete version", i)
+	without := false // the prompt, which may come back with all its versions
 	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
 		if _, err := db.Change(ctx, s.author, s.id, func(p prompt.Prompt) (prompt.Prompt, error) {
 			if p.Version > 1 {
@@ -102,12 +103,13 @@ func (e *explorer) deleteVersion(i int) {
 		}
 		err := db.DeleteVersion(ctx, s.author, s.id, 1, e.Now())
 		if fault.Of(err) == fault.NotFound { // with the prompt, or once already
+			without = !s.stays
 			return nil
 		}
 		return err
 	}, func() error {
 		p, err := e.record(s)
-		if err != nil || p.Deleted() {
+		if err != nil || p.Deleted() || without {
 			return err
 		}
 		if _, gone := e.version(s, 1); !gone {

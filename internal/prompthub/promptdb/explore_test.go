@@ -89,7 +89,11 @@ func exploreAll(t *testing.T, n uint64, whole bool, begin func(*explorer)) {
 		held += e.holds
 	}
 	t.Logf("%d schedules, %d distinct, %d with a crash, %d answers lost, %d answers that a process stood still at", n, len(distinct), crashed, lost, held)
-	require.Greater(t, len(distinct), int(n)*9/10)
+	most := int(n)
+	if whole { // which has few calls to interleave
+		most = int(min(n, 1000))
+	}
+	require.Greater(t, len(distinct), most*9/10)
 }
 
 // An explorer runs one schedule.
@@ -114,6 +118,7 @@ type explorer struct {
 	watch    *watch
 
 	last      func() error // what a timer does when all is done, before the look at the state at rest
+	unswept   bool         // a sweep was cut short: what it wrote last may land after all others, and the next one mends it
 	promises  []promise
 	rests     []func() string // further looks at the state at rest
 	crashes   int
@@ -655,6 +660,12 @@ func (e *explorer) atRest() string {
 	if again, err := e.redriven(); again || err != nil {
 		return cmp.Or(errText(err), e.run())
 	}
+	if e.unswept {
+		e.unswept = false
+		if err := e.sweepAgain(); err != nil {
+			return "the next sweep: " + err.Error()
+		}
+	}
 	e.Advance(2 * time.Minute) // Verify leaves out what may still be under way
 	for _, s := range e.subjects {
 		if s.purges {
@@ -687,6 +698,15 @@ func (e *explorer) atRest() string {
 		}
 	}
 	return ""
+}
+
+// sweepAgain lets the timer of the next day sweep.
+func (e *explorer) sweepAgain() error {
+	e.Advance(25 * time.Hour)
+	if _, _, err := e.truth.Sweep(context.Background()); err != nil {
+		return err
+	}
+	return e.drain()
 }
 
 func errText(err error) string {

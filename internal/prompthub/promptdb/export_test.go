@@ -107,6 +107,7 @@ const (
 	PauseWithin = pauseWithin
 	CallWithin  = callWithin
 	SendWithin  = sendWithin
+	WholeWithin = wholeWithin
 	WriteEnd    = writeEnd
 	ClockSkew   = clockSkew
 )

@@ -244,7 +244,7 @@ func (w *work) moveOps(c card, labels []string, to int64, by prompt.UserID) (car
 	return c, ops
 }
 
-// tooManyLabels reports that a prompt would have more labels than it can.
+// tooMany reports that a prompt would have more labels than it can.
 func (c card) tooMany() error {
 	if len(c.labels) <= prompt.MaxLabels {
 		return nil

@@ -388,6 +388,56 @@ func TestUnknownWhenResolveFails(t *testing.T) {
 	})
 }
 
+// TestLateRowOfAFailedJob: a vote's job writes the voter's own row, which lands late, and fails for
+// another reason. The host lets it come again before that row has landed, when the voter has taken
+// the vote back and there is nothing to do.
+func TestLateRowOfAFailedJob(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(1)
+		own := "write " + promptdb.DefaultTables().VotesByVoter
+		vote := r.start("vote", func(ctx context.Context, db *promptdb.DB) error { return castVote(prompt.Like)(ctx, db, r, p) })
+		for synctest.Wait(); !vote.settled(); synctest.Wait() {
+			for _, c := range r.Pending() {
+				if strings.HasPrefix(c.Label, own) {
+					c.Fail(errors.New("connection reset"))
+				} else {
+					c.Pass()
+				}
+			}
+		}
+		require.NoError(t, vote.err)
+		r.Advance(2 * time.Minute)
+		ms, err := r.queues.Receive(t.Context(), promptdb.QueueMoves, 1, 10*time.Minute)
+		require.NoError(t, err)
+		require.Len(t, ms, 1)
+		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error { return db.Move(ctx, ms[0].Text) })
+		var row *chaos.Call
+		var land func()
+		for synctest.Wait(); !job.settled(); synctest.Wait() {
+			for _, c := range r.Pending() {
+				switch {
+				case strings.HasPrefix(c.Label, own):
+					row, land = c, c.Delay(errors.New("connection reset"))
+				case strings.HasPrefix(c.Label, "get Prompts "):
+					c.Fail(errors.New("connection refused"))
+				default:
+					c.Pass()
+				}
+			}
+		}
+		require.Error(t, job.err)
+		require.NotNil(t, row)
+		require.NoError(t, r.finish(promptdb.QueueMoves, ms[0], job.err))
+		votes("vera", prompt.None)(r, &p)
+		runUntil(r, row.Sent.Add(25*time.Second))
+		land()
+		r.rest()
+		r.Advance(5 * time.Minute)
+		require.Empty(t, r.differences())
+	})
+}
+
 // passCalls lets the calls of a task pass until it makes no more.
 func passCalls(r *ring, tk *task) {
 	for {

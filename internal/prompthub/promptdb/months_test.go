@@ -37,7 +37,12 @@ func TestLaterMonthsAreListed(t *testing.T) {
 // TestEarlierMonthIsListedAtOnce: who publishes a prompt of before all public ones sees it in the
 // list at once, though the instance had read a moment ago where the list ends.
 func TestEarlierMonthIsListedAtOnce(t *testing.T) {
-	w := newWorld(t)
+	for name, begin := range map[string]func(testing.TB) *world{"apart": newWorld, "together": newWholeWorld} {
+		t.Run(name, func(t *testing.T) { earlierMonth(t, begin(t)) })
+	}
+}
+
+func earlierMonth(t *testing.T, w *world) {
 	old := w.made("ann", prompt.Draft{Title: "old", Text: "text", Visibility: prompt.Private})
 	_, _, err := w.Add(t.Context(), old, nil)
 	require.NoError(t, err)

@@ -30,15 +30,18 @@ const (
 	theText                    // those of the text index
 )
 
-// project makes the index rows of a record that was just committed agree with it and clears its
-// Pending. Where it fails, Pending stays, and the wake-up finishes the work: a write whose
-// outcome is unknown may land until the lease ends, so nobody may go on before that.
+// project makes the index rows of a record that was just committed agree with it, where they were
+// not in the commit. Then Pending is to be cleared. Where it fails, Pending stays, and the wake-up
+// finishes the work: a write whose outcome is unknown may land until the lease ends, so nobody may
+// go on before that.
 func (db *DB) project(ctx context.Context, rec record, which rowsOf) error {
 	ctx = context.WithoutCancel(ctx) // the commit has landed: a caller who went away changes nothing
-	if rec.whole {
+	if rec.indexed {
 		return nil
 	}
-	defer db.firstPages.changed(db.t, rec.Prompt)
+	if which&theRows != 0 {
+		defer db.firstPages.changed(db.t, rec.Prompt)
+	}
 	if err := db.index(ctx, rec, which); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
 	}
@@ -187,7 +190,7 @@ func without(ops []table.Op, index int) []table.Op {
 // clear says that index rows agree with the truth row. It reports whether it
 // did: not where somebody took over, nor where the answer was lost.
 func (db *DB) clear(ctx context.Context, rec record, which rowsOf) bool {
-	if rec.whole {
+	if rec.indexed {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)

@@ -31,7 +31,7 @@ type record struct {
 	projectedAt time.Time // when its counts were last brought up to date
 	lease       *lease    // set while the index rows may differ from it
 	behind      *behind   // set while those of the text index may
-	whole       bool      // just committed, and its index rows with it
+	indexed     bool      // just committed, and its index rows with it
 	etag        string
 }
 

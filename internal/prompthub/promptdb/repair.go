@@ -94,9 +94,9 @@ func (db *DB) Move(ctx context.Context, text string) error {
 		return err
 	})
 	err = g.Wait()
-	if err == nil && unclear != nil {
+	if unclear != nil {
 		// It may land for 30 s yet, after all that a second try could see.
-		return db.requeue(ctx, QueueMoves, text, db.now().Add(db.times.lease))
+		return errors.Join(err, db.requeue(ctx, QueueMoves, text, db.now().Add(db.times.lease)))
 	}
 	if err != nil || o.isDone() {
 		return err

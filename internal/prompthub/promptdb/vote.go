@@ -307,16 +307,26 @@ func weightProp(t prompt.Tally) table.Props {
 
 // index writes the voter's own row, without a condition: the wake-up sets it right.
 func (p *voteOp) index(ctx context.Context, now time.Time) error {
-	key := voterKey(p.voter, p.id)
-	if p.value == prompt.None {
-		err := p.db.write(ctx, p.db.t.VotesByVoter, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}})
-		if errors.Is(err, table.ErrNotFound) {
-			return nil
-		}
-		return err
+	row, has := p.voterRow(now)
+	if has {
+		return p.db.write(ctx, p.db.t.VotesByVoter, []table.Op{{Kind: table.Upsert, Row: row}})
 	}
-	row := table.Row{Key: key, Props: voterProps(p.id, p.author, p.value, now)}
-	return p.db.write(ctx, p.db.t.VotesByVoter, []table.Op{{Kind: table.Upsert, Row: row}})
+	row.ETag = table.Any
+	err := p.db.write(ctx, p.db.t.VotesByVoter, []table.Op{{Kind: table.Delete, Row: row}})
+	if errors.Is(err, table.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// voterRow returns the voter's own row, and whether there is to be one.
+func (p *voteOp) voterRow(now time.Time) (row table.Row, has bool) {
+	row.Key = voterKey(p.voter, p.id)
+	if p.value == prompt.None {
+		return row, false
+	}
+	row.Props = voterProps(p.id, p.author, p.value, now)
+	return row, true
 }
 
 func voterProps(id prompt.ID, author prompt.UserID, v prompt.Vote, at time.Time) table.Props {

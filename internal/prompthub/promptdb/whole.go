@@ -14,32 +14,39 @@ import (
 // message of the job that follows it: nothing is ever pending, so there is no lease and no wake-up.
 // What such a file has of these comes from a version before, and is finished as anywhere.
 
-// soon is when a job comes that follows a change: changes that come one upon another have one job.
+// soon is when a job comes that follows a change. Of changes that come one upon another the first
+// one's job mostly leaves those of the others nothing to do.
 const soon = time.Second
+
+// wholeWithin is how long a transaction is waited for. No answer of it is ever lost: who gives up
+// sooner, on a disk that stands still, is told of a failure and the change is made all the same.
+const wholeWithin = 20 * time.Second
 
 // commitWhole is commit for such a storage.
 func (w *work) commitWhole(ctx context.Context, first bool, now record, which rowsOf, stale entries, ops []table.Op) (record, error) {
 	put, drop := w.db.changes(now, which, stale)
-	if which&theText != 0 {
+	texts := which&theText != 0 && now.behind != nil
+	if texts {
 		now.behind = nil
 	}
 	batch, err := now.batch(first, ops)
 	if err != nil {
 		return record{}, err
 	}
-	t := transact.Transaction{Table: w.db.t.Prompts, Ops: batch, Put: make([]transact.Row, 0, len(put))}
+	t := transact.Transaction{Table: w.db.t.Prompts, Ops: batch, Put: make([]transact.Row, 0, len(put)), Later: texts}
 	for _, r := range put {
 		t.Put = append(t.Put, transact.Row{Table: r.table, Row: r.row})
 	}
 	for _, r := range drop {
 		t.Drop = append(t.Drop, transact.Key{Table: r.table, Key: r.row.Key})
 	}
-	t.Later = which == theText
-	if now.behind != nil && !w.holding {
+	if now.behind != nil {
 		t.Messages = w.follows()
 	}
 	etags, err := w.db.together(ctx, t)
-	defer w.db.firstPages.changed(w.db.t, now.Prompt)
+	if which&theRows != 0 {
+		defer w.db.firstPages.changed(w.db.t, now.Prompt)
+	}
 	var failed *table.OpError
 	switch {
 	case errors.As(err, &failed) && failed.Index > 1:
@@ -52,7 +59,7 @@ func (w *work) commitWhole(ctx context.Context, first bool, now record, which ro
 		}
 		return record{}, unavailable(err)
 	}
-	now.etag, now.whole = etags[0], true
+	now.etag, now.indexed = etags[0], true
 	w.db.projected(ctx, now)
 	return now, nil
 }
@@ -62,8 +69,10 @@ func (w *work) follows() []transact.Message {
 	return []transact.Message{{Queue: QueueRepairs, Text: message{Author: w.author, Prompt: w.id}.text(), Delay: soon}}
 }
 
+// together carries out a transaction, whether its caller goes away or not: it would land all the
+// same, and what has to be done then would not be.
 func (db *DB) together(ctx context.Context, t transact.Transaction) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wholeWithin)
 	defer cancel()
 	return db.transact(ctx, t)
 }
@@ -71,12 +80,10 @@ func (db *DB) together(ctx context.Context, t transact.Transaction) ([]string, e
 // castWhole is cast for such a storage.
 func (p *voteOp) castWhole(ctx context.Context, b ballot, now prompt.Cast) error {
 	t := transact.Transaction{Table: p.db.t.Votes, Ops: p.ops(b, now)}
-	key := voterKey(p.voter, p.id)
-	if p.value == prompt.None {
-		t.Drop = []transact.Key{{Table: p.db.t.VotesByVoter, Key: key}}
-	} else {
-		row := table.Row{Key: key, Props: voterProps(p.id, p.author, p.value, now.At)}
+	if row, has := p.voterRow(now.At); has {
 		t.Put = []transact.Row{{Table: p.db.t.VotesByVoter, Row: row}}
+	} else {
+		t.Drop = []transact.Key{{Table: p.db.t.VotesByVoter, Key: row.Key}}
 	}
 	if p.author != "" { // else nobody knows whose prompt to project
 		t.Messages = []transact.Message{{Queue: QueueMoves, Text: p.message().text(), Delay: soon}}

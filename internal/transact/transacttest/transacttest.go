@@ -190,6 +190,14 @@ func testInvalid(f fixture) {
 			t.Put[1].Props = table.Props{{Name: "no name", Value: table.Bool(true)}}
 		}, table.ErrInvalid},
 		{func(t *transact.Transaction) { t.Drop[0].Key.Row = "a/b" }, table.ErrInvalid},
+		{func(t *transact.Transaction) {
+			t.Put = append(t.Put, transact.Row{Table: "First", Row: number(key("p", "old"), 3)})
+		}, table.ErrInvalid},
+		{func(t *transact.Transaction) { t.Put = append(t.Put, t.Put[0]) }, table.ErrInvalid},
+		{func(t *transact.Transaction) { t.Drop = append(t.Drop, t.Drop[0]) }, table.ErrInvalid},
+		{func(t *transact.Transaction) {
+			t.Drop = append(t.Drop, transact.Key{Table: t.Put[1].Table, Key: t.Put[1].Key})
+		}, table.ErrInvalid},
 		{func(t *transact.Transaction) { t.Messages[0].Text = strings.Repeat("x", queue.MaxText+1) }, queue.ErrInvalid},
 		{func(t *transact.Transaction) { t.Messages[0].Delay = -1 }, queue.ErrInvalid},
 	} {
