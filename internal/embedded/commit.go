@@ -95,41 +95,36 @@ func (s *Store) writer() {
 	}
 }
 
-// gather returns first and every change that waits behind it, some rows of others among them, of
-// which nobody sends where it is nil.
+// gather returns first and every change that waits behind it, and before these some rows of others,
+// of which nobody sends where it is nil.
 func (s *Store) gather(first *change, others <-chan *change, rest int) []*change {
 	group, size := []*change{first}, first.size
-	take := func(c *change) {
-		group, size = append(group, c), size+c.size
-		if c.urgency == later {
-			rest -= c.size
-		}
-	}
 	if first.urgency == later {
-		rest -= first.size
+		size, rest = 0, rest-first.size
 	}
-	for size < maxGroup {
-		if rest <= 0 {
-			others = nil
-		}
+	for rest > 0 {
 		select {
-		case c := <-s.changes:
-			take(c)
+		case c := <-others:
+			group, rest = append(group, c), rest-c.size
 			continue
 		default:
 		}
+		break
+	}
+	for size < maxGroup {
 		select {
-		case c := <-others:
-			take(c)
+		case c := <-s.changes:
+			group, size = append(group, c), size+c.size
+			continue
 		default:
-			return group
 		}
+		break
 	}
 	return group
 }
 
 // A pace says when it is the turn of changes that nobody waits for: when nobody has waited for one
-// for a moment, or else in about a tenth of the time, and once a second on a disk however slow.
+// for a moment, or else in a fifth of the time, and once a second on a disk however slow.
 type pace struct {
 	quiet time.Time // from when on nobody has waited for a moment
 	turn  time.Time // from when on they have waited long enough
@@ -138,9 +133,10 @@ type pace struct {
 
 const (
 	quietFor = 10 * time.Millisecond
-	turnIn   = 9 // times what the last turn took
 	turnBy   = time.Second
 	stillFor = time.Second
+
+	turnIn = 4 // times what the last turn took
 )
 
 // wait returns in how long it is their turn.

@@ -93,8 +93,8 @@ func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) 
 	return one.rows, one.more, nil
 }
 
-// readAll reads ranges at once, the first of them, and often the only one, on the caller's goroutine:
-// see both.
+// readAll reads ranges at once, the first of them, and often the only one, on the caller's
+// goroutine: see both.
 func (s *scan) readAll(ctx context.Context, all []*reading) error {
 	if len(all) == 0 {
 		return nil
