@@ -236,7 +236,9 @@ func (e *explorer) waverNone(i int) {
 func (e *explorer) sweep(i int) {
 	e.command(fmt.Sprintf("%d sweep", i), func(ctx context.Context, db *promptdb.DB) error {
 		_, _, err := db.Sweep(ctx)
-		e.unswept = e.unswept || err != nil
+		if err != nil {
+			e.unswept.Store(true)
+		}
 		return err
 	}, nil)
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,7 +119,7 @@ type explorer struct {
 	watch    *watch
 
 	last      func() error // what a timer does when all is done, before the look at the state at rest
-	unswept   bool         // a sweep was cut short: what it wrote last may land after all others, and the next one mends it
+	unswept   atomic.Bool  // a sweep was cut short: what it wrote last may land after all others, and the next one mends it
 	promises  []promise
 	rests     []func() string // further looks at the state at rest
 	crashes   int
@@ -660,8 +661,7 @@ func (e *explorer) atRest() string {
 	if again, err := e.redriven(); again || err != nil {
 		return cmp.Or(errText(err), e.run())
 	}
-	if e.unswept {
-		e.unswept = false
+	if e.unswept.Swap(false) {
 		if err := e.sweepAgain(); err != nil {
 			return "the next sweep: " + err.Error()
 		}
