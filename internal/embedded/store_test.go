@@ -287,6 +287,24 @@ func TestDamagedKey(t *testing.T) {
 	}
 }
 
+// TestEnough: no row is read behind the last one that is wanted.
+func TestEnough(t *testing.T) {
+	s := newStore(t)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	var ops []table.Op
+	for i := range 50 {
+		ops = append(ops, table.Op{Kind: table.Insert, Row: benchRow(i)})
+	}
+	mustWrite(t, s, ops...)
+	asked := 0
+	r := table.Range{Enough: 3, Keep: func(table.Props) bool { asked++; return asked%5 == 0 }}
+	page, err := s.Tables.List(t.Context(), "Rows", r, 50, "")
+	require.NoError(t, err)
+	require.Len(t, page.Rows, 15)
+	require.Equal(t, 15, asked)
+	require.NotEmpty(t, page.Next)
+}
+
 func TestForeignToken(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -157,8 +157,9 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 	}
 	var page table.Page
 	w := newWalk(b, s.formOf(name), r, position, s.names.Load())
+	kept := 0
 	for k, v := w.next(); k != nil; k, v = w.next() {
-		if len(page.Rows) == limit {
+		if len(page.Rows) == limit || r.Enough > 0 && kept == r.Enough {
 			page.Next = w.token(k)
 			break
 		}
@@ -168,6 +169,9 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 		}
 		if err != nil {
 			return table.Page{}, err
+		}
+		if row.Props != nil {
+			kept++
 		}
 		page.Rows = append(page.Rows, row)
 		if err := ctx.Err(); err != nil {

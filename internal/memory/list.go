@@ -46,19 +46,22 @@ func (t *Tables) list(ctx context.Context, name string, r table.Range, limit int
 	}
 	limit = t.shorten(limit)
 	var page table.Page
+	kept := 0
 	rs.tree.AscendGreaterOrEqual(table.Row{Key: start}, func(row table.Row) bool {
 		switch {
 		case beyond(r, row.Key):
 			return false
 		case !inRows(r, row.Row):
 			return true
-		case len(page.Rows) == limit:
+		case len(page.Rows) == limit, r.Enough > 0 && kept == r.Enough:
 			page.Next, err = encodeToken(r, row.Key)
 			return false
 		}
 		row = copyRow(row)
 		row.Props = r.Selected(row.Props)
-		if !r.Keeps(row.Props) {
+		if r.Keeps(row.Props) {
+			kept++
+		} else {
 			row = row.Bare()
 		}
 		page.Rows = append(page.Rows, row)

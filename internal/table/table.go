@@ -91,6 +91,9 @@ type Row struct {
 // Where Asks is set, Keep is asked about no other properties than those that it names: a store need
 // not look others up for rows that come with their keys alone, nor notice that they are damaged.
 //
+// Where Enough is set, a page may end behind the last of so many rows that Keep keeps: who wants no
+// more of them need not have others read.
+//
 // Where Select is set, rows come with no other properties than those that it names, and Keep is
 // asked about no others. Asks is not set then.
 type Range struct {
@@ -99,6 +102,7 @@ type Range struct {
 	From, After, To            string
 	Keep                       func(Props) bool
 	Asks                       []string
+	Enough                     int
 	Select                     []string
 }
 

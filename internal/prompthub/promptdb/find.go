@@ -71,6 +71,16 @@ func amongTags(tags, tag string) bool {
 // kept reports whether a List kept a row: each row of an index has properties.
 func kept(row table.Row) bool { return row.Props != nil }
 
+func countKept(rows []table.Row) int {
+	n := 0
+	for _, row := range rows {
+		if kept(row) {
+			n++
+		}
+	}
+	return n
+}
+
 // A list is an index partition that holds every prompt that a search wants, newest first.
 type list struct{ table, partition string }
 
@@ -150,7 +160,7 @@ func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err
 		if w.round > 0 && w.s.spent() {
 			return rows, false, nil
 		}
-		part, more, err := w.step(ctx)
+		part, more, err := w.step(ctx, n-len(rows))
 		if err != nil {
 			return nil, false, err
 		}
@@ -185,8 +195,8 @@ func likely(seen, found, n int) (rows int, ok bool) {
 
 // step reads on in the sparsest list. A sample of all lists is read in the first round, to choose
 // it, and beside it every other round, because what is sparse among the newest may be dense further
-// down.
-func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error) {
+// down. It need not read on behind so many rows that are wanted.
+func (w *walk) step(ctx context.Context, enough int) (rows []table.Row, more bool, err error) {
 	looks := w.round%2 == 0 && (w.round == 0 || w.s.reads > len(w.lists))
 	followed := w.leader
 	others := 0
@@ -200,7 +210,7 @@ func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error
 	for i, l := range w.lists {
 		found[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, After: w.pos, Keep: w.match, Asks: asked}, limit: min(size, w.sample)}
 	}
-	found[followed].limit = size
+	found[followed].limit, found[followed].r.Enough = size, enough
 	all := found
 	if !looks {
 		all = found[followed : followed+1]
@@ -208,7 +218,7 @@ func (w *walk) step(ctx context.Context) (rows []table.Row, more bool, err error
 	if err := w.s.readAll(ctx, all); err != nil {
 		return nil, false, err
 	}
-	if !looks {
+	if !looks || countKept(found[followed].rows) >= enough {
 		return found[followed].rows, found[followed].more, nil
 	}
 	ofSample := func(i int) ([]table.Row, bool) {

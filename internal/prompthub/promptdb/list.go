@@ -56,7 +56,8 @@ func (s *scan) rejoin(part *scan) {
 	s.reads += max(part.reads, 0)
 }
 
-// A reading is a range to read, and what was found in it.
+// A reading is a range to read, and what was found in it: no more than limit rows, and no more than
+// the range says are enough, where the storage goes by that.
 type reading struct {
 	table string
 	r     table.Range
@@ -68,13 +69,22 @@ type reading struct {
 
 // read reads up to limit rows, through short and empty pages.
 func (rd *reading) read(ctx context.Context, store table.DB) error {
+	r, enough := rd.r, false
 	for next := ""; ; {
-		page, err := store.List(ctx, rd.table, rd.r, min(rd.limit-len(rd.rows), table.MaxPage), next)
+		page, err := store.List(ctx, rd.table, r, min(rd.limit-len(rd.rows), table.MaxPage), next)
 		if err != nil {
 			return unavailable(err)
 		}
-		rd.rows = append(rd.rows, page.Rows...)
-		if next = page.Next; next == "" || len(rd.rows) >= rd.limit {
+		if rd.rows == nil {
+			rd.rows = page.Rows // all of them, most times
+		} else {
+			rd.rows = append(rd.rows, page.Rows...)
+		}
+		if r.Enough > 0 {
+			r.Enough -= countKept(page.Rows)
+			enough = r.Enough <= 0
+		}
+		if next = page.Next; next == "" || len(rd.rows) >= rd.limit || enough {
 			rd.more = next != ""
 			return nil
 		}

@@ -116,6 +116,22 @@ func testKeep(f fixture) {
 	require.Len(f, kept, (len(got)+1)/2)
 }
 
+// testEnough wants pages that may have ended where they had enough to lead on to all other rows.
+func testEnough(f fixture) {
+	f.load(sample())
+	all := f.list(table.Range{}, table.MaxPage)
+	for enough := 1; enough <= 3; enough++ {
+		asked := 0
+		r := table.Range{Enough: enough, Keep: func(table.Props) bool { asked++; return asked%2 == 0 }}
+		got := f.list(r, table.MaxPage)
+		require.Equal(f, keysOf(all), keysOf(got))
+		require.Equal(f, len(all), asked, "it is asked once for each row")
+		for i, row := range got {
+			require.Equal(f, i%2 == 1, row.Props != nil, "row %s", row.Key)
+		}
+	}
+}
+
 // testSelect: rows come with what was asked for, where they have it, and keep their ETags.
 func testSelect(f fixture) {
 	name := func(n string, v table.Value) table.Prop { return table.Prop{Name: n, Value: v} }
@@ -168,6 +184,7 @@ func testInvalidLists(f fixture) {
 		{Partition: "p", ToPartition: "q"},
 		{From: "a", After: "b"},
 		{Partition: "p", Select: []string{"a,b"}},
+		{Partition: "p", Enough: -1},
 		{Partition: "p", Asks: []string{"A"}, Select: []string{"A", "B"}},
 	} {
 		_, err := f.List(f.Context(), f.table, r, 10, "")

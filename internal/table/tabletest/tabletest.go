@@ -31,6 +31,7 @@ func TestDB(t *testing.T, open func(testing.TB) table.DB) {
 		{"order", testOrder},
 		{"ranges", testRanges},
 		{"rows that are not kept", testKeep},
+		{"as many rows as are enough", testEnough},
 		{"selected properties", testSelect},
 		{"invalid lists", testInvalidLists},
 		{"page of the largest size", testLargePage},
