@@ -504,6 +504,10 @@ var mutants = []mutant{
 		"all between the newest prompts of an author is read", "similar.go",
 		"size = max(size/2, 1)", "size = largestRead",
 	},
+	{
+		"a search reads on behind what it wants", "find.go",
+		"found[followed].limit, found[followed].r.Enough = size, enough", "found[followed].limit = size",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds
