@@ -121,7 +121,7 @@ func (r Range) Keeps(p Props) bool { return r.Keep == nil || r.Keep(p.of(r.Asks)
 // none, while more follow: only an empty Next ends the range.
 type Page struct {
 	Rows []Row
-	Next string // where the next page begins; opaque, valid for the same range only
+	Next string // where the next page begins; opaque, valid for the same keys and Select only
 }
 
 // A Kind is what an Op does.
