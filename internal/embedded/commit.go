@@ -98,28 +98,22 @@ func (s *Store) writer() {
 // gather returns first and every change that waits behind it, and before these some rows of others,
 // of which nobody sends where it is nil.
 func (s *Store) gather(first *change, others <-chan *change, rest int) []*change {
-	group, size := []*change{first}, first.size
+	group, room := []*change{first}, maxGroup-first.size
 	if first.urgency == later {
-		size, rest = 0, rest-first.size
+		rest, room = rest-first.size, maxGroup
 	}
-	for rest > 0 {
-		select {
-		case c := <-others:
-			group, rest = append(group, c), rest-c.size
-			continue
-		default:
+	take := func(from <-chan *change, room int) {
+		for room > 0 {
+			select {
+			case c := <-from:
+				group, room = append(group, c), room-c.size
+			default:
+				return
+			}
 		}
-		break
 	}
-	for size < maxGroup {
-		select {
-		case c := <-s.changes:
-			group, size = append(group, c), size+c.size
-			continue
-		default:
-		}
-		break
-	}
+	take(others, rest)
+	take(s.changes, room)
 	return group
 }
 

@@ -473,6 +473,16 @@ func TestLaterTogether(t *testing.T) {
 	})
 }
 
+// repeat makes changes of one urgency, one after the other, until ctx ends, and counts them.
+func repeat(ctx context.Context, s *Store, all *sync.WaitGroup, u urgency, lasts time.Duration) *int {
+	n := new(int)
+	all.Go(func() {
+		for ; s.update(ctx, 1, u, lasting(lasts)) == nil; *n++ {
+		}
+	})
+	return n
+}
+
 // TestLaterHasItsTurn: where somebody always waits, what nobody waits for has a fifth of the time.
 func TestLaterHasItsTurn(t *testing.T) {
 	t.Parallel()
@@ -480,17 +490,9 @@ func TestLaterHasItsTurn(t *testing.T) {
 		s := newStore(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
-		count := func(u urgency, lasts time.Duration) *int {
-			n := new(int)
-			all.Go(func() {
-				for ; s.update(ctx, 1, u, lasting(lasts)) == nil; *n++ {
-				}
-			})
-			return n
-		}
-		writes := count(awaited, 2*time.Millisecond)
-		more := count(awaited, 2*time.Millisecond)
-		texts := count(later, 4*time.Millisecond)
+		writes := repeat(ctx, s, &all, awaited, 2*time.Millisecond)
+		more := repeat(ctx, s, &all, awaited, 2*time.Millisecond)
+		texts := repeat(ctx, s, &all, later, 4*time.Millisecond)
 		time.Sleep(10 * time.Second)
 		cancel()
 		all.Wait()
@@ -507,19 +509,12 @@ func TestLaterOnASlowDisk(t *testing.T) {
 		s := newStore(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
-		all.Go(func() {
-			for s.update(ctx, 1, awaited, lasting(700*time.Millisecond)) == nil {
-			}
-		})
-		texts := 0
-		all.Go(func() {
-			for ; s.update(ctx, 1, later, lasting(800*time.Millisecond)) == nil; texts++ {
-			}
-		})
+		repeat(ctx, s, &all, awaited, 700*time.Millisecond)
+		texts := repeat(ctx, s, &all, later, 800*time.Millisecond)
 		time.Sleep(20 * time.Second)
 		cancel()
 		all.Wait()
-		require.GreaterOrEqual(t, texts, 6)
+		require.GreaterOrEqual(t, *texts, 6)
 	})
 }
 

@@ -218,7 +218,7 @@ func (w *walk) step(ctx context.Context, enough int) (rows []table.Row, more boo
 	if err := w.s.readAll(ctx, all); err != nil {
 		return nil, false, err
 	}
-	if !looks || countKept(found[followed].rows) >= enough {
+	if !looks || found[followed].enough {
 		return found[followed].rows, found[followed].more, nil
 	}
 	ofSample := func(i int) ([]table.Row, bool) {

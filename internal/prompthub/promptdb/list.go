@@ -63,13 +63,14 @@ type reading struct {
 	r     table.Range
 	limit int
 
-	rows []table.Row
-	more bool // whether the range may go on
+	rows   []table.Row
+	enough bool // whether it kept as many of them as the range says are
+	more   bool // whether the range may go on
 }
 
 // read reads up to limit rows, through short and empty pages.
 func (rd *reading) read(ctx context.Context, store table.DB) error {
-	r, enough := rd.r, false
+	r := rd.r
 	for next := ""; ; {
 		page, err := store.List(ctx, rd.table, r, min(rd.limit-len(rd.rows), table.MaxPage), next)
 		if err != nil {
@@ -82,9 +83,9 @@ func (rd *reading) read(ctx context.Context, store table.DB) error {
 		}
 		if r.Enough > 0 {
 			r.Enough -= countKept(page.Rows)
-			enough = r.Enough <= 0
+			rd.enough = r.Enough <= 0
 		}
-		if next = page.Next; next == "" || len(rd.rows) >= rd.limit || enough {
+		if next = page.Next; next == "" || len(rd.rows) >= rd.limit || rd.enough {
 			rd.more = next != ""
 			return nil
 		}
