@@ -84,6 +84,10 @@ param budgetAmount int = 0
 @description('First day of a month, from which the budget counts: 2026-12-01. Needed with budgetAmount.')
 param budgetStart string = ''
 
+@minValue(0)
+@description('Most gigabytes of logs a day, the brake on their bill; 0: no limit. What comes after it is lost until the next day.')
+param logDailyGb int = 1
+
 @description('Puts storage behind private endpoints, out of reach of every other network, the one of the developer included.')
 param privateNetwork bool = false
 
@@ -151,6 +155,7 @@ module monitoring 'modules/monitoring.bicep' = {
     location: location
     tags: resourceTags
     token: token
+    dailyGb: logDailyGb
   }
 }
 
@@ -262,6 +267,7 @@ module alerts 'modules/alerts.bicep' = {
     storageName: storage.outputs.name
     email: alertEmail
     displayName: 'PromptHub'
+    shortName: 'PromptHub'
     antiEntropy: 'anti-entropy'
   }
 }
@@ -290,3 +296,8 @@ output IDENTITY_PRINCIPAL_ID string = app.outputs.identityPrincipalId
 output AUTH_MODE string = app.outputs.authMode
 output CUSTOM_DOMAIN_CNAME string = empty(customDomain) ? '' : domain!.outputs.endpointHostName
 output CUSTOM_DOMAIN_TXT string = empty(customDomain) ? '' : domain!.outputs.validationToken
+// With it the hook knows that a budget of a past month is there already, as a new one may not begin in the past.
+output BUDGET_MADE_FROM string = budgetAmount > 0 ? budgetStart : ''
+// For commands that work on the storage: docs/deploy.md, Backup.
+output TABLE_PREFIX string = tablePrefix
+output QUEUE_PREFIX string = queuePrefix

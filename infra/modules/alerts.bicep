@@ -1,5 +1,6 @@
 // What a person must hear of. docs/deploy.md says what to do for each. Queries run over tables that exist
-// only after the first line, so they are not validated on deployment.
+// only after the first line, so they are not validated on deployment. Each keeps TimeGenerated: rules put rows into
+// their window by it.
 param location string
 param tags object
 param token string
@@ -7,9 +8,13 @@ param logsName string
 param storageName string
 param email string
 
-@maxLength(12)
 @description('What people call the application.')
 param displayName string
+
+@minLength(1)
+@maxLength(12)
+@description('The same where Azure takes 12 characters at most: in messages of the action group.')
+param shortName string
 
 @description('The timer function that compares index rows with the truth, every 15 minutes. Empty: there is none.')
 param antiEntropy string = ''
@@ -27,7 +32,7 @@ resource people 'Microsoft.Insights/actionGroups@2023-01-01' = if (!empty(email)
   location: 'global'
   tags: tags
   properties: {
-    groupShortName: displayName
+    groupShortName: shortName
     enabled: true
     emailReceivers: [
       { name: 'operator', emailAddress: email, useCommonAlertSchema: true }
@@ -85,7 +90,7 @@ resource serverErrors 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
     criteria: {
       allOf: [
         {
-          query: 'AppRequests | where isnotempty(Url) | summarize Failed = 100.0 * countif(toint(ResultCode) >= 500) / count(), Requests = count() | where Requests >= 20 | project Failed'
+          query: 'AppRequests | where isnotempty(Url) | summarize TimeGenerated = max(TimeGenerated), Failed = 100.0 * countif(toint(ResultCode) >= 500) / count(), Requests = count() | where Requests >= 20 | project TimeGenerated, Failed'
           timeAggregation: 'Maximum'
           metricMeasureColumn: 'Failed'
           operator: 'GreaterThan'
@@ -117,7 +122,7 @@ resource projectionAge 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
       allOf: [
         {
           // The host tells when a message was put as it starts the function.
-          query: 'AppTraces | where Message startswith "Trigger Details: " | extend Put = todatetime(extract(@"Insert(?:edOn|ionTime): ([^,]+)", 1, Message)) | where isnotnull(Put) | project AgeInSeconds = datetime_diff("second", TimeGenerated, Put)'
+          query: 'AppTraces | where Message startswith "Trigger Details: " | extend Put = todatetime(extract(@"Insert(?:edOn|ionTime): ([^,]+)", 1, Message)) | where isnotnull(Put) | project TimeGenerated, AgeInSeconds = datetime_diff("second", TimeGenerated, Put)'
           timeAggregation: 'Maximum'
           metricMeasureColumn: 'AgeInSeconds'
           operator: 'GreaterThan'
@@ -148,7 +153,7 @@ resource drift 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(
     criteria: {
       allOf: [
         {
-          query: 'AppTraces | where Message has "${antiEntropy}" | extend Line = parse_json(Message) | where tostring(Line.msg) == "${antiEntropy}" | project Differences = toint(Line.differences)'
+          query: 'AppTraces | where Message has "${antiEntropy}" | extend Line = parse_json(Message) | where tostring(Line.msg) == "${antiEntropy}" | project TimeGenerated, Differences = toint(Line.differences)'
           timeAggregation: 'Total'
           metricMeasureColumn: 'Differences'
           operator: 'GreaterThan'

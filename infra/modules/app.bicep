@@ -61,7 +61,8 @@ resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
 }
 
 // What Front Door lets through comes from its own addresses. The header tells our profile from those of others.
-var frontDoorRules = empty(frontDoorId) ? [] : [
+// Without address ranges the address of the function app stays open, so there is no rule at all.
+var frontDoorRules = empty(frontDoorId) || empty(allowedIpRanges) ? [] : [
   {
     name: 'front-door'
     action: 'Allow'
@@ -95,17 +96,17 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
     siteScopedCertificatesEnabled: true
     virtualNetworkSubnetId: empty(subnetId) ? null : subnetId
     // Only what Flex Consumption is known to take: it refuses whole deployments over other fields.
-    siteConfig: union({
+    siteConfig: {
       minTlsVersion: '1.2'
       scmMinTlsVersion: '1.2'
       http20Enabled: true
       // The host answers preflights itself, by these, and the handler never sees one.
       cors: { allowedOrigins: corsOrigins, supportCredentials: false }
-    }, empty(allowedIpRanges) ? {} : {
+      // Always sent: what is left out of a site stays as it was, so ranges that are taken back would go on counting.
       ipSecurityRestrictions: concat(frontDoorRules, rangeRules)
-      ipSecurityRestrictionsDefaultAction: 'Deny'
+      ipSecurityRestrictionsDefaultAction: empty(allowedIpRanges) ? 'Allow' : 'Deny'
       scmIpSecurityRestrictionsUseMain: true
-    })
+    }
     functionAppConfig: {
       deployment: {
         storage: {
@@ -193,27 +194,30 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
     dependsOn: [settings]
   }
 
-  // Deployment is by identity; passwords for it are off.
+  // Deployment is by identity; passwords for it are off. One child of the site after the other: App Service answers
+  // changes of one site at the same time with 409.
   resource scm 'basicPublishingCredentialsPolicies' = {
     name: 'scm'
     properties: { allow: false }
+    dependsOn: [auth]
   }
 
   resource ftp 'basicPublishingCredentialsPolicies' = {
     name: 'ftp'
     properties: { allow: false }
+    dependsOn: [scm]
   }
 }
 
-// What the platform refuses before the application sees it: sign-in and address rules.
-resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+// Whom the platform's sign-in refuses before the application sees them. A category that function apps do not have, such
+// as the one of address rules, would end the deployment.
+resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = if (!empty(entraClientId)) {
   name: 'platform'
   scope: site
   properties: {
     workspaceId: logs.id
     logs: [
       { category: 'AppServiceAuthenticationLogs', enabled: true }
-      { category: 'AppServiceIPSecAuditLogs', enabled: true }
     ]
   }
 }

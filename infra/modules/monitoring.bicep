@@ -3,6 +3,10 @@ param location string
 param tags object
 param token string
 
+@minValue(0)
+@description('Most gigabytes of logs a day; 0: no limit. What comes after it is lost until the next day.')
+param dailyGb int
+
 resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' = {
   name: 'log-${token}'
   location: location
@@ -10,6 +14,7 @@ resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' = {
   properties: {
     sku: { name: 'PerGB2018' }
     retentionInDays: 30
+    workspaceCapping: { dailyQuotaGb: dailyGb == 0 ? -1 : dailyGb }
     features: { disableLocalAuth: true }
   }
 }

@@ -1,6 +1,9 @@
 // The storage account: the tables and queues of an application, what the Functions host keeps, and the deployed package.
 param location string
 param tags object
+
+@minLength(3)
+@description('Ends the names of all resources. A storage account needs three characters.')
 param token string
 param sku string
 param tablePrefix string

@@ -98,9 +98,37 @@ func TestSite(t *testing.T) {
 	for _, key := range groups(regexp.MustCompile(`(?m)^\s*(\w+):`), fs.section(t, file, "    siteConfig: "))[1:] {
 		require.Contains(t, taken, key, "Flex Consumption refuses a deployment over fields that it does not take")
 	}
+	// What is left out of a site stays as it was.
+	fs.has(t, file, "    siteConfig: ", "ipSecurityRestrictionsDefaultAction: empty(allowedIpRanges) ? 'Allow' : 'Deny'")
 	fs.has(t, file, "resource plan '", "sku: { name: 'FC1', tier: 'FlexConsumption' }")
 	for _, door := range []string{"scm", "ftp"} {
 		fs.has(t, file, "  resource "+door+" '", "properties: { allow: false }")
+	}
+	// App Service takes one change of a site at a time, so its children wait for each other.
+	for _, row := range [][2]string{{"auth", "settings"}, {"scm", "auth"}, {"ftp", "scm"}} {
+		fs.has(t, file, "  resource "+row[0]+" '", "dependsOn: ["+row[1]+"]")
+	}
+}
+
+// A category of logs that a function app does not have ends the whole deployment.
+func TestLogCategories(t *testing.T) {
+	t.Parallel()
+	categories := regexp.MustCompile(`category: '(\w+)'`)
+	for name, want := range map[string][]string{"modules/app.bicep": {"AppServiceAuthenticationLogs"}, "modules/storage.bicep": {"StorageWrite"}} {
+		require.Equal(t, want, groups(categories, infrastructure(t, ours)[name]), name)
+	}
+	require.Contains(t, infrastructure(t, ours)["modules/app.bicep"], "diagnosticSettings@2021-05-01-preview' = if (!empty(entraClientId)) {")
+}
+
+// Rules put rows into their window by TimeGenerated.
+func TestAlertsKeepTheTime(t *testing.T) {
+	t.Parallel()
+	rules := groups(regexp.MustCompile(`(?m)^\s*query: '(.+)'$`), infrastructure(t, ours)["modules/alerts.bicep"])
+	require.Len(t, rules, 5)
+	for _, query := range rules {
+		if _, last, ok := strings.Cut(query, "| project "); ok {
+			require.Regexp(t, `^TimeGenerated, `, last)
+		}
 	}
 }
 

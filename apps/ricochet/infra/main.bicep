@@ -30,11 +30,12 @@ var queueNames = [
 // Beside the settings that every application has.
 var settingsOfItsOwn = {}
 
-var token = toLower(uniqueString(subscription().id, environmentName, location))
+// With the name of the application: another one may have an environment of the same name.
+var token = toLower(uniqueString(subscription().id, environmentName, location, 'ricochet'))
 var resourceTags = { 'azd-env-name': environmentName }
 
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
-  name: 'rg-${environmentName}'
+  name: 'rg-ricochet-${environmentName}'
   location: location
   tags: resourceTags
 }
@@ -46,6 +47,7 @@ module monitoring '../../../infra/modules/monitoring.bicep' = {
     location: location
     tags: resourceTags
     token: token
+    dailyGb: 1
   }
 }
 
@@ -122,9 +124,13 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     storageName: storage.outputs.name
     email: ''
     displayName: 'Async Ricochet Robots'
+    shortName: 'Ricochet'
   }
 }
 
 output AZURE_RESOURCE_GROUP string = group.name
 output FUNCTION_APP_NAME string = app.outputs.name
 output FUNCTION_APP_URL string = app.outputs.url
+// For commands that work on the storage.
+output TABLE_PREFIX string = tablePrefix
+output QUEUE_PREFIX string = queuePrefix

@@ -2,6 +2,7 @@ package infra
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -101,16 +102,18 @@ func TestDeploymentPassesAllVariables(t *testing.T) {
 	require.NoError(t, yaml.UnmarshalWithOptions(content(t, "azure.yaml"), &p, yaml.Strict()))
 	for _, parameter := range parameters(t) {
 		m := variables.FindStringSubmatch(parameter.template)
-		name, value := m[1], m[2]
-		if parameter.kind == "object" {
-			value = parameter.fallback // an empty text is no object
-		}
+		name := m[1]
 		if strings.HasPrefix(name, "AZURE_PRINCIPAL_") {
 			continue // azd knows who deploys
 		}
 		want := "${{ vars." + name + " }}"
-		if value != "" {
-			want = "${{ vars." + name + " || '" + value + "' }}"
+		if parameter.kind == "object" {
+			want = "${{ vars." + name + " || '" + parameter.fallback + "' }}" // an empty text is no object
+		} else {
+			// Every application has the same workflow and defaults of its own.
+			value, err := parameter.value(map[string]string{name: ""})
+			require.NoError(t, err, "%s: an empty variable must be the default", name)
+			require.Equal(t, strings.Trim(parameter.fallback, "'"), fmt.Sprint(value), name)
 		}
 		require.Equal(t, want, env[name], name)
 		if !strings.HasPrefix(name, "AZURE_") { // these azd copies of itself
