@@ -103,6 +103,10 @@ func (a *account) check() error {
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 			return fmt.Errorf("%s endpoint %q is not an http or https address", e.what, e.uri)
 		}
+		// Lists, cursors and backups rest on rows in the order of their keys, which Cosmos DB does not promise.
+		if cosmos(u.Hostname()) {
+			return fmt.Errorf("%s endpoint %q is Cosmos DB, whose tables do not keep their rows in order: take a storage account", e.what, e.uri)
+		}
 		if u.RawQuery != "" {
 			return fmt.Errorf("the %s endpoint has a query: shared access signatures are not supported", e.what)
 		}
@@ -115,6 +119,12 @@ func (a *account) check() error {
 		return fmt.Errorf("setting %[1]s__clientId has no effect without %[1]s__credential=managedidentity", setting)
 	}
 	return nil
+}
+
+// cosmos reports a host of Cosmos DB for Table, by the two names that the SDK knows it by.
+func cosmos(host string) bool {
+	host = strings.ToLower(host)
+	return strings.Contains(host, ".table.cosmos.") || strings.Contains(host, ".table.cosmosdb.")
 }
 
 func loopback(host string) bool {

@@ -96,6 +96,8 @@ func TestFromEnvRefuses(t *testing.T) {
 		{"no address", map[string]string{table: "a.table", queue: "https://a"}, `table endpoint "a.table" is not an http or https address`},
 		{"identity in the clear", map[string]string{table: "http://a", queue: "https://a"}, "over https only"},
 		{"signature in the address", map[string]string{table: "https://a/?sig=x", queue: "https://a"}, "not supported"},
+		{"Cosmos DB", map[string]string{table: "https://a.Table.Cosmos.azure.com:443", queue: "https://a"}, "is Cosmos DB"},
+		{"Cosmos DB by a connection string", map[string]string{setting: "AccountName=a;AccountKey=a2V5;TableEndpoint=https://a.table.cosmosdb.azure.com/;QueueEndpoint=https://a/"}, "take a storage account"},
 		{"unknown credential", map[string]string{setting + "__accountName": "a", setting + "__credential": "secret"}, "want managedidentity"},
 		{"client id alone", map[string]string{setting + "__accountName": "a", setting + "__clientId": "x"}, "has no effect without"},
 		{"not a connection string", map[string]string{setting: "hunter2"}, "part 1 is not of the form Name=Value"},
