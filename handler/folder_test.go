@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -411,4 +413,110 @@ Review {{what}}.
 		_, now, _ := handler(t, "get", name, "--format", "jsonl", "--user", "ann")
 		require.Equal(t, strings.Replace(was, "Review", "Read", 1), now)
 	}
+}
+
+// TestPullWritesThroughNoLink: links and the lock file come with a repository, which may be a
+// stranger's, and git runs what its configuration says. A file of one's own may have any name.
+func TestPullWritesThroughNoLink(t *testing.T) {
+	const config = "[core]\n"
+	for name, tt := range map[string]struct {
+		plant func(d desk)
+		code  int
+		want  string
+	}{
+		"a link next to a file":   {func(d desk) { d.links("../.git/config", "a/system.md.new") }, command.OK, `^pulled a/system.md\n`},
+		"a link next to the lock": {func(d desk) { d.links(".git/config", "prompthub.lock.new") }, command.OK, `^pulled a/system.md\n`},
+		"one's own files": {func(d desk) {
+			d.write("a/system.md.new", "mine")
+			d.write("prompthub.lock.new", "mine")
+		}, command.OK, `^pulled a/system.md\n`},
+		"a link in the place of a folder":  {func(d desk) { d.links(".git", "b") }, command.LeftOut, `(?m)^left alone b/system.md: .*goes through the symbolic link b: `},
+		"a lock that names what git reads": {func(d desk) { d.locks("a/system.md", ".git/config") }, command.Failed, `names ".git/config", which is in .git, a hidden folder: `},
+		"another spelling of that":         {func(d desk) { d.locks("a/system.md", "GIT~1/config") }, command.Failed, `which is in GIT~1, a hidden folder: `},
+		"a lock that names a file of git":  {func(d desk) { d.locks("a/system.md", "sub/.git") }, command.Failed, `which is no path of a prompt below the folder: `},
+		"a lock that names a way out":      {func(d desk) { d.locks("a/system.md", "../x.md") }, command.Failed, `which is no path of a prompt below the folder: `},
+		"a lock that names a linked folder": {func(d desk) {
+			d.links(".git", "c")
+			d.locks("a/system.md", "c/config")
+		}, command.Failed, `goes through the symbolic link c: take it out`},
+		"a lock that names a link": {func(d desk) {
+			d.links(".git/config", "c.md")
+			d.locks("a/system.md", "c.md")
+		}, command.Failed, `goes through the symbolic link c.md: take it out`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.saves("a")
+			d.does(command.OK, `^pulled a/system.md\n$`, "pull", "--format", "fabric")
+			d.saves("b")
+			d.runs(command.OK, "updated", "save", file(t, "text.txt", "Evil"), "--name", "a")
+			d.write(".git/config", config)
+			tt.plant(d)
+			before := d.all()
+			code, out, errs := handler(t, "pull", d.dir, "--format", "fabric", "--user", "ann")
+			require.Equal(t, tt.code, code, out+errs)
+			require.Regexp(t, tt.want, out+errs)
+			require.Equal(t, config, d.read(".git/config"))
+			if code == command.Failed {
+				require.Equal(t, before, d.all(), "nothing is written")
+				return
+			}
+			require.Equal(t, "Evil", strings.TrimSpace(d.read("a/system.md")))
+			after := d.all()
+			for path, text := range before {
+				if path != "a/system.md" && path != "prompthub.lock" {
+					require.Equal(t, text, after[path], path)
+				}
+			}
+			require.LessOrEqual(t, len(after), len(before)+1, "nothing is left but b/system.md: %v", after)
+		})
+	}
+}
+
+// TestExportStaysInItsFolder: a link does not lead it out.
+func TestExportStaysInItsFolder(t *testing.T) {
+	d := newDesk(t)
+	d.saves("a")
+	out := t.TempDir()
+	d.links(out, "a")
+	code, _, errs := handler(t, "export", "--format", "skill", "--to", d.dir, "--user", "ann")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "a/SKILL.md")
+	left, err := os.ReadDir(out)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	d.runs(command.OK, "", "export", "--format", "skill", "--to", filepath.Join(d.dir, "new", "folder"))
+	require.Contains(t, d.read("new/folder/a/SKILL.md"), "The text of a")
+}
+
+func (d desk) links(to, name string) {
+	d.Helper()
+	require.NoError(d, os.MkdirAll(filepath.Dir(filepath.Join(d.dir, name)), 0o700))
+	require.NoError(d, os.Symlink(to, filepath.Join(d.dir, name)))
+}
+
+// locks has the lock say that the file of a prompt is another.
+func (d desk) locks(from, to string) {
+	d.Helper()
+	lock := d.read("prompthub.lock")
+	require.Contains(d, lock, strconv.Quote(from))
+	d.write("prompthub.lock", strings.ReplaceAll(lock, strconv.Quote(from), strconv.Quote(to)))
+}
+
+// all returns what is in the folder: texts of files, and where links lead.
+func (d desk) all() map[string]string {
+	d.Helper()
+	all := make(map[string]string)
+	require.NoError(d, filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(d.dir, path)
+		switch {
+		case err != nil || e.IsDir():
+		case e.Type()&fs.ModeSymlink != 0:
+			all[filepath.ToSlash(name)], err = os.Readlink(path)
+		default:
+			all[filepath.ToSlash(name)] = d.read(name)
+		}
+		return err
+	}))
+	return all
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -307,7 +308,15 @@ func export(ctx context.Context, std command.Streams, c *caller, as writing, to 
 		return lines.Encode(mine)
 	}
 	if to != "" {
-		write = func(mine client.Prompt) error { return as.save(ctx, std, remote, to, mine) }
+		if err := os.MkdirAll(to, 0o777); err != nil {
+			return err
+		}
+		folder, err := os.OpenRoot(to) // a link in it does not lead out of it
+		if err != nil {
+			return err
+		}
+		defer folder.Close()
+		write = func(mine client.Prompt) error { return as.save(ctx, std, remote, folder, mine) }
 	}
 	p := command.NewProgress(std.Err, "prompts", 0)
 	n := 0
@@ -326,20 +335,20 @@ func export(ctx context.Context, std command.Streams, c *caller, as writing, to 
 }
 
 // save writes one prompt into a folder, by its slug.
-func (as writing) save(ctx context.Context, std command.Streams, remote *client.Client, to string, mine client.Prompt) error {
+func (as writing) save(ctx context.Context, std command.Streams, remote *client.Client, to *os.Root, mine client.Prompt) error {
 	named := mine.Document
 	named.Name = cmp.Or(mine.Slug, mine.Name)
-	name := filepath.Join(to, filepath.FromSlash(as.Format.Path(named)))
+	name := as.Format.Path(named)
 	b, err := as.file(ctx, std, remote, mine.ID, 0, mine.Title)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
+	if err := to.MkdirAll(path.Dir(name), 0o777); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(to.Name(), name), err)
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already and stays: name another folder", name)
+		return fmt.Errorf("%s is there already and stays: name another folder", filepath.Join(to.Name(), name))
 	}
 	if err != nil {
 		return err

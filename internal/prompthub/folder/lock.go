@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,7 +10,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/format"
 )
 
 // LockName is what the lock file is called. It belongs under version control.
@@ -52,7 +57,45 @@ func ReadLock(root *os.Root, url, user string) (Lock, error) {
 	if l.Prompts == nil {
 		l.Prompts = make(map[string]Entry)
 	}
+	for name := range l.Prompts {
+		if err := mayKeep(root, name); err != nil {
+			return l, fmt.Errorf("%s names %q, which %w: take it out of the lock file", LockName, name, err)
+		}
+	}
 	return l, nil
+}
+
+// mayKeep refuses a path that Pull must not write to. The lock file and links come with a
+// repository, which may be a stranger's: what git reads, and runs, must not become what a prompt
+// says.
+func mayKeep(root *os.Root, name string) error {
+	if !fs.ValidPath(name) || name == "." || strings.EqualFold(path.Base(name), ".git") {
+		return errors.New("is no path of a prompt below the folder")
+	}
+	if err := mayEnter(root, path.Dir(name)); err != nil {
+		return err
+	}
+	return isNoLink(root, name)
+}
+
+// mayEnter refuses a folder that has no prompts, is in one of those, or is reached through a link.
+func mayEnter(root *os.Root, dir string) error {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if format.Hidden(dir) {
+			return fmt.Errorf("is in %s, a hidden folder", dir)
+		}
+		if err := isNoLink(root, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isNoLink(root *os.Root, name string) error {
+	if info, err := root.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("goes through the symbolic link %s", name)
+	}
+	return nil
 }
 
 // note remembers that the file of an item and a prompt are the same.
@@ -70,10 +113,21 @@ func (l Lock) write(root *os.Root) error {
 	return replace(root, LockName, append(b, '\n'))
 }
 
-// replace writes a file whole or not at all.
-func replace(root *os.Root, name string, b []byte) error {
-	next := name + ".new"
-	if err := root.WriteFile(next, b, 0o666); err != nil {
+// replace writes a file whole or not at all. It writes to a new file of a random name first: at a
+// name that can be known, somebody may have put a link, or a file of their own.
+func replace(root *os.Root, name string, b []byte) (err error) {
+	next := path.Join(path.Dir(name), ".prompthub-"+rand.Text())
+	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, root.Remove(next))
+		}
+	}()
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return root.Rename(next, name)

@@ -58,10 +58,14 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 	return items, lock, nil
 }
 
-// look finds what stands in the place of a file that is to be made, and was not read: it is no
-// prompt by its name, or no file.
+// look finds what stands in the place of a file that must be made, and was not read: it is no
+// prompt by its name, or no file, or a link to another place.
 func (f *Folder) look(i *Item) {
 	if i.State != NewThere {
+		return
+	}
+	if err := mayEnter(f.Root, path.Dir(i.Path)); err != nil {
+		i.State, i.Err = InTheWay, fmt.Errorf("new on the server, but its file %w: move that away first", err)
 		return
 	}
 	if _, err := f.Root.Lstat(i.Path); errors.Is(err, fs.ErrNotExist) {

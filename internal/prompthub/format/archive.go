@@ -55,7 +55,7 @@ func Folder(root fs.FS) (files []File, skipped []string, err error) {
 			return err
 		}
 		if e.IsDir() {
-			if hidden(file) {
+			if Hidden(file) {
 				return fs.SkipDir
 			}
 			return nil
@@ -68,10 +68,11 @@ func Folder(root fs.FS) (files []File, skipped []string, err error) {
 	return c.result()
 }
 
-// hidden reports whether a folder holds nothing for people, such as .git.
-func hidden(dir string) bool {
+// Hidden reports whether a folder holds nothing for people, such as .git, which Windows may know as
+// git~1 too.
+func Hidden(dir string) bool {
 	base := path.Base(dir)
-	return base == "node_modules" || strings.HasPrefix(base, ".") && !slices.Contains([]string{".", ".claude", ".github", ".agents"}, base)
+	return base == "node_modules" || strings.EqualFold(base, "git~1") || strings.HasPrefix(base, ".") && !slices.Contains([]string{".", ".claude", ".github", ".agents"}, base)
 }
 
 // A collector reads files within the limits.
