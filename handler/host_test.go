@@ -97,7 +97,7 @@ func TestRefusedConfigurationStaysUp(t *testing.T) {
 				require.Equal(t, http.StatusServiceUnavailable, status)
 			}
 			p.stop()
-			require.Equal(t, command.OK, <-p.code)
+			require.Equal(t, command.Restart, <-p.code)
 			require.Contains(t, p.out.String(), `"level":"ERROR","msg":"refused configuration"`)
 			require.Empty(t, p.err.String(), "the host takes every line there for an error")
 		})
@@ -141,7 +141,7 @@ func TestHostMakesItsTables(t *testing.T) {
 		require.NoError(t, err, "function.json names it so")
 	}
 	p.stop()
-	require.Equal(t, command.OK, <-p.code)
+	require.Equal(t, command.Restart, <-p.code)
 
 	code, out, errs := handler(t, "verify")
 	require.Equal(t, command.OK, code, "%s%s", out, errs)

@@ -23,7 +23,15 @@ const (
 	Failed  = 1
 	Usage   = 2 // the command line is wrong
 	LeftOut = 3 // done, but for what the command says
+
+	// Restart is how the custom handler ends after a signal. The Functions host never starts a handler
+	// again that ended with OK, and answers 500 from then on. After Restart it starts it anew, and
+	// does not count it among the failures of which the third ends the host.
+	Restart = 200
 )
+
+// errSignal ends the custom handler after a signal.
+var errSignal = errors.New("ended by a signal")
 
 // Streams are the standard streams of the process.
 type Streams struct {
@@ -77,6 +85,8 @@ func (p Program) Run(ctx context.Context, args []string, std Streams) int {
 	switch {
 	case err == nil:
 		return OK
+	case errors.Is(err, errSignal):
+		return Restart
 	case slices.ContainsFunc(p.LeftOut, func(target error) bool { return errors.Is(err, target) }):
 		return LeftOut
 	case errors.As(err, &usage):

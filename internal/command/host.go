@@ -21,7 +21,8 @@ import (
 )
 
 // serveHost is the custom handler. It opens its port before it asks the storage anything, and
-// a configuration that it refuses does not end it: a crash loop would show nobody the reason.
+// a configuration that it refuses does not end it: a crash loop would hide the reason. It never
+// returns nil, see Restart.
 func (s Service) serveHost(ctx context.Context, std Streams) error {
 	set, build, refused := s.Read()
 	if set.Port == 0 {
@@ -48,7 +49,14 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 	go dog.guard(ctx, func() { hung(log) })
 	// The triggers come before all routes, as their endpoints must not be reached by another spelling
 	// of a path.
-	return serve(ctx, l, dog.watch(function.Handler(a.Triggers, addr, log, s.withFront(doors))), log)
+	err = serve(ctx, l, dog.watch(function.Handler(a.Triggers, addr, log, s.withFront(doors))), log)
+	if ctx.Err() == nil {
+		return err
+	}
+	if err != nil {
+		log.WarnContext(ctx, "ending", slog.String("error", err.Error()))
+	}
+	return errSignal
 }
 
 // hung ends the process with what every goroutine does in the log. Nothing is waited for: what

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -150,6 +151,10 @@ func (h *Host) URL() string { return "http://" + h.listener.Addr().String() }
 // is dead. The host starts it again; invocations wait for that. Unlike a crash of the
 // handler's own, any number of kills is forgiven.
 func (h *Host) Kill() { h.worker.kill() }
+
+// Signal sends a signal to the handler and returns when that has ended. What the host does then
+// depends on its exit code.
+func (h *Host) Signal(s os.Signal) { h.worker.signal(s) }
 
 // Logs returns what the handler has written so far.
 func (h *Host) Logs() []Line { return h.logs.all() }

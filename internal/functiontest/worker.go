@@ -149,6 +149,19 @@ func (w *worker) kill() {
 	}
 }
 
+// signal signals the running process, if there is one, and waits for its death.
+func (w *worker) signal(s os.Signal) {
+	w.mu.Lock()
+	r := w.current
+	if r != nil {
+		_ = r.process.Signal(s) // or it is dead already
+	}
+	w.mu.Unlock()
+	if r != nil {
+		<-r.dead
+	}
+}
+
 // stop ends the handler for good.
 func (w *worker) stop() {
 	w.enter(stopped)
