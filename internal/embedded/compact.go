@@ -33,24 +33,34 @@ func Compact(path string, progress func(mb int), shared ...string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }() // nobody else opens the old file before it has been replaced
-	temp := path + compactTemp
-	for _, left := range []string{temp, temp + compactTemp} { // by one that was stopped
-		if err := os.Remove(left); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		defer os.Remove(left) // it has gone where all went well
-	}
 	c := copying{names: s.names.Load(), progress: progress}
-	if err := c.compact(temp, s.db); err != nil {
-		return fmt.Errorf("compact %s: %w", path, err)
+	if err := c.replace(path, s.db); err != nil {
+		return errors.Join(fmt.Errorf("compact %s: %w", path, err), removeLeft(path))
+	}
+	return syncDir(filepath.Dir(path)) // the lock is of the old file: what is left beside the new one may be another's
+}
+
+// replace puts a copy of the file at path in its place.
+func (c *copying) replace(path string, from *bbolt.DB) error {
+	temp := path + compactTemp
+	if err := c.compact(temp, from); err != nil {
+		return err
 	}
 	if err := sameOwner(temp, path); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
+	return os.Rename(temp, path)
+}
+
+// removeLeft removes what a Compact that did not end well has written. Only who holds the lock of
+// the file at path may do so: another process may be writing it.
+func removeLeft(path string) error {
+	for _, left := range []string{path + compactTemp, path + compactTemp + compactTemp} {
+		if err := os.Remove(left); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
-	return syncDir(filepath.Dir(path))
+	return nil
 }
 
 // A copying is how far a file was copied.

@@ -62,6 +62,21 @@ func TestPackedKeys(t *testing.T) {
 	})
 }
 
+// TestPackedKeysOfHalfAULID: what follows fewer characters than a ULID has lies where these would.
+func TestPackedKeysOfHalfAULID(t *testing.T) {
+	t.Parallel()
+	const half = "2516068210159339999|01M85EYJM2S"
+	rows := []string{
+		half, half + "!", half + "0", half + "000000000000000", half + "9ZZZZZZZZZZZZZZ", half + ":", half + "A00000000000000",
+		half + "ZZZZZZZZZZZZZZZ", half + "ZZZZZZZZZZZZZZZ!", half + "~",
+	}
+	for i, a := range rows {
+		for j, b := range rows {
+			require.Equal(t, cmp.Compare(i, j), bytes.Compare(packed.key("p", a), packed.key("p", b)), "%q and %q", a, b)
+		}
+	}
+}
+
 // TestPackedKeysAreShort: the rows of lists are, and no other has more than ten bytes more.
 func TestPackedKeysAreShort(t *testing.T) {
 	t.Parallel()

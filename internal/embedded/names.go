@@ -59,26 +59,17 @@ func (s *Store) learn(ctx context.Context, of ...[]table.Op) error {
 	if fresh == nil {
 		return nil
 	}
-	var learnt *dictionary
-	err := s.update(ctx, len(fresh), awaited, func(tx *bbolt.Tx) (func() error, error) {
+	return s.update(ctx, len(fresh), awaited, func(tx *bbolt.Tx) (func() error, error) {
 		d, err := readNames(tx, known.shared)
 		if err != nil {
 			return nil, err
 		}
-		return func() (err error) {
-			learnt, err = d.put(tx.Bucket(namesBucket), fresh)
+		return func() error {
+			learnt, err := d.put(tx.Bucket(namesBucket), fresh)
+			tx.OnCommit(func() { s.names.Store(learnt) }) // in the order of the commits
 			return err
 		}, nil
 	})
-	if err != nil {
-		return err
-	}
-	for { // another one may have learnt more, or less
-		known := s.names.Load()
-		if len(known.names) >= len(learnt.names) || s.names.CompareAndSwap(known, learnt) {
-			return nil
-		}
-	}
 }
 
 // put stores the names that d lacks and returns a dictionary with them.

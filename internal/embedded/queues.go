@@ -261,7 +261,6 @@ func (s *Store) freeLocked(tx *bbolt.Tx) error {
 			}
 		}
 		for _, m := range locked {
-			m.locked = false
 			if _, err := s.move(b, m, now); err != nil {
 				return err
 			}

@@ -340,10 +340,15 @@ func TestSharedTextIsGone(t *testing.T) {
 	t.Parallel()
 	first := sharedKey(nil, listID, 0)
 	for name, damage := range map[string]func(b *bbolt.Bucket) error{
-		"gone":         func(b *bbolt.Bucket) error { return b.Delete(first) },
-		"damaged":      func(b *bbolt.Bucket) error { return b.Put(first, bytes.Repeat([]byte{0xff}, 20)) },
-		"empty":        func(b *bbolt.Bucket) error { return b.Put(first, nil) },
-		"of no row":    func(b *bbolt.Bucket) error { return b.Put(first, []byte("\x00text")) },
+		"gone":      func(b *bbolt.Bucket) error { return b.Delete(first) },
+		"damaged":   func(b *bbolt.Bucket) error { return b.Put(first, bytes.Repeat([]byte{0xff}, 20)) },
+		"empty":     func(b *bbolt.Bucket) error { return b.Put(first, nil) },
+		"of no row": func(b *bbolt.Bucket) error { return b.Put(first, []byte("\x00text")) },
+		"as a whole, of no row": func(b *bbolt.Bucket) error {
+			whole := bytes.Clone(b.Get(first))
+			whole[0] = 0
+			return b.Put(first, whole)
+		},
 		"another":      func(b *bbolt.Bucket) error { return b.Put(first, []byte("\x02as it begins elsewhere")) },
 		"of many rows": func(b *bbolt.Bucket) error { return b.Put(first, append(bytes.Repeat([]byte{0xff}, 9), 1)) },
 		"under no digit": func(b *bbolt.Bucket) error {

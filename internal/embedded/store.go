@@ -106,10 +106,12 @@ func OpenExisting(path string, now func() time.Time, shared ...string) (*Store, 
 
 // openStore opens a file, and may create it.
 func openStore(path string, now func() time.Time, create bool, shared []string) (*Store, error) {
-	_, statErr := os.Stat(path)
 	db, err := openFile(path, create)
 	if err != nil {
 		return nil, err
+	}
+	if err := removeLeft(path); err != nil {
+		return nil, errors.Join(fmt.Errorf("remove what a compact that was killed has left: %w", err), db.Close())
 	}
 	s := &Store{
 		db:      db,
@@ -132,10 +134,9 @@ func openStore(path string, now func() time.Time, create bool, shared []string) 
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
-	if os.IsNotExist(statErr) {
-		if err := syncDir(filepath.Dir(path)); err != nil {
-			return nil, errors.Join(err, db.Close())
-		}
+	// Also of a file that was there: the process that made it may have been killed before this.
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	go s.writer()
 	return s, nil

@@ -411,6 +411,98 @@ func TestWaitingWritesShareOneTransaction(t *testing.T) {
 	})
 }
 
+// TestTextsOfWritesThatShareATransaction: each of them counts what its rows refer to.
+func TestTextsOfWritesThatShareATransaction(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, keys, props := sharers(t)
+		var all sync.WaitGroup
+		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, awaited, lasting(time.Millisecond))) })
+		synctest.Wait()
+		for _, partition := range []string{"r", "s"} { // which wait, and then share one
+			key := table.Key{Partition: partition, Row: listKey}
+			keys = append(keys, key)
+			all.Go(func() {
+				_, err := s.Tables.Write(t.Context(), "Rows", table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: props}})
+				assert.NoError(t, err)
+			})
+		}
+		all.Wait()
+		for _, key := range keys[:3] {
+			mustWrite(t, s, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
+		}
+		row, err := s.Tables.Get(t.Context(), "Rows", keys[3])
+		require.NoError(t, err)
+		require.Equal(t, props, row.Props)
+	})
+}
+
+// TestGivingUpLeavesTheOutcomeOpen: who does not wait for the end of a write is not told that
+// nothing was done: it may have been.
+func TestGivingUpLeavesTheOutcomeOpen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan error)
+		go func() { gone <- s.update(ctx, 1, awaited, lasting(time.Second)) }()
+		synctest.Wait() // until it is carried out
+		cancel()
+		err := <-gone
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, table.ErrBusy)
+		require.ErrorContains(t, err, "the write may have landed")
+	})
+}
+
+// TestCommitFails: a write whose commit fails is refused and absent, and the next one goes on.
+func TestCommitFails(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	mustWrite(t, s, insert("p", "names"))
+	large := insert("p", "large")
+	large.Row.Props[0].Value = table.String(strings.Repeat("x", 30_000))
+	s.db.MaxSize = 1 // bbolt takes no more room
+	_, err := s.Tables.Write(t.Context(), "Rows", large)
+	require.ErrorContains(t, err, "commit: ")
+	_, err = s.Tables.Get(t.Context(), "Rows", large.Row.Key)
+	require.ErrorIs(t, err, table.ErrNotFound)
+	s.db.MaxSize = 0
+	mustWrite(t, s, large)
+}
+
+// TestNamesOfATransactionThatFails: names that it was to teach are not taken for known.
+func TestNamesOfATransactionThatFails(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data.db")
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(path, time.Now)
+		require.NoError(t, err)
+		require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+		var all sync.WaitGroup
+		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, awaited, lasting(time.Second))) })
+		synctest.Wait()
+		broken := errors.New("broken")
+		for _, do := range []func() error{
+			func() error { _, err := s.Tables.Write(t.Context(), "Rows", insert("p", "r")); return err },
+			func() error {
+				return s.update(t.Context(), 1, awaited, func(*bbolt.Tx) (func() error, error) { return func() error { return broken }, nil })
+			},
+		} {
+			all.Go(func() { assert.ErrorIs(t, do(), broken) }) // both wait for the first one, and share a transaction
+			synctest.Wait()
+		}
+		all.Wait()
+		mustWrite(t, s, insert("p", "r"))
+		require.NoError(t, s.Close())
+	})
+	s := open(t, path)
+	got, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "r"})
+	require.NoError(t, err)
+	require.True(t, insert("p", "r").Row.Props.Equal(got.Props))
+}
+
 // lasting is a change that takes so long.
 func lasting(d time.Duration) plan {
 	return func(*bbolt.Tx) (func() error, error) {

@@ -147,6 +147,36 @@ func TestFailureGoesToPoison(t *testing.T) {
 	})
 }
 
+// full is a queue whose poison queue takes nothing.
+type full struct{ queue.Queues }
+
+var errFull = errors.New("full")
+
+func (f full) Send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
+	if name == queue.Poison("jobs") {
+		return queue.Receipt{}, errFull
+	}
+	return f.Queues.Send(ctx, name, text, delay)
+}
+
+// TestPoisonIsCopiedFirst: a message that cannot be set aside stays where it is.
+func TestPoisonIsCopiedFirst(t *testing.T) {
+	run(t, fail, func(t *testing.T, w *world) {
+		w.Queues = full{w.queues}
+		w.send("text")
+		w.start()
+		w.later(20 * time.Minute)
+		require.Len(t, w.seen(), 5)
+		require.Equal(t, 1, w.len("jobs"))
+		require.Contains(t, w.log.String(), errFull.Error())
+		w.log.Reset()
+		w.Queues = w.queues
+		w.later(20 * time.Minute)
+		require.Zero(t, w.len("jobs"))
+		require.Equal(t, 1, w.len("jobs-poison"))
+	})
+}
+
 func TestUnreadableGoesToPoisonAtOnce(t *testing.T) {
 	work := func(context.Context, queue.Message) error {
 		return fmt.Errorf("%w: of all", queuetrigger.ErrUnreadable)
