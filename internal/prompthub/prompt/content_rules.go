@@ -32,15 +32,16 @@ func (c *checker) content(d Draft, limit int) Draft {
 	if d.Kind == "" && len(d.Messages) > 0 {
 		d.Kind = KindChat
 	}
+	fits := false // whether the text is one to look into
 	switch d.Kind {
 	case KindChat:
-		c.messages(d.Messages, limit)
+		fits = c.messages(d.Messages, limit)
 		if d.Text != "" {
 			c.broken("text", d.Text, "put the text of a chat into its messages")
 		}
 	case KindText, "text":
 		d.Kind = KindText
-		c.text(d.Text, limit)
+		fits = c.text(d.Text, limit)
 		if len(d.Messages) > 0 {
 			c.broken("messages", fmt.Sprintf("%d messages", len(d.Messages)), "messages make a prompt of the kind chat")
 		}
@@ -48,8 +49,8 @@ func (c *checker) content(d Draft, limit int) Draft {
 	default:
 		c.broken("kind", string(d.Kind), "set the kind to text or chat")
 	}
-	if n := len(d.Content().Includes()); n > MaxIncludes {
-		c.broken(TextsField(d.Content()), fmt.Sprintf("%d includes", n), "include at most %d other prompts", MaxIncludes)
+	if fits && len(d.Content().Includes()) > MaxIncludes {
+		c.broken(TextsField(d.Content()), fmt.Sprintf("more than %d includes", MaxIncludes), "include at most %d other prompts", MaxIncludes)
 	}
 	d.Config = c.config(d.Config)
 	if d.Variables = c.variables(d.Variables); len(d.Variables) == 0 {
@@ -61,20 +62,24 @@ func (c *checker) content(d Draft, limit int) Draft {
 	return d
 }
 
-func (c *checker) messages(list []Message, limit int) {
+// messages checks the messages of a chat, and reports whether they are no longer than they may be.
+func (c *checker) messages(list []Message, limit int) bool {
 	if len(list) == 0 || len(list) > MaxMessages {
 		c.broken("messages", fmt.Sprintf("%d messages", len(list)), "write 1 to %d messages", MaxMessages)
-		return
+		return false
 	}
 	sum := 0
 	for i, m := range list {
 		c.message(fmt.Sprintf("messages[%d]", i), m)
 		sum += units(m.Content)
 	}
-	b, err := json.Marshal(list)
-	if sum > limit || err != nil || units(string(b)) > maxStored {
-		c.broken("messages", fmt.Sprintf("%d characters", sum), "shorten the messages to at most %d characters together, they have %d", limit, sum)
+	if sum <= limit {
+		if b, err := json.Marshal(list); err == nil && units(string(b)) <= maxStored {
+			return true
+		}
 	}
+	c.broken("messages", fmt.Sprintf("%d characters", sum), "shorten the messages to at most %d characters together, they have %d", limit, sum)
+	return false
 }
 
 func (c *checker) message(location string, m Message) {

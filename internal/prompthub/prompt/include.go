@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,26 +51,44 @@ func ParseInclude(s string) (Include, bool) {
 	return i, ok && err == nil && n > 0 && i.String() == s
 }
 
+// A foundInclude is an include, and where it stands in a text.
+type foundInclude struct {
+	Include
+	from, to int
+}
+
+// eachInclude yields the includes of a text.
+func eachInclude(text string) iter.Seq[foundInclude] {
+	return func(yield func(foundInclude) bool) {
+		for at := 0; ; {
+			i := strings.Index(text[at:], includeOpens)
+			if i < 0 {
+				return
+			}
+			from := at + i
+			at = from + len(includeOpens)
+			inside, _, ok := strings.Cut(text[at:min(len(text), at+maxInclude)], includeCloses)
+			if !ok {
+				continue
+			}
+			if include, ok := ParseInclude(inside); ok {
+				at += len(inside) + len(includeCloses)
+				if !yield(foundInclude{include, from, at}) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // parseIncludes cuts a text at its includes: the texts around them are one more.
 func parseIncludes(text string) (around []string, includes []Include) {
 	begin := 0 // of what is around
-	for at := 0; ; {
-		i := strings.Index(text[at:], includeOpens)
-		if i < 0 {
-			return append(around, text[begin:]), includes
-		}
-		opens := at + i
-		at = opens + len(includeOpens)
-		inside, _, ok := strings.Cut(text[at:min(len(text), at+maxInclude)], includeCloses)
-		if !ok {
-			continue
-		}
-		if include, ok := ParseInclude(inside); ok {
-			around, includes = append(around, text[begin:opens]), append(includes, include)
-			begin = at + len(inside) + len(includeCloses)
-			at = begin
-		}
+	for i := range eachInclude(text) {
+		around, includes = append(around, text[begin:i.from]), append(includes, i.Include)
+		begin = i.to
 	}
+	return append(around, text[begin:]), includes
 }
 
 // texts returns what of the content people read: one text, or those of the messages.
@@ -97,14 +116,17 @@ func (c Content) withTexts(texts []string) Content {
 	return c
 }
 
-// Includes returns what the content includes, each once.
+// Includes returns what the content includes, each once. It looks no further than one that is more
+// than there may be, which Rules refuse.
 func (c Content) Includes() []Include {
 	var all []Include
 	for _, text := range c.texts() {
-		_, includes := parseIncludes(text)
-		for _, i := range includes {
-			if !slices.Contains(all, i) {
-				all = append(all, i)
+		for i := range eachInclude(text) {
+			if slices.Contains(all, i.Include) {
+				continue
+			}
+			if all = append(all, i.Include); len(all) > MaxIncludes {
+				return all
 			}
 		}
 	}

@@ -83,3 +83,23 @@ func TestCheckCountsIncludes(t *testing.T) {
 	require.Equal(t, "text", fields[0].Name)
 	require.Contains(t, fields[0].Message, "at most 20")
 }
+
+// TestIncludesAreNotReadOn: of more than there may be no more are looked for than tell that, and
+// none in a text that is too long.
+func TestIncludesAreNotReadOn(t *testing.T) {
+	t.Parallel()
+	var refs []string
+	for i := range 100 {
+		refs = append(refs, fmt.Sprintf("name=a|version=%d", i+1))
+	}
+	text := including(refs...)
+	require.Len(t, prompt.Content{Text: text}.Includes(), prompt.MaxIncludes+1)
+	for _, draft := range []prompt.Draft{texted(text), {Title: "t", Visibility: prompt.Private, Messages: []prompt.Message{{Role: "user", Content: text}}}} {
+		fields := refused(t, prompt.Rules{MaxText: len(text) - 1}, draft)
+		require.Len(t, fields, 1)
+		require.Contains(t, fields[0].Message, "shorten the ")
+		fields = refused(t, prompt.Rules{MaxText: len(text)}, draft)
+		require.Len(t, fields, 1)
+		require.Equal(t, "more than 20 includes", fields[0].Value)
+	}
+}

@@ -139,21 +139,24 @@ func (c *checker) note(location, s string, limit int) string {
 	return s
 }
 
-func (c *checker) text(s string, limit int) {
+// text checks the text of a prompt, and reports whether it is no longer than it may be.
+func (c *checker) text(s string, limit int) bool {
 	const location = "text"
 	if !utf8.ValidString(s) {
 		c.broken(location, s, "send the text as valid UTF-8")
-		return
+		return false
 	}
 	if strings.TrimSpace(s) == "" {
 		c.broken(location, s, "write the text of the prompt")
 	}
-	if n := units(s); n > limit {
+	n := units(s)
+	if n > limit {
 		c.broken(location, s, "shorten the text to at most %d characters, it has %d", limit, n)
 	}
 	if strings.ContainsRune(s, 0) {
 		c.broken(location, s, "remove the character U+0000 from the text")
 	}
+	return n <= limit
 }
 
 func (c *checker) tags(tags []Tag) []Tag {

@@ -5,8 +5,6 @@ import (
 	"math"
 	"strings"
 	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // Two texts are alike as far as they share runs of three words: by the share of the runs of both
@@ -33,7 +31,7 @@ type Runs map[uint64]struct{}
 
 // RunsOf returns the runs of words of a text.
 func RunsOf(text string) Runs {
-	words := strings.FieldsFunc(strings.ToLower(norm.NFKC.String(text)), func(r rune) bool {
+	words := strings.FieldsFunc(strings.ToLower(compatible(text)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
 	})
 	n := runOf

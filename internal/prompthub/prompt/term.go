@@ -186,16 +186,31 @@ func (t term) words() []string {
 // forms returns the rest of a chain from each of its words, and from each dot
 // before one: the joined forms, and the last word where nothing is joined to it.
 // Each prefix of each plain word is a prefix of one of them, too.
-func (t term) forms() []string {
+func (t term) forms() []string { return t.formsFrom(0) }
+
+// formsFrom returns those of the forms that begin at a byte or after it.
+func (t term) formsFrom(begin int) []string {
 	var fs []string
-	dot := true
-	for i, r := range string(t) {
+	dot := begin == 0 || t[begin-1] == '.'
+	for i, r := range string(t[begin:]) {
 		if r == '.' || dot {
-			fs = append(fs, string(t[i:]))
+			fs = append(fs, string(t[begin+i:]))
 		}
 		dot = r == '.'
 	}
 	return fs
+}
+
+// shortForms returns the forms that search finds a text by: those of at most maxWhole characters.
+// A chain of n words has n forms that are n words long together n times over, so the others are
+// not made.
+func (t term) shortForms() []string {
+	begin := len(t)
+	for n := 0; n < maxWhole && begin > 0; n++ {
+		_, size := utf8.DecodeLastRuneInString(string(t[:begin]))
+		begin -= size
+	}
+	return t.formsFrom(begin)
 }
 
 // searchable returns the terms of a title that search looks at: the first that have MaxTokens

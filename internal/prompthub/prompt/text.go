@@ -21,7 +21,9 @@ const firstTextWords = 100
 // of its words and each joined form, of a run its pieces; stop words and what has more than 40
 // characters are left out. Where there are more than MaxTextWords, the first of them and the
 // longest stay.
-func TextWords(text string) []string {
+func TextWords(text string) []string { return wordsOfFolded(foldedText(text)) }
+
+func wordsOfFolded(text string) []string {
 	seen := make(map[string]bool, MaxTextWords)
 	words := make([]string, 0, MaxTextWords)
 	add := func(ws ...string) {
@@ -32,7 +34,7 @@ func TextWords(text string) []string {
 			}
 		}
 	}
-	for _, t := range terms(NormalizeTitle(text)) {
+	for t := range eachTerm(text) {
 		add(t.inText()...)
 	}
 	if len(words) > MaxTextWords {
@@ -55,7 +57,7 @@ func (t term) inText() []string {
 	case t.run():
 		return t.pieces()
 	case strings.ContainsAny(string(t), joiners):
-		return append(t.words(), t.forms()...)
+		return append(t.words(), t.shortForms()...)
 	}
 	return []string{string(t)}
 }
@@ -128,10 +130,8 @@ type Text struct {
 
 // NewText returns a text as search knows it. What that takes is done when a query asks for it.
 func NewText(text string) Text {
-	return Text{
-		folded: sync.OnceValue(func() string { return folded(NormalizeTitle(text)) }),
-		words:  sync.OnceValue(func() []string { return TextWords(text) }),
-	}
+	folded := sync.OnceValue(func() string { return foldedText(text) })
+	return Text{folded: folded, words: sync.OnceValue(func() []string { return wordsOfFolded(folded()) })}
 }
 
 func (x Text) has(t term) bool {
@@ -144,28 +144,24 @@ func (x Text) has(t term) bool {
 }
 
 // hasWord reports whether w is among the words that search finds the text by. That is plain without
-// knowing all of them where w is not in the text, or among the first, or no word is left out.
+// knowing all of them if w is not in the text, or is among the first.
 func (x Text) hasWord(w string) bool {
 	text := x.folded()
 	if !findable(w) || !strings.Contains(text, w) {
 		return false
 	}
-	n, found := 0, false // words, some of which may be the same
+	n := 0 // words, some of which may be the same
 	for t := range eachTerm(text) {
 		words := t.inText()
-		if i := slices.Index(words, w); i >= 0 {
-			if n+i < firstTextWords {
-				return true
-			}
-			found = true
+		if i := slices.Index(words, w); i >= 0 && n+i < firstTextWords {
+			return true
 		}
-		n += len(words)
+		if n += len(words); n >= firstTextWords {
+			_, found := slices.BinarySearch(x.words(), w)
+			return found
+		}
 	}
-	if !found || n <= MaxTextWords {
-		return found
-	}
-	_, found = slices.BinarySearch(x.words(), w)
-	return found
+	return false
 }
 
 // Where says where a query finds a prompt.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"prompthub/internal/prompthub/prompt"
 )
@@ -86,6 +87,43 @@ func TestTextHasItsWords(t *testing.T) {
 		}
 	}
 	require.Greater(t, leftOut, 1000, "stop words, long words, and words of long texts")
+}
+
+// TestTextWordsArePlain: TextWords is what the plain way to it finds, of words of all kinds, and a
+// text has exactly these.
+func TestTextWordsArePlain(t *testing.T) {
+	t.Parallel()
+	part := rapid.OneOf(
+		rapid.SampledFrom([]string{
+			" ", " ", " ", ".", ".", "+", "#", "a.", ".b", "the", "C++", "asp.net", "翻译", "这", "ß", "Σίσυφος", "ﬁ", "㏂", "ﷺ", "½", "é", "e\u0301", "\u0301", "\u200d", "\u00ad",
+			strings.Repeat("x", 39), strings.Repeat("y.", 20), strings.Repeat("é.", 19), "\ufeff", "ｗｉｄｅ", "İ", "ก็", "한국어",
+		}),
+		rapid.StringMatching(`[a-z]{1,9}[0-9]?`), rapid.String(),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(part, 0, 400).Draw(t, "text"), rapid.SampledFrom([]string{"", " ", "."}).Draw(t, "between"))
+		want := prompt.PlainTextWords(text)
+		require.Equal(t, want, append([]string(nil), prompt.TextWords(text)...))
+		x := prompt.NewText(text)
+		for _, w := range want {
+			q, err := prompt.ParseQuery(w)
+			if err == nil && q.String() == w {
+				require.Equal(t, prompt.InText, q.MatchText("", x), "%q", w)
+			}
+		}
+	})
+}
+
+// TestTextsThatUnfold: of a text that folding makes much longer the beginning is searched.
+func TestTextsThatUnfold(t *testing.T) {
+	t.Parallel()
+	const blessing = "صلى الله عليه وسلم" // which one character, U+FDFA, stands for
+	words := []string{"صلى", "الله", "عليه", "وسلم"}
+	require.Subset(t, prompt.TextWords("ﷺ"), words)
+	require.Subset(t, prompt.TextWords(strings.Repeat("An ordinary text that says ﷺ now and then. ", 2000)), words)
+	require.Subset(t, prompt.TextWords(strings.Repeat("ﷺ ", 2000)), words)
+	require.NotContains(t, prompt.TextWords(strings.Repeat("ﷺ ", 2000)+"needle"), "needle")
+	require.Equal(t, prompt.RunsOf(blessing), prompt.RunsOf("ﷺ"))
 }
 
 // TestSignaturesErrSeldom counts how often a signature says that a text has a word which it has

@@ -10,11 +10,34 @@ import (
 
 // NormalizeTitle returns a title as it is stored for search and order: Unicode
 // NFKC, lower case, trimmed. Normalising twice changes nothing.
-func NormalizeTitle(s string) string {
-	s = norm.NFKC.String(s)
+func NormalizeTitle(s string) string { return lowered(norm.NFKC.String(s)) }
+
+// lowered returns what is in NFKC in lower case, trimmed.
+func lowered(s string) string {
 	// Lower case can compose where upper case could not, as h with a line below.
 	s = norm.NFKC.String(strings.ToLower(s))
 	return strings.TrimSpace(s)
+}
+
+// foldedText returns a text normalised and folded as a title is.
+func foldedText(text string) string { return folded(lowered(compatible(text))) }
+
+// unfolds is how many times its length a text may have in NFKC, in bytes, unless it is short.
+// Ordinary texts stay nearly as long as they are.
+const (
+	unfolds = 2
+	isShort = 4 << 10
+)
+
+// compatible returns a text in NFKC. A few characters become whole sentences there (U+FDFA has 18
+// letters): of a text that they make too long it returns the beginning.
+func compatible(text string) string {
+	if norm.NFKC.IsNormalString(text) {
+		return text
+	}
+	b := make([]byte, max(unfolds*len(text), isShort))
+	n, _, _ := norm.NFKC.Transform(b, []byte(text), true) // which ends where b is full
+	return string(b[:n])
 }
 
 const (
@@ -101,7 +124,7 @@ func (t term) appendPrefixes(tokens []string, prefixes []int) []string {
 		}
 	}
 	for _, f := range t.forms() {
-		length := utf8.RuneCountInString(f)
+		length := utf8.RuneCountInString(prefix(f, maxWhole+1))
 		for _, n := range prefixes {
 			if n <= length {
 				tokens = append(tokens, prefix(f, n))

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/gobold"
@@ -266,36 +265,66 @@ func drawable(f *opentype.Font, text string) string {
 
 // breakLines breaks a text into lines of a width. What does not fit into so many is left out.
 func breakLines(face font.Face, text string, width, most int) []string {
-	fits := func(s string) bool { return font.MeasureString(face, s).Ceil() <= width }
 	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
+	line := measured{face: face}
+	for word := range strings.FieldsSeq(text) {
 		for word != "" {
-			next := strings.TrimSpace(line + " " + word)
-			if fits(next) {
-				line, word = next, ""
-				continue
+			begin, next := len(line.text), word
+			if begin > 0 {
+				next = " " + word
 			}
-			if line == "" { // a word that is longer than a line
-				n := len(word)
-				for n > 0 && !fits(word[:n]) {
-					_, size := utf8.DecodeLastRuneInString(word[:n])
-					n -= size
-				}
-				line, word = word[:n], word[n:]
+			n := line.add(next, width)
+			if n == len(next) {
+				break
+			}
+			if begin > 0 {
+				line.cut(begin)
+			} else { // a word that is longer than a line
+				word = word[n:]
 			}
 			if len(lines) == most-1 {
-				for line != "" && !fits(line+"…") {
-					_, size := utf8.DecodeLastRuneInString(line)
-					line = line[:len(line)-size]
+				for len(line.text) > 0 && line.with('…').Ceil() > width {
+					line.cut(len(line.text) - 1)
 				}
-				return append(lines, strings.TrimSpace(line)+"…")
+				return append(lines, strings.TrimSpace(string(line.text))+"…")
 			}
-			lines, line = append(lines, line), ""
+			lines = append(lines, string(line.text))
+			line.cut(0)
 		}
 	}
-	if line != "" {
-		lines = append(lines, line)
+	if len(line.text) > 0 {
+		lines = append(lines, string(line.text))
 	}
 	return lines
 }
+
+// A measured is a line that grows. It knows how wide it is up to each of its characters, so that
+// none is measured twice.
+type measured struct {
+	face   font.Face
+	text   []rune
+	widths []fixed.Int26_6
+}
+
+// with returns how wide the line is with one more character, as font.MeasureString says.
+func (m *measured) with(r rune) fixed.Int26_6 {
+	width, _ := m.face.GlyphAdvance(r)
+	if n := len(m.text); n > 0 {
+		width += m.widths[n-1] + m.face.Kern(m.text[n-1], r)
+	}
+	return width
+}
+
+// add adds as much of a text as a width has room for, and returns how many bytes that is.
+func (m *measured) add(text string, width int) int {
+	for i, r := range text {
+		w := m.with(r)
+		if w.Ceil() > width {
+			return i
+		}
+		m.text, m.widths = append(m.text, r), append(m.widths, w)
+	}
+	return len(text)
+}
+
+func (m *measured) cut(n int) { m.text, m.widths = m.text[:n], m.widths[:n] }

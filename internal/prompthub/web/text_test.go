@@ -9,6 +9,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/opentype"
+	"pgregory.net/rapid"
 
 	"prompthub/internal/prompthub/prompt"
 )
@@ -156,4 +160,52 @@ func TestAge(t *testing.T) {
 	} {
 		require.Equal(t, want, age(d))
 	}
+}
+
+// TestLinesBreakAsMeasured: lines break where the plain way breaks them, which measures what a line
+// would become as a whole.
+func TestLinesBreakAsMeasured(t *testing.T) {
+	t.Parallel()
+	f, err := opentype.Parse(goregular.TTF)
+	require.NoError(t, err)
+	face, err := faceOf(f, 32)
+	require.NoError(t, err)
+	plain := func(text string, width, most int) (lines []string) {
+		fits := func(s string) bool { return font.MeasureString(face, s).Ceil() <= width }
+		line := ""
+		for _, word := range strings.Fields(text) {
+			for word != "" {
+				if next := strings.TrimSpace(line + " " + word); fits(next) {
+					line = next
+					break
+				}
+				if line == "" {
+					rs := []rune(word)
+					n := len(rs)
+					for !fits(string(rs[:n])) {
+						n--
+					}
+					line, word = string(rs[:n]), string(rs[n:])
+				}
+				if len(lines) == most-1 {
+					for line != "" && !fits(line+"…") {
+						_, size := utf8.DecodeLastRuneInString(line)
+						line = line[:len(line)-size]
+					}
+					return append(lines, strings.TrimSpace(line)+"…")
+				}
+				lines, line = append(lines, line), ""
+			}
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		return lines
+	}
+	part := rapid.OneOf(rapid.StringMatching(`[A-Za-zäß.,'VAWT]{1,12}`), rapid.SampledFrom([]string{"", "W", "iiii", "\u0301", "…", strings.Repeat("W", 90), strings.Repeat("il", 200)}))
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(part, 0, 60).Draw(t, "parts"), rapid.SampledFrom([]string{" ", " ", ""}).Draw(t, "between"))
+		width, most := rapid.IntRange(1, 1100).Draw(t, "width"), rapid.IntRange(1, 9).Draw(t, "lines")
+		require.Equal(t, plain(text, width, most), breakLines(face, text, width, most))
+	})
 }
