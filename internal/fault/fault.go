@@ -28,17 +28,23 @@ const (
 	Unavailable
 )
 
+// A Code names what went wrong for programs, in SCREAMING_SNAKE. It is stable: clients decide by it
+// and by no sentence.
+type Code string
+
 // A Field is one rule that a request broke.
 type Field struct {
 	// which, such as "title", "tags[0]" or "cursor"; a door says where in its request that is
 	Name    string
 	Message string // what the rule asks for
+	Code    Code   // which rule; empty if the code of the Error says enough
 	Value   any    // what was sent; nil leaves it out
 }
 
 // An Error is an error with a Kind.
 type Error struct {
 	Kind       Kind
+	Code       Code          // empty stands for the kind's own
 	Text       string        // safe for the user, says what to do
 	Fields     []Field       // for Invalid and Malformed
 	RetryAfter time.Duration // for Limited and Unavailable; zero lets the door choose
@@ -60,9 +66,23 @@ func (e *Error) Unwrap() error { return e.Cause }
 // New returns an error of a kind with a text for the user.
 func New(kind Kind, text string) *Error { return &Error{Kind: kind, Text: text} }
 
+// Coded returns an error of a kind with a code and a text for the user.
+func Coded(kind Kind, code Code, text string) *Error {
+	return &Error{Kind: kind, Code: code, Text: text}
+}
+
 // Wrap returns an error of a kind with a text for the user and a cause.
 func Wrap(kind Kind, text string, cause error) *Error {
 	return &Error{Kind: kind, Text: text, Cause: cause}
+}
+
+// CodeOf returns the code of the outermost Error in the chain of err, empty if it has none.
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
 }
 
 // Of returns the kind of err: that of the outermost Error in its chain,

@@ -1,6 +1,7 @@
 package httpjson
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,26 +38,51 @@ func Status(k fault.Kind) int {
 	return http.StatusInternalServerError
 }
 
+// codes are those of a status alone, for refusals that name no code of their own.
+var codes = map[int]fault.Code{
+	http.StatusBadRequest:            "MALFORMED",
+	http.StatusUnauthorized:          "UNAUTHENTICATED",
+	http.StatusForbidden:             "FORBIDDEN",
+	http.StatusNotFound:              "NOT_FOUND",
+	http.StatusMethodNotAllowed:      "METHOD_NOT_ALLOWED",
+	http.StatusRequestTimeout:        "BODY_TOO_SLOW",
+	http.StatusConflict:              "CONFLICT",
+	http.StatusPreconditionFailed:    "STALE",
+	http.StatusRequestEntityTooLarge: "BODY_TOO_LARGE",
+	http.StatusUnsupportedMediaType:  "UNSUPPORTED_MEDIA_TYPE",
+	http.StatusUnprocessableEntity:   "VALIDATION_ERROR",
+	http.StatusPreconditionRequired:  "PRECONDITION_REQUIRED",
+	http.StatusTooManyRequests:       "RATE_LIMITED",
+	http.StatusInternalServerError:   "INTERNAL",
+	http.StatusServiceUnavailable:    "UNAVAILABLE",
+}
+
+// NoSuchRoute is the code of a 404 for an address that the service does not have: it tells a client
+// that it asked at the wrong place, and not for a thing that is missing.
+const NoSuchRoute fault.Code = "NO_SUCH_ROUTE"
+
 // ProblemType is the media type of a Problem.
 const ProblemType = "application/problem+json"
 
 // A Problem is the body of every answer that reports an error, as RFC 9457 describes it.
 type Problem struct {
-	Title     string  `json:"title" doc:"What the status means" example:"Unprocessable Entity"`
-	Status    int     `json:"status" doc:"The HTTP status" example:"422"`
-	Detail    string  `json:"detail,omitempty" doc:"What is wrong with this request, and what to do" example:"the prompt breaks the rules named here"`
-	Errors    []Field `json:"errors,omitempty" nullable:"false" doc:"The rules that the request breaks"`
-	RequestID string  `json:"requestId,omitempty" doc:"Names the request in the log of the server" example:"8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f"`
-	Current   any     `json:"current,omitempty" doc:"With the status 412: the thing as it is now"`
+	Title     string     `json:"title" doc:"What the status means" example:"Unprocessable Entity"`
+	Status    int        `json:"status" doc:"The HTTP status" example:"422"`
+	Code      fault.Code `json:"code" doc:"What is wrong, for programs: stable, where sentences may change" example:"VALIDATION_ERROR"`
+	Detail    string     `json:"detail,omitempty" doc:"What is wrong with this request, and what to do" example:"the prompt breaks the rules named here"`
+	Errors    []Field    `json:"errors,omitempty" nullable:"false" doc:"The rules that the request breaks"`
+	RequestID string     `json:"requestId,omitempty" doc:"Names the request in the log of the server" example:"8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f"`
+	Current   any        `json:"current,omitempty" doc:"With the status 412: the thing as it is now"`
 
 	header http.Header
 }
 
 // A Field is one rule that a request breaks.
 type Field struct {
-	Location string `json:"location,omitempty" doc:"Where in the request" example:"body.title"`
-	Message  string `json:"message,omitempty" doc:"What the rule asks for" example:"give the prompt a title"`
-	Value    any    `json:"value,omitempty" doc:"What was sent, cut where it is long"`
+	Location string     `json:"location,omitempty" doc:"Where in the request" example:"body.title"`
+	Message  string     `json:"message,omitempty" doc:"What the rule asks for" example:"give the prompt a title"`
+	Code     fault.Code `json:"code,omitempty" doc:"Which rule, for programs; absent if the code of the problem says enough" example:"TEXT_TOO_LONG"`
+	Value    any        `json:"value,omitempty" doc:"What was sent, cut where it is long"`
 }
 
 // Error returns the detail.
@@ -81,7 +107,7 @@ func (p *Problem) SetHeader(name, value string) {
 
 // NewProblem returns the problem that a status alone describes.
 func NewProblem(ctx context.Context, status int, detail string) *Problem {
-	return &Problem{Title: http.StatusText(status), Status: status, Detail: detail, RequestID: RequestID(ctx)}
+	return &Problem{Title: http.StatusText(status), Status: status, Code: codes[status], Detail: detail, RequestID: RequestID(ctx)}
 }
 
 const internalText = "something went wrong here; if it happens again, tell the operator the request id"
@@ -98,6 +124,7 @@ func Describe(ctx context.Context, err error) *Problem {
 		f = fault.Wrap(fault.Internal, "", err)
 	}
 	p = NewProblem(ctx, Status(f.Kind), f.Text)
+	p.Code = cmp.Or(f.Code, p.Code)
 	if p.Status == http.StatusInternalServerError {
 		p.Detail = internalText
 		note(ctx, err)
@@ -107,7 +134,7 @@ func Describe(ctx context.Context, err error) *Problem {
 		note(ctx, err)
 	}
 	for _, field := range f.Fields {
-		p.Errors = append(p.Errors, Field{Location: field.Name, Message: field.Message, Value: Short(field.Value)})
+		p.Errors = append(p.Errors, Field{Location: field.Name, Message: field.Message, Code: field.Code, Value: Short(field.Value)})
 	}
 	switch f.Kind {
 	case fault.Unauthenticated:
@@ -161,7 +188,7 @@ func answer(w http.ResponseWriter, r *http.Request, p *Problem) {
 func WriteProblem(w http.ResponseWriter, p *Problem) {
 	body, err := json.Marshal(p)
 	if err != nil { // a current thing or a value that JSON cannot hold
-		body = []byte(`{"title":"Internal Server Error","status":500}`)
+		body = []byte(`{"title":"Internal Server Error","status":500,"code":"INTERNAL"}`)
 		p = &Problem{Status: http.StatusInternalServerError}
 	}
 	body = append(body, '\n')

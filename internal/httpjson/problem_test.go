@@ -97,3 +97,18 @@ func TestProblemThatJSONCannotHold(t *testing.T) {
 	require.Equal(t, 500, w.Code)
 	require.True(t, json.Valid(w.Body.Bytes()))
 }
+
+// TestCodes holds that every refusal has a code: its own, or that of its kind.
+func TestCodes(t *testing.T) {
+	for kind := fault.Internal; kind <= fault.Unavailable; kind++ {
+		p := httpjson.Describe(t.Context(), fault.New(kind, "no"))
+		require.Regexp(t, "^[A-Z][A-Z_]+$", p.Code, kind)
+		require.NotEqual(t, httpjson.NoSuchRoute, p.Code)
+	}
+	p := httpjson.Describe(t.Context(), &fault.Error{
+		Kind: fault.Invalid, Code: "TOO_MUCH", Text: "no", Fields: []fault.Field{{Name: "a", Code: "A_LOT"}, {Name: "b"}},
+	})
+	require.Equal(t, fault.Code("TOO_MUCH"), p.Code)
+	require.Equal(t, fault.Code("A_LOT"), p.Errors[0].Code)
+	require.Empty(t, p.Errors[1].Code)
+}

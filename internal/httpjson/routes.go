@@ -39,7 +39,9 @@ func Routes(mux *http.ServeMux) http.Handler {
 }
 
 func notFound(ctx context.Context) *Problem {
-	return NewProblem(ctx, http.StatusNotFound, "there is no such route")
+	p := NewProblem(ctx, http.StatusNotFound, "there is no such route")
+	p.Code = NoSuchRoute
+	return p
 }
 
 // A head keeps the head of an answer and drops the body.

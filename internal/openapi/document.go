@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -264,7 +265,7 @@ func (d *Document) describeError(status int) *huma.Response {
 		meaning = everywhere[status]
 	}
 	example := httpjson.Problem{
-		Title: http.StatusText(status), Status: status, Detail: meaning.Detail, RequestID: "8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f",
+		Title: http.StatusText(status), Status: status, Code: httpjson.NewProblem(context.Background(), status, "").Code, Detail: meaning.Detail, RequestID: "8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f",
 		Errors: meaning.Fields,
 	}
 	return &huma.Response{

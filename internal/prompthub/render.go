@@ -69,7 +69,7 @@ func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
 	}
 	whole, err := s.db.Resolve(ctx, p.AuthorID, View{Prompt: *p}, s.rules.TextLimit())
 	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind == fault.Conflict {
-		return &fault.Error{Kind: fault.Invalid, Text: f.Text, Fields: []fault.Field{{Name: prompt.TextsField(p.Content()), Message: f.Text}}}
+		return &fault.Error{Kind: fault.Invalid, Text: f.Text, Fields: []fault.Field{{Name: prompt.TextsField(p.Content()), Message: f.Text, Code: f.Code}}}
 	}
 	if err == nil && (p.Visibility != prompt.Public || len(whole.Closed) == 0) {
 		p.Included = whole.Arguments()

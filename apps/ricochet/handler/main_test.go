@@ -20,6 +20,7 @@ import (
 	"prompthub/internal/apptest"
 	"prompthub/internal/command"
 	"prompthub/internal/functiontest"
+	"prompthub/internal/httpjson"
 )
 
 // folder is where in the repository this application is.
@@ -107,7 +108,7 @@ func (h host) round(n int) api.Round {
 	require.Equal(h.t, len(moves), accepted.MoveCount)
 	list := ask[api.Leaderboard](h.t, 200, http.MethodGet, at+"/leaderboard", "", nil)
 	require.Equal(h.t, []api.Standing{{Rank: 1, PlayerName: player, MoveCount: len(moves), SubmittedAt: list.Items[0].SubmittedAt}}, list.Items)
-	ask[api.Problem](h.t, 409, http.MethodGet, at+"/optimal", "", nil)
+	ask[httpjson.Problem](h.t, 409, http.MethodGet, at+"/optimal", "", nil)
 	closed := ask[api.Round](h.t, 200, http.MethodPost, at+"/close", h.key, api.CloseRound{})
 	require.Equal(h.t, string(game.Completed), closed.Status)
 	require.Equal(h.t, moves, closed.Winner.Moves)
@@ -140,13 +141,13 @@ func TestLocal(t *testing.T) {
 	}
 	if !testing.Short() {
 		require.True(t, ask[api.Game](t, 200, http.MethodGet, h.url, "", nil).Complete)
-		ask[api.Problem](t, 409, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{})
+		ask[httpjson.Problem](t, 409, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{})
 	}
 	d := ask[api.Dashboard](t, 200, http.MethodGet, h.url+"/dashboard", h.key, nil)
 	require.Equal(t, board.GoalCount-rounds, d.GoalsLeft)
 	require.Len(t, d.Rounds, min(rounds, 10))
 	ask[any](t, 204, http.MethodDelete, h.url, h.key, nil)
-	ask[api.Problem](t, 404, http.MethodGet, h.url, "", nil)
+	ask[httpjson.Problem](t, 404, http.MethodGet, h.url, "", nil)
 	require.Equal(t, command.OK, stop())
 	require.FileExists(t, filepath.Join(data, "ricochet.db"))
 }

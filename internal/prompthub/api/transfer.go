@@ -58,7 +58,7 @@ func (a *api) importFile(ctx context.Context, c call, in *importInput) (*importO
 	}
 	out := &importOutput{ImportReport{Items: make([]Imported, len(r.Items)), Entries: r.Entries, Skipped: r.Skipped}}
 	for i, item := range r.Items {
-		out.Body.Items[i] = Imported{Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome), Reason: item.Reason, Loss: item.Loss}
+		out.Body.Items[i] = Imported{Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome), Code: string(item.Code), Reason: item.Reason, Loss: item.Loss}
 	}
 	if r.More {
 		out.Body.Next = &r.Through

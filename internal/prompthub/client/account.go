@@ -45,6 +45,7 @@ type Entry struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"`
 	Outcome string `json:"outcome"`
+	Code    string `json:"code"`
 	Reason  string `json:"reason"`
 }
 

@@ -231,8 +231,8 @@ func TestRefusals(t *testing.T) {
 		{"nothing", 418, ``, nil, "I'm a teapot (status 418)"},
 		{"unknown status", 499, ``, nil, "refused (status 499)"},
 		{"another service", 404, "not here", nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
-		{"the path of a page", 404, `{"title":"Not Found","detail":"there is no such page"}`, nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
-		{"a path too many", 404, `{"title":"Not Found","detail":"there is no such route"}`, nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
+		{"the path of a page", 404, `{"title":"Not Found","code":"NO_SUCH_ROUTE","detail":"there is no such page"}`, nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
+		{"a path too many", 404, `{"title":"Not Found","code":"NO_SUCH_ROUTE","detail":"there is no such route"}`, nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
 		{"no such prompt", 404, `{"title":"Not Found","detail":"there is no such prompt"}`, nil, "there is no such prompt (status 404)"},
 		{"redirect", 301, ``, []string{"Location", "https://elsewhere.example"}, "the service is elsewhere: https://elsewhere.example (status 301)"},
 	} {

@@ -136,7 +136,7 @@ func DryRun(rules prompt.Rules) Maker {
 		}
 		refusal := &Problem{Status: http.StatusUnprocessableEntity, Title: broken.Text}
 		for _, f := range broken.Fields {
-			refusal.Errors = append(refusal.Errors, Rule{"body." + f.Name, f.Message, f.Value})
+			refusal.Errors = append(refusal.Errors, Rule{"body." + f.Name, f.Message, string(f.Code), f.Value})
 		}
 		return Rejected, refusal
 	}

@@ -316,7 +316,7 @@ func (c *Client) Check(ctx context.Context, d format.Document, update bool) erro
 	}
 	for _, e := range report.Items {
 		if e.Outcome == Rejected.String() {
-			return &Problem{Status: http.StatusUnprocessableEntity, Errors: []Rule{{Message: e.Reason}}}
+			return &Problem{Status: http.StatusUnprocessableEntity, Errors: []Rule{{Code: e.Code, Message: e.Reason}}}
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 type Problem struct {
 	Status    int    `json:"status"`
 	Title     string `json:"title"`
+	Code      string `json:"code"`
 	Detail    string `json:"detail"`
 	RequestID string `json:"requestId"`
 	Errors    []Rule `json:"errors"`
@@ -24,6 +25,7 @@ type Problem struct {
 type Rule struct {
 	Location string `json:"location"`
 	Message  string `json:"message"`
+	Code     string `json:"code"`
 	Value    any    `json:"value"`
 }
 
@@ -72,14 +74,14 @@ func (a answer) problem() error {
 // the address has a path too many.
 func (a answer) isElsewhere() bool {
 	var p Problem
-	return a.status == http.StatusNotFound && (json.Unmarshal(a.body, &p) != nil || p.Title == "" || p.Detail == noRoute || p.Detail == noPage)
+	return a.status == http.StatusNotFound && (json.Unmarshal(a.body, &p) != nil || p.Title == "" || p.Code == noRoute)
 }
 
-// What the service says of an address that it does not have, of its API and below its pages, whose
-// address somebody may have copied from a browser.
+// The codes of the service that this client decides by.
 const (
-	noRoute = "there is no such route"
-	noPage  = "there is no such page"
+	noRoute           = "NO_SUCH_ROUTE" // in the API, or below the pages if an address was copied from a browser
+	textTooLong       = "TEXT_TOO_LONG"
+	includeUnresolved = "INCLUDE_UNRESOLVED"
 )
 
 // counted is a number in a reason that differs from row to row.
@@ -93,7 +95,7 @@ func Reason(err error) string { return counted.ReplaceAllString(err.Error(), "")
 func TooLong(err error) bool {
 	var p *Problem
 	return errors.As(err, &p) && slices.ContainsFunc(p.Errors, func(r Rule) bool {
-		return r.Location == "body.text" && strings.HasPrefix(r.Message, "shorten ")
+		return r.Code == textTooLong
 	})
 }
 
@@ -101,6 +103,6 @@ func TooLong(err error) bool {
 func MissesInclude(err error) bool {
 	var p *Problem
 	return errors.As(err, &p) && slices.ContainsFunc(p.Errors, func(r Rule) bool {
-		return strings.HasPrefix(r.Message, "the prompt includes ")
+		return r.Code == includeUnresolved
 	})
 }

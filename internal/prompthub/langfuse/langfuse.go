@@ -140,7 +140,7 @@ func missing(ctx context.Context, path string) error {
 		}
 	}
 	if methods == nil {
-		return fault.New(fault.NotFound, "there is no such route: this service has prompts, and takes no traces, scores or datasets")
+		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such route: this service has prompts, and takes no traces, scores or datasets")
 	}
 	p := httpjson.NewProblem(ctx, http.StatusMethodNotAllowed, "there is no such route for this method")
 	p.SetHeader("Allow", strings.Join(methods, ", "))

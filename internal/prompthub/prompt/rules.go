@@ -75,12 +75,24 @@ type checker struct {
 }
 
 func (c *checker) broken(location, value, format string, args ...any) {
+	c.coded("", location, value, format, args...)
+}
+
+// coded notes a broken rule that programs know by a code.
+func (c *checker) coded(code fault.Code, location, value, format string, args ...any) {
 	c.fields = append(c.fields, fault.Field{
 		Name:    location,
 		Message: fmt.Sprintf(format, args...),
+		Code:    code,
 		Value:   short(value),
 	})
 }
+
+// Codes of refusals that clients decide by.
+const (
+	TextTooLong       fault.Code = "TEXT_TOO_LONG"
+	IncludeUnresolved fault.Code = "INCLUDE_UNRESOLVED"
+)
 
 // CheckUnfinished reports whether what somebody is still writing is longer than it may be. The
 // error is a *fault.Error of the kind Invalid.
@@ -90,7 +102,7 @@ func (r Rules) CheckUnfinished(title, text string) error {
 		c.broken("title", title, "shorten the title to at most %d characters, it has %d", MaxTitle, n)
 	}
 	if n := units(text); n > r.TextLimit() {
-		c.broken("text", text, "shorten the text to at most %d characters, it has %d", r.TextLimit(), n)
+		c.coded(TextTooLong, "text", text, "shorten the text to at most %d characters, it has %d", r.TextLimit(), n)
 	}
 	if len(c.fields) == 0 {
 		return nil
@@ -151,7 +163,7 @@ func (c *checker) text(s string, limit int) bool {
 	}
 	n := units(s)
 	if n > limit {
-		c.broken(location, s, "shorten the text to at most %d characters, it has %d", limit, n)
+		c.coded(TextTooLong, location, s, "shorten the text to at most %d characters, it has %d", limit, n)
 	}
 	if strings.ContainsRune(s, 0) {
 		c.broken(location, s, "remove the character U+0000 from the text")

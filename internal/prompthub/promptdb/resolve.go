@@ -110,7 +110,7 @@ func (db *DB) readIncludes(ctx context.Context, viewer prompt.UserID, list []Vie
 func (db *DB) readInclude(ctx context.Context, viewer prompt.UserID, p place) (*included, error) {
 	v, err := db.named(ctx, viewer, p.owner, p.Include)
 	conflict := func(why string) (*included, error) {
-		return &included{err: fault.New(fault.Conflict, fmt.Sprintf("the prompt includes %s, %s", said(p.Include), why))}, nil
+		return &included{err: fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes %s, %s", said(p.Include), why))}, nil
 	}
 	switch {
 	case fault.Of(err) == fault.NotFound:
@@ -163,11 +163,11 @@ type resolving struct {
 }
 
 func tooDeep() error {
-	return fault.New(fault.Conflict, fmt.Sprintf("the prompt includes others more than %d deep; include what they include yourself", prompt.IncludeDepth))
+	return fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes others more than %d deep; include what they include yourself", prompt.IncludeDepth))
 }
 
 func tooMany() error {
-	return fault.New(fault.Conflict, fmt.Sprintf("the prompt includes more than %d others, theirs counted with its own; include fewer", maxIncluded))
+	return fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes more than %d others, theirs counted with its own; include fewer", maxIncluded))
 }
 
 // named returns what an include of a prompt of an owner leads to, without votes.
@@ -204,7 +204,7 @@ func (r *resolving) walk(path []Node, includes []prompt.Include) (depth int, err
 		below := r.found[i]
 		deeper := slices.Concat(path, []Node{below.Node})
 		if slices.ContainsFunc(path, func(n Node) bool { return n.ID == below.ID }) {
-			return 0, fault.New(fault.Conflict, "the prompt includes itself: "+way(deeper))
+			return 0, fault.Coded(fault.Conflict, prompt.IncludeUnresolved, "the prompt includes itself: "+way(deeper))
 		}
 		if !slices.Contains(r.graph[node], below.Node) {
 			r.graph[node] = append(r.graph[node], below.Node)

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -54,7 +55,8 @@ type Item struct {
 	Title   string
 	ID      prompt.ID // "" where nothing was made
 	Outcome Outcome
-	Reason  string // why it was rejected
+	Code    fault.Code // names for programs why it was rejected
+	Reason  string     // why it was rejected
 	// what of it the library does not hold: members that only its file has, and comes back with; the
 	// file itself where it is too large to be kept
 	Loss []string
@@ -123,10 +125,12 @@ func (item *Item) rejected(err error) error {
 	case !slices.Contains([]fault.Kind{fault.Malformed, fault.Invalid, fault.NotFound, fault.Forbidden, fault.Conflict}, f.Kind):
 		return err
 	case len(f.Fields) == 0:
-		item.Reason = f.Text
+		item.Code, item.Reason = f.Code, f.Text
 	default: // which say what the text says that there is
 		var rules []string
+		item.Code = f.Code
 		for _, field := range f.Fields {
+			item.Code = cmp.Or(item.Code, field.Code)
 			rules = append(rules, field.Name+": "+field.Message)
 		}
 		item.Reason = strings.Join(rules, "; ")

@@ -150,7 +150,7 @@ func (s *web) lost(r *request) error {
 		http.Redirect(r.w, r.Request, Prefix, http.StatusMovedPermanently)
 		return nil
 	}
-	return fault.New(fault.NotFound, "there is no such page")
+	return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such page")
 }
 
 // policy is what a browser may do on a page.

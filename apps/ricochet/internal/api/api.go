@@ -6,7 +6,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -53,7 +52,7 @@ func New(c Config) http.Handler {
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.document = openapi.Document{
-		API: a.huma, Problem: Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`,
+		API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`,
 		Rare: []string{"currentRound", "winner", "optimalMoveCount"},
 	}
 	a.games()
@@ -73,7 +72,7 @@ const hostScheme = "hostKey"
 func (a *api) settings() huma.Config {
 	c := openapi.Config("Async Ricochet Robots", a.Version)
 	c.Info.Description = "A host creates a board; players submit sequences of moves until a round ends; the shortest wins it and moves the robots. " +
-		"Times and durations are milliseconds, cells are counted from the top left. Every error is a problem document, most with a code. " +
+		"Times and durations are milliseconds, cells are counted from the top left. Every error is a problem document with a code. " +
 		"HEAD answers as GET does, without a body. Who sends too much is answered 429."
 	c.Tags = []*huma.Tag{
 		{Name: "games", Description: "Boards, and what was won on them"},
@@ -84,22 +83,7 @@ func (a *api) settings() huma.Config {
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		hostScheme: {Type: "apiKey", In: "header", Name: "X-Host-Key", Description: "What the answer to the creation of the game alone has told."},
 	}
-	c.Transformers = append(c.Transformers, coded)
 	return c
-}
-
-// A Problem is what reports an error.
-type Problem struct {
-	*httpjson.Problem
-	Code game.Code `json:"code,omitempty" doc:"What is wrong, for programs; absent where the status says all" example:"ROUND_ENDED"`
-}
-
-// coded gives a code to what the schema of a request finds wrong.
-func coded(_ huma.Context, _ string, v any) (any, error) {
-	if p, ok := v.(*httpjson.Problem); ok && p.Status == http.StatusUnprocessableEntity {
-		return &Problem{p, game.ValidationError}, nil
-	}
-	return v, nil
 }
 
 // route registers an action. op.Errors names the statuses of its errors beyond those of every
@@ -128,20 +112,10 @@ func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := act(ctx, in)
 		if err != nil {
-			return nil, problem(ctx, err)
+			return nil, httpjson.Describe(ctx, err)
 		}
 		return out, nil
 	})
-}
-
-// problem makes an error what the caller is told.
-func problem(ctx context.Context, err error) error {
-	p := httpjson.Describe(ctx, err)
-	var coded *game.Error
-	if errors.As(err, &coded) {
-		return &Problem{p, coded.Code}
-	}
-	return p
 }
 
 // admit counts a request, reads what it sends, and finds room for it.

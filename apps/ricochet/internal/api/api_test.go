@@ -67,23 +67,23 @@ func TestHostile(t *testing.T) {
 		status                  int
 		code                    string
 	}{
-		{"POST", "/api/v1/games", "", `{"gameName":`, 400, ""},
-		{"POST", "/api/v1/games", "", `{"gameName":"a","gameName":"b"}`, 400, ""},
-		{"POST", "/api/v1/games", "", "\"\xff\"", 400, ""},
+		{"POST", "/api/v1/games", "", `{"gameName":`, 400, "MALFORMED"},
+		{"POST", "/api/v1/games", "", `{"gameName":"a","gameName":"b"}`, 400, "MALFORMED"},
+		{"POST", "/api/v1/games", "", "\"\xff\"", 400, "MALFORMED"},
 		{"POST", "/api/v1/games", "", `[]`, 422, "VALIDATION_ERROR"},
 		{"POST", "/api/v1/games", "", `{"gamename":"a"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/api/v1/games", "", `{"seed":-1}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/api/v1/games", "", `{"seed":1e400}`, 400, ""},
+		{"POST", "/api/v1/games", "", `{"seed":1e400}`, 400, "MALFORMED"},
 		{"POST", "/api/v1/games", "", `{"defaultRoundDurationMs":59999}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/api/v1/games", "", `{"gameName":"a\u0000b"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/api/v1/games", "", strings.Repeat(" ", 70<<10), 413, ""},
+		{"POST", "/api/v1/games", "", strings.Repeat(" ", 70<<10), 413, "BODY_TOO_LARGE"},
 		{"GET", "/api/v1/games/x", "", "", 404, "GAME_NOT_FOUND"},
 		{"GET", "/api/v1/games/..%2F..%2Fgame", "", "", 404, "GAME_NOT_FOUND"},
 		{"GET", "/api/v1/games/game_0000000000000000/rounds", "", "", 404, "GAME_NOT_FOUND"},
 		{"GET", at + "/rounds/2", "", "", 404, "ROUND_NOT_FOUND"},
 		{"GET", at + "/rounds/0", "", "", 422, "VALIDATION_ERROR"},
 		{"GET", at + "/rounds/1e3", "", "", 422, "VALIDATION_ERROR"},
-		{"GET", at + "/rounds?form=1", "", "", 422, ""},
+		{"GET", at + "/rounds?form=1", "", "", 422, "VALIDATION_ERROR"},
 		{"GET", at + "/rounds/1/optimal", "", "", 409, "ROUND_ACTIVE"},
 		{"GET", at + "/dashboard", "host_wrong", "", 401, "INVALID_HOST_KEY"},
 		{"GET", "/api/v1/games/x/dashboard", key, "", 401, "INVALID_HOST_KEY"},
@@ -98,8 +98,8 @@ func TestHostile(t *testing.T) {
 		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"a|b","moves":[{"robot":"red","direction":"up"}]}`, 422, "VALIDATION_ERROR"},
 		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[{"robot":"red","direction":"up"},{"robot":"red","direction":"up"}]}`, 422, "INVALID_SOLUTION"},
 		{"POST", at + "/rounds/2/solutions", "", `{"playerName":"ann","moves":[{"robot":"red","direction":"up"}]}`, 404, "ROUND_NOT_FOUND"},
-		{"PUT", at, "", "", 405, ""},
-		{"GET", "/api/v1/nothing", "", "", 404, ""},
+		{"PUT", at, "", "", 405, "METHOD_NOT_ALLOWED"},
+		{"GET", "/api/v1/nothing", "", "", 404, "NO_SUCH_ROUTE"},
 	} {
 		status, p := ask(t, h, tt.method, tt.path, tt.key, tt.body)
 		what := fmt.Sprintf("%s %s %.60s: %v", tt.method, tt.path, tt.body, p)

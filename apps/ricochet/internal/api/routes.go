@@ -195,7 +195,7 @@ func (a *api) extend(ctx context.Context, in *struct {
 },
 ) (*output[Round], error) {
 	if (in.Body.ExtendByMs == 0) == (in.Body.NewEndTime == 0) {
-		return nil, &game.Error{Code: game.ValidationError, Fault: openapi.Invalid("body", "give either extendByMs or newEndTime", nil)}
+		return nil, openapi.Invalid("body", "give either extendByMs or newEndTime", nil)
 	}
 	x := game.Extension{By: milliseconds(in.Body.ExtendByMs)}
 	if in.Body.NewEndTime > 0 {

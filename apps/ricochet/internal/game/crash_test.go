@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/ricochet/internal/game"
+	"prompthub/internal/fault"
 	"prompthub/internal/queue"
 	"prompthub/internal/table"
 )
@@ -151,7 +152,7 @@ func settled(t *testing.T, w *world) {
 	due, err := rowsOf(ctx, w.db, tables.Due, "")
 	require.NoError(t, err)
 	require.Empty(t, due)
-	if _, err := w.Game(ctx, w.game.ID); code(err) != game.GameNotFound {
+	if _, err := w.Game(ctx, w.game.ID); fault.CodeOf(err) != game.GameNotFound {
 		require.NoError(t, check(ctx, w.Games, w.db, w.game.ID))
 		require.Zero(t, w.again(t).Current)
 		return

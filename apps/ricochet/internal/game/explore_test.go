@@ -18,6 +18,7 @@ import (
 
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/chaos"
+	"prompthub/internal/fault"
 	"prompthub/internal/function"
 	"prompthub/internal/memory"
 	"prompthub/internal/queue"
@@ -252,7 +253,7 @@ func (e *explorer) heard(err error, ok func()) {
 		ok()
 		return
 	}
-	e.met[string(code(err))]++
+	e.met[string(fault.CodeOf(err))]++
 }
 
 func (e *explorer) submit(gs *game.Games, number int) {

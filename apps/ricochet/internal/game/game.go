@@ -156,7 +156,7 @@ func (gs *Games) Hosted(ctx context.Context, id, key string) (Game, error) {
 		g, err = Game{}, nil
 	}
 	if err == nil && !same(key, g.hostKey) {
-		err = refuse(InvalidHostKey, fault.Unauthenticated, "send the hostKey of this game in the header X-Host-Key: whoever created the game was told it")
+		err = fault.Coded(fault.Unauthenticated, InvalidHostKey, "send the hostKey of this game in the header X-Host-Key: whoever created the game was told it")
 	}
 	return g, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/apps/ricochet/internal/game"
+	"prompthub/internal/fault"
 	"prompthub/internal/memory"
 	"prompthub/internal/table"
 )
@@ -80,11 +81,11 @@ func TestNewGame(t *testing.T) {
 		"long":    {DefaultDuration: game.MaxDuration + 1},
 	} {
 		_, _, err := w.NewGame(t.Context(), n)
-		require.Equal(t, game.ValidationError, code(err), name)
+		require.Equal(t, game.ValidationError, fault.CodeOf(err), name)
 	}
 	for _, id := range []string{"", "game_", "game_0123456789abcdeF", "game_0000000000000000", "../../etc/passwd"} {
 		_, err := w.Game(t.Context(), id)
-		require.Equal(t, game.GameNotFound, code(err), id)
+		require.Equal(t, game.GameNotFound, fault.CodeOf(err), id)
 	}
 }
 
@@ -95,12 +96,12 @@ func TestHostKey(t *testing.T) {
 	for _, id := range []string{w.game.ID, "game_0000000000000000", "x"} {
 		for _, key := range []string{"", "host_", "host_0000"} {
 			_, err := w.Start(t.Context(), id, key, 0)
-			require.Equal(t, game.InvalidHostKey, code(err), id)
-			require.Equal(t, game.InvalidHostKey, code(w.Delete(t.Context(), id, key)))
+			require.Equal(t, game.InvalidHostKey, fault.CodeOf(err), id)
+			require.Equal(t, game.InvalidHostKey, fault.CodeOf(w.Delete(t.Context(), id, key)))
 			_, err = w.Close(t.Context(), id, key, 1, false)
-			require.Equal(t, game.InvalidHostKey, code(err), id)
+			require.Equal(t, game.InvalidHostKey, fault.CodeOf(err), id)
 			_, err = w.Extend(t.Context(), id, key, 1, game.Extension{By: time.Minute})
-			require.Equal(t, game.InvalidHostKey, code(err), id)
+			require.Equal(t, game.InvalidHostKey, fault.CodeOf(err), id)
 		}
 	}
 }
@@ -112,7 +113,7 @@ func TestRound(t *testing.T) {
 	r := w.start(t)
 	require.Equal(t, 1, r.Number)
 	_, err := w.Start(ctx, id, hostKey, 0)
-	require.Equal(t, game.RoundAlreadyActive, code(err))
+	require.Equal(t, game.RoundAlreadyActive, fault.CodeOf(err))
 
 	best := solve(t, w.game, r)
 	ann, err := w.Submit(ctx, id, 1, game.Submission{Player: "Ann", Moves: append(backAndForth(t, w.game, r), best...)})
@@ -120,7 +121,7 @@ func TestRound(t *testing.T) {
 	require.Equal(t, 1, ann.Rank)
 	require.Regexp(t, "^player_[0-9a-f]{24}$", ann.Secret)
 	_, err = w.Submit(ctx, id, 1, game.Submission{Player: "ANN", Moves: best})
-	require.Equal(t, game.NameTaken, code(err), "a name belongs to one")
+	require.Equal(t, game.NameTaken, fault.CodeOf(err), "a name belongs to one")
 	w.clock.now = w.clock.now.Add(time.Second)
 	bob, err := w.Submit(ctx, id, 1, game.Submission{Player: "bob", Moves: best})
 	require.NoError(t, err)
@@ -140,15 +141,15 @@ func TestRound(t *testing.T) {
 	require.Empty(t, list[0].Best.Moves, "nobody sees moves while the round is active")
 
 	_, err = w.Leaderboard(ctx, id, r, true)
-	require.Equal(t, game.RoundActive, code(err))
+	require.Equal(t, game.RoundActive, fault.CodeOf(err))
 	closed, err := w.Close(ctx, id, hostKey, 1, false)
 	require.NoError(t, err)
 	require.Equal(t, game.Completed, closed.Status)
 	require.Equal(t, "bob", closed.Winner.Player)
 	_, err = w.Close(ctx, id, hostKey, 1, false)
-	require.Equal(t, game.RoundAlreadyEnded, code(err))
+	require.Equal(t, game.RoundAlreadyEnded, fault.CodeOf(err))
 	_, err = w.Submit(ctx, id, 1, game.Submission{Player: "bob", Secret: bob.Secret, Moves: best})
-	require.Equal(t, game.RoundEnded, code(err))
+	require.Equal(t, game.RoundEnded, fault.CodeOf(err))
 	list, err = w.Leaderboard(ctx, id, closed, false)
 	require.NoError(t, err)
 	require.Equal(t, best, list[0].Best.Moves)
@@ -228,7 +229,7 @@ func TestDue(t *testing.T) {
 	require.Equal(t, began.Add(2*time.Minute), r.End.UTC())
 	for _, x := range []game.Extension{{By: -time.Minute}, {}, {By: 8 * 24 * time.Hour}, {End: began.Add(time.Minute)}} {
 		_, err = w.Extend(ctx, id, hostKey, 1, x)
-		require.Equal(t, game.ValidationError, code(err))
+		require.Equal(t, game.ValidationError, fault.CodeOf(err))
 	}
 	w.clock.now = began.Add(90 * time.Second)
 	require.NoError(t, w.DueRound(ctx, id, 1))
@@ -239,11 +240,11 @@ func TestDue(t *testing.T) {
 	require.NoError(t, err, "the last moment")
 	w.clock.now = began.Add(2*time.Minute + time.Millisecond)
 	_, err = w.Submit(ctx, id, 1, game.Submission{Player: "eve", Moves: solve(t, w.game, r)})
-	require.Equal(t, game.RoundEnded, code(err))
+	require.Equal(t, game.RoundEnded, fault.CodeOf(err))
 	require.NoError(t, w.SweepAll(ctx))
 	require.Zero(t, w.again(t).Current)
 	_, err = w.Extend(ctx, id, hostKey, 1, game.Extension{By: time.Minute})
-	require.Equal(t, game.RoundAlreadyEnded, code(err))
+	require.Equal(t, game.RoundAlreadyEnded, fault.CodeOf(err))
 
 	// Nobody solves the next: its goal stays in the game.
 	r = w.start(t)
@@ -270,7 +271,7 @@ func TestAllGoals(t *testing.T) {
 	}
 	require.True(t, w.again(t).Complete())
 	_, err := w.Start(ctx, id, hostKey, 0)
-	require.Equal(t, game.AllGoalsExhausted, code(err))
+	require.Equal(t, game.AllGoalsExhausted, fault.CodeOf(err))
 	require.NoError(t, check(ctx, w.Games, w.db, id))
 }
 
@@ -281,14 +282,14 @@ func TestSubmissionLimits(t *testing.T) {
 	r := w.start(t)
 	for _, player := range []string{"", " ", strings.Repeat("x", game.MaxPlayerName+1), "a|b", "é", "a/b", "a\nb"} {
 		_, err := w.Submit(ctx, id, 1, game.Submission{Player: player, Moves: solve(t, w.game, r)})
-		require.Equal(t, game.ValidationError, code(err), player)
+		require.Equal(t, game.ValidationError, fault.CodeOf(err), player)
 	}
 	_, err := w.Submit(ctx, id, 1, game.Submission{Player: "ann", Moves: nil})
-	require.Equal(t, game.InvalidSolution, code(err))
+	require.Equal(t, game.InvalidSolution, fault.CodeOf(err))
 	_, err = w.Submit(ctx, id, 2, game.Submission{Player: "ann", Moves: solve(t, w.game, r)})
-	require.Equal(t, game.RoundNotFound, code(err))
+	require.Equal(t, game.RoundNotFound, fault.CodeOf(err))
 	_, err = w.Submit(ctx, "game_0000000000000000", 1, game.Submission{Player: "ann"})
-	require.Equal(t, game.GameNotFound, code(err))
+	require.Equal(t, game.GameNotFound, fault.CodeOf(err))
 	secret := ""
 	for range game.MaxSolutions {
 		w.clock.now = w.clock.now.Add(time.Millisecond)
@@ -297,7 +298,7 @@ func TestSubmissionLimits(t *testing.T) {
 		secret += a.Secret
 	}
 	_, err = w.Submit(ctx, id, 1, game.Submission{Player: "ann", Secret: secret, Moves: solve(t, w.game, r)})
-	require.Equal(t, game.TooManySolutions, code(err))
+	require.Equal(t, game.TooManySolutions, fault.CodeOf(err))
 }
 
 func TestDelete(t *testing.T) {
@@ -309,7 +310,7 @@ func TestDelete(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Delete(ctx, id, hostKey))
 	_, err = w.Game(ctx, id)
-	require.Equal(t, game.GameNotFound, code(err))
+	require.Equal(t, game.GameNotFound, fault.CodeOf(err))
 	w.clock.now = r.End.Add(time.Second)
 	require.NoError(t, w.DueRound(ctx, id, 1))
 	require.NoError(t, w.SweepAll(ctx))
@@ -348,7 +349,7 @@ func TestClosing(t *testing.T) {
 			<-db.then
 			_, err := host.Close(ctx, id, hostKey, 1, false)
 			closers[0] = err == nil
-			if err != nil && code(err) != game.RoundAlreadyEnded {
+			if err != nil && fault.CodeOf(err) != game.RoundAlreadyEnded {
 				errs[0] = err
 			}
 		})
@@ -363,7 +364,7 @@ func TestClosing(t *testing.T) {
 			if err == nil {
 				accepted++
 			} else {
-				require.Equal(t, game.RoundEnded, code(err))
+				require.Equal(t, game.RoundEnded, fault.CodeOf(err))
 				late++
 			}
 		}

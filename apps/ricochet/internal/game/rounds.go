@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prompthub/apps/ricochet/internal/board"
+	"prompthub/internal/fault"
 	"prompthub/internal/table"
 )
 
@@ -66,11 +67,11 @@ func (gs *Games) landed(ctx context.Context, id string, r Round, unknown error) 
 func (gs *Games) open(g Game, d time.Duration) (Round, error) {
 	switch {
 	case g.Current > 0:
-		return Round{}, refuse(RoundAlreadyActive, conflict, fmt.Sprintf("round %d is active; close it first, or wait for its end", g.Current))
+		return Round{}, fault.Coded(conflict, RoundAlreadyActive, fmt.Sprintf("round %d is active; close it first, or wait for its end", g.Current))
 	case g.Complete():
-		return Round{}, refuse(AllGoalsExhausted, conflict, "every goal of this game was won; create another game")
+		return Round{}, fault.Coded(conflict, AllGoalsExhausted, "every goal of this game was won; create another game")
 	case g.Rounds == MaxRounds:
-		return Round{}, refuse(TooManyRounds, conflict, fmt.Sprintf("a game has at most %d rounds; create another game", MaxRounds))
+		return Round{}, fault.Coded(conflict, TooManyRounds, fmt.Sprintf("a game has at most %d rounds; create another game", MaxRounds))
 	}
 	if d == 0 {
 		d = g.DefaultDuration

@@ -163,13 +163,13 @@ func (a *attempt) sign(ctx context.Context) (table.Op, error) {
 		a.secret = "" // another claimed it
 	}
 	if a.secret == "" && !same(a.Secret, a.name.secret) {
-		return table.Op{}, refuse(NameTaken, fault.Forbidden, "somebody else plays under this name in this game; choose another, or send the playerSecret that it was given")
+		return table.Op{}, fault.Coded(fault.Forbidden, NameTaken, "somebody else plays under this name in this game; choose another, or send the playerSecret that it was given")
 	}
 	if a.name.round != a.number {
 		a.name.round, a.name.attempts, a.name.best = a.number, 0, len(a.Moves)
 	}
 	if a.name.attempts == MaxSolutions {
-		return table.Op{}, refuse(TooManySolutions, conflict, fmt.Sprintf("a player submits at most %d solutions in a round", MaxSolutions))
+		return table.Op{}, fault.Coded(conflict, TooManySolutions, fmt.Sprintf("a player submits at most %d solutions in a round", MaxSolutions))
 	}
 	a.name.attempts++
 	a.name.best = min(a.name.best, len(a.Moves))
@@ -186,7 +186,7 @@ func (a *attempt) claim(ctx context.Context) (table.Op, error) {
 			return table.Op{}, away(err)
 		}
 		if players++; players == MaxPlayers {
-			return table.Op{}, refuse(GameFull, conflict, fmt.Sprintf("a game has at most %d players", MaxPlayers))
+			return table.Op{}, fault.Coded(conflict, GameFull, fmt.Sprintf("a game has at most %d players", MaxPlayers))
 		}
 	}
 	a.secret = "player_" + a.random(12)

@@ -2,7 +2,6 @@ package game_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -111,14 +110,6 @@ func detour(t *testing.T, b board.Data, r game.Round, rnd *rand.Rand, extra int)
 func solve(t *testing.T, g game.Game, r game.Round) []board.Move {
 	t.Helper()
 	return detour(t, g.Board, r, nil, 0)
-}
-
-func code(err error) game.Code {
-	var e *game.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
 }
 
 // rowsOf returns the rows of a table whose row key begins so.
