@@ -100,7 +100,7 @@ Settings are environment variables. Those that matter most:
                        not set
   JWT_ISSUER, JWT_AUDIENCE, AUTH_TENANTS
                        whose tokens are believed, in jwt mode; the tenants, in easyauth mode too
-  OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_SCOPES, OIDC_ADMIN, PUBLIC_URL, SESSION_KEYS
+  OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_SCOPES, OIDC_ADMIN, OIDC_TRUST_OID, PUBLIC_URL, SESSION_KEYS
                        where browsers sign in, in oidc mode, who is an admin, and what seals their sessions
   PUBLIC_READ          true lets everybody read public prompts without identity
   CORS_ORIGINS         origins of pages elsewhere that may use the API; none by default

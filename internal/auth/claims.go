@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"regexp"
 	"slices"
@@ -62,6 +64,31 @@ func (c claims) identifier(types []string) (string, bool) {
 var identifier = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
 var errNoObject = errors.New("no claim oid, or not one that identifies a user")
+
+// identifyBySubject makes the subject what identifies the user, by its hash if it cannot be an id of
+// ours, or could be taken for such a hash. Microsoft Entra has oid, which stays; with other
+// providers users may be able to choose that claim.
+func (c claims) identifyBySubject(trustOID bool) {
+	if trustOID && len(c["oid"]) > 0 {
+		return
+	}
+	for _, name := range objectTypes {
+		delete(c, name)
+	}
+	if len(c["sub"]) != 1 || c["sub"][0] == "" {
+		return
+	}
+	id := c["sub"][0]
+	if !identifier.MatchString(id) || subjectHash.MatchString(id) {
+		sum := sha256.Sum256([]byte(id))
+		id = "sub." + base64.RawURLEncoding.EncodeToString(sum[:])
+	}
+	c["oid"] = []string{id}
+}
+
+// subjectHash is what the hash of a subject looks like. A subject that begins with sub. and is not
+// of this form cannot be taken for one, and stays the id of a user who has it.
+var subjectHash = regexp.MustCompile(`^sub\.[A-Za-z0-9_-]{43}$`)
 
 // user returns the user that the claims speak of. Where tenants are named, lower case, it must be
 // of one of them; where they are several, which one is part of the id. Other claims never identify

@@ -84,8 +84,8 @@ func New(ctx context.Context, c Config) (Identify, error) {
 			return nil, err
 		}
 		return JWT(ctx, JWTOptions{
-			Issuers: []string{c.Issuer}, Audiences: append(items(c.Audiences), c.ClientID), Tenants: tenants, Subjects: true,
-			Transport: c.Transport, Now: c.Now,
+			Issuers: []string{c.Issuer}, Audiences: append(items(c.Audiences), c.ClientID), Tenants: tenants,
+			Subjects: true, Admin: c.Admin, TrustOID: c.TrustOID, Transport: c.Transport, Now: c.Now,
 		}), nil
 	case "dev":
 		return c.dev()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// microsoft are the hosts of the issuers of Microsoft Entra.
-var microsoft = []string{"login.microsoftonline.com", "sts.windows.net"}
+// microsoft are the hosts of the issuers of Microsoft Entra, with those of its national clouds.
+var microsoft = []string{"login.microsoftonline.com", "sts.windows.net", "login.microsoftonline.us", "login.partner.microsoftonline.cn"}
 
 // Issued returns who signs the tokens that count here, none where nobody is known to, and the
 // scopes that a client asks them for.

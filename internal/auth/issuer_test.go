@@ -82,18 +82,17 @@ func newIssuer(t *testing.T) *issuer {
 }
 
 func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	counter := map[string]*atomic.Int64{discoveryPath: &i.discoveries, keysPath: &i.fetches}[r.URL.Path]
-	if counter == nil {
-		http.NotFound(w, r)
-		return
+	if counter := map[string]*atomic.Int64{discoveryPath: &i.discoveries, keysPath: &i.fetches}[r.URL.Path]; counter != nil {
+		counter.Add(1)
 	}
-	counter.Add(1)
 	i.mu.Lock()
 	override, keys := i.override[r.URL.Path], maps.Clone(i.keys)
 	i.mu.Unlock()
 	switch {
 	case override != nil:
 		override(w, r)
+	case r.URL.Path != discoveryPath && r.URL.Path != keysPath:
+		http.NotFound(w, r)
 	case r.URL.Path == discoveryPath:
 		answer(w, map[string]any{"issuer": i.URL, "jwks_uri": i.URL + keysPath})
 	default:

@@ -27,7 +27,9 @@ type JWTOptions struct {
 	Audiences    []string          // the claim aud must hold one of them
 	Tenants      []string          // as for EasyAuth
 	Applications []string          // as for EasyAuth
-	Subjects     bool              // users without the claim oid are known by sub
+	Subjects     bool              // mode oidc: users are known by sub, and roles are those of Admin
+	Admin        string            // with Subjects, "claim=value": a user who has it is an admin
+	TrustOID     bool              // with Subjects, oid is believed of any issuer, not of Entra's alone
 	Transport    http.RoundTripper // to the issuers; nil means http.DefaultTransport
 	Now          func() time.Time  // nil means time.Now
 }
@@ -81,12 +83,23 @@ func (t *tokens) identify(r *http.Request) (User, error) {
 		// One text for all: what exactly is wrong is the operator's to know.
 		return User{}, fault.Wrap(fault.Unauthenticated, "the token is not valid here: sign in again and send a fresh token for this service", err)
 	}
-	if t.Subjects {
-		c := subject(payload)
-		// what the provider gives a browser is a user's
-		return c.user(t.Tenants, c.values("azp", "appid"))
+	return t.user(payload)
+}
+
+// user returns the user that claims speak of, for tokens and for sessions alike.
+func (t *tokens) user(payload map[string]any) (User, error) {
+	c := tokenClaims(payload)
+	if !t.Subjects {
+		return c.user(t.Tenants, t.Applications)
 	}
-	return tokenClaims(payload).user(t.Tenants, t.Applications)
+	c.identifyBySubject(t.TrustOID || all(t.Issuers, entraIssuer))
+	// what the provider gives a browser is a user's
+	u, err := c.user(t.Tenants, c.values("azp", "appid"))
+	u.Roles = nil
+	if claim, value, _ := strings.Cut(t.Admin, "="); claim != "" && slices.Contains(c[claim], value) {
+		u.Roles = []string{RoleAdmin}
+	}
+	return u, err
 }
 
 // compact is a token of three parts, as RFC 7515 serializes it for headers.

@@ -26,6 +26,11 @@ type OIDC struct {
 	// Admin is the claim and value by which admins are known: "groups=prompt-admins".
 	Admin string `envconfig:"OIDC_ADMIN" default:"roles=admin"`
 
+	// TrustOID has users known by the claim oid of their ID tokens, as those of Microsoft Entra always
+	// are. It is for another provider whose users cannot choose that claim, and where people signed in
+	// by it before: with false they are known by sub, as other users.
+	TrustOID bool `envconfig:"OIDC_TRUST_OID" default:"false"`
+
 	// Public is the URL of this service as browsers know it, https://prompts.example.org. The provider
 	// must allow its /app/signin/callback as a redirect.
 	Public string `envconfig:"PUBLIC_URL"`
@@ -91,7 +96,7 @@ func (c Config) Sessions(ctx context.Context, application, home, callback string
 	}
 	return NewSessions(ctx, SessionOptions{
 		Application: application,
-		Issuer:      c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: items(c.Scopes), Admin: c.Admin, Keys: keys,
+		Issuer:      c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: items(c.Scopes), Admin: c.Admin, TrustOID: c.TrustOID, Keys: keys,
 		Tenants: tenants, Public: c.Public, HomePath: home, CallbackPath: callback, Transport: c.Transport, Now: c.Now,
 	})
 }

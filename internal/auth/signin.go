@@ -3,8 +3,6 @@ package auth
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -33,6 +31,7 @@ type SessionOptions struct {
 	Issuer, ClientID, Secret string
 	Scopes                   []string
 	Admin                    string   // "claim=value": who has it is an admin
+	TrustOID                 bool     // as for JWT
 	Keys                     [][]byte // of 32 bytes: the first seals, each opens
 	Tenants                  []string
 	Public                   string // the URL of this service, as browsers know it
@@ -62,7 +61,8 @@ func NewSessions(ctx context.Context, o SessionOptions) (*Sessions, error) {
 	return &Sessions{
 		SessionOptions: o, sealer: sealer, renewals: newRenewals(o.Now), secure: strings.HasPrefix(o.Public, "https:"),
 		tokens: newTokens(ctx, JWTOptions{
-			Issuers: []string{o.Issuer}, Audiences: []string{o.ClientID}, Tenants: o.Tenants, Transport: o.Transport, Now: o.Now,
+			Issuers: []string{o.Issuer}, Audiences: []string{o.ClientID}, Tenants: o.Tenants,
+			Subjects: true, Admin: o.Admin, TrustOID: o.TrustOID, Transport: o.Transport, Now: o.Now,
 		}),
 		client: &http.Client{
 			Transport: o.Transport, Timeout: askTime,
@@ -144,7 +144,7 @@ func (s *Sessions) Callback(w http.ResponseWriter, r *http.Request) (back string
 	if nonce := texts(payload["nonce"]); !slices.Equal(nonce, []string{a.Nonce}) {
 		return "", over(errors.New("the token is of another sign-in"))
 	}
-	who, err := s.user(payload)
+	who, err := s.tokens.user(payload)
 	if err != nil {
 		return "", err
 	}
@@ -226,12 +226,16 @@ func (s *Sessions) says(ctx context.Context, endpoints document, token *oauth2.T
 		return nil, over(errors.New("the user info is of another user"))
 	}
 	for name, value := range info {
-		if _, has := payload[name]; !has {
+		if _, has := payload[name]; !has && !slices.Contains(signedOnly, name) {
 			payload[name] = value
 		}
 	}
 	return payload, nil
 }
+
+// signedOnly are the claims that are believed of an ID token alone: with some providers users write
+// what the user info says.
+var signedOnly = slices.Concat(objectTypes, tenantTypes)
 
 func (s *Sessions) userInfo(ctx context.Context, address, token string) (map[string]any, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
@@ -246,33 +250,6 @@ func (s *Sessions) userInfo(ctx context.Context, address, token string) (map[str
 	defer resp.Body.Close()
 	var info map[string]any
 	return info, json.NewDecoder(resp.Body).Decode(&info)
-}
-
-// user returns the user that claims speak of.
-func (s *Sessions) user(payload map[string]any) (User, error) {
-	c := subject(payload)
-	who, err := c.user(s.Tenants, c.values("azp", "appid"))
-	who.Roles = nil
-	if claim, value, _ := strings.Cut(s.Admin, "="); slices.Contains(c[claim], value) {
-		who.Roles = []string{RoleAdmin}
-	}
-	return who, err
-}
-
-// subject returns claims in which oid identifies the user. Only Microsoft Entra has it; elsewhere
-// the subject does, by its hash where it is not written as an id of ours.
-func subject(payload map[string]any) claims {
-	c := tokenClaims(payload)
-	if len(c["oid"]) > 0 || len(c["sub"]) != 1 || c["sub"][0] == "" {
-		return c
-	}
-	id := c["sub"][0]
-	if !identifier.MatchString(id) {
-		sum := sha256.Sum256([]byte(id))
-		id = "sub." + base64.RawURLEncoding.EncodeToString(sum[:])
-	}
-	c["oid"] = []string{id}
-	return c
 }
 
 // SignOut forgets a session. It returns where people can sign out of the provider too, "" where it
