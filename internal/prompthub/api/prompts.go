@@ -8,6 +8,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub"
+	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -130,7 +131,7 @@ func (s *Source) source() *prompt.Source {
 		return nil
 	}
 	made := &prompt.Source{Format: s.Format, File: s.File, Bytes: s.Data, Syntax: s.Syntax}
-	if !made.Kept() {
+	if !format.Kept(made) {
 		return nil
 	}
 	return made

@@ -25,13 +25,13 @@ func IsArchive(b []byte) bool {
 
 // Archive returns the files of a ZIP archive that hold prompts, by path, and the others that it
 // passed over. Together they have at most some bytes, and at most maxRatio times those of the
-// archive.
+// archive, or minUnpacked where that is more.
 func Archive(b []byte, most int) (files []File, skipped []string, err error) {
 	r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("the archive: %w", err)
 	}
-	c := collector{most: min(most, maxRatio*len(b))}
+	c := collector{most: min(most, max(maxRatio*len(b), minUnpacked))}
 	for _, f := range r.File {
 		if strings.HasSuffix(f.Name, "/") || f.FileInfo().IsDir() {
 			continue
@@ -81,11 +81,15 @@ type collector struct {
 	skipped []string
 	total   int
 	most    int // bytes of all files
+	buffer  bytes.Buffer
 }
 
 func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
 	if len(c.files)+len(c.skipped) >= MaxFiles {
 		return fmt.Errorf("there are more than %d files: take a part of them", MaxFiles)
+	}
+	if len(file) > maxPath {
+		return fmt.Errorf("%.100q… has a path of more than %d bytes: shorten it", file, maxPath)
 	}
 	if !mode.IsRegular() || !holdsPrompts(file) {
 		c.skipped = append(c.skipped, file)
@@ -97,14 +101,16 @@ func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadClose
 	}
 	defer r.Close()
 	// what an archive says of sizes may not be so
-	b, err := io.ReadAll(io.LimitReader(r, int64(min(MaxFile, c.most-c.total)+1)))
-	if c.total += len(b); err == nil && (len(b) > MaxFile || c.total > c.most) {
-		err = fmt.Errorf("is too large: a file may have %d bytes, all together %d, and at most %d times those of an archive", MaxFile, c.most, maxRatio)
+	c.buffer.Reset()
+	n, err := c.buffer.ReadFrom(io.LimitReader(r, int64(min(MaxFile, c.most-c.total)+1)))
+	if c.total += int(n); err == nil && (n > MaxFile || c.total > c.most) {
+		err = fmt.Errorf("is too large: a file may have %d bytes, all together %d; those of an archive may have %d times its own size, or %d bytes where that is more: take a part of them",
+			MaxFile, c.most, maxRatio, minUnpacked)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	c.files = append(c.files, File{file, b})
+	c.files = append(c.files, File{file, bytes.Clone(c.buffer.Bytes())})
 	return nil
 }
 
@@ -136,6 +142,9 @@ func isSkill(file string) bool {
 
 // below reports whether a file is in one of the folders, at any depth.
 func below(file string, dirs map[string]bool) bool {
+	if len(dirs) == 0 {
+		return false
+	}
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if dirs[dir] {
 			return true

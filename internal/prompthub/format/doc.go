@@ -16,10 +16,20 @@ const (
 	MaxRows  = 10_000   // prompts in a list, which is read as a whole
 	MaxTotal = 64 << 20 // bytes of all files in a folder or an archive
 
-	maxRatio      = 200     // of the bytes in an archive to those of it; texts have 20
+	maxRatio      = 50      // of the bytes in an archive to those of it; texts have 20
+	minUnpacked   = 1 << 20 // bytes that the files of an archive may have, however small it is
+	maxPath       = 1000    // bytes of the path of a file
 	maxDepth      = 50      // of what is nested in a file
 	maxMembers    = 1000    // of an object, or columns of a file
 	maxAliases    = 200     // of YAML, in a file
 	maxStructural = 100_000 // bytes that may begin a node of YAML, in a file
-	maxExpanded   = 4 << 20 // bytes of YAML as JSON, its aliases followed
+
+	// what the aliases of a file add, as JSON, has at most this many times the bytes of its YAML, and
+	// these bytes beside, for small files
+	aliasFactor = 2
+	aliasFree   = 1 << 10
+
+	// of the YAML in a file that is kept: what reading it costs at each export
+	maxKeptYAML  = 64 << 10 // bytes
+	maxKeptParts = 5_000    // bytes that may begin a node
 )

@@ -57,8 +57,29 @@ func (s *Source) kept() *prompt.Source {
 	if s == nil {
 		return nil
 	}
-	if k := (&prompt.Source{Format: string(s.Format), File: s.File, Bytes: s.Data, State: s.State, Syntax: string(s.Syntax)}); k.Kept() {
-		return k
+	k := &prompt.Source{Format: string(s.Format), File: s.File, Bytes: s.Data, State: s.State, Syntax: string(s.Syntax)}
+	if !Kept(k) {
+		return nil
+	}
+	return k
+}
+
+// Kept reports whether a file can be kept with the version that was made of it: one that costs
+// little to read, because each export in its format reads it again, whoever asks for that. Its YAML
+// has no aliases.
+func Kept(s *prompt.Source) bool {
+	y := yamlOf(Format(s.Format), s.Bytes)
+	return s.Kept() && len(y) <= maxKeptYAML && yamlParts(y) <= maxKeptParts && !hasAliases(y)
+}
+
+// yamlOf returns the YAML in a file of a format.
+func yamlOf(f Format, file []byte) []byte {
+	switch {
+	case f == GitHubModels:
+		return file
+	case slices.Contains([]Format{Markdown, Skill, VSCode, Command, Dotprompt, Prompty}, f):
+		y, _, _ := cutFrontMatter(bytes.TrimPrefix(file, bom))
+		return y
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -15,28 +16,39 @@ var frontMatterEnd = regexp.MustCompile(`(?m)^---[ \t]*\r?(?:\n|$)`)
 
 // HasFrontMatter reports whether a file begins with front matter, whatever that says.
 func HasFrontMatter(file []byte) bool {
-	file = bytes.TrimPrefix(file, bom)
+	front, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom))
+	return front != nil && err == nil
+}
+
+// cutFrontMatter returns the YAML that a file begins with, nil for none, and what is below it.
+func cutFrontMatter(file []byte) (front, body []byte, err error) {
 	begin := frontMatter.FindIndex(file)
-	return begin != nil && frontMatterEnd.Match(file[begin[1]:])
+	if begin == nil {
+		return nil, file, nil
+	}
+	front = file[begin[1]:]
+	end := frontMatterEnd.FindIndex(front)
+	if end == nil {
+		return front, nil, errors.New("the front matter has no end: a line of three dashes")
+	}
+	return front[:end[0]], front[end[1]:], nil
 }
 
 // splitFrontMatter returns the members of the front matter and the text below it: without the empty
 // line that begins it and without its last line end. Without front matter all is text.
 func splitFrontMatter(file []byte) (object, string, error) {
-	file = bytes.TrimPrefix(file, bom)
-	begin := frontMatter.FindIndex(file)
-	if begin == nil {
-		return nil, trimLineEnd(string(file)), nil
+	front, below, err := cutFrontMatter(bytes.TrimPrefix(file, bom))
+	if err != nil {
+		return nil, "", err
 	}
-	end := frontMatterEnd.FindIndex(file[begin[1]:])
-	if end == nil {
-		return nil, "", fmt.Errorf("the front matter has no end: a line of three dashes")
+	body := string(below)
+	if front == nil {
+		return nil, trimLineEnd(body), nil
 	}
-	o, err := parseYAML(file[begin[1] : begin[1]+end[0]])
+	o, err := parseYAML(front)
 	if err != nil {
 		return nil, "", fmt.Errorf("the front matter: %w", err)
 	}
-	body := string(file[begin[1]+end[1]:])
 	if rest, ok := strings.CutPrefix(body, "\r\n"); ok {
 		body = rest
 	} else {

@@ -16,14 +16,8 @@ import (
 
 // parseYAML reads the members of a YAML document, as JSON. Empty YAML has none.
 func parseYAML(file []byte) (object, error) {
-	n := 0
-	for _, c := range file {
-		if strings.IndexByte(",[{:-?", c) >= 0 {
-			n++
-		}
-	}
-	if len(file) > MaxOne || n > maxStructural {
-		return nil, fmt.Errorf("the YAML is larger than %d bytes, or has more than %d parts", MaxOne, maxStructural)
+	if len(file) > MaxOne || yamlParts(file) > maxStructural {
+		return nil, fmt.Errorf("the YAML is larger than %d bytes, or has more than %d parts: take a part of it", MaxOne, maxStructural)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(file, &doc); err != nil {
@@ -35,7 +29,7 @@ func parseYAML(file []byte) (object, error) {
 	if doc.Content[0].Kind != yaml.MappingNode {
 		return nil, errNoObject
 	}
-	var r yamlReader
+	r := yamlReader{most: aliasFactor*len(file) + aliasFree}
 	v, err := r.value(nil, doc.Content[0], 0)
 	if err != nil {
 		return nil, err
@@ -43,9 +37,45 @@ func parseYAML(file []byte) (object, error) {
 	return parseObject(v)
 }
 
+// yamlParts returns how many bytes of YAML may begin a node, which is what parsing it costs.
+func yamlParts(file []byte) (n int) {
+	for _, c := range file {
+		if strings.IndexByte(",[{:-?!", c) >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+var (
+	yamlAnchor = regexp.MustCompile(`&([0-9A-Za-z_-]+)`)
+	yamlAlias  = regexp.MustCompile(`\*([0-9A-Za-z_-]+)`)
+)
+
+// hasAliases reports whether YAML may have an alias: a name behind a star that stands behind an
+// ampersand too. It costs little, because it parses nothing.
+func hasAliases(file []byte) bool {
+	anchors := make(map[string]bool)
+	for _, m := range yamlAnchor.FindAllSubmatch(file, -1) {
+		anchors[string(m[1])] = true
+	}
+	if len(anchors) == 0 {
+		return false
+	}
+	for _, m := range yamlAlias.FindAllSubmatch(file, -1) {
+		if anchors[string(m[1])] {
+			return true
+		}
+	}
+	return false
+}
+
 // A yamlReader makes JSON of nodes.
 type yamlReader struct {
 	aliases int
+	most    int // bytes that aliases may add
+	added   int // bytes that they added
+	begin   int // of what the alias adds that is being followed; 0 for none
 }
 
 // value appends a node to b.
@@ -53,15 +83,15 @@ func (r *yamlReader) value(b []byte, n *yaml.Node, depth int) ([]byte, error) {
 	if depth > maxDepth {
 		return b, fmt.Errorf("line %d: is nested more than %d deep", n.Line, maxDepth)
 	}
-	if len(b) > maxExpanded {
-		return b, fmt.Errorf("line %d: the YAML has more than %d bytes with its aliases followed", n.Line, maxExpanded)
+	if r.begin > 0 && r.added+len(b)-r.begin > r.most {
+		return b, r.tooMuch(n)
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
 		if r.aliases++; r.aliases > maxAliases {
 			return b, fmt.Errorf("line %d: there are more than %d aliases", n.Line, maxAliases)
 		}
-		return r.value(b, n.Alias, depth+1)
+		return r.alias(b, n, depth)
 	case yaml.MappingNode:
 		return r.mapping(b, n, depth)
 	case yaml.SequenceNode:
@@ -78,6 +108,24 @@ func (r *yamlReader) value(b []byte, n *yaml.Node, depth int) ([]byte, error) {
 		return append(b, ']'), nil
 	}
 	return scalar(b, n)
+}
+
+// alias appends what an alias stands for, within what all aliases of the file may add.
+func (r *yamlReader) alias(b []byte, n *yaml.Node, depth int) (_ []byte, err error) {
+	if r.begin > 0 { // a part of another one, which counts it
+		return r.value(b, n.Alias, depth+1)
+	}
+	r.begin = len(b)
+	b, err = r.value(b, n.Alias, depth+1)
+	r.added, r.begin = r.added+len(b)-r.begin, 0
+	if err == nil && r.added > r.most {
+		err = r.tooMuch(n)
+	}
+	return b, err
+}
+
+func (r *yamlReader) tooMuch(n *yaml.Node) error {
+	return fmt.Errorf("line %d: its aliases add more than %d bytes, %d times what the YAML has and %d: write out what they stand for", n.Line, r.most, aliasFactor, aliasFree)
 }
 
 func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) {

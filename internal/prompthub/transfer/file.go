@@ -95,7 +95,9 @@ func storedOf(ctx context.Context, s *prompthub.Service, who auth.User, v prompt
 	}
 	slices.Sort(p.doc.Labels)
 	var err error
-	if p.made, err = s.SourceOf(ctx, who, v); err != nil || p.made == nil {
+	p.made, err = s.SourceOf(ctx, who, v)
+	if err != nil || p.made == nil || !format.Kept(&p.made.Source) { // an earlier version may have kept it
+		p.made = nil
 		return p, err
 	}
 	was, err := format.Read(format.Format(p.made.Format), p.made.File, p.made.Bytes)
