@@ -64,6 +64,34 @@ func TestSettings(t *testing.T) {
 	}, s)
 }
 
+// The command says what the service would do: as "local", and as the custom handler.
+func TestSettingsCommand(t *testing.T) {
+	for _, tt := range []struct {
+		settings []string
+		want     string
+	}{
+		{nil, ""},
+		{[]string{"MAX_TEXT", "many"}, "setting MAX_TEXT cannot be"},
+		{[]string{"AUTH_MODE", "jwt"}, "setting JWT_ISSUER is not set"},
+		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1"}, "setting QUEUE_PREFIX is not set"},
+		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1", "QUEUE_PREFIX", "a-"}, "setting AUTH_MODE is not set"},
+		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1", "QUEUE_PREFIX", "a-", "AUTH_MODE", "dev"}, `setting AUTH_MODE is "dev"`},
+		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1", "QUEUE_PREFIX", "a-", "AUTH_MODE", "easyauth", "WEBSITE_AUTH_ENABLED", "True"}, ""},
+	} {
+		t.Run(strings.Join(tt.settings, " "), func(t *testing.T) {
+			clean(t, tt.settings...)
+			code, out, errs := handler(t, "settings")
+			if tt.want == "" {
+				require.Equal(t, command.OK, code, errs)
+				require.Equal(t, "The settings are taken.\n", out)
+				return
+			}
+			require.Equal(t, command.Failed, code)
+			require.Contains(t, errs, tt.want)
+		})
+	}
+}
+
 func TestSettingsRefused(t *testing.T) {
 	for _, tt := range []struct{ setting, value, want string }{
 		{"PUBLIC_READ", "yes", `setting PUBLIC_READ cannot be "yes": want true or false`},

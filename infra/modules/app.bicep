@@ -145,7 +145,8 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
       AzureWebJobsDisableHomepage: 'true' // "/" is the application's
       LOG_LEVEL: logLevel
       QUEUE_PREFIX: queuePrefix // function.json names the queues with it
-      CORS_ORIGINS: join(corsOrigins, ',')
+    }, empty(corsOrigins) ? {} : {
+      CORS_ORIGINS: join(corsOrigins, ',') // the program refuses an empty one
     }, empty(frontDoorId) ? {} : {
       FRONT_DOOR_ID: frontDoorId
     }, authMode == 'easyauth' ? {

@@ -74,8 +74,8 @@ func (s Service) assemble(ctx context.Context, set Settings, build Build, refuse
 	if refused != nil {
 		return App{}, s.refuse(refused, log)
 	}
-	if set.QueuePrefix == "" {
-		return App{}, s.refuse(&auth.Refusal{Setting: "QUEUE_PREFIX", Reason: "is not set: the Functions host needs it to find the queues"}, log)
+	if err := set.namesQueues(); err != nil {
+		return App{}, s.refuse(err, log)
 	}
 	st, err := openAzure(set.QueuePrefix)
 	if err != nil {

@@ -82,6 +82,15 @@ func (s *Settings) checkQueues() error {
 	return nil
 }
 
+// namesQueues refuses settings with which the Functions host would not find the queues. The error is
+// an *auth.Refusal.
+func (s *Settings) namesQueues() error {
+	if s.QueuePrefix == "" {
+		return &auth.Refusal{Setting: "QUEUE_PREFIX", Reason: "is not set: the Functions host needs it to find the queues"}
+	}
+	return nil
+}
+
 // tableName is what Table Storage takes for the name of a table.
 var tableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{2,62}$`)
 

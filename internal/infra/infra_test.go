@@ -59,8 +59,6 @@ func infrastructure(t *testing.T, app application) files {
 	return all
 }
 
-var comment = regexp.MustCompile(`(?m)(^|\s)//.*$`)
-
 func content(t *testing.T, path ...string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(append([]string{root}, path...)...))

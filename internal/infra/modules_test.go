@@ -6,73 +6,28 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
 
-// A param is a parameter of a Bicep file, with the decorators that limit its values.
-type param struct {
-	kind     string // bool, int, string, object, array, string[] and the like
-	fallback string // as Bicep writes it; empty: a value is needed
-	limits   map[string]string
-}
-
-// declaration finds a parameter with the decorators before it. A decorator is a line, or several
-// where its value is a list or an object.
-var declaration = regexp.MustCompile(`(?m)((?:^@\w+\((?:[^()\n]|\n|\([^()]*\))*?\)\n)*)^param (\w+) ([\w\[\]]+)(?: = (.+))?$`)
-
-var decorator = regexp.MustCompile(`(?m)^@(minLength|maxLength|minValue|maxValue|allowed)\(([^)]*)\)`)
-
-// params returns the parameters of a file.
-func params(text string) map[string]param {
-	all := make(map[string]param)
-	for _, m := range declaration.FindAllStringSubmatch(text, -1) {
-		p := param{m[3], m[4], map[string]string{}}
-		for _, d := range decorator.FindAllStringSubmatch(m[1], -1) {
-			p.limits[d[1]] = d[2]
-		}
-		all[m[2]] = p
-	}
-	return all
-}
-
-// refuses says why a value cannot be the parameter's, empty if it can. Of what is not a literal only
-// the compiler knows the value.
-func (p param) refuses(value string) string {
-	text := quoted.FindStringSubmatch(value)
-	number, err := strconv.Atoi(value)
-	size, kind := 0, ""
+// refuses says why a parameter cannot have the value that a file writes, empty if it can. Of what is
+// not a literal only the compiler knows the value.
+func refuses(p Param, written string) string {
+	text := quoted.FindStringSubmatch(written)
+	number, err := strconv.Atoi(written)
 	switch {
-	case strings.Contains(value, "${"):
-		return ""
-	case text != nil && text[0] == value:
-		kind, size = "string", utf8.RuneCountInString(text[1])
+	case strings.Contains(written, "${"):
+	case text != nil && text[0] == written:
+		return p.Refuses(text[1])
 	case err == nil:
-		kind, size = "int", number
-	case value == "true" || value == "false":
-		kind = "bool"
-	case value == "[]":
-		kind = "array"
-	case value == "{}":
-		kind = "object"
-	default:
-		return ""
-	}
-	if kind != p.kind && (kind != "array" || !strings.HasSuffix(p.kind, "[]")) {
-		return fmt.Sprintf("%s is no %s", value, p.kind)
-	}
-	for limit, bound := range p.limits {
-		n, _ := strconv.Atoi(strings.TrimSpace(bound))
-		switch {
-		case limit == "allowed" && !slices.Contains(strings.FieldsFunc(strings.Trim(bound, "[] "), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }), value),
-			strings.HasPrefix(limit, "min") && size < n, strings.HasPrefix(limit, "max") && size > n:
-			return fmt.Sprintf("%s: @%s(%s)", value, limit, bound)
-		}
+		return p.Refuses(number)
+	case written == "true" || written == "false":
+		return p.Refuses(written == "true")
+	case written == "[]" && p.Kind != "array" && !strings.HasSuffix(p.Kind, "[]"), written == "{}" && p.Kind != "object":
+		return fmt.Sprintf("%s is no %s", written, p.Kind)
 	}
 	return ""
 }
@@ -86,25 +41,25 @@ var (
 // The compiler does too, and ends the deployment, but is not at hand everywhere.
 func arguments(file string, all files) []string {
 	var problems []string
-	for name, p := range params(all[file]) {
-		if why := p.refuses(p.fallback); why != "" {
+	for name, p := range Params(all[file]) {
+		if why := refuses(p, p.Fallback); why != "" {
 			problems = append(problems, fmt.Sprintf("%s: the default of %s: %s", file, name, why))
 		}
 	}
 	for _, call := range moduleCall.FindAllStringSubmatch(all[file], -1) {
-		takes := params(all[path.Join(path.Dir(file), call[2])])
+		takes := Params(all[path.Join(path.Dir(file), call[2])])
 		given := make(map[string]bool)
 		for _, arg := range argument.FindAllStringSubmatch(call[3], -1) {
 			given[arg[1]] = true
 			p, ok := takes[arg[1]]
 			if !ok {
 				problems = append(problems, fmt.Sprintf("%s: %s takes no %s", file, call[1], arg[1]))
-			} else if why := p.refuses(arg[2]); why != "" {
+			} else if why := refuses(p, arg[2]); why != "" {
 				problems = append(problems, fmt.Sprintf("%s: %s of %s: %s", file, arg[1], call[1], why))
 			}
 		}
 		for name, p := range takes {
-			if p.fallback == "" && !given[name] {
+			if p.Fallback == "" && !given[name] {
 				problems = append(problems, fmt.Sprintf("%s: %s needs %s", file, call[1], name))
 			}
 		}
@@ -134,7 +89,7 @@ func TestModulesTakeTheirArguments(t *testing.T) {
 	all, declared := allBicep(t), regexp.MustCompile(`(?m)^(param|module) `)
 	for name, text := range all {
 		require.Empty(t, arguments(name, all))
-		require.Len(t, declared.FindAllString(text, -1), len(params(text))+len(moduleCall.FindAllString(text, -1)), "%s: this test does not read all", name)
+		require.Len(t, declared.FindAllString(text, -1), len(Params(text))+len(moduleCall.FindAllString(text, -1)), "%s: this test does not read all", name)
 	}
 }
 
@@ -143,15 +98,15 @@ func TestWrongArgumentsAreFound(t *testing.T) {
 	const main, ricochet = "infra/main.bicep", "apps/ricochet/infra/main.bicep"
 	all := allBicep(t)
 	for _, f := range []struct{ file, from, to, want string }{
-		{ricochet, "shortName: 'Ricochet'", "shortName: 'Async Ricochet Robots'", "shortName of alerts: 'Async Ricochet Robots': @maxLength(12)"},
+		{ricochet, "shortName: 'Ricochet'", "shortName: 'Async Ricochet Robots'", "shortName of alerts: 'Async Ricochet Robots' is above @maxLength(12)"},
 		{ricochet, "shortName: 'Ricochet'", "shortName: ''", "@minLength(1)"},
 		{ricochet, "shortName: 'Ricochet'", "", "alerts needs shortName"},
-		{ricochet, "dailyGb: 1", "dailyGb: -1", "dailyGb of monitoring: -1: @minValue(0)"},
+		{ricochet, "dailyGb: 1", "dailyGb: -1", "dailyGb of monitoring: -1 is below @minValue(0)"},
 		{ricochet, "dailyGb: 1", "dailyGb: '1'", "'1' is no int"},
 		{ricochet, "privateNetwork: false", "privateNet: false", "storage takes no privateNet"},
-		{ricochet, "token: token", "token: 'ab'", "'ab': @minLength(3)"},
-		{main, "int = 512", "int = 1024", "the default of instanceMemoryMB: 1024: @allowed"},
-		{main, "int = 40", "int = 4000", "4000: @maxValue(1000)"},
+		{ricochet, "token: token", "token: 'ab'", "'ab' is below @minLength(3)"},
+		{main, "int = 512", "int = 1024", "the default of instanceMemoryMB: 1024 is none of 512, 2048, 4096"},
+		{main, "int = 40", "int = 4000", "4000 is above @maxValue(1000)"},
 	} {
 		require.Contains(t, all[f.file], f.from)
 		changed := maps.Clone(all)

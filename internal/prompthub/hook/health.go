@@ -2,10 +2,25 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
+
+// An answer is what a URL was answered with.
+type answer struct {
+	status int
+	body   string
+}
+
+// detail returns what a problem document says, and whether the body is one.
+func (a answer) detail() (string, bool) {
+	var problem struct{ Detail string }
+	err := json.Unmarshal([]byte(a.body), &problem)
+	return problem.Detail, err == nil && problem.Detail != ""
+}
 
 // healthy waits until the application answers, and its storage, as App Service calls a deployment
 // done before the handler has started.
@@ -15,7 +30,7 @@ func (h hook) healthy(ctx context.Context) error {
 		return errors.New("FUNCTION_APP_URL is not set: run azd provision first")
 	}
 	if h.getenv("ALLOWED_IP_RANGES") != "" {
-		if status, err := h.get(ctx, url); err == nil && status == http.StatusForbidden {
+		if a, err := h.get(ctx, url, ""); err == nil && a.status == http.StatusForbidden {
 			fmt.Fprintln(h.out, "Whether the application answers cannot be seen from here: ALLOWED_IP_RANGES keeps this machine out.")
 			return nil
 		}
@@ -28,17 +43,48 @@ func (h hook) healthy(ctx context.Context) error {
 				"docs/deploy.md says more under Errors", err, h.getenv("LOG_ANALYTICS_WORKSPACE"))
 		}
 	}
+	if err := h.tokens(ctx, url+"/api/v1/me"); err != nil {
+		return err
+	}
 	fmt.Fprintln(h.out, "PromptHub answers at", url)
 	return nil
 }
 
+// errNotConfigured is a setting that the application refuses: it stays refused however long one
+// waits.
+var errNotConfigured = errors.New("the application is not configured; correct the variable with azd env set, then run azd provision")
+
 func (h hook) answers(ctx context.Context, url string) error {
-	status, err := h.get(ctx, url)
+	a, err := h.get(ctx, url, "")
 	if err != nil {
 		return err
 	}
-	if status != http.StatusOK {
-		return fmt.Errorf("GET %s was answered %d", url, status)
+	if a.status == http.StatusOK {
+		fmt.Fprintln(h.out, "GET", url, "was answered", strings.TrimSpace(a.body))
+		return nil
 	}
+	detail, ours := a.detail()
+	switch {
+	case !ours:
+		return fmt.Errorf("GET %s was answered %d: %.300s", url, a.status, a.body)
+	case a.status == http.StatusServiceUnavailable && (strings.HasPrefix(detail, "setting ") || strings.Contains(detail, "is not configured")):
+		return fmt.Errorf("GET %s was answered %d: %s: %w", url, a.status, detail, errNotConfigured)
+	}
+	return fmt.Errorf("GET %s was answered %d: %s", url, a.status, detail)
+}
+
+// tokens sees whether access tokens of PromptHub come to it. App Service authentication looks at
+// bearer tokens before, and what it does with one that is none of its own is documented nowhere.
+func (h hook) tokens(ctx context.Context, url string) error {
+	a, err := h.get(ctx, url, "ph_wrong")
+	if err != nil {
+		return err
+	}
+	if _, ours := a.detail(); a.status == http.StatusUnauthorized && ours {
+		fmt.Fprintln(h.out, "An access token in the header Authorization reaches the application.")
+		return nil
+	}
+	fmt.Fprintf(h.out, "WARNING: a wrong access token in the header Authorization was answered %d by the platform, not by PromptHub: %.300s\n"+
+		"Programs must send their access tokens in the header X-Api-Key instead. Please report this.\n", a.status, a.body)
 	return nil
 }

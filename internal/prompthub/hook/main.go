@@ -1,10 +1,11 @@
 // Command hook is what azd runs around a deployment, with the values of its environment:
 //
-//	hook preprovision    checks the variables, and creates the app registration where
-//	                     ENTRA_SIGN_IN=create asks for one
+//	hook preprovision    checks the variables, asks the program whether it would start with them, and
+//	                     creates the app registration if ENTRA_SIGN_IN=create asks for one
 //	hook postprovision   tells that registration the address of the application and the identity
 //	                     that it signs in with
 //	hook postdeploy      waits until the application answers, and its storage
+//	hook postdown        deletes the registration that preprovision created
 //
 // It calls az, as the user who is logged in there, and azd. Every step may be repeated: what was
 // cut short is taken up by the next run.
@@ -28,28 +29,36 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	h := hook{getenv: os.Getenv, out: os.Stdout, run: execute, wait: wait, get: get, random: rand.Text}
+	h := hook{root: ".", lookup: os.LookupEnv, out: os.Stdout, run: execute, program: program, wait: wait, get: get, now: time.Now, random: rand.Text}
 	if err := h.do(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "hook:", err)
 		os.Exit(1)
 	}
 }
 
-// A hook runs for one azd environment.
+// A hook runs for one azd environment, in the folder of azure.yaml.
 type hook struct {
-	getenv func(string) string
-	out    io.Writer
-	run    func(ctx context.Context, name string, args ...string) (string, error)
-	get    func(ctx context.Context, url string) (status int, err error)
-	wait   func(context.Context, time.Duration) error
-	random func() string
+	root    string
+	lookup  func(string) (string, bool)
+	out     io.Writer
+	run     func(ctx context.Context, name string, args ...string) (string, error)
+	program func(ctx context.Context, settings map[string]string) error
+	get     func(ctx context.Context, url, token string) (answer, error)
+	wait    func(context.Context, time.Duration) error
+	now     func() time.Time
+	random  func() string
+}
+
+func (h hook) getenv(name string) string {
+	value, _ := h.lookup(name)
+	return value
 }
 
 func (h hook) do(ctx context.Context, args []string) error {
 	create := h.getenv("ENTRA_SIGN_IN") == "create"
 	switch strings.Join(args, " ") {
 	case "preprovision":
-		if err := h.check(); err != nil || !create {
+		if err := h.check(ctx); err != nil || !create {
 			return err // who brings a registration, or needs none, has nothing to create
 		}
 		return h.register(ctx)
@@ -60,8 +69,13 @@ func (h hook) do(ctx context.Context, args []string) error {
 		return h.callback(ctx)
 	case "postdeploy":
 		return h.healthy(ctx)
+	case "postdown":
+		if !create {
+			return nil
+		}
+		return h.remove(ctx)
 	}
-	return errors.New("usage: hook preprovision | postprovision | postdeploy")
+	return errors.New("usage: hook preprovision | postprovision | postdeploy | postdown")
 }
 
 // execute runs a command and returns what it printed. What it complained of is part of the error.
@@ -76,19 +90,24 @@ func execute(ctx context.Context, name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// get returns the status that a URL answers with.
-func get(ctx context.Context, url string) (int, error) {
+// get asks a URL, with a bearer token if there is one.
+func get(ctx context.Context, url, token string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return 0, err
+		return answer{}, err
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return 0, err
+		return answer{}, err
 	}
-	return resp.StatusCode, resp.Body.Close()
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	return answer{resp.StatusCode, string(body)}, err
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -115,7 +134,7 @@ func (h hook) retry(ctx context.Context, what string, step func() error) error {
 		if final(err) || tried == attempts {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		fmt.Fprintf(h.out, "%s: not yet (%d of %d)\n", what, tried, attempts)
+		fmt.Fprintf(h.out, "%s: not yet (%d of %d): %v\n", what, tried, attempts, err)
 		if err := h.wait(ctx, pause); err != nil {
 			return err
 		}
@@ -130,5 +149,5 @@ func final(err error) bool {
 			return true
 		}
 	}
-	return errors.Is(err, context.Canceled)
+	return errors.Is(err, context.Canceled) || errors.Is(err, errNotConfigured)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -21,17 +22,32 @@ const (
 // every step creates or updates; ENTRA_CLIENT_ID is kept last, so with it the registration is
 // complete.
 func (h hook) register(ctx context.Context) error {
-	if h.getenv("ENTRA_CLIENT_ID") != "" {
-		return nil
-	}
 	if err := h.sameTenant(ctx); err != nil {
 		return err
 	}
-	name, err := h.uniqueName(ctx)
-	if err != nil {
-		return err
+	name, id := h.getenv("ENTRA_UNIQUE_NAME"), h.getenv("ENTRA_CLIENT_ID")
+	if id != "" {
+		there, err := h.exists(ctx, byID(id))
+		switch {
+		case err != nil || there:
+			return err
+		case name == "":
+			return fmt.Errorf("this tenant has no app registration %s: correct ENTRA_CLIENT_ID, or run \"azd env set ENTRA_CLIENT_ID ''\" to have one made", id)
+		}
+		fmt.Fprintf(h.out, "The app registration %s is gone, another one is made.\n", id)
+		name = "" // a deleted one keeps its name for 30 days
 	}
-	id := ""
+	var err error
+	if name == "" {
+		if name, err = h.newName(ctx); err != nil {
+			return err
+		}
+	}
+	if id != "" { // after the new name is kept, so that a run that is cut short here leaves nothing behind
+		if err := h.forget(ctx, "ENTRA_CLIENT_ID"); err != nil {
+			return err
+		}
+	}
 	for _, step := range []struct {
 		what string
 		do   func() error
@@ -40,7 +56,7 @@ func (h hook) register(ctx context.Context) error {
 			return h.upsert(ctx, "applications(uniqueName='"+name+"')", application("PromptHub "+h.getenv("AZURE_ENV_NAME")))
 		}},
 		{"read its id", func() (err error) {
-			id, err = h.run(ctx, "az", "rest", "--method", "GET", "--url", graph+"applications(uniqueName='"+name+"')", "--query", "appId", "--output", "tsv")
+			id, err = h.read(ctx, "applications(uniqueName='"+name+"')", "appId", "tsv")
 			if err == nil && id == "" {
 				err = errors.New("it has none")
 			}
@@ -99,12 +115,66 @@ func tenantOf(token string) (string, error) {
 	return claims.Tenant, json.Unmarshal(payload, &claims)
 }
 
-// uniqueName returns the name by which this environment finds its registration, also after a run
-// that was cut short.
-func (h hook) uniqueName(ctx context.Context) (string, error) {
-	if name := h.getenv("ENTRA_UNIQUE_NAME"); name != "" {
-		return name, nil
+// exists asks for an object of the directory, more than once, as its servers show a new one late.
+func (h hook) exists(ctx context.Context, path string) (bool, error) {
+	const times = 3
+	for tried := 1; ; tried++ {
+		_, err := h.read(ctx, path, "id", "tsv")
+		if err == nil || !missing(err) {
+			return err == nil, err
+		}
+		if tried == times {
+			return false, nil
+		}
+		if err := h.wait(ctx, pause); err != nil {
+			return false, err
+		}
 	}
+}
+
+// missing reports an object that the directory does not have, or does not show yet.
+func missing(err error) bool { return strings.Contains(err.Error(), "Request_ResourceNotFound") }
+
+// read returns a member of an object of Microsoft Graph.
+func (h hook) read(ctx context.Context, path, member, format string) (string, error) {
+	return h.run(ctx, "az", "rest", "--method", "GET", "--url", graph+path, "--query", member, "--output", format)
+}
+
+// forget empties a variable of the environment.
+func (h hook) forget(ctx context.Context, name string) error {
+	_, err := h.run(ctx, "azd", "env", "set", name, "")
+	return err
+}
+
+// remove deletes the registration that register made: it is of no use once the application is gone.
+// One that an administrator brought, which has no name of ours, stays.
+func (h hook) remove(ctx context.Context) error {
+	name := h.getenv("ENTRA_UNIQUE_NAME")
+	if name == "" {
+		return nil
+	}
+	err := h.sameTenant(ctx)
+	if err == nil {
+		err = h.retry(ctx, "delete the app registration", func() error {
+			id, err := h.read(ctx, "applications(uniqueName='"+name+"')", "appId", "tsv")
+			if err == nil {
+				_, err = h.run(ctx, "az", "rest", "--method", "DELETE", "--url", graph+byID(id))
+			}
+			if err != nil && missing(err) {
+				return nil
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%w\nThe app registration stays: run az ad app delete --id %s", err, h.getenv("ENTRA_CLIENT_ID"))
+	}
+	return errors.Join(h.forget(ctx, "ENTRA_CLIENT_ID"), h.forget(ctx, "ENTRA_UNIQUE_NAME"))
+}
+
+// newName makes the name by which this environment finds its registration, also after a run that was
+// cut short.
+func (h hook) newName(ctx context.Context) (string, error) {
 	environment := h.getenv("AZURE_ENV_NAME")
 	if environment == "" {
 		return "", errors.New("AZURE_ENV_NAME is not set: azd runs this as a hook and sets it")
@@ -129,7 +199,19 @@ func (h hook) callback(ctx context.Context) error {
 	}
 	app := byID(values["ENTRA_CLIENT_ID"])
 	err := h.retry(ctx, "allow sign-in with a browser", func() error {
-		return h.patch(ctx, app, map[string]any{"web": map[string]any{"redirectUris": urls}})
+		there, err := h.redirects(ctx, app)
+		if err != nil {
+			return err
+		}
+		for _, url := range urls {
+			if !slices.Contains(there, url) {
+				there = append(there, url)
+			}
+		}
+		// App Service asks for ID tokens.
+		return h.patch(ctx, app, map[string]any{"web": map[string]any{
+			"redirectUris": there, "implicitGrantSettings": map[string]any{"enableIdTokenIssuance": true},
+		}})
 	})
 	if err != nil {
 		return err
@@ -144,6 +226,20 @@ func (h hook) callback(ctx context.Context) error {
 		return err
 	}
 	return h.assignment(ctx, values["ENTRA_CLIENT_ID"])
+}
+
+// redirects returns the addresses to which a registration lets browsers go after sign-in. Those that
+// an administrator added, such as that of a name of one's own, must stay.
+func (h hook) redirects(ctx context.Context, app string) ([]string, error) {
+	text, err := h.read(ctx, app, "web.redirectUris", "json")
+	if err != nil || text == "" {
+		return nil, err
+	}
+	var there []string
+	if err := json.Unmarshal([]byte(text), &there); err != nil {
+		return nil, fmt.Errorf("az rest printed no list of addresses: %w", err)
+	}
+	return there, nil
 }
 
 // assignment says whether only those who are assigned to the application are let in. Where nothing

@@ -27,7 +27,7 @@ type project struct {
 	Metadata         struct{ Template string }
 	RequiredVersions struct{ Azd string } `yaml:"requiredVersions"`
 	Infra            struct{ Provider, Path, Module string }
-	Hooks            struct{ Preprovision, Postprovision, Postdeploy hook }
+	Hooks            struct{ Preprovision, Postprovision, Postdeploy, Postdown hook }
 	Pipeline         struct {
 		Provider  string
 		Variables []string
@@ -67,7 +67,7 @@ func TestHooksRunWhatExists(t *testing.T) {
 	t.Parallel()
 	var p project
 	require.NoError(t, yaml.UnmarshalWithOptions(content(t, "azure.yaml"), &p, yaml.Strict()))
-	for _, h := range []hook{p.Hooks.Preprovision, p.Hooks.Postprovision, p.Hooks.Postdeploy, p.Services["api"].Hooks.Prepackage} {
+	for _, h := range []hook{p.Hooks.Preprovision, p.Hooks.Postprovision, p.Hooks.Postdeploy, p.Hooks.Postdown, p.Services["api"].Hooks.Prepackage} {
 		require.Equal(t, "sh", h.Posix.Shell)
 		require.Equal(t, "pwsh", h.Windows.Shell)
 		require.Equal(t, h.Posix.Run, h.Windows.Run)
