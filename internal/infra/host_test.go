@@ -33,7 +33,8 @@ type hostFile struct {
 	Logging       struct {
 		LogLevel            map[string]string `json:"logLevel"`
 		ApplicationInsights struct {
-			SamplingSettings sampling `json:"samplingSettings"`
+			EnableDependencyTracking bool     `json:"enableDependencyTracking"`
+			SamplingSettings         sampling `json:"samplingSettings"`
 		} `json:"applicationInsights"`
 	} `json:"logging"`
 }
@@ -127,6 +128,16 @@ func hostFileFits(t *testing.T, app application) {
 	s := h.Logging.ApplicationInsights.SamplingSettings
 	require.Contains(t, strings.Split(s.ExcludedTypes, ";"), "Request", "alerts count requests, so none may be left out")
 	require.Contains(t, strings.Split(s.ExcludedTypes, ";"), "Exception")
+
+	// Of what the host says of each run only the alert on projection age reads a line, that of queues.
+	levels := map[string]string{"default": "Information", "Function": "Warning", "Host.Aggregator": "Warning", "Host.Results": "Information", "Azure.Core": "Warning"}
+	for _, f := range functions(t, app) {
+		if f.trigger().Type == "queueTrigger" {
+			levels["Function."+f.name] = "Information"
+		}
+	}
+	require.Equal(t, levels, h.Logging.LogLevel)
+	require.False(t, h.Logging.ApplicationInsights.EnableDependencyTracking, "the host would log its call of the handler once more for every request")
 }
 
 // A function is a folder with its function.json.

@@ -81,16 +81,18 @@ const (
 	sweepRuns      = month / 900    // of anti-entropy
 	sweepOps       = 24_000.0       // at most in a run: two minutes, five milliseconds each
 	countRuns      = month / 60     // of the job that counts tags
-	countRows      = 1000.0         // that it reads with one operation
-	sweepPasses    = 30.0           // over everything: one a day
-	promptMonths   = 12             // for how long the library has grown
-	textPasses     = 1.0            // over the rows of texts
-	rowKB          = 1.2            // of an index row
-	textRowKB      = 0.3            // of one of a text
-	promptKB       = 5.0            // of a truth row with its own summary
-	requestLogKB   = 1.5            // a request, never sampled
-	traceLogKB     = 0.8            // a line, of which there are three for a request
-	traceRate      = 20.0           // lines a second that an instance sends at most
+	timerRuns      = sweepRuns + countRuns + 2*month/3600 + month/86400
+	countRows      = 1000.0 // that it reads with one operation
+	sweepPasses    = 30.0   // over everything: one a day
+	promptMonths   = 12     // for how long the library has grown
+	textPasses     = 1.0    // over the rows of texts
+	rowKB          = 1.2    // of an index row
+	textRowKB      = 0.3    // of one of a text
+	promptKB       = 5.0    // of a truth row with its own summary
+	requestLogKB   = 1.5    // a run of any function, never sampled
+	traceLogKB     = 0.8    // a line
+	queueLines     = 4.0    // of a run that a message started: three of the host; other runs have one, ours
+	traceRate      = 20.0   // lines a second that an instance sends at most
 )
 
 // A Bill is what a month costs.
@@ -119,12 +121,13 @@ func Compute(users float64, u User, p Prices) Bill {
 
 	http := math.Min(b.Requests*requestSeconds, month*busyInstances)
 	queues := math.Min(jobs*requestSeconds, month)
-	busy := http + queues + sweepRuns + countRuns + sweep/200
-	b.LogGB = (b.Requests*requestLogKB + math.Min(b.Requests*3, busy*traceRate)*traceLogKB) / 1e6
+	busy := http + queues + timerRuns + sweep/200
+	lines := b.Requests + timerRuns + queueLines*jobs
+	b.LogGB = ((b.Requests+timerRuns+jobs)*requestLogKB + math.Min(lines, busy*traceRate)*traceLogKB) / 1e6
 
 	b.Operations = b.TableOps*p.TableOperations + b.QueueOps*p.QueueOperations
 	b.Storage = b.GB * p.TableGB
-	b.Compute = math.Max(0, busy*memory-p.FreeGBSeconds)*p.GBSecond + math.Max(0, b.Requests+jobs+sweepRuns+countRuns-p.FreeExecutions)*p.Execution
+	b.Compute = math.Max(0, busy*memory-p.FreeGBSeconds)*p.GBSecond + math.Max(0, b.Requests+jobs+timerRuns-p.FreeExecutions)*p.Execution
 	b.Logs = math.Max(0, b.LogGB-p.FreeLogGB) * p.LogGB
 	b.Total = b.Operations + b.Storage + b.Compute + b.Logs
 	b.PerUser = b.Total / users

@@ -1,10 +1,14 @@
 package cost
 
 import (
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/robfig/cron/v3"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,6 +28,30 @@ func TestFreeGrantsAreNotPaidBack(t *testing.T) {
 	require.Zero(t, b.Compute)
 	require.Zero(t, b.Logs)
 	require.Positive(t, b.Operations, "queues are looked at even while nobody comes")
+}
+
+// Every timer is in the model, as often as its function.json says.
+func TestTimersAreCounted(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../../functions/*/function.json")
+	require.NoError(t, err)
+	runs, begin := 0, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var function struct {
+			Bindings []struct{ Type, Schedule string }
+		}
+		require.NoError(t, json.Unmarshal(text, &function))
+		if trigger := function.Bindings[0]; trigger.Type == "timerTrigger" {
+			schedule, err := cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(trigger.Schedule)
+			require.NoError(t, err)
+			for at := schedule.Next(begin.Add(-time.Second)); at.Before(begin.Add(month * time.Second)); at = schedule.Next(at) {
+				runs++
+			}
+		}
+	}
+	require.Equal(t, int(timerRuns), runs)
 }
 
 func TestMoreUsersCostLessEach(t *testing.T) {

@@ -29,7 +29,7 @@ type cloud struct {
 	lag     int
 	calls   []string
 	waits   int
-	made    int // objects so far
+	made    int    // objects so far
 	tenant  string // of azd
 	token   answer // for a wrong access token
 	unready answer // instead of 200, while fails says so
