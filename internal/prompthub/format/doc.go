@@ -29,7 +29,6 @@ const (
 	aliasFactor = 2
 	aliasFree   = 1 << 10
 
-	// of the YAML in a file that is kept: what reading it costs at each export
-	maxKeptYAML  = 64 << 10 // bytes
-	maxKeptParts = 5_000    // bytes that may begin a node
+	// of the YAML in a file that is kept, as maxStructural: what reading it costs at each export
+	maxKeptParts = 5_000
 )

@@ -69,7 +69,7 @@ func (s *Source) kept() *prompt.Source {
 // has no aliases.
 func Kept(s *prompt.Source) bool {
 	y := yamlOf(Format(s.Format), s.Bytes)
-	return s.Kept() && len(y) <= maxKeptYAML && yamlParts(y) <= maxKeptParts && !hasAliases(y)
+	return s.Kept() && yamlParts(y) <= maxKeptParts && !hasAliases(y)
 }
 
 // yamlOf returns the YAML in a file of a format.

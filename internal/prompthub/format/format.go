@@ -231,10 +231,12 @@ func nameOf(file string) string {
 // Write returns a document as a file, and what the format could not hold of it: members of the
 // document, and members that only the format that it was read from knows.
 func Write(f Format, d Document) (file []byte, loss []string, err error) {
-	return write(f, f.Path(d), d)
+	file, _, loss, err = write(f, f.Path(d), d)
+	return file, loss, err
 }
 
-func write(f Format, name string, d Document) (file []byte, loss []string, err error) {
+// write returns the document too that the file says, as it is read back.
+func write(f Format, name string, d Document) (file []byte, back Document, loss []string, err error) {
 	d = d.normal()
 	var extra object
 	if d.Extra.Format == f {
@@ -242,17 +244,17 @@ func write(f Format, name string, d Document) (file []byte, loss []string, err e
 	}
 	file, err = codecs[f].write(d, extra)
 	if err != nil {
-		return nil, nil, err
+		return nil, back, nil, err
 	}
-	back, err := Read(f, name, file)
+	back, err = Read(f, name, file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s cannot hold this prompt: %w", f, err)
+		return nil, back, nil, fmt.Errorf("%s cannot hold this prompt: %w", f, err)
 	}
 	loss = Differences(d.Titled(), back.Titled())
 	if d.Extra.Format != f {
 		loss = append(loss, d.Extra.names()...)
 	}
-	return file, loss, nil
+	return file, back, loss, nil
 }
 
 // Rewrite returns a file with another document in it. While that says what the file says, as far as
@@ -262,15 +264,16 @@ func Rewrite(f Format, name string, file []byte, d Document) (rewritten []byte, 
 	if err != nil {
 		return nil, nil, err
 	}
+	return was.Rewrite(name, file, d)
+}
+
+// Rewrite is the same for a file that the document was read from.
+func (was Document) Rewrite(name string, file []byte, d Document) (rewritten []byte, loss []string, err error) {
 	d.Extra = was.Extra
 	if len(Differences(was.Titled(), d.Titled())) == 0 {
 		return file, nil, nil
 	}
-	rewritten, loss, err = write(f, name, d)
-	if err != nil {
-		return nil, nil, err
-	}
-	now, err := Read(f, name, rewritten)
+	rewritten, now, loss, err := write(was.Extra.Format, name, d)
 	if err == nil && len(Differences(was.Titled(), now.Titled())) == 0 {
 		return file, loss, nil
 	}

@@ -131,7 +131,7 @@ func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []s
 	case made.Version == p.Version && made.State == p.State(p.doc.Labels) && was.SameContent(p.doc):
 		return made.Bytes, nil, nil
 	case was.Name == p.doc.Name && made.Syntax == "":
-		return format.Rewrite(f, made.File, made.Bytes, p.doc.As(*was))
+		return was.Rewrite(made.File, made.Bytes, p.doc.As(*was))
 	}
 	return write(f, to, p.doc)
 }
