@@ -288,13 +288,19 @@ type spent struct {
 }
 
 // measure makes one request and counts.
-func (l *lab) measure(r request) (s spent) {
+func (l *lab) measure(r request) spent {
+	l.t.Helper()
+	return l.measured(func() int { return r.make(l) })
+}
+
+// measured counts what a request spends, which returns how long its answer is.
+func (l *lab) measured(request func() int) (s spent) {
 	l.t.Helper()
 	synctest.Wait()
 	l.meter.delay = callTime
 	defer func() { l.meter.delay = 0 }()
 	calls, behind, began := l.meter.count(), l.behind.Load(), time.Now()
-	s.body = r.make(l)
+	s.body = request()
 	took := time.Since(began)
 	time.Sleep(10 * callTime)
 	synctest.Wait()

@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// nameProps returns what the rows of a prompt's name and slug hold: where it is, and copies for
-// lists.
+// nameProps returns what the rows of a prompt's name and slug hold: where it is, whether everyone
+// may see it, and copies for lists.
 func nameProps(p prompt.Prompt, c card) table.Props {
 	return append(table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
@@ -28,6 +28,7 @@ func nameProps(p prompt.Prompt, c card) table.Props {
 		{Name: "Tags", Value: table.String(joinTags(p.Tags))},
 		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
+		{Name: "Listed", Value: table.Bool(p.Listed())},
 	}, ownTags(p)...)
 }
 

@@ -1,6 +1,7 @@
 package promptdb
 
 import (
+	"cmp"
 	"context"
 
 	"prompthub/internal/fault"
@@ -74,7 +75,7 @@ func (db *DB) readWithCard(ctx context.Context, author prompt.UserID, id prompt.
 
 // GetByName is Get for the prompt that a name, an old name or a slug of an owner leads to.
 func (db *DB) GetByName(ctx context.Context, viewer, owner prompt.UserID, name string, want WantedVersion) (View, error) {
-	id, want, err := db.lead(ctx, owner, name, want)
+	id, want, err := db.lead(ctx, viewer, owner, name, want)
 	switch {
 	case err != nil:
 		return View{}, err
@@ -85,11 +86,17 @@ func (db *DB) GetByName(ctx context.Context, viewer, owner prompt.UserID, name s
 }
 
 // lead returns which prompt a name of an owner leads to, and which of its versions probably is the
-// one that is wanted.
-func (db *DB) lead(ctx context.Context, owner prompt.UserID, name string, want WantedVersion) (prompt.ID, WantedVersion, error) {
+// one that is wanted. A viewer who may not know of the prompt is answered as for a name that is
+// free, after the same calls: the time tells nothing.
+func (db *DB) lead(ctx context.Context, viewer, owner prompt.UserID, name string, want WantedVersion) (prompt.ID, WantedVersion, error) {
 	row, err := db.get(ctx, db.t.Prompts, nameKey(owner, name))
 	if err != nil {
 		return "", want, err
+	}
+	if viewer != owner {
+		if open, err := db.openName(ctx, owner, row); err != nil || !open {
+			return "", want, cmp.Or(err, prompt.ErrUnknown())
+		}
 	}
 	if row == nil {
 		return "", want, prompt.ErrUnknown()
@@ -102,6 +109,32 @@ func (db *DB) lead(ctx context.Context, owner prompt.UserID, name string, want W
 	db.authors.put(id, owner)
 	return id, want, nil
 }
+
+// openName reports whether a name leads to a prompt that everyone may see. Its row says so, which
+// saves a read. Every other answer takes one read more: of the prompt for an old name, whose row
+// says nothing, and of a row that is not there for a name that is free or must not be known.
+func (db *DB) openName(ctx context.Context, owner prompt.UserID, row *table.Row) (bool, error) {
+	id := noPrompt
+	if row != nil {
+		listed := row.Props.Get("Listed")
+		if listed.Bool() {
+			return true, nil
+		}
+		if listed.Type() == 0 {
+			id = prompt.ID(row.Props.Get("PromptId").Str())
+		}
+	}
+	key := promptKey(owner, id)
+	r := table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: visibility}
+	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, 1)
+	return err == nil && len(rows) > 0 && parseSummary(rows[0]).Listed(), err
+}
+
+// noPrompt is an id that no prompt has: that of the beginning of 1970.
+const noPrompt prompt.ID = "00000000000000000000000000"
+
+// visibility is what a truth row says of whether everyone may see its prompt.
+var visibility = []string{"Visibility", "DeletedAt", "HiddenAt"}
 
 // view reads everything at once, where the author is known.
 func (db *DB) view(ctx context.Context, viewer, author prompt.UserID, id prompt.ID, labels bool) (View, error) {

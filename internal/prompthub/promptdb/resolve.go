@@ -172,7 +172,7 @@ func tooMany() error {
 
 // named returns what an include of a prompt of an owner leads to, without votes.
 func (db *DB) named(ctx context.Context, viewer, owner prompt.UserID, i prompt.Include) (View, error) {
-	id, want, err := db.lead(ctx, owner, i.Name, WantedVersion{Number: i.Version, Label: i.Label})
+	id, want, err := db.lead(ctx, viewer, owner, i.Name, WantedVersion{Number: i.Version, Label: i.Label})
 	if err != nil {
 		return View{}, err
 	}
