@@ -74,8 +74,8 @@ func TestRefusedConfigurationStaysUp(t *testing.T) {
 				res, err := http.Get(url + path)
 				require.NoError(t, err)
 				var problem struct {
-					Title, Detail, RequestID string
-					Status                   int
+					Title, Code, Detail, RequestID string
+					Status                         int
 				}
 				require.NoError(t, json.NewDecoder(res.Body).Decode(&problem))
 				require.NoError(t, res.Body.Close())
@@ -83,6 +83,7 @@ func TestRefusedConfigurationStaysUp(t *testing.T) {
 				require.Equal(t, "application/problem+json", res.Header.Get("Content-Type"))
 				require.Equal(t, http.StatusServiceUnavailable, problem.Status)
 				require.Contains(t, problem.Detail, "setting "+tt.setting+" ")
+				require.EqualValues(t, command.NotConfigured, problem.Code)
 				require.NotEmpty(t, problem.RequestID)
 			}
 			status, body := send(t, "GET", url+"/api/v1/health", "")

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"prompthub/internal/command"
+	"prompthub/internal/fault"
 )
 
 // An answer is what a URL was answered with.
@@ -15,11 +18,16 @@ type answer struct {
 	body   string
 }
 
-// detail returns what a problem document says, and whether the body is one.
-func (a answer) detail() (string, bool) {
-	var problem struct{ Detail string }
-	err := json.Unmarshal([]byte(a.body), &problem)
-	return problem.Detail, err == nil && problem.Detail != ""
+// A problem is what PromptHub says of what went wrong.
+type problem struct {
+	Code   fault.Code
+	Detail string
+}
+
+// problem returns what the body says, and whether it is PromptHub's.
+func (a answer) problem() (p problem, ours bool) {
+	err := json.Unmarshal([]byte(a.body), &p)
+	return p, err == nil && p.Code != ""
 }
 
 // healthy waits until the application answers, and its storage, as App Service calls a deployment
@@ -63,14 +71,14 @@ func (h hook) answers(ctx context.Context, url string) error {
 		fmt.Fprintln(h.out, "GET", url, "was answered", strings.TrimSpace(a.body))
 		return nil
 	}
-	detail, ours := a.detail()
+	p, ours := a.problem()
 	switch {
 	case !ours:
 		return fmt.Errorf("GET %s was answered %d: %.300s", url, a.status, a.body)
-	case a.status == http.StatusServiceUnavailable && (strings.HasPrefix(detail, "setting ") || strings.Contains(detail, "is not configured")):
-		return fmt.Errorf("GET %s was answered %d: %s: %w", url, a.status, detail, errNotConfigured)
+	case p.Code == command.NotConfigured:
+		return fmt.Errorf("GET %s was answered %d: %s: %w", url, a.status, p.Detail, errNotConfigured)
 	}
-	return fmt.Errorf("GET %s was answered %d: %s", url, a.status, detail)
+	return fmt.Errorf("GET %s was answered %d: %s", url, a.status, p.Detail)
 }
 
 // tokens sees whether access tokens of PromptHub come to it. App Service authentication looks at
@@ -80,7 +88,7 @@ func (h hook) tokens(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	if _, ours := a.detail(); a.status == http.StatusUnauthorized && ours {
+	if _, ours := a.problem(); a.status == http.StatusUnauthorized && ours {
 		fmt.Fprintln(h.out, "An access token in the header Authorization reaches the application.")
 		return nil
 	}

@@ -44,7 +44,7 @@ func newCloud(t *testing.T) *cloud {
 	return &cloud{
 		t: t, env: map[string]string{"ENTRA_SIGN_IN": "create", "AZURE_ENV_NAME": "dev"}, tenant: "T1",
 		objects: map[string]map[string]any{}, hidden: map[string]int{},
-		token: answer{401, `{"status":401,"detail":"the access token is not complete"}`}, unready: answer{503, ""},
+		token: answer{401, `{"status":401,"code":"UNAUTHENTICATED","detail":"the access token is not complete"}`}, unready: answer{503, ""},
 		fails: func(string, int) (error, error) { return nil, nil },
 	}
 }
@@ -506,10 +506,10 @@ func TestHealthy(t *testing.T) {
 	require.ErrorContains(t, c.do("postdeploy"), "/api/v1/ready was answered 503")
 	require.ErrorContains(t, c.do("postdeploy"), "workspace log-1")
 	// A setting that is refused stays refused: nothing is waited for, and its name is said.
-	c.waits, c.unready = 0, answer{503, `{"status":503,"detail":"setting AUTH_MODE is not set: it says how callers are identified"}`}
+	c.waits, c.unready = 0, answer{503, `{"status":503,"code":"NOT_CONFIGURED","detail":"setting AUTH_MODE is not set: it says how callers are identified"}`}
 	require.ErrorContains(t, c.do("postdeploy"), "setting AUTH_MODE is not set")
 	require.Zero(t, c.waits)
-	c.unready = answer{503, `{"status":503,"detail":"the storage does not answer"}`}
+	c.unready = answer{503, `{"status":503,"code":"UNAVAILABLE","detail":"the storage does not answer"}`}
 	require.ErrorContains(t, c.do("postdeploy"), "was answered 503: the storage does not answer")
 	require.Equal(t, attempts-1, c.waits)
 }
@@ -522,7 +522,7 @@ func TestTokensReachTheApplication(t *testing.T) {
 	require.NoError(t, c.do("postdeploy"))
 	require.Contains(t, c.out.String(), "reaches the application")
 	require.Contains(t, c.out.String(), `/api/v1/ready was answered {"status":"ok"}`)
-	for _, other := range []answer{{401, "You do not have permission to view this directory or page."}, {403, ""}, {200, "{}"}} {
+	for _, other := range []answer{{401, `{"status":401,"detail":"a page of the platform"}`}, {401, "You do not have permission to view this directory or page."}, {403, ""}, {200, "{}"}} {
 		c.out.Reset()
 		c.token = other
 		require.NoError(t, c.do("postdeploy"))
