@@ -293,6 +293,8 @@ func (d *Document) example(s *huma.Schema) any {
 	switch {
 	case len(s.Examples) > 0:
 		return s.Examples[0]
+	case len(s.OneOf) > 0:
+		return d.example(s.OneOf[0])
 	case s.Type == huma.TypeArray:
 		return []any{d.example(s.Items)}
 	case s.Type == huma.TypeObject:

@@ -11,7 +11,7 @@ import (
 )
 
 // problem makes an error of an action what the caller is told.
-func problem(ctx context.Context, err error) *httpjson.Problem {
+func problem(ctx context.Context, c call, err error) *httpjson.Problem {
 	p := httpjson.Describe(ctx, err)
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -21,8 +21,8 @@ func problem(ctx context.Context, err error) *httpjson.Problem {
 		p.Errors[i].Location = located(p.Errors[i].Location)
 	}
 	if v, ok := f.Current.(prompthub.View); ok {
-		p.Current = encode(v)
-		p.SetHeader("ETag", etag(v))
+		p.Current = told(c, v)
+		p.SetHeader("ETag", changedTag(c, v))
 	}
 	return p
 }

@@ -15,16 +15,12 @@ import (
 
 func (a *api) forks() {
 	tags := []string{"forks"}
-	route(a, user, huma.Operation{
+	route(a, user, answers[Prompt](a, http.StatusOK, "The fork that the same Idempotency-Key created before", answers[Prompt](a, http.StatusCreated, "The fork", huma.Operation{
 		OperationID: "fork-prompt", Method: http.MethodPost, Path: "/prompts/{id}/fork", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary:     "Store a private copy that knows where it comes from. What the text includes must be among the caller's own prompts",
 		Description: "The copy is the caller's own. Its origin stays known, so that what is changed there later can be seen and merged. With an Idempotency-Key it is safe to send again.",
 		Errors:      fails(badQuery, 404, 409),
-		Responses: map[string]*huma.Response{"200": {
-			Description: "The fork that the same Idempotency-Key created before",
-			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Ref: schemas + "Prompt"}}},
-		}},
-	}, a.fork)
+	})), a.fork)
 	route(a, user, huma.Operation{
 		OperationID: "get-upstream", Method: http.MethodGet, Path: "/prompts/{id}/upstream", Tags: tags,
 		Summary:     "What was changed in the prompt that a fork comes from: word by word as JSON, or as diff -u writes it with Accept: text/plain; the author of the fork may",
@@ -37,12 +33,12 @@ func (a *api) forks() {
 			},
 		}},
 	}, a.upstream)
-	route(a, user, huma.Operation{
+	route(a, user, answers[Prompt](a, http.StatusOK, "The fork as it is now", huma.Operation{
 		OperationID: "merge-upstream", Method: http.MethodPost, Path: "/prompts/{id}/upstream/merge", Tags: tags, DefaultStatus: http.StatusOK,
 		Summary:     "Make a new version of a fork with what was changed in the prompt that it comes from; its author may. Where both changed the same, the answer says where, and nothing is changed",
 		Description: "Three versions are merged by line: the one that was forked, the fork's and the origin's.",
 		Errors:      fails(badQuery, 403, 404, 409),
-	}, a.mergeUpstream)
+	}), a.mergeUpstream)
 }
 
 type forkInput struct {
@@ -64,7 +60,7 @@ func (a *api) fork(ctx context.Context, c call, in *forkInput) (*createOutput, e
 	if err != nil {
 		return nil, err
 	}
-	return created(v, isNew), nil
+	return created(c, v, isNew), nil
 }
 
 type upstreamInput struct {
@@ -110,7 +106,7 @@ type mergeInput struct {
 	Take string `query:"take" enum:"mine,theirs" doc:"Whose content it is to be, without a merge: mine marks it as merged; absent merges line by line"`
 }
 
-func (a *api) mergeUpstream(ctx context.Context, c call, in *mergeInput) (*promptOutput, error) {
+func (a *api) mergeUpstream(ctx context.Context, c call, in *mergeInput) (*changedOutput, error) {
 	id, err := in.prompt()
 	if err != nil {
 		return nil, err
@@ -119,5 +115,5 @@ func (a *api) mergeUpstream(ctx context.Context, c call, in *mergeInput) (*promp
 	if err != nil {
 		return nil, err
 	}
-	return output(v), nil
+	return changed(c, v), nil
 }

@@ -250,14 +250,20 @@ func anonymous(a answer) string {
 // cell sends one request, made from the document, on a fresh prompt.
 func (m matrix) cell(o openapitest.Operation, who caller, target, want string) answer {
 	m.t.Helper()
-	p := m.prompt(target)
+	got := m.ask(o, m.prompt(target), who.header...)
+	require.Equal(m.t, want, fmt.Sprint(got.status), "%s %s by %s on a prompt that is %s: %s", o.Method, o.Path, who.name, target, got.body)
+	return got
+}
+
+// ask sends a request that is made from the document, about a prompt.
+func (m matrix) ask(o openapitest.Operation, p prompt.Prompt, header ...string) answer {
+	m.t.Helper()
 	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug, "{version}", "1", "{other}", "2",
 		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{file}", "page.css").Replace(o.Path)
 	if strings.HasSuffix(o.Path, "{id}/export") {
 		path += "?format=skill"
 	}
 	op := m.contract.At(o.Pointer)
-	header := append([]string{}, who.header...)
 	body := ""
 	if request, ok := op["requestBody"].(map[string]any); ok {
 		content := request["content"].(map[string]any)
@@ -277,11 +283,9 @@ func (m matrix) cell(o openapitest.Operation, who caller, target, want string) a
 		body = string(b)
 	}
 	if strings.Contains(fmt.Sprint(op["parameters"]), "If-Match") {
-		header = append(header, "If-Match", "*")
+		header = append(slices.Clone(header), "If-Match", "*")
 	}
-	got := m.as("").do(o.Method, api.Prefix+path, body, header...)
-	require.Equal(m.t, want, fmt.Sprint(got.status), "%s %s by %s on a prompt that is %s: %s", o.Method, o.Path, who.name, target, got.body)
-	return got
+	return m.as("").do(o.Method, api.Prefix+path, body, header...)
 }
 
 // prompt makes a prompt of ann's.

@@ -26,41 +26,37 @@ func (a *api) prompts() {
 		Summary: "Public prompts, by tags and words", Errors: badQuery,
 		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title or, unless in is title, as a whole word of the text; foundIn tells which. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
 	}, a.search)
-	route(a, user, huma.Operation{
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt that the same Idempotency-Key and body created before", answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
 		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
 		Summary: "Store a new prompt", Errors: fails(badBody, 409),
 		Description: "Private unless visibility says otherwise. Send an Idempotency-Key where a request may have to be sent again: the same key with the same body creates nothing further.",
-		Responses: map[string]*huma.Response{"200": {
-			Description: "The prompt that the same Idempotency-Key and body created before",
-			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Ref: schemas + "Prompt"}}},
-		}},
-	}, a.create)
+	})), a.create)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt", Method: http.MethodGet, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "A prompt, as it is or in one of its versions", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
 		Description: "What the prompt holds now, or with version or label another of its versions. A prompt that the caller may not see is answered as one that is not there.",
 	}, a.get)
-	route(a, user, huma.Operation{
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
 		OperationID: "replace-prompt", Method: http.MethodPut, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "Write a prompt anew; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
 		Description: "Members that are absent become empty, but the name, which stays. A change of the content makes a new version. If-Match as with PATCH.",
-	}, a.replace)
-	route(a, user, huma.Operation{
+	}), a.replace)
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
 		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "Change some of a prompt by a JSON merge patch; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
 		Description: "Members that are absent stay as they are, null removes what may be empty. A change of the content makes a new version. If-Match keeps two editors from undoing each other's work: where the prompt was changed since, the answer is 412 and holds the current one.",
 		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "PromptPatch"}}}},
-	}, a.patch)
+	}), a.patch)
 	route(a, user, huma.Operation{
 		OperationID: "delete-prompt", Method: http.MethodDelete, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "Delete a prompt, again as often as you like; its author may, and can restore it for 30 days. One that others include is not deleted: the answer names them", Errors: []int{403, 404, 409, 412},
 		Description: "It leaves every public list before the answer is sent, and is purged with its versions and votes after 30 days.",
 	}, a.delete)
-	route(a, user, huma.Operation{
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
 		OperationID: "restore-prompt", Method: http.MethodPost, Path: "/prompts/{id}/restore", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
 		Summary: "Undo the deletion of a prompt; its author may. One whose name was taken meanwhile gets another", Errors: []int{403, 404},
 		Description: "It has its versions, labels and votes again, and its places in lists where it was public.",
-	}, a.restore)
+	}), a.restore)
 }
 
 type searchInput struct {
@@ -96,8 +92,8 @@ type createInput struct {
 type createOutput struct {
 	Status   int
 	Location string `header:"Location" doc:"Where the prompt is" example:"/api/v1/prompts/01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
-	ETag     string `header:"ETag" doc:"Revision, likes, dislikes and the caller's vote" example:"\"1-0-0-n\""`
-	Body     Prompt
+	ETag     string `header:"ETag" doc:"Revision, likes, dislikes and the caller's vote; the revision alone to a token without the scope read" example:"\"1-0-0-n\""`
+	Body     any
 }
 
 func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutput, error) {
@@ -105,15 +101,15 @@ func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutpu
 	if err != nil {
 		return nil, err
 	}
-	return created(v, isNew), nil
+	return created(c, v, isNew), nil
 }
 
-func created(v prompthub.View, isNew bool) *createOutput {
+func created(c call, v prompthub.View, isNew bool) *createOutput {
 	status := http.StatusCreated
 	if !isNew {
 		status = http.StatusOK
 	}
-	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: etag(v), Body: encode(v)}
+	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: changedTag(c, v), Body: told(c, v)}
 }
 
 func (d PromptDraft) draft() prompt.Draft {
@@ -189,7 +185,7 @@ type replaceInput struct {
 	Body PromptDraft
 }
 
-func (a *api) replace(ctx context.Context, c call, in *replaceInput) (*promptOutput, error) {
+func (a *api) replace(ctx context.Context, c call, in *replaceInput) (*changedOutput, error) {
 	id, err := a.based(ctx, c, in.ByID, in.Matching)
 	if err != nil {
 		return nil, err
@@ -198,7 +194,7 @@ func (a *api) replace(ctx context.Context, c call, in *replaceInput) (*promptOut
 	if err != nil {
 		return nil, err
 	}
-	return output(v), nil
+	return changed(c, v), nil
 }
 
 type patchInput struct {
@@ -207,7 +203,7 @@ type patchInput struct {
 	Body PromptPatch
 }
 
-func (a *api) patch(ctx context.Context, c call, in *patchInput) (*promptOutput, error) {
+func (a *api) patch(ctx context.Context, c call, in *patchInput) (*changedOutput, error) {
 	id, err := a.based(ctx, c, in.ByID, in.Matching)
 	if err != nil {
 		return nil, err
@@ -216,7 +212,7 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*promptOutput,
 	if err != nil {
 		return nil, err
 	}
-	return output(v), nil
+	return changed(c, v), nil
 }
 
 // change returns what a merge patch asks for.
@@ -268,7 +264,7 @@ func (a *api) delete(ctx context.Context, c call, in *deleteInput) (*struct{}, e
 	return nil, a.Service.Delete(ctx, c.User, id, match(in.IfMatch))
 }
 
-func (a *api) restore(ctx context.Context, c call, in *ByID) (*promptOutput, error) {
+func (a *api) restore(ctx context.Context, c call, in *ByID) (*changedOutput, error) {
 	id, err := in.prompt()
 	if err != nil {
 		return nil, err
@@ -277,7 +273,7 @@ func (a *api) restore(ctx context.Context, c call, in *ByID) (*promptOutput, err
 	if err != nil {
 		return nil, err
 	}
-	out := output(v)
-	out.Body.FormerName = former
-	return out, nil
+	p := encode(v)
+	p.FormerName = former
+	return &changedOutput{ETag: changedTag(c, v), Body: toldOf(c, p, Known{p.ID, p.Revision})}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/openapi"
+	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/door"
 )
 
@@ -52,7 +53,7 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 		c, _ := ctx.Value(callKey{}).(call)
 		out, err := act(ctx, c, in)
 		if err != nil {
-			return nil, problem(ctx, err)
+			return nil, problem(ctx, c, prompthub.Told(c.User, err))
 		}
 		return out, nil
 	})

@@ -17,11 +17,11 @@ func (a *api) users() {
 		Summary:     "What others see of me",
 		Description: "Until one is written it has the name that the caller signed in with, and no handle.",
 	}, a.profile)
-	route(a, user, huma.Operation{
+	route(a, user, answers[User](a, http.StatusOK, "The profile as it is now", huma.Operation{
 		OperationID: "put-profile", Method: http.MethodPut, Path: "/me/profile", Tags: []string{"me"},
 		Summary: "Change what others see of me. A handle is chosen once, and never given to another", Errors: badBody,
 		Description: "Replaces the whole profile. Two callers who choose one handle at once: one gets it, the other 409.",
-	}, a.putProfile)
+	}), a.putProfile)
 	route(a, reader, huma.Operation{
 		OperationID: "get-user", Method: http.MethodGet, Path: "/users/{handle}", Tags: []string{"users"},
 		Summary: "A user, as everyone may see him", Errors: []int{http.StatusNotFound},
@@ -66,12 +66,21 @@ func until(at time.Time) string {
 	return stamp(at)
 }
 
+// A changedProfileOutput is the answer to a change of the profile: a User or a Known.
+type changedProfileOutput struct {
+	Body any
+}
+
 type profileInput struct {
 	Body Profile
 }
 
-func (a *api) putProfile(ctx context.Context, c call, in *profileInput) (*profileOutput, error) {
-	return encodeUser(a.Service.PutProfile(ctx, c.User, prompt.Profile{Handle: in.Body.Handle, Name: in.Body.Name, About: in.Body.About}))
+func (a *api) putProfile(ctx context.Context, c call, in *profileInput) (*changedProfileOutput, error) {
+	u, err := encodeUser(a.Service.PutProfile(ctx, c.User, prompt.Profile{Handle: in.Body.Handle, Name: in.Body.Name, About: in.Body.About}))
+	if err != nil {
+		return nil, err
+	}
+	return &changedProfileOutput{toldOf(c, u.Body, Known{ID: u.Body.ID})}, nil
 }
 
 // ByHandle names a user.

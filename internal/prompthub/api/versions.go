@@ -36,11 +36,11 @@ func (a *api) versions() {
 		Summary: "Delete a version and take its labels away; its number is used for good; its author may", Errors: []int{403, 404, 409, 422},
 		Description: "Where the prompt holds it, it gets the content of the highest that is left; the only version stays: delete the prompt instead.",
 	}, a.deleteVersion)
-	route(a, user, huma.Operation{
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
 		OperationID: "restore-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/restore", Tags: tags, DefaultStatus: http.StatusOK,
 		Summary: "Make a new version with the content of an old one; its author may", Errors: []int{403, 404, 422},
 		Description: "The history keeps all versions between.",
-	}, a.restoreVersion)
+	}), a.restoreVersion)
 	route(a, reader, huma.Operation{
 		OperationID: "compare-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}/diff/{other}", Tags: tags,
 		Summary: "What differs between two versions: word by word as JSON, or as diff -u writes it with Accept: text/plain", Errors: []int{404, 422},
@@ -179,7 +179,7 @@ func (a *api) deleteVersion(ctx context.Context, c call, in *AVersion) (*struct{
 	return nil, a.Service.DeleteVersion(ctx, c.User, id, in.Version)
 }
 
-func (a *api) restoreVersion(ctx context.Context, c call, in *AVersion) (*promptOutput, error) {
+func (a *api) restoreVersion(ctx context.Context, c call, in *AVersion) (*changedOutput, error) {
 	id, err := in.prompt()
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (a *api) restoreVersion(ctx context.Context, c call, in *AVersion) (*prompt
 	if err != nil {
 		return nil, err
 	}
-	return output(v), nil
+	return changed(c, v), nil
 }
 
 type compareInput struct {

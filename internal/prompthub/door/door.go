@@ -28,6 +28,25 @@ type Caller struct {
 	Key string // names the caller for the limits
 }
 
+// Known is what the answers to changes have that say more than their caller may read.
+type Known interface {
+	// Known returns what an access token without the scope read is told: what was sent, and what names
+	// the thing that was made of it.
+	Known() any
+}
+
+// MayKnow returns an answer as a caller may know it: to an access token without the scope read it
+// is nothing, unless it is Known.
+func (c Caller) MayKnow(answer any) any {
+	if c.May(auth.ScopeRead) || answer == nil {
+		return answer
+	}
+	if k, ok := answer.(Known); ok {
+		return k.Known()
+	}
+	return struct{}{}
+}
+
 // A Need is what a request needs of who sends it.
 type Need struct {
 	Users bool   // to be somebody in particular

@@ -53,5 +53,5 @@ func (f Foreign) take(w http.ResponseWriter, r *http.Request, act func(Caller, [
 		return err
 	}
 	defer leave()
-	return act(c, body)
+	return prompthub.Told(c.User, act(c, body))
 }

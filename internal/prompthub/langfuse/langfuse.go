@@ -110,7 +110,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		status, answer, err := act(s, r.Context(), req)
 		if err == nil {
-			write(w, status, answer)
+			write(w, status, c.MayKnow(answer))
 		}
 		return err
 	})

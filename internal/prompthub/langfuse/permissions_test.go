@@ -140,3 +140,37 @@ func (w *world) callers(t *testing.T, author client) map[string]client {
 		"revoked": revoked, "expired": expired, "a token of elsewhere": foreign,
 	}
 }
+
+// TestTokensThatDoNotReadLearnNothing: each route that changes something, on a prompt that has a
+// mark in all that was not sent. PATCH without labels changes nothing.
+func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
+	t.Parallel()
+	const mark = "q7Zx9"
+	seen, through := 0, 0
+	routes := append(slices.Clone(matrix), route{pattern: "PATCH", path: base + "/%s/versions/1", body: `{"newLabels":[]}`})
+	for _, r := range routes {
+		if strings.HasPrefix(r.pattern, "GET") {
+			continue
+		}
+		for _, scopes := range [][]string{{auth.ScopeWrite}, {auth.ScopePublish}, {auth.ScopeWrite, auth.ScopePublish}, auth.Scopes()} {
+			w := newWorld(t)
+			author := w.client("ann")
+			author.made(fields{"name": "x", "prompt": mark, "labels": []string{"production"}, "tags": []string{mark}, "config": fields{"a": mark}, "commitMessage": mark})
+			author.made(fields{"name": "user", "prompt": "@@@langfusePrompt:name=x|label=latest@@@", "commitMessage": mark})
+			got := r.ask(w.client("ann", scopes...), "x")
+			shows := strings.Contains(fmt.Sprint(got.header, got.body), mark) || strings.Contains(got.body, `"user"`)
+			if slices.Contains(scopes, auth.ScopeRead) {
+				if shows {
+					seen++
+				}
+				continue
+			}
+			require.False(t, shows, "%s %s with a token of %v: %d %s", r.pattern, r.path, scopes, got.status, got.body)
+			if got.status < 300 {
+				through++
+			}
+		}
+	}
+	require.GreaterOrEqual(t, seen, 3, "tokens that read see it")
+	require.GreaterOrEqual(t, through, 4, "the tokens get through")
+}

@@ -98,6 +98,14 @@ func encode(v prompthub.View, on []string) wirePrompt {
 	return p
 }
 
+// Known returns what names a version.
+func (p wirePrompt) Known() any {
+	return struct {
+		ID      string `json:"id"`
+		Version int64  `json:"version"`
+	}{p.ID, p.Version}
+}
+
 // labels returns those of the version that a view shows, latest at the end.
 func labels(v prompthub.View) []string {
 	list := []string{}

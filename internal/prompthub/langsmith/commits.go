@@ -163,6 +163,17 @@ type committed struct {
 	Commit commit `json:"commit"`
 }
 
+// Known returns what names a commit.
+func (c committed) Known() any {
+	type named struct {
+		ID   string `json:"id"`
+		Hash string `json:"commit_hash"`
+	}
+	return struct {
+		Commit named `json:"commit"`
+	}{named{c.Commit.ID, c.Commit.Hash}}
+}
+
 // commit makes a version out of a manifest. Where a parent is named it must be the latest.
 func (s *server) commit(ctx context.Context, r request) (any, error) {
 	var in newCommitBody
@@ -203,6 +214,9 @@ type newTag struct {
 	Name   string `json:"tag_name"`
 	Commit string `json:"commit_id"`
 }
+
+// Known returns what was sent.
+func (t newTag) Known() any { return t }
 
 // tag puts a label on a version.
 func (s *server) tag(ctx context.Context, r request) (any, error) {

@@ -73,7 +73,7 @@ func (s *server) handle(pattern string, act func(context.Context, request) (any,
 		s.Take(w, r, func(c door.Caller, body []byte) error {
 			answer, err := act(r.Context(), request{c, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("commit"), r.URL.Query(), body})
 			if err == nil {
-				write(w, answer)
+				write(w, c.MayKnow(answer))
 			}
 			return err
 		})

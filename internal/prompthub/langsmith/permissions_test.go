@@ -322,3 +322,41 @@ func TestRefused(t *testing.T) {
 		require.Contains(t, a.Body.String(), `"detail"`, path)
 	}
 }
+
+// TestTokensThatDoNotReadLearnNothing: each route that changes something, on a prompt that has a
+// mark in all that was not sent. PATCH of nothing changes nothing.
+func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
+	t.Parallel()
+	const mark = "q7Zx9"
+	seen, through := 0, 0
+	routes := append(slices.Clone(matrix), route{pattern: "PATCH", path: "/repos/{owner}/{repo}", body: `{}`})
+	for _, r := range routes {
+		if strings.HasPrefix(r.pattern, "GET") {
+			continue
+		}
+		for _, scopes := range [][]string{{auth.ScopeWrite}, {auth.ScopePublish}, {auth.ScopeWrite, auth.ScopePublish}, auth.Scopes()} {
+			w := newWorld(t)
+			_, _, err := w.service.Create(t.Context(), user("ann"), prompt.Draft{
+				Name: "x", Title: mark, Text: mark, Description: mark, OwnTags: []string{mark}, Config: `{"a":"` + mark + `"}`, Visibility: prompt.Private, Labels: []string{"production"},
+			}, "")
+			require.NoError(t, err)
+			_, _, err = w.service.Create(t.Context(), user("ann"), prompt.Draft{Name: mark, Title: "y", Text: "@@@langfusePrompt:name=x|label=latest@@@", Visibility: prompt.Private}, "")
+			require.NoError(t, err)
+			_, token := w.token("ann", prompthub.TokenDraft{}, scopes...)
+			got := r.ask(w, token, "-", "x")
+			shows := strings.Contains(fmt.Sprint(got.Header(), got.Body), mark) || strings.Contains(got.Body.String(), `"likes"`)
+			if slices.Contains(scopes, auth.ScopeRead) {
+				if shows {
+					seen++
+				}
+				continue
+			}
+			require.False(t, shows, "%s %s with a token of %v: %d %s", r.pattern, r.path, scopes, got.Code, got.Body)
+			if got.Code < 300 {
+				through++
+			}
+		}
+	}
+	require.GreaterOrEqual(t, seen, 3, "tokens that read see it")
+	require.GreaterOrEqual(t, through, 4, "the tokens get through")
+}

@@ -159,6 +159,16 @@ type one struct {
 	Repo repo `json:"repo"`
 }
 
+// Known returns what names a repository.
+func (o one) Known() any {
+	type named struct {
+		ID string `json:"id"`
+	}
+	return struct {
+		Repo named `json:"repo"`
+	}{named{o.Repo.ID}}
+}
+
 func (s *server) getRepo(ctx context.Context, r request) (any, error) {
 	v, err := s.find(ctx, r, prompthub.WantedVersion{})
 	if err != nil {

@@ -92,6 +92,7 @@ func (c *checker) coded(code fault.Code, location, value, format string, args ..
 const (
 	TextTooLong       fault.Code = "TEXT_TOO_LONG"
 	IncludeUnresolved fault.Code = "INCLUDE_UNRESOLVED"
+	NameTaken         fault.Code = "NAME_TAKEN"
 )
 
 // CheckUnfinished reports whether what somebody is still writing is longer than it may be. The

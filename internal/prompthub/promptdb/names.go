@@ -141,7 +141,7 @@ func (w *work) name(was *record, p *prompt.Prompt) error {
 }
 
 func nameTaken(name string) error {
-	return &fault.Error{Kind: fault.Conflict, Text: "another prompt of yours has this name", Fields: []fault.Field{
+	return &fault.Error{Kind: fault.Conflict, Code: prompt.NameTaken, Text: "another prompt of yours has this name", Fields: []fault.Field{
 		{Name: "name", Message: "choose a name that none of your prompts has, nor has as its slug", Value: name},
 	}}
 }

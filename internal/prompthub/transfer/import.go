@@ -105,8 +105,11 @@ func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byt
 			r.More = true
 			break
 		}
-		if err := item.rejected(err); err != nil {
+		if err := item.rejected(prompthub.Told(who, err)); err != nil {
 			return r, err
+		}
+		if !who.May(auth.ScopeRead) && (o.DryRun || item.Outcome != Created && item.Outcome != Updated) {
+			item.ID = "" // which prompt has a name is for readers
 		}
 		r.Items = append(r.Items, item)
 		r.Through++
