@@ -275,9 +275,10 @@ func (w *work) again(ctx context.Context, wait waiter) error {
 	return err
 }
 
-// record reads a truth row for one who may write it; a missing one is nil.
-func (db *DB) record(ctx context.Context, author prompt.UserID, id prompt.ID) (*record, error) {
-	rec, err := db.read(ctx, author, id)
+// record reads a truth row for a caller who may write it, or only some of its properties; a missing
+// one is nil.
+func (db *DB) record(ctx context.Context, author prompt.UserID, id prompt.ID, only ...string) (*record, error) {
+	rec, err := db.read(ctx, author, id, only...)
 	if err != nil || rec == nil || rec.rowsVersion <= RowsVersion {
 		return rec, err
 	}
@@ -287,11 +288,11 @@ func (db *DB) record(ctx context.Context, author prompt.UserID, id prompt.ID) (*
 	}
 }
 
-// read reads a truth row of any version; a missing one is nil.
-func (db *DB) read(ctx context.Context, author prompt.UserID, id prompt.ID) (*record, error) {
+// read reads a truth row of any version, or only some of its properties; a missing one is nil.
+func (db *DB) read(ctx context.Context, author prompt.UserID, id prompt.ID, only ...string) (*record, error) {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
-	row, err := db.get(ctx, db.t.Prompts, promptKey(author, id))
+	row, err := db.get(ctx, db.t.Prompts, promptKey(author, id), only...)
 	if err != nil || row == nil {
 		return nil, err
 	}

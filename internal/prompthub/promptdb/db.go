@@ -250,9 +250,18 @@ func unavailable(err error) error {
 
 const retryAfter = 2 * time.Second
 
-// get reads a row; a missing one is nil. Like every error of this package that a log may hold, its
-// error names the table and no key: keys hold user ids and words of titles.
-func (db *DB) get(ctx context.Context, name string, key table.Key) (*table.Row, error) {
+// get reads a row, or only some of its properties; a missing one is nil. Like every error of this
+// package that a log may hold, its error names the table and no key: keys hold user ids and words of
+// titles.
+func (db *DB) get(ctx context.Context, name string, key table.Key, only ...string) (*table.Row, error) {
+	if only != nil {
+		r := table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: only}
+		rows, _, err := db.scan().rows(ctx, name, r, 1)
+		if err != nil || len(rows) == 0 {
+			return nil, err
+		}
+		return &rows[0], nil
+	}
 	row, err := db.store.Get(ctx, name, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, nil

@@ -446,7 +446,7 @@ type History struct {
 // LabelHistory returns what became of a label, the last move first, as far as the viewer may see
 // the versions.
 func (db *DB) LabelHistory(ctx context.Context, viewer prompt.UserID, id prompt.ID, label, after string, limit int) (History, error) {
-	rec, err := db.shown(ctx, viewer, id, nil)
+	rec, err := db.shown(ctx, viewer, id, nil, nil)
 	if err != nil {
 		return History{}, err
 	}

@@ -124,10 +124,8 @@ func (db *DB) openName(ctx context.Context, owner prompt.UserID, row *table.Row)
 			id = prompt.ID(row.Props.Get("PromptId").Str())
 		}
 	}
-	key := promptKey(owner, id)
-	r := table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: visibility}
-	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, 1)
-	return err == nil && len(rows) > 0 && parseSummary(rows[0]).Listed(), err
+	truth, err := db.get(ctx, db.t.Prompts, promptKey(owner, id), visibility...)
+	return err == nil && truth != nil && parseSummary(*truth).Listed(), err
 }
 
 // noPrompt is an id that no prompt has: that of the beginning of 1970.

@@ -79,12 +79,7 @@ func besideOf(author prompt.UserID, id prompt.ID, row table.Row) (keys []table.K
 
 // versionBeside returns what the row of a version says of those beside it; nil where there is none.
 func (db *DB) versionBeside(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (*table.Row, error) {
-	key := versionKey(author, id, n)
-	rows, _, err := db.scan().rows(ctx, db.t.Prompts, table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: beside}, 1)
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	return &rows[0], nil
+	return db.get(ctx, db.t.Prompts, versionKey(author, id, n), beside...)
 }
 
 // forgetBeside returns the writes that remove the rows beside that of a version, and refuses where

@@ -209,3 +209,19 @@ func (w *world) rowsOf(prefix string) map[table.Key]table.Row {
 	}
 	return rows
 }
+
+// A text that takes several properties of a row is included whole, from the prompt and from a
+// version that it was.
+func TestLongTextIsIncluded(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("0123456789", 13_000)
+	a := w.addText("a", long)
+	w.write(a, long+"!")
+	for ref, want := range map[string]string{"a|version=1": long, "a|label=latest": long + "!"} {
+		v, err := w.Get(t.Context(), "ann", w.addText("of "+strings.ReplaceAll(ref, "|", " "), include(ref)).ID)
+		require.NoError(t, err)
+		r, err := w.Resolve(t.Context(), "ann", v, 200_000)
+		require.NoError(t, err)
+		require.Equal(t, want, r.Text)
+	}
+}

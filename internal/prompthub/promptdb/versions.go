@@ -78,9 +78,11 @@ func parseVersionRow(row table.Row) prompt.Version {
 	}
 }
 
-// shown returns the truth row of a prompt that the viewer may see, and does what else is to be read
-// beside it.
-func (db *DB) shown(ctx context.Context, viewer prompt.UserID, id prompt.ID, beside func(ctx context.Context, author prompt.UserID) error) (*record, error) {
+// shown returns the truth row of a prompt that the viewer may see, or only some of its properties,
+// and at the same time does other reads.
+func (db *DB) shown(
+	ctx context.Context, viewer prompt.UserID, id prompt.ID, only []string, beside func(ctx context.Context, author prompt.UserID) error,
+) (*record, error) {
 	author, known := db.authors.get(id)
 	if !known {
 		var err error
@@ -95,7 +97,7 @@ func (db *DB) shown(ctx context.Context, viewer prompt.UserID, id prompt.ID, bes
 		}
 		return beside(ctx, author)
 	}, func(ctx context.Context) (err error) {
-		rec, err = db.record(ctx, author, id)
+		rec, err = db.record(ctx, author, id, only...)
 		return err
 	})
 	if err != nil {
@@ -122,6 +124,8 @@ type WantedVersion struct {
 	guess  int64 // which version probably has the label
 
 	orLatest bool // what the prompt holds, where no version that the viewer may see has the label
+
+	toInclude bool // only what another prompt includes of it
 }
 
 // GetVersion returns a prompt as it was in a version, with its exact tally and the viewer's vote.
@@ -145,15 +149,19 @@ func (db *DB) versionView(
 ) (View, error) {
 	var row *table.Row
 	var c *card
+	var only []string
+	if want.toInclude {
+		only = includedProps
+	}
 	n := max(want.Number, want.guess)
-	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author prompt.UserID) error {
+	rec, err := db.shown(ctx, viewer, id, only, func(ctx context.Context, author prompt.UserID) error {
 		g, ctx := errgroup.WithContext(ctx)
 		if beside != nil {
 			g.Go(func() error { return beside(ctx) })
 		}
 		if n > 0 {
 			g.Go(func() (err error) {
-				row, err = db.versionAt(ctx, author, id, n)
+				row, err = db.versionAt(ctx, author, id, n, only...)
 				return err
 			})
 		}
@@ -170,7 +178,7 @@ func (db *DB) versionView(
 	}
 	if has := want.in(viewer, rec.Prompt, c); want.Number == 0 && has != n {
 		if n, row = has, nil; n > 0 && n != rec.Version {
-			if row, err = db.versionAt(ctx, rec.AuthorID, id, n); err != nil {
+			if row, err = db.versionAt(ctx, rec.AuthorID, id, n, only...); err != nil {
 				return View{}, err
 			}
 		}
@@ -186,11 +194,11 @@ func (db *DB) versionView(
 	return v, err
 }
 
-func (db *DB) versionAt(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (*table.Row, error) {
+func (db *DB) versionAt(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, only ...string) (*table.Row, error) {
 	if n >= maxVersion {
 		return nil, nil
 	}
-	return db.get(ctx, db.t.Prompts, versionKey(author, id, n))
+	return db.get(ctx, db.t.Prompts, versionKey(author, id, n), only...)
 }
 
 // labelled returns the version that has a label, and 0 for none.
@@ -238,7 +246,7 @@ var versionCard = []string{"Version", "Message", "CreatedBy", "CreatedAt", "Cont
 func (db *DB) Versions(ctx context.Context, viewer prompt.UserID, id prompt.ID, below int64, limit int) (VersionPage, error) {
 	var c *card
 	var rows []table.Row
-	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author prompt.UserID) error {
+	rec, err := db.shown(ctx, viewer, id, nil, func(ctx context.Context, author prompt.UserID) error {
 		return both(ctx, func(ctx context.Context) (err error) {
 			c, err = db.card(ctx, author, id)
 			return err
@@ -288,7 +296,7 @@ func shownLabels(viewer prompt.UserID, p prompt.Prompt, c *card) map[string]int6
 // Labels returns the labels of a prompt that the viewer may see, and the version that it holds.
 func (db *DB) Labels(ctx context.Context, viewer prompt.UserID, id prompt.ID) (map[string]int64, int64, error) {
 	var c *card
-	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author prompt.UserID) (err error) {
+	rec, err := db.shown(ctx, viewer, id, nil, func(ctx context.Context, author prompt.UserID) (err error) {
 		c, err = db.card(ctx, author, id)
 		return err
 	})
@@ -301,7 +309,7 @@ func (db *DB) Labels(ctx context.Context, viewer prompt.UserID, id prompt.ID) (m
 // Contents returns two versions of a prompt that the viewer may see.
 func (db *DB) Contents(ctx context.Context, viewer prompt.UserID, id prompt.ID, a, b int64) (prompt.Version, prompt.Version, error) {
 	var rows [2]*table.Row
-	rec, err := db.shown(ctx, viewer, id, func(ctx context.Context, author prompt.UserID) error {
+	rec, err := db.shown(ctx, viewer, id, nil, func(ctx context.Context, author prompt.UserID) error {
 		return both(ctx, func(ctx context.Context) (err error) {
 			rows[0], err = db.versionAt(ctx, author, id, a)
 			return err
