@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
+
+	"prompthub/internal/fault"
 )
 
 // A File is one of a folder or an archive.
@@ -29,7 +30,7 @@ func IsArchive(b []byte) bool {
 func Archive(b []byte, most int) (files []File, skipped []string, err error) {
 	r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
-		return nil, nil, fmt.Errorf("the archive: %w", err)
+		return nil, nil, fault.Coded(fault.Invalid, ArchiveBroken, fmt.Sprintf("the archive: %v: make it again", err))
 	}
 	c := collector{most: min(most, max(maxRatio*len(b), minUnpacked))}
 	for _, f := range r.File {
@@ -37,7 +38,7 @@ func Archive(b []byte, most int) (files []File, skipped []string, err error) {
 			continue
 		}
 		if !fs.ValidPath(f.Name) {
-			return nil, nil, fmt.Errorf("the archive: %.100q is no path below its root", f.Name)
+			return nil, nil, fault.Coded(fault.Invalid, ArchiveBroken, fmt.Sprintf("the archive: %.100q is no path below its root: leave it out", f.Name))
 		}
 		if err := c.add(f.Name, f.FileInfo().Mode(), func() (io.ReadCloser, error) { return f.Open() }); err != nil {
 			return nil, nil, fmt.Errorf("the archive: %w", err)
@@ -86,10 +87,10 @@ type collector struct {
 
 func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
 	if len(c.files)+len(c.skipped) >= MaxFiles {
-		return fmt.Errorf("there are more than %d files: take a part of them", MaxFiles)
+		return tooLarge("there are more than %d files: take a part of them", MaxFiles)
 	}
 	if len(file) > maxPath {
-		return fmt.Errorf("%.100q… has a path of more than %d bytes: shorten it", file, maxPath)
+		return tooLarge("%.100q… has a path of more than %d bytes: shorten it", file, maxPath)
 	}
 	if !mode.IsRegular() || !holdsPrompts(file) {
 		c.skipped = append(c.skipped, file)
@@ -104,7 +105,7 @@ func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadClose
 	c.buffer.Reset()
 	n, err := c.buffer.ReadFrom(io.LimitReader(r, int64(min(MaxFile, c.most-c.total)+1)))
 	if c.total += int(n); err == nil && (n > MaxFile || c.total > c.most) {
-		err = fmt.Errorf("is too large: a file may have %d bytes, all together %d; those of an archive may have %d times its own size, or %d bytes where that is more: take a part of them",
+		err = tooLarge("is too large: a file may have %d bytes, all together %d; those of an archive may have %d times its own size, or %d bytes where that is more: take a part of them",
 			MaxFile, c.most, maxRatio, minUnpacked)
 	}
 	if err != nil {
@@ -112,6 +113,10 @@ func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadClose
 	}
 	c.files = append(c.files, File{file, bytes.Clone(c.buffer.Bytes())})
 	return nil
+}
+
+func tooLarge(text string, of ...any) error {
+	return fault.Coded(fault.Invalid, ArchiveTooLarge, fmt.Sprintf(text, of...))
 }
 
 // result returns what was collected, without the files that belong to a skill.
@@ -168,23 +173,4 @@ func holdsPrompts(file string) bool {
 	}
 	name, isMarkdown := strings.CutSuffix(base, ".md")
 	return isMarkdown && !slices.Contains(aboutFolders, name)
-}
-
-// RowsOf returns the rows of files, in their order. What is wrong with a file is told in a row.
-func RowsOf(files []File, key string) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		n := 0
-		for _, f := range files {
-			for row, err := range Rows(f.Path, f.Bytes, key) {
-				n++
-				row.Number, row.Path = n, f.Path
-				if err != nil {
-					row.Err = err
-				}
-				if !yield(row, nil) {
-					return
-				}
-			}
-		}
-	}
 }

@@ -220,7 +220,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	long := "---\na: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n---\nx"
 	for name, tt := range map[string]struct{ file, want string }{
 		"a bomb of aliases":   {bomb + "---\nx", ""},
-		"long aliases":        {long, "its aliases add more than"},
+		"long aliases":        {long, "the aliases add more than"},
 		"deep":                {"---\na: " + strings.Repeat("[", 60) + strings.Repeat("]", 60) + "\n---\nx", "nested more than 50 deep"},
 		"many parts":          {"---\na: [" + strings.Repeat("x,", 200_000) + "]\n---\nx", "more than 100000 parts"},
 		"a name twice":        {"---\ntitle: a\ntitle: b\n---\nx", ""},
@@ -286,7 +286,9 @@ func fuzzFormat(f *testing.F, is format.Format) {
 		}
 		same, _, err := format.Rewrite(is, path, file, d)
 		require.NoError(t, err)
-		require.Equal(t, file, same)
+		if d.Stays(file) {
+			require.Equal(t, file, same)
+		}
 		for _, other := range format.Formats() {
 			written, loss, err := format.Write(other, d)
 			if err != nil {

@@ -57,7 +57,7 @@ func newCSV(file []byte) (*csv.Reader, []string, error) {
 			first = slices.Clone(header)
 		}
 		for i, name := range header {
-			header[i] = strings.ToLower(strings.TrimSpace(name))
+			header[i] = strings.ToLower(strings.TrimSpace(unescaped(name)))
 		}
 		for i, name := range header {
 			if usual, ok := otherwise[name]; ok && !slices.Contains(header, usual) {
@@ -70,40 +70,6 @@ func newCSV(file []byte) (*csv.Reader, []string, error) {
 	}
 	return nil, nil, fmt.Errorf("the first line is %.200q: want the columns %s and %s (or title and text), and optionally %s, %s, %s",
 		strings.Join(first, ","), colTitle, colText, colForDevs, colType, colContributor)
-}
-
-// readCSV reads a CSV file. What looks like nothing else is taken for one, so where it is none its
-// name, if there is one, says what it was to be.
-func readCSV(name string, file []byte, key string, yield func(Row, error) bool) error {
-	r, header, err := newCSV(file)
-	if err != nil {
-		return unread(name, err)
-	}
-	begin := file[:r.InputOffset()]
-	for n := 1; ; n++ {
-		at := r.InputOffset()
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		short := errors.Is(err, csv.ErrFieldCount)
-		if err != nil && !short {
-			return malformed(err)
-		}
-		line, _ := r.FieldPos(0)
-		row := Row{Number: n, Line: line}
-		if short {
-			row.Err = fmt.Errorf("has %d fields, the first line has %d", len(record), len(header))
-		} else {
-			row.fill(header, record, strings.ToLower(key))
-			if len(begin) <= maxHeader {
-				row.Source = &Source{Format: CSV, Data: slices.Concat(begin, file[at:r.InputOffset()])}
-			}
-		}
-		if !yield(row, nil) {
-			return nil
-		}
-	}
 }
 
 // unread says why a file is no CSV, or what else its name says it is.
@@ -139,7 +105,7 @@ func (r *Row) fill(header, record []string, key string) {
 			r.Err = fmt.Errorf("%s: is not valid UTF-8", header[i])
 			return
 		}
-		switch header[i] {
+		switch value = unescaped(value); header[i] {
 		case colTitle:
 			r.Title = strings.TrimSpace(value)
 		case colText:
@@ -164,9 +130,14 @@ func (r *Row) fill(header, record []string, key string) {
 // readOneCSV reads a file with one row.
 func readOneCSV(_ string, file []byte) (d Document, extra object, err error) {
 	n := 0
-	err = readCSV("", bytes.TrimPrefix(file, bom), fieldName, func(row Row, _ error) bool {
-		n++
-		d, extra, err = row.Document, row.Extra.Members, row.Err
+	err = partsOfCSV("", bytes.TrimPrefix(file, bom), fieldName, func(part Part, _ error) bool {
+		if n++; n == 1 {
+			row := Row{Err: part.err}
+			if part.err == nil {
+				part.table.read(part.Bytes, &row)
+			}
+			d, extra, err = row.Document, row.Extra.Members, row.Err
+		}
 		return true
 	})
 	if err == nil && n != 1 {
@@ -195,6 +166,51 @@ func writeCSV(d Document, extra object) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	err := w.WriteAll([][]string{header, record})
-	return b.Bytes(), err
+	for _, line := range [][]string{header, record} {
+		for i, cell := range line {
+			line[i] = escaped(cell)
+		}
+		if err := w.Write(line); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+// isFormula reports whether a program for tables may compute a cell in place of showing it.
+func isFormula(cell string) bool { return cell != "" && strings.Contains("=+-@\t\r", cell[:1]) }
+
+// escaped returns a cell that programs for tables show as it is: with an apostrophe before what they
+// would compute. A cell that has apostrophes there already gets one more, so that unescaped is the
+// way back for any text.
+func escaped(cell string) string {
+	if isFormula(strings.TrimLeft(cell, "'")) {
+		return "'" + cell
+	}
+	return cell
+}
+
+// unescaped is the other way.
+func unescaped(cell string) string {
+	if rest, ok := strings.CutPrefix(cell, "'"); ok && isFormula(strings.TrimLeft(rest, "'")) {
+		return rest
+	}
+	return cell
+}
+
+// computes reports whether a CSV file has a cell that a program for tables may compute.
+func computes(file []byte) bool {
+	r, header, err := newCSV(bytes.TrimPrefix(file, bom))
+	if err != nil || slices.ContainsFunc(header, isFormula) {
+		return true
+	}
+	for {
+		switch record, err := r.Read(); {
+		case errors.Is(err, io.EOF):
+			return false
+		case err != nil, slices.ContainsFunc(record, isFormula):
+			return true
+		}
+	}
 }

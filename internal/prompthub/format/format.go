@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -172,7 +173,7 @@ func unmarked(name string) string {
 // Read reads a file with one prompt. A prompt without a name has that of the file.
 func Read(f Format, file string, b []byte) (Document, error) {
 	if len(b) > MaxOne {
-		return Document{}, fmt.Errorf("the file has more than %d bytes", MaxOne)
+		return Document{}, fault.Coded(fault.Invalid, FileTooLarge, fmt.Sprintf("the file has more than %d bytes, which is the most for one prompt: shorten it", MaxOne))
 	}
 	if !utf8.Valid(b) {
 		return Document{}, errors.New("the file is not valid UTF-8")
@@ -270,15 +271,19 @@ func Rewrite(f Format, name string, file []byte, d Document) (rewritten []byte, 
 // Rewrite is the same for a file that the document was read from.
 func (was Document) Rewrite(name string, file []byte, d Document) (rewritten []byte, loss []string, err error) {
 	d.Extra = was.Extra
-	if len(Differences(was.Titled(), d.Titled())) == 0 {
+	if len(Differences(was.Titled(), d.Titled())) == 0 && was.Stays(file) {
 		return file, nil, nil
 	}
 	rewritten, now, loss, err := write(was.Extra.Format, name, d)
-	if err == nil && len(Differences(was.Titled(), now.Titled())) == 0 {
+	if err == nil && len(Differences(was.Titled(), now.Titled())) == 0 && was.Stays(file) {
 		return file, loss, nil
 	}
 	return rewritten, loss, err
 }
+
+// Stays reports whether the file that the document was read from may be given away as it is: not a
+// CSV file in which a program for tables finds something to compute.
+func (was Document) Stays(file []byte) bool { return was.Extra.Format != CSV || !computes(file) }
 
 // Detect returns the format of a file by its name, or else by what is in it.
 func Detect(file string, b []byte) Format {

@@ -160,10 +160,16 @@ func readCommand(file string, b []byte) (Document, object, error) {
 	if err != nil {
 		return d, o, err
 	}
-	if _, below, ok := strings.Cut("/"+file, "/commands/"); ok && d.Name == "" {
-		d.Name = unmarked(strings.TrimSuffix(below, ".md"))
+	if d.Name == "" {
+		d.Name = commandOf(file)
 	}
 	return d, o, nil
+}
+
+// commandOf returns the path of a file below the folder of commands, "" where it is in none.
+func commandOf(file string) string {
+	_, below, _ := strings.Cut("/"+file, "/commands/")
+	return unmarked(strings.TrimSuffix(below, ".md"))
 }
 
 func writeCommand(d Document, extra object) ([]byte, error) {

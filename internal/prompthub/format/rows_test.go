@@ -1,8 +1,11 @@
 package format_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -254,5 +257,48 @@ func TestManyRows(t *testing.T) {
 	require.ErrorContains(t, read(t, `{"text":"x"`+wide.String()+"}")[0].Err, "an object has more than 1000 members")
 	for _, err := range format.Rows("wide.csv", []byte("act,prompt"+strings.Repeat(",x", 1000)), "") {
 		require.EqualError(t, err, "the first line has more than 1000 columns")
+	}
+}
+
+// TestFormulas: a program for tables computes no cell of what is written, and a text comes back as
+// it was, whatever stands at its beginning.
+func TestFormulas(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"=1+1", "+1", "-1", "@A1", "\tx", "\rx", "'=1", "''=1", "'", "'x", "x=1", "''", "'''-"} {
+		d := format.Document{Name: text, Title: "T" + text, Text: text, Tags: []string{"image"}}
+		d.Name = strings.TrimSpace(text)
+		file, _, err := format.Write(format.CSV, d)
+		require.NoError(t, err)
+		cells, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+		require.NoError(t, err)
+		for _, cell := range slices.Concat(cells...) {
+			require.NotRegexp(t, `^[=+\-@\t\r]`, cell)
+		}
+		back, err := format.Read(format.CSV, "a.csv", file)
+		require.NoError(t, err)
+		require.Equal(t, []string{d.Name, d.Title, text}, []string{back.Name, back.Title, back.Text})
+	}
+}
+
+// TestFormulasOfOthers: a CSV file in which a program for tables finds something to compute does not
+// come back as it was, but without that; what only the file knows is put back.
+func TestFormulasOfOthers(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"act,prompt,name,=x\n a ,b,c,d\n":           "act,prompt,for_devs,type,name,'=x\na,b,FALSE,,c,d\n",
+		"act,prompt,name,x\n a ,b,c,\"=y\"\n":       "act,prompt,for_devs,type,name,x\na,b,FALSE,,c,'=y\n",
+		"act,prompt,name,x\n a ,'=b,c,d\n":          "act,prompt,name,x\n a ,'=b,c,d\n",
+		"act;prompt;name;x\n a ;---;c;d\n":          "act,prompt,for_devs,type,name,x\na,'---,FALSE,,c,d\n",
+		"act,prompt,name,x\n a ,\"b\n=c\",c,d=\n":   "act,prompt,name,x\n a ,\"b\n=c\",c,d=\n",
+		"\ufeffact,prompt,name,x\r\n a ,b,c,+d\r\n": "act,prompt,for_devs,type,name,x\na,b,FALSE,,c,'+d\n",
+	} {
+		d, err := format.Read(format.CSV, "a.csv", []byte(file))
+		require.NoError(t, err)
+		got, _, err := format.Rewrite(format.CSV, "a.csv", []byte(file), d)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got), file)
+		back, err := format.Read(format.CSV, "a.csv", got)
+		require.NoError(t, err)
+		require.Equal(t, d.Extra, back.Extra)
 	}
 }

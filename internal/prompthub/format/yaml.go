@@ -11,13 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 )
 
 // parseYAML reads the members of a YAML document, as JSON. Empty YAML has none.
 func parseYAML(file []byte) (object, error) {
 	if len(file) > MaxOne || yamlParts(file) > maxStructural {
-		return nil, fmt.Errorf("the YAML is larger than %d bytes, or has more than %d parts: take a part of it", MaxOne, maxStructural)
+		return nil, fault.Coded(fault.Invalid, YAMLTooLarge, fmt.Sprintf("the YAML is larger than %d bytes, or has more than %d parts: take a part of it", MaxOne, maxStructural))
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(file, &doc); err != nil {
@@ -89,7 +90,7 @@ func (r *yamlReader) value(b []byte, n *yaml.Node, depth int) ([]byte, error) {
 	switch n.Kind {
 	case yaml.AliasNode:
 		if r.aliases++; r.aliases > maxAliases {
-			return b, fmt.Errorf("line %d: there are more than %d aliases", n.Line, maxAliases)
+			return b, fault.Coded(fault.Invalid, AliasesTooLarge, fmt.Sprintf("line %d: there are more than %d aliases: write out what they stand for", n.Line, maxAliases))
 		}
 		return r.alias(b, n, depth)
 	case yaml.MappingNode:
@@ -125,7 +126,8 @@ func (r *yamlReader) alias(b []byte, n *yaml.Node, depth int) (_ []byte, err err
 }
 
 func (r *yamlReader) tooMuch(n *yaml.Node) error {
-	return fmt.Errorf("line %d: its aliases add more than %d bytes, %d times what the YAML has and %d: write out what they stand for", n.Line, r.most, aliasFactor, aliasFree)
+	return fault.Coded(fault.Invalid, AliasesTooLarge, fmt.Sprintf("line %d: the aliases add more than %d bytes, which is %d times what the YAML has and %d: write out what they stand for",
+		n.Line, r.most, aliasFactor, aliasFree))
 }
 
 func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) {

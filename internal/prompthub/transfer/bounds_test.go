@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -14,17 +15,25 @@ import (
 	"prompthub/internal/prompthub/transfer"
 )
 
-// zipped returns an archive of n equal files.
-func zipped(t testing.TB, n int, name, content string) []byte {
+// zipped returns an archive of n equal files, and of bytes that cannot be compressed until it has
+// some size.
+func zipped(t testing.TB, n, size int, name, content string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for i := range n {
-		f, err := w.Create(fmt.Sprintf(name, i))
+	add := func(name, content string) {
+		f, err := w.Create(name)
 		require.NoError(t, err)
 		_, err = f.Write([]byte(content))
 		require.NoError(t, err)
+		require.NoError(t, w.Flush())
 	}
+	for i := range n {
+		add(fmt.Sprintf(name, i), content)
+	}
+	pad := make([]byte, max(0, size-b.Len()-100*n))
+	rand.NewChaCha8([32]byte{}).Read(pad) //nolint:errcheck // cannot fail
+	add("pad.bin", string(pad))
 	require.NoError(t, w.Close())
 	return b.Bytes()
 }
@@ -35,35 +44,79 @@ func aliases(length int) string {
 }
 
 // TestWhatAnImportExpandsTo: what a file is worth when its archive is unpacked and its aliases are
-// followed is bounded for the request as a whole: twice the files take at most twice the memory. No
-// other test runs meanwhile, because its memory would be counted.
+// followed is bounded for the request as a whole: twice the files take at most twice the memory, and
+// 128 KB of them a bounded one. No other test runs meanwhile, because its memory would be counted.
 func TestWhatAnImportExpandsTo(t *testing.T) { //nolint:paralleltest // measures what all allocate
-	for name, tt := range map[string]struct {
-		file, content string
-		most          uint64 // MiB that are allocated
-	}{
-		"aliases":        {"p%d.md", aliases(20_000), 48},
-		"parts":          {"p%d.md", "---\nb: [" + strings.Repeat("x,", 50_000) + "]\n---\nHello", 48},
-		"parts of YAML":  {"p%d.prompt.yml", "b: [" + strings.Repeat("[],", 30_000) + "]\n", 48},
-		"words":          {"p%d.md", "---\nb: " + strings.Repeat("x ", 50_000) + "\n---\nHello", 48},
-		"rows of a list": {"p%d.json", "[" + strings.Repeat(`{"prompt":"x"},`, 200) + `{"prompt":"x"}]`, 48},
-		"rows":           {"p%d.csv", "act,prompt\n" + strings.Repeat("a,b\n", 2000), 48},
-		"texts":          {"p%d.md", strings.Repeat("a b ", 50_000), 48},
+	for name, tt := range map[string]struct{ file, content string }{
+		"aliases":       {"p%d.md", aliases(20_000)},
+		"parts":         {"p%d.md", "---\nb: [" + strings.Repeat("x,", 50_000) + "]\n---\nHello"},
+		"parts of YAML": {"p%d.prompt.yml", "b: [" + strings.Repeat("[],", 30_000) + "]\n"},
+		"words":         {"p%d.md", "---\nb: " + strings.Repeat("x ", 50_000) + "\n---\nHello"},
+		"rows of JSON":  {"p%d.json", "[" + strings.Repeat(`{"prompt":"x"},`, 200) + `{"prompt":"x"}]`},
+		"rows of CSV":   {"p%d.csv", "act,prompt\n" + strings.Repeat("a,b\n", 200)},
+		"texts":         {"p%d.md", strings.Repeat("a b ", 50_000)},
 	} {
 		s, _ := newService(t)
-		cost := func(n int) uint64 {
-			file := zipped(t, n, tt.file, tt.content)
-			require.Less(t, len(file), 128<<10, name)
+		cost := func(n int) int {
+			file := zipped(t, n, 128<<10, tt.file, tt.content)
+			require.InDelta(t, 128<<10, len(file), 10<<10, name)
 			before := allocated()
-			_, err := transfer.Import(t.Context(), s, ann, file, transfer.Options{File: "a.zip", DryRun: true})
-			used := allocated() - before
-			t.Logf("%s: %d files, %d bytes: %d KiB allocated, error %v", name, n, len(file), used>>10, err)
+			r, err := transfer.Import(t.Context(), s, ann, file, transfer.Options{File: "a.zip", DryRun: true})
+			used := int(allocated() - before)
+			t.Logf("%s: %d files, %d bytes: %d KiB allocated; through with %d of %d, %v", name, n, len(file), used>>10, r.Through, r.Entries, err)
+			require.NoError(t, err, name)
 			return used
 		}
-		once, twice := cost(16), cost(32)
-		require.LessOrEqual(t, twice, 5*once/2+1<<20, name)
-		require.Less(t, twice, tt.most<<20, name)
+		once, twice := cost(15), cost(30)
+		require.LessOrEqual(t, twice, 5*once/2, name)
+		require.Less(t, twice, 64<<20, name)
 	}
+}
+
+// TestImportInSteps: where the files of an archive cost much to read, one request is through with a
+// part of them, and all of them come in the end.
+func TestImportInSteps(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	file := zipped(t, 12, 128<<10, "p%d.md", "---\nb: ["+strings.Repeat("x,", 20_000)+"]\n---\nHello")
+	o := transfer.Options{File: "a.zip"}
+	for requests := 1; ; requests++ {
+		r, err := transfer.Import(t.Context(), s, ann, file, o)
+		require.NoError(t, err)
+		require.Len(t, r.Items, min(4, 12-o.From), "a request reads 100,000 parts")
+		for _, i := range r.Items {
+			require.Equal(t, transfer.Created, i.Outcome, i.Reason)
+		}
+		if o.From = r.Through; !r.More {
+			require.Equal(t, 3, requests)
+			break
+		}
+	}
+}
+
+// TestOrderOfFiles: what others include comes first, whatever format the files of an archive have,
+// and a name for which another one would be the slug.
+func TestOrderOfFiles(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, content := range map[string]string{
+		"a.md":         "---\nname: \"a/1\"\n---\n@@@langfusePrompt:name=b é|label=latest@@@",
+		"b.json":       `[{"name":"b \u00e9","text":"@@@langfusePrompt:name=d|label=latest@@@"},{"name":"z","text":"@@@langfusePrompt:name=b \u00e9|label=latest@@@"}]`,
+		"c.prompt.yml": "name: 'c é' # a comment\nmessages:\n  - role: user\n    content: |\n      @@@langfusePrompt:name=z|label=latest@@@\n",
+		"d.csv":        "act,prompt,name\nD,@@@langfusePrompt:name=e|label=latest@@@,d\nA,x,a-1\n",
+		"e.md":         "@@@langfusePrompt:name=F 7|label=latest@@@",
+		"f.md":         "---\nname: F 7\nvisibility: public\n---\nx",
+	} {
+		f, err := w.Create(name)
+		require.NoError(t, err)
+		_, err = f.Write([]byte(content))
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	require.Equal(t, []string{"F 7 created", "e created", "d created", "b é created", "a-1 created", "a/1 created", "z created", "c é created"},
+		outcomes(take(t, s, b.String(), transfer.Options{File: "a.zip"})))
 }
 
 // TestKeptFilesCostLittle: a file that costs much to read is not kept with the prompt that is made of

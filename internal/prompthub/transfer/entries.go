@@ -15,9 +15,20 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
+// A spot is where an entry stands in a file, with what decides whose turn comes first. All of those
+// of a file are held, but what is in the file is read one at a time.
+type spot struct {
+	name     string
+	oldNames []string
+	includes []string
+	size     int          // bytes of the file
+	yaml     int          // bytes of these that are YAML
+	parts    int          // of the YAML
+	read     func() entry // what is there
+}
+
 // An entry is one thing in a file: a prompt as a rule, or what else an account has.
 type entry struct {
-	row   int
 	place string
 	doc   format.Document
 	err   error // why it is nothing
@@ -32,48 +43,56 @@ type entry struct {
 	favored    *favored
 }
 
-// entriesOf returns what is in a file, and the names of files in an archive that were passed over.
-// What includes others, or would take the name of another for its slug, stands behind them.
-func entriesOf(file string, b []byte) (all []entry, skipped []string, err error) {
-	if format.IsArchive(b) {
-		files, skipped, err := format.Archive(b, maxArchive)
-		if err != nil {
-			return nil, nil, invalid(err)
+// spotsOf returns where the entries of a file are, and the names of files in an archive that were
+// passed over. What includes others, or would take the name of another for its slug, comes after
+// them.
+func spotsOf(file string, b []byte) (all []spot, skipped []string, err error) {
+	switch {
+	case format.IsArchive(b):
+		var files []format.File
+		if files, skipped, err = format.Archive(b, maxArchive); err != nil {
+			return nil, nil, unreadable(err)
 		}
-		all, err := collect(format.RowsOf(files, ""))
-		return inOrder(all), skipped, err
+		all, err = collect(format.PartsOf(files, ""))
+	case isAccount(file, b):
+		all, err = accountSpots(b)
+	default:
+		all, err = collect(format.Parts(file, b, ""))
 	}
-	if isAccount(file, b) {
-		all, err := accountEntries(b)
-		return inOrder(all), nil, err
-	}
-	all, err = collect(format.Rows(file, b, ""))
-	return inOrder(all), nil, err
+	return inOrder(all), skipped, err
 }
 
-func invalid(err error) error {
-	return fault.New(fault.Invalid, err.Error())
+// Unreadable is the code of a file, or an entry, that cannot be read and has no other code.
+const Unreadable fault.Code = "FILE_UNREADABLE"
+
+func unreadable(err error) error {
+	return fault.Coded(fault.Invalid, cmp.Or(fault.CodeOf(err), Unreadable), err.Error())
 }
 
-func collect(rows iter.Seq2[format.Row, error]) ([]entry, error) {
-	var all []entry
-	for row, err := range rows {
+func collect(parts iter.Seq2[format.Part, error]) ([]spot, error) {
+	var all []spot
+	for part, err := range parts {
 		if err != nil {
-			return nil, invalid(err)
+			return nil, unreadable(err)
 		}
 		if len(all) == format.MaxRows {
-			return nil, invalid(errTooMany)
+			return nil, errTooMany
 		}
-		all = append(all, entry{row: row.Number, place: row.Place(), doc: row.Document, err: row.Err})
+		s := spot{name: part.Name(), includes: part.Includes(), size: len(part.Bytes), read: func() entry {
+			row := part.Row()
+			return entry{place: part.Place(), doc: row.Document, err: row.Err}
+		}}
+		s.yaml, s.parts = part.YAML()
+		all = append(all, s)
 	}
 	if len(all) == 0 {
-		return nil, invalid(errors.New("there is no prompt in it"))
+		return nil, unreadable(errors.New("there is no prompt in it"))
 	}
 	return all, nil
 }
 
 // errTooMany refuses a file of which each request would read all, to look at a few.
-var errTooMany = fmt.Errorf("there are more than %d entries in the file: take a part of them", format.MaxRows)
+var errTooMany = fault.Coded(fault.Invalid, format.TooManyEntries, fmt.Sprintf("there are more than %d entries in the file: take a part of them", format.MaxRows))
 
 // A lineSeen is a line of an account, or of an export, which has a content beside its versions.
 type lineSeen struct {
@@ -93,23 +112,66 @@ func isAccount(file string, b []byte) bool {
 		(l.Profile != nil || l.Voted != nil || l.Favored != nil || l.Of != "" || len(l.Versions) > 0 && l.Text == "" && len(l.Messages) == 0)
 }
 
-func accountEntries(b []byte) ([]entry, error) {
-	var all []entry
+// accountSpots finds the entries of an account, of which one may have several lines.
+func accountSpots(b []byte) ([]spot, error) {
+	var all []spot
+	begin, end, first := 0, 0, 0 // of the last one, and its first line
 	n := 0
 	for text := range bytes.Lines(b) {
-		if n++; len(bytes.TrimSpace(text)) == 0 {
+		n++
+		at := end
+		if end += len(text); len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
 		var l line
-		e := entry{row: n, place: fmt.Sprintf("line %d", n)}
-		if e.err = json.Unmarshal(text, &l); e.err != nil {
-			e.err = fmt.Errorf("not a line of an account: %w", e.err)
+		err := json.Unmarshal(text, &l)
+		if goesOn := err == nil && l.Of != "" && len(all) > 0 && all[len(all)-1].name == l.Of; !goesOn {
+			if len(all) == format.MaxRows {
+				return nil, errTooMany
+			}
+			begin, first = at, n
+			all = append(all, spot{})
 		}
-		switch last := len(all) - 1; {
-		case e.err == nil && l.Of != "" && last >= 0 && all[last].doc.Name == l.Of:
-			all[last].doc.Versions = append(all[last].doc.Versions, l.Versions...)
+		s := &all[len(all)-1]
+		lines, line1 := b[begin:end], first
+		s.size, s.read = len(lines), func() entry { return accountEntry(lines, line1) }
+		if err == nil && l.Account != nil {
+			s.name, s.oldNames = l.Name, l.OldNames
+		}
+		for _, v := range l.Versions {
+			s.includes = append(s.includes, includes(v)...)
+		}
+	}
+	return all, nil
+}
+
+// includes returns the names of what a version includes.
+func includes(v format.Version) (names []string) {
+	c := prompt.Content{Text: v.Text, Messages: v.Messages}
+	if len(v.Messages) > 0 {
+		c.Kind = prompt.KindChat
+	}
+	for _, i := range c.Includes() {
+		names = append(names, i.Name)
+	}
+	return names
+}
+
+// accountEntry reads the lines of one entry, which begin with a line of the file.
+func accountEntry(lines []byte, n int) (e entry) {
+	e.place = fmt.Sprintf("line %d", n)
+	for text := range bytes.Lines(lines) {
+		if len(bytes.TrimSpace(text)) == 0 {
 			continue
-		case e.err == nil && l.Of != "":
+		}
+		var l line
+		err := json.Unmarshal(text, &l)
+		switch {
+		case err != nil:
+			e.err = fmt.Errorf("not a line of an account: %w", err)
+		case l.Of != "" && e.doc.Name == l.Of:
+			e.doc.Versions = append(e.doc.Versions, l.Versions...)
+		case l.Of != "":
 			e.err = errors.New("the history of a prompt goes on here, which does not stand before it")
 		case l.Account != nil:
 			e.publicFrom, e.vote, e.former = l.PublicFrom, l.Vote, prompt.Former{Slug: l.Slug, OldNames: l.OldNames}
@@ -118,13 +180,11 @@ func accountEntries(b []byte) ([]entry, error) {
 				Versions: e.versions(l), Extra: format.Extra{Format: format.JSONLines},
 			}
 		}
-		if len(all) == format.MaxRows {
-			return nil, invalid(errTooMany)
+		if l.Of == "" {
+			e.profile, e.voted, e.favored = l.Profile, l.Voted, l.Favored
 		}
-		e.profile, e.voted, e.favored = l.Profile, l.Voted, l.Favored
-		all = append(all, e)
 	}
-	return all, nil
+	return e
 }
 
 // versions returns the versions of a history, with others in their places, which have no content.
@@ -155,19 +215,19 @@ func (e *entry) hash(v format.Version) string {
 
 // inOrder puts what others include before them, and a prompt before those that would take its name
 // for their slug.
-func inOrder(all []entry) []entry {
+func inOrder(all []spot) []spot {
 	at := make(map[string]int)
-	for i, e := range all {
-		for _, name := range e.former.OldNames {
+	for i, s := range all {
+		for _, name := range s.oldNames {
 			at[name] = i
 		}
 	}
-	for i, e := range all {
-		if e.doc.Name != "" {
-			at[e.doc.Name] = i
+	for i, s := range all {
+		if s.name != "" {
+			at[s.name] = i
 		}
 	}
-	ordered := make([]entry, 0, len(all))
+	ordered := make([]spot, 0, len(all))
 	seen := make([]bool, len(all))
 	var visit func(i int)
 	visit = func(i int) {
@@ -175,7 +235,8 @@ func inOrder(all []entry) []entry {
 			return
 		}
 		seen[i] = true
-		for _, name := range append(all[i].includes(), prompt.Slug(all[i].doc.Name)) {
+		slices.Sort(all[i].includes)
+		for _, name := range append(slices.Compact(all[i].includes), prompt.Slug(all[i].name)) {
 			if before, ok := at[name]; ok {
 				visit(before)
 			}
@@ -186,22 +247,6 @@ func inOrder(all []entry) []entry {
 		visit(i)
 	}
 	return ordered
-}
-
-// includes returns the names of what any version includes.
-func (e entry) includes() []string {
-	var names []string
-	contents := []prompt.Content{e.doc.Draft().Content()}
-	for _, v := range e.doc.Versions {
-		contents = append(contents, v.In(e.doc).Draft().Content())
-	}
-	for _, c := range contents {
-		for _, i := range c.Includes() {
-			names = append(names, i.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // maxGaps is how many deleted versions of a prompt are made up for.

@@ -128,7 +128,7 @@ func (p stored) size() int {
 func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []string, err error) {
 	switch made, was := p.made, p.was; {
 	case was == nil || was.Extra.Format != f || to != "":
-	case made.Version == p.Version && made.State == p.State(p.doc.Labels) && was.SameContent(p.doc):
+	case made.Version == p.Version && made.State == p.State(p.doc.Labels) && was.SameContent(p.doc) && was.Stays(made.Bytes):
 		return made.Bytes, nil, nil
 	case was.Name == p.doc.Name && made.Syntax == "":
 		return was.Rewrite(made.File, made.Bytes, p.doc.As(*was))

@@ -24,8 +24,13 @@ const (
 	MaxFile    = 4 << 20     // bytes of a file
 	maxArchive = 4 * MaxFile // of the files in an archive
 	maxWrites  = 50          // changes that one request makes
-	maxLooks   = 200         // entries that it looks at
 	maxHistory = 1000        // versions of a prompt that is compared
+
+	// of the entries that one request reads, and at least one; the rest comes with the next request
+	maxLooks = 200
+	maxLook  = MaxFile // bytes of the file
+	maxYAML  = 1 << 20 // bytes of YAML
+	maxParts = 100_000 // parts of YAML
 )
 
 // Options say how a file is to be taken in.
@@ -76,7 +81,7 @@ type Report struct {
 // Import takes a file into the library, as prompts of the caller's. It goes on past entries that
 // are rejected. The same again finds what is there unchanged.
 func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byte, o Options) (r Report, err error) {
-	all, skipped, err := entriesOf(o.File, file)
+	all, skipped, err := spotsOf(o.File, file)
 	if err != nil {
 		return Report{}, err
 	}
@@ -95,12 +100,16 @@ func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byt
 	from := min(max(o.From, 0), len(all))
 	r = Report{Skipped: skipped, Entries: len(all), Through: from}
 	defer func() { r.Changes = min(im.writes, maxWrites) }()
-	for i, e := range all[from:] {
-		item := Item{Place: e.place, Name: e.doc.Name, Title: e.doc.Titled().Title}
-		err := errFull
-		if i < maxLooks {
-			err = im.entry(ctx, e, &item)
+	var looked spot // how much was read
+	for i, at := range all[from:] {
+		looked.size, looked.yaml, looked.parts = looked.size+at.size, looked.yaml+at.yaml, looked.parts+at.parts
+		if i >= maxLooks || i > 0 && (looked.size > maxLook || looked.yaml > maxYAML || looked.parts > maxParts) {
+			r.More = true
+			break
 		}
+		e := at.read()
+		item := Item{Place: e.place, Name: e.doc.Name, Title: e.doc.Titled().Title}
+		err := im.entry(ctx, e, &item)
 		if errors.Is(err, errFull) {
 			r.More = true
 			break
@@ -124,7 +133,7 @@ func (item *Item) rejected(err error) error {
 	case err == nil:
 		return nil
 	case !errors.As(err, &f):
-		item.Reason = err.Error()
+		item.Code, item.Reason = EntryRefused, err.Error()
 	case !slices.Contains([]fault.Kind{fault.Malformed, fault.Invalid, fault.NotFound, fault.Forbidden, fault.Conflict}, f.Kind):
 		return err
 	case len(f.Fields) == 0:
@@ -141,6 +150,9 @@ func (item *Item) rejected(err error) error {
 	item.Outcome = Rejected
 	return nil
 }
+
+// EntryRefused is the code of an entry that was rejected for a reason that has no code of its own.
+const EntryRefused fault.Code = "ENTRY_REFUSED"
 
 // errFull ends an import that has made as many changes as one request may.
 var errFull = errors.New("the rest comes with the next request")
@@ -165,7 +177,7 @@ func (im *importer) write() error {
 func (im *importer) entry(ctx context.Context, e entry, item *Item) error {
 	switch {
 	case e.err != nil:
-		return e.err
+		return unreadable(e.err)
 	case e.profile != nil:
 		return im.profile(ctx, *e.profile, item)
 	case e.voted != nil:

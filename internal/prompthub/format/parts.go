@@ -1,0 +1,378 @@
+package format
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A Part is the place of one prompt in a file. It holds nothing but that, so that a program can look
+// through a file and read its prompts one at a time.
+type Part struct {
+	Number int    // from 1; the header of a CSV file is not counted
+	Line   int    // of the file, where the part begins
+	Path   string // of the file, where it is one of many
+	Bytes  []byte // those of the file itself
+
+	format Format
+	file   string    // its name
+	whole  []byte    // the whole file, where the part is the only one in it
+	name   string    // in its column, of CSV
+	table  *csvTable // of CSV
+	key    string    // what the member with the name is called, of JSON
+	err    error     // why the part is no prompt
+}
+
+// Parts returns where the prompts of a file stand, as Rows returns them.
+func Parts(file string, b []byte, key string) iter.Seq2[Part, error] {
+	key = cmp.Or(key, fieldName)
+	if len(b) > MaxFile {
+		return broken(fault.Coded(fault.Invalid, FileTooLarge, fmt.Sprintf("the file has more than %d bytes: split it", MaxFile)))
+	}
+	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
+		return broken(errors.New("the file is in UTF-16: save it as UTF-8"))
+	}
+	switch f := Detect(file, b); f {
+	case CSV:
+		return sole(file, b, func(yield func(Part, error) bool) {
+			if err := partsOfCSV(file, bytes.TrimPrefix(b, bom), key, yield); err != nil {
+				yield(Part{}, err)
+			}
+		})
+	case JSONLines:
+		return sole(file, b, partsOfJSON(bytes.TrimPrefix(b, bom), key))
+	default:
+		part := Part{Number: 1, Line: 1, Bytes: b, format: f, file: file}
+		return func(yield func(Part, error) bool) { yield(part, nil) }
+	}
+}
+
+func broken(err error) iter.Seq2[Part, error] {
+	return func(yield func(Part, error) bool) { yield(Part{}, err) }
+}
+
+// PartsOf returns the parts of files, in their order. What is wrong with a file is told when its
+// part is read.
+func PartsOf(files []File, key string) iter.Seq2[Part, error] {
+	return func(yield func(Part, error) bool) {
+		n := 0
+		for _, f := range files {
+			for part, err := range Parts(f.Path, f.Bytes, key) {
+				n++
+				part.Number, part.Path = n, f.Path
+				part.err = cmp.Or(err, part.err)
+				if !yield(part, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sole gives the only part of a file the whole file, for it to be the source where its format reads
+// that.
+func sole(file string, b []byte, parts iter.Seq2[Part, error]) iter.Seq2[Part, error] {
+	return func(yield func(Part, error) bool) {
+		var first *Part // while it may be the only one
+		n := 0
+		for part, err := range parts {
+			part.file = file
+			if n++; n == 1 && err == nil {
+				first = &part
+				continue
+			}
+			if first != nil && !yield(*first, nil) || !yield(part, err) {
+				return
+			}
+			first = nil
+		}
+		if first != nil {
+			first.whole = b
+			yield(*first, nil)
+		}
+	}
+}
+
+// Place says where the part is.
+func (p Part) Place() string { return placeOf(p.Path, p.Line) }
+
+func placeOf(file string, line int) string {
+	if file != "" {
+		return fmt.Sprintf("%s, line %d", file, line)
+	}
+	return fmt.Sprintf("line %d", line)
+}
+
+// Row reads the prompt.
+func (p Part) Row() Row {
+	row := Row{Number: p.Number, Line: p.Line, Path: p.Path, Err: p.err}
+	switch {
+	case p.err != nil:
+		return row
+	case p.table != nil:
+		p.table.read(p.Bytes, &row)
+	case p.format == JSONLines:
+		row.Document, row.Err = readValue(p.file, p.Bytes, p.key)
+	default:
+		row.Document, row.Err = Read(p.format, p.file, p.Bytes)
+		row.Source = &Source{Format: p.format, Data: p.Bytes}
+	}
+	if s := row.Source; s != nil {
+		s.File = p.file
+		if p.whole != nil {
+			if _, err := Read(s.Format, p.file, p.whole); err == nil {
+				s.Data = p.whole
+			}
+		}
+	}
+	return row
+}
+
+// YAML returns how many bytes of the part are YAML, and about how many parts those have: what
+// reading it costs most.
+func (p Part) YAML() (size, parts int) {
+	y := yamlOf(p.format, p.Bytes)
+	return len(y), yamlParts(y)
+}
+
+// yamlName is the name that front matter, or a file of YAML, gives in a line of its own.
+var yamlName = regexp.MustCompile(`(?m)^name:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#"'][^\n#]*))`)
+
+// Name returns what the prompt seems to be called, without reading all of it: enough to tell which
+// part others wait for.
+func (p Part) Name() string {
+	switch {
+	case p.table != nil:
+		return p.name
+	case p.format == JSONLines:
+		var is struct {
+			Name    string `json:"name"`
+			Command string `json:"command"`
+			Slug    string `json:"slug"`
+		}
+		if json.Unmarshal(p.Bytes, &is) != nil {
+			return ""
+		}
+		return cmp.Or(is.Name, strings.TrimPrefix(is.Command, "/"), is.Slug)
+	}
+	if m := yamlName.FindSubmatch(yamlOf(p.format, p.Bytes)); m != nil {
+		return strings.TrimSpace(string(slices.Concat(m[1:]...)))
+	}
+	switch p.format {
+	case Skill, Fabric:
+		return folder(p.file)
+	case Command:
+		return commandOf(p.file)
+	}
+	return nameOf(p.file)
+}
+
+// Includes returns the names of what the prompt seems to include, in the same way.
+func (p Part) Includes() (names []string) {
+	if !bytes.Contains(p.Bytes, []byte("@@@")) {
+		return nil
+	}
+	for _, i := range (prompt.Content{Text: string(p.Bytes)}).Includes() {
+		name := i.Name
+		if p.format == JSONLines {
+			if b, err := jsontext.AppendUnquote(nil, `"`+name+`"`); err == nil {
+				name = string(b)
+			}
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// A csvTable is what the rows of a CSV file have in common.
+type csvTable struct {
+	begin     []byte // the first line
+	header    []string
+	separator rune
+	key       string // the column of names
+}
+
+// partsOfCSV finds the rows of a CSV file. What looks like nothing else is taken for one, so where
+// it is none its name, if there is one, says what it was to be.
+func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bool) error {
+	r, header, err := newCSV(file)
+	if err != nil {
+		return unread(name, err)
+	}
+	table := &csvTable{begin: file[:r.InputOffset()], header: header, separator: r.Comma, key: strings.ToLower(key)}
+	column := slices.Index(header, table.key)
+	r.ReuseRecord = true
+	for n := 1; ; n++ {
+		at := r.InputOffset()
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		short := errors.Is(err, csv.ErrFieldCount)
+		if err != nil && !short {
+			return malformed(err)
+		}
+		line, _ := r.FieldPos(0)
+		part := Part{Number: n, Line: line, Bytes: file[at:r.InputOffset()], format: CSV, table: table}
+		switch {
+		case short:
+			part.err = fmt.Errorf("has %d fields, the first line has %d", len(record), len(header))
+		case column >= 0:
+			part.name = strings.Clone(strings.TrimSpace(unescaped(record[column])))
+		}
+		if !yield(part, nil) {
+			return nil
+		}
+	}
+}
+
+// read reads a row.
+func (t *csvTable) read(b []byte, row *Row) {
+	r := csv.NewReader(bytes.NewReader(b))
+	r.Comma, r.FieldsPerRecord = t.separator, len(t.header)
+	record, err := r.Read()
+	if err != nil { // unreachable: it was read before
+		row.Err = err
+		return
+	}
+	row.fill(t.header, record, t.key)
+	if len(t.begin) <= maxHeader {
+		row.Source = &Source{Format: CSV, Data: slices.Concat(t.begin, b)}
+	}
+}
+
+// partsOfJSON finds objects, one on each line or not, or a list of them.
+func partsOfJSON(file []byte, key string) iter.Seq2[Part, error] {
+	list := listIn(file)
+	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), newline); list == nil && !jsontext.Value(bytes.TrimSpace(first)).IsValid() {
+		list = objects(file)
+	}
+	if len(list) > MaxRows {
+		return broken(fault.Coded(fault.Invalid, TooManyEntries, fmt.Sprintf("there are more than %d prompts in the list: take a part of them", MaxRows)))
+	}
+	part := Part{format: JSONLines, key: key}
+	return func(yield func(Part, error) bool) {
+		for _, v := range list {
+			part.Number++
+			part.Line, part.Bytes = v.line, v.json
+			if !yield(part, nil) {
+				return
+			}
+		}
+		if list != nil {
+			return
+		}
+		for line := range bytes.Lines(file) {
+			part.Line++
+			if len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			part.Number++
+			if part.Bytes = line; !yield(part, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A value is one of a file, and has the bytes of that.
+type value struct {
+	json jsontext.Value
+	line int
+}
+
+// decoder reads a file where it is, without a copy.
+func decoder(file []byte) *jsontext.Decoder { return jsontext.NewDecoder(bytes.NewBuffer(file)) }
+
+// listIn returns the values of a list, or of that in the only member prompts or data of an object;
+// nil where the file is something else.
+func listIn(file []byte) []value {
+	whole := jsontext.Value(file)
+	switch kind := whole.Kind(); {
+	case kind != '{' && kind != '[', !whole.IsValid():
+		return nil
+	case kind == '[':
+		return elements(decoder(file), file)
+	}
+	lists := make(map[string][]value)
+	d := decoder(file)
+	_, err := d.ReadToken()
+	for n := 0; err == nil && d.PeekKind() != '}'; n++ {
+		var t jsontext.Token
+		if t, err = d.ReadToken(); err != nil || n == maxMembers {
+			return nil
+		}
+		if name := t.String(); (name == "prompts" || name == "data") && d.PeekKind() == '[' {
+			lists[name] = elements(d, file)
+		} else {
+			err = d.SkipValue()
+		}
+	}
+	if prompts := lists["prompts"]; prompts != nil {
+		return prompts
+	}
+	return lists["data"]
+}
+
+// elements returns those of the list that comes next in a file. Where they are too many it does not
+// tell all of them apart.
+func elements(d *jsontext.Decoder, file []byte) []value {
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	all := []value{}
+	line, at := 1, 0
+	for d.PeekKind() != ']' {
+		v, err := d.ReadValue()
+		if err != nil {
+			return nil
+		}
+		if len(all) > MaxRows {
+			continue
+		}
+		end := int(d.InputOffset())
+		begin := end - len(v)
+		line, at = line+bytes.Count(file[at:begin], newline), begin
+		all = append(all, value{file[begin:end:end], line})
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	return all
+}
+
+var newline = []byte("\n")
+
+// objects returns the values that stand one after another in a file, and not all where they are too
+// many; nil where one is broken.
+func objects(file []byte) (all []value) {
+	d := decoder(file)
+	line, at := 1, 0
+	for len(all) <= MaxRows {
+		v, err := d.ReadValue()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			return nil
+		}
+		end := int(d.InputOffset())
+		begin := end - len(v)
+		line, at = line+bytes.Count(file[at:begin], newline), begin
+		all = append(all, value{file[begin:end:end], line})
+	}
+	return all
+}
