@@ -263,8 +263,8 @@ func partsOfJSON(file []byte, key string) iter.Seq2[Part, error] {
 	if len(list) > MaxRows {
 		return broken(fault.Coded(fault.Invalid, TooManyEntries, fmt.Sprintf("there are more than %d prompts in the list: take a part of them", MaxRows)))
 	}
-	part := Part{format: JSONLines, key: key}
 	return func(yield func(Part, error) bool) {
+		part := Part{format: JSONLines, key: key}
 		for _, v := range list {
 			part.Number++
 			part.Line, part.Bytes = v.line, v.json

@@ -186,7 +186,12 @@ func TestPartsOfFiles(t *testing.T) {
 		"\n{\"title\":\"a\"}\n":                       {"\n{\"title\":\"a\"}\n"},
 	} {
 		var got []string
-		for row, err := range format.Rows("a/x", []byte(file), "") {
+		rows := format.Rows("a/x", []byte(file), "")
+		for row := range rows {
+			require.LessOrEqual(t, row.Number, len(want))
+		}
+		for row, err := range rows { // again, which tells the same
+			require.Equal(t, len(got)+1, row.Number)
 			require.NoError(t, err)
 			require.NoError(t, row.Err)
 			require.Equal(t, "a/x", row.Source.File)
