@@ -2,118 +2,144 @@ package httpjson
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
 	"prompthub/internal/fault"
 )
 
 // An Admission decides which requests an instance takes in: how many a caller may send, and how
-// many are there at a time. All doors share one, so that a caller may ask the same whichever way
-// the requests come.
+// much is held for them at a time. All doors share one, so that a caller may ask the same whichever
+// way the requests come.
 //
 // A door asks in this order, and nothing is done for a request that is refused: Admit, ReadBody
 // where there is one, Enter. So a client that sends slowly holds no place that others need for
-// work.
+// work. Requests must be under an Observer, which gives back what they held when they have ended.
 type Admission struct {
-	limiter      *Limiter
-	work, bodies *gate
-	memory       *gate // of bodies on their way, in bytes
-	files        *gate // that are taken in
+	limiter *Limiter
+	work    *Gate
+	memory  *Gate // of bodies and answers, in bytes
+	files   *Gate // that are taken in
+	shares  *shares
 }
-
-const (
-	receiving  = 4 // bodies may be on their way for each request that may be at work
-	oneOf      = 8 // the part of the places that one caller may have: one of so many
-	bodyWithin = 20 * time.Second
-
-	// bodyMemory is how many bytes the bodies may have together that are on their way, as far as they
-	// say how long they are. The smallest instance has eight times as many.
-	bodyMemory = 64 << 20
-)
 
 // NewAdmission returns an Admission for limits that are complete but for AtWork: a rate of zero
 // limits nothing.
 func NewAdmission(l Limits, now func() time.Time) *Admission {
-	n := l.Complete(true).AtWork
-	return &Admission{limiter: NewLimiter(l, now), work: newGate(n), bodies: newGate(receiving * n), memory: newGate(bodyMemory), files: newGate(oneOf)}
-}
-
-// Caller names who sends a request, for the limits: a user, or for those who are not identified
-// their address.
-func Caller(r *http.Request, user string) string {
-	if user != "" {
-		return "user " + user
+	return &Admission{
+		limiter: NewLimiter(l, now),
+		work:    NewGate(l.Complete(true).AtWork, "requests"),
+		memory:  NewGate(memory, "bytes of requests and answers"),
+		files:   NewGate(oneOf, "files"),
+		shares:  newShares(now),
 	}
-	return "address " + AddressClass(r)
 }
 
-// Admit counts a request of a caller, as Limiter does.
-func (a *Admission) Admit(h http.Header, caller string, write bool) error {
-	return a.limiter.Admit(h, caller, write)
+// Admit counts a request of a caller, as Limiter does. What is held for the request counts for this
+// caller from now on.
+func (a *Admission) Admit(ctx context.Context, h http.Header, c Caller, write bool) error {
+	if rec := recordOf(ctx); rec.admission == nil {
+		rec.admission, rec.caller, rec.write = a, c, write
+	}
+	return a.limiter.Admit(h, c, write)
+}
+
+// Open counts a request for what everybody may have and is in memory: pages of documentation,
+// scripts, what says how to sign in. Each address may ask as often as a caller may read, and such
+// requests take nothing of what it may ask otherwise.
+func (a *Admission) Open(w http.ResponseWriter, r *http.Request) error {
+	return a.Admit(r.Context(), w.Header(), atAddress(r, "open "), false)
+}
+
+// Probe counts a request that asks whether the service is up, as Open does, and apart from all
+// others. Those from this machine, as of the host, count for nothing: the answer decides whether
+// this process goes on.
+func (a *Admission) Probe(w http.ResponseWriter, r *http.Request) error {
+	if _, local := clientAddress(r); local {
+		return nil
+	}
+	return a.Admit(r.Context(), w.Header(), atAddress(r, "probe "), false)
 }
 
 // Spend counts changes that one request of a caller has made, which was counted as one write.
-func (a *Admission) Spend(caller string, changes int) { a.limiter.spend(caller, changes-1) }
+func (a *Admission) Spend(c Caller, changes int) { a.limiter.spend(c, true, changes-1) }
 
 // Guess is an auth.Guess: the address that a request comes from may have as many access tokens
 // looked up that are wrong as a caller may make reads, and is refused any more before they cost a
 // look into the storage. Those that are right count for nothing here.
 func (a *Admission) Guess(r *http.Request) (wrong func(), err error) {
-	return a.limiter.guess("tokens of " + AddressClass(r))
+	return a.limiter.guess(atAddress(r, "tokens of "))
 }
-
-// Enter takes a place at work, which leave gives back.
-func (a *Admission) Enter(caller string) (leave func(), err error) { return a.work.enter(caller, 1) }
 
 // EnterFile takes a place among those whose file is taken in, which leave gives back: one of a
 // caller's at a time, and eight in all. What is in a file takes many times its size.
-func (a *Admission) EnterFile(caller string) (leave func(), err error) {
-	return a.files.enter(caller, 1)
-}
+func (a *Admission) EnterFile(c Caller) (leave func(), err error) { return a.files.Enter(c) }
 
-// ReadBody reads the body of a request, of at most so many bytes, and gives the client 20 s to send
-// it. The error is a *Problem. A body that does not say how long it is counts as the largest. Where
-// there is no connection to set a deadline on, as in tests, there is none.
-func (a *Admission) ReadBody(w http.ResponseWriter, r *http.Request, caller string, most int64) ([]byte, error) {
-	size := int(most)
-	if n := r.ContentLength; n >= 0 && n < most {
-		size = int(n)
-	}
-	for _, g := range []struct {
-		*gate
-		n int
-	}{{a.bodies, 1}, {a.memory, size}} {
-		leave, err := g.enter(caller, g.n)
-		if err != nil {
-			HangUp(w, r)
-			return nil, Describe(r.Context(), err)
-		}
-		defer leave()
+// ReadBody reads the body of a request that was admitted, of at most so many bytes, which count as
+// they come. The client must send 16 KiB in a second, and may fall 5 s behind. The error is a
+// *Problem.
+func (a *Admission) ReadBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if r.ContentLength > most {
+		HangUp(w, r)
+		return nil, unread(r.Context(), &http.MaxBytesError{Limit: most}, most)
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if err == nil {
+	from := http.MaxBytesReader(w, r.Body, most)
+	size := held{of: recordOf(r.Context())}
+	patience := newPace()
+	var b []byte
+	var err error
+	for err == nil {
+		if len(b) == cap(b) {
+			larger := larger(len(b), r.ContentLength, most)
+			if err := size.grow(larger); err != nil {
+				HangUp(w, r)
+				return nil, Describe(r.Context(), err)
+			}
+			b = append(make([]byte, 0, larger), b...)
+		}
+		var n int
+		n, err = patience.wait(control.SetReadDeadline, func() (int, error) { return from.Read(b[len(b):cap(b)]) })
+		b = b[:len(b)+n]
+	}
+	if errors.Is(err, io.EOF) {
 		// It must not stay: the server takes a deadline that passes for a client that has gone.
 		_ = control.SetReadDeadline(time.Time{})
 		r.Body = body{bytes.NewReader(b)}
 		return b, nil
 	}
 	HangUp(w, r)
+	return nil, unread(r.Context(), err, most)
+}
+
+// larger returns how many bytes there must be room for next, for a body of which n have come: no
+// more than the body is said to have, and one to see its end.
+func larger(n int, said, most int64) int {
+	next := n + max(n/4, min(n, heldStep))
+	if n == 0 {
+		next = heldFree
+	}
+	if said >= 0 {
+		most = min(said, most)
+	}
+	return max(min(next, int(most)+1), n+1)
+}
+
+// unread says why a body was not read.
+func unread(ctx context.Context, err error, most int64) *Problem {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, NewProblem(r.Context(), http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d KiB", most>>10))
+		return NewProblem(ctx, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d KiB", most>>10))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, NewProblem(r.Context(), http.StatusRequestTimeout, "the body took too long to arrive")
+		return NewProblem(ctx, http.StatusRequestTimeout, fmt.Sprintf("the body took too long to arrive; send %d KiB in a second at least", slowest>>10))
 	}
-	return nil, NewProblem(r.Context(), http.StatusBadRequest, "the body ended early")
+	return Describe(ctx, fault.Coded(fault.Malformed, "BODY_INCOMPLETE", "the body ended early"))
 }
 
 // A body is one that was read.
@@ -134,42 +160,4 @@ func HangUp(w http.ResponseWriter, r *http.Request) {
 	if _, read := r.Body.(body); !read && r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
 	}
-}
-
-// A gate has a bounded number of places, and fewer for each caller.
-type gate struct {
-	places, share int
-
-	mu    sync.Mutex
-	taken int
-	by    map[string]int
-}
-
-func newGate(n int) *gate {
-	return &gate{places: n, share: max(n/oneOf, 1), by: make(map[string]int)}
-}
-
-// enter takes n places, which leave gives back. Where there are not so many the error is
-// Unavailable, where the caller has enough of them Limited.
-func (g *gate) enter(caller string, n int) (leave func(), err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	switch {
-	case g.by[caller]+n > g.share:
-		return nil, &fault.Error{
-			Kind: fault.Limited, Text: "too many requests of yours are at work here at once; wait for some to end", RetryAfter: time.Second,
-		}
-	case g.taken+n > g.places:
-		return nil, &fault.Error{Kind: fault.Unavailable, Text: "too many requests are at work here; try again", RetryAfter: time.Second}
-	}
-	g.taken += n
-	g.by[caller] += n
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.taken -= n
-		if g.by[caller] -= n; g.by[caller] == 0 {
-			delete(g.by, caller)
-		}
-	}, nil
 }

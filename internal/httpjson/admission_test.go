@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,27 +17,37 @@ import (
 	"prompthub/internal/httpjson"
 )
 
+// from returns a caller who is not signed in.
+func from(address string) httpjson.Caller {
+	r := get("/")
+	r.RemoteAddr = netip.AddrPortFrom(netip.MustParseAddr(address), 1).String()
+	return httpjson.CallerOf(r, "")
+}
+
+func user(id string) httpjson.Caller { return httpjson.CallerOf(get("/"), id) }
+
 // TestPlaces holds that one caller has at most an eighth of the places, and all together no more
 // than there are.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	a := httpjson.NewAdmission(httpjson.Limits{AtWork: 16}, fixed)
 	var leave []func()
-	enter := func(caller string) fault.Kind {
-		l, err := a.Enter(caller)
+	enter := func(id string) fault.Kind {
+		l, err := a.Enter(t.Context(), user(id))
 		if err == nil {
 			leave = append(leave, l)
 		}
 		return fault.Of(err)
 	}
 	for i := range 8 {
-		caller := string(rune('a' + i))
-		require.Zero(t, enter(caller))
-		require.Zero(t, enter(caller))
-		require.Equal(t, fault.Limited, enter(caller))
+		id := string(rune('a' + i))
+		require.Zero(t, enter(id))
+		require.Zero(t, enter(id))
+		require.Equal(t, fault.Limited, enter(id))
 	}
 	require.Equal(t, fault.Unavailable, enter("another"))
 	leave[0]()
+	leave[0]() // as if not called again
 	require.Zero(t, enter("another"))
 	require.Equal(t, fault.Unavailable, enter("a"))
 	for _, l := range leave[1:] {
@@ -44,47 +56,98 @@ func TestPlaces(t *testing.T) {
 	require.Zero(t, enter("a"))
 }
 
-// An arriving body says when it is waited for, and ends when it is told to.
-type arriving struct{ waited, end chan struct{} }
-
-func (b arriving) Read([]byte) (int, error) {
-	b.waited <- struct{}{}
-	<-b.end
-	return 0, io.EOF
+// TestHalfIsForUsers holds that callers who are not signed in have half of the places together, and
+// that a network of IPv6 has no more than two of its addresses.
+func TestHalfIsForUsers(t *testing.T) {
+	t.Parallel()
+	a := httpjson.NewAdmission(httpjson.Limits{AtWork: 32}, fixed)
+	enter := func(c httpjson.Caller) fault.Kind {
+		_, err := a.Enter(t.Context(), c)
+		return fault.Of(err)
+	}
+	for i := range 8 {
+		require.Zero(t, enter(from(fmt.Sprintf("2001:db8:0:%x::1", i))), "other addresses of one network")
+	}
+	require.Equal(t, fault.Limited, enter(from("2001:db8:0:ff::1")), "all that the network may have")
+	for range 4 {
+		require.Zero(t, enter(from("2001:db8:1::1")))
+	}
+	require.Equal(t, fault.Limited, enter(from("2001:db8:1::2")), "all that the address may have")
+	for range 4 {
+		require.Zero(t, enter(from("203.0.113.1")))
+	}
+	require.Equal(t, fault.Unavailable, enter(from("203.0.113.2")))
+	for i := range 16 {
+		require.Zero(t, enter(user(strconv.Itoa(i))))
+	}
+	require.Equal(t, fault.Unavailable, enter(user("another")))
 }
 
-func (arriving) Close() error { return nil }
+// A piece of a body says that it is read, and ends when it is told to.
+type piece struct {
+	io.Reader
+	read, end chan struct{}
+}
 
-// TestBodiesShareMemory holds that bodies on their way have a bounded size together, however long
-// each may be, and that one caller does not fill it.
-func TestBodiesShareMemory(t *testing.T) {
+func (p piece) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	if err != nil {
+		p.read <- struct{}{}
+		<-p.end
+	}
+	return n, err
+}
+
+func (piece) Close() error { return nil }
+
+// TestBodiesCountAsTheyCome holds that what a request says of its length counts for nothing, that
+// what has come counts until the request has ended, and that one caller does not fill the memory.
+func TestBodiesCountAsTheyCome(t *testing.T) {
 	t.Parallel()
-	a := httpjson.NewAdmission(httpjson.Limits{AtWork: 1024}, fixed)
-	const size = 1 << 20
-	b := arriving{make(chan struct{}), make(chan struct{})}
+	a := httpjson.NewAdmission(httpjson.Limits{}, fixed)
+	const size = 4 << 20
+	read, end := make(chan struct{}), make(chan struct{})
 	var sent sync.WaitGroup
-	begin := func(caller string, length int64, body io.ReadCloser) error {
+	begin := func(c httpjson.Caller, length int64, body io.Reader) *httptest.ResponseRecorder {
+		h := func(w http.ResponseWriter, r *http.Request) {
+			if err := a.Admit(r.Context(), w.Header(), c, true); err != nil {
+				httpjson.Refuse(w, r, err)
+			} else if _, err := a.ReadBody(w, r, size); err != nil {
+				httpjson.Refuse(w, r, err)
+			}
+		}
 		r := httptest.NewRequest(http.MethodPost, "/", body)
 		r.ContentLength = length
-		_, err := a.ReadBody(httptest.NewRecorder(), r, caller, size)
-		return err
+		w := httptest.NewRecorder()
+		httpjson.Observer{Log: discard, Now: fixed}.Observe(http.HandlerFunc(h)).ServeHTTP(w, r)
+		return w
 	}
-	for caller := range 8 {
-		for range 8 {
-			sent.Go(func() { _ = begin(fmt.Sprint(caller), -1, b) })
-			<-b.waited
+	hold := func(c httpjson.Caller, said int64, n int) {
+		sent.Go(func() { begin(c, said, piece{strings.NewReader(strings.Repeat("x", n)), read, end}) })
+		<-read
+	}
+	whole := func(c httpjson.Caller) *httptest.ResponseRecorder {
+		return begin(c, 64<<10, strings.NewReader(strings.Repeat("x", 64<<10)))
+	}
+	for range 1000 {
+		hold(user("idle"), size, 0)
+	}
+	require.Equal(t, http.StatusOK, whole(user("idle")).Code, "nothing has come yet")
+	for i := range 4 {
+		c := from(fmt.Sprint("203.0.113.", i))
+		for range 4 {
+			hold(c, size-64<<10, size-64<<10)
 		}
-		var p *httpjson.Problem
-		require.ErrorAs(t, begin(fmt.Sprint(caller), 1, http.NoBody), &p)
-		require.Equal(t, http.StatusTooManyRequests, p.Status, "one caller has an eighth")
+		w := whole(c)
+		require.Equal(t, http.StatusTooManyRequests, w.Code, "one caller has an eighth")
+		require.Contains(t, w.Body.String(), `"TOO_MANY_AT_ONCE"`)
 	}
-	var p *httpjson.Problem
-	require.ErrorAs(t, begin("another", 1, http.NoBody), &p)
-	require.Equal(t, http.StatusServiceUnavailable, p.Status)
-	require.NoError(t, begin("another", 0, http.NoBody))
-	close(b.end)
+	require.Equal(t, http.StatusServiceUnavailable, whole(from("198.51.100.1")).Code, "half is for users")
+	require.Equal(t, http.StatusOK, begin(from("198.51.100.1"), 100, strings.NewReader(strings.Repeat("x", 100))).Code)
+	require.Equal(t, http.StatusOK, whole(user("ann")).Code)
+	close(end)
 	sent.Wait()
-	require.NoError(t, begin("another", 1, io.NopCloser(strings.NewReader("x"))))
+	require.Equal(t, http.StatusOK, whole(from("198.51.100.1")).Code)
 }
 
 // TestWholeFreesPlacesFirst holds that an answer goes out when its handler has returned, with what

@@ -17,13 +17,18 @@ import (
 func ETags(next http.Handler) http.Handler { return whole(next, true) }
 
 // Whole holds every answer back until it is complete, so it is not for streams: the places that a
-// handler has while it works are free before a client that reads slowly begins to.
+// handler has while it works are free before a client that reads slowly begins to. The answer counts
+// for the caller until it is sent. If there is no room for it, it is dropped and the caller told so.
 func Whole(next http.Handler) http.Handler { return whole(next, false) }
 
 func whole(next http.Handler, tagged bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b := &buffer{ResponseWriter: w, head: head{header: w.Header(), status: http.StatusOK}, body: bodies.Get().(*bytes.Buffer)}
+		b.size.of = recordOf(r.Context())
 		next.ServeHTTP(b, r)
+		if b.full != nil {
+			b.drop(r)
+		}
 		if !tagged || r.Method != http.MethodGet && r.Method != http.MethodHead || !b.notModified(w, r) {
 			b.send(w, r)
 		}
@@ -44,6 +49,8 @@ type buffer struct {
 	http.ResponseWriter // to which it goes
 	head
 	body *bytes.Buffer
+	size held
+	full error // why there is no room for the answer
 }
 
 // Header returns the header.
@@ -56,7 +63,26 @@ func (b *buffer) WriteHeader(status int) { b.status = status }
 func (b *buffer) Unwrap() http.ResponseWriter { return b.ResponseWriter }
 
 // Write keeps a part of the body.
-func (b *buffer) Write(p []byte) (int, error) { return b.body.Write(p) }
+func (b *buffer) Write(p []byte) (int, error) {
+	if b.full == nil {
+		b.full = b.size.grow(b.body.Len() + len(p))
+	}
+	if b.full != nil {
+		return 0, b.full
+	}
+	return b.body.Write(p)
+}
+
+// drop puts what keeps the answer from being sent in its place.
+func (b *buffer) drop(r *http.Request) {
+	b.body.Reset()
+	for _, of := range []string{"Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Length", "ETag", "Link", "Location"} {
+		b.header.Del(of)
+	}
+	err := b.full
+	b.full = nil
+	answer(b, r, Describe(r.Context(), err))
+}
 
 // notModified answers a client that has the answer already, and gives all others its tag.
 func (b *buffer) notModified(w http.ResponseWriter, r *http.Request) bool {

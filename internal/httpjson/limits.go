@@ -30,8 +30,8 @@ type Limits struct {
 	ReadBurst int `envconfig:"LIMIT_READS_BURST"`
 
 	// AtWork is how many requests may be at work at a time, at most an eighth of them of one caller or
-	// address. Those beyond are answered at once, 503 or, of one caller, 429, which is cheaper for
-	// everybody than to let them wait. Default: 256.
+	// address, and half of them of callers who are not signed in. Those beyond are answered at once,
+	// 503 or, of one caller, 429, which is cheaper for everybody than to let them wait. Default: 256.
 	AtWork int `envconfig:"LIMIT_AT_WORK"`
 }
 
@@ -93,78 +93,105 @@ func NewLimiter(l Limits, now func() time.Time) *Limiter {
 // draft-ietf-httpapi-ratelimit-headers-06, the last that has them: what clients know. The limit is
 // the burst. Reset says in how many seconds the bucket is full, or, in a refusal, when the next
 // token is there, which is what Retry-After says.
-func (l *Limiter) Admit(h http.Header, caller string, write bool) error {
-	perSecond := l.limits.Reads
-	if write {
-		perSecond = l.limits.Writes
-	}
-	if perSecond <= 0 {
+func (l *Limiter) Admit(h http.Header, c Caller, write bool) error {
+	if l.rate(write) <= 0 {
 		return nil
 	}
-	b := l.bucket(caller, write)
 	now := l.now()
-	admitted := b.AllowN(now, 1)
-	tokens := b.TokensAt(now)
-	left := math.Max(tokens, 0)
-	missing := float64(b.Burst()) - tokens
-	if !admitted {
-		missing = 1 - tokens
+	for _, as := range c.names() {
+		b := l.bucket(as, write)
+		if b.AllowN(now, 1) {
+			continue
+		}
+		reset := until(b, now, 1)
+		tell(h, b, now, reset)
+		return &fault.Error{
+			Kind: fault.Limited, Text: "you send more requests than this service takes from one caller; wait and send it again",
+			RetryAfter: reset,
+		}
 	}
-	reset := time.Duration(missing / float64(perSecond) * float64(time.Second))
+	l.tell(h, c, write)
+	return nil
+}
+
+// rate returns how many tokens a caller gets in a second.
+func (l *Limiter) rate(write bool) int {
+	if write {
+		return l.limits.Writes
+	}
+	return l.limits.Reads
+}
+
+// tell says in a header how many tokens a caller has now, by the bucket that has fewest.
+func (l *Limiter) tell(h http.Header, c Caller, write bool) {
+	now := l.now()
+	var least *rate.Limiter
+	for _, as := range c.names() {
+		if b := l.bucket(as, write); least == nil || b.TokensAt(now) < least.TokensAt(now) {
+			least = b
+		}
+	}
+	tell(h, least, now, until(least, now, float64(least.Burst())))
+}
+
+func tell(h http.Header, b *rate.Limiter, now time.Time, reset time.Duration) {
 	h.Set("RateLimit-Limit", strconv.Itoa(b.Burst()))
-	h.Set("RateLimit-Remaining", strconv.Itoa(int(left)))
+	h.Set("RateLimit-Remaining", strconv.Itoa(int(math.Max(b.TokensAt(now), 0))))
 	h.Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil(reset.Seconds()))))
-	if admitted {
-		return nil
-	}
-	return &fault.Error{
-		Kind: fault.Limited, Text: "you send more requests than this service takes from one caller; wait and send it again",
-		RetryAfter: reset,
-	}
+}
+
+// until returns in what time a bucket will have so many tokens.
+func until(b *rate.Limiter, now time.Time, tokens float64) time.Duration {
+	return time.Duration((tokens - b.TokensAt(now)) / float64(b.Limit()) * float64(time.Second))
 }
 
 // guess returns what takes a token for a read of a caller afterwards, or the error Limited where
 // there is none. Those that are under way together may take more than there are, which has to be
 // made good before the next.
-func (l *Limiter) guess(caller string) (wrong func(), err error) {
+func (l *Limiter) guess(c Caller) (wrong func(), err error) {
 	if l.limits.Reads <= 0 {
 		return func() {}, nil
 	}
-	b := l.bucket(caller, false)
-	if left := b.TokensAt(l.now()); left < 1 {
-		return nil, &fault.Error{
-			Kind: fault.Limited, Text: "too many access tokens that came from your address were wrong; wait and send the request again",
-			RetryAfter: time.Duration((1 - left) / float64(l.limits.Reads) * float64(time.Second)),
+	now := l.now()
+	for _, as := range c.names() {
+		if b := l.bucket(as, false); b.TokensAt(now) < 1 {
+			return nil, &fault.Error{
+				Kind: fault.Limited, Text: "too many access tokens that came from your address were wrong; wait and send the request again",
+				RetryAfter: until(b, now, 1),
+			}
 		}
 	}
-	return func() { b.ReserveN(l.now(), 1) }, nil
+	return func() { l.spend(c, false, 1) }, nil
 }
 
-// spend takes tokens for writes that a caller has made by one request beside the one that it was
-// admitted as. What is missing has to be made good before the next.
-func (l *Limiter) spend(caller string, writes int) {
-	if l.limits.Writes > 0 && writes > 0 {
-		b := l.bucket(caller, true)
-		b.ReserveN(l.now(), min(writes, b.Burst()))
+// spend takes tokens of a caller for what it was not admitted for. What is missing has to be made
+// good before the next request.
+func (l *Limiter) spend(c Caller, write bool, tokens int) {
+	if l.rate(write) <= 0 || tokens <= 0 {
+		return
+	}
+	for _, as := range c.names() {
+		b := l.bucket(as, write)
+		b.ReserveN(l.now(), min(tokens, b.Burst()))
 	}
 }
 
-// bucket returns the bucket of a caller and makes it where there is none.
-func (l *Limiter) bucket(caller string, write bool) *rate.Limiter {
+// bucket returns a bucket and makes it where there is none.
+func (l *Limiter) bucket(as counted, write bool) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := l.cur[caller]
+	b := l.cur[as.name]
 	if b == nil {
-		if b = l.old[caller]; b == nil {
+		if b = l.old[as.name]; b == nil {
 			b = &buckets{
-				writes: rate.NewLimiter(rate.Limit(l.limits.Writes), l.limits.WriteBurst),
-				reads:  rate.NewLimiter(rate.Limit(l.limits.Reads), l.limits.ReadBurst),
+				writes: rate.NewLimiter(rate.Limit(as.times*l.limits.Writes), as.times*l.limits.WriteBurst),
+				reads:  rate.NewLimiter(rate.Limit(as.times*l.limits.Reads), as.times*l.limits.ReadBurst),
 			}
 		}
 		if len(l.cur) >= maxCallers {
 			l.old, l.cur = l.cur, make(map[string]*buckets)
 		}
-		l.cur[caller] = b
+		l.cur[as.name] = b
 	}
 	if write {
 		return b.writes

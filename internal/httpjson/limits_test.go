@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestLimitDefaults(t *testing.T) {
 func TestLimiterForgets(t *testing.T) {
 	t.Parallel()
 	l := httpjson.NewLimiter(httpjson.Limits{Reads: 1, ReadBurst: 3}, fixed)
-	ask := func(caller string) error { return l.Admit(http.Header{}, caller, false) }
+	ask := func(caller string) error { return l.Admit(http.Header{}, user(caller), false) }
 	for i := range 100_000 {
 		require.NoError(t, ask(fmt.Sprint("other ", i)))
 		if i%3000 == 0 {
@@ -60,7 +61,7 @@ func TestLimiterInParallel(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 100 {
-				err := l.Admit(http.Header{}, "ann", true)
+				err := l.Admit(http.Header{}, user("ann"), true)
 				mu.Lock()
 				if err == nil {
 					admitted++
@@ -102,7 +103,13 @@ func TestAddressClass(t *testing.T) {
 			r := get("/")
 			r.RemoteAddr = tt.peer
 			r.Header["X-Forwarded-For"] = tt.xff
-			require.Equal(t, tt.want, httpjson.AddressClass(r))
+			site, network := httpjson.AddressClass(r)
+			require.Equal(t, tt.want, site)
+			if prefix, err := netip.ParsePrefix(tt.want); err == nil {
+				require.Equal(t, netip.PrefixFrom(prefix.Addr(), 48).Masked().String(), network)
+			} else {
+				require.Empty(t, network)
+			}
 		})
 	}
 }
@@ -142,7 +149,7 @@ func TestDeadlineEndsWithTheAnswer(t *testing.T) {
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 3000)) })
 	rec := &deadliner{ResponseRecorder: httptest.NewRecorder(), set: &deadlines}
 	httpjson.Observer{Log: discard, Now: fixed}.Observe(next).ServeHTTP(rec, get("/"))
-	require.Equal(t, []bool{true, false}, deadlines)
+	require.Equal(t, []bool{true, true, false}, deadlines, "of the body, of what the server holds still, none")
 	require.True(t, rec.Flushed)
 }
 

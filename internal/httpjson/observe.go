@@ -24,7 +24,14 @@ type record struct {
 	user       string
 	cause      error
 	operations *telemetry.Operations
-	write      func(http.ResponseWriter, *Problem)
+	problem    func(http.ResponseWriter, *Problem)
+	header     http.Header // of the answer
+
+	// of one that was admitted
+	admission *Admission
+	caller    Caller
+	write     bool // whether it counts among writes
+	held      int  // bytes of its body and its answer
 }
 
 type recordKey struct{}
@@ -65,14 +72,14 @@ type Observer struct {
 func (o Observer) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := o.Now()
-		rec := &record{id: requestID(r), write: o.WriteProblem}
+		rec := &record{id: requestID(r), problem: o.WriteProblem, header: w.Header()}
 		ctx, traced := o.Telemetry.Request(telemetry.Join(r.Context(), r.Header), method(r))
 		rec.trace = telemetry.TraceID(ctx)
 		ctx, rec.operations = telemetry.WithOperations(ctx)
 		r = r.WithContext(context.WithValue(ctx, recordKey{}, rec))
 		w.Header().Set("X-Request-Id", rec.id)
-		seen := &observer{ResponseWriter: w}
-		done := seen.patience()
+		seen := &observer{ResponseWriter: w, control: http.NewResponseController(w), patience: newPace()}
+		defer rec.release()
 		defer func() {
 			aborted := answerPanic(seen, r, recover())
 			traced.End(ctx, rec.route, seen.answered())
@@ -82,7 +89,7 @@ func (o Observer) Observe(next http.Handler) http.Handler {
 				// whole one
 				panic(http.ErrAbortHandler)
 			}
-			done()
+			seen.flush()
 		}()
 		next.ServeHTTP(seen, r)
 	})
@@ -121,8 +128,10 @@ func answerPanic(w *observer, r *http.Request, v any) (aborted bool) {
 // An observer remembers what was answered.
 type observer struct {
 	http.ResponseWriter
-	status int
-	bytes  int64
+	control  *http.ResponseController
+	patience pace
+	status   int
+	bytes    int64
 }
 
 // WriteHeader sends the status.
@@ -133,35 +142,36 @@ func (w *observer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write sends a part of the body.
-func (w *observer) Write(b []byte) (int, error) {
+// Write sends a part of the body to a client that takes it fast enough.
+func (w *observer) Write(b []byte) (sent int, err error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(b)
-	w.bytes += int64(n)
-	return n, err
+	for err == nil && sent < len(b) {
+		var n int
+		part := b[sent:min(sent+atOnce, len(b))]
+		n, err = w.patience.wait(w.control.SetWriteDeadline, func() (int, error) { return w.ResponseWriter.Write(part) })
+		sent += n
+	}
+	w.bytes += int64(sent)
+	return sent, err
 }
+
+// atOnce is how many bytes are sent before the deadline follows: what the slowest client takes in
+// less than its lag.
+const atOnce = 32 << 10
 
 // Unwrap returns the writer below, for http.ResponseController.
 func (w *observer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// answerWithin is how long an answer may take, from the first byte of the request to the last of
-// the answer: a client that reads slowly holds memory.
-const answerWithin = 2 * time.Minute
-
-// patience gives the answer its time. What it returns ends it: the next request on the connection
-// may be none of ours. Where there is no connection, as in tests, there is no limit.
-func (w *observer) patience() (done func()) {
-	control := http.NewResponseController(w.ResponseWriter)
-	if control.SetWriteDeadline(time.Now().Add(answerWithin)) != nil {
-		return func() {}
+// flush has what the server still holds sent under the deadline too, and ends that: the next request
+// on the connection may be none of ours.
+func (w *observer) flush() {
+	if w.bytes > buffered {
+		_, _ = w.patience.wait(w.control.SetWriteDeadline, func() (int, error) { return 0, w.control.Flush() })
 	}
-	return func() {
-		if w.bytes > buffered {
-			_ = control.Flush() // what the server still holds is to be sent under the deadline too
-		}
-		_ = control.SetWriteDeadline(time.Time{})
+	if w.bytes > 0 {
+		_ = w.control.SetWriteDeadline(time.Time{})
 	}
 }
 

@@ -175,7 +175,7 @@ func Short(v any) any {
 
 // answer answers a request with a problem, in the form that its Observer says.
 func answer(w http.ResponseWriter, r *http.Request, p *Problem) {
-	write := recordOf(r.Context()).write
+	write := recordOf(r.Context()).problem
 	if write == nil {
 		WriteProblem(w, p)
 		return

@@ -47,7 +47,7 @@ func TestProxies(t *testing.T) {
 				r.Header.Add(tt.header[i], tt.header[i+1])
 			}
 			got := ""
-			tt.proxies.Clients(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = httpjson.AddressClass(r) })).
+			tt.proxies.Clients(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = httpjson.AddressClass(r) })).
 				ServeHTTP(httptest.NewRecorder(), r)
 			require.Equal(t, tt.want, got)
 		})

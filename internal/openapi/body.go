@@ -23,14 +23,14 @@ const JSON = "application/json"
 // and refuses what not all readers understand alike: it must be UTF-8 throughout, with no name
 // twice in an object. Where the operation can do without a body, an empty one is none. It reports
 // whether the request goes on; otherwise it is answered.
-func ReadBody(ctx huma.Context, admission *httpjson.Admission, caller string, most int64) bool {
+func ReadBody(ctx huma.Context, admission *httpjson.Admission, most int64) bool {
 	want := ctx.Operation().RequestBody
 	r, w := humago.Unwrap(ctx)
 	if !accepted(r.Header.Get("Content-Type"), want.Content) {
 		httpjson.Refuse(w, r, httpjson.NewProblem(r.Context(), http.StatusUnsupportedMediaType, "send the body as "+JSON+" in UTF-8"))
 		return false
 	}
-	b, err := admission.ReadBody(w, r, caller, most)
+	b, err := admission.ReadBody(w, r, most)
 	if err == nil && (want.Required || len(b) > 0) {
 		err = strict(r.Context(), b)
 	}

@@ -43,7 +43,7 @@ func newMeters(m metric.Meter, service string) (meters, error) {
 
 // call makes one storage call.
 func (t *Telemetry) call(ctx context.Context, op, store string, do func(context.Context) error) error {
-	count(ctx)
+	defer count(ctx)()
 	if t == nil {
 		return failed(op, store, do(ctx))
 	}

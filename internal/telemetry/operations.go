@@ -2,14 +2,34 @@ package telemetry
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 )
 
 // Operations counts storage operations.
-type Operations struct{ n atomic.Int64 }
+type Operations struct {
+	mu    sync.Mutex
+	n     int64
+	open  int // how many are under way
+	watch func(waiting bool)
+}
 
 // Count returns how many there were so far.
-func (o *Operations) Count() int64 { return o.n.Load() }
+func (o *Operations) Count() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.n
+}
+
+// Watch has f told when the first of the operations that are under way together begins, and when the
+// last of them has ended; nil ends that.
+func (o *Operations) Watch(f func(waiting bool)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.watch = f
+	if f != nil && o.open > 0 {
+		f(true)
+	}
+}
 
 type operationsKey struct{}
 
@@ -20,9 +40,26 @@ func WithOperations(ctx context.Context) (context.Context, *Operations) {
 	return context.WithValue(ctx, operationsKey{}, o), o
 }
 
-// count counts one operation where somebody wants to know.
-func count(ctx context.Context) {
-	if o, ok := ctx.Value(operationsKey{}).(*Operations); ok {
-		o.n.Add(1)
+// count counts one operation, which ends with the call of what it returns, where somebody wants to
+// know.
+func count(ctx context.Context) (end func()) {
+	o, ok := ctx.Value(operationsKey{}).(*Operations)
+	if !ok {
+		return func() {}
+	}
+	o.step(1)
+	return func() { o.step(-1) }
+}
+
+func (o *Operations) step(by int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if by > 0 {
+		o.n++
+	}
+	waited := o.open > 0
+	o.open += by
+	if waiting := o.open > 0; waiting != waited && o.watch != nil {
+		o.watch(waiting)
 	}
 }

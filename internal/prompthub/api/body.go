@@ -28,16 +28,14 @@ func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 	}
 	r, w := humago.Unwrap(ctx)
 	if ctx.Operation().RequestBody.Content[fileType] != nil {
-		c, _ := ctx.Context().Value(callKey{}).(call)
-		if _, err := a.Admission.ReadBody(w, r, c.Key, transfer.MaxFile); err != nil {
+		if _, err := a.Admission.ReadBody(w, r, transfer.MaxFile); err != nil {
 			httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))
 			return
 		}
 		next(ctx)
 		return
 	}
-	c, _ := ctx.Context().Value(callKey{}).(call)
-	if openapi.ReadBody(ctx, a.Admission, c.Key, door.BodyLimit(a.MaxText)) {
+	if openapi.ReadBody(ctx, a.Admission, door.BodyLimit(a.MaxText)) {
 		next(ctx)
 	}
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,13 +97,13 @@ func TestOneFileAtATime(t *testing.T) {
 	send := func(who string) answer {
 		return w.as(who).do(http.MethodPost, "/api/v1/import?dryRun=true", `{"title":"T","text":"x"}`, "Content-Type", "application/octet-stream")
 	}
-	leave, err := admission.EnterFile("user Ann")
+	leave, err := admission.EnterFile(httpjson.CallerOf(httptest.NewRequest(http.MethodGet, "/", nil), "Ann"))
 	require.NoError(t, err)
 	require.Equal(t, "1", send("Ann").header.Get("Retry-After"))
 	send("Ann").problem(429)
 	send("Bob").is(200)
 	for i := range 7 {
-		_, err := admission.EnterFile("user " + strconv.Itoa(i))
+		_, err := admission.EnterFile(httpjson.CallerOf(httptest.NewRequest(http.MethodGet, "/", nil), strconv.Itoa(i)))
 		require.NoError(t, err)
 	}
 	send("Bob").problem(503)

@@ -79,7 +79,7 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 // enter waits for nothing: there is room for the call now, or it is refused.
 func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
 	c, _ := ctx.Context().Value(callKey{}).(call)
-	leave, err := a.Admission.Enter(c.Key)
+	leave, err := a.Admission.Enter(ctx.Context(), c.Key)
 	if err != nil {
 		r, w := humago.Unwrap(ctx)
 		httpjson.Refuse(w, r, err)

@@ -25,7 +25,7 @@ type Door struct {
 // A Caller is who sends a request.
 type Caller struct {
 	auth.User
-	Key string // names the caller for the limits
+	Key httpjson.Caller // for the limits
 }
 
 // Known is what the answers to changes have that say more than their caller may read.
@@ -70,8 +70,8 @@ func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, err
 	if u.Known() {
 		httpjson.SetUser(r.Context(), prompt.AuthorKey(prompthub.IDOf(u)))
 	}
-	c := Caller{User: u, Key: httpjson.Caller(r, u.ID)}
-	if limited := d.Admission.Admit(w.Header(), c.Key, n.Write); limited != nil {
+	c := Caller{User: u, Key: httpjson.CallerOf(r, u.ID)}
+	if limited := d.Admission.Admit(r.Context(), w.Header(), c.Key, n.Write); limited != nil {
 		return c, limited
 	}
 	if err == nil {

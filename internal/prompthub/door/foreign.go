@@ -44,11 +44,11 @@ func (f Foreign) take(w http.ResponseWriter, r *http.Request, act func(Caller, [
 	}
 	var body []byte
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
-		if body, err = f.Door.Admission.ReadBody(w, r, c.Key, BodyLimit(f.MaxText)); err != nil {
+		if body, err = f.Door.Admission.ReadBody(w, r, BodyLimit(f.MaxText)); err != nil {
 			return err
 		}
 	}
-	leave, err := f.Door.Admission.Enter(c.Key)
+	leave, err := f.Door.Admission.Enter(r.Context(), c.Key)
 	if err != nil {
 		return err
 	}

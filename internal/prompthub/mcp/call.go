@@ -50,14 +50,14 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := d.Door.Admission.ReadBody(w, r, c.Key, door.BodyLimit(d.MaxText))
+	body, err := d.Door.Admission.ReadBody(w, r, door.BodyLimit(d.MaxText))
 	if err != nil {
 		return err
 	}
 	if e := checkEnvelope(body); e != nil {
 		return failure{Version: "2.0", Error: e}.send(w, http.StatusBadRequest)
 	}
-	leave, err := d.Door.Admission.Enter(c.Key)
+	leave, err := d.Door.Admission.Enter(r.Context(), c.Key)
 	if err != nil {
 		return err
 	}

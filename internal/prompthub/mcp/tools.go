@@ -90,7 +90,7 @@ func writing[In, Out any](d *handler, do task[In, Out]) task[In, Out] {
 		if err := c.Needs(auth.ScopeWrite); err != nil {
 			return out, err
 		}
-		if err := d.Door.Admission.Admit(http.Header{}, c.Key, true); err != nil {
+		if err := d.Door.Admission.Admit(ctx, http.Header{}, c.Key, true); err != nil {
 			return out, err
 		}
 		return do(ctx, c, in)

@@ -46,7 +46,7 @@ func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	leave, err := d.Door.Admission.Enter(c.Key)
+	leave, err := d.Door.Admission.Enter(r.Context(), c.Key)
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ const (
 )
 
 // enter takes a place at work as soon as the caller may have one.
-func (d *handler) enter(ctx context.Context, caller string) (leave func(), err error) {
+func (d *handler) enter(ctx context.Context, caller httpjson.Caller) (leave func(), err error) {
 	for end := time.Now().Add(patience); ; {
-		leave, err = d.Door.Admission.Enter(caller)
+		leave, err = d.Door.Admission.Enter(ctx, caller)
 		if err == nil || time.Now().After(end) {
 			return leave, err
 		}

@@ -231,7 +231,7 @@ func (s *web) importForm(r *request) error {
 }
 
 func (s *web) importFile(r *request) error {
-	caller := httpjson.Caller(r.Request, r.who.ID)
+	caller := httpjson.CallerOf(r.Request, r.who.ID)
 	leave, err := s.Admission.EnterFile(caller)
 	if err != nil {
 		return err

@@ -212,9 +212,9 @@ func (s *web) action(a access, most int64, act action) http.Handler {
 			err = fault.New(fault.Invalid, "this address is too long; go to the page again and search for less")
 		}
 		if err == nil && r.Method == http.MethodPost {
-			err = s.readForm(w, r, caller, most)
+			err = s.readForm(w, r, most)
 		}
-		leave, full := s.Admission.Enter(caller)
+		leave, full := s.Admission.Enter(r.Context(), caller)
 		if full != nil {
 			httpjson.Refuse(w, r, full) // a page would be work
 			return
@@ -231,13 +231,13 @@ func (s *web) action(a access, most int64, act action) http.Handler {
 
 // admit returns who is calling, and why the request goes no further if it does not. Those who are
 // not identified share what their address may ask for.
-func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User, string, error) {
+func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User, httpjson.Caller, error) {
 	who, err := s.identify(w, r)
 	if who.Known() {
 		httpjson.SetUser(r.Context(), prompt.AuthorKey(prompthub.IDOf(who)))
 	}
-	caller := httpjson.Caller(r, who.ID)
-	if limited := s.Admission.Admit(w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
+	caller := httpjson.CallerOf(r, who.ID)
+	if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
 		return who, caller, limited
 	}
 	switch {
@@ -251,8 +251,8 @@ func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User
 	return who, caller, fault.New(fault.Unauthenticated, "sign in to use this page")
 }
 
-func (s *web) readForm(w http.ResponseWriter, r *http.Request, caller string, most int64) error {
-	_, err := s.Admission.ReadBody(w, r, caller, most)
+func (s *web) readForm(w http.ResponseWriter, r *http.Request, most int64) error {
+	_, err := s.Admission.ReadBody(w, r, most)
 	if p := (*httpjson.Problem)(nil); errors.As(err, &p) && p.Status == http.StatusRequestEntityTooLarge {
 		return fault.New(fault.Invalid, "the form is too long; shorten the text, or send it by the API")
 	}

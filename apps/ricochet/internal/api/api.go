@@ -121,16 +121,16 @@ func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*
 // admit counts a request, reads what it sends, and finds room for it.
 func (a *api) admit(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	caller := httpjson.Caller(r, "")
-	if err := a.Admission.Admit(w.Header(), caller, httpjson.IsWrite(r)); err != nil {
+	caller := httpjson.CallerOf(r, "")
+	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
 		httpjson.Refuse(w, r, err)
 		return
 	}
 	openapi.CheckQuery(ctx, func(ctx huma.Context) {
-		if ctx.Operation().RequestBody != nil && !openapi.ReadBody(ctx, a.Admission, caller, maxBody) {
+		if ctx.Operation().RequestBody != nil && !openapi.ReadBody(ctx, a.Admission, maxBody) {
 			return
 		}
-		leave, err := a.Admission.Enter(caller)
+		leave, err := a.Admission.Enter(ctx.Context(), caller)
 		if err != nil {
 			httpjson.Refuse(w, r, err)
 			return
