@@ -25,13 +25,21 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// stopTime is how long requests may go on after the end.
-const stopTime = 10 * time.Second
+const (
+	// stopTime is how long requests may go on after the end, and lastTime how long they have when
+	// they have been told to stop.
+	stopTime = 10 * time.Second
+	lastTime = time.Second
+)
 
-// serve answers requests until ctx ends, then waits for those that are running.
+// serve answers requests until ctx ends, then waits for those that are running. Those that run for
+// too long are told so by the end of their context.
 func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	srv := newServer(h, log)
 	closeUnused(srv)
+	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	srv.BaseContext = func(net.Listener) context.Context { return requests }
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
 	select {
@@ -43,7 +51,13 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	defer cancel()
 	err := srv.Shutdown(stop)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.Join(errors.New("requests were still running"), srv.Close())
+		abort()
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+		defer cancel()
+		if srv.Shutdown(last) != nil {
+			return errors.Join(errors.New("requests were still running"), srv.Close())
+		}
+		return nil
 	}
 	return err
 }
