@@ -41,6 +41,7 @@ func invoke(t *testing.T, url, host string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/index-repairs", strings.NewReader(`{"Data":{"message":"\"not ours\""},"Metadata":{}}`))
 	require.NoError(t, err)
+	r.ContentLength = -1 // the host sends chunks
 	if host != "" {
 		r.Host = host
 	}

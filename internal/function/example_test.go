@@ -25,13 +25,13 @@ func ExampleHandler() {
 
 	post := func(from string) int {
 		r := httptest.NewRequest(http.MethodPost, "/send-mail", strings.NewReader(`{"Data":{"msg":"\"hello\""},"Metadata":{}}`))
-		r.Host = "127.0.0.1:4711"
+		r.Host, r.ContentLength = "127.0.0.1:4711", -1 // the host sends chunks
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("User-Agent", "Azure-Functions-Host/4.1037.0.0")
 		r.Header.Set("X-Azure-Functions-HostVersion", "4.1037.0.0")
 		r.Header.Set("X-Azure-Functions-InvocationId", "8b1f")
 		if from != "" {
-			r.Header.Set("X-Forwarded-For", from) // the host says so of every request that it forwards
+			r.Header.Set("X-Forwarded-For", from) // the platform's front end says so of every request
 		}
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)

@@ -11,9 +11,14 @@ import (
 var outside = []string{"forwarded", "x-forwarded", "x-arr-", "x-ms-", "x-original-", "origin", "sec-fetch-", "cookie"}
 
 // fromHost reports whether r is an invocation by the host and not a request that it forwards.
-// What it forwards keeps the client's Host, and came through a front end that marked it. User
-// agent and invocation id prove nothing: a client can send both.
+// What it forwards keeps the client's Host, and came through a front end that marked it. A host
+// without a front end marks nothing, and a client may guess addr: but the host forwards every body
+// with its length, and cannot forward one in chunks, while it sends its own invocations in chunks.
+// User agent and invocation id prove nothing: a client can send both.
 func fromHost(r *http.Request, addr string) bool {
+	if r.ContentLength >= 0 {
+		return false
+	}
 	if r.Method != http.MethodPost || r.Host != addr || r.URL.RawQuery != "" || r.URL.ForceQuery {
 		return false
 	}

@@ -20,37 +20,39 @@ func TestGuard(t *testing.T) {
 	host := func(host string) func(*http.Request) { return func(r *http.Request) { r.Host = host } }
 	method := func(m string) func(*http.Request) { return func(r *http.Request) { r.Method = m } }
 	tests := map[string]func(*http.Request){
-		"public host":             host("app.azurewebsites.net"),
-		"no host":                 host(""),
-		"host without port":       host("127.0.0.1"),
-		"host with another port":  host("127.0.0.1:80"),
-		"localhost":               host("localhost:4711"),
-		"host with a dot":         host("127.0.0.1.:4711"),
-		"IPv6 host":               host("[::1]:4711"),
-		"short host":              host("127.1:4711"),
-		"Forwarded":               header("Forwarded"),
-		"X-Forwarded-For":         header("X-Forwarded-For"),
-		"X-Forwarded-Host":        header("X-Forwarded-Host"),
-		"X-Forwarded-Proto":       header("X-Forwarded-Proto"),
-		"X-Forwarded-TlsVersion":  header("X-Forwarded-Tlsversion"),
-		"X-ARR-LOG-ID":            header("X-Arr-Log-Id"),
-		"X-ARR-SSL":               header("X-Arr-Ssl"),
-		"X-MS-CLIENT-PRINCIPAL":   header("X-Ms-Client-Principal"),
-		"X-MS, not canonical":     header("X-MS-CLIENT-PRINCIPAL"),
-		"x-ms-invocation-id":      header("X-Ms-Invocation-Id"),
-		"X-Original-URL":          header("X-Original-Url"),
-		"Origin":                  header("Origin"),
-		"Sec-Fetch-Site":          header("Sec-Fetch-Site"),
-		"Sec-Fetch-Mode":          header("Sec-Fetch-Mode"),
-		"Cookie":                  header("Cookie"),
-		"header without value":    func(r *http.Request) { r.Header["X-Forwarded-For"] = nil },
-		"GET":                     method(http.MethodGet),
-		"HEAD":                    method(http.MethodHead),
-		"PUT":                     method(http.MethodPut),
-		"OPTIONS":                 method(http.MethodOptions),
-		"method in lower case":    method("post"),
-		"query":                   func(r *http.Request) { r.URL.RawQuery = "code=x" },
-		"question mark, no query": func(r *http.Request) { r.URL.ForceQuery = true },
+		"public host":                       host("app.azurewebsites.net"),
+		"no host":                           host(""),
+		"host without port":                 host("127.0.0.1"),
+		"host with another port":            host("127.0.0.1:80"),
+		"localhost":                         host("localhost:4711"),
+		"host with a dot":                   host("127.0.0.1.:4711"),
+		"IPv6 host":                         host("[::1]:4711"),
+		"short host":                        host("127.1:4711"),
+		"Forwarded":                         header("Forwarded"),
+		"X-Forwarded-For":                   header("X-Forwarded-For"),
+		"X-Forwarded-Host":                  header("X-Forwarded-Host"),
+		"X-Forwarded-Proto":                 header("X-Forwarded-Proto"),
+		"X-Forwarded-TlsVersion":            header("X-Forwarded-Tlsversion"),
+		"X-ARR-LOG-ID":                      header("X-Arr-Log-Id"),
+		"X-ARR-SSL":                         header("X-Arr-Ssl"),
+		"X-MS-CLIENT-PRINCIPAL":             header("X-Ms-Client-Principal"),
+		"X-MS, not canonical":               header("X-MS-CLIENT-PRINCIPAL"),
+		"x-ms-invocation-id":                header("X-Ms-Invocation-Id"),
+		"X-Original-URL":                    header("X-Original-Url"),
+		"Origin":                            header("Origin"),
+		"Sec-Fetch-Site":                    header("Sec-Fetch-Site"),
+		"Sec-Fetch-Mode":                    header("Sec-Fetch-Mode"),
+		"Cookie":                            header("Cookie"),
+		"header without value":              func(r *http.Request) { r.Header["X-Forwarded-For"] = nil },
+		"a length, as the host forwards it": func(r *http.Request) { r.ContentLength = int64(len(message)) },
+		"no body":                           func(r *http.Request) { r.ContentLength = 0 },
+		"GET":                               method(http.MethodGet),
+		"HEAD":                              method(http.MethodHead),
+		"PUT":                               method(http.MethodPut),
+		"OPTIONS":                           method(http.MethodOptions),
+		"method in lower case":              method("post"),
+		"query":                             func(r *http.Request) { r.URL.RawQuery = "code=x" },
+		"question mark, no query":           func(r *http.Request) { r.URL.ForceQuery = true },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +105,7 @@ func post(t *testing.T, to, path string) int {
 	conn, err := net.Dial("tcp", to)
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", path, addr, len(message), message)
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", path, addr, len(message), message)
 	require.NoError(t, err)
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(t, err)

@@ -54,7 +54,7 @@ func unknown(w http.ResponseWriter, _ *http.Request) {
 // invocation is a request as the host sends it.
 func invocation(path, body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-	r.Host = addr
+	r.Host, r.ContentLength = addr, -1
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
 	r.Header.Set("User-Agent", "Azure-Functions-Host/4.1037.0.0")
 	r.Header.Set("X-Azure-Functions-HostVersion", "4.1037.0.0")

@@ -90,7 +90,7 @@ func TestReadAppRefuses(t *testing.T) {
 		{"same route", files{"other/function.json": rest}, "same route"},
 		{"no queue", files{"jobs/function.json": strings.Replace(jobs, "queueName", "queue", 1)}, "queueName"},
 		{"unknown queue setting", files{"jobs/function.json": strings.Replace(jobs, `"jobs"`, `"%NOWHERE%-jobs"`, 1)}, "%NOWHERE% does not resolve to a value"},
-		{"binary", files{"jobs/function.json": strings.Replace(jobs, `"queueName"`, `"dataType":"binary","queueName"`, 1)}, "dataType"},
+		{"type of data", files{"jobs/function.json": strings.Replace(jobs, `"queueName"`, `"dataType":"stream","queueName"`, 1)}, "dataType"},
 		{"five fields", files{"tick/function.json": strings.Replace(tick, "0 */5", "*/5", 1)}, "schedule"},
 	}
 	for _, tt := range tests {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -20,7 +22,7 @@ func newEnvelope(f *function, value any) envelope {
 	return envelope{
 		Data: map[string]any{f.trigger.Name: value},
 		Metadata: map[string]any{"sys": map[string]any{
-			"MethodName": f.name, "UtcNow": time.Now().UTC().Format("2006-01-02T15:04:05.0000000Z"), "RandGuid": newGUID(),
+			"MethodName": f.name, "UtcNow": time.Now().UTC().Format("2006-01-02T15:04:05.9999999Z"), "RandGuid": newGUID(),
 		}},
 	}
 }
@@ -83,12 +85,39 @@ func property(value any) (any, bool) {
 	case map[string]any:
 		return v, true
 	case nil:
-		return twice(""), true
+		return nil, false
 	case bool:
 		return twice(map[bool]string{true: "True", false: "False"}[v]), true
-	default:
-		return twice(fmt.Sprint(v)), true
+	case json.Number:
+		return twice(number(v)), true
+	case string:
+		return twice(american(v)), true
 	}
+	return nil, false
+}
+
+// number writes a number as .NET does, with an exponent only where it has so many digits that no
+// message of a test has them.
+func number(n json.Number) string {
+	if !strings.ContainsAny(string(n), ".eE") {
+		return string(n)
+	}
+	f, err := n.Float64()
+	if err != nil {
+		return string(n)
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+var dates = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
+
+// american writes a date as .NET does when it takes a text for one.
+func american(s string) string {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || !dates.MatchString(s) {
+		return s
+	}
+	return t.UTC().Format("01/02/2006 15:04:05")
 }
 
 // spelling returns the name as the metadata spell it already, if they do.

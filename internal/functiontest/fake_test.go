@@ -76,9 +76,22 @@ func fakeHandler(how string) {
 	panic(http.Serve(must(net.Listen("tcp", addr)), guarded))
 }
 
+// goOn is closed when a request that pauses may go on.
+var goOn = make(chan struct{})
+
 func fakeRoutes(w http.ResponseWriter, r *http.Request) {
 	body := string(must(io.ReadAll(r.Body)))
 	switch {
+	case r.URL.Path == "/api/cut" || strings.Contains(body, "please hang up"):
+		fmt.Println("hung up on", r.Method, r.URL.Path, "of", r.ContentLength, "bytes")
+		if r.URL.Query().Has("begun") {
+			_, _ = io.WriteString(w, strings.Repeat("x", 10000))
+		}
+		panic(http.ErrAbortHandler)
+	case r.URL.Path == "/api/header":
+		for _, value := range r.URL.Query()["value"] {
+			w.Header().Add(r.URL.Query().Get("name"), value)
+		}
 	case r.URL.Path == "/api/exit":
 		os.Exit(must(strconv.Atoi(r.URL.Query().Get("code"))))
 	case r.URL.Path == "/api/answer":
@@ -89,6 +102,16 @@ func fakeRoutes(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(must(strconv.Atoi(r.URL.Query().Get("status"))))
 		fmt.Fprint(w, "answered")
 		w.Header().Set("X-Trailer", "late")
+	case r.URL.Path == "/api/pause":
+		fmt.Println("paused")
+		select {
+		case <-goOn:
+			fmt.Println("went on")
+		case <-r.Context().Done():
+			fmt.Println("saw the client go")
+		}
+	case r.URL.Path == "/api/goon":
+		close(goOn)
 	case r.URL.Path == "/api/sleep":
 		time.Sleep(time.Hour)
 	case r.URL.Path == "/jobs" || r.URL.Path == "/tick":
@@ -114,6 +137,14 @@ func fakeTrigger(w http.ResponseWriter, body string) {
 	case asks("send text"):
 		w.Header().Set("Content-Type", "text/plain")
 		fmt.Fprint(w, "{}")
+	case asks("be blank"):
+		fmt.Fprint(w, "  \n ")
+	case asks("send wrong logs"):
+		fmt.Fprint(w, `{"Logs":"x"}`)
+	case asks("send a mark and more"):
+		fmt.Fprint(w, "\uFEFF{} and more")
+	case asks("send numbers"):
+		fmt.Fprint(w, `{"Logs":[1]}`)
 	case asks("send an array"):
 		fmt.Fprint(w, "[]")
 	case asks("redirect"):

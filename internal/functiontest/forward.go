@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"mime"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // lost are the headers of a request that do not survive forwarding. The two content headers
@@ -22,7 +25,7 @@ var lost = []string{
 }
 
 // forward sends a copy of a request to the handler and its answer to the client. An answer of any
-// status is a success to the host.
+// status is a success to the host. A client that goes away is not looked for.
 func (h *Host) forward(w http.ResponseWriter, r *http.Request, f *function, path string, body []byte) (err error) {
 	in := h.records.begin(Invocation{Function: f.name, Forwarded: true})
 	var a answer
@@ -31,15 +34,31 @@ func (h *Host) forward(w http.ResponseWriter, r *http.Request, f *function, path
 		// The copied Transfer-Encoding has no content to go with.
 		return errors.New("a chunked request cannot be forwarded")
 	}
-	if a, err = h.send(r.Context(), func(ctx context.Context) (*http.Request, error) {
+	if len(body) > 0 && !oneMediaType(r.Header["Content-Type"]) {
+		return errors.New("the Content-Type is none")
+	}
+	if a, err = h.send(context.WithoutCancel(r.Context()), func(ctx context.Context) (*http.Request, error) {
 		return copyOf(ctx, r, in.ID, h.worker.addr, path, body)
 	}); err != nil {
 		return err
 	}
-	maps.Copy(w.Header(), a.header)
+	header, err := passed(a.header)
+	if err != nil {
+		return err
+	}
+	maps.Copy(w.Header(), header)
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body) // a client that is gone changes nothing
 	return nil
+}
+
+// oneMediaType reports whether the values of Content-Type are what the host can read.
+func oneMediaType(values []string) bool {
+	if len(values) == 0 {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(values[0])
+	return len(values) == 1 && err == nil && strings.Contains(kind, "/")
 }
 
 // copyOf builds the request that the handler sees.
@@ -53,35 +72,38 @@ func copyOf(ctx context.Context, r *http.Request, id, addr, path string, body []
 	if err != nil {
 		return nil, err
 	}
-	req.URL.Path, req.URL.RawPath, req.URL.RawQuery = decoded, escaped, merge(r.URL.Query())
+	req.URL.Path, req.URL.RawPath, req.URL.RawQuery = decoded, escaped, merge(r.URL.RawQuery)
 	req.Host = r.Host
-	req.Header = r.Header.Clone()
-	for _, name := range lost {
-		req.Header.Del(name)
-	}
-	if len(body) > 0 {
-		if ct := r.Header.Get("Content-Type"); ct != "" {
-			req.Header.Set("Content-Type", ct)
+	for name, values := range r.Header {
+		if !slices.Contains(lost, name) {
+			req.Header.Set(name, fold(name, values))
 		}
+	}
+	if ct := r.Header.Get("Content-Type"); len(body) > 0 && ct != "" {
+		req.Header.Set("Content-Type", ct)
 	}
 	mark(req, id)
 	return req, nil
 }
 
-// mark adds the headers of the host to what there is.
-func mark(req *http.Request, id string) {
-	req.Header.Add("X-Azure-Functions-HostVersion", version)
-	req.Header.Add("X-Azure-Functions-InvocationId", id)
-	req.Header.Set("User-Agent", strings.TrimSpace(req.Header.Get("User-Agent")+" Azure-Functions-Host/"+version))
+// fold joins the lines of one header.
+func fold(name string, values []string) string {
+	switch name {
+	case "Cookie":
+		return strings.Join(values, "; ")
+	case "User-Agent":
+		return strings.Join(values, " ")
+	}
+	return strings.Join(values, ", ")
 }
 
-// merge rebuilds a query from a dictionary: the values of a repeated key become one.
-func merge(query url.Values) string {
-	var pairs []string
-	for _, key := range slices.Sorted(maps.Keys(query)) {
-		pairs = append(pairs, url.QueryEscape(key)+"="+strings.ReplaceAll(url.QueryEscape(strings.Join(query[key], ",")), "+", "%20"))
+// mark adds the headers of the host to what there is.
+func mark(req *http.Request, id string) {
+	for name, value := range map[string]string{
+		"X-Azure-Functions-Hostversion": version, "X-Azure-Functions-Invocationid": id, "User-Agent": "Azure-Functions-Host/" + version,
+	} {
+		req.Header.Set(name, fold(name, append(slices.Clone(req.Header[name]), value)))
 	}
-	return strings.Join(pairs, "&")
 }
 
 // An answer of the handler, read to its end: nothing is streamed, and trailers are lost.
@@ -113,9 +135,30 @@ func (h *Host) send(ctx context.Context, build func(context.Context) (*http.Requ
 
 var errTimeout = errors.New("functionTimeout is over, the handler is restarted")
 
-// roundTrip follows no redirect and keeps no cookie.
+// attempts is how often a request without a body is sent.
+const attempts = 4
+
+// roundTrip sends a request. It follows no redirect and keeps no cookie. One without a body is sent
+// again if the connection ended before the first byte of the answer.
 func (h *Host) roundTrip(req *http.Request) (answer, error) {
-	res, err := h.transport.RoundTrip(req)
+	if req.ContentLength != 0 {
+		return once(h.transport, req)
+	}
+	for n := 1; ; n++ {
+		var sent, begun atomic.Bool
+		// On a connection that was used before, Go would repeat some requests by itself.
+		a, err := once(h.fresh, req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+			WroteRequest:         func(httptrace.WroteRequestInfo) { sent.Store(true) },
+			GotFirstResponseByte: func() { begun.Store(true) },
+		})))
+		if err == nil || n == attempts || !sent.Load() || begun.Load() || req.Context().Err() != nil {
+			return a, err
+		}
+	}
+}
+
+func once(t *http.Transport, req *http.Request) (answer, error) {
+	res, err := t.RoundTrip(req)
 	if err != nil {
 		return answer{}, err
 	}

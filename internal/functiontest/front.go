@@ -3,6 +3,7 @@ package functiontest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -55,10 +56,7 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, f *function, path s
 	if err == nil {
 		err = h.forward(w, r, f, path, body)
 	}
-	switch {
-	case errors.Is(err, errStopped):
-		w.WriteHeader(http.StatusServiceUnavailable)
-	case err != nil:
+	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 }
@@ -73,8 +71,13 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, errors.New("the request is too long")
 	}
 	var b bytes.Buffer
-	_, err := io.Copy(&b, r.Body)
-	return b.Bytes(), err
+	if _, err := io.Copy(&b, r.Body); err != nil {
+		return nil, err
+	}
+	if int64(b.Len()) < r.ContentLength {
+		return nil, fmt.Errorf("the body ended after %d of %d bytes", b.Len(), r.ContentLength)
+	}
+	return b.Bytes(), nil
 }
 
 // passFrontEnd changes a request as the platform's front end does on the way to the host.

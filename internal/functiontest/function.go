@@ -36,6 +36,7 @@ type binding struct {
 	Route                 *string
 	QueueName             string
 	Schedule              string
+	UseMonitor            *bool
 }
 
 var (
@@ -92,11 +93,16 @@ func (f *function) add(b binding) error {
 	return nil
 }
 
+// binary reports whether messages come as bytes.
+func (f *function) binary() bool {
+	return f.trigger.Type == queueTrigger && strings.EqualFold(f.trigger.DataType, "binary")
+}
+
 // complete reads the properties of the trigger.
 func (f *function) complete(a *app) (err error) {
 	t := &f.trigger
-	if t.DataType != "" {
-		return errors.New("dataType is not modelled")
+	if t.DataType != "" && !f.binary() {
+		return fmt.Errorf("dataType %q is not modelled", t.DataType)
 	}
 	// Without one the host puts a request into an envelope, which is not modelled.
 	if f.output != (t.Type == httpTrigger) {

@@ -1,21 +1,13 @@
-// Package functiontest is a host for custom handlers in tests. It starts a built handler as the
-// Azure Functions host v4 does and speaks to it as that does, with the losses and oddities on
-// the way: what works here can be expected to work there. Beyond that it does on purpose what
-// the real one does now and then: kill the handler, deliver twice, deliver out of order.
-//
-// It models what an application of HTTP, queue and timer triggers without output bindings
-// needs, and refuses to start an application that needs more. Keys (authLevel) are not
-// enforced, as under func start.
 package functiontest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,6 +48,8 @@ type Host struct {
 	app       *app
 	worker    *worker
 	transport *http.Transport
+	fresh     *http.Transport // keeps no connection
+	timers    lastRuns
 	queues    queue.Queues
 	options   Options
 	faults    *faults
@@ -63,8 +57,7 @@ type Host struct {
 	records   *records
 	fail      func(format string, args ...any) // reports what must fail the test
 
-	listener net.Listener
-	server   *http.Server
+	front    atomic.Pointer[front]
 	stopPoll context.CancelFunc
 	stopWork context.CancelFunc
 	running  sync.WaitGroup
@@ -103,9 +96,11 @@ func newHost(o Options, fail func(string, ...any)) (*Host, error) {
 		app: app, queues: o.Queues, options: o, faults: newFaults(o.Faults), logs: &logs{}, records: &records{}, fail: fail,
 		// The host neither decompresses nor uses a proxy.
 		transport: &http.Transport{DisableCompression: true},
+		fresh:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: -1},
 		stopPoll:  func() {}, stopWork: func() {},
 	}
 	h.worker = newWorker(app, h.transport, h.logs)
+	h.worker.failed = h.shut
 	return h, nil
 }
 
@@ -135,17 +130,24 @@ func (h *Host) open() error {
 	if err != nil {
 		return fmt.Errorf("open the front: %w", err)
 	}
-	h.listener, h.server = l, &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	h.running.Go(func() {
-		if err := h.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			h.fail("functiontest: front: %v", err)
-		}
-	})
+	f := newFront(h, l)
+	h.front.Store(f)
+	h.running.Go(f.serve)
 	return nil
 }
 
+// shut closes the door to the outside, and ends the connections there are.
+func (h *Host) shut() {
+	if f := h.front.Load(); f != nil {
+		f.shut()
+	}
+}
+
 // URL is where clients from outside find the application, without a slash at the end.
-func (h *Host) URL() string { return "http://" + h.listener.Addr().String() }
+func (h *Host) URL() string { return "http://" + h.front.Load().Addr().String() }
+
+// Handler is where the handler itself listens, without a slash at the end.
+func (h *Host) Handler() string { return "http://" + h.worker.addr }
 
 // Kill ends the handler by SIGKILL, as in the middle of whatever it does, and returns when it
 // is dead. The host starts it again; invocations wait for that. Unlike a crash of the
@@ -170,10 +172,7 @@ func (h *Host) Stop() {
 		h.stopPoll()
 		h.worker.stop()
 		h.stopWork()
-		if h.server != nil {
-			// Only the listener can fail to close, and it ends with the process.
-			_ = h.server.Close()
-		}
+		h.shut()
 		h.running.Wait()
 		h.transport.CloseIdleConnections()
 	})

@@ -16,7 +16,10 @@ var errHang = errors.New("the answer has no JSON object: the host would wait for
 
 // A reply is what the handler answers in JSON mode. encoding/json matches the keys without
 // regard to case, as the host does.
-type reply struct{ Logs []string }
+type reply struct {
+	Outputs map[string]any
+	Logs    []any
+}
 
 // invoke posts an envelope to the handler and judges the answer.
 func (h *Host) invoke(ctx context.Context, f *function, in Invocation, e envelope) error {
@@ -31,6 +34,8 @@ func (h *Host) invoke(ctx context.Context, f *function, in Invocation, e envelop
 		if err != nil {
 			return nil, err
 		}
+		// In chunks, which are not sent again.
+		req.ContentLength, req.GetBody = -1, nil
 		req.Header.Set("Content-Type", "application/json; charset=utf-8")
 		mark(req, record.ID)
 		return req, nil
@@ -44,7 +49,7 @@ func (h *Host) invoke(ctx context.Context, f *function, in Invocation, e envelop
 		h.fail("functiontest: %s: %v", f.name, err)
 	}
 	for _, line := range out.Logs {
-		h.logs.add(slog.LevelInfo, line)
+		h.logs.add(slog.LevelInfo, fmt.Sprint(line))
 	}
 	h.records.end(record, a.status, hang, err)
 	return err
@@ -64,7 +69,12 @@ func (a answer) judge() (reply, error) {
 	default:
 		return reply{}, fmt.Errorf("the handler answered %q, want application/json", kind)
 	}
-	if err := json.Unmarshal(a.body, &out); err != nil {
+	body := bytes.TrimPrefix(a.body, []byte("\uFEFF"))
+	if len(bytes.TrimSpace(body)) == 0 {
+		return reply{}, errHang
+	}
+	// What follows the object does no harm.
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&out); err != nil {
 		return reply{}, fmt.Errorf("read the answer: %w", err)
 	}
 	if out == nil {

@@ -20,7 +20,7 @@ func forwarded(path string) string {
 	if i := strings.IndexAny(path, "?#"); i >= 0 {
 		path = path[:i]
 	}
-	path = strings.ReplaceAll(path, `\`, "/")
+	path = strings.ReplaceAll(strings.TrimRight(path, " \t\r\n"), `\`, "/")
 	path = unescape(path, func(s string) bool { return len(s) == 1 && unreserved(s[0]) })
 	return escape(removeDots(path))
 }
@@ -71,7 +71,7 @@ func escape(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
 		c := path[i]
-		if unreserved(c) || isEscape(path[i:]) || strings.IndexByte("/:@!$&'()*+,;=", c) >= 0 {
+		if unreserved(c) || isEscape(path[i:]) || strings.IndexByte("/:@!$&'()*+,;=[]", c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)

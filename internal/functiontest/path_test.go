@@ -34,6 +34,13 @@ func TestPathMangling(t *testing.T) {
 		{"/api/x/..", "/api/", "/api/"},
 		{"/api/./x/.", "/api/x/", "/api/x/"},
 		{"/api/a+b;c=d,e", "/api/a+b;c=d,e", "/api/a+b;c=d,e"},
+		{"/api/a%5Bb%5D", "/api/a[b]", "/api/a[b]"},
+		{"/api/[b]", "/api/[b]", "/api/[b]"},
+		{"/api/a%20", "/api/a ", "/api/a"},
+		{"/api/a%20%09%0D%0A", "/api/a \t\r\n", "/api/a"},
+		{"/api/..%0A", "/api/..\n", "/"},
+		{"/api/%20", "/api/ ", "/api/"},
+		{"/api/%25zz", "/api/%zz", "/api/%25zz"},
 		{"/api/%22%3C%7C", `/api/"<|`, "/api/%22%3C%7C"},
 	}
 	for _, tt := range tests {

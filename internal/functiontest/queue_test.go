@@ -39,7 +39,7 @@ func TestEnvelopeOnTheWire(t *testing.T) {
 	t.Parallel()
 	q := withQueues(t)
 	h := up(t, application(nil), Options{Queues: q})
-	const text = `{"job":"solve","n":7,"yes":true,"list":[1],"sub":{"a":1},"none":null,"dequeueCount":99,"myTrigger":"x"}`
+	const text = `{"job":"solve","n":7,"e":1e3,"f":1.10,"z":-0.0,"at":"2026-01-02T03:04:05+01:00","yes":true,"list":[1],"sub":{"a":1},"none":null,"dequeueCount":99,"myTrigger":"x"}`
 	enqueue(t, q, "jobs", text)
 	eventually(t, func() bool { return len(h.done()) == 1 && size(q, "jobs") == 0 })
 	in := h.done()[0]
@@ -57,7 +57,11 @@ func TestEnvelopeOnTheWire(t *testing.T) {
 	require.Equal(t, `"solve"`, e.Metadata["job"])
 	require.Equal(t, `"7"`, e.Metadata["n"])
 	require.Equal(t, `"True"`, e.Metadata["yes"])
-	require.Equal(t, `""`, e.Metadata["none"])
+	require.Equal(t, `"1000"`, e.Metadata["e"])
+	require.Equal(t, `"1.1"`, e.Metadata["f"])
+	require.Equal(t, `"-0"`, e.Metadata["z"])
+	require.Equal(t, `"01/02/2026 02:04:05"`, e.Metadata["at"])
+	require.NotContains(t, e.Metadata, "none")
 	require.Equal(t, map[string]any{"a": 1.0}, e.Metadata["sub"])
 	require.NotContains(t, e.Metadata, "list")
 	require.NotContains(t, e.Metadata, "myTrigger")
@@ -110,7 +114,7 @@ func TestAnswersThatFail(t *testing.T) {
 		asks string
 		hang bool
 	}{
-		{"null", true}, {"be empty", true}, {"send text", false}, {"send an array", false}, {"redirect", false},
+		{"null", true}, {"be empty", true}, {"be blank", true}, {"send text", false}, {"send wrong logs", false}, {"send an array", false}, {"redirect", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.asks, func(t *testing.T) {
@@ -125,6 +129,63 @@ func TestAnswersThatFail(t *testing.T) {
 			require.Equal(t, tt.hang, h.done()[0].Hang)
 			require.Equal(t, tt.hang, len(complaints.list()) > 0, "a hang fails the test")
 		})
+	}
+}
+
+// What the host takes although it is not quite what it asks for.
+func TestAnswersThatPass(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []string{"send a mark and more", "send numbers"} {
+		q := withQueues(t)
+		h := up(t, application(nil), Options{Queues: q})
+		enqueue(t, q, "jobs", "please "+asks)
+		eventually(t, func() bool { return len(h.done()) == 1 && size(q, "jobs") == 0 })
+		require.NoError(t, h.done()[0].Err)
+	}
+}
+
+// What is no UTF-8 never reaches the handler, unless the binding asks for bytes.
+func TestNotUTF8(t *testing.T) {
+	t.Parallel()
+	q := withQueues(t)
+	h := up(t, application(nil), Options{Queues: q}, "AzureFunctionsJobHost__extensions__queues__visibilityTimeout=00:00:00")
+	enqueue(t, q, "jobs", "a\xffb")
+	eventually(t, func() bool { return size(q, "jobs-poison") == 1 && size(q, "jobs") == 0 })
+	require.Empty(t, h.Invocations())
+}
+
+func TestBinary(t *testing.T) {
+	t.Parallel()
+	q := withQueues(t)
+	h := up(t, application(files{"jobs/function.json": strings.Replace(jobs, `"queueName"`, `"dataType":"binary","queueName"`, 1)}), Options{Queues: q})
+	enqueue(t, q, "jobs", "{\"id\":\"\xff\"}")
+	eventually(t, func() bool { return len(h.done()) == 1 && size(q, "jobs") == 0 })
+	printed(t, h, 1, `{"Data":{"msg":"`+base64.StdEncoding.EncodeToString([]byte("{\"id\":\"\xff\"}"))+`"},"Metadata":{"DequeueCount":"1"`)
+}
+
+// Invocations come in chunks and are not repeated, whatever becomes of the connection.
+func TestInvocationsComeOnce(t *testing.T) {
+	t.Parallel()
+	q := withQueues(t)
+	h := up(t, application(nil), Options{Queues: q}, "AzureFunctionsJobHost__extensions__queues__maxDequeueCount=1")
+	enqueue(t, q, "jobs", "please hang up")
+	eventually(t, func() bool { return size(q, "jobs-poison") == 1 })
+	printed(t, h, 1, "hung up on POST /jobs of -1 bytes")
+}
+
+// A run that somebody starts by hand has no id and was never delivered.
+func TestTestRun(t *testing.T) {
+	t.Parallel()
+	h := up(t, application(nil), Options{})
+	require.NoError(t, h.TestRun(t.Context(), "jobs", "hello"))
+	require.NoError(t, h.TestRun(t.Context(), "guarded", "by hand"))
+	require.NoError(t, h.TestRun(t.Context(), "tick", "hello"))
+	require.Error(t, h.TestRun(t.Context(), "zz_rest", "hello"))
+	printed(t, h, 1, "guarded ran: by hand")
+	printed(t, h, 1, `{"Data":{"msg":"\"hello\""},"Metadata":{"DequeueCount":"0","ExpirationTime":"9999-`)
+	printed(t, h, 1, `{"Data":{"timer":{"IsPastDue":false,`)
+	for _, line := range h.Logs() {
+		require.NotContains(t, line.Text, `"PopReceipt"`)
 	}
 }
 
@@ -187,7 +248,10 @@ func TestTimer(t *testing.T) {
 	t.Parallel()
 	h := up(t, application(nil), Options{})
 	require.NoError(t, h.Timer(t.Context(), "tick"))
-	printed(t, h, 1, `{"Data":{"timer":{"IsPastDue":false,"Schedule":{"AdjustForDST":true},"ScheduleStatus":{"Last":`)
+	printed(t, h, 1, `{"Data":{"timer":{"IsPastDue":false,"Schedule":{"AdjustForDST":true},"ScheduleStatus":{"Last":"0001-01-01T00:00:00+00:00",`)
+	before := time.Now().UTC().Format("2006-01-02T")
+	require.NoError(t, h.Timer(t.Context(), "tick"))
+	printed(t, h, 1, `{"Data":{"timer":{"IsPastDue":false,"Schedule":{"AdjustForDST":true},"ScheduleStatus":{"Last":"`+before)
 	require.Equal(t, "tick", h.Invocations()[0].Function)
 	require.Error(t, h.Timer(t.Context(), "jobs"))
 	require.Error(t, h.Timer(t.Context(), "nothing"))

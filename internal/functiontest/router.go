@@ -107,12 +107,18 @@ func constraint(s string) (func(string) bool, error) {
 
 // match reports whether a decoded path is one of the route's.
 func (r *route) match(path string) bool {
-	rest := strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/")
+	rest := strings.TrimPrefix(path, "/")
+	if rest != "/" {
+		rest = strings.TrimSuffix(rest, "/")
+	}
 	more := rest != ""
 	for _, seg := range r.segments {
 		var value string
 		switch {
 		case seg.rest:
+			if more && (rest == "" || rest[0] == '/') { // an empty segment right after the literals
+				return false
+			}
 			value, more = rest, false
 		case !more:
 			if !seg.optional && seg.value == nil {

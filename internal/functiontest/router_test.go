@@ -41,6 +41,12 @@ func TestRoute(t *testing.T) {
 		{"{*rest}", "/api", true},
 		{"{*rest}", "/api/a/b", true},
 		{"{*rest}", "/apis", false},
+		{"app/{*rest}", "/api/app", true},
+		{"app/{*rest}", "/api/app/", true},
+		{"app/{*rest}", "/api/app//x", false},
+		{"app/{*rest}", "/api/app//", false},
+		{"app/{*rest}", "/api/app/x//y", true},
+		{"app/{*rest}", "/api/app/x//", true},
 		{"tags/{**rest}", "/api/tags/a/b", true},
 	}
 	for _, tt := range tests {

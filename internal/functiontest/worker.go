@@ -15,7 +15,7 @@ import (
 // How the host deals with a handler that dies.
 const (
 	restartCode = 200              // an exit code that asks for a restart
-	maxErrors   = 3                // errors that take the application down
+	maxErrors   = 3                // errors that end the host
 	errorWindow = 30 * time.Minute // between two of them, else they count anew
 )
 
@@ -40,6 +40,7 @@ type worker struct {
 	logs      *logs
 	addr      string // of the handler, the same after each restart
 	process   process
+	failed    func()        // called when the third failure ends the host
 	ended     chan struct{} // the supervisor has
 
 	mu      sync.Mutex
@@ -93,6 +94,7 @@ func (w *worker) supervise() {
 			}
 			if errs = append(errs, time.Now()); len(errs) == maxErrors {
 				w.enter(stopped)
+				w.failed()
 				return
 			}
 		}
