@@ -1,26 +1,72 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/auth"
+	"prompthub/internal/azurite"
+	"prompthub/internal/command"
 	"prompthub/internal/functiontest"
+	"prompthub/internal/telemetry"
 )
 
-// asHandler says in the environment that the test binary is the handler.
+// asHandler says in the environment that the test binary is the handler, and that requests which ask
+// for it are cut.
 const asHandler = "PROMPTHUB_TEST_AS_HANDLER"
+
+// cutHeader asks for a request that is done, and whose answer is cut.
+const cutHeader = "X-Test-Cut"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asHandler) != "" {
-		main()
+		p := program()
+		p.Service.Read = cutting(p.Service.Read)
+		p.Main()
 	}
 	os.Exit(m.Run())
+}
+
+// cutting returns settings and an application whose answers can be cut.
+func cutting(read func() (command.Settings, command.Build, error)) func() (command.Settings, command.Build, error) {
+	return func() (command.Settings, command.Build, error) {
+		set, build, err := read()
+		return set, func(set command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+			a := build(set, st, log, t)
+			doors := a.Doors
+			a.Doors = func(identify auth.Identify, sessions *auth.Sessions) http.Handler {
+				return cut(doors(identify, sessions))
+			}
+			return a
+		}, err
+	}
+}
+
+func cut(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(cutHeader) == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		lost := httptest.NewRecorder()
+		next.ServeHTTP(lost, r)
+		fmt.Printf("cut %s %s: %d\n", r.Method, r.URL.EscapedPath(), lost.Code)
+		panic(http.ErrAbortHandler)
+	})
 }
 
 // behindHost runs this program behind the test host, with host.json and the functions of the
@@ -59,4 +105,207 @@ func TestSignalUnderTheHostIsARestart(t *testing.T) {
 			return res.StatusCode == http.StatusOK
 		}, 20*time.Second, 20*time.Millisecond)
 	}
+}
+
+// onAzurite runs this program behind the test host on storage of its own, and waits for that.
+func onAzurite(t *testing.T) *functiontest.Host {
+	t.Helper()
+	h := behindHost(t, functiontest.Options{}, "AzureWebJobsStorage="+azurite.Start(t))
+	require.Eventually(t, func() bool {
+		status, _ := send(t, "GET", h.URL()+"/api/v1/ready", "")
+		return status == http.StatusOK
+	}, time.Minute, 50*time.Millisecond)
+	return h
+}
+
+// A person asks behind the host.
+type person struct {
+	*testing.T
+	*functiontest.Host
+	header http.Header
+}
+
+func as(t *testing.T, h *functiontest.Host, user string, more ...string) person {
+	p := person{t, h, http.Header{"X-Dev-User": {user}, "If-Match": {"*"}}}
+	for i := 0; i < len(more); i += 2 {
+		p.header.Set(more[i], more[i+1])
+	}
+	return p
+}
+
+// does sends a request, which has no body if body is empty, and returns the status and the answer.
+func (p person) does(method, path, body string) (int, map[string]any) {
+	p.Helper()
+	var from io.Reader
+	if body != "" {
+		from = strings.NewReader(body)
+	}
+	r, err := http.NewRequestWithContext(p.Context(), method, p.URL()+path, from)
+	require.NoError(p, err)
+	r.Header = p.header.Clone()
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(p, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	require.NoError(p, err)
+	var answer map[string]any
+	if len(b) > 0 {
+		require.NoError(p, json.Unmarshal(b, &answer), "%s", b)
+	}
+	return res.StatusCode, answer
+}
+
+// did is does for what must succeed.
+func (p person) did(method, path, body string) map[string]any {
+	p.Helper()
+	status, answer := p.does(method, path, body)
+	require.Less(p, status, 300, "%s %s: %v", method, path, answer)
+	return answer
+}
+
+const promptsPath = "/api/v1/prompts"
+
+// made makes a prompt of n versions and returns its address.
+func (p person) made(n int) string {
+	p.Helper()
+	address := promptsPath + "/" + p.did("POST", promptsPath, `{"title":"A prompt","text":"Text 1","tags":["text"],"visibility":"public"}`)["id"].(string)
+	for v := 2; v <= n; v++ {
+		p.did("PUT", address, fmt.Sprintf(`{"title":"A prompt","text":"Text %d","tags":["text"],"visibility":"public"}`, v))
+	}
+	return address
+}
+
+// withoutBody are the changes that take no body, each with what must be there before.
+var withoutBody = map[string]func(ann, bob, root person) (who person, path string){
+	"DELETE /me": func(_, bob, _ person) (person, string) { return bob, "/api/v1/me" },
+	"POST /me/restore": func(_, bob, _ person) (person, string) {
+		bob.did("DELETE", "/api/v1/me", "")
+		return bob, "/api/v1/me/restore"
+	},
+	"DELETE /me/tokens/{token}": func(ann, _, _ person) (person, string) {
+		return ann, "/api/v1/me/tokens/" + ann.did("POST", "/api/v1/me/tokens", `{"name":"t","scopes":["read"]}`)["id"].(string)
+	},
+	"DELETE /prompts/{id}": func(ann, _, _ person) (person, string) { return ann, ann.made(1) },
+	"DELETE /prompts/{id}/favorite": func(ann, bob, _ person) (person, string) {
+		at := ann.made(1) + "/favorite"
+		bob.did("PUT", at, "")
+		return bob, at
+	},
+	"PUT /prompts/{id}/favorite": func(ann, bob, _ person) (person, string) { return bob, ann.made(1) + "/favorite" },
+	"POST /prompts/{id}/fork":    func(ann, bob, _ person) (person, string) { return bob, ann.made(1) + "/fork" },
+	"DELETE /prompts/{id}/hidden": func(ann, _, root person) (person, string) {
+		at := ann.made(1) + "/hidden"
+		root.did("PUT", at, `{"reason":"because"}`)
+		return root, at
+	},
+	"DELETE /prompts/{id}/labels/{label}": func(ann, _, _ person) (person, string) {
+		at := ann.made(1) + "/labels/new"
+		ann.did("PUT", at, `{"version":1}`)
+		return ann, at
+	},
+	"POST /prompts/{id}/labels/{label}/undo": func(ann, _, _ person) (person, string) {
+		at := ann.made(3) + "/labels/new"
+		for v := 1; v <= 3; v++ {
+			ann.did("PUT", at, fmt.Sprintf(`{"version":%d}`, v))
+		}
+		return ann, at + "/undo"
+	},
+	"POST /prompts/{id}/restore": func(ann, _, _ person) (person, string) {
+		at := ann.made(1)
+		ann.did("DELETE", at, "")
+		return ann, at + "/restore"
+	},
+	"POST /prompts/{id}/upstream/merge": func(ann, bob, _ person) (person, string) {
+		at := ann.made(1)
+		fork := promptsPath + "/" + bob.did("POST", at+"/fork", "")["id"].(string)
+		ann.did("PUT", at, `{"title":"A prompt","text":"Better","tags":["text"],"visibility":"public"}`)
+		return bob, fork + "/upstream/merge"
+	},
+	"DELETE /prompts/{id}/versions/{version}":       func(ann, _, _ person) (person, string) { return ann, ann.made(3) + "/versions/2" },
+	"POST /prompts/{id}/versions/{version}/restore": func(ann, _, _ person) (person, string) { return ann, ann.made(2) + "/versions/1/restore" },
+	"DELETE /prompts/{id}/vote": func(ann, bob, _ person) (person, string) {
+		at := ann.made(1) + "/vote"
+		bob.did("PUT", at, `{"value":"like"}`)
+		return bob, at
+	},
+	"DELETE /tags/{tag}": func(_, _, root person) (person, string) {
+		root.did("PUT", "/api/v1/tags/passing", `{"displayName":"Passing"}`)
+		return root, "/api/v1/tags/passing"
+	},
+}
+
+// The host sends a request without a body up to four times if the connection ends before the first
+// byte of the answer. No change is made twice for that, whatever cuts its answer.
+func TestCutChangesHappenOnce(t *testing.T) {
+	var changes []string
+	for _, op := range documentedWithoutBody(t) {
+		if !strings.HasPrefix(op, "GET ") {
+			changes = append(changes, op)
+		}
+	}
+	require.ElementsMatch(t, changes, slices.Collect(maps.Keys(withoutBody)))
+	h := onAzurite(t)
+	for i, op := range changes {
+		root := as(t, h, "root", "X-Dev-Roles", "admin")
+		ann, bob := as(t, h, fmt.Sprintf("ann%d", i)), as(t, h, fmt.Sprintf("bob%d", i))
+		who, path := withoutBody[op](ann, bob, root)
+		before := who.versions(path)
+		method, _, _ := strings.Cut(op, " ")
+		who.header.Set(cutHeader, "yes")
+		status, problem := who.does(method, path, "")
+		require.Equal(t, http.StatusInternalServerError, status, op)
+		require.Equal(t, "UNFINISHED", problem["code"], "the client learns what to do: %v", problem)
+		line := fmt.Sprintf("cut %s %s: 2", method, path)
+		var ran int
+		require.Eventually(t, func() bool {
+			ran = 0
+			for _, l := range h.Logs() {
+				if strings.HasPrefix(l.Text, line) {
+					ran++
+				}
+			}
+			return ran > 0
+		}, 10*time.Second, 5*time.Millisecond, "%s did not succeed: %v", op, h.Logs()[max(0, len(h.Logs())-3):])
+		require.Equal(t, 1, ran, op)
+		who.header.Del(cutHeader)
+		switch op {
+		case "POST /prompts/{id}/fork":
+			require.Len(t, who.did("GET", "/api/v1/me/prompts", "")["items"], 1, "forks of bob")
+		case "POST /prompts/{id}/versions/{version}/restore", "POST /prompts/{id}/upstream/merge":
+			require.Equal(t, before+1, who.versions(path), "versions after %s", op)
+		}
+	}
+}
+
+// versions returns how many versions the prompt has whose address path begins with, as p sees it.
+func (p person) versions(path string) int {
+	p.Helper()
+	id, _, _ := strings.Cut(strings.TrimPrefix(path, promptsPath+"/"), "/")
+	_, versions := p.does("GET", promptsPath+"/"+id+"/versions", "")
+	items, _ := versions["items"].([]any) // none of what is no prompt
+	return len(items)
+}
+
+// documentedWithoutBody returns the operations of the OpenAPI document that take no body.
+func documentedWithoutBody(t *testing.T) []string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	testApp().doors(auth.Dev(), nil).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/api/v1/openapi.json", nil))
+	var doc struct {
+		Paths map[string]map[string]struct{ RequestBody *struct{} }
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &doc))
+	var all []string
+	for path, operations := range doc.Paths {
+		for method, o := range operations {
+			if o.RequestBody == nil {
+				all = append(all, strings.ToUpper(method)+" "+strings.TrimPrefix(path, "/api/v1"))
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }

@@ -161,7 +161,7 @@ func TestBadQueries(t *testing.T) {
 		{name: "limit=-1", status: 422, location: "query.limit"},
 		{name: "limit=ten", status: 422, location: "query.limit"},
 		{name: "limit=5&limit=6", status: 422, location: "query.limit"},
-		{name: "limit=%zz", status: 400},
+		{name: "limit=%zz", status: 422, location: "query.limit"},
 		{name: "cursor=x", status: 400, location: "query.cursor"},
 		{name: "cursor=AAAA", status: 400, location: "query.cursor"},
 		{name: "cursor=" + strings.Repeat("A", 4000), status: 400, location: "query.cursor"},
@@ -169,10 +169,11 @@ func TestBadQueries(t *testing.T) {
 	filter := []bad{
 		{name: "tag=-x", status: 422, location: "query.tag"},
 		{name: "tag=text&tag=a%20b", status: 422, location: "query.tag"},
+		{name: "tag=text,\xff", status: 422, location: "query.tag"},
 		{name: "tag=text,%ff", status: 422, location: "query.tag"},
 		{name: "tag=a,b,c,d,e,f,g,h,i,j,k", status: 422, location: "query.tag"},
 		{name: "sort=oldest", status: 422, location: "query.sort"},
-		{name: "q=%ff", status: 400, location: "query.q"},
+		{name: "q=\xff", status: 400, location: "query.q"},
 		{name: "q=" + strings.Repeat("x", 201), status: 400, location: "query.q"},
 	}
 	routes := []struct {

@@ -122,7 +122,7 @@ func security(who access, publicRead bool) []map[string][]string {
 
 // responses returns the errors of a route beside what it documents of its successes.
 func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response {
-	// A query that cannot be decoded is refused on every route.
+	// A query with a byte that is no UTF-8 is refused on every route.
 	statuses := append([]int{http.StatusBadRequest, http.StatusInternalServerError}, op.Errors...)
 	if who != open {
 		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable)

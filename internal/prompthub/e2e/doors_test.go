@@ -60,6 +60,9 @@ func forge(t *testing.T, addr string, hosts []string) {
 				"X-Azure-Functions-InvocationId: 8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f\r\nUser-Agent: Azure-Functions-Host/4.1037.0.0\r\n"+
 				"X-Dev-User: ann\r\nContent-Length: %d\r\n\r\n%s", path, host, len(envelope), envelope))
 			want := []int{404}
+			if strings.Contains(path, "%00") || strings.HasPrefix(path, "http:") {
+				want = append(want, 400) // the host's server takes no such line
+			}
 			if strings.HasPrefix(path, "/api/v1/prompts/") {
 				want = append(want, 405) // nothing is posted to a prompt, be its id as odd as this
 			}

@@ -123,7 +123,7 @@ func TestNamesThatAreNoText(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
 	c.made(fields{"name": "p", "prompt": "x"})
-	for _, path := range []string{base + "/%ff", base + "/p?label=%ff", "/lf/api/public/prompts?name=%ff", base + "?tag=%ff"} {
+	for _, path := range []string{base + "/%ff", base + "/p?label=\xff", "/lf/api/public/prompts?name=\xff", base + "?tag=\xff"} {
 		c.do(http.MethodGet, path, "").says(400, "Invalid request data")
 	}
 	c.do(http.MethodPatch, base+"/%ff/versions/1", `{"newLabels":["a"]}`).says(400, "Invalid request data")

@@ -53,7 +53,6 @@ func TestOneShapeOfErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.client("ann")
-	require.Equal(t, "InvalidRequestError", c.do(http.MethodGet, base+"?name=%zz", "").says(400, "query cannot be decoded"))
 	c.do(http.MethodPost, base, strings.Repeat(" ", 1<<20)).says(413, "larger than")
 	foreign := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+base, strings.NewReader("{}"))
 	foreign.Header.Set("Sec-Fetch-Site", "cross-site")
