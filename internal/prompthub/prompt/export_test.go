@@ -38,3 +38,14 @@ func PlainTextWords(text string) []string {
 	slices.SortStableFunc(longest, func(a, b string) int { return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a)) })
 	return slices.Sorted(slices.Values(words[:min(MaxTextWords, len(words))]))
 }
+
+// CutInto returns how many bytes there are in what TextWords looks at.
+func CutInto(text string) int {
+	n := 0
+	for t := range eachTerm(foldedText(text)) {
+		for _, w := range t.inText() {
+			n += len(w)
+		}
+	}
+	return n
+}

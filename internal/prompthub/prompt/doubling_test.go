@@ -1,0 +1,196 @@
+package prompt_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"prompthub/internal/prompthub/doubling"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// TestDoubling: what a function takes grows in proportion to the text that it is given.
+func TestDoubling(t *testing.T) {
+	rules := prompt.Rules{MaxText: 1 << 30}
+	query := func(q string) prompt.Query {
+		parsed, err := prompt.ParseQuery(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	several := query("a.a. c++ word quick 翻译 needle")
+	content := func(do func(c prompt.Content)) func(text string) func() {
+		return func(text string) func() { c := prompt.Content{Text: text}; return func() { do(c) } }
+	}
+	chat := func(text string) prompt.Content {
+		var list []prompt.Message
+		for line := range strings.Lines(text) {
+			list = append(list, prompt.Message{Role: "user", Content: line})
+		}
+		return prompt.Content{Kind: prompt.KindChat, Messages: list}
+	}
+	chats := func(do func(c prompt.Content)) func(text string) func() {
+		return func(text string) func() { c := chat(text); return func() { do(c) } }
+	}
+	text := func(do func(text string)) func(text string) func() {
+		return func(text string) func() { return func() { do(text) } }
+	}
+	two := func(do func(a, b prompt.Content)) func(text string) func() {
+		return func(text string) func() {
+			a, b := prompt.Content{Text: text}, prompt.Content{Text: doubling.Turned(text)}
+			return func() { do(a, b) }
+		}
+	}
+	draft := func(do func(prompt.Draft)) func(text string) func() {
+		return content(func(c prompt.Content) { do(prompt.Draft{Title: "t", Visibility: prompt.Private}.With(c)) })
+	}
+	check := func(of func(text string, fields []string) prompt.Draft) func(text string) func() {
+		return func(text string) func() {
+			d := of(text, strings.Fields(text))
+			return func() { _, _ = rules.CheckEdit(d, prompt.Draft{}) }
+		}
+	}
+	variables := func(fields []string) (list []prompt.Variable) {
+		for _, s := range fields {
+			list = append(list, prompt.Variable{Name: s, Label: s, Type: prompt.Choice, Choices: fields[:min(len(fields), 5)], Default: &s})
+		}
+		return list
+	}
+	template := func(do func(prompt.Template)) func(text string) func() {
+		return func(text string) func() { x := prompt.ParseTemplate(nil, text); return func() { do(x) } }
+	}
+	values := map[string]string{"a": "A", "a1": "B", "b": ""}
+	examples := func(text string) []prompt.Example {
+		half := len(text) / 2
+		a, b := prompt.NewExample("t", text[:half], []prompt.Tag{"a"}), prompt.NewExample("t", text[half:], []prompt.Tag{"b"})
+		return slices.Repeat([]prompt.Example{a, b}, 10)
+	}
+	learned, _ := prompt.LearnTags(examples("one two three four five six"))
+	variable := func(text string) prompt.Variable {
+		return prompt.Variable{Name: "a", Description: text, Type: prompt.Choice, Choices: strings.Fields(text), Default: &text}
+	}
+	funcs := []doubling.Func{
+		{Name: "TextWords", With: text(func(s string) { prompt.TextWords(s) }), Steps: prompt.CutInto},
+		{Name: "NormalizeTitle", With: text(func(s string) { prompt.NormalizeTitle(s) })},
+		{Name: "Tokens", With: text(func(s string) { prompt.Tokens(prompt.NormalizeTitle(s)) })},
+		{Name: "FormerTokens", With: text(func(s string) { prompt.FormerTokens(prompt.NormalizeTitle(s)) })},
+		{Name: "ParseQuery", With: text(func(s string) { _, _ = prompt.ParseQuery(s) })},
+		{Name: "Query.Match", With: text(func(s string) { several.Match(prompt.NormalizeTitle(s)) })},
+		{Name: "Query.MatchTitle", With: text(func(s string) { several.MatchTitle(prompt.NormalizeTitle(s)) })},
+		{Name: "Query.MatchText", With: text(func(s string) { several.MatchText("", prompt.NewText(s)) })},
+		{Name: "Query.MatchText (one word)", With: text(func(s string) { query("needle").MatchText("", prompt.NewText(s+" needle")) })},
+		{Name: "NewText", With: text(func(s string) { prompt.NewText(s) })},
+		{Name: "Query.Snippet", With: text(func(s string) { several.Snippet(s) })},
+		{Name: "Query.Snippet (a long word)", With: text(func(s string) { query(strings.Repeat("x", 190) + "y").Snippet(s) })},
+		{Name: "Word.InTitle", With: text(func(s string) { several.Words(prompt.LongestPrefix)[0].InTitle(prompt.NormalizeTitle(s)) })},
+		{Name: "Sign", With: text(func(s string) { prompt.Sign(strings.Fields(s)) })},
+		{Name: "Query.MayMatch", With: func(s string) func() {
+			signature := prompt.Sign(strings.Fields(s))
+			return func() { several.MayMatch(s, signature) }
+		}},
+		{Name: "RunsOf", With: text(func(s string) { prompt.RunsOf(s).Like(prompt.RunsOf(s[len(s)/2:])) })},
+		{Name: "RunsOf (Sketch)", With: text(func(s string) { prompt.RunsOf(s).Sketch() })},
+		{Name: "Excerpt", With: text(func(s string) { prompt.Excerpt(s) })},
+		{Name: "Slug", With: text(func(s string) { prompt.Slug(s) })},
+		{Name: "Slugs", With: text(func(s string) { prompt.Slugs(s, "01ARZ3NDEKTSV4RRFFQ69G5FAV") })},
+		{Name: "ValidSlug", With: text(func(s string) { prompt.ValidSlug(s) })},
+		{Name: "ValidLabel", With: text(func(s string) { prompt.ValidLabel(s) })},
+		{Name: "CheckLabel", With: text(func(s string) { _ = prompt.CheckLabel(s) })},
+		{Name: "ParseID", With: text(func(s string) { prompt.ParseID(s) })},
+		{Name: "FindID", With: text(func(s string) { _, _ = prompt.FindID(s) })},
+		{Name: "ParseTag", With: text(func(s string) { _, _ = prompt.ParseTag(s) })},
+		{Name: "ParseRef", With: text(func(s string) { _, _ = prompt.ParseRef(s) })},
+		{Name: "ParseVote", With: text(func(s string) { prompt.ParseVote(s) })},
+		{Name: "ParseInclude", With: text(func(s string) { prompt.ParseInclude("name=" + s + "|version=1") })},
+		{Name: "NamesUser", With: text(func(s string) { prompt.NamesUser(s) })},
+		{Name: "VariableName", With: text(func(s string) { prompt.VariableName(s) })},
+		{Name: "Variable.Hint", With: text(func(s string) { variable(s).Hint() })},
+		{Name: "CheckVariables", With: text(func(s string) { _, _ = prompt.CheckVariables([]prompt.Variable{variable(s)}) })},
+		{Name: "CheckVariables (many)", With: text(func(s string) { _, _ = prompt.CheckVariables(variables(strings.Fields(s))) })},
+		{Name: "Profile.Check", With: text(func(s string) { _, _ = prompt.Profile{Handle: s, Name: s, About: s}.Check() })},
+		{Name: "HandleTaken", With: text(func(s string) { _ = prompt.HandleTaken(s) })},
+		{Name: "TagInfo.Revision", With: text(func(s string) { prompt.TagInfo{DisplayName: s}.Revision() })},
+		{Name: "Deeper", With: text(func(s string) { prompt.Deeper(jsontext.Value(s), 1<<30) })},
+		{Name: "Words", With: text(func(s string) { prompt.Words(s, doubling.Turned(s)) })},
+		{Name: "Unified", With: two(func(a, b prompt.Content) { prompt.Unified(prompt.Version{Content: a}, prompt.Version{Content: b}) })},
+		{Name: "Merge", With: func(s string) func() {
+			base, mine, theirs := prompt.Content{Text: s}, prompt.Content{Text: s[len(s)/5:]}, prompt.Content{Text: doubling.Turned(s)}
+			return func() { prompt.Merge(base, mine, theirs) }
+		}},
+		{Name: "Merge (chats)", With: func(s string) func() {
+			base, mine, theirs := chat(s), chat(s[:len(s)/2]+"x"+s[len(s)/2:]), chat(doubling.Turned(s))
+			return func() { prompt.Merge(base, mine, theirs) }
+		}},
+		{Name: "Clash.String", With: text(func(s string) { _ = prompt.Clash{Mine: s, Theirs: s}.String() })},
+		{Name: "Content.Hash", With: content(func(c prompt.Content) { c.Hash() })},
+		{Name: "Content.Hash (chat)", With: chats(func(c prompt.Content) { c.Hash() })},
+		{Name: "Content.Same", With: two(func(a, b prompt.Content) { a.Same(b) })},
+		{Name: "Content.Words", With: chats(func(c prompt.Content) { c.Words() })},
+		{Name: "Content.Transcript", With: chats(func(c prompt.Content) { c.Transcript() })},
+		{Name: "Content.HasSystem", With: chats(func(c prompt.Content) { c.HasSystem() })},
+		{Name: "Content.Includes", With: content(func(c prompt.Content) { c.Includes() })},
+		{Name: "Content.Includes (chat)", With: chats(func(c prompt.Content) { c.Includes() })},
+		{Name: "Content.Splice", With: content(func(c prompt.Content) { c.Splice(map[prompt.Include]string{{Name: "a", Version: 1}: "bb"}, 1<<30) })},
+		{Name: "Content.Arguments", With: content(func(c prompt.Content) { c.Arguments() })},
+		{Name: "Content.Template", With: content(func(c prompt.Content) { c.Template() })},
+		{Name: "Content.Render", With: content(func(c prompt.Content) { _, _ = c.Render(values, 1<<30) })},
+		{Name: "ParseTemplate", With: text(func(s string) { prompt.ParseTemplate(variables(strings.Fields(s)), s) })},
+		{Name: "Template.Fill", With: template(func(x prompt.Template) { _, _ = x.Fill(values, 1<<30) })},
+		{Name: "Template.Fill (many values)", With: func(s string) func() {
+			many := map[string]string{}
+			for _, f := range strings.Fields(s) {
+				many[f] = f
+			}
+			x := prompt.ParseTemplate(nil, s)
+			return func() { _, _ = x.Fill(many, 1<<30) }
+		}},
+		{Name: "Template.Render", With: template(func(x prompt.Template) { _, _ = x.Render(values, 1<<30) })},
+		{Name: "Rules.Check", With: draft(func(d prompt.Draft) { _, _ = rules.Check(d) })},
+		{Name: "Rules.CheckEdit (title and notes)", With: check(func(s string, _ []string) prompt.Draft {
+			return prompt.Draft{Name: s, Title: s, Description: s, Message: s, Config: s, Former: prompt.Former{Slug: s}}
+		})},
+		{Name: "Rules.CheckEdit (config)", With: check(func(s string, _ []string) prompt.Draft {
+			b, _ := json.Marshal(strings.Fields(s))
+			return prompt.Draft{Text: "x", Config: string(b)}
+		})},
+		{Name: "Rules.CheckEdit (messages)", With: check(func(s string, _ []string) prompt.Draft { return prompt.Draft{}.With(chat(s)) })},
+		{Name: "Rules.CheckEdit (lists)", With: check(func(_ string, fields []string) prompt.Draft {
+			d := prompt.Draft{Text: "x", OwnTags: fields, Labels: fields, Variables: variables(fields), Former: prompt.Former{OldNames: fields}}
+			for _, f := range fields {
+				d.Tags = append(d.Tags, prompt.Tag(f))
+			}
+			return d
+		})},
+		{Name: "Rules.CheckUnfinished", With: text(func(s string) { _ = rules.CheckUnfinished(s, s) })},
+		{Name: "Draft.Equal", With: two(func(a, b prompt.Content) { prompt.Draft{}.With(a).Equal(prompt.Draft{}.With(b)) })},
+		{Name: "Draft.About", With: draft(func(d prompt.Draft) { _ = d.About() })},
+		{Name: "Draft.State", With: draft(func(d prompt.Draft) { d.State(strings.Fields(d.Text)) })},
+		{Name: "Prompt.Current", With: draft(func(d prompt.Draft) { prompt.Prompt{Draft: d}.Current() })},
+		{Name: "Next", With: two(func(a, b prompt.Content) {
+			prompt.Next(prompt.Prompt{Draft: prompt.Draft{}.With(a)}, prompt.Prompt{Draft: prompt.Draft{}.With(b)})
+		})},
+		{Name: "NewExample", With: text(func(s string) { prompt.NewExample(s, s, nil) })},
+		{Name: "LearnTags", With: func(s string) func() { list := examples(s); return func() { prompt.LearnTags(list) } }},
+		{Name: "TagWords.Suggest", With: text(func(s string) { learned.Suggest(prompt.DefaultTags(), s, s, nil) })},
+		{Name: "SumOf", With: text(func(s string) {
+			list := slices.Repeat([]prompt.Weight{"1p3"}, len(s)/10)
+			prompt.SumOf(append(list, prompt.Weight(s)))
+		})},
+	}
+	doubling.Listed(t, funcs, map[string][]string{
+		"a query has at most 200 characters": {"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String"},
+		"compares, copies or returns what it is given": {
+			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Named", "Prompt.Deleted", "Prompt.Hidden",
+			"Prompt.Listed",
+		},
+		"takes what the program has made": {
+			"AuthorKey", "FirstID", "HandleChosen", "Hot", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
+			"Include.String", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
+		},
+	})
+	doubling.Check(t, funcs)
+}
