@@ -44,12 +44,13 @@ const (
 func Check(t *testing.T, funcs []Func) {
 	t.Helper()
 	inTime := os.Getenv("DOUBLING_TIME") != ""
-	for _, f := range funcs {
+	for of, f := range funcs {
 		t.Run(f.Name, func(t *testing.T) {
-			for _, m := range motifs(inTime) {
-				if inTime {
+			for i, m := range motifs(inTime) {
+				switch {
+				case inTime:
 					checkTime(t, f, m)
-				} else {
+				case i%4 == of%4: // some 40 for each function, and not the same for all
 					checkCounts(t, f, m)
 				}
 			}

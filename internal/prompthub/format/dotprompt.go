@@ -77,25 +77,26 @@ func writeDotprompt(d Document, extra object) ([]byte, error) {
 	o.put("config", config)
 	o.put("input", picoschema(d.Variables, extra))
 	o.add(extra)
-	text := d.Text
+	var text strings.Builder
+	text.WriteString(d.Text)
 	for _, m := range d.Messages {
 		role := m.Role
 		switch {
 		case m.Placeholder != "":
-			text += "{{history}}"
+			text.WriteString("{{history}}")
 			continue
 		case role == "assistant":
 			role = dotpromptAssistant
 		case !dotpromptRole.MatchString(role):
 			role = "user"
 		}
-		text += `{{role "` + role + `"}}` + m.Content
+		text.WriteString(`{{role "` + role + `"}}` + m.Content)
 	}
 	if len(o) == 0 {
 		// without front matter a parser keeps all white space
 		o = object{{"config", jsontext.Value("{}")}}
 	}
-	return joinFrontMatter(o, text)
+	return joinFrontMatter(o, text.String())
 }
 
 // picoTypes are the types of Picoschema by ours.

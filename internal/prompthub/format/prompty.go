@@ -134,18 +134,21 @@ func writePrompty(d Document, extra object) ([]byte, error) {
 		o.put("inputs", promptyInputs(d.Variables))
 	}
 	o.add(extra)
-	text := d.Text
-	for i, m := range spoken(d.Messages) {
-		if i > 0 {
-			text = ended(text) + "\n"
-		}
+	var text strings.Builder
+	text.WriteString(d.Text)
+	messages := spoken(d.Messages)
+	for i, m := range messages {
 		role := m.Role
 		if !promptyMark.MatchString(role + ":") {
 			role = "user"
 		}
-		text += role + ":\n" + m.Content
+		message := role + ":\n" + m.Content
+		if i+1 < len(messages) {
+			message = ended(message) + "\n"
+		}
+		text.WriteString(message)
 	}
-	return joinFrontMatter(o, text)
+	return joinFrontMatter(o, text.String())
 }
 
 // promptyModel returns the model with what only the file says of it.

@@ -104,13 +104,16 @@ func body(c prompt.Content) string {
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n", m.Role, m.Content)
 	}
 	text := strings.TrimRight(b.String(), "\n") + "\n"
-	if variables := c.Template().Variables; len(variables) > 0 {
-		text += "\n## Values\n\nPut these values in the places of `{{name}}` or `${name}` above. Ask for those that are missing.\n\n"
-		for _, v := range variables {
-			text += "- `" + v.Name + "`" + about(v) + "\n"
-		}
+	variables := c.Template().Variables
+	if len(variables) == 0 {
+		return text
 	}
-	return text
+	var values strings.Builder
+	values.WriteString("\n## Values\n\nPut these values in the places of `{{name}}` or `${name}` above. Ask for those that are missing.\n\n")
+	for _, v := range variables {
+		values.WriteString("- `" + v.Name + "`" + about(v) + "\n")
+	}
+	return text + values.String()
 }
 
 // about says in one line what a variable takes.
