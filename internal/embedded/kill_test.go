@@ -35,6 +35,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, writeUntilKilled(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(diskFile); path != "" {
+		if err := onDisk(path, os.Getenv(diskWork)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 
