@@ -69,9 +69,6 @@ func behindAfter(was *record, now record, at time.Time) *behind {
 		b.All = b.All || was.behind.All && now.Listed()
 		before = slices.Concat(before, was.behind.Stale)
 		there = minus(there, was.behind.Write)
-		if was.behind.All {
-			there = nil
-		}
 	}
 	if b.Stale = minus(before, after); !b.All {
 		b.Write = minus(after, there)

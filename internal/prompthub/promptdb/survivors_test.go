@@ -3,9 +3,11 @@ package promptdb_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -297,4 +299,227 @@ func without(rows map[string]map[table.Key]table.Row, names []string) map[string
 		slices.Sort(all[name])
 	}
 	return all
+}
+
+// A beside store does something beside a read: hold is asked before it, and then after it.
+type beside struct {
+	table.DB
+	hold, then func(name string, key table.Key)
+}
+
+func (b *beside) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	b.hold(name, key)
+	row, err := b.DB.Get(ctx, name, key)
+	b.then(name, key)
+	return row, err
+}
+
+func (b *beside) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	page, err := b.DB.List(ctx, name, r, limit, next)
+	b.then(name, table.Key{Partition: r.FromPartition})
+	return page, err
+}
+
+func nothing(string, table.Key) {}
+
+// TestMonthListedBesideALook: while an instance looks for the first month that has prompts, it lists
+// one in an earlier month.
+func TestMonthListedBesideALook(t *testing.T) {
+	t.Parallel()
+	store := &beside{DB: memory.NewTables(), hold: nothing, then: nothing}
+	w := newWorldOn(t, store)
+	w.add("ann", draft("now"))
+	require.Equal(t, []string{"now"}, w.newest(20))
+	w.clock.Advance(2 * time.Minute)
+	listed := false
+	store.then = func(name string, key table.Key) {
+		if name == promptdb.DefaultTables().Newest && strings.HasSuffix(key.Partition, "|") { // from the first month on
+			store.then = nothing
+			listed = true
+			w.clock.Advance(-90 * 24 * time.Hour)
+			w.add("ann", draft("earlier"))
+			w.clock.Advance(90*24*time.Hour - time.Millisecond)
+		}
+	}
+	w.newest(20)
+	require.True(t, listed)
+	w.clock.Advance(2 * time.Second) // first pages are kept for less, and the months for a minute
+	require.Equal(t, []string{"now", "earlier"}, w.newest(20))
+}
+
+// TestPurgeTakesWordsOfBefore: the job that writes the rows of texts was lost, for an edit and for
+// the deletion after it.
+func TestPurgeTakesWordsOfBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.add("ann", prompt.Draft{Title: "T", Text: "zebra crossing", Visibility: prompt.Public})
+	w.run()
+	text := promptdb.DefaultTables().TextIndex
+	require.Len(t, w.all(text), 2)
+	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text = "crossing" })
+	w.setDeleted(p, true)
+	w.clock.Advance((prompt.RestoreDays + 2) * 24 * time.Hour)
+	n, err := w.Purge(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Empty(t, w.all(text))
+}
+
+// TestTextRowsOfAnEditBeforeTheJob: the job that was to write all rows has not come when a word is
+// added.
+func TestTextRowsOfAnEditBeforeTheJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.add("ann", prompt.Draft{Title: "T", Text: "zebra crossing", Visibility: prompt.Public})
+	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text += " ahead" })
+	w.run()
+	require.Len(t, w.all(promptdb.DefaultTables().TextIndex), 3)
+	w.check()
+}
+
+// TestNoLabelOnADeletedPrompt: nobody is asked whether a label may move on a deleted prompt.
+func TestNoLabelOnADeletedPrompt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.setDeleted(w.add("ann", draft("T")), true)
+	_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, "ann", func(prompt.Prompt) error { return errors.New("asked") })
+	require.Equal(t, prompt.ErrUnknown(), err)
+}
+
+// TestLabelBesideDeletion: a prompt is deleted after somebody who moves a label has read it, and
+// another takes its name before he has read its labels.
+func TestLabelBesideDeletion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.mustRename(w.add("ann", draft("Old")), "wanted")
+	read := make(chan struct{})
+	truth := promptdb.PromptKey("ann", p.ID)
+	var other prompt.Prompt
+	gone := sync.OnceFunc(func() {
+		w.setDeleted(p, true)
+		other = w.mustRename(w.add("ann", draft("New")), "wanted")
+		close(read)
+	})
+	db := w.over(&beside{
+		DB: w.store,
+		hold: func(_ string, key table.Key) {
+			if key.Partition == truth.Partition && key != truth {
+				<-read
+			}
+		},
+		then: func(_ string, key table.Key) {
+			if key == truth {
+				gone()
+			}
+		},
+	})
+	_, err := db.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, "ann", allow)
+	require.Equal(t, prompt.ErrUnknown(), err)
+	labels, _, err := w.Labels(t.Context(), "ann", other.ID)
+	require.NoError(t, err)
+	require.Empty(t, labels)
+	require.Equal(t, other.ID, w.at("wanted"))
+	w.run()
+	w.check()
+}
+
+// TestSweepThatFailedBeginsAgain: a table counts as walked once nothing in it failed.
+func TestSweepThatFailedBeginsAgain(t *testing.T) {
+	t.Parallel()
+	store := &refusing{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	w.add("ann", draft("T", "text"))
+	w.run()
+	tags := promptdb.DefaultTables().TagIndex
+	missing := w.all(tags)[0]
+	w.must(tags, table.Op{Kind: table.Delete, Row: table.Row{Key: missing.Key, ETag: table.Any}})
+	store.name = tags
+	_, _, err := w.Sweep(t.Context())
+	require.Error(t, err)
+	store.name = ""
+	w.clock.Advance(10 * time.Minute)
+	_, _, err = w.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Len(t, w.all(tags), 1)
+}
+
+// refusing is a store that takes no write of one table.
+type refusing struct {
+	table.DB
+	name string
+}
+
+func (r *refusing) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	if name == r.name {
+		return nil, table.ErrBusy
+	}
+	return r.DB.Write(ctx, name, ops...)
+}
+
+// TestSweepAfterAWrongClock: a clock that was ahead by years does not end anti-entropy for as long.
+func TestSweepAfterAWrongClock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add("ann", draft("T"))
+	w.run()
+	w.clock.Advance(10 * 365 * 24 * time.Hour)
+	_, _, err := w.Sweep(t.Context())
+	require.NoError(t, err)
+	w.clock.Advance(-10 * 365 * 24 * time.Hour)
+	rows, _, err := w.Sweep(t.Context())
+	require.NoError(t, err)
+	require.NotZero(t, rows)
+}
+
+// TestProfileOfTwoWindows: what the one wrote does not take back what the other did.
+func TestProfileOfTwoWindows(t *testing.T) {
+	t.Parallel()
+	store := &aside{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	_, err := w.PutProfile(t.Context(), "ann", prompt.Profile{Name: "Ann"})
+	require.NoError(t, err)
+	store.before = func(string, []table.Op) {
+		store.before = nil
+		_, err := w.another().PutProfile(t.Context(), "ann", prompt.Profile{Handle: "ann-lee", Name: "Ann"})
+		require.NoError(t, err)
+	}
+	got, err := w.PutProfile(t.Context(), "ann", prompt.Profile{Name: "Ann Lee"})
+	require.NoError(t, err)
+	require.Equal(t, prompt.Profile{Handle: "ann-lee", Name: "Ann Lee"}, got)
+	got, err = w.Profile(t.Context(), "ann")
+	require.NoError(t, err)
+	require.Equal(t, prompt.Profile{Handle: "ann-lee", Name: "Ann Lee"}, got)
+}
+
+// TestRevokedTokenIsForgotten: the instance that revokes a token believes it no longer.
+func TestRevokedTokenIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	token := ciToken(w.clock.Now(), strings.Repeat("a", 16))
+	require.NoError(t, w.AddToken(t.Context(), token))
+	got, err := w.Token(t.Context(), token.ID, freely)
+	require.NoError(t, err)
+	require.NotNil(t, got)
+	there, err := w.RemoveToken(t.Context(), token.OwnerID, token.ID)
+	require.NoError(t, err)
+	require.True(t, there)
+	got, err = w.Token(t.Context(), token.ID, freely)
+	require.NoError(t, err)
+	require.Nil(t, got)
+}
+
+// TestTextSearchAsksRowsForTags: prompts that have a word in their text and lack a tag are not read.
+func TestTextSearchAsksRowsForTags(t *testing.T) {
+	t.Parallel()
+	store := &counted{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	const many = 40
+	for i := range many {
+		w.add("ann", prompt.Draft{Title: numbered(i), Text: "zebra", Tags: []prompt.Tag{"text"}, Visibility: prompt.Public})
+	}
+	w.add("ann", prompt.Draft{Title: "Wanted", Text: "zebra", Tags: []prompt.Tag{"image"}, Visibility: prompt.Public})
+	w.run()
+	store.reset()
+	require.Equal(t, []string{"Wanted"}, w.find(t, promptdb.Search{Text: true, Words: query(t, "zebra"), Tags: []prompt.Tag{"image"}}, 20))
+	require.Less(t, store.count(), many/2)
 }
