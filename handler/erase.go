@@ -22,7 +22,7 @@ func eraseCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {
-				err := withQueues(ctx, *data, std, func(db *promptdb.DB) error { return erase(ctx, db, std, prompt.UserID(args[0])) })
+				err := withQueues(ctx, *data, std, whole, func(db *promptdb.DB) error { return erase(ctx, db, std, prompt.UserID(args[0])) })
 				if err == nil && !command.OnAzure() {
 					fmt.Fprintln(std.Err, `The file of the store has the bytes still, where they are not used: run "compact" now, before the application starts.`)
 				}

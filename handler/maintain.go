@@ -29,7 +29,7 @@ func backupCommand() command.Command {
 				if _, err := os.Lstat(args[0]); err == nil && !*overwrite && args[0] != "-" {
 					return fmt.Errorf("backup: %s is there already: name another file, or replace it with --overwrite", args[0])
 				}
-				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
+				return withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
 			}
 		},
 	}
@@ -145,7 +145,7 @@ func verifyCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withStore(ctx, *data, std, func(db *promptdb.DB) error { return verify(ctx, db, std) })
+				return withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return verify(ctx, db, std) })
 			}
 		},
 	}
@@ -176,10 +176,22 @@ func reindexCommand() command.Command {
 			data := command.DataFlag(flags)
 			orphans := flags.Bool("remove-orphans", false, "remove votes on prompts that do not exist, for good")
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withQueues(ctx, *data, std, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
+				return withQueues(ctx, *data, std, indexable, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
 			}
 		},
 	}
+}
+
+// whole refuses a store that has a part of a backup.
+func whole(ctx context.Context, db *promptdb.DB) error { return db.Ready(ctx) }
+
+// indexable is whole but for what a reindex mends.
+func indexable(ctx context.Context, db *promptdb.DB) error {
+	err := whole(ctx, db)
+	if errors.Is(err, promptdb.ErrNotIndexed) {
+		return nil
+	}
+	return err
 }
 
 func reindex(ctx context.Context, db *promptdb.DB, orphans bool, std command.Streams) error {
@@ -228,7 +240,7 @@ func redriveCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withQueues(ctx, *data, std, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
+				return withQueues(ctx, *data, std, whole, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
 			}
 		},
 	}
@@ -241,10 +253,14 @@ func redrive(ctx context.Context, db *promptdb.DB, std command.Streams) error {
 }
 
 // withStore has do work on the store that is there. It makes none, and no table: an empty one would
-// pass for a library in which verify finds no difference.
-func withStore(ctx context.Context, dir string, std command.Streams, do func(*promptdb.DB) error) error {
+// pass for a library in which verify finds no difference. It does nothing where ready refuses the
+// store.
+func withStore(ctx context.Context, dir string, std command.Streams, ready func(context.Context, *promptdb.DB) error, do func(*promptdb.DB) error) error {
 	return onStore(service().OpenExisting, dir, std, func(a *app) error {
 		err := a.isThere(ctx)
+		if err == nil {
+			err = ready(ctx, a.db)
+		}
 		if err == nil {
 			err = do(a.db)
 		}
@@ -253,8 +269,8 @@ func withStore(ctx context.Context, dir string, std command.Streams, do func(*pr
 }
 
 // withQueues is withStore for work that sends messages, or looks for them.
-func withQueues(ctx context.Context, dir string, std command.Streams, do func(*promptdb.DB) error) error {
-	return withStore(ctx, dir, std, func(db *promptdb.DB) error {
+func withQueues(ctx context.Context, dir string, std command.Streams, ready func(context.Context, *promptdb.DB) error, do func(*promptdb.DB) error) error {
+	return withStore(ctx, dir, std, ready, func(db *promptdb.DB) error {
 		missing, err := db.MissingQueues(ctx)
 		switch {
 		case err != nil:

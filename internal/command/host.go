@@ -11,6 +11,7 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"prompthub/internal/auth"
@@ -39,7 +40,9 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 	a, doors := s.assemble(ctx, set, build, refused, log, t)
 	if a.Create != nil {
 		creating := make(chan struct{})
-		go func() { defer close(creating); a.create(ctx, log) }()
+		store := new(atomic.Pointer[fault.Error])
+		doors = s.unlessRefused(store, doors, log)
+		go func() { defer close(creating); a.create(ctx, log, store) }()
 		defer a.Wait()
 		defer func() { <-creating }()
 	}
@@ -99,6 +102,22 @@ func (s Service) refuse(err error, log *slog.Logger) http.Handler {
 	if r := (*auth.Refusal)(nil); errors.As(err, &r) {
 		answer.Text = r.Error()
 	}
+	return s.refusing(answer, log)
+}
+
+// unlessRefused serves doors but while the store is refused, for a reason that has a code.
+func (s Service) unlessRefused(store *atomic.Pointer[fault.Error], doors http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f := store.Load(); f != nil {
+			s.refusing(f, log).ServeHTTP(w, r)
+			return
+		}
+		doors.ServeHTTP(w, r)
+	})
+}
+
+// refusing answers every route but health with an error.
+func (s Service) refusing(answer *fault.Error, log *slog.Logger) http.Handler {
 	version, _ := Built()
 	return httpjson.Observer{Log: log, Now: time.Now}.Observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == s.Health {

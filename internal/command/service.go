@@ -2,11 +2,14 @@ package command
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/fault"
 	"prompthub/internal/function"
 	"prompthub/internal/queue"
 	"prompthub/internal/telemetry"
@@ -103,11 +106,17 @@ func (s Service) startTelemetry(ctx context.Context, log *slog.Logger) *telemetr
 }
 
 // create makes tables and queues and tries again until it succeeds or ctx ends. Until then ready
-// reports that the storage does not answer, and so does what needs a table that is missing.
-func (a App) create(ctx context.Context, log *slog.Logger) {
+// reports that the storage does not answer, and so does what needs a table that is missing. refused is
+// why the store is refused for good, where there is a code for it.
+func (a App) create(ctx context.Context, log *slog.Logger, refused *atomic.Pointer[fault.Error]) {
 	pause := time.Second
 	for {
 		err := a.Create(ctx)
+		var f *fault.Error
+		if errors.As(err, &f) && f.Code == "" {
+			f = nil
+		}
+		refused.Store(f)
 		if err == nil || ctx.Err() != nil {
 			return
 		}

@@ -178,7 +178,10 @@ func (db *DB) Create(ctx context.Context) error {
 	if err := db.store.Create(ctx, db.t.SystemState); err != nil {
 		return unavailable(err)
 	}
-	return db.learnVersion(ctx)
+	if err := db.learnVersion(ctx); err != nil {
+		return err
+	}
+	return db.Ready(ctx)
 }
 
 // Missing returns those tables that do not exist. It makes none and writes nothing.
@@ -216,15 +219,6 @@ func withPoison() []string {
 		all = append(all, queue.Poison(name))
 	}
 	return all
-}
-
-// Ready reports whether the storage answers.
-func (db *DB) Ready(ctx context.Context) error {
-	_, err := db.store.Get(ctx, db.t.SystemState, sweepKey("ready"))
-	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return unavailable(err)
-	}
-	return nil
 }
 
 func sweepKey(name string) table.Key { return table.Key{Partition: sweepPartition, Row: name} }

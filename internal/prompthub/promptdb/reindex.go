@@ -30,7 +30,10 @@ func (db *DB) Reindex(ctx context.Context, orphans bool, report func(Difference)
 	if len(r.failed) > 0 {
 		return r.prompts, r.failed.join()
 	}
-	return r.prompts, db.keepVersion(ctx)
+	if err := db.keepVersion(ctx); err != nil {
+		return r.prompts, err
+	}
+	return r.prompts, db.restored(ctx)
 }
 
 type reindexing struct {

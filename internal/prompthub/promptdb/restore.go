@@ -18,7 +18,8 @@ import (
 
 // Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows.
 // The tag catalog becomes that of the backup. What is no backup changes nothing; where it fails
-// later, the store is to be emptied before it is tried again. It tells what Reindex leaves alone,
+// later, the store is to be emptied before it is tried again, and nobody takes it for a library
+// until then. It tells what Reindex leaves alone,
 // how many rows it has read and, after that, how many prompts have their index rows, and returns
 // the number of rows.
 func (db *DB) Restore(ctx context.Context, r io.Reader, report func(Difference), progress func(rows int), indexed func(prompts int)) (int, error) {
@@ -29,14 +30,64 @@ func (db *DB) Restore(ctx context.Context, r io.Reader, report func(Difference),
 	if err := re.lines(ctx, bufio.NewReaderSize(r, 1<<16)); err != nil {
 		return re.rows, err
 	}
+	if err := db.restoring(ctx, indexRows); err != nil {
+		return re.rows, err
+	}
 	if _, err := db.Reindex(ctx, false, report, indexed); err != nil {
 		return re.rows, fmt.Errorf("%w: %w", ErrNotIndexed, err)
 	}
 	return re.rows, nil
 }
 
-// ErrNotIndexed ends a Restore that has read all of the backup.
-var ErrNotIndexed = errors.New("the rows are restored, their index rows are not; run reindex")
+// RestoreIncomplete is the code by which a store is refused into which a Restore did not come to its
+// end: it has a part of a library, which looks like all of it.
+const RestoreIncomplete fault.Code = "RESTORE_INCOMPLETE"
+
+// ErrNotIndexed ends a Restore that has read all of the backup, and refuses its store.
+var ErrNotIndexed error = fault.Coded(fault.Unavailable, RestoreIncomplete, "the rows of a backup are restored, their index rows are not; run reindex")
+
+var errHalfRestored error = fault.Coded(fault.Unavailable, RestoreIncomplete, "a restore into this store was cut off, and a part of the backup is missing; "+
+	"empty the data directory, or remove the tables, and restore again")
+
+// restoringKey is that of a row which is there from before the first write of a Restore until its
+// end, and says what is still to be written.
+func restoringKey() table.Key { return sweepKey("restoring") }
+
+const (
+	allRows   = "rows"
+	indexRows = "index rows"
+)
+
+func (db *DB) restoring(ctx context.Context, lacks string) error {
+	err := db.write(ctx, db.t.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{
+		Key: restoringKey(), Props: table.Props{{Name: "Lacks", Value: table.String(lacks)}},
+	}}})
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// restored says that a store lacks nothing of a backup.
+func (db *DB) restored(ctx context.Context) error {
+	err := db.write(ctx, db.t.SystemState, []table.Op{{Kind: table.Delete, Row: table.Row{Key: restoringKey(), ETag: table.Any}}})
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// Ready reports whether the storage answers, and has a library: half of a backup is none.
+func (db *DB) Ready(ctx context.Context) error {
+	row, err := db.get(ctx, db.t.SystemState, restoringKey())
+	switch {
+	case err != nil || row == nil:
+		return err
+	case row.Props.Get("Lacks").Str() == indexRows:
+		return ErrNotIndexed
+	}
+	return errHalfRestored
+}
 
 func (db *DB) mustBeEmpty(ctx context.Context) error {
 	for _, name := range []string{db.t.Prompts, db.t.Votes, db.t.AccessTokens, db.t.Users, db.t.Favorites} {
@@ -111,6 +162,9 @@ func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err
 	case n == 1 && (l.Kind != "backup" || l.Version < 1 || l.Version > backupVersion):
 		return false, fmt.Errorf("not a backup of a version up to %d", backupVersion)
 	case n == 1: // not before: what is no backup changes nothing
+		if err := re.db.restoring(ctx, allRows); err != nil {
+			return false, err
+		}
 		return false, re.db.clearTags(ctx)
 	case l.Kind == "end" && l.Rows != nil:
 		if *l.Rows != re.rows {

@@ -523,3 +523,72 @@ func TestTextSearchAsksRowsForTags(t *testing.T) {
 	require.Equal(t, []string{"Wanted"}, w.find(t, promptdb.Search{Text: true, Words: query(t, "zebra"), Tags: []prompt.Tag{"image"}}, 20))
 	require.Less(t, store.count(), many/2)
 }
+
+// TestRestoreWithoutIndex: a restore that ends when all rows are read leaves a store that a reindex
+// makes whole. Until then it is none.
+func TestRestoreWithoutIndex(t *testing.T) {
+	t.Parallel()
+	from := newWorld(t)
+	from.add("ann", draft("T", "text"))
+	backup := from.backup()
+	store := &refusing{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	require.NoError(t, w.Ready(t.Context()))
+	store.name = promptdb.DefaultTables().TagIndex
+	require.ErrorIs(t, restore(t.Context(), w.DB, strings.NewReader(backup)), promptdb.ErrNotIndexed)
+	store.name = ""
+	for _, err := range []error{w.Ready(t.Context()), w.another().Create(t.Context())} {
+		require.ErrorIs(t, err, promptdb.ErrNotIndexed)
+		require.Equal(t, promptdb.RestoreIncomplete, fault.CodeOf(err))
+	}
+	_, err := w.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})
+	require.NoError(t, err)
+	require.NoError(t, w.Ready(t.Context()))
+	w.run()
+	w.check()
+}
+
+// TestRestoreCutOff: whatever write of a restore fails, its store is refused or has nothing of it.
+func TestRestoreCutOff(t *testing.T) {
+	t.Parallel()
+	from := newWorld(t)
+	from.vote("bob", from.add("ann", draft("T", "text")).ID, prompt.Like)
+	from.run()
+	backup := from.backup()
+	for n := 0; ; n++ {
+		store := &failing{DB: memory.NewTables()}
+		w := newWorldOn(t, store)
+		store.on, store.left = true, n
+		err := restore(t.Context(), w.DB, strings.NewReader(backup))
+		store.on = false
+		if err == nil {
+			require.NoError(t, w.Ready(t.Context()))
+			require.Greater(t, n, 5)
+			return
+		}
+		if n == 0 {
+			require.NoError(t, w.Ready(t.Context()), "nothing was written")
+			continue
+		}
+		require.Equal(t, promptdb.RestoreIncomplete, fault.CodeOf(w.Ready(t.Context())), "write %d failed", n)
+	}
+}
+
+// failing is a store that takes so many writes.
+type failing struct {
+	table.DB
+	on   bool
+	mu   sync.Mutex
+	left int
+}
+
+func (f *failing) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	f.mu.Lock()
+	f.left--
+	over := f.on && f.left < 0
+	f.mu.Unlock()
+	if over {
+		return nil, table.ErrInvalid
+	}
+	return f.DB.Write(ctx, name, ops...)
+}

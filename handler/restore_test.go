@@ -1,0 +1,70 @@
+package main
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/azurite"
+	"prompthub/internal/command"
+)
+
+const cutOff = "a restore into this store was cut off, and a part of the backup is missing; empty the data directory, or remove the tables, and restore again\n"
+
+// halfABackup returns a backup without its last line, which restore misses when all else is
+// written.
+func halfABackup(t *testing.T) string {
+	t.Helper()
+	clean(t)
+	data := t.TempDir()
+	p, url := startLocal(t, data)
+	status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
+	require.Equal(t, http.StatusCreated, status, body)
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+	code, out, errs := handler(t, "backup", "-", "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	return out[:strings.LastIndex(out, `{"kind":"end"`)]
+}
+
+// TestHalfRestored: what a restore that was cut off has left passes for no library.
+func TestHalfRestored(t *testing.T) {
+	half, data := halfABackup(t), filepath.Join(t.TempDir(), "data")
+	code, _, errs := withInput(t, half, "restore", "-", "--data", data)
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "the backup ends early")
+	for _, args := range [][]string{{"local", "--addr", "127.0.0.1:0"}, {"verify"}, {"backup", "-"}, {"reindex"}, {"redrive"}, {"erase", "ann"}, {"restore", "-"}} {
+		code, out, errs := withInput(t, half, append(args, "--data", data)...)
+		require.Equal(t, command.Failed, code, args)
+		require.Empty(t, out, args)
+		require.True(t, strings.HasSuffix(errs, "handler: "+cutOff), "%s: %s", args, errs)
+	}
+}
+
+// TestHostRefusesHalfABackup: a function app on such a store answers what to do, with a code.
+func TestHostRefusesHalfABackup(t *testing.T) {
+	storage := azurite.Start(t)
+	half := halfABackup(t)
+	settings := []string{"AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development", "TABLE_PREFIX", "half", "QUEUE_PREFIX", "half-"}
+	clean(t, settings...)
+	code, _, errs := withInput(t, half, "restore", "-")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "the backup ends early")
+	code, _, errs = handler(t, "verify")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, cutOff)
+	_, url := startHost(t, settings...)
+	require.Eventually(t, func() bool {
+		status, body := send(t, "GET", url+"/api/v1/prompts", "")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, `"code":"RESTORE_INCOMPLETE"`)
+	}, 30*time.Second, 50*time.Millisecond)
+	status, body := send(t, "GET", url+"/api/v1/ready", "")
+	require.Equal(t, http.StatusServiceUnavailable, status, body)
+	require.Contains(t, body, "a restore into this store was cut off")
+	status, _ = send(t, "GET", url+"/api/v1/health", "")
+	require.Equal(t, http.StatusOK, status)
+}
