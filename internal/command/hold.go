@@ -15,10 +15,10 @@ import (
 )
 
 // heldUpTo is how many bytes of an answer are held back. A longer answer is sent as it grows, of which the
-// host makes a 500 if it ends early. No change has so long an answer without its prompt's text.
+// host makes a 500 if it ends early. Only texts and exports are so long.
 const heldUpTo = 256 << 10
 
-// cutText is what the client learns of an answer that has no end.
+// cutText tells the client that its answer has no end.
 const cutText = "the request took too long or failed in the middle, and may have changed something; look before you send it again"
 
 // hold sends the answers of next when they are whole. The Functions host sends a request without a body
@@ -48,7 +48,7 @@ func hold(log *slog.Logger, next http.Handler) http.Handler {
 		case whole = <-done:
 		case <-ctx.Done():
 			// The handler goes on in its goroutine until it sees the end of its context. Nothing
-			// waits for it, and what it still writes is dropped.
+			// waits for it, and all that it still writes is dropped.
 		}
 		h.end(whole)
 	})
@@ -102,7 +102,7 @@ func (h *held) Write(b []byte) (int, error) {
 	return h.to.Write(b)
 }
 
-// SetWriteDeadline is for http.ResponseController: at that time the answer is over.
+// SetWriteDeadline is for http.ResponseController: at that time the answer is a 500.
 func (h *held) SetWriteDeadline(t time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -125,7 +125,7 @@ func (h *held) SetReadDeadline(t time.Time) error {
 	return http.NewResponseController(h.to).SetReadDeadline(t)
 }
 
-// send sends what is held.
+// send sends the held part.
 func (h *held) send() error {
 	if h.begun {
 		return nil
@@ -138,7 +138,7 @@ func (h *held) send() error {
 	return err
 }
 
-// end sends what is held if it is the whole answer, else a 500. If a part was sent it cuts the
+// end sends the held answer if it is whole, else a 500. If a part was sent it cuts the
 // connection: a part must not pass for the whole.
 func (h *held) end(whole bool) {
 	h.mu.Lock()

@@ -7,7 +7,7 @@
 // needs, and refuses to start an application that needs more. Keys (authLevel) are not
 // enforced, as under func start.
 //
-// # What it was made after
+// # Where its behaviour comes from
 //
 // A host 4.1037 with the queue extension 5.3.10 on Linux was watched in November 2026 while it ran
 // a handler that echoes and then this repository's program. No such host is at hand where these
@@ -15,16 +15,16 @@
 // package. The platform's front end, the Flex plan, Core Tools, newer hosts and Windows were not
 // watched.
 //
-// # What it does as the host does
+// # Imitated
 //
 //   - A request without a body, and POST and DELETE are no exception, is sent up to 4 times with one
 //     invocation id, each time on a new connection, if the handler ends the connection before the
 //     first byte of the answer. One with a body, and every invocation of a queue or a timer, is sent
-//     once. What was cut is 500 without a body for the client.
+//     once. For an answer that was cut the client gets 500 without a body.
 //   - A client that goes away is not seen by the handler.
 //   - Header lines of one name become one line, joined by ", ", those of Cookie by "; " and those of
-//     User-Agent by a space. What a client sends as an id of an invocation stands before the host's,
-//     in the same line.
+//     User-Agent by a space. An id of an invocation that a client sends stands before the
+//     host's, in the same line.
 //   - A query is read into a dictionary whose names are compared without case, and written anew: the
 //     values of a name are joined by commas without the empty ones, the name is spelled as it was
 //     last, the order is that of the first use. An escape that is no UTF-8 stays as text, so that its

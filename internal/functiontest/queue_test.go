@@ -132,7 +132,7 @@ func TestAnswersThatFail(t *testing.T) {
 	}
 }
 
-// What the host takes although it is not quite what it asks for.
+// The host takes some answers that are not quite as it asks for them.
 func TestAnswersThatPass(t *testing.T) {
 	t.Parallel()
 	for _, asks := range []string{"send a mark and more", "send numbers"} {
@@ -144,7 +144,7 @@ func TestAnswersThatPass(t *testing.T) {
 	}
 }
 
-// What is no UTF-8 never reaches the handler, unless the binding asks for bytes.
+// A message that is no UTF-8 never reaches the handler, unless the binding asks for bytes.
 func TestNotUTF8(t *testing.T) {
 	t.Parallel()
 	q := withQueues(t)

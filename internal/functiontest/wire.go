@@ -94,7 +94,7 @@ func (f *front) connection(c net.Conn) {
 			r, status = parseHead(head)
 		}
 		if status != 0 {
-			// Closed, as the server does not know where the next request begins. What is left of
+			// Closed, as the server does not know where the next request begins. The rest of
 			// this one is read, so that the client sees the answer and no reset.
 			_ = write(c, &recorder{status: status, header: http.Header{"Connection": {"close"}}}, &http.Request{Close: true})
 			_ = c.SetReadDeadline(time.Now().Add(time.Second))
@@ -131,7 +131,7 @@ func (f *front) one(c net.Conn, in *bufio.Reader, r *http.Request) bool {
 		return false
 	}
 	if r.Close {
-		_ = c.SetReadDeadline(time.Now().Add(time.Second)) // what is left unread would reset the connection
+		_ = c.SetReadDeadline(time.Now().Add(time.Second)) // unread bytes would reset the connection
 	}
 	if _, err := io.Copy(io.Discard, body); err != nil {
 		return false

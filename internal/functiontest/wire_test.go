@@ -32,7 +32,7 @@ func raw(t *testing.T, h *Host, request string) answer {
 	return answer{res.StatusCode, res.Header, b}
 }
 
-// What the host's web server, or the copying of a request, refuses without the handler.
+// Some requests are refused by the host's web server, or by its copying, without the handler.
 func TestRefusedBeforeTheHandler(t *testing.T) {
 	t.Parallel()
 	h := up(t, application(nil), Options{})
