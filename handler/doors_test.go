@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +15,9 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/command"
 	"prompthub/internal/httpjson"
+	"prompthub/internal/prompthub/api"
+	"prompthub/internal/prompthub/langfuse"
+	"prompthub/internal/prompthub/langsmith"
 	"prompthub/internal/prompthub/mcp"
 	"prompthub/internal/prompthub/web"
 )
@@ -117,4 +122,59 @@ func TestSignIn(t *testing.T) {
 		require.Equal(t, want, settings{Settings: command.Settings{Config: auth.Config{Mode: mode}}}.signIn(), mode)
 	}
 	require.Equal(t, web.Dev, settings{Settings: command.Settings{Config: auth.Config{Local: true}}}.signIn())
+}
+
+// TestPublicAnswersAreForEverybody: a shared cache gives an answer that says public to whoever asks
+// next, so each that a member gets is what nobody in particular gets, on every route that reads.
+func TestPublicAnswersAreForEverybody(t *testing.T) {
+	for _, publicRead := range []bool{true, false} {
+		a := testApp()
+		a.settings.PublicRead, a.settings.Mode, a.settings.Issuers = publicRead, "jwt", []string{"https://issuer.test"}
+		require.NoError(t, a.db.Create(t.Context()))
+		doors := a.doors(auth.Dev(), nil)
+		ask := func(user, method, path, body string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			if user != "" {
+				r.Header.Set(auth.DevUserHeader, user)
+			}
+			w := httptest.NewRecorder()
+			doors.ServeHTTP(w, r)
+			return w
+		}
+		require.Equal(t, 200, ask("ann", "PUT", "/api/v1/me/profile", `{"handle":"ann"}`).Code)
+		created := ask("ann", "POST", "/api/v1/prompts", `{"title":"Pricing","name":"pricing","text":"Our margin.","visibility":"public","labels":["production"]}`)
+		require.Equal(t, 201, created.Code, created.Body)
+		var p struct{ ID string }
+		require.NoError(t, json.Unmarshal(created.Body.Bytes(), &p))
+
+		patterns := slices.Concat(web.Patterns(), mcp.Patterns(), langfuse.Patterns(), langsmith.Patterns())
+		for _, operation := range documented(t) {
+			patterns = append(patterns, strings.Replace(operation, " ", " "+api.Prefix, 1))
+		}
+		public, answered := 0, 0
+		for _, pattern := range patterns {
+			method, path, _ := strings.Cut(pattern, " ")
+			if method != http.MethodGet {
+				continue
+			}
+			path = strings.NewReplacer("{id}", p.ID, "{skill}", strings.ToLower(p.ID), "{handle}", "ann", "{owner}", "ann", "{repo}", "pricing", "{name}", "pricing",
+				"{slug}", "pricing", "{version}", "1", "{other}", "1", "{label}", "production", "{tag}", "text", "{commit}", "latest",
+				"{file}", "page.css", "{rest...}", "x", "{$}", "").Replace(path)
+			require.NotContains(t, path, "{", "%s has a place that the test does not fill", pattern)
+			got := ask("bob", method, path, "")
+			if got.Code == 200 {
+				answered++
+			}
+			if !strings.Contains(got.Header().Get("Cache-Control"), "public") {
+				continue
+			}
+			public++
+			nobody := ask("", method, path, "")
+			require.Equal(t, got.Code, nobody.Code, "%s with PUBLIC_READ=%t: %s", pattern, publicRead, got.Header().Get("Cache-Control"))
+			require.Equal(t, got.Body.String(), nobody.Body.String(), pattern)
+		}
+		require.Greater(t, answered, 50)
+		require.Equal(t, map[bool]bool{true: true, false: false}[publicRead], public > 5, "%d answers are public", public)
+	}
 }

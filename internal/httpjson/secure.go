@@ -2,7 +2,9 @@ package httpjson
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
+	"time"
 )
 
 // Secure sets the headers that are right for every answer of an API: nothing guesses its type,
@@ -19,6 +21,17 @@ func Secure(next http.Handler) http.Handler {
 		StrictTransport(h, r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// Keep says how long an answer may be kept without asking again: by everybody if anybody may read it,
+// else by its caller alone. A shared cache gives a public answer to others, although the request
+// that it is of was signed in.
+func Keep(h http.Header, anybody bool, age time.Duration) {
+	who := "private"
+	if anybody {
+		who = "public"
+	}
+	h.Set("Cache-Control", fmt.Sprintf("%s, max-age=%d", who, int(age.Seconds())))
 }
 
 // StrictTransport has browsers use https for a year, if that is what they use now.

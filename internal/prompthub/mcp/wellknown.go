@@ -67,7 +67,7 @@ func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 			})
 		}
 	}
-	return publicJSON(w, all)
+	return keptJSON(w, all, d.Door.PublicRead)
 }
 
 // file answers with a public prompt as a skill. Installers ask for all files of an index at once,
@@ -92,7 +92,7 @@ func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 			return errNoSkill()
 		}
 	}
-	public(w, markdown+"; charset=utf-8")
+	kept(w, markdown+"; charset=utf-8", d.Door.PublicRead)
 	_, _ = w.Write(s.File()) //nolint:gosec // Markdown, and the header says so; who does not listen cannot be told
 	return nil
 }
@@ -117,18 +117,18 @@ func (d *handler) enter(ctx context.Context, caller httpjson.Caller) (leave func
 	}
 }
 
-// public says that everybody may keep an answer for a minute.
-func public(w http.ResponseWriter, contentType string) {
+// kept says that an answer may be kept for a minute, by everybody if anybody may read it.
+func kept(w http.ResponseWriter, contentType string, anybody bool) {
 	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Cache-Control", "public, max-age=60")
+	httpjson.Keep(w.Header(), anybody, time.Minute)
 }
 
-func publicJSON(w http.ResponseWriter, v any) error {
+func keptJSON(w http.ResponseWriter, v any, anybody bool) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	public(w, "application/json")
+	kept(w, "application/json", anybody)
 	_, _ = w.Write(b) // who does not listen any more cannot be told
 	return nil
 }
@@ -149,9 +149,9 @@ func (d *handler) metadata(w http.ResponseWriter, r *http.Request) error {
 		return fault.New(fault.NotFound, "nobody signs tokens for this service; use an access token of your own")
 	}
 	path := cmp.Or(strings.TrimPrefix(r.URL.Path, resourceMetadata), Prefix)
-	return publicJSON(w, resource{
+	return keptJSON(w, resource{
 		Resource: httpjson.Origin(r, d.Public) + path, Name: "PromptHub", Servers: d.Issuers, Scopes: d.Scopes, Methods: []string{"header"},
-	})
+	}, true)
 }
 
 // refuse answers a request that goes no further. Who is not known, or has too small a token, is

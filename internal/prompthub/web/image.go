@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"golang.org/x/image/font"
@@ -22,6 +23,7 @@ import (
 	"golang.org/x/image/vector"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/look"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -60,7 +62,7 @@ func (s *web) image(r *request) error {
 	}
 	h := r.w.Header()
 	h.Set("Content-Type", "image/png")
-	h.Set("Cache-Control", "public, max-age=300")
+	httpjson.Keep(h, s.PublicRead, 5*time.Minute)
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // other sites show it
 	tag := c.etag()
 	h.Set("ETag", tag)
