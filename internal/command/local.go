@@ -101,7 +101,7 @@ func (s Service) local(ctx context.Context, std Streams, addr, data, profile str
 		url = set.Public
 	}
 	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title, url, st.Where, s.Try(set, url))
-	return a.runLocal(ctx, l, s.withFront(a.Doors(identify, sessions)), st, log)
+	return a.runLocal(ctx, l, set.Traces(s.withFront(a.Doors(identify, sessions))), st, log)
 }
 
 // listen opens the address.

@@ -68,8 +68,10 @@ type Observer struct {
 }
 
 // Observe gives every request an id and the trace that it belongs to, answers for a handler that
-// panics, and writes one line into the log for each request: no text, no query, no token.
+// panics, and writes one line into the log for each request, but for refusals that come in numbers:
+// no text, no query, no token.
 func (o Observer) Observe(next http.Handler) http.Handler {
+	refused := &refusals{log: o.Log}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := o.Now()
 		rec := &record{id: requestID(r), problem: o.WriteProblem, header: w.Header()}
@@ -83,7 +85,9 @@ func (o Observer) Observe(next http.Handler) http.Handler {
 		defer func() {
 			aborted := answerPanic(seen, r, recover())
 			traced.End(ctx, rec.route, seen.answered())
-			seen.log(o.Log, r, rec, o.Now().Sub(start))
+			if !rec.isRefusal(seen.answered()) || refused.hasLine(r) {
+				seen.log(o.Log, r, rec, o.Now().Sub(start))
+			}
 			if aborted {
 				// the server cuts the connection: the client must not take a half answer for a
 				// whole one

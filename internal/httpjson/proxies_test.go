@@ -55,3 +55,22 @@ func TestProxies(t *testing.T) {
 	require.ErrorContains(t, near.Trusted.Decode("10.0.0.0/33"), "want one like")
 	require.Error(t, near.Trusted.Decode(""))
 }
+
+// TestTracesOfStrangers: what a client says of its trace is believed if a trusted proxy sent it.
+func TestTracesOfStrangers(t *testing.T) {
+	t.Parallel()
+	const trace = "00-abababababababababababababababab-cdcdcdcdcdcdcdcd-01"
+	var p httpjson.Proxies
+	require.NoError(t, p.Trusted.Decode("10.0.0.0/8"))
+	for peer, want := range map[string]string{"10.1.2.3:1": trace, "192.0.2.1:1": "", "127.0.0.1:1": ""} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+		r.RemoteAddr = peer
+		r.Header.Set("Traceparent", trace)
+		r.Header.Set("Tracestate", "a=b")
+		p.Traces(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			require.Equal(t, want, r.Header.Get("Traceparent"), peer)
+			require.Equal(t, want != "", r.Header.Get("Tracestate") != "", peer)
+		})).ServeHTTP(httptest.NewRecorder(), r)
+		require.Equal(t, trace, r.Header.Get("Traceparent"), "the request of others stays as it is")
+	}
+}

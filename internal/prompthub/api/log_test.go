@@ -39,8 +39,8 @@ func TestLogOfMainJob(t *testing.T) {
 	send(http.MethodPatch, path, `{"text":"secrettext"}`, append(ann, "If-Match", "*")...).is(200)
 	send(http.MethodPatch, path, `{"title":"secret\u0007"}`, append(ann, "If-Match", "*")...).is(422)
 	send(http.MethodPost, prompts, `{"title":"secret`, ann...).is(400)
-	send(http.MethodGet, "/api/v1/secret/path", "", ann...).is(404)
-	send(http.MethodGet, prompts, "", bad...).is(401)
+	send(http.MethodGet, "/api/v1/secret/path", "", append(ann, "X-Forwarded-For", "192.0.2.1")...).is(404)
+	send(http.MethodGet, prompts, "", append(bad, "X-Forwarded-For", "192.0.2.2")...).is(401) // refusals of one address share a line
 	w.store.fail(errors.New("the storage is away"))
 	send(http.MethodGet, path, "", ann...).is(503)
 	w.store.fail(nil)
