@@ -130,7 +130,7 @@ func (s *Source) source() *prompt.Source {
 	if !format.Kept(made) {
 		return nil
 	}
-	return made
+	return format.Made(made)
 }
 
 func output(v prompthub.View) *promptOutput { return &promptOutput{ETag: etag(v), Body: encode(v)} }

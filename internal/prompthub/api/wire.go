@@ -76,7 +76,7 @@ type NewPrompt struct {
 type Source struct {
 	Format string `json:"format" enum:"command,csv,dotprompt,fabric,github-models,jsonl,langchain,langfuse,markdown,open-webui,prompts.chat,prompty,skill,vscode" doc:"Which program's" example:"skill"`
 	File   string `json:"file" maxLength:"255" doc:"Its name, with the folders that say what it is" example:"code-review/SKILL.md"`
-	Data   []byte `json:"data" doc:"Its bytes as base64, as far as a body has room; POST /import takes larger files, and more than 256 KiB are not kept. It comes back only where it says what the version holds" example:"LS0tCm5hbWU6IGEKLS0tCkhpLgo="`
+	Data   []byte `json:"data" doc:"Its bytes as base64, as far as a body has room; POST /import takes larger files. More than 256 KiB are not kept, nor YAML that has an alias or more than 5,000 parts. It comes back only where it says what the version holds" example:"LS0tCm5hbWU6IGEKLS0tCkhpLgo="`
 	Syntax string `json:"syntax,omitempty" enum:"dollar,mustache" doc:"In which the text was rewritten, as POST /import does with its syntax; absent where the file says it as it is" example:"mustache"`
 }
 

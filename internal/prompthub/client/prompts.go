@@ -65,6 +65,9 @@ const (
 func sendable(d format.Document) format.Document {
 	if s := d.Source; s != nil && (len(s.Data) == 0 || len(s.Data) > maxSource || len(s.File) > maxSourceName) {
 		d.Source = nil
+	} else if s != nil && s.Extra != nil { // which the service finds out by itself
+		sent := *s
+		sent.Extra, d.Source = nil, &sent
 	}
 	return d
 }

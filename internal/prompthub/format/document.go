@@ -50,6 +50,8 @@ type Source struct {
 	// what the prompt was when it was made of the file, as the library wrote it
 	State  string `json:"state,omitempty"`
 	Syntax Syntax `json:"syntax,omitempty"` // in which the text of the file was rewritten
+	// the names of members that only its format knows, as the library keeps them with the file
+	Extra []string `json:"extra,omitempty"`
 }
 
 // kept returns the source as it is stored; nil where it is none that can be.
@@ -57,11 +59,11 @@ func (s *Source) kept() *prompt.Source {
 	if s == nil {
 		return nil
 	}
-	k := &prompt.Source{Format: string(s.Format), File: s.File, Bytes: s.Data, State: s.State, Syntax: string(s.Syntax)}
-	if !Kept(k) {
+	k := prompt.Source{Format: string(s.Format), File: s.File, Bytes: s.Data, State: s.State, Syntax: string(s.Syntax)}
+	if !Kept(&k) {
 		return nil
 	}
-	return k
+	return k.WithExtra(s.Extra)
 }
 
 // Kept reports whether a file can be kept with the version that was made of it: one that costs
@@ -123,8 +125,8 @@ const FieldSource = "source"
 // names returns the members as reports name them.
 func (e Extra) names() []string {
 	var list []string
-	for _, m := range e.Members {
-		list = append(list, "extra."+m.name)
+	for _, name := range e.members() {
+		list = append(list, "extra."+name)
 	}
 	return list
 }
@@ -133,6 +135,32 @@ func (e Extra) names() []string {
 type Extra struct {
 	Format  Format
 	Members object
+}
+
+// members returns their names.
+func (e Extra) members() (names []string) {
+	for _, m := range e.Members {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// Named returns an Extra of which the names are known and nothing else: enough to tell what another
+// format loses.
+func Named(f Format, names []string) Extra {
+	e := Extra{Format: f}
+	for _, name := range names {
+		e.Members = append(e.Members, member{name, jsontext.Value("null")})
+	}
+	return e
+}
+
+// Made fills in the names of what only the format of a file knows, which it reads for them.
+func Made(s *prompt.Source) *prompt.Source {
+	if d, err := Read(Format(s.Format), s.File, s.Bytes); err == nil {
+		return s.WithExtra(d.Extra.members())
+	}
+	return s
 }
 
 // draft returns the document as the library's rules see it.
@@ -161,7 +189,9 @@ func Of(d prompt.Draft) Document {
 func (d Document) Draft() prompt.Draft {
 	draft := d.Titled().draft()
 	draft.Visibility = cmp.Or(draft.Visibility, prompt.Private)
-	draft.Source = d.Source.kept()
+	if draft.Source = d.Source.kept(); draft.Source != nil && d.Extra.Format == d.Source.Format && len(d.Extra.Members) > 0 {
+		draft.Source = draft.Source.WithExtra(d.Extra.members())
+	}
 	for _, tag := range d.Tags {
 		draft.Tags = append(draft.Tags, prompt.Tag(tag))
 	}

@@ -14,6 +14,9 @@ const (
 	MaxSource = 256 << 10
 
 	maxSourceName = 1000 // bytes
+
+	maxExtra     = 100 // names of Extra
+	maxExtraName = 100 // bytes
 )
 
 // A Source is the file that a version was made of.
@@ -22,6 +25,9 @@ type Source struct {
 	File   string // its name
 	Bytes  []byte
 	Syntax string // in which its text was rewritten, "" for as it was
+	// names of members that only its format knows, so that an export in another format can tell that
+	// they are lost, and need not read the file
+	Extra []string
 	// what the prompt was beside its content when it was made of the file: see Draft.State
 	State string
 }
@@ -29,6 +35,18 @@ type Source struct {
 // Kept reports whether the file is one that can be kept.
 func (s *Source) Kept() bool {
 	return len(s.Bytes) <= MaxSource && len(s.File) <= maxSourceName && utf8.ValidString(s.File) && !strings.ContainsRune(s.File, 0)
+}
+
+// WithExtra returns the source with the names of what only its format knows: those of one line that
+// are short enough, and the first ones where they are many.
+func (s Source) WithExtra(names []string) *Source {
+	s.Extra = nil
+	for _, name := range names {
+		if len(name) <= maxExtraName && name != "" && !strings.Contains(name, "\n") && len(s.Extra) < maxExtra {
+			s.Extra = append(s.Extra, name)
+		}
+	}
+	return &s
 }
 
 // State names what a prompt is beside the content of a version with some labels: while it stays the

@@ -28,11 +28,12 @@ type contentLine struct {
 
 // A sourceLine is the file that a version was made of.
 type sourceLine struct {
-	Format string `json:"format"`
-	File   string `json:"file"`
-	Bytes  []byte `json:"bytes"`
-	State  string `json:"state"`
-	Syntax string `json:"syntax,omitempty"`
+	Format string   `json:"format"`
+	File   string   `json:"file"`
+	Bytes  []byte   `json:"bytes"`
+	State  string   `json:"state"`
+	Syntax string   `json:"syntax,omitempty"`
+	Extra  []string `json:"extra,omitempty"`
 }
 
 // contentParts are what only some contents have beside the text.
@@ -192,7 +193,7 @@ func (b *backup) source(ctx context.Context, rec record, v prompt.Version) (*sou
 		return nil, err
 	}
 	s, err := parseSourceRow(*row)
-	return &sourceLine{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax}, err
+	return &sourceLine{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra}, err
 }
 
 // moves writes what became of the labels of a prompt.
@@ -242,7 +243,7 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 	v := prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}
 	if s := l.Source; s != nil {
 		v.Source = s.Format
-		rows = append(rows, sourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax}))
+		rows = append(rows, sourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra}))
 	}
 	rows = append(rows, versionRow(l.Author, id, v))
 	if id != re.of {

@@ -35,6 +35,9 @@ func sourceRow(author prompt.UserID, id prompt.ID, n int64, s prompt.Source) tab
 	if s.Syntax != "" {
 		props = append(props, table.Prop{Name: "Syntax", Value: table.String(s.Syntax)})
 	}
+	if len(s.Extra) > 0 {
+		props = append(props, table.Prop{Name: "Extra", Value: table.String(strings.Join(s.Extra, "\n"))})
+	}
 	return table.Row{Key: sourceKey(author, id, n), Props: append(props, parts("Packed", pack(s.Bytes))...)}
 }
 
@@ -43,9 +46,13 @@ func parseSourceRow(row table.Row) (prompt.Source, error) {
 	if err != nil {
 		err = fmt.Errorf("the file at %s: %w", row.Key, err)
 	}
+	var extra []string
+	if names := row.Props.Get("Extra").Str(); names != "" {
+		extra = strings.Split(names, "\n")
+	}
 	return prompt.Source{
 		Format: row.Props.Get("Format").Str(), File: row.Props.Get("File").Str(), State: row.Props.Get("State").Str(), Bytes: b,
-		Syntax: row.Props.Get("Syntax").Str(),
+		Syntax: row.Props.Get("Syntax").Str(), Extra: extra,
 	}, err
 }
 

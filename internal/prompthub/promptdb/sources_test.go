@@ -14,7 +14,7 @@ import (
 // madeOf returns the file that a prompt is made of.
 func madeOf(t testing.TB, text string) *prompt.Source {
 	t.Helper()
-	s := &prompt.Source{Format: "markdown", File: "folder/a.md", Bytes: []byte(text)}
+	s := &prompt.Source{Format: "markdown", File: "folder/a.md", Bytes: []byte(text), Extra: []string{"license", "a name"}}
 	require.True(t, s.Kept())
 	return s
 }

@@ -148,8 +148,23 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 		require.NoError(t, err)
 		require.Equal(t, tt.kept, string(f.Bytes) == tt.file, name)
 	}
+	items := take(t, s, "---\nname: e\nb: ["+strings.Repeat("x,", 4000)+"]\n---\nHello", transfer.Options{File: "a.md"})
+	v, err := s.Get(t.Context(), ann, items[0].ID)
+	require.NoError(t, err)
+	for _, f := range []string{"skill", "markdown"} {
+		before := allocated()
+		made, err := transfer.FileOf(t.Context(), s, ann, v, f, "")
+		require.NoError(t, err)
+		if used := allocated() - before; f == "markdown" {
+			require.Greater(t, used, uint64(300<<10), "the file is read")
+		} else {
+			require.Less(t, used, uint64(250<<10), "the file is not read")
+			require.Contains(t, made.Loss, "extra.b")
+		}
+	}
+
 	bomb := aliases(1000)
-	v, _, err := s.Create(t.Context(), ann, prompt.Draft{
+	v, _, err = s.Create(t.Context(), ann, prompt.Draft{
 		Title: "x", Text: "Hello", Visibility: prompt.Public, Source: &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte(bomb)},
 	}, "")
 	require.NoError(t, err)

@@ -142,7 +142,7 @@ func versionOf(w promptdb.Whole, v prompt.Version) format.Version {
 	}
 	slices.Sort(made.Labels)
 	if s, ok := w.Sources[v.Number]; ok {
-		made.Source = &format.Source{Format: format.Format(s.Format), File: s.File, Data: s.Bytes, State: s.State, Syntax: format.Syntax(s.Syntax)}
+		made.Source = &format.Source{Format: format.Format(s.Format), File: s.File, Data: s.Bytes, State: s.State, Syntax: format.Syntax(s.Syntax), Extra: s.Extra}
 	}
 	return made
 }

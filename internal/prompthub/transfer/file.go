@@ -78,36 +78,41 @@ func Offers(ctx context.Context, s *prompthub.Service, who auth.User, v prompthu
 	return all, nil
 }
 
-// A stored is a view as a document, with what is known of the file that it was made of.
+// A stored is a view as a document, with the file that it was made of.
 type stored struct {
 	prompthub.View
-	doc  format.Document
+	doc  format.Document    // which knows the names alone of what only the format of that file has
 	made *promptdb.SourceOf // nil for none
-	was  *format.Document   // what the file says; nil where it is not read
 }
 
-func storedOf(ctx context.Context, s *prompthub.Service, who auth.User, v prompthub.View) (stored, error) {
-	p := stored{View: v, doc: format.Of(v.Draft)}
+func storedOf(ctx context.Context, s *prompthub.Service, who auth.User, v prompthub.View) (p stored, err error) {
+	p = stored{View: v, doc: format.Of(v.Draft)}
 	for label, n := range v.Labels {
 		if n == v.Version {
 			p.doc.Labels = append(p.doc.Labels, label)
 		}
 	}
 	slices.Sort(p.doc.Labels)
-	var err error
-	p.made, err = s.SourceOf(ctx, who, v)
-	if err != nil || p.made == nil || !format.Kept(&p.made.Source) { // an earlier version may have kept it
-		p.made = nil
-		return p, err
+	if p.made, err = s.SourceOf(ctx, who, v); err == nil && p.made != nil {
+		p.doc.Extra = format.Named(format.Format(p.made.Format), p.made.Extra)
+	}
+	return p, err
+}
+
+// read returns what the file says, nil where it is not read. An earlier version of the application
+// may have kept one that costs too much, a later one may refuse what this one kept.
+func (p stored) read() *format.Document {
+	if !format.Kept(&p.made.Source) {
+		return nil
 	}
 	was, err := format.Read(format.Format(p.made.Format), p.made.File, p.made.Bytes)
 	if err == nil {
 		was, err = was.In(format.Syntax(p.made.Syntax))
 	}
-	if err == nil { // else a later version of the application refuses it
-		p.was, p.doc.Extra = &was, was.Extra
+	if err != nil {
+		return nil
 	}
-	return p, nil
+	return &was
 }
 
 // size returns about how many bytes a file has.
@@ -120,14 +125,26 @@ func (p stored) size() int {
 		}
 	}
 	if p.made != nil {
-		n += len(p.made.Bytes)
+		n += len(p.made.Bytes) + len(strings.Join(p.made.Extra, " "))
 	}
 	return n
 }
 
+// encode reads the file that the prompt was made of in its own format alone, because anybody may ask
+// for it.
 func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []string, err error) {
-	switch made, was := p.made, p.was; {
-	case was == nil || was.Extra.Format != f || to != "":
+	made := p.made
+	if made == nil || format.Format(made.Format) != f {
+		return write(f, to, p.doc)
+	}
+	was := p.read()
+	if was == nil {
+		p.doc.Extra = format.Extra{}
+		return write(f, to, p.doc)
+	}
+	p.doc.Extra = was.Extra
+	switch {
+	case to != "":
 	case made.Version == p.Version && made.State == p.State(p.doc.Labels) && was.SameContent(p.doc) && was.Stays(made.Bytes):
 		return made.Bytes, nil, nil
 	case was.Name == p.doc.Name && made.Syntax == "":
