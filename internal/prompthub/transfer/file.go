@@ -131,10 +131,10 @@ func (p stored) size() int {
 }
 
 // encode reads the file that the prompt was made of in its own format alone, because anybody may ask
-// for it.
+// for it; and one of LangChain to write placeholders anew, because it says how they are written.
 func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []string, err error) {
 	made := p.made
-	if made == nil || format.Format(made.Format) != f {
+	if made == nil || format.Format(made.Format) != f && (to == "" || format.Format(made.Format) != format.LangChain) {
 		return write(f, to, p.doc)
 	}
 	was := p.read()
@@ -144,7 +144,7 @@ func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []s
 	}
 	p.doc.Extra = was.Extra
 	switch {
-	case to != "":
+	case to != "": // also in another format
 	case made.Version == p.Version && made.State == p.State(p.doc.Labels) && was.SameContent(p.doc) && was.Stays(made.Bytes):
 		return made.Bytes, nil, nil
 	case was.Name == p.doc.Name && made.Syntax == "":
