@@ -94,7 +94,7 @@ type asked = func(context.Context, command.Streams, *client.Client, []string) er
 func getCommand() command.Command {
 	return asking(command.Command{
 		Name: "get", Args: []string{"NAME"}, Short: "print the text of a prompt, filled in with --var",
-		Long: "Prints the text of a prompt and nothing else, byte for byte. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold. Of a chat it prints the contents of the messages, with --json the messages\ntoo." + refHelp + "that with the label production, or else the latest.",
+		Long: "Prints the text of a prompt and nothing else, byte for byte; on a terminal, control characters as \\u001b. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold. Of a chat it prints the contents of the messages, with --json the messages\ntoo." + refHelp + "that with the label production, or else the latest.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		vars := values{}
 		flags.Var(vars, "var", "`NAME=VALUE` of a variable; once for each")

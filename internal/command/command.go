@@ -80,6 +80,7 @@ func (p Program) Main() {
 
 // Run does what the arguments say and returns the exit code. Settings come from the environment.
 func (p Program) Run(ctx context.Context, args []string, std Streams) int {
+	std = onScreen(std)
 	err := p.dispatch(ctx, args, std)
 	var usage UsageError
 	switch {

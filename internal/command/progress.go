@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"io"
-	"os"
 )
 
 // A Progress tells how far a command has come: in place on a terminal, else now and then by a line.
@@ -20,16 +19,11 @@ const everyLine = 100 // on a terminal every tenth of it
 // NewProgress returns the progress of so many things, of an unknown number where total is 0, that
 // is told to w.
 func NewProgress(w io.Writer, what string, total int) *Progress {
-	return &Progress{w: w, what: what, total: total, terminal: isTerminal(w)}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
+	p := &Progress{w: w, what: what, total: total}
+	if s, ok := w.(*screen); ok {
+		p.w, p.terminal = s.to, true // what it writes is its own
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return p
 }
 
 // At takes note of how many there are so far, which need not be one more than before.
