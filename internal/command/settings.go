@@ -82,8 +82,8 @@ func (s *Settings) checkQueues() error {
 	return nil
 }
 
-// namesQueues refuses settings with which the Functions host would not find the queues. The error is
-// an *auth.Refusal.
+// namesQueues refuses settings with which the Functions host would not find the queues. The error
+// is an *auth.Refusal.
 func (s *Settings) namesQueues() error {
 	if s.QueuePrefix == "" {
 		return &auth.Refusal{Setting: "QUEUE_PREFIX", Reason: "is not set: the Functions host needs it to find the queues"}

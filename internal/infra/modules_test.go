@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refuses says why a parameter cannot have the value that a file writes, empty if it can. Of what is
-// not a literal only the compiler knows the value.
+// refuses says why a parameter cannot have the value that a file writes, empty if it can. Of what
+// is not a literal only the compiler knows the value.
 func refuses(p Param, written string) string {
 	text := quoted.FindStringSubmatch(written)
 	number, err := strconv.Atoi(written)
@@ -116,7 +116,8 @@ func TestWrongArgumentsAreFound(t *testing.T) {
 }
 
 // Two applications with environments of one name, in one subscription and region, must not deploy
-// over each other: names in a resource group follow from the token, and the group from its own text.
+// over each other: names in a resource group follow from the token, and the group from its own
+// text.
 func TestApplicationsShareNoNames(t *testing.T) {
 	t.Parallel()
 	all := allBicep(t)

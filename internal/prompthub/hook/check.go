@@ -43,8 +43,8 @@ func (h hook) check(ctx context.Context) error {
 // variable finds the variable that a parameter has its value from, and the default.
 var variable = regexp.MustCompile(`\$\{([A-Z_]+)(?:=([^}]*))?\}`)
 
-// values returns the variables by their names, with the defaults of those that are empty, and refuses
-// what does not fit its parameter: azd drops such a value without a word, and deploys the default.
+// values returns the variables by their names, with the defaults of those that are empty, and
+// refuses what does not fit its parameter: azd drops such a value without a word, and deploys the default.
 func (h hook) values() (map[string]string, error) {
 	bicep, err := os.ReadFile(filepath.Join(h.root, "infra/main.bicep"))
 	if err != nil {
@@ -150,8 +150,8 @@ func list(text string) []string {
 	return items
 }
 
-// moreSettings reads further settings. With WEBSITE_AUTH_ENABLED set by hand, forged headers would be
-// believed.
+// moreSettings reads further settings. With WEBSITE_AUTH_ENABLED set by hand, forged headers would
+// be believed.
 func (h hook) moreSettings() (map[string]string, error) {
 	text, set := h.lookup("MORE_SETTINGS")
 	if text == "" && set {

@@ -172,8 +172,8 @@ func (h hook) remove(ctx context.Context) error {
 	return errors.Join(h.forget(ctx, "ENTRA_CLIENT_ID"), h.forget(ctx, "ENTRA_UNIQUE_NAME"))
 }
 
-// newName makes the name by which this environment finds its registration, also after a run that was
-// cut short.
+// newName makes the name by which this environment finds its registration, also after a run that
+// was cut short.
 func (h hook) newName(ctx context.Context) (string, error) {
 	environment := h.getenv("AZURE_ENV_NAME")
 	if environment == "" {
@@ -228,8 +228,8 @@ func (h hook) callback(ctx context.Context) error {
 	return h.assignment(ctx, values["ENTRA_CLIENT_ID"])
 }
 
-// redirects returns the addresses to which a registration lets browsers go after sign-in. Those that
-// an administrator added, such as that of a name of one's own, must stay.
+// redirects returns the addresses to which a registration lets browsers go after sign-in. Those
+// that an administrator added, such as that of a name of one's own, must stay.
 func (h hook) redirects(ctx context.Context, app string) ([]string, error) {
 	text, err := h.read(ctx, app, "web.redirectUris", "json")
 	if err != nil || text == "" {
