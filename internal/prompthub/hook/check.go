@@ -44,7 +44,8 @@ func (h hook) check(ctx context.Context) error {
 var variable = regexp.MustCompile(`\$\{([A-Z_]+)(?:=([^}]*))?\}`)
 
 // values returns the variables by their names, with the defaults of those that are empty, and
-// refuses what does not fit its parameter: azd drops such a value without a word, and deploys the default.
+// refuses what does not fit its parameter: azd drops such a value without a word, and deploys the
+// default.
 func (h hook) values() (map[string]string, error) {
 	bicep, err := os.ReadFile(filepath.Join(h.root, "infra/main.bicep"))
 	if err != nil {
