@@ -44,7 +44,7 @@ DATA ?= $(APP)/.data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 PROMPTS_CSV ?=
 
-.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -140,6 +140,9 @@ check: vet ## format, vet, lint, width of comments, dead code, go.mod
 
 vulnerabilities: ## look for known faults in what the program calls, from the Internet
 	$(TOOLS) govulncheck ./...
+
+vulnerabilities-built: package ## the same for the program (APP) as it is deployed, with the standard library that it was built with
+	$(TOOLS) govulncheck -mode=binary $(APP)/dist/functionapp/handler
 
 cover: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## run all tests and tell how much of each function they reach
 	@mkdir -p .cache

@@ -34,6 +34,7 @@ type job struct {
 
 type step struct {
 	Name, Uses, Run string
+	Env             map[string]string
 	Dir             string `yaml:"working-directory"`
 	With            map[string]any
 }
@@ -157,4 +158,29 @@ func TestEveryPinIsWatched(t *testing.T) {
 		}))
 		require.ElementsMatch(t, have, watched[ecosystem], ecosystem)
 	}
+}
+
+// What is deployed is built with the toolchain that go.mod names, whose patch release has fixes of the
+// standard library, and a program with known faults is not deployed.
+func TestWhatIsDeployedHasNoKnownFaults(t *testing.T) {
+	t.Parallel()
+	require.Regexp(t, `(?m)^toolchain go1\.\d+\.[1-9]\d*$`, string(content(t, "go.mod")))
+	for name, w := range workflows(t) {
+		for id, j := range w.Jobs {
+			for _, s := range j.Steps {
+				if strings.HasPrefix(s.Uses, "actions/setup-go@") {
+					require.Equal(t, "go.mod", s.With["go-version-file"], "%s %s", name, id)
+				}
+			}
+		}
+	}
+	var order []string
+	for _, s := range workflows(t)["azure-dev.yml"].Jobs["deploy"].Steps {
+		for _, what := range []string{"vulnerabilities-built", "azd provision", "azd deploy"} {
+			if strings.Contains(s.Run, what) {
+				order = append(order, what)
+			}
+		}
+	}
+	require.Equal(t, []string{"vulnerabilities-built", "azd provision", "azd deploy"}, order)
 }
