@@ -8,10 +8,12 @@ import (
 )
 
 // A request is charged for what it takes besides the one token that it was admitted for: a token for
-// each perToken that it was at work, and for each operationsPerToken storage operations. So a rate
-// of requests means ordinary ones, and a caller that asks for dear ones gets fewer.
+// each perRead or perWrite that it was at work, and for each operationsPerToken storage operations. So
+// a rate of requests means ordinary ones, and a caller that asks for dear ones gets fewer. By default
+// a caller has five times as many reads as writes; either may have half of a processor.
 const (
-	perToken           = 5 * time.Millisecond
+	perRead            = 5 * time.Millisecond
+	perWrite           = 25 * time.Millisecond
 	operationsPerToken = 64
 )
 
@@ -39,6 +41,10 @@ func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err erro
 
 // charge takes the tokens of a request that has been at work.
 func (a *Admission) charge(rec *record, took time.Duration, operations int64) {
+	perToken := perRead
+	if rec.write {
+		perToken = perWrite
+	}
 	tokens := int(float64(took)/float64(perToken) + float64(operations)/operationsPerToken)
 	if tokens > 0 && rec.admission != nil && a.limiter.rate(rec.write) > 0 {
 		a.limiter.spend(rec.caller, rec.write, tokens)

@@ -52,25 +52,27 @@ func TestCharge(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name       string
+		write      bool
 		works      time.Duration
 		operations int
 		want       int
 	}{
-		{"ordinary", time.Millisecond, 3, 1},
-		{"long, and much of the storage", 4 * time.Millisecond, 63, 2},
-		{"long", 50 * time.Millisecond, 0, 11},
-		{"much of the storage", 0, 128, 3},
-		{"more than a caller may have", time.Minute, 0, 300},
+		{"ordinary", false, time.Millisecond, 3, 1},
+		{"long, and much of the storage", false, 4 * time.Millisecond, 63, 2},
+		{"long", false, 50 * time.Millisecond, 0, 11},
+		{"long write", true, 50 * time.Millisecond, 0, 3},
+		{"much of the storage", false, 0, 128, 3},
+		{"more than a caller may have", false, time.Minute, 0, 300},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := &clock{now: time.UnixMilli(0)}
 			// a token a second: what passes here gives none back but in the last
-			a := httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: 300}, c.Now)
+			a := httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: 300, Writes: 1, WriteBurst: 300}, c.Now)
 			store := (*telemetry.Telemetry)(nil).Tables(slow{clock: c})
 			w := httptest.NewRecorder()
 			h := httpjson.Whole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				require.NoError(t, a.Admit(r.Context(), w.Header(), user("ann"), false))
+				require.NoError(t, a.Admit(r.Context(), w.Header(), user("ann"), tt.write))
 				leave, err := a.Enter(r.Context(), user("ann"))
 				require.NoError(t, err)
 				defer leave()

@@ -39,9 +39,22 @@ var ForPrograms = promptdb.ForPrograms
 // MaxTexts is how many prompts WithTexts takes.
 const MaxTexts = 20
 
-// WithTexts returns the prompts of a page with what each holds now. Those that the caller may not
-// know of any more are left out.
-func (s *Service) WithTexts(ctx context.Context, who auth.User, p Page) (Page, error) {
-	items, err := s.db.WithTexts(ctx, IDOf(who), p.Items)
-	return Page{Items: items, Next: p.Next}, err
+// maxPage is how many bytes the contents of a page have together; the last prompt may go beyond.
+const maxPage = 1 << 20
+
+// WithTexts returns the page of at most limit prompts that read returns, with what each prompt holds
+// now. A page whose contents are too long ends early, as one of a smaller limit. Those that the
+// caller may not know of any more are left out.
+func (s *Service) WithTexts(ctx context.Context, who auth.User, limit int, read func(limit int) (Page, error)) (Page, error) {
+	for {
+		p, err := read(limit)
+		if err != nil {
+			return Page{}, err
+		}
+		items, looked, err := s.db.WithTexts(ctx, IDOf(who), p.Items, maxPage)
+		if err != nil || looked == len(p.Items) {
+			return Page{Items: items, Next: p.Next}, err
+		}
+		limit = looked
+	}
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"embed"
@@ -9,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/swaggest/swgui/v5/static"
@@ -88,9 +88,28 @@ func (a *api) docsFile(_ context.Context, _ call, in *docsFileInput) (*docsFileO
 		out.Encoding = "gzip"
 		return out, nil
 	}
-	plain, err := gzip.NewReader(bytes.NewReader(out.Body))
-	if err == nil {
-		out.Body, err = io.ReadAll(plain)
-	}
+	out.Body, err = inflated[in.File]()
 	return out, err
+}
+
+// inflated are the files of Swagger UI for clients that take none compressed: each is inflated for
+// the first of them.
+var inflated = map[string]func() ([]byte, error){
+	"swagger-ui.css":       inflate("swagger-ui.css"),
+	"swagger-ui-bundle.js": inflate("swagger-ui-bundle.js"),
+}
+
+func inflate(file string) func() ([]byte, error) {
+	return sync.OnceValues(func() ([]byte, error) {
+		f, err := static.FS.Open(file + ".gz")
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		plain, err := gzip.NewReader(f)
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(plain)
+	})
 }

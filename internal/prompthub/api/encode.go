@@ -98,15 +98,14 @@ func match(header string) prompthub.Match {
 	return m
 }
 
-// page answers with a page, and with texts where they are wanted.
-func (a *api) page(ctx context.Context, c call, in Fields, p prompthub.Page) (*listOutput, error) {
+// page answers with a page of at most limit prompts, and with texts where they are wanted.
+func (a *api) page(ctx context.Context, c call, in Fields, limit int, read func(limit int) (prompthub.Page, error)) (*listOutput, error) {
 	if in.Fields != "" {
-		var err error
-		if p, err = a.Service.WithTexts(ctx, c.User, p); err != nil {
-			return nil, err
-		}
+		p, err := a.Service.WithTexts(ctx, c.User, limit, read)
+		return list(c, p), err
 	}
-	return list(c, p), nil
+	p, err := read(limit)
+	return list(c, p), err
 }
 
 // list answers with a page, and a link to the next one.

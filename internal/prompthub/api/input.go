@@ -23,7 +23,7 @@ type (
 	}
 	// Fields says what else the prompts of a list have.
 	Fields struct {
-		Fields string `query:"fields" enum:"text" doc:"text: what each prompt holds now too, its text or messages, config and variables; then limit is at most 20"`
+		Fields string `query:"fields" enum:"text" doc:"text: what each prompt holds now too, its text or messages, config and variables; then limit is at most 20, and a page ends, with a nextCursor, when its contents have 1 MiB"`
 	}
 	// Filter chooses prompts.
 	Filter struct {

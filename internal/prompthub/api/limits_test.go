@@ -273,3 +273,23 @@ func TestUnknownParameters(t *testing.T) {
 	require.Len(t, many.Errors, 20)
 	w.as("Ann").get("/api/v1/health?probe=1").is(200)
 }
+
+// TestOpenRoutesCount holds that what everybody may have counts by address, apart from what a caller
+// may ask otherwise, and that the machine itself can always ask whether the service is up.
+func TestOpenRoutesCount(t *testing.T) {
+	t.Parallel()
+	w := limited(t)
+	get := func(path, from string) answer { return w.as("").get(path, "X-Forwarded-For", from) }
+	for i := range 20 {
+		get([]string{"/api/v1/docs", "/api/v1/docs/page.css", "/api/v1/openapi.json"}[i%3], "203.0.113.7").is(200)
+		get("/api/v1/ready", "203.0.113.7").is(200)
+	}
+	for _, path := range []string{"/api/v1/docs", "/api/v1/docs/swagger-ui-bundle.js", "/api/v1/openapi.json", "/api/v1/health", "/api/v1/ready"} {
+		get(path, "203.0.113.7").problem(429)
+		get(path, "203.0.113.8").is(200)
+	}
+	get(prompts, "203.0.113.7").is(200)
+	for range 30 {
+		w.as("").get("/api/v1/ready").is(200)
+	}
+}

@@ -59,14 +59,12 @@ func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput
 	if err := in.check(in.Paging); err != nil {
 		return nil, err
 	}
-	page, err := a.Service.Mine(ctx, c.User, prompthub.MineQuery{
-		Filter: prompthub.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
-		Sort:   prompthub.Sort(in.Sort), Limit: in.Limit, Cursor: in.Cursor,
+	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (prompthub.Page, error) {
+		return a.Service.Mine(ctx, c.User, prompthub.MineQuery{
+			Filter: prompthub.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
+			Sort:   prompthub.Sort(in.Sort), Limit: limit, Cursor: in.Cursor,
+		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return a.page(ctx, c, in.Fields, page)
 }
 
 type votesInput struct {

@@ -75,13 +75,11 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*listOutput,
 	if err := in.check(in.Paging); err != nil {
 		return nil, err
 	}
-	page, err := a.Service.Search(ctx, c.User, prompthub.Search{
-		Order: prompthub.Order(in.Sort), Tags: tags, Words: words, Titles: in.In == "title", Limit: in.Limit, Cursor: in.Cursor,
+	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (prompthub.Page, error) {
+		return a.Service.Search(ctx, c.User, prompthub.Search{
+			Order: prompthub.Order(in.Sort), Tags: tags, Words: words, Titles: in.In == "title", Limit: limit, Cursor: in.Cursor,
+		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return a.page(ctx, c, in.Fields, page)
 }
 
 type createInput struct {

@@ -44,7 +44,7 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 	op.BodyReadTimeout = -1 // readBody has its own
 	op.Responses = a.responses(who, op)
 	// of which nothing may be kept
-	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath {
+	if op.Method == http.MethodGet && !isProbe(op.Path) {
 		openapi.Conditional(&op)
 	}
 	op.Errors = nil
@@ -64,17 +64,26 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		c := call{url: ctx.URL()}
-		if who != open {
-			r, w := humago.Unwrap(ctx)
-			var err error
-			if c.Caller, err = a.door().Admit(w, r, door.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)}); err != nil {
-				httpjson.Refuse(w, r, err)
-				return
-			}
+		r, w := humago.Unwrap(ctx)
+		var err error
+		switch {
+		case who != open:
+			c.Caller, err = a.door().Admit(w, r, door.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)})
+		case isProbe(ctx.Operation().Path):
+			err = a.Admission.Probe(w, r)
+		default:
+			err = a.Admission.Open(w, r)
+		}
+		if err != nil {
+			httpjson.Refuse(w, r, err)
+			return
 		}
 		next(huma.WithValue(ctx, callKey{}, c))
 	}
 }
+
+// isProbe reports whether a route tells the platform that the service is up.
+func isProbe(path string) bool { return path == healthPath || path == readyPath }
 
 // enter waits for nothing: there is room for the call now, or it is refused.
 func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
@@ -123,9 +132,9 @@ func security(who access, publicRead bool) []map[string][]string {
 // responses returns the errors of a route beside what it documents of its successes.
 func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response {
 	// A query with a byte that is no UTF-8 is refused on every route.
-	statuses := append([]int{http.StatusBadRequest, http.StatusInternalServerError}, op.Errors...)
+	statuses := append([]int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, op.Errors...)
 	if who != open {
-		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable)
+		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity)
 	}
 	if op.Method != http.MethodGet {
 		statuses = append(statuses, http.StatusForbidden) // to pages of other sites, if to nobody else

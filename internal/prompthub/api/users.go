@@ -107,9 +107,7 @@ func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*l
 	if err != nil {
 		return nil, err
 	}
-	page, err := a.Service.ByAuthor(ctx, c.User, prompthub.AuthorSearch{Handle: in.Handle, Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
-	if err != nil {
-		return nil, err
-	}
-	return a.page(ctx, c, in.Fields, page)
+	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (prompthub.Page, error) {
+		return a.Service.ByAuthor(ctx, c.User, prompthub.AuthorSearch{Handle: in.Handle, Tags: tags, Words: words, Limit: limit, Cursor: in.Cursor})
+	})
 }

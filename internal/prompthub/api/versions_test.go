@@ -2,6 +2,10 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -187,6 +191,37 @@ func TestListsWithTexts(t *testing.T) {
 			require.Equal(t, []any{"one {{x}}", `{"a":1}`, "one {{x}}", 1}, []any{it.Text, string(it.Config), it.Excerpt, len(it.Variables)}, list)
 		}
 		require.Equal(t, []string{"query.limit"}, ann.get(list+"fields=text&limit=21").problem(422).locations(), list)
+	}
+}
+
+// TestListsOfLongTexts: a page whose prompts hold more than 1 MiB together ends early, and its cursor
+// goes on where it ended.
+func TestListsOfLongTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	config := `{"a":"` + strings.Repeat("\u4e2d", 60000) + `"}`
+	config = strings.ReplaceAll(config, "\u4e2d", "中")
+	var made []string
+	for i := range 12 {
+		w.clock.Advance(1e6)
+		made = append(made, ann.do("POST", prompts, fmt.Sprintf(`{"title":"Long %d","text":"x","config":%s,"visibility":"public"}`, i, config)).is(201).prompt().ID)
+	}
+	slices.Reverse(made)
+	for _, list := range []string{prompts + "?", prompts + "?q=long&", "/api/v1/me/prompts?", "/api/v1/users/me/prompts?"} {
+		var got []string
+		pages := 0
+		for cursor := ""; pages == 0 || cursor != ""; pages++ {
+			a := ann.get(list + "fields=text&limit=12&cursor=" + url.QueryEscape(cursor)).is(200)
+			require.Less(t, len(a.body), 1<<20+200<<10)
+			for _, it := range a.list().Items {
+				got = append(got, it.ID)
+			}
+			cursor = a.list().NextCursor
+		}
+		require.Equal(t, made, got, list)
+		require.Equal(t, 2, pages, list)
+		require.Len(t, ann.get(list+"limit=12").list().Items, 12, list)
 	}
 }
 

@@ -145,6 +145,9 @@ type resource struct {
 // metadata answers whose tokens an endpoint takes. Where nobody signs any, there is nothing to
 // tell.
 func (d *handler) metadata(w http.ResponseWriter, r *http.Request) error {
+	if err := d.Door.Admission.Open(w, r); err != nil {
+		return err
+	}
 	if len(d.Issuers) == 0 {
 		return fault.New(fault.NotFound, "nobody signs tokens for this service; use an access token of your own")
 	}

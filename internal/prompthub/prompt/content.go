@@ -58,6 +58,24 @@ func (c Content) Same(d Content) bool {
 		c.Config == d.Config && slices.EqualFunc(c.Variables, d.Variables, Variable.same)
 }
 
+// Size returns about how many bytes a content has: what is long in it.
+func (c Content) Size() int {
+	n := len(c.Text) + len(c.Config)
+	for _, m := range c.Messages {
+		n += len(m.Role) + len(m.Content) + len(m.Placeholder)
+	}
+	for _, v := range c.Variables {
+		n += len(v.Name) + len(v.Label) + len(v.Description)
+		if v.Default != nil {
+			n += len(*v.Default)
+		}
+		for _, choice := range v.Choices {
+			n += len(choice)
+		}
+	}
+	return n
+}
+
 // Words returns what people read of the content.
 func (c Content) Words() string {
 	if c.Kind != KindChat {

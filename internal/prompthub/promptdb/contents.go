@@ -3,6 +3,7 @@ package promptdb
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,36 +14,53 @@ import (
 // the label production, or else what the prompt holds.
 var ForPrograms = WantedVersion{Label: prompt.Production, orLatest: true}
 
-// maxContents is how many prompts one request reads whole at once: a page of them.
-const maxContents = 50
+const (
+	maxContents    = 50 // rows that a list reads for its prompts at a time
+	contentsAtOnce = 10 // of them with whole contents
+)
 
-// WithTexts returns the prompts of a list with the content that each holds now, all read at once.
-// Those that the viewer may not know of any more are left out.
-func (db *DB) WithTexts(ctx context.Context, viewer prompt.UserID, items []View) ([]View, error) {
+// WithTexts returns the first prompts of a list with the content that each holds now, and how many
+// of the list it has looked at: as many as have so many bytes together, of which the last may go
+// beyond. Those that the viewer may not know of any more are left out.
+func (db *DB) WithTexts(ctx context.Context, viewer prompt.UserID, items []View, most int) (whole []View, looked int, err error) {
 	recs := make([]*record, len(items))
+	var size atomic.Int64 // of those that were read, which are before all that were not begun
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(maxContents)
+	g.SetLimit(contentsAtOnce)
 	for i, it := range items {
+		if size.Load() >= int64(most) {
+			break
+		}
 		g.Go(func() (err error) {
 			recs[i], err = db.read(gctx, it.AuthorID, it.ID)
 			if errors.Is(err, errUnreadable) { // verify reports it
 				return nil
 			}
+			if err == nil && recs[i] != nil {
+				size.Add(int64(recs[i].Content().Size()))
+			}
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	whole := make([]View, 0, len(items))
+	whole = make([]View, 0, len(items))
+	bytes := 0
 	for i, rec := range recs {
+		if bytes >= most {
+			return whole, i, nil
+		}
+		if rec != nil {
+			bytes += rec.Content().Size()
+		}
 		if rec != nil && !rec.purging && (locatorOf(rec.Prompt).visibleTo(viewer) || rec.Deleted() && rec.AuthorID == viewer) {
 			v := items[i]
 			v.Draft, v.Version, v.Revision, v.UpdatedAt = rec.Draft, rec.Version, rec.Revision, rec.UpdatedAt
 			whole = append(whole, v)
 		}
 	}
-	return whole, nil
+	return whole, len(items), nil
 }
 
 // in returns which version of a prompt has the label that is wanted, 0 for none.

@@ -118,7 +118,7 @@ func (db *DB) Configs(ctx context.Context, author prompt.UserID, list []Numbered
 	var size atomic.Int64
 	return out, db.partsOf(ctx, author, list, atOnce, versionConfig, func(i int, row table.Row) error {
 		if out[i] = parseVersionRow(row); size.Add(int64(len(out[i].Config))) > maxConfigs {
-			return fault.New(fault.Invalid, "the configs of these prompts are too long for one page; ask for fewer at a time")
+			return fault.Coded(fault.Invalid, "PAGE_TOO_LARGE", "the configs of these prompts are too long for one page; ask for fewer at a time")
 		}
 		return nil
 	})

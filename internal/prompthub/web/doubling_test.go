@@ -125,9 +125,10 @@ func TestDoubling(t *testing.T) {
 		"is a part of rowsOf":                       {"lines.add", "lines.end", "padded", "of", "diffLine.begins", "diffLine.changed", "diffRow.Changed"},
 		"is a part of breakLines":                   {"measured.add"},
 		"is a part of markdown.render":              {"within", "bounded.Write", "evenTable.Transform", "outline.Transform"},
-		"paints what breakLines has cut to lines":   {"painter.paint", "sheet.put", "sheet.box", "sheet.line", "sheet.text", "faceOf"},
+		"paints what breakLines has cut to lines":   {"web.picture", "painter.paint", "sheet.put", "sheet.box", "sheet.line", "sheet.text", "faceOf"},
 		"answers a request, by what is listed here": {"web.compare", "web.images", "web.image", "reading.show"},
 		"returns what it is given":                  {"passage.Heading"},
+		"looks a picture up by its hash":            {"painter.kept", "painter.keep"},
 	}, "code.go", "compare.go", "image.go", "markdown.go", "reading.go")
 	doubling.Check(t, funcs)
 }

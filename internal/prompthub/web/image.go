@@ -70,12 +70,50 @@ func (s *web) image(r *request) error {
 		r.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	b, err := s.painter.paint(c)
+	b, err := s.picture(r, c, tag)
 	if err != nil {
-		return err
+		for _, name := range []string{"Content-Type", "Cross-Origin-Resource-Policy", "ETag"} {
+			h.Del(name)
+		}
+		h.Set("Cache-Control", "no-store")
+		httpjson.Refuse(r.w, r.Request, err) // a page would be work
+		return nil
 	}
 	_, _ = r.w.Write(b)
 	return nil
+}
+
+// picture returns a picture that is kept, or paints it. A request that waits for its turn holds no
+// place at work, which others need; the one that paints has a place.
+func (s *web) picture(r *request, c cardImage, tag string) ([]byte, error) {
+	p := s.painter
+	if b := p.kept(tag); b != nil {
+		return b, nil
+	}
+	leave, err := p.waiting.Enter(r.caller)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	r.leave()
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-r.Context().Done():
+		return nil, fault.Wrap(fault.Unavailable, "the client has gone away", r.Context().Err())
+	}
+	if b := p.kept(tag); b != nil { // others have waited for the same
+		return b, nil
+	}
+	if r.leave, err = s.Admission.Enter(r.Context(), r.caller); err != nil {
+		r.leave = func() {}
+		return nil, err
+	}
+	b, err := p.paint(c)
+	if err == nil {
+		p.keep(tag, b)
+	}
+	return b, err
 }
 
 // A cardImage is what a picture says.
@@ -87,12 +125,47 @@ func (c cardImage) etag() string {
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }
 
+const (
+	keptPictures    = 64
+	waitingPictures = 32
+)
+
 // A painter paints one picture at a time: each takes about a megabyte, and faces are not for
-// several to use at once.
+// several to use at once. It keeps the last ones.
 type painter struct {
-	mu    sync.Mutex
-	bold  *opentype.Font
-	plain *opentype.Font
+	turn    chan struct{}  // holds one element while a picture is painted
+	waiting *httpjson.Gate // for those that wait for their turn, too
+	bold    *opentype.Font // of the one whose turn it is
+	plain   *opentype.Font
+
+	mu       sync.Mutex
+	pictures map[string][]byte // by ETag
+	order    []string          // of pictures, the one first that was painted first
+}
+
+func newPainter() *painter {
+	return &painter{
+		turn: make(chan struct{}, 1), waiting: httpjson.NewGate(waitingPictures, "pictures"), pictures: map[string][]byte{},
+	}
+}
+
+// kept returns a picture that was painted, or nil.
+func (p *painter) kept(tag string) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pictures[tag]
+}
+
+// keep keeps a picture in place of the oldest.
+func (p *painter) keep(tag string, b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.order) == keptPictures {
+		delete(p.pictures, p.order[0])
+		p.order = p.order[1:]
+	}
+	p.pictures[tag] = b
+	p.order = append(p.order, tag)
 }
 
 // shades is how many steps an ink has from the paper to itself.
@@ -121,10 +194,8 @@ var palette = sync.OnceValue(func() color.Palette {
 	return p
 })
 
-// paint returns a picture as PNG.
+// paint returns a picture as PNG. The caller has its turn.
 func (p *painter) paint(c cardImage) ([]byte, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.bold == nil {
 		var err error
 		if p.bold, err = opentype.Parse(gobold.TTF); err != nil {

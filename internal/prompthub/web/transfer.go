@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub/transfer"
 )
 
@@ -231,8 +230,7 @@ func (s *web) importForm(r *request) error {
 }
 
 func (s *web) importFile(r *request) error {
-	caller := httpjson.CallerOf(r.Request, r.who.ID)
-	leave, err := s.Admission.EnterFile(caller)
+	leave, err := s.Admission.EnterFile(r.caller)
 	if err != nil {
 		return err
 	}
@@ -244,7 +242,7 @@ func (s *web) importFile(r *request) error {
 		p.Looked = r.PostForm.Get("do") != "import"
 		var report transfer.Report
 		report, err = transfer.Import(r.Context(), s.Service, r.who, file, transfer.Options{File: p.File, DryRun: p.Looked, Update: p.Update, From: from})
-		s.Admission.Spend(caller, report.Changes)
+		s.Admission.Spend(r.caller, report.Changes)
 		p.Report = &report
 	}
 	if correctable(err) {

@@ -81,7 +81,7 @@ type web struct {
 	templates func() map[string]*template.Template // parsed for the first who sees a page
 	static    *static
 	markdown  *markdown
-	painter   painter
+	painter   *painter
 }
 
 // serves reports whether a path belongs to the pages.
@@ -109,7 +109,7 @@ func New(c Config) http.Handler {
 	s := build(c)
 	same := http.NewCrossOriginProtection()
 	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(&request{r, w, auth.User{}}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
+		s.fail(&request{Request: r, w: w}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
 	}))
 	h := same.Handler(httpjson.Whole(httpjson.Routes(s.mux)))
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
@@ -121,10 +121,16 @@ func build(c Config) *web {
 		c.MaxText = prompt.DefaultMaxText
 	}
 	s := &web{
-		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: newMarkdown(),
+		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: newMarkdown(), painter: newPainter(),
 	}
 	s.templates = sync.OnceValue(s.parse)
-	s.register("GET "+Prefix+"/static/{file}", http.HandlerFunc(s.static.serve))
+	s.register("GET "+Prefix+"/static/{file}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.Admission.Open(w, r); err != nil {
+			httpjson.Refuse(w, r, err)
+			return
+		}
+		s.static.serve(w, r)
+	}))
 	s.lists()
 	s.prompts()
 	s.versions()
@@ -188,6 +194,9 @@ type request struct {
 	*http.Request
 	w   http.ResponseWriter
 	who auth.User // the zero User where nobody was identified
+
+	caller httpjson.Caller
+	leave  func() // gives the place at work back, once
 }
 
 // An action answers a request, or returns the error that it is to be answered with.
@@ -219,12 +228,13 @@ func (s *web) action(a access, most int64, act action) http.Handler {
 			httpjson.Refuse(w, r, full) // a page would be work
 			return
 		}
-		defer leave()
+		req := &request{r, w, who, caller, leave}
+		defer func() { req.leave() }()
 		if err == nil {
-			err = act(&request{r, w, who})
+			err = act(req)
 		}
 		if err != nil {
-			s.fail(&request{r, w, who}, err)
+			s.fail(req, err)
 		}
 	})
 }

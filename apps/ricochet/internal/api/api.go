@@ -121,6 +121,14 @@ func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*
 // admit counts a request, reads what it sends, and finds room for it.
 func (a *api) admit(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
+	if path := ctx.Operation().Path; path == healthPath || path == readyPath {
+		if err := a.Admission.Probe(w, r); err != nil {
+			httpjson.Refuse(w, r, err)
+			return
+		}
+		next(ctx)
+		return
+	}
 	caller := httpjson.CallerOf(r, "")
 	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
 		httpjson.Refuse(w, r, err)
