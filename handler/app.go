@@ -29,7 +29,8 @@ func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemet
 	a := &app{settings: s, log: log, telemetry: t}
 	a.db = promptdb.New(promptdb.Config{
 		Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Transact: t.Transact(st.Transact), Tables: s.Tables, Tags: s.Tags,
-		Now: time.Now, Log: log, Sleep: command.Sleep,
+		Quota: promptdb.Quota{Bytes: max(s.QuotaBytes, 0), Prompts: max(s.QuotaPrompts, 0)},
+		Now:   time.Now, Log: log, Sleep: command.Sleep,
 		Background: func(do func()) { a.behind.Go(do) }, Count: t.Count,
 	})
 	return a

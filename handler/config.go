@@ -23,6 +23,14 @@ type settings struct {
 	// under a higher limit stay readable and must be shortened with their next edit.
 	MaxText int `envconfig:"MAX_TEXT" default:"3000"`
 
+	// QuotaBytes is how many bytes one user may store: versions, files that are kept with them, and
+	// moves of labels. 0 or -1: no limit. What is there beyond it stays.
+	QuotaBytes int64 `envconfig:"QUOTA_BYTES" default:"1073741824"`
+
+	// QuotaPrompts is how many prompts one user may have, deleted ones counted until they are
+	// purged. 0 or -1: no limit.
+	QuotaPrompts int64 `envconfig:"QUOTA_PROMPTS" default:"10000"`
+
 	// Tags is what an empty tag catalog is filled with, in this order: "tag" or "tag:Display
 	// name", separated by commas. Not set: a built-in list of about thirty. Once the
 	// catalog has a row it has no effect.
@@ -41,6 +49,11 @@ func readSettings() (settings, error) {
 	}
 	if s.MaxText < 1 || s.MaxText > prompt.LimitMaxText {
 		return s, &auth.Refusal{Setting: "MAX_TEXT", Reason: fmt.Sprintf("is %d, want 1 to %d", s.MaxText, prompt.LimitMaxText)}
+	}
+	for name, n := range map[string]int64{"QUOTA_BYTES": s.QuotaBytes, "QUOTA_PROMPTS": s.QuotaPrompts} {
+		if n < -1 {
+			return s, &auth.Refusal{Setting: name, Reason: fmt.Sprintf("is %d, want -1 or more", n)}
+		}
 	}
 	return s, command.CheckTables(s.All()...)
 }

@@ -24,7 +24,7 @@ func TestSettingsByDefault(t *testing.T) {
 	clean(t)
 	s, err := readSettings()
 	require.NoError(t, err)
-	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{OIDC: oidcDefaults}}, MaxText: prompt.DefaultMaxText, Tables: promptdb.DefaultTables()}, s)
+	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{OIDC: oidcDefaults}}, MaxText: prompt.DefaultMaxText, QuotaBytes: 1 << 30, QuotaPrompts: 10_000, Tables: promptdb.DefaultTables()}, s)
 }
 
 // TestSettingsAreDocumented: docs/settings.md names every one.
@@ -43,7 +43,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	clean(t, "AUTH_MODE", "dev", "PUBLIC_READ", "true", "MAX_TEXT", "30000", "QUEUE_PREFIX", "test-", "TABLE_PREFIX", "test", "TABLE_PROMPTS", "P00",
+	clean(t, "AUTH_MODE", "dev", "PUBLIC_READ", "true", "MAX_TEXT", "30000", "QUOTA_PROMPTS", "-1", "QUEUE_PREFIX", "test-", "TABLE_PREFIX", "test", "TABLE_PROMPTS", "P00",
 		"LOG_LEVEL", "warn", "LIMIT_WRITES", "3", "CORS_ORIGINS", "https://a.example.com,http://localhost:1", "FUNCTIONS_CUSTOMHANDLER_PORT", "65535", "AZURE_FUNCTIONS_ENVIRONMENT", "Development",
 		"TAGS", "go, C++:C plus plus ,x:")
 	s, err := readSettings()
@@ -55,7 +55,7 @@ func TestSettings(t *testing.T) {
 			Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development", OIDC: oidcDefaults}, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
 			Limits: httpjson.Limits{Writes: 3}, Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
 		},
-		PublicRead: true, MaxText: 30000, Tables: tables,
+		PublicRead: true, MaxText: 30000, QuotaBytes: 1 << 30, QuotaPrompts: -1, Tables: tables,
 		Tags: tagList{
 			{Tag: "go", DisplayName: "go", SortOrder: 10, Active: true},
 			{Tag: "c++", DisplayName: "C plus plus", SortOrder: 20, Active: true},
@@ -72,6 +72,7 @@ func TestSettingsCommand(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]string{"MAX_TEXT", "many"}, "setting MAX_TEXT cannot be"},
+		{[]string{"QUOTA_BYTES", "-2"}, "setting QUOTA_BYTES is -2"},
 		{[]string{"AUTH_MODE", "jwt"}, "setting JWT_ISSUER is not set"},
 		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1"}, "setting QUEUE_PREFIX is not set"},
 		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1", "QUEUE_PREFIX", "a-"}, "setting AUTH_MODE is not set"},

@@ -32,6 +32,7 @@ var elsewhere = map[string]string{
 	"WEBSITE_AUTH_ENABLED":         "the platform sets it where sign-in is on; set by hand it would believe forged headers",
 	"TABLE_*":                      "the names are in main.bicep, TABLE_PREFIX goes before them",
 	"LIMIT_*":                      "the defaults suit; moreSettings replaces them",
+	"QUOTA_*":                      "the defaults suit; moreSettings replaces them",
 	"AUTH_ALLOWED_APPLICATIONS":    "none may by default; moreSettings names those that may",
 	"OIDC_*":                       "in Azure the platform signs people in; mode oidc is for machines of one's own",
 	"SESSION_KEYS":                 "of mode oidc",

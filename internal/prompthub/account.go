@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"prompthub/internal/auth"
@@ -38,6 +39,36 @@ func (s *Service) Keep(ctx context.Context, who auth.User) error {
 func (s *Service) ErasedAt(ctx context.Context, who auth.User) (time.Time, error) {
 	return s.db.Erasure(ctx, IDOf(who))
 }
+
+// Storage is what the caller takes of what one user may store; a limit of zero is none.
+type Storage struct {
+	promptdb.Usage
+	Limit        promptdb.Quota
+	MaxFavorites int64
+}
+
+// Storage returns it, as it was counted up to a minute ago.
+func (s *Service) Storage(ctx context.Context, who auth.User) (Storage, error) {
+	u, err := s.db.Usage(ctx, IDOf(who))
+	return Storage{Usage: u, Limit: s.db.Quota(), MaxFavorites: promptdb.MaxFavorites}, err
+}
+
+// Warning tells a user who has used nine tenths of it, and is empty for others.
+func (s Storage) Warning() string {
+	if !s.Limit.Near(s.Usage) {
+		return ""
+	}
+	var used []string
+	if s.Limit.Prompts > 0 {
+		used = append(used, fmt.Sprintf("%d of the %d prompts", s.Prompts, s.Limit.Prompts))
+	}
+	if s.Limit.Bytes > 0 {
+		used = append(used, fmt.Sprintf("%.1f of the %.1f MiB", mebibytes(s.Bytes), mebibytes(s.Limit.Bytes)))
+	}
+	return fmt.Sprintf("you use %s that a user may have; deleted prompts count until they are gone for good, %d days later", strings.Join(used, " and "), prompt.RestoreDays)
+}
+
+func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
 // The most that a part of an account holds.
 const (

@@ -92,7 +92,7 @@ func TestContractNotices(t *testing.T) {
 	good := http.Header{
 		"Content-Type": {"application/json"}, "X-Request-Id": {"x"}, "Etag": {`"x"`}, "Cache-Control": {"private"}, "Ratelimit-Limit": {"1"},
 	}
-	body := `{"id":"Ann","authorId":"a_x","name":"Ann","roles":[]}`
+	body := `{"id":"Ann","authorId":"a_x","name":"Ann","roles":[],"storage":{"bytes":0,"prompts":0,"favorites":0,"maxFavorites":5000}}`
 	require.NoError(t, c.Check(r, 200, good, []byte(body)))
 	for name, change := range map[string]func(h http.Header) (int, string){
 		"status":        func(http.Header) (int, string) { return 418, body },

@@ -15,7 +15,7 @@ func (a *api) mine() {
 	route(a, user, huma.Operation{
 		OperationID: "get-me", Method: http.MethodGet, Path: "/me", Tags: []string{"me"},
 		Summary:     "Who I am",
-		Description: "Who the token, the access token or the platform says that the caller is. authorId is what others see in prompts.",
+		Description: "Who the token, the access token or the platform says that the caller is. authorId is what others see in prompts, storage what the caller takes of what one user may store.",
 	}, a.me)
 	route(a, user, huma.Operation{
 		OperationID: "list-my-prompts", Method: http.MethodGet, Path: "/me/prompts", Tags: []string{"me"},
@@ -33,10 +33,18 @@ type meOutput struct {
 	Body Me
 }
 
-func (a *api) me(_ context.Context, c call, _ *struct{}) (*meOutput, error) {
+func (a *api) me(ctx context.Context, c call, _ *struct{}) (*meOutput, error) {
 	me := Me{ID: c.ID, AuthorID: prompt.AuthorKey(prompthub.IDOf(c.User)), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}
 	if c.Grant != nil {
 		me.Scopes = c.Grant.Scopes
+	}
+	s, err := a.Service.Storage(ctx, c.User)
+	if err != nil {
+		return nil, err
+	}
+	me.Storage = Storage{
+		Bytes: s.Bytes, MaxBytes: s.Limit.Bytes, Prompts: s.Prompts, MaxPrompts: s.Limit.Prompts,
+		Favorites: s.Favorites, MaxFavorites: s.MaxFavorites, Warning: s.Warning(),
 	}
 	return &meOutput{me}, nil
 }

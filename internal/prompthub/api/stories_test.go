@@ -376,8 +376,8 @@ func TestMine(t *testing.T) {
 	require.Empty(t, mine("q=;"), "a semicolon is a character")
 	require.Len(t, mine("deleted"), 3, "a parameter without a value is not given, as under the Functions host")
 
-	require.JSONEq(t, `{"id":"Ann","authorId":"`+prompt.AuthorKey("Ann")+`","name":"Ann","roles":[]}`, ann.get("/api/v1/me").is(200).body)
-	require.JSONEq(t, `{"id":"Root","authorId":"`+prompt.AuthorKey("Root")+`","name":"Root","roles":["admin"]}`, w.admin().get("/api/v1/me").is(200).body)
+	require.JSONEq(t, `{"id":"Ann","authorId":"`+prompt.AuthorKey("Ann")+`","name":"Ann","roles":[],"storage":{"bytes":4130,"prompts":3,"favorites":0,"maxFavorites":5000}}`, ann.get("/api/v1/me").is(200).body)
+	require.JSONEq(t, `{"id":"Root","authorId":"`+prompt.AuthorKey("Root")+`","name":"Root","roles":["admin"],"storage":{"bytes":0,"prompts":0,"favorites":0,"maxFavorites":5000}}`, w.admin().get("/api/v1/me").is(200).body)
 }
 
 // TestOwnTags: words outside the catalog are a prompt's own, whoever reads it, and no public list

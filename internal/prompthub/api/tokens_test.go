@@ -16,6 +16,7 @@ import (
 	"prompthub/internal/auth"
 	"prompthub/internal/prompthub/api"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // withTokens has an API take access tokens, as the program does.
@@ -56,7 +57,10 @@ func TestTokenStory(t *testing.T) {
 	whole := base64.StdEncoding.EncodeToString([]byte(token.ID + ":" + token.Secret))
 	for _, header := range [][]string{bearerOf(token), {"Authorization", "basic " + basic}, {"Authorization", "Basic " + whole}, {"X-Api-Key", token.Secret}, {"X-Api-Key", token.Secret, "Authorization", "Bearer x.y.z"}} {
 		nobody.get("/api/v1/me", header...).is(http.StatusOK).into(&me)
-		require.Equal(t, api.Me{ID: "Root", AuthorID: prompt.AuthorKey("Root"), Name: "Root", Roles: []string{}, Scopes: []string{"read", "write"}}, me)
+		require.Equal(t, api.Me{
+			ID: "Root", AuthorID: prompt.AuthorKey("Root"), Name: "Root", Roles: []string{}, Scopes: []string{"read", "write"},
+			Storage: api.Storage{MaxFavorites: promptdb.MaxFavorites},
+		}, me)
 	}
 	// Whatever else a request says, its token says who is calling, and how little he may.
 	w.admin().get("/api/v1/moderation/hidden", bearerOf(token)...).problem(http.StatusForbidden)

@@ -57,7 +57,7 @@ func (a *api) importFile(ctx context.Context, c call, in *importInput) (*importO
 	if err != nil {
 		return nil, err
 	}
-	out := &importOutput{ImportReport{Items: make([]Imported, len(r.Items)), Entries: r.Entries, Skipped: r.Skipped}}
+	out := &importOutput{ImportReport{Items: make([]Imported, len(r.Items)), Entries: r.Entries, Skipped: r.Skipped, Warning: r.Warning}}
 	for i, item := range r.Items {
 		out.Body.Items[i] = Imported{Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome), Code: string(item.Code), Reason: item.Reason, Loss: item.Loss}
 	}

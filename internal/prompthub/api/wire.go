@@ -157,6 +157,19 @@ type Me struct {
 	Roles    []string `json:"roles" nullable:"false" doc:"admin keeps the tags and moderates" example:"[\"admin\"]"`
 
 	Scopes []string `json:"scopes,omitempty" enum:"read,write,publish" doc:"What the access token may do that the caller has sent; absent without one" example:"[\"read\"]"`
+
+	Storage Storage `json:"storage" doc:"What the caller takes of what one user may store, as it was counted up to a minute ago"`
+}
+
+// Storage is what a user takes of what one user may store.
+type Storage struct {
+	Bytes        int64  `json:"bytes" doc:"Of all versions, of the files that were kept with them, and of moves of labels" example:"183500"`
+	MaxBytes     int64  `json:"maxBytes,omitempty" doc:"What would be beyond is refused with the code QUOTA_BYTES; absent without a limit" example:"1073741824"`
+	Prompts      int64  `json:"prompts" doc:"Deleted ones too, until they are gone for good 30 days later" example:"34"`
+	MaxPrompts   int64  `json:"maxPrompts,omitempty" doc:"One more is refused with the code QUOTA_PROMPTS; absent without a limit" example:"10000"`
+	Favorites    int64  `json:"favorites" example:"12" doc:"Prompts that are favorites"`
+	MaxFavorites int64  `json:"maxFavorites" doc:"One more is refused with the code QUOTA_FAVORITES" example:"5000"`
+	Warning      string `json:"warning,omitempty" doc:"Says so from nine tenths of a limit on" example:"you use 9500 of the 10000 prompts that a user may have; deleted prompts count until they are gone for good, 30 days later"`
 }
 
 // A User is a user as everyone may see him.
@@ -369,6 +382,7 @@ type ImportReport struct {
 	Items   []Imported `json:"items" nullable:"false" doc:"Those that this request was through with, in the order in which they were taken in: what others include comes first"`
 	Entries int        `json:"entries" doc:"How many the file has" example:"859"`
 	Next    *int       `json:"next,omitempty" doc:"From where to send the file again; absent where all is done" example:"50"`
+	Warning string     `json:"warning,omitempty" doc:"Says so if the caller has used nine tenths of what a user may store" example:"you use 9500 of the 10000 prompts that a user may have; deleted prompts count until they are gone for good, 30 days later"`
 	Skipped []string   `json:"skipped,omitempty" doc:"Files of an archive that hold no prompts" example:"[\"LICENSE\"]"`
 }
 

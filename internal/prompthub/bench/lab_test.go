@@ -119,6 +119,7 @@ func (l *lab) restart() {
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil)) //nolint:sloglint // what a line costs is weighed
 	l.db = promptdb.New(promptdb.Config{
 		Store: l.meter, Queues: meteredQueues{l.meter}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: log,
+		Quota: promptdb.Quota{Bytes: 1 << 30, Prompts: 10_000}, // as deployed
 		Count: func(_ context.Context, kind string, n int) {
 			if kind == "projections" {
 				l.projections.Add(int64(n))
@@ -188,6 +189,8 @@ func (l *lab) warm() {
 	_, err := l.db.Author(l.t.Context(), ann, l.prompt)
 	require.NoError(l.t, err)
 	_, err = l.db.Newest(l.t.Context(), "", 1) // which months have prompts
+	require.NoError(l.t, err)
+	_, err = l.db.Usage(l.t.Context(), ann)
 	require.NoError(l.t, err)
 	l.db.Known(l.t.Context(), ann)
 	synctest.Wait()

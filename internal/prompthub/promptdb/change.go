@@ -107,6 +107,7 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 		if err != nil {
 			return prompt.Prompt{}, err
 		}
+		db.usages.add(w.author, w.more)
 		return w.finish(ctx, committed, rec.Listed() && !now.Listed())
 	}
 	return prompt.Prompt{}, busy(time.Second)
@@ -246,6 +247,7 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 		}
 		committed, err := w.commit(ctx, nil, rec, theRows, ops...)
 		if err == nil {
+			db.usages.add(w.author, w.more)
 			made, err := w.finish(ctx, committed, false)
 			return made, true, err
 		}
@@ -275,13 +277,15 @@ func idemProps(id prompt.ID, body string) table.Props {
 	return table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "BodyHash", Value: table.String(body)}}
 }
 
-// claim sees to the wake-up and, beside it, to the key, if there is one.
+// claim sees to the wake-up and, at the same time, counts what the author takes and sees to the
+// key, if there is one.
 func (w *work) claim(ctx context.Context, p prompt.Prompt, idem *Idempotency) (known *prompt.Prompt, op table.Op, err error) {
-	if idem == nil {
-		return nil, op, w.wake(ctx)
-	}
 	var g errgroup.Group
 	g.Go(func() error { return w.wake(ctx) })
+	g.Go(func() error { return w.count(ctx) })
+	if idem == nil {
+		return nil, op, g.Wait()
+	}
 	g.Go(func() (err error) {
 		known, op, err = w.db.claim(ctx, p, idem)
 		return err

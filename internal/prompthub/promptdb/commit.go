@@ -78,6 +78,8 @@ type work struct {
 	heard    *tallyAndVote // what voters say, where the caller is to be told
 	card     *card         // the labels row as it was read beside the truth row
 	names    names         // what is known of names that the prompt is to have
+	used     Usage         // what its author takes, if that is limited
+	more     Usage         // and takes more after what is committed next
 }
 
 func (db *DB) work(author prompt.UserID, id prompt.ID) *work {
@@ -123,6 +125,7 @@ func (w *work) load(ctx context.Context) (rec *record, err error) {
 		w.card, err = w.db.card(ctx, w.author, w.id)
 		return err
 	})
+	g.Go(func() error { return w.count(ctx) })
 	return rec, g.Wait()
 }
 

@@ -92,13 +92,14 @@ func (t Tables) prefixed() Tables {
 	return t
 }
 
-// Config is what a DB needs. Every field but Transact, Tags, Jitter and Count is required.
+// Config is what a DB needs. Every field but Transact, Quota, Tags, Jitter and Count is required.
 type Config struct {
 	Store  table.DB
 	Queues queue.Queues
 	Tables Tables
 	// Transact changes Store and Queues together; nil where they cannot.
 	Transact transact.Func
+	Quota    Quota // of each user; the zero one limits nobody
 	Now      func() time.Time
 	Log      *slog.Logger
 	Tags     []prompt.TagInfo // what an empty catalog is filled with; nil means prompt.DefaultTags
@@ -141,6 +142,8 @@ type DB struct {
 	sketches   remembered[[]sketched]
 	tagWords   remembered[*prompt.TagWords]
 	known      users
+	quota      Quota
+	usages     usages
 }
 
 // New returns a DB over a store. It reads and writes nothing.
@@ -161,7 +164,7 @@ func New(c Config) *DB {
 	return &DB{
 		store: c.Store, queues: c.Queues, transact: c.Transact, t: c.Tables.prefixed(), now: c.Now, log: c.Log, tags: c.Tags,
 		background: c.Background, sleep: c.Sleep, random: c.Jitter, count: c.Count, times: ofProtocol,
-		texts: make(chan struct{}, jobs),
+		texts: make(chan struct{}, jobs), quota: c.Quota,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -16,7 +17,15 @@ import (
 
 // Favorite keeps that a prompt which the user may see is a favorite of his.
 func (db *DB) Favorite(ctx context.Context, user prompt.UserID, id prompt.ID) error {
-	header, err := db.header(ctx, id)
+	var header []table.Row
+	var u Usage
+	err := both(ctx, func(ctx context.Context) (err error) {
+		u, err = db.Usage(ctx, user)
+		return err
+	}, func(ctx context.Context) (err error) {
+		header, err = db.header(ctx, id)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -30,16 +39,24 @@ func (db *DB) Favorite(ctx context.Context, user prompt.UserID, id prompt.ID) er
 	if err != nil {
 		return err
 	}
+	if u.Favorites >= MaxFavorites {
+		return fault.Coded(fault.Invalid, QuotaFavorites, fmt.Sprintf("you have the %d favorites that a user may have; take one back first", MaxFavorites))
+	}
 	row := table.Row{Key: favoriteKey(user, id), Props: favoriteProps(id, author == user, db.now())}
 	err = db.write(ctx, db.t.Favorites, []table.Op{{Kind: table.Insert, Row: row}})
-	if err != nil && !errors.Is(err, table.ErrExists) {
+	if errors.Is(err, table.ErrExists) {
+		return nil
+	}
+	if err != nil {
 		return unavailable(fmt.Errorf("write a favorite: %w", err))
 	}
+	db.usages.add(user, Usage{Favorites: 1})
 	return nil
 }
 
 // Unfavorite takes that back, whether the user may still see the prompt or not.
 func (db *DB) Unfavorite(ctx context.Context, user prompt.UserID, id prompt.ID) error {
+	db.usages.forget(user)
 	return db.remove(ctx, db.t.Favorites, favoriteKey(user, id))
 }
 

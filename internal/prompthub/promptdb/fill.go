@@ -76,10 +76,11 @@ func (db *DB) add(f *fill, p prompt.Prompt, likers []prompt.UserID) error {
 		return err
 	}
 	f.rows = append(f.rows, indexRow{db.t.Prompts, truth}, indexRow{db.t.Prompts, rec.mineRow()})
-	c := card{}.of(p)
+	version := versionRow(p.AuthorID, p.ID, p.Current(), 0)
+	c := card{bytes: sizeIn(version)}.of(p)
 	f.rows = append(f.rows,
 		indexRow{db.t.Prompts, c.row(p.AuthorID, p.ID)},
-		indexRow{db.t.Prompts, versionRow(p.AuthorID, p.ID, p.Current())},
+		indexRow{db.t.Prompts, version},
 		indexRow{db.t.Prompts, table.Row{Key: nameKey(p.AuthorID, p.Name), Props: nameProps(p, c)}})
 	f.rows = append(append(f.rows, db.rows(p)...), db.textRows(p)...)
 	return nil

@@ -1,6 +1,7 @@
 package promptdb
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
@@ -27,6 +30,8 @@ type card struct {
 	last       int64
 	deleted    bool      // the prompt, whose names others may take
 	movedAt    time.Time // when its labels moved last; zero where none did since this is kept
+	bytes      int64     // that its versions take
+	moves      int64     // of its labels
 	etag       string
 }
 
@@ -47,7 +52,7 @@ func parseCard(row table.Row) (card, error) {
 	c := card{
 		labels: map[string]int64{},
 		name:   p.Get("Name").Str(), slug: p.Get("Slug").Str(), last: p.Get("LastVersion").Int(), deleted: p.Get("IsDeleted").Bool(),
-		etag: row.ETag,
+		bytes: p.Get("Bytes").Int(), moves: p.Get("Moves").Int(), etag: row.ETag,
 	}
 	if at := p.Get("MovedAt"); at.Type() == table.TypeTime {
 		c.movedAt = at.Time()
@@ -119,6 +124,8 @@ func (c card) row(author prompt.UserID, id prompt.ID) table.Row {
 		{Name: "Slug", Value: table.String(c.slug)},
 		{Name: "LastVersion", Value: table.Int64(c.last)},
 		{Name: "IsDeleted", Value: table.Bool(c.deleted)},
+		{Name: "Bytes", Value: table.Int64(c.bytes)},
+		{Name: "Moves", Value: table.Int64(c.moves)},
 	}}
 	if !c.movedAt.IsZero() {
 		row.Props = append(row.Props, table.Prop{Name: "MovedAt", Value: table.Time(c.movedAt)})
@@ -236,6 +243,7 @@ func (w *work) moveOps(c card, labels []string, to int64, by prompt.UserID) (car
 		if from := c.labels[label]; from != to {
 			c = c.with(label, to)
 			c.movedAt = at
+			c.moves++
 			ops = append(ops, table.Op{Kind: table.Insert, Row: moveRow(w.author, w.id, prompt.Move{
 				Label: label, From: from, To: to, Change: prompt.Change{By: by, At: at},
 			})})
@@ -272,8 +280,11 @@ func (db *DB) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID,
 			}
 		}
 		tried = true
-		c, ops := w.moveOps(c, list, to, by)
-		return c, ops, c.tooMany()
+		now, ops := w.moveOps(c, list, to, by)
+		if err := w.grows(c, now, false); err != nil && to != 0 {
+			return c, nil, err
+		}
+		return now, ops, now.tooMany()
 	})
 }
 
@@ -335,6 +346,7 @@ func (w *work) relabel(ctx context.Context, listed bool, may func(prompt.Prompt)
 		err = w.writeLabels(ctx, listed, append(ops, w.labelOps(c)...))
 		switch {
 		case err == nil:
+			w.db.usages.add(w.author, w.more)
 			return c.labels, true, nil
 		case !settled(err):
 			w.unknown++
@@ -370,16 +382,16 @@ func (w *work) labelOps(c card) []table.Op {
 	return ops
 }
 
-// both reads the truth row and the labels row at once.
+// both reads the truth row and the labels row, and counts what the author takes, at once.
 func (w *work) both(ctx context.Context) (rec *record, err error) {
-	err = both(ctx, func(ctx context.Context) (err error) {
+	var g errgroup.Group
+	g.Go(func() (err error) {
 		w.card, err = w.db.card(ctx, w.author, w.id)
 		return err
-	}, func(ctx context.Context) (err error) {
-		rec, err = w.db.record(ctx, w.author, w.id)
-		return err
 	})
-	return rec, err
+	g.Go(func() error { return w.count(ctx) })
+	rec, err = w.db.record(ctx, w.author, w.id)
+	return rec, cmp.Or(err, g.Wait())
 }
 
 // UndoLabel takes back the last move of a label that was not undone yet, and returns the labels

@@ -81,7 +81,7 @@ func ownNames(p prompt.Prompt) []string { return slices.Compact([]string{p.Name,
 // checkVersions looks for each version that a prompt must have, and compares the latest with the
 // truth row.
 func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func(string, table.Key, string, ...any)) error {
-	next := rec.Last
+	next, size := rec.Last, int64(0)
 	missing := func(down int64) {
 		for ; next > down; next-- {
 			if !c.gaps.have(next) {
@@ -99,7 +99,7 @@ func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func
 			continue // checkLibraryRow reports it
 		}
 		missing(n)
-		next = n - 1
+		next, size = n-1, size+sizeIn(row)
 		if c.gaps.have(n) {
 			differ(db.t.Prompts, row.Key, "was deleted and is there")
 		}
@@ -117,6 +117,9 @@ func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func
 		}
 	}
 	missing(0)
+	if size != c.bytes {
+		differ(db.t.Prompts, labelsKey(rec.AuthorID, rec.ID), "says that its versions take %d bytes, which are %d", c.bytes, size)
+	}
 	return nil
 }
 
@@ -204,6 +207,7 @@ func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 			Key: promptKey(d.author, d.id), ETag: rec.etag, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(rec.rowsVersion)}},
 		}})
 	}
+	labels := len(ops)
 	ops = append(ops, c.of(rec.Prompt).op(d.author, d.id))
 	if !rec.Deleted() {
 		for _, name := range ownNames(rec.Prompt) {
@@ -219,6 +223,10 @@ func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 	} else if !slices.ContainsFunc(ops, func(op table.Op) bool { return op.Row.Key == d.Key }) {
 		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}})
 	}
+	if c.bytes, err = db.versionsTake(ctx, d.author, d.id, ops); err != nil {
+		return err
+	}
+	ops[labels] = c.of(rec.Prompt).op(d.author, d.id)
 	err = db.write(ctx, db.t.Prompts, ops)
 	if err != nil && !overtaken(err) { // who was faster wrote what is right
 		return unavailable(err)
@@ -245,7 +253,7 @@ func (db *DB) rowAgain(ctx context.Context, d Difference, rec record, c card) (o
 	case isVersion && c.gaps.have(n):
 		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: table.Any}})
 	case isVersion && n == rec.Version:
-		for _, row := range append(usesRows(d.author, d.id, n, rec.Content().Includes()), versionRow(d.author, d.id, rec.Current())) {
+		for _, row := range append(usesRows(d.author, d.id, n, rec.Content().Includes()), versionRow(d.author, d.id, rec.Current(), 0)) {
 			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
 		}
 	}

@@ -240,15 +240,18 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 	}
 	content := l.with(l.Text)
 	rows := usesRows(l.Author, id, l.Version, content.Includes())
-	v := prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}
+	v, kept := prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}, 0
 	if s := l.Source; s != nil {
 		v.Source = s.Format
-		rows = append(rows, sourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra}))
+		row := sourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra})
+		rows, kept = append(rows, row), len(whole(row, "Packed"))
 	}
-	rows = append(rows, versionRow(l.Author, id, v))
+	version := versionRow(l.Author, id, v, kept)
+	rows = append(rows, version)
 	if id != re.of {
-		re.of, re.versions, re.movedAt = id, map[int64][]table.Key{}, time.Time{}
+		re.of, re.versions, re.sizes, re.movedAt, re.moves = id, map[int64][]table.Key{}, map[int64]int64{}, time.Time{}, 0
 	}
+	re.sizes[l.Version] = sizeIn(version)
 	for _, row := range rows {
 		re.versions[l.Version] = append(re.versions[l.Version], row.Key)
 		if err := re.add(ctx, re.db.t.Prompts, row); err != nil {
@@ -263,6 +266,7 @@ func (re *restore) forget(ctx context.Context, id prompt.ID, n int64) error {
 	if id != re.of || len(re.versions[n]) == 0 {
 		return nil
 	}
+	delete(re.sizes, n)
 	if err := re.flush(ctx); err != nil {
 		return err
 	}
@@ -282,8 +286,11 @@ func (re *restore) move(ctx context.Context, l moveLine) error {
 	if !ok || id != l.Prompt || !prompt.ValidLabel(l.Label) {
 		return fmt.Errorf("label %q of prompt %q", l.Label, l.Prompt)
 	}
-	if id == re.of && l.At.After(re.movedAt) {
-		re.movedAt = l.At
+	if id == re.of {
+		re.moves++
+		if l.At.After(re.movedAt) {
+			re.movedAt = l.At
+		}
 	}
 	return re.add(ctx, re.db.t.Prompts, moveRow(l.Author, id, prompt.Move{
 		Label: l.Label, From: l.From, To: l.To, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
@@ -304,7 +311,10 @@ func (re *restore) library(ctx context.Context, rec record, l *libraryLine) erro
 			return err
 		}
 	}
-	c := card{labels: l.Labels, gaps: deleted, movedAt: re.movedAt}.of(rec.Prompt)
+	c := card{labels: l.Labels, gaps: deleted, movedAt: re.movedAt, moves: re.moves}.of(rec.Prompt)
+	for _, size := range re.sizes {
+		c.bytes += size
+	}
 	errs := []error{re.add(ctx, re.db.t.Prompts, c.row(rec.AuthorID, rec.ID))}
 	add := func(name string, props table.Props) {
 		if !slices.Contains(l.Lost, name) {

@@ -165,7 +165,7 @@ func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op
 	}
 	before := c
 	c, ops := w.moveOps(c, now.Labels, now.Version, w.author)
-	now.Labels = nil
+	now.Labels, w.more = nil, Usage{}
 	if err := c.tooMany(); err != nil {
 		return nil, err
 	}
@@ -176,12 +176,16 @@ func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op
 	if was != nil && was.Named() && nameProps(was.Prompt, before).Equal(nameProps(now.Prompt, c)) {
 		return nil, nil
 	}
-	ops = append(ops, c.of(now.Prompt).op(w.author, w.id))
 	if now.Source != nil && now.Source.State == "" {
 		now.Source.State = now.State(c.on(now.Version))
 	}
-	ops = append(ops, w.versionOps(was, *now)...)
+	versions, size := w.versionOps(was, *now)
 	now.Source = nil
+	c.bytes += size
+	if err := w.grows(before, c, was == nil); err != nil {
+		return nil, err
+	}
+	ops = append(append(ops, c.of(now.Prompt).op(w.author, w.id)), versions...)
 	old, err := w.renameOps(ctx, was, now)
 	if err != nil {
 		return nil, err
@@ -201,28 +205,31 @@ func (w *work) nameOps(was *record, now record, c card) []table.Op {
 	return ops
 }
 
-// versionOps returns the inserts of the versions that have no rows yet.
-func (w *work) versionOps(was *record, now record) []table.Op {
-	var ops []table.Op
-	insert := func(v prompt.Version) {
-		ops = append(ops, table.Op{Kind: table.Insert, Row: versionRow(w.author, w.id, v)})
+// versionOps returns the inserts of the versions that have no rows yet, and what they take.
+func (w *work) versionOps(was *record, now record) (ops []table.Op, size int64) {
+	insert := func(v prompt.Version, kept int) {
+		row := versionRow(w.author, w.id, v, kept)
+		size += sizeIn(row)
+		ops = append(ops, table.Op{Kind: table.Insert, Row: row})
 		for _, row := range usesRows(w.author, w.id, v.Number, v.Includes()) {
 			ops = append(ops, table.Op{Kind: table.Upsert, Row: row}) // the number is taken by the other
 		}
 	}
 	if was != nil && !was.Named() {
-		insert(was.Current()) // stored before there were versions
+		insert(was.Current(), 0) // stored before there were versions
 	}
 	if was == nil || now.Last > was.Last {
-		v := now.Current()
+		v, kept := now.Current(), 0
 		if now.Source != nil {
 			v.Source = now.Source.Format
+			row := sourceRow(w.author, w.id, v.Number, *now.Source)
+			kept = len(whole(row, "Packed"))
 			// the number is taken by the other here too
-			ops = append(ops, table.Op{Kind: table.Upsert, Row: sourceRow(w.author, w.id, v.Number, *now.Source)})
+			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
 		}
-		insert(v)
+		insert(v, kept)
 	}
-	return ops
+	return ops, size
 }
 
 // formerOps makes names that a new prompt had elsewhere lead to it, where they lead to nothing.

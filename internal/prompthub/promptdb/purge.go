@@ -186,6 +186,7 @@ func (db *DB) purgeTruth(ctx context.Context, rec record) error {
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return unavailable(fmt.Errorf("delete prompt %s: %w", rec.ID, err))
 	}
+	db.usages.forget(rec.AuthorID)
 	return nil
 }
 

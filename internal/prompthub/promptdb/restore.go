@@ -128,7 +128,9 @@ type restore struct {
 	prompts  map[prompt.ID]bool // that are in the backup
 	of       prompt.ID          // whose versions are being read
 	versions map[int64][]table.Key
-	movedAt  time.Time // when the labels of that prompt moved last
+	sizes    map[int64]int64 // of those
+	moves    int64           // of the labels of that prompt
+	movedAt  time.Time       // when the labels of that prompt moved last
 }
 
 // lines reads the whole backup. A line's number is part of every error.

@@ -63,7 +63,7 @@ func usesRows(author prompt.UserID, id prompt.ID, n int64, includes []prompt.Inc
 }
 
 // beside is what the row of a version says of other rows that stand beside it.
-var beside = []string{"Version", "Includes", "Source"}
+var beside = []string{"Version", "Includes", "Source", "Size"}
 
 // besideOf returns the rows that go with that of a version, without what is in them.
 func besideOf(author prompt.UserID, id prompt.ID, row table.Row) (keys []table.Key) {
@@ -82,9 +82,9 @@ func (db *DB) versionBeside(ctx context.Context, author prompt.UserID, id prompt
 	return db.get(ctx, db.t.Prompts, versionKey(author, id, n), beside...)
 }
 
-// forgetBeside returns the writes that remove the rows beside that of a version, and refuses where
-// others include it.
-func (w *work) forgetBeside(ctx context.Context, p prompt.Prompt, c card, n int64) ([]table.Op, error) {
+// forgetBeside returns the writes that remove the rows beside that of a version and what they all
+// take, and refuses if others include it.
+func (w *work) forgetBeside(ctx context.Context, p prompt.Prompt, c card, n int64) ([]table.Op, int64, error) {
 	labels := c.on(n)
 	var row *table.Row
 	err := both(ctx, func(ctx context.Context) error {
@@ -96,13 +96,13 @@ func (w *work) forgetBeside(ctx context.Context, p prompt.Prompt, c card, n int6
 		return err
 	})
 	if err != nil || row == nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var ops []table.Op
 	for _, key := range besideOf(w.author, w.id, *row) {
 		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
 	}
-	return ops, nil
+	return ops, sizeIn(*row), nil
 }
 
 // A Use is a version of a prompt that includes another one.

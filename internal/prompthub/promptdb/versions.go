@@ -55,8 +55,10 @@ func parseContent(row table.Row) (prompt.Content, error) {
 	return c, nil
 }
 
-// versionRow returns the row of a version. Inserting it takes its number.
-func versionRow(author prompt.UserID, id prompt.ID, v prompt.Version) table.Row {
+// versionRow returns the row of a version, beside which a file takes some bytes. Inserting it takes
+// its number.
+func versionRow(author prompt.UserID, id prompt.ID, v prompt.Version, kept int) table.Row {
+	content := contentProps(v.Content)
 	return table.Row{Key: versionKey(author, id, v.Number), Props: slices.Concat(includesProps(v.Includes()), sourceProp(v.Source), table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Version", Value: table.Int64(v.Number)},
@@ -64,7 +66,8 @@ func versionRow(author prompt.UserID, id prompt.ID, v prompt.Version) table.Row 
 		{Name: "CreatedBy", Value: table.String(string(v.By))},
 		{Name: "CreatedAt", Value: table.Time(v.At)},
 		{Name: "ContentHash", Value: table.String(v.Content.Hash())},
-	}, contentProps(v.Content))}
+		sizeProp(v, content, kept),
+	}, content)}
 }
 
 // parseVersionRow reads the row of a version. One whose content cannot be read, which verify
@@ -377,7 +380,7 @@ func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.
 	case len(c.gaps.String()) > maxGaps:
 		return record{}, nil, fault.New(fault.Conflict, "too many versions of this prompt were deleted")
 	}
-	beside, err := w.forgetBeside(ctx, now.Prompt, c, n)
+	beside, size, err := w.forgetBeside(ctx, now.Prompt, c, n)
 	if err != nil {
 		return record{}, nil, err
 	}
@@ -395,6 +398,8 @@ func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.
 		now.Revision++
 	}
 	was := now
+	c.bytes -= size
+	w.more = Usage{Bytes: -size}
 	c, ops := w.moveOps(c, c.on(n), 0, w.author)
 	if now.Released, err = w.db.released(ctx, nil, now.Prompt, c); err != nil {
 		return record{}, nil, err

@@ -27,6 +27,7 @@ type world struct {
 	store  table.DB
 	queues queue.Queues
 	whole  transact.Func // nil where the two do not change together
+	quota  promptdb.Quota
 	clock  *clock
 }
 
@@ -81,7 +82,7 @@ func (w *world) another() *promptdb.DB { return w.over(w.store) }
 // over returns an instance whose tables are reached through store.
 func (w *world) over(store table.DB) *promptdb.DB {
 	return promptdb.New(promptdb.Config{
-		Store: store, Queues: w.queues, Transact: w.whole, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: store, Queues: w.queues, Quota: w.quota, Transact: w.whole, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(ctx context.Context, d time.Duration) error { w.clock.Advance(d); return ctx.Err() },
 	})

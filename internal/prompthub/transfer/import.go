@@ -75,7 +75,8 @@ type Report struct {
 	Entries int      // of the file
 	Through int
 	More    bool
-	Changes int // that were made, or tried
+	Changes int    // that were made, or tried
+	Warning string // that the user has little room left
 }
 
 // Import takes a file into the library, as prompts of the caller's. It goes on past entries that
@@ -123,7 +124,9 @@ func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byt
 		r.Items = append(r.Items, item)
 		r.Through++
 	}
-	return r, nil
+	storage, err := s.Storage(ctx, who)
+	r.Warning = storage.Warning()
+	return r, err
 }
 
 // rejected notes why an entry was rejected. Any other error is the end of the import.

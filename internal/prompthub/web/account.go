@@ -96,6 +96,7 @@ type profilePage struct {
 	Address string // of the page that others see, "" while there is none
 	Chosen  bool   // whether there is a handle, which stays
 	EraseAt time.Time
+	Storage prompthub.Storage
 	Wrong   string
 	Errors  map[string]string
 }
@@ -130,6 +131,10 @@ func (s *web) showProfile(r *request, status int, u prompthub.User, wrong error)
 	})
 	g.Go(func() (err error) {
 		p.EraseAt, err = s.Service.ErasedAt(ctx, r.who)
+		return err
+	})
+	g.Go(func() (err error) {
+		p.Storage, err = s.Service.Storage(ctx, r.who)
 		return err
 	})
 	if err := g.Wait(); err != nil {
