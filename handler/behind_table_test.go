@@ -194,8 +194,8 @@ var changing = regexp.MustCompile(`0[0-9A-HJKMNP-TV-Z]{25}|[0-9a-f]{8}(-[0-9a-f]
 func (p pair) asked(ann person, url string) answered {
 	ann.Helper()
 	request := p.request
-	if strings.Contains(request, "CHANGE") {
-		request = strings.Replace(request, "CHANGE", ann.made(1), 1)
+	if before, after, ok := strings.Cut(request, "CHANGE"); ok {
+		request = before + ann.made(1) + after
 	}
 	first, headers, _ := strings.Cut(request, "\n")
 	method, target, _ := strings.Cut(first, " ")

@@ -35,7 +35,7 @@ func hold(log *slog.Logger, next http.Handler) http.Handler {
 		go func() {
 			whole := false
 			defer func() {
-				if v := recover(); v != nil && v != http.ErrAbortHandler {
+				if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
 					log.ErrorContext(ctx, "panic", slog.String("error", fmt.Sprintf("%v\n%s", v, debug.Stack())))
 				}
 				done <- whole

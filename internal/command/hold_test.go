@@ -22,7 +22,7 @@ import (
 )
 
 // asked asks a server whose answers are held, and returns the answer and what was logged.
-func asked(t *testing.T, h http.HandlerFunc) (res *http.Response, body string, err error, log string) {
+func asked(t *testing.T, h http.HandlerFunc) (res *http.Response, body, log string, err error) {
 	t.Helper()
 	var logged bytes.Buffer
 	server := httptest.NewServer(hold(slog.New(slog.NewTextHandler(&logged, nil)), h))
@@ -34,7 +34,7 @@ func asked(t *testing.T, h http.HandlerFunc) (res *http.Response, body string, e
 		body = string(b)
 	}
 	server.Close()
-	return res, body, err, logged.String()
+	return res, body, logged.String(), err
 }
 
 // The host repeats a request whose connection ends before the answer begins, so that never happens.
@@ -60,7 +60,7 @@ func TestAnswersAreWholeOrAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			res, body, err, logged := asked(t, tt.do)
+			res, body, logged, err := asked(t, tt.do)
 			require.NoError(t, err)
 			require.Equal(t, http.StatusInternalServerError, res.StatusCode)
 			require.Equal(t, httpjson.ProblemType, res.Header.Get("Content-Type"))
@@ -91,7 +91,7 @@ func observed(h http.HandlerFunc) http.HandlerFunc {
 func TestWholeAnswersPass(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, heldUpTo, heldUpTo + 1, 3 * heldUpTo} {
-		res, body, err, _ := asked(t, func(w http.ResponseWriter, r *http.Request) {
+		res, body, _, err := asked(t, func(w http.ResponseWriter, _ *http.Request) {
 			require.NoError(t, http.NewResponseController(w).SetReadDeadline(time.Time{}))
 			require.NoError(t, http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Hour)))
 			w.Header()["Set-Cookie"] = []string{"a=1", "b=2"}
@@ -113,7 +113,7 @@ func TestWholeAnswersPass(t *testing.T) {
 // A long answer has begun before it is whole, and the host makes a 500 of what is cut then.
 func TestLongAnswersAreCut(t *testing.T) {
 	t.Parallel()
-	_, body, err, _ := asked(t, func(w http.ResponseWriter, _ *http.Request) {
+	_, body, _, err := asked(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("x", heldUpTo+1))
 		panic(http.ErrAbortHandler)
 	})

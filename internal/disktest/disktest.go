@@ -62,7 +62,8 @@ func Command(t testing.TB, f Fault, args ...string) (cmd *exec.Cmd, trace string
 func EachFails(t *testing.T, do func(t *testing.T, f Fault) Trace) {
 	t.Helper()
 	for _, call := range Calls {
-		made, failed := 0, map[int]bool{}
+		var made int
+		failed := map[int]bool{}
 		for n := 1; ; n++ {
 			var trace Trace
 			f := Fault{Call: call, N: n}

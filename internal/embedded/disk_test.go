@@ -78,7 +78,10 @@ var ctx = context.Background()
 
 var deeds = []deed{
 	{
-		"write", func(s *Store) error { _, err := s.Tables.Write(ctx, "Rows", insert("p", "a"), insert("p", "b")); return err },
+		"write", func(s *Store) error {
+			_, err := s.Tables.Write(ctx, "Rows", insert("p", "a"), insert("p", "b"))
+			return err
+		},
 		func(t *testing.T, s *Store) bool { return rowsThere(t, s, "Rows/a", "Rows/b") },
 	},
 	{

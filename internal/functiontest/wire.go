@@ -109,7 +109,7 @@ func (f *front) connection(c net.Conn) {
 
 // one answers one request. It reports whether another may follow.
 func (f *front) one(c net.Conn, in *bufio.Reader, r *http.Request) bool {
-	var body io.Reader = io.LimitReader(in, r.ContentLength)
+	body := io.LimitReader(in, r.ContentLength)
 	if r.ContentLength < 0 {
 		body = httputil.NewChunkedReader(in)
 	}
@@ -152,7 +152,7 @@ func readHead(in *bufio.Reader) (head []byte, status int, err error) {
 		case fields < 0 && len(line) > maxLine:
 			return nil, http.StatusRequestURITooLong, nil
 		case err != nil, fields > maxFields, len(head) > maxLine+maxHead:
-			return nil, http.StatusRequestHeaderFieldsTooLarge, nil
+			return nil, http.StatusRequestHeaderFieldsTooLarge, nil //nolint:nilerr // a line longer than the buffer is a refusal
 		}
 		head = append(head, line...)
 		if len(bytes.TrimRight(line, "\r\n")) > 0 {
@@ -160,7 +160,7 @@ func readHead(in *bufio.Reader) (head []byte, status int, err error) {
 		}
 		if fields >= 0 {
 			if first := bytes.IndexByte(head, '\n'); len(head)-first > maxHead {
-				return nil, http.StatusRequestHeaderFieldsTooLarge, nil
+				return nil, http.StatusRequestHeaderFieldsTooLarge, nil //nolint:nilerr // a line longer than the buffer is a refusal
 			}
 			return head, 0, nil
 		}

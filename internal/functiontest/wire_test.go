@@ -103,8 +103,11 @@ func TestRepeats(t *testing.T) {
 		body          io.Reader
 		times         int
 	}{
-		{"GET", "", nil, 4}, {"POST", "", nil, 4}, {"DELETE", "", nil, 4},
-		{"PUT", "", strings.NewReader("x"), 1}, {"PATCH", "?begun=1", nil, 1},
+		{"GET", "", nil, 4},
+		{"POST", "", nil, 4},
+		{"DELETE", "", nil, 4},
+		{"PUT", "", strings.NewReader("x"), 1},
+		{"PATCH", "?begun=1", nil, 1},
 	} {
 		a := exchange(t, h, tt.method, "/api/cut"+tt.query, tt.body)
 		require.Equal(t, http.StatusInternalServerError, a.status)

@@ -104,7 +104,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "FindID", With: text(func(s string) { _, _ = prompt.FindID(s) })},
 		{Name: "ParseTag", With: text(func(s string) { _, _ = prompt.ParseTag(s) })},
 		{Name: "ParseRef", With: text(func(s string) { _, _ = prompt.ParseRef(s) })},
-		{Name: "ParseVote", With: text(func(s string) { prompt.ParseVote(s) })},
+		{Name: "ParseVote", With: text(func(s string) { _, _ = prompt.ParseVote(s) })},
 		{Name: "ParseInclude", With: text(func(s string) { prompt.ParseInclude("name=" + s + "|version=1") })},
 		{Name: "NamesUser", With: text(func(s string) { prompt.NamesUser(s) })},
 		{Name: "VariableName", With: text(func(s string) { prompt.VariableName(s) })},

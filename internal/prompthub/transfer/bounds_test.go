@@ -32,7 +32,7 @@ func zipped(t testing.TB, n, size int, name, content string) []byte {
 		add(fmt.Sprintf(name, i), content)
 	}
 	pad := make([]byte, max(0, size-b.Len()-100*n))
-	rand.NewChaCha8([32]byte{}).Read(pad) //nolint:errcheck // cannot fail
+	rand.NewChaCha8([32]byte{}).Read(pad)
 	add("pad.bin", string(pad))
 	require.NoError(t, w.Close())
 	return b.Bytes()

@@ -89,7 +89,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "fencedBlocks", With: text(func(s string) { fencedBlocks(s) })},
 		{Name: "closed", With: lines(func(list []string) { closed(append([]string{"```"}, list...), 0) })},
 		{Name: "ended", With: lines(func(list []string) { looks := maxLooks; ended(append([]string{"{"}, list...), 0, &looks) })},
-		{Name: "indentOf", With: text(func(s string) { indentOf(s) })},
+		{Name: "indentOf", With: text(func(s string) { _ = indentOf(s) })},
 		{Name: "words", With: text(func(s string) { words(s) })},
 		{Name: "sections", With: func(s string) func() {
 			a, b := content(s), content(doubling.Turned(s))
