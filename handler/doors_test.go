@@ -178,3 +178,39 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 		require.Equal(t, map[bool]bool{true: true, false: false}[publicRead], public > 5, "%d answers are public", public)
 	}
 }
+
+// TestHeadersOfOneValue: a header that says who calls, or what is asked, is there once. The Functions
+// host makes one line of two, "ann, bob", which must be no user. Lists stay lists.
+func TestHeadersOfOneValue(t *testing.T) {
+	a := testApp()
+	a.settings.PublicRead = true
+	require.NoError(t, a.db.Create(t.Context()))
+	doors := a.doors(auth.Dev(), nil)
+	ask := func(path string, header http.Header) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
+		r.Header = header
+		w := httptest.NewRecorder()
+		doors.ServeHTTP(w, r)
+		return w
+	}
+	for _, path := range []string{"/api/v1/prompts", "/app", "/.well-known/agent-skills/index.json", "/lf/api/public/v2/prompts", "/ls/settings"} {
+		for _, name := range []string{
+			"X-Dev-User", "Authorization", "X-Api-Key", "X-MS-CLIENT-PRINCIPAL", "X-MS-CLIENT-PRINCIPAL-ID", "X-MS-CLIENT-PRINCIPAL-IDP", "Origin", "X-Azure-FDID", "Idempotency-Key",
+		} {
+			name = http.CanonicalHeaderKey(name)
+			for _, values := range [][]string{{"ann, bob"}, {"ann", "bob"}, {"ann", "ann"}} {
+				got := ask(path, http.Header{name: values})
+				require.Equal(t, 400, got.Code, "%s %s %q: %s", path, name, values, got.Body)
+				if !strings.HasPrefix(path, "/lf") { // which has errors of its own form
+					require.Contains(t, got.Body.String(), httpjson.RepeatedHeader)
+				}
+			}
+		}
+		for name, values := range map[string][]string{
+			"X-Forwarded-For": {"127.0.0.1, 127.0.0.1"}, "If-Match": {`"1", "2"`}, "If-None-Match": {`"1", "2"`, `"3"`},
+			"User-Agent": {"a, b"}, "Accept": {"text/html, */*"}, "X-Dev-Roles": {"a, b"}, "X-Ms-Client-Principal-Name": {"Lee, Ann"},
+		} {
+			require.Equal(t, 200, ask(path, http.Header{"X-Dev-User": {"ann"}, name: values}).Code, "%s %s %q", path, name, values)
+		}
+	}
+}

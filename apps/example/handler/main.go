@@ -46,7 +46,7 @@ func read() (command.Settings, command.Build, error) {
 	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
 		b := notes.Book{Tables: s.Tables, Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues)}
 		doors := func(identify auth.Identify, _ *auth.Sessions) http.Handler {
-			return general.Clients(httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(httpjson.Secure(b.Routes(identify))))
+			return general.Clients(httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(httpjson.Secure(httpjson.Single(b.Routes(identify)))))
 		}
 		return command.App{Create: b.Create, Triggers: b.Triggers(), Doors: doors, Wait: func() {}}
 	}, err

@@ -94,7 +94,7 @@ func build(c Config) (*api, http.Handler) {
 	a.system()
 	a.docs()
 	a.describe()
-	h := httpjson.JoinQuery(httpjson.ETags(httpjson.Routes(mux)))
+	h := httpjson.Single(httpjson.JoinQuery(httpjson.ETags(httpjson.Routes(mux))))
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
 	return a, watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, h)))
 }

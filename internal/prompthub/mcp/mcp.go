@@ -53,7 +53,7 @@ type handler struct {
 func New(c Config) http.Handler {
 	d := build(c)
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.ETags(httpjson.Routes(d.mux)))))
+	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.ETags(httpjson.Routes(d.mux))))))
 }
 
 // Patterns returns the routes of the door, as a ServeMux knows them.

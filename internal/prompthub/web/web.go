@@ -113,7 +113,7 @@ func New(c Config) http.Handler {
 	}))
 	h := same.Handler(httpjson.Whole(httpjson.Routes(s.mux)))
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(secure(httpjson.JoinQuery(h)))
+	return watch.Observe(secure(httpjson.Single(httpjson.JoinQuery(h))))
 }
 
 func build(c Config) *web {

@@ -64,7 +64,7 @@ func New(c Config) http.Handler {
 	delete(doc.Components.Schemas.Map(), "ErrorDetail")
 	a.rendered = a.document.Render()
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.JoinQuery(httpjson.ETags(httpjson.Routes(mux))))))
+	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(httpjson.Routes(mux)))))))
 }
 
 const hostScheme = "hostKey"
