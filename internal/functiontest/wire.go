@@ -151,8 +151,8 @@ func readHead(in *bufio.Reader) (head []byte, status int, err error) {
 			return nil, 0, err
 		case fields < 0 && len(line) > maxLine:
 			return nil, http.StatusRequestURITooLong, nil
-		case err != nil, fields > maxFields, len(head) > maxLine+maxHead:
-			return nil, http.StatusRequestHeaderFieldsTooLarge, nil //nolint:nilerr // a line longer than the buffer is a refusal
+		case errors.Is(err, bufio.ErrBufferFull), fields > maxFields, len(head) > maxLine+maxHead:
+			return nil, http.StatusRequestHeaderFieldsTooLarge, nil
 		}
 		head = append(head, line...)
 		if len(bytes.TrimRight(line, "\r\n")) > 0 {
@@ -160,7 +160,7 @@ func readHead(in *bufio.Reader) (head []byte, status int, err error) {
 		}
 		if fields >= 0 {
 			if first := bytes.IndexByte(head, '\n'); len(head)-first > maxHead {
-				return nil, http.StatusRequestHeaderFieldsTooLarge, nil //nolint:nilerr // a line longer than the buffer is a refusal
+				return nil, http.StatusRequestHeaderFieldsTooLarge, nil
 			}
 			return head, 0, nil
 		}
