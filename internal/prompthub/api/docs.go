@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"embed"
@@ -101,12 +102,11 @@ var inflated = map[string]func() ([]byte, error){
 
 func inflate(file string) func() ([]byte, error) {
 	return sync.OnceValues(func() ([]byte, error) {
-		f, err := static.FS.Open(file + ".gz")
+		packed, err := static.FS.ReadFile(file + ".gz")
 		if err != nil {
 			return nil, err
 		}
-		defer f.Close()
-		plain, err := gzip.NewReader(f)
+		plain, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
 			return nil, err
 		}
