@@ -35,6 +35,10 @@ func eraseCommand() command.Command {
 // eraseFor is for how long one call works before it looks whether it is to stop.
 const eraseFor = time.Minute
 
+// settleFor is for how long the command waits for messages: longer than those are delayed that it
+// leaves on the embedded store.
+const settleFor = 15 * time.Second
+
 func erase(ctx context.Context, db *promptdb.DB, std command.Streams, user prompt.UserID) error {
 	if user == "" {
 		return command.UsageError("erase: USER is empty")
@@ -54,9 +58,18 @@ func erase(ctx context.Context, db *promptdb.DB, std command.Streams, user promp
 		if err != nil {
 			return errors.Join(err, ctx.Err())
 		}
-		if done {
-			fmt.Fprintln(std.Out, "erased")
-			return nil
+		if !done {
+			continue
 		}
+		// What the erasure itself sent names the user, and would stay in the file until its jobs ran.
+		seen, err := db.Settle(ctx, user, time.Now().Add(settleFor))
+		if err != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		fmt.Fprintln(std.Out, "erased")
+		if !seen {
+			fmt.Fprintln(std.Err, "Some messages on the queues could not be seen yet. The application takes them within minutes; none names the user after that.")
+		}
+		return nil
 	}
 }

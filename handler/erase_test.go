@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +32,7 @@ func TestErase(t *testing.T) {
 		do("cook|7", "save", file(t, "x.md", long), "--name", name, "--title", name, "--public")
 	}
 	do("bob", "save", file(t, "y.md", "Two"), "--name", "stew", "--title", "Stew", "--public")
+	like(t, url, "cook|7", "stew")
 	p.stop()
 	require.Equal(t, command.OK, <-p.code)
 	backup := func() string {
@@ -48,10 +51,17 @@ func TestErase(t *testing.T) {
 		require.NoError(t, err)
 		return bytes.Contains(b, []byte("Grandmother knows"))
 	}
+	named := func() bool {
+		b, err := os.ReadFile(filepath.Join(data, "prompthub.db"))
+		require.NoError(t, err)
+		return bytes.Contains(b, []byte("cook|7")) || bytes.Contains(b, []byte("cook%7C7"))
+	}
 	require.True(t, left(), "else the advice is needless")
+	require.True(t, named())
 	code, _, errs = handler(t, "compact", "--data", data)
 	require.Equal(t, command.OK, code, errs)
 	require.False(t, left())
+	require.False(t, named(), "in rows and messages")
 	code, out, errs = handler(t, "erase", "cook|7", "--data", data)
 	require.Equal(t, command.OK, code, errs)
 	require.Equal(t, "erased\n", out)
@@ -64,4 +74,23 @@ func TestErase(t *testing.T) {
 	require.Equal(t, command.Usage, code)
 	code, _, _ = handler(t, "erase", "x", "--data", filepath.Join(data, "none"))
 	require.Equal(t, command.Failed, code)
+}
+
+// like has a user like the prompt of a title.
+func like(t *testing.T, url, user, title string) {
+	t.Helper()
+	ask := func(method, path, body string, v any) {
+		req, err := http.NewRequestWithContext(t.Context(), method, url+"/api/v1"+path, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header = http.Header{"X-Dev-User": {user}, "Content-Type": {"application/json"}}
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		require.Equal(t, http.StatusOK, resp.StatusCode)
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(v))
+	}
+	var found struct{ Items []struct{ ID string } }
+	ask(http.MethodGet, "/prompts?q="+title, "", &found)
+	require.Len(t, found.Items, 1)
+	ask(http.MethodPut, "/prompts/"+found.Items[0].ID+"/vote", `{"value":"like"}`, &struct{}{})
 }

@@ -303,3 +303,47 @@ func toBeErased(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 func keptAfterAll(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
 	return db.Keep(ctx, "ann")
 }
+
+// Settle leaves no message of an erased user on any queue, and those of others for their jobs.
+func TestSettle(t *testing.T) {
+	for name, w := range map[string]*world{"in steps": newWorld(t), "whole": newWholeWorld(t)} {
+		t.Run(name, func(t *testing.T) {
+			p := w.add("ann", draft("Hers"))
+			q := w.add("bob", draft("His"))
+			w.vote("ann", q.ID, prompt.Like)
+			w.vote("eve", q.ID, prompt.Like)
+			for _, poison := range []string{promptdb.QueueMoves + "-poison", promptdb.QueueRepairs + "-poison"} {
+				for _, text := range []string{
+					fmt.Sprintf(`{"v":1,"author":"ann","prompt":%q,"voter":"bob"}`, p.ID), fmt.Sprintf(`{"v":1,"author":"bob","prompt":%q,"voter":"ann"}`, q.ID),
+					fmt.Sprintf(`{"v":1,"author":"bob","prompt":%q,"voter":"eve"}`, q.ID), "no message",
+				} {
+					_, err := w.queues.Send(t.Context(), poison, text, 0)
+					require.NoError(t, err)
+				}
+			}
+			_, err := w.EraseAt(t.Context(), "ann", w.clock.Now())
+			require.NoError(t, err)
+			done, err := w.EraseNow(t.Context(), "ann", w.clock.Now().Add(time.Hour))
+			require.NoError(t, err)
+			require.True(t, done)
+			seen, err := w.Settle(t.Context(), "ann", w.clock.Now().Add(time.Hour))
+			require.NoError(t, err)
+			require.True(t, seen)
+			left := map[string]int{}
+			for _, queue := range []string{promptdb.QueueMoves, promptdb.QueueRepairs, promptdb.QueueMoves + "-poison", promptdb.QueueRepairs + "-poison"} {
+				ms, err := w.queues.Receive(t.Context(), queue, 32, time.Minute)
+				require.NoError(t, err)
+				n, err := w.queues.Len(t.Context(), queue)
+				require.NoError(t, err)
+				require.Len(t, ms, n, "all can be seen again")
+				for _, m := range ms {
+					require.NotContains(t, m.Text, "ann")
+					left[queue]++
+				}
+			}
+			require.Equal(t, 2, left[promptdb.QueueMoves+"-poison"])
+			require.Equal(t, 2, left[promptdb.QueueRepairs+"-poison"])
+			require.NotZero(t, left[promptdb.QueueMoves], "the vote of another")
+		})
+	}
+}
