@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime"
 	"time"
 
 	"prompthub/internal/fault"
@@ -26,6 +27,7 @@ type Admission struct {
 	memory  *Gate // of bodies and answers, in bytes
 	files   *Gate // that are taken in
 	shares  *shares
+	turns   chan struct{} // of callers who are not signed in
 }
 
 // NewAdmission returns an Admission for limits that are complete but for AtWork: a rate of zero
@@ -37,6 +39,7 @@ func NewAdmission(l Limits, now func() time.Time) *Admission {
 		memory:  NewGate(memory, "bytes of requests and answers"),
 		files:   NewGate(oneOf, "files"),
 		shares:  newShares(now),
+		turns:   make(chan struct{}, turnsPerProcessor*runtime.GOMAXPROCS(0)),
 	}
 }
 

@@ -60,9 +60,9 @@ func TestPlaces(t *testing.T) {
 // that a network of IPv6 has no more than two of its addresses.
 func TestHalfIsForUsers(t *testing.T) {
 	t.Parallel()
-	a := httpjson.NewAdmission(httpjson.Limits{AtWork: 32}, fixed)
+	a := httpjson.NewGate(32, "requests")
 	enter := func(c httpjson.Caller) fault.Kind {
-		_, err := a.Enter(t.Context(), c)
+		_, err := a.Enter(c)
 		return fault.Of(err)
 	}
 	for i := range 8 {

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"prompthub/internal/fault"
 )
 
 // A request is charged for what it takes besides the one token that it was admitted for: a token for
@@ -17,6 +19,11 @@ const (
 	operationsPerToken = 64
 )
 
+// turnsPerProcessor is how many requests of callers who are not signed in run at a time for each
+// processor. The others wait in their places: each that runs makes a signed-in user wait longer for
+// the processor.
+const turnsPerProcessor = 8
+
 // Enter takes a place at work, which leave gives back. The caller is charged then for the time that
 // the request has had it, less the time that it waited for the storage, and for its storage
 // operations.
@@ -24,6 +31,11 @@ func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err erro
 	free, err := a.work.Enter(c)
 	if err != nil {
 		return nil, err
+	}
+	if !c.known {
+		if free, err = a.wait(ctx, free); err != nil {
+			return nil, err
+		}
 	}
 	rec := recordOf(ctx)
 	if rec.operations == nil { // not under an Observer, which knows what the request does
@@ -37,6 +49,18 @@ func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err erro
 		free()
 		a.charge(rec, took, rec.operations.Count()-before)
 	}), nil
+}
+
+// wait waits for the turn of a caller who is not signed in, which the free that it returns gives back
+// with the place.
+func (a *Admission) wait(ctx context.Context, free func()) (func(), error) {
+	select {
+	case a.turns <- struct{}{}:
+		return sync.OnceFunc(func() { <-a.turns; free() }), nil
+	case <-ctx.Done():
+		free()
+		return nil, fault.Wrap(fault.Unavailable, "the client has gone away", ctx.Err())
+	}
 }
 
 // charge takes the tokens of a request that has been at work.

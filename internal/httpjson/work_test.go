@@ -123,3 +123,30 @@ func TestChargeUnderLoad(t *testing.T) {
 		require.Equal(t, "297", l)
 	}
 }
+
+// TestTurns holds that few requests of callers who are not signed in run at a time, that users do not
+// wait for them, and that a client which goes away leaves its place.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	a := httpjson.NewAdmission(httpjson.Limits{AtWork: 4096}, fixed)
+	n := 8 * runtime.GOMAXPROCS(0)
+	var leave func()
+	for i := range n {
+		var err error
+		leave, err = a.Enter(t.Context(), from(fmt.Sprint("203.0.113.", i)))
+		require.NoError(t, err)
+	}
+	gone, stop := context.WithCancel(t.Context())
+	stop()
+	_, err := a.Enter(gone, from("198.51.100.1"))
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = a.Enter(gone, user("ann"))
+	require.NoError(t, err)
+	entered := make(chan error)
+	go func() {
+		_, err := a.Enter(t.Context(), from("198.51.100.1"))
+		entered <- err
+	}()
+	leave()
+	require.NoError(t, <-entered)
+}
