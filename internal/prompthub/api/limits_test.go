@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -127,9 +128,9 @@ func TestLimitsOfNobody(t *testing.T) {
 	w.as("Ann").get(prompts, "X-Forwarded-For", "203.0.113.7:1").is(200)
 	// Guessing at identities counts for the place that it comes from.
 	for range 19 {
-		w.as("").get(prompts, "X-Dev-User", "a", "X-Dev-User", "b", "X-Forwarded-For", "203.0.113.8:5123").problem(401)
+		w.as("").get(prompts, "X-Dev-User", " ", "X-Forwarded-For", "203.0.113.8:5123").problem(401)
 	}
-	w.as("").get(prompts, "X-Dev-User", "a", "X-Dev-User", "b", "X-Forwarded-For", "203.0.113.8:5123").problem(429)
+	w.as("").get(prompts, "X-Dev-User", " ", "X-Forwarded-For", "203.0.113.8:5123").problem(429)
 }
 
 func TestNoLimitsUnlessSet(t *testing.T) {
@@ -291,5 +292,41 @@ func TestOpenRoutesCount(t *testing.T) {
 	get(prompts, "203.0.113.7").is(200)
 	for range 30 {
 		w.as("").get("/api/v1/ready").is(200)
+	}
+}
+
+// TestRefusedIsCheap holds that a request which is refused reads nothing and allocates
+// less than a plain GET.
+func TestRefusedIsCheap(t *testing.T) {
+	w := limited(t)
+	ann := w.as("Ann")
+	p := ann.create("A", "text")
+	bytes := func(do func()) int {
+		do()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 50 {
+			do()
+		}
+		runtime.ReadMemStats(&after)
+		return int(after.TotalAlloc-before.TotalAlloc) / 50
+	}
+	plain := bytes(func() {
+		w.clock.Advance(time.Second)
+		ann.get(prompts + "/" + p.ID).is(200)
+	})
+	for range 100 {
+		w.as("Eve").get("/api/v1/me")
+	}
+	for name, do := range map[string]func(){
+		"too many":  func() { w.as("Eve").get(prompts + "/" + p.ID).problem(429) },
+		"nobody":    func() { w.clock.Advance(time.Second); w.as("").get("/api/v1/me").problem(401) },
+		"no route":  func() { ann.get("/api/v1/nothing").problem(404) },
+		"no method": func() { ann.do("PUT", "/api/v1/me", "").problem(405) },
+	} {
+		ops := w.store.gets
+		got := bytes(do)
+		require.Equal(t, ops, w.store.gets, name)
+		require.Less(t, got, plain, name)
 	}
 }
