@@ -9,6 +9,7 @@ AZURITE := internal/tools/azurite
 AZURITE_STAMP := $(AZURITE)/node_modules/.package-lock.json
 WEB := internal/tools/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
+API_DOCS := internal/prompthub/api/docs
 INFRA := internal/tools/infra
 INFRA_STAMP := $(INFRA)/node_modules/.package-lock.json
 OIDC := internal/tools/oidc
@@ -44,7 +45,7 @@ DATA ?= $(APP)/.data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 PROMPTS_CSV ?=
 
-.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas
+.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas swagger
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -247,6 +248,10 @@ $(ASSISTANTS_STAMP): $(ASSISTANTS)/package-lock.json
 # Its source is not kept here.
 $(LANGFUSE_JS_TESTS):
 	curl -fsSL -o $@ https://raw.githubusercontent.com/langfuse/langfuse-js/0d5a8d0e9c503eacba2ef2829095bc39b5fa6da8/tests/e2e/prompts.e2e.test.ts
+
+swagger: $(WEB_STAMP) ## put the files of Swagger UI that internal/tools/web pins into the program
+	for f in swagger-ui.css swagger-ui-bundle.js; do gzip -9nc $(WEB)/node_modules/swagger-ui-dist/$$f > $(API_DOCS)/$$f.gz; done
+	cd $(WEB)/node_modules/swagger-ui-dist && cat NOTICE LICENSE swagger-ui-bundle.js.LICENSE.txt > $(CURDIR)/$(API_DOCS)/swagger-ui.LICENSE.txt
 
 # What tests in a browser need besides the browser.
 $(WEB_STAMP): $(WEB)/package-lock.json

@@ -344,7 +344,7 @@ func (as writing) save(ctx context.Context, std command.Streams, remote *client.
 		return err
 	}
 	if err := to.MkdirAll(path.Dir(name), 0o777); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(to.Name(), name), err)
+		return fmt.Errorf("%s cannot be written, name another folder: %w", filepath.Join(to.Name(), name), err)
 	}
 	f, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {

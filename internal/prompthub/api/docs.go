@@ -7,12 +7,10 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/swaggest/swgui/v5/static"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
@@ -20,7 +18,8 @@ import (
 )
 
 // The page at /docs is Swagger UI in the colours of ours. It runs only files of this route, and
-// asks nobody but this API.
+// asks nobody but this API. The files of Swagger UI are those that internal/tools/web pins, which
+// "make swagger" puts here, compressed.
 
 //go:embed docs
 var docsFiles embed.FS
@@ -81,8 +80,7 @@ func (a *api) docsFile(_ context.Context, _ call, in *docsFileInput) (*docsFileO
 		}
 		return out, nil
 	}
-	// Files of Swagger UI are kept compressed.
-	if out.Body, err = fs.ReadFile(static.FS, in.File+".gz"); err != nil {
+	if out.Body, err = docsFiles.ReadFile("docs/" + in.File + ".gz"); err != nil {
 		return nil, fmt.Errorf("the file %s of the page: %w", in.File, err)
 	}
 	if httpjson.TakesGzip([]string{in.Encoding}) {
@@ -102,7 +100,7 @@ var inflated = map[string]func() ([]byte, error){
 
 func inflate(file string) func() ([]byte, error) {
 	return sync.OnceValues(func() ([]byte, error) {
-		packed, err := static.FS.ReadFile(file + ".gz")
+		packed, err := docsFiles.ReadFile("docs/" + file + ".gz")
 		if err != nil {
 			return nil, err
 		}

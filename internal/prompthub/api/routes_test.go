@@ -6,8 +6,10 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/inputs"
 	"prompthub/internal/prompthub/api"
 )
 
@@ -325,6 +328,24 @@ func TestLog(t *testing.T) {
 	var first map[string]any
 	require.NoError(t, json.Unmarshal([]byte(lines[0]), &first))
 	require.Equal(t, first["user"], last["user"])
+}
+
+// TestSwaggerUIIsWhatIsPinned: a version that is raised in internal/tools/web is put into the program
+// by "make swagger".
+func TestSwaggerUIIsWhatIsPinned(t *testing.T) {
+	t.Parallel()
+	top, err := inputs.Root()
+	require.NoError(t, err)
+	inputs.Files(t, "internal/tools/web/package-lock.json")
+	w := newWorld(t).as("")
+	for _, name := range []string{"swagger-ui.css", "swagger-ui-bundle.js"} {
+		pinned, err := os.ReadFile(filepath.Join(top, "internal/tools/web/node_modules/swagger-ui-dist", name))
+		if errors.Is(err, fs.ErrNotExist) && os.Getenv("CI") != "true" {
+			t.Skip("Swagger UI is not installed to compare with (npm ci --ignore-scripts --prefix internal/tools/web)")
+		}
+		require.NoError(t, err)
+		require.True(t, string(pinned) == w.get("/api/v1/docs/"+name, "Accept-Encoding", "identity").is(200).body, "%s is not what is pinned: run make swagger", name)
+	}
 }
 
 func TestDocs(t *testing.T) {
