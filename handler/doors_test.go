@@ -198,9 +198,13 @@ func TestHeadersOfOneValue(t *testing.T) {
 			"X-Dev-User", "Authorization", "X-Api-Key", "X-MS-CLIENT-PRINCIPAL", "X-MS-CLIENT-PRINCIPAL-ID", "X-MS-CLIENT-PRINCIPAL-IDP", "Origin", "X-Azure-FDID", "Idempotency-Key",
 		} {
 			name = http.CanonicalHeaderKey(name)
+			status := 401
+			if slices.Contains([]string{"Origin", "X-Azure-Fdid", "Idempotency-Key"}, name) {
+				status = 400
+			}
 			for _, values := range [][]string{{"ann, bob"}, {"ann", "bob"}, {"ann", "ann"}} {
 				got := ask(path, http.Header{name: values})
-				require.Equal(t, 400, got.Code, "%s %s %q: %s", path, name, values, got.Body)
+				require.Equal(t, status, got.Code, "%s %s %q: %s", path, name, values, got.Body)
 				if !strings.HasPrefix(path, "/lf") { // which has errors of its own form
 					require.Contains(t, got.Body.String(), httpjson.RepeatedHeader)
 				}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -290,6 +291,26 @@ func TestLocalWritesAtOnce(t *testing.T) {
 	require.Len(t, calls, 3, p.err.String())
 	require.Equal(t, "2", calls[1][2], "a transaction in vain, as another prompt of hers has the name, and one more")
 	require.Equal(t, "3", calls[2][2], "that of a vote, and two looks before it")
+}
+
+// TestLocalBelievesNoTraceOfStrangers: the ids in the log are not theirs to choose.
+func TestLocalBelievesNoTraceOfStrangers(t *testing.T) {
+	const stranger = "abababababababababababababababab"
+	for trusted, want := range map[string]bool{"192.0.2.1": false, "127.0.0.1": true} {
+		clean(t)
+		t.Setenv("TRUSTED_PROXIES", trusted)
+		p, url := startLocal(t, filepath.Join(t.TempDir(), "data"))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/v1/health", http.NoBody)
+		require.NoError(t, err)
+		req.Header.Set("Traceparent", "00-"+stranger+"-cdcdcdcdcdcdcdcd-01")
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		resp.Body.Close()
+		p.stop()
+		require.Zero(t, <-p.code)
+		require.Contains(t, p.err.String(), "GET /api/v1/health")
+		require.Equal(t, want, strings.Contains(p.err.String(), stranger), p.err.String())
+	}
 }
 
 func TestLocalProfile(t *testing.T) {

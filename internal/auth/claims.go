@@ -99,7 +99,7 @@ var subjectHash = regexp.MustCompile(`^sub\.[A-Za-z0-9_-]{43}$`)
 func (c claims) user(tenants, applications []string) (User, error) {
 	id, ok := c.identifier(objectTypes)
 	if !ok {
-		return User{}, fault.Wrap(fault.Unauthenticated, "your sign-in does not say who you are: it needs the claim oid", errNoObject)
+		return User{}, fault.Wrap(fault.Unauthenticated, "your sign-in does not say who you are: it needs the claim oid, or in mode oidc sub with a provider other than Microsoft Entra", errNoObject)
 	}
 	if len(tenants) > 0 {
 		tenant, _ := c.identifier(tenantTypes)

@@ -179,14 +179,12 @@ func TestForgedTokens(t *testing.T) {
 		{"X-Api-Key", ""},
 		{"X-Api-Key", secret},
 		{"X-Api-Key", "ph_" + otherID + "_" + secret},
+		{"X-Api-Key", token.Secret, "X-Api-Key", token.Secret},
 	} {
 		w.as("").get("/api/v1/me", header...).problem(401)
 		// not taken for nobody in particular
 		require.Equal(t, 401, w.as("").get("/api/v1/prompts", header...).status, "%v", header)
 	}
-	twice := []string{"X-Api-Key", token.Secret, "X-Api-Key", token.Secret}
-	w.as("").get("/api/v1/me", twice...).problem(400)
-	require.Equal(t, 400, w.as("").get("/api/v1/prompts", twice...).status)
 	for text, header := range map[string]string{
 		"the name before the colon is not the id of the access token": basic("ann:" + token.Secret),
 		"the access token is not complete":                            basic(id + ":" + secret[1:]),
