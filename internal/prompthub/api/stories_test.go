@@ -125,7 +125,7 @@ func TestListByCursorAndLink(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, a.list().NextCursor, u.Query().Get("cursor"))
 			require.Equal(t, "3", u.Query().Get("limit"))
-			require.Equal(t, ",", u.Query().Get("tag"))
+			require.Empty(t, u.Query().Get("tag")) // the Functions host drops empty values
 			next = target
 		} else {
 			require.Empty(t, a.list().NextCursor)

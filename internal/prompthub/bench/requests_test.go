@@ -201,7 +201,7 @@ func lists() []request {
 	return []request{
 		{name: "list newest", call: get(newest, "Vera"), steps: 2, tables: 2, budget: &page},
 		{name: "list newest, after a vote of a moment ago", setup: (*lab).voteOnce, call: get(newest, "Vera"), steps: 3, tables: 3},
-		{name: "list newest with texts", call: get(newest+"&fields=text", "Vera"), steps: 3, tables: 22},
+		{name: "list newest with texts", call: get(newest+"&fields=text", "Vera"), steps: 4, tables: 22},
 		{name: "list newest, again within a second", again: true, call: get(newest, "Vera"), steps: 1, tables: 1, budget: &page},
 		{name: "list newest without identity, again within a second", again: true, call: get(newest, ""), budget: &budget{1, 1}},
 		{name: "list newest, second page", setup: first(newest), call: get(newest+deeper, "Vera"), steps: 2, tables: 2, budget: &page},
