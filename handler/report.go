@@ -110,11 +110,15 @@ func (r *report) tellUnheld() {
 		return cmp.Or(cmp.Compare(r.unheld[b], r.unheld[a]), cmp.Compare(a, b))
 	})
 	for _, name := range names[:min(len(names), shownRows)] {
-		why := "the library does not hold it, and leaves it to the file"
-		if name == format.FieldSource {
+		count, why := r.unheld[name], "the library does not hold it, and leaves it to the file"
+		member, invisible := strings.CutSuffix(name, format.FieldInvisible)
+		switch {
+		case name == format.FieldSource:
 			why = "the file is too large to be kept with the prompt"
+		case invisible:
+			name, why = member, "characters that no reader sees were removed"
 		}
-		fmt.Fprintf(r.err, "%.60q in %d of %d rows: %s\n", name, r.unheld[name], r.seen, why)
+		fmt.Fprintf(r.err, "%.60q in %d of %d rows: %s\n", name, count, r.seen, why)
 	}
 	if more := len(names) - shownRows; more > 0 {
 		fmt.Fprintf(r.err, "and %d more that are left to the file\n", more)

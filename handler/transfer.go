@@ -101,7 +101,7 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 	if err != nil {
 		return err
 	}
-	rows = client.In(rows, c.syntax.Syntax)
+	rows = client.In(client.Readable(rows), c.syntax.Syntax)
 	// Twice: a file that is broken further down creates nothing, and the total is known.
 	total := 0
 	for _, err := range rows {

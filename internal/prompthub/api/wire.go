@@ -393,7 +393,7 @@ type Imported struct {
 	Title   string   `json:"title,omitempty" doc:"That the file gives it" example:"Write a letter of thanks"`
 	ID      string   `json:"id,omitempty" doc:"Of the prompt" example:"01HZX3V9K2M4Q6R8T0W2Y4A6C8"`
 	Outcome string   `json:"outcome" enum:"created,updated,unchanged,rejected" doc:"What became of it, or would" example:"created"`
-	Loss    []string `json:"loss,omitempty" doc:"What of it the library does not hold: extra.NAME is a member that its file alone has and comes back with, source the file itself, which is too large to be kept" example:"[\"extra.testData\"]"`
+	Loss    []string `json:"loss,omitempty" doc:"What of it the library does not hold: extra.NAME is a member that its file alone has and comes back with, source the file itself, which is too large to be kept, title.invisible and name.invisible characters that no reader sees, which were removed" example:"[\"extra.testData\"]"`
 	Code    string   `json:"code,omitempty" doc:"Why it was rejected, for programs; absent if only the reason says it" example:"TEXT_TOO_LONG"`
 	Reason  string   `json:"reason,omitempty" doc:"Why it was rejected, and what to do" example:"the prompt breaks the rules named here; title: must not be empty"`
 }

@@ -40,6 +40,8 @@ type Document struct {
 	Extra Extra `json:"-"`
 
 	syntax string // of the texts, where they were written in one: as LangChain names it
+	// the members that characters were removed from, which no reader sees
+	readable []string
 }
 
 // A Source is a file with one prompt.
@@ -116,7 +118,28 @@ func (d Document) Unheld() (loss []string) {
 	if loss = d.Extra.names(); d.Source.kept() == nil {
 		loss = append(loss, FieldSource)
 	}
+	for _, member := range d.readable {
+		loss = append(loss, member+FieldInvisible)
+	}
 	return loss
+}
+
+// FieldInvisible is what Unheld puts after the name of a member that invisible characters were
+// removed from.
+const FieldInvisible = ".invisible"
+
+// Readable returns the document with a title and a name that say what their readers see, as
+// prompt.Rules want them. Unheld tells of which of them something was removed.
+func (d Document) Readable() Document {
+	for _, of := range []struct {
+		member string
+		line   *string
+	}{{fieldTitle, &d.Title}, {fieldName, &d.Name}} {
+		if line := prompt.Readable(*of.line); strings.TrimSpace(line) != strings.TrimSpace(*of.line) {
+			*of.line, d.readable = line, append(slices.Clone(d.readable), of.member)
+		}
+	}
+	return d
 }
 
 // FieldSource is what Unheld calls the file itself.

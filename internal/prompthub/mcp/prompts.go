@@ -146,7 +146,11 @@ func (d *handler) renderFound(ctx context.Context, req *sdk.GetPromptRequest) (*
 	if err != nil {
 		return nil, callOf(ctx).problem(ctx, err)
 	}
-	return &sdk.GetPromptResult{Description: about(v), Messages: messages(filled.Content)}, nil
+	description := about(v)
+	if warning := invisible(filled.Content); warning != "" {
+		description += " " + warning
+	}
+	return &sdk.GetPromptResult{Description: description, Messages: messages(filled.Content)}, nil
 }
 
 // messages returns a content as the protocol has it: with the roles user and assistant, and no

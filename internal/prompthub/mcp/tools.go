@@ -32,7 +32,8 @@ func (d *handler) tools(s *sdk.Server) {
 	}, d.searchPrompts)
 	tool(s, &sdk.Tool{
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
-		Description: "Reads a prompt as it was written, with its variables. Where latest names a newer version, there is no revision: read ID@latest to change the prompt.",
+		Description: "Reads a prompt as it was written, with its variables. Where latest names a newer version, there is no revision: read ID@latest to change the prompt. " +
+			"A warning tells of characters in the text that cannot be seen.",
 	}, d.readPrompt)
 	tool(s, &sdk.Tool{
 		Name: "render_prompt", Title: "Fill a prompt in", Annotations: &reads,
@@ -215,6 +216,7 @@ type renderOutput struct {
 	Text     string    `json:"text" jsonschema:"What the prompt says, filled in"`
 	Messages []Message `json:"messages,omitempty" jsonschema:"Of a chat, the same as messages"`
 	Version  int64     `json:"version"`
+	Warning  string    `json:"warning,omitempty" jsonschema:"Of characters that cannot be seen"`
 }
 
 func (d *handler) renderPrompt(ctx context.Context, c *call, in renderInput) (renderOutput, error) {
@@ -226,7 +228,7 @@ func (d *handler) renderPrompt(ctx context.Context, c *call, in renderInput) (re
 	if err != nil {
 		return renderOutput{}, err
 	}
-	return renderOutput{Text: r.Words(), Messages: encodeMessages(r.Content), Version: r.Version}, nil
+	return renderOutput{Text: r.Words(), Messages: encodeMessages(r.Content), Version: r.Version, Warning: invisible(r.Content)}, nil
 }
 
 type tagsOutput struct {

@@ -335,3 +335,25 @@ func TestPermissions(t *testing.T) {
 		require.Equal(t, kind == "public", !strings.Contains(vote.body, `"isError":true`), kind)
 	}
 }
+
+// TestInvisibleCharactersAreTold: whatever returns a text says that it has characters that cannot be
+// seen, which a program reads and its user is not shown.
+func TestInvisibleCharactersAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for text, told := range map[string]bool{"Sum up.\U000e0049\U000e0067": true, "Sum up the family 👩\u200d👧.": false} {
+		id := string(w.public(fmt.Sprint("Sum up ", told), text).ID)
+		const warning = "has 2 characters that cannot be seen"
+		var p mcp.Prompt
+		w.as("").tool("get_prompt", object{"id": id}).gives(&p)
+		require.Equal(t, told, strings.Contains(p.Warning, warning), p.Warning)
+		require.Equal(t, text, p.Text)
+		var r struct{ Text, Warning string }
+		w.as("").tool("render_prompt", object{"id": id}).gives(&r)
+		require.Equal(t, told, strings.Contains(r.Warning, warning))
+		require.Equal(t, text, r.Text)
+		var g gotten
+		w.as("").get(id, nil).into(&g)
+		require.Equal(t, told, strings.Contains(g.Description, warning))
+	}
+}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"fmt"
 	"time"
 
 	"prompthub/internal/prompthub"
@@ -29,6 +30,7 @@ type Prompt struct {
 	Text        string     `json:"text,omitempty" jsonschema:"As it was written, with the places of its variables"`
 	Messages    []Message  `json:"messages,omitempty" jsonschema:"Of a chat, in place of the text"`
 	Variables   []Variable `json:"variables,omitempty"`
+	Warning     string     `json:"warning,omitempty"` // get_prompt says what it is
 }
 
 // A Message is one of a chat, or a place for others.
@@ -74,7 +76,7 @@ func changed(c *call, v prompthub.View) Prompt {
 // made of it would pass for one that was made of the latest, and what is new there would be lost.
 func whole(c *call, v prompthub.View) Prompt {
 	p := encode(c, v)
-	p.Text, p.Messages = v.Text, encodeMessages(v.Content())
+	p.Text, p.Messages, p.Warning = v.Text, encodeMessages(v.Content()), invisible(v.Content())
 	if p.Revision = v.Revision; older(v) {
 		p.Revision, p.Latest = 0, v.Latest
 	}
@@ -88,6 +90,15 @@ func whole(c *call, v prompthub.View) Prompt {
 		p.Variables = append(p.Variables, variable)
 	}
 	return p
+}
+
+// invisible says that a content has characters that cannot be seen, "" if it has none. People who are
+// shown what a program reads do not see these either.
+func invisible(c prompt.Content) string {
+	if n := c.Invisible(); n > 0 {
+		return fmt.Sprintf("The text has %d characters that cannot be seen: they may say what its readers were not shown.", n)
+	}
+	return ""
 }
 
 // older reports whether a view shows another version than the prompt holds.

@@ -42,6 +42,7 @@ func (p Profile) Check() (Profile, error) {
 		c.broken("handle", p.Handle, "choose another handle: this one is reserved")
 	}
 	c.line("name", p.Name, maxUserName)
+	c.readable("name", p.Name)
 	if strings.ContainsAny(p.Name, "@＠﹫") {
 		c.broken("name", p.Name, "leave out the at sign: a name is no address")
 	}

@@ -55,7 +55,9 @@ func (c *checker) former(f Former) Former {
 	}
 	var names []string
 	for i, name := range f.OldNames {
-		if name = c.name(fmt.Sprintf("oldNames[%d]", i), name); name != "" && !slices.Contains(names, name) {
+		location := fmt.Sprintf("oldNames[%d]", i)
+		c.readable(location, name)
+		if name = c.name(location, name); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

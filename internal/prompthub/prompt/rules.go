@@ -45,8 +45,8 @@ func (r Rules) TextLimit() int { return cmp.Or(r.MaxText, DefaultMaxText) }
 // Whether the tags are in the catalog is not asked here.
 func (r Rules) Check(d Draft) (Draft, error) { return r.CheckEdit(d, Draft{}) }
 
-// CheckEdit is Check of what becomes of a draft that is stored. The name that it has already may
-// be one that no new prompt gets.
+// CheckEdit is Check of what becomes of a draft that is stored. The name and the title that it has
+// already may be ones that no new prompt gets.
 func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 	var c checker
 	if d.Name = c.name("name", d.Name); d.Name != was.Name && dotted(d.Name) {
@@ -54,6 +54,12 @@ func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 	}
 	d.Former = c.former(d.Former)
 	d.Title = c.title(d.Title)
+	if d.Title != was.Title {
+		c.readable("title", d.Title)
+	}
+	if d.Name != was.Name {
+		c.readable("name", d.Name)
+	}
 	d.Description = c.note("description", d.Description, MaxDescription)
 	d.Message = c.note("message", d.Message, MaxMessage)
 	d.Labels = c.labels(d.Labels)

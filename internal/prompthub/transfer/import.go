@@ -109,6 +109,7 @@ func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byt
 			break
 		}
 		e := at.read()
+		e.doc = e.doc.Readable()
 		item := Item{Place: e.place, Name: e.doc.Name, Title: e.doc.Titled().Title}
 		err := im.entry(ctx, e, &item)
 		if errors.Is(err, errFull) {

@@ -359,3 +359,32 @@ func TestAccountsMove(t *testing.T) {
 		}
 	})
 }
+
+// TestInvisibleCharactersAreRemoved: titles and names of a file lose what no reader sees, and the
+// report says so; texts keep it.
+func TestInvisibleCharactersAreRemoved(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	const text = "Say it.\U000e0049\u202e"
+	lines := ""
+	for _, d := range []format.Document{
+		{Name: "file\u202e", Title: "\u202etxt.exe\U000e0041", Text: text}, {Name: "shown", Title: "\u200b", Text: text},
+		{Name: "emoji", Title: "👩\u200d👧", Text: text},
+	} {
+		b, err := json.Marshal(d)
+		require.NoError(t, err)
+		lines += string(b) + "\n"
+	}
+	items := take(t, s, lines, transfer.Options{File: "a.jsonl"})
+	require.Equal(t, []string{"file created", "shown created", "emoji created"}, outcomes(items))
+	require.Equal(t, []string{"title.invisible", "name.invisible"}, items[0].Loss)
+	require.Equal(t, []string{"title.invisible"}, items[1].Loss)
+	require.Empty(t, items[2].Loss)
+	for i, title := range []string{"txt.exe", "shown", "👩\u200d👧"} {
+		v, err := s.Get(t.Context(), ann, items[i].ID)
+		require.NoError(t, err)
+		require.Equal(t, title, v.Title)
+		require.Equal(t, text, v.Text)
+	}
+	require.Equal(t, []string{"file unchanged", "shown unchanged", "emoji unchanged"}, outcomes(take(t, s, lines, transfer.Options{File: "a.jsonl"})))
+}

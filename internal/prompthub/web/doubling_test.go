@@ -105,6 +105,11 @@ func TestDoubling(t *testing.T) {
 		{Name: "rowsOf", With: rows(func([]diffRow) {})},
 		{Name: "folded", With: rows(func(list []diffRow) { folded(list) })},
 		{Name: "readingOf", With: read(func(reading) {})},
+		{Name: "reading.Exact", With: func(s string) func() {
+			r := readingOf(content(s), nil)
+			*r.marks = 1 << 30
+			return func() { r.Exact(s) }
+		}},
 		{Name: "reading.size", With: read(func(r reading) { r.size() })},
 		{Name: "reading.render", With: read(func(r reading) { left := plenty; r.render(m, &left) })},
 		{Name: "reading.plain", With: read(func(r reading) { r.plain() })},

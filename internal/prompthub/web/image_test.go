@@ -22,7 +22,7 @@ func TestImage(t *testing.T) {
 	seen := map[string]string{}
 	for name, title := range map[string]string{
 		"short": "Linux terminal", "long": strings.Repeat("A very long title ", 11), "one word": strings.Repeat("Wort", 50),
-		"greek": "Δάσκαλος ελληνικών", "chinese": "充当英语翻译和改进者", "hostile": "\u202e<b>&\u0301",
+		"greek": "Δάσκαλος ελληνικών", "chinese": "充当英语翻译和改进者", "hostile": "<b>&\u0301\u200d",
 	} {
 		page := ann.write(title, "I want you to act as **something**. It does what it says, and says what it does, at some length.", "public", "development", "text")
 		w.nobody().get(page).has(`<meta property="og:image" content="https://prompts.example.org` + page + `/image.png">`)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"html/template"
 	"strconv"
 	"strings"
@@ -11,10 +12,50 @@ import (
 
 // A reading is a content as a page shows it: rendered, and as it is.
 type reading struct {
-	Address  string    // of the page
-	Passages []passage // the text, or the messages of a chat
-	Source   bool      // whether they are shown as they are
-	Plain    bool      // whether they cannot be shown rendered
+	Address   string    // of the page
+	Passages  []passage // the text, or the messages of a chat
+	Source    bool      // whether they are shown as they are
+	Plain     bool      // whether they cannot be shown rendered
+	Invisible int       // characters that cannot be seen
+	marks     *int      // how many places of such characters can still be marked
+}
+
+// maxMarks is how many places of characters that cannot be seen a page marks, each with up to
+// maxMarked of their numbers. With all of these it is about as long as one without them.
+const (
+	maxMarks  = 100
+	maxMarked = 8
+	// aroundMark is the most that stands around such a place in HTML, in bytes.
+	aroundMark = 40 + 9*maxMarked
+)
+
+// Exact returns a text as HTML that says the very same characters, and marks those that cannot be
+// seen by what copying does not take.
+func (r reading) Exact(text string) template.HTML {
+	var b strings.Builder
+	at := 0
+	for from, to := range prompt.Invisible(text) {
+		if *r.marks == 0 {
+			break
+		}
+		*r.marks--
+		b.WriteString(string(exact(text[at:from])) + `<span class="invisible" data-is="`)
+		n := 0
+		for _, c := range text[from:to] {
+			if n++; n > maxMarked {
+				b.WriteString(" …")
+				break
+			}
+			if n > 1 {
+				b.WriteByte(' ')
+			}
+			fmt.Fprintf(&b, "U+%04X", c)
+		}
+		b.WriteString(`">` + string(exact(text[from:to])) + `</span>`)
+		at = to
+	}
+	b.WriteString(string(exact(text[at:])))
+	return template.HTML(b.String()) //nolint:gosec // all of it is escaped, or numbers
 }
 
 // A passage is a text, or a message.
@@ -30,12 +71,16 @@ func (p passage) Heading() string { return cmp.Or(p.Role, p.Placeholder) }
 
 // readingOf returns a content with texts in the places of its own; none: as they are.
 func readingOf(c prompt.Content, texts [][]prompt.Part) reading {
-	var r reading
+	marks := maxMarks
+	r := reading{marks: &marks}
 	add := func(p passage, text string) {
 		if i := len(r.Passages); i < len(texts) {
 			p.Parts = texts[i]
 		} else {
 			p.Parts = []prompt.Part{{Text: text, Variable: -1}}
+		}
+		for _, part := range p.Parts {
+			r.Invisible += prompt.CountInvisible(part.Text)
 		}
 		r.Passages = append(r.Passages, p)
 	}
@@ -63,7 +108,7 @@ const (
 
 // size returns how many bytes the texts take on a page, as they are.
 func (r reading) size() int {
-	n := 0
+	n := aroundMark * min(r.Invisible, maxMarks)
 	for _, p := range r.Passages {
 		n += aroundPassage + len(p.Heading())
 		for _, part := range p.Parts {

@@ -476,3 +476,16 @@ func TestStorageAway(t *testing.T) {
 	w.clock.Advance(time.Hour)
 	ann.post("/app/prompts/new", "title", "t", "text", "x", "visibility", "private").is(503).has("Nothing was lost", "go back with your browser").lacks(`href="/app/prompts/new">Back`)
 }
+
+// TestInvisibleCharactersAreTold: the page of a prompt says that its text has characters that nobody
+// sees, and a form that such a title is refused.
+func TestInvisibleCharactersAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	page := ann.write("Sum up", "Sum up.\U000e0049\U000e0067", "public")
+	w.as("Bob").get(page).has("This text has 2 characters that cannot be seen", `data-is="U+E0049 U+E0067"`)
+	plain := ann.write("Plain", "A family 👩\u200d👧.", "public")
+	w.as("Bob").get(plain).lacks("cannot be seen").lacks("data-is")
+	ann.post("/app/prompts/new", "title", "\u202etxt.exe", "text", "x", "visibility", "private").is(422).has("Remove the characters that no reader sees")
+}

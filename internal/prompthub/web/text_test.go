@@ -209,3 +209,24 @@ func TestLinesBreakAsMeasured(t *testing.T) {
 		require.Equal(t, plain(text, width, most), breakLines(face, text, width, most))
 	})
 }
+
+// TestInvisibleIsMarked: the source shows where characters stand that cannot be seen, by what copying
+// it does not take, and at no more places than a page has room for.
+func TestInvisibleIsMarked(t *testing.T) {
+	t.Parallel()
+	shown := func(text string) (string, reading) {
+		r := readingOf(prompt.Content{Text: text}, nil)
+		return string(r.Exact(text)), r
+	}
+	tags := regexp.MustCompile(`<[^>]*>`)
+	html, r := shown("a<\u200b\U000e0049b 👩\u200d👧\u202e")
+	require.Equal(t, "a&lt;<span class=\"invisible\" data-is=\"U+200B U+E0049\">\u200b\U000e0049</span>b 👩\u200d👧<span class=\"invisible\" data-is=\"U+202E\">\u202e</span>", html)
+	require.Equal(t, 3, r.Invisible)
+	for _, text := range []string{"plain", strings.Repeat("\u200b", 10_000), strings.Repeat("a\u200b", 10_000)} {
+		html, r := shown(text)
+		require.Equal(t, text, tags.ReplaceAllString(html, ""))
+		require.Equal(t, strings.Count(text, "\u200b"), r.Invisible)
+		require.LessOrEqual(t, len(html), len(text)+aroundMark*maxMarks)
+		require.GreaterOrEqual(t, r.size(), len(html))
+	}
+}

@@ -197,8 +197,9 @@ func (p *importPage) May() bool {
 // An importItem is an entry of a file, and what its file alone has.
 type importItem struct {
 	transfer.Item
-	InFile   string // members
-	TooLarge bool   // the file is not kept
+	InFile    string // members
+	TooLarge  bool   // the file is not kept
+	Invisible bool   // characters that no reader sees were removed
 }
 
 // importItems returns the entries as the page shows them: those that were rejected first, which
@@ -212,6 +213,7 @@ func importItems(list []transfer.Item) []importItem {
 			if member, ok := strings.CutPrefix(lost, "extra."); ok {
 				members = append(members, member)
 			}
+			all[i].Invisible = all[i].Invisible || strings.HasSuffix(lost, ".invisible")
 		}
 		all[i].InFile, all[i].TooLarge = strings.Join(members, ", "), slices.Contains(item.Loss, "source")
 	}

@@ -1,0 +1,118 @@
+package prompt
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"prompthub/internal/fault"
+)
+
+// Codes of titles and names whose readers do not see what they say.
+const (
+	InvisibleCharacters fault.Code = "INVISIBLE_CHARACTERS"
+	NothingVisible      fault.Code = "NOTHING_VISIBLE"
+)
+
+// shows reports whether a reader sees r.
+func shows(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsControl(r) && !hides(r) }
+
+// hides reports whether r is a character that shows nothing. White space is not among them.
+func hides(r rune) bool {
+	if r < 0x80 || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
+		return false
+	}
+	return r == '\u2800' || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// misleads reports whether r makes of a line another one than its reader sees: it changes the
+// direction of what follows, or is a tag, which a model reads like a letter.
+func misleads(r rune) bool {
+	return unicode.Is(unicode.Bidi_Control, r) || 0xe0000 <= r && r <= 0xe007f
+}
+
+// Invisible yields where in a text characters stand that cannot be seen, from and to, those that follow
+// one another together. A variation selector after a visible character is none of them, nor is a
+// joiner or a non-joiner between two: emoji and many scripts are written with these.
+func Invisible(text string) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		begin := -1                  // of those that are invisible
+		seen, chosen := false, false // whether the character before is seen, and has a variation selector
+		for i := 0; i < len(text); {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			unseen := hides(r)
+			switch {
+			case !unseen:
+				seen, chosen = shows(r), false
+			case seen && !chosen && unicode.Is(unicode.Variation_Selector, r):
+				unseen, chosen = false, true
+			case seen && joins(r):
+				next, _ := utf8.DecodeRuneInString(text[i+size:])
+				unseen = i+size == len(text) || !shows(next)
+			}
+			if unseen {
+				seen = false
+			}
+			switch {
+			case unseen && begin < 0:
+				begin = i
+			case !unseen && begin >= 0:
+				if !yield(begin, i) {
+					return
+				}
+				begin = -1
+			}
+			i += size
+		}
+		if begin >= 0 {
+			yield(begin, len(text))
+		}
+	}
+}
+
+// joins reports whether r is a joiner or a non-joiner.
+func joins(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// CountInvisible returns how many characters of a text cannot be seen; see Invisible.
+func CountInvisible(text string) int {
+	n := 0
+	for from, to := range Invisible(text) {
+		n += utf8.RuneCountInString(text[from:to])
+	}
+	return n
+}
+
+// Invisible returns how many characters of the texts of the content cannot be seen.
+func (c Content) Invisible() int {
+	n := 0
+	for _, text := range c.texts() {
+		n += CountInvisible(text)
+	}
+	return n
+}
+
+// Readable returns a title or a name without what Rules refuse in it because no reader sees it: "" if
+// nothing is left to see.
+func Readable(line string) string {
+	line = strings.Map(func(r rune) rune {
+		if misleads(r) {
+			return -1
+		}
+		return r
+	}, line)
+	if !strings.ContainsFunc(line, shows) {
+		return ""
+	}
+	return line
+}
+
+// readable checks that a line says what its readers see.
+func (c *checker) readable(location, s string) {
+	switch {
+	case strings.ContainsFunc(s, misleads):
+		c.coded(InvisibleCharacters, location, s, "remove the characters that no reader sees: those that change the direction of writing, such as U+202E, and tags, U+E0000 to U+E007F")
+	case s != "" && !strings.ContainsFunc(s, shows):
+		c.coded(NothingVisible, location, s, "write at least one character that can be seen")
+	}
+}
