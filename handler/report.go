@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"prompthub/internal/command"
 	"prompthub/internal/prompthub/client"
