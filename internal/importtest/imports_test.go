@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	// PromptHub, and its doors, which do not know one another.
 	"internal/prompthub/prompt": {"internal/fault"},
 	"internal/prompthub/look":   {},
-	"internal/prompthub/format": {"internal/prompthub/prompt"},
+	"internal/prompthub/format": {"internal/fault", "internal/prompthub/prompt"},
 	"internal/prompthub/folder": {"internal/prompthub/client", "internal/prompthub/format"},
 	"internal/prompthub/promptdb": {
 		"internal/fault", "internal/table", "internal/queue", "internal/transact", "internal/prompthub/prompt", "internal/prompthub/skill",

@@ -32,8 +32,7 @@ func (d *handler) tools(s *sdk.Server) {
 	}, d.searchPrompts)
 	tool(s, &sdk.Tool{
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
-		Description: "Reads a prompt as it was written, with its variables. Where latest names a newer version, there is no revision: read ID@latest to change the prompt. " +
-			"A warning tells of characters in the text that cannot be seen.",
+		Description: "Reads a prompt as it was written, with its variables. Where latest names a newer version, there is no revision: read ID@latest to change the prompt.",
 	}, d.readPrompt)
 	tool(s, &sdk.Tool{
 		Name: "render_prompt", Title: "Fill a prompt in", Annotations: &reads,
@@ -199,12 +198,22 @@ func parseTags(list []string) ([]prompt.Tag, error) {
 	return tags, nil
 }
 
-func (d *handler) readPrompt(ctx context.Context, c *call, in Named) (Prompt, error) {
+// A FullPrompt is a Prompt under a name that does not hide its member of the same name.
+type FullPrompt Prompt
+
+// A readOutput is a prompt with its text. Lists have no warning: that of a text is told with it, and
+// the schema of each tool costs its callers tokens.
+type readOutput struct {
+	FullPrompt
+	Warning string `json:"warning,omitempty"`
+}
+
+func (d *handler) readPrompt(ctx context.Context, c *call, in Named) (readOutput, error) {
 	v, err := d.lookup(ctx, c, in.ID)
 	if err != nil {
-		return Prompt{}, err
+		return readOutput{}, err
 	}
-	return whole(c, v), nil
+	return readOutput{FullPrompt(whole(c, v)), invisible(v.Content())}, nil
 }
 
 type renderInput struct {
@@ -216,7 +225,7 @@ type renderOutput struct {
 	Text     string    `json:"text" jsonschema:"What the prompt says, filled in"`
 	Messages []Message `json:"messages,omitempty" jsonschema:"Of a chat, the same as messages"`
 	Version  int64     `json:"version"`
-	Warning  string    `json:"warning,omitempty" jsonschema:"Of characters that cannot be seen"`
+	Warning  string    `json:"warning,omitempty"`
 }
 
 func (d *handler) renderPrompt(ctx context.Context, c *call, in renderInput) (renderOutput, error) {

@@ -344,7 +344,7 @@ func TestInvisibleCharactersAreTold(t *testing.T) {
 	for text, told := range map[string]bool{"Sum up.\U000e0049\U000e0067": true, "Sum up the family 👩\u200d👧.": false} {
 		id := string(w.public(fmt.Sprint("Sum up ", told), text).ID)
 		const warning = "has 2 characters that cannot be seen"
-		var p mcp.Prompt
+		var p struct{ Text, Warning string }
 		w.as("").tool("get_prompt", object{"id": id}).gives(&p)
 		require.Equal(t, told, strings.Contains(p.Warning, warning), p.Warning)
 		require.Equal(t, text, p.Text)

@@ -30,7 +30,6 @@ type Prompt struct {
 	Text        string     `json:"text,omitempty" jsonschema:"As it was written, with the places of its variables"`
 	Messages    []Message  `json:"messages,omitempty" jsonschema:"Of a chat, in place of the text"`
 	Variables   []Variable `json:"variables,omitempty"`
-	Warning     string     `json:"warning,omitempty"` // get_prompt says what it is
 }
 
 // A Message is one of a chat, or a place for others.
@@ -76,7 +75,7 @@ func changed(c *call, v prompthub.View) Prompt {
 // made of it would pass for one that was made of the latest, and what is new there would be lost.
 func whole(c *call, v prompthub.View) Prompt {
 	p := encode(c, v)
-	p.Text, p.Messages, p.Warning = v.Text, encodeMessages(v.Content()), invisible(v.Content())
+	p.Text, p.Messages = v.Text, encodeMessages(v.Content())
 	if p.Revision = v.Revision; older(v) {
 		p.Revision, p.Latest = 0, v.Latest
 	}

@@ -136,6 +136,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Clash.String", With: text(func(s string) { _ = prompt.Clash{Mine: s, Theirs: s}.String() })},
 		{Name: "Content.Hash", With: content(func(c prompt.Content) { c.Hash() })},
 		{Name: "Content.Hash (chat)", With: chats(func(c prompt.Content) { c.Hash() })},
+		{Name: "Content.Size", With: chats(func(c prompt.Content) { c.Size() })},
 		{Name: "Content.Same", With: two(func(a, b prompt.Content) { a.Same(b) })},
 		{Name: "Content.Words", With: chats(func(c prompt.Content) { c.Words() })},
 		{Name: "Content.Transcript", With: chats(func(c prompt.Content) { c.Transcript() })},
@@ -174,6 +175,7 @@ func TestDoubling(t *testing.T) {
 			return d
 		})},
 		{Name: "Rules.CheckUnfinished", With: text(func(s string) { _ = rules.CheckUnfinished(s, s) })},
+		{Name: "Source.WithExtra", With: func(s string) func() { names := strings.Fields(s); return func() { prompt.Source{}.WithExtra(names) } }},
 		{Name: "Draft.Equal", With: two(func(a, b prompt.Content) { prompt.Draft{}.With(a).Equal(prompt.Draft{}.With(b)) })},
 		{Name: "Draft.About", With: draft(func(d prompt.Draft) { _ = d.About() })},
 		{Name: "Draft.State", With: draft(func(d prompt.Draft) { d.State(strings.Fields(d.Text)) })},
