@@ -259,7 +259,7 @@ func TestIdentity(t *testing.T) {
 				a := closed.on(t).as("").do(method, real+"?limit=x", "broken")
 				a.problem(401)
 				require.Equal(t, "Bearer", a.header.Get("WWW-Authenticate"))
-				public.on(t).as("").do(method, real, "", bad[0], "a", bad[0], "b").problem(400)
+				public.on(t).as("").do(method, real, "", bad[0], "a", bad[0], "b").problem(401)
 				if isRead[strings.ToLower(method)+" "+path] {
 					require.NotEqual(t, 401, public.on(t).as("").do(method, real, "").status)
 				} else {
