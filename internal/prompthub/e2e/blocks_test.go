@@ -191,7 +191,7 @@ func documents(t *testing.T, s stageOfBlocks) map[string][]block {
 func TestBlocksOfDocuments(t *testing.T) {
 	t.Parallel()
 	s := newStageOfBlocks(t)
-	inputs.Packages(t, "./handler", "./internal/stage", "./apps/ricochet/handler", "./apps/example/handler")
+	inputs.Packages(t, "./handler", "./internal/stage", "./apps/...")
 	inputs.Files(t, "README.md", "docs", "apps", "deploy", "functions", "host.json", "infra", "Makefile", "internal/prompthub/e2e/testdata/blocks")
 	all, count := documents(t, s), 0
 	var stoodIn, looked atomic.Int32
