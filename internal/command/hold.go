@@ -21,16 +21,21 @@ const heldUpTo = 256 << 10
 // cutText tells the client that its answer has no end.
 const cutText = "the request took too long or failed in the middle, and may have changed something; look before you send it again"
 
+// AnswerWithin is how long an answer may take under the host. It is less than functionTimeout in
+// host.json, after which the host kills the process with everything that runs in it, and more than
+// the longest job takes.
+const AnswerWithin = 4*time.Minute + 30*time.Second
+
 // hold sends the answers of next when they are whole. The Functions host sends a request without a body
 // up to four times if the connection ends before the first byte of the answer, a change too. So an
-// answer that has no end becomes a 500 that is sent: after a panic, after the write deadline of
-// the handler, and after the end of the request's context, as when a shutdown has run out of time.
+// answer that has no end becomes a 500 that is sent: after a panic, after the time within which answers
+// must be there, and after the end of the request's context, as when a shutdown has run out of time.
 // The host shows an answer to the client when it is whole in any case.
-func hold(log *slog.Logger, next http.Handler) http.Handler {
+func hold(log *slog.Logger, within time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
+		ctx, cancel := context.WithTimeout(r.Context(), within)
 		defer cancel()
-		h := &held{to: w, header: make(http.Header), late: cancel}
+		h := &held{to: w, header: make(http.Header)}
 		done := make(chan bool, 1)
 		go func() {
 			whole := false
@@ -58,15 +63,13 @@ func hold(log *slog.Logger, next http.Handler) http.Handler {
 type held struct {
 	header http.Header // the handler's
 
-	mu       sync.Mutex
-	to       http.ResponseWriter
-	status   int
-	sent     http.Header // the headers as they were when the handler wrote the status
-	body     bytes.Buffer
-	begun    bool // to has the status and more
-	over     bool // to must not be touched any more
-	late     func()
-	deadline *time.Timer
+	mu     sync.Mutex
+	to     http.ResponseWriter
+	status int
+	sent   http.Header // the headers as they were when the handler wrote the status
+	body   bytes.Buffer
+	begun  bool // to has the status and more
+	over   bool // to must not be touched any more
 }
 
 // Header returns the headers to come.
@@ -102,17 +105,15 @@ func (h *held) Write(b []byte) (int, error) {
 	return h.to.Write(b)
 }
 
-// SetWriteDeadline is for http.ResponseController: at that time the answer is a 500.
+// SetWriteDeadline is for http.ResponseController: it is that of the connection once something is sent
+// there. Before that it would pass while the answer is held, and cut it.
 func (h *held) SetWriteDeadline(t time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.deadline != nil {
-		h.deadline.Stop()
+	if h.over || !h.begun {
+		return nil
 	}
-	if !t.IsZero() && !h.over {
-		h.deadline = time.AfterFunc(time.Until(t), h.late)
-	}
-	return nil
+	return http.NewResponseController(h.to).SetWriteDeadline(t)
 }
 
 // SetReadDeadline is for http.ResponseController: it is that of the connection.
@@ -144,9 +145,6 @@ func (h *held) end(whole bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.over = true
-	if h.deadline != nil {
-		h.deadline.Stop()
-	}
 	switch {
 	case whole:
 		h.keep(http.StatusOK)

@@ -21,11 +21,12 @@ import (
 	"prompthub/internal/httpjson"
 )
 
-// asked asks a server whose answers are held, and returns the answer and what was logged.
-func asked(t *testing.T, h http.HandlerFunc) (res *http.Response, body, log string, err error) {
+// asked asks a server whose answers are held and must come within a time, and returns the answer and
+// the log.
+func asked(t *testing.T, within time.Duration, h http.HandlerFunc) (res *http.Response, body, log string, err error) {
 	t.Helper()
 	var logged bytes.Buffer
-	server := httptest.NewServer(hold(slog.New(slog.NewTextHandler(&logged, nil)), h))
+	server := httptest.NewServer(hold(slog.New(slog.NewTextHandler(&logged, nil)), within, h))
 	res, err = http.Post(server.URL, "", nil) // Go's client does not repeat it
 	if err == nil {
 		var b []byte
@@ -46,21 +47,22 @@ func TestAnswersAreWholeOrAnError(t *testing.T) {
 		_, _ = io.WriteString(w, strings.Repeat("x", 100<<10))
 	}
 	for name, tt := range map[string]struct {
+		within time.Duration
 		do     http.HandlerFunc
 		logged string
 	}{
-		"a panic":                  {func(http.ResponseWriter, *http.Request) { panic("at the disco") }, "at the disco"},
-		"a panic in the middle":    {func(w http.ResponseWriter, _ *http.Request) { begin(w); panic("at the disco") }, "at the disco"},
-		"cut":                      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ""},
-		"cut in the middle":        {func(w http.ResponseWriter, _ *http.Request) { begin(w); panic(http.ErrAbortHandler) }, ""},
-		"past the deadline":        {late, ""},
-		"past it in the middle":    {func(w http.ResponseWriter, r *http.Request) { begin(w); late(w, r) }, ""},
-		"cut by the observer":      {observed(func(w http.ResponseWriter, _ *http.Request) { begin(w); panic("at the disco") }), ""},
-		"panic below the observer": {observed(func(http.ResponseWriter, *http.Request) { panic("at the disco") }), ""},
+		"a panic":                  {time.Minute, func(http.ResponseWriter, *http.Request) { panic("at the disco") }, "at the disco"},
+		"a panic in the middle":    {time.Minute, func(w http.ResponseWriter, _ *http.Request) { begin(w); panic("at the disco") }, "at the disco"},
+		"cut":                      {time.Minute, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ""},
+		"cut in the middle":        {time.Minute, func(w http.ResponseWriter, _ *http.Request) { begin(w); panic(http.ErrAbortHandler) }, ""},
+		"past the deadline":        {0, late, ""},
+		"past it in the middle":    {time.Millisecond, func(w http.ResponseWriter, r *http.Request) { begin(w); late(w, r) }, ""},
+		"cut by the observer":      {time.Minute, observed(func(w http.ResponseWriter, _ *http.Request) { begin(w); panic("at the disco") }), ""},
+		"panic below the observer": {time.Minute, observed(func(http.ResponseWriter, *http.Request) { panic("at the disco") }), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			res, body, logged, err := asked(t, tt.do)
+			res, body, logged, err := asked(t, tt.within, tt.do)
 			require.NoError(t, err)
 			require.Equal(t, http.StatusInternalServerError, res.StatusCode)
 			require.Equal(t, httpjson.ProblemType, res.Header.Get("Content-Type"))
@@ -75,7 +77,6 @@ func TestAnswersAreWholeOrAnError(t *testing.T) {
 
 // late goes on until it sees that the answer is over.
 func late(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now())
 	<-r.Context().Done()
 	for {
 		if _, err := w.Write([]byte("more")); err != nil {
@@ -91,7 +92,7 @@ func observed(h http.HandlerFunc) http.HandlerFunc {
 func TestWholeAnswersPass(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, heldUpTo, heldUpTo + 1, 3 * heldUpTo} {
-		res, body, _, err := asked(t, func(w http.ResponseWriter, _ *http.Request) {
+		res, body, _, err := asked(t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {
 			require.NoError(t, http.NewResponseController(w).SetReadDeadline(time.Time{}))
 			require.NoError(t, http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Hour)))
 			w.Header()["Set-Cookie"] = []string{"a=1", "b=2"}
@@ -110,10 +111,26 @@ func TestWholeAnswersPass(t *testing.T) {
 	}
 }
 
+// The deadline for a client that reads slowly does not pass while the answer is held.
+func TestDeadlinesOfTheHandlerDoNotCut(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 2 * heldUpTo} {
+		res, body, _, err := asked(t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {
+			control := http.NewResponseController(w)
+			_ = control.SetWriteDeadline(time.Unix(1, 0))
+			_, _ = io.WriteString(w, strings.Repeat("x", n))
+			_ = control.SetWriteDeadline(time.Time{})
+		})
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, res.StatusCode)
+		require.Len(t, body, n)
+	}
+}
+
 // A long answer has begun before it is whole, and the host makes a 500 of what is cut then.
 func TestLongAnswersAreCut(t *testing.T) {
 	t.Parallel()
-	_, body, _, err := asked(t, func(w http.ResponseWriter, _ *http.Request) {
+	_, body, _, err := asked(t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("x", heldUpTo+1))
 		panic(http.ErrAbortHandler)
 	})
@@ -136,7 +153,7 @@ func served(t *testing.T, h http.Handler) (conn net.Conn, end func() error) {
 func TestShutdownAnswersWhatIsRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, told, stuck := slog.New(slog.DiscardHandler), make(chan struct{}), make(chan struct{})
-		conn, end := served(t, hold(log, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		conn, end := served(t, hold(log, time.Hour, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 			close(told)
 			<-stuck
@@ -173,7 +190,7 @@ func TestLongJobsAreNotCutShort(t *testing.T) {
 			during = ctx.Err()
 			return nil
 		}}
-		conn, end := served(t, hold(log, function.Handler([]function.Trigger{job}, "127.0.0.1:1", log, http.NotFoundHandler())))
+		conn, end := served(t, hold(log, AnswerWithin, function.Handler([]function.Trigger{job}, "127.0.0.1:1", log, http.NotFoundHandler())))
 		_, err := io.WriteString(conn, "POST /purge HTTP/1.1\r\nHost: 127.0.0.1:1\r\nTransfer-Encoding: chunked\r\n\r\nd\r\n{\"Data\":{\"t\":\r\n4\r\n{}}}\r\n0\r\n\r\n")
 		require.NoError(t, err)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
