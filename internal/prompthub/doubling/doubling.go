@@ -28,6 +28,12 @@ type Func struct {
 	Steps func(text string) int
 }
 
+// function returns the name without the way.
+func (f Func) function() string {
+	name, _, _ := strings.Cut(f.Name, " (")
+	return name
+}
+
 const (
 	most = 2.5 // times what a text of half the length takes
 
@@ -39,18 +45,24 @@ const (
 )
 
 // Check calls functions with texts that repeat a motif, and reports which of them take more than
-// their share for a text of twice the length. What is counted has to be too much for two doublings
-// in a row: slices and maps grow in steps.
+// their share for a text of twice the length. What is counted has to be too much for three doublings
+// in a row: slices and maps grow in steps. Counting takes some 40 motifs for each function, which
+// are spread over the ways to call it; time is taken of all.
 func Check(t *testing.T, funcs []Func) {
 	t.Helper()
 	inTime := os.Getenv("DOUBLING_TIME") != ""
+	ways := map[string]int{}
+	for _, f := range funcs {
+		ways[f.function()]++
+	}
 	for of, f := range funcs {
+		step := min(4*ways[f.function()], 32)
 		t.Run(f.Name, func(t *testing.T) {
 			for i, m := range motifs(inTime) {
 				switch {
 				case inTime:
 					checkTime(t, f, m)
-				case i%4 == of%4: // some 40 for each function, and not the same for all
+				case i%step == of%step:
 					checkCounts(t, f, m)
 				}
 			}
@@ -60,22 +72,22 @@ func Check(t *testing.T, funcs []Func) {
 
 func checkCounts(t *testing.T, f Func, m motif) {
 	t.Helper()
-	var steps, bytes [3]float64
-	for range 3 { // a pool that was emptied meanwhile counts as well
-		for i := range 3 {
+	var steps, bytes []float64
+	for range 2 { // a pool that was emptied meanwhile counts as well
+		steps, bytes = nil, nil
+		for i := range 4 {
 			text := m.text(short << i)
+			n := 0
 			if f.Steps != nil {
-				steps[i] = float64(f.Steps(text))
+				n = f.Steps(text)
 			}
-			bytes[i] = allocated(f.With(text))
-		}
-		for i, was := range bytes[:2] { // what is kept for all calls may be made in one of the three
-			if steps[i+1] <= most*steps[i]+slack && bytes[i+1] <= most*was+slack {
+			steps, bytes = append(steps, float64(n)), append(bytes, allocated(f.With(text)))
+			if i > 0 && steps[i] <= most*steps[i-1]+slack && bytes[i] <= most*bytes[i-1]+slack {
 				return
 			}
 		}
 	}
-	t.Errorf("for twice and four times as much of %s it takes %.0f bytes and %.0f steps", m.name, bytes, steps)
+	t.Errorf("for one, two, four and eight times as much of %s it takes %.0f bytes and %.0f steps", m.name, bytes, steps)
 }
 
 func allocated(call func()) float64 {
@@ -131,8 +143,7 @@ func Listed(t *testing.T, funcs []Func, excluded map[string][]string, files ...s
 	t.Helper()
 	listed := map[string]string{}
 	for _, f := range funcs {
-		name, _, _ := strings.Cut(f.Name, " (")
-		listed[name] = "is checked"
+		listed[f.function()] = "is checked"
 	}
 	for reason, names := range excluded {
 		for _, name := range names {

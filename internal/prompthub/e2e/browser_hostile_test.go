@@ -10,6 +10,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/prompt"
 )
 
 // payloads try to become more than text. FIRE is put in the place of what they would run.
@@ -71,7 +73,7 @@ func hostile() (all []attack) {
 			armed := strings.ReplaceAll(p, "FIRE", fire)
 			author := strings.ReplaceAll(payloads[(i+j)%len(payloads)], "FIRE", "alert(1)")
 			all = append(all, attack{
-				title:  line(fmt.Sprintf("%d.%d %s", i, j, armed)),
+				title:  prompt.Readable(line(fmt.Sprintf("%d.%d %s", i, j, armed))),
 				text:   strings.ReplaceAll(shape, "%s", armed),
 				author: line(author),
 			})
