@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"time"
 )
 
 // maxBody limits an envelope. A message of 64 KiB, encoded twice and with its properties
@@ -73,10 +72,6 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, t Trigger) (Invoc
 	if err != nil {
 		return Invocation{}, fmt.Errorf("read envelope: %w", err)
 	}
-	// The server takes a read deadline that passes for a client that has gone away, and ends the
-	// context. Jobs of timers run for longer than a request may take to arrive. Without a
-	// connection, as in tests, there is no deadline.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return decode(t, body)
 }
 
