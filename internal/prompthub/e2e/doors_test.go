@@ -181,7 +181,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 }
 
 // TestSlowBodies holds that callers who send their bodies slowly are let go too, and take no places
-// at work.
+// at work. Bodies of which little has come hold little, so a caller may have many of them.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	l := startLocal(t, "embedded", "LIMIT_AT_WORK=8")
@@ -207,7 +207,7 @@ func TestSlowBodies(t *testing.T) {
 			require.Equal(t, 200, status(), "nobody else waits for the slow")
 		}
 	}
-	require.Equal(t, map[int]int{408: 4, 429: 4}, got, "one caller may send an eighth of the bodies that are on their way")
+	require.Equal(t, map[int]int{408: 8}, got)
 	require.Equal(t, 200, status())
 }
 
