@@ -26,6 +26,7 @@ NPM_CI := npm ci --ignore-scripts --prefer-offline --no-audit --no-fund
 SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
+HEAVIEST ?= 20m
 RACEFLAGS ?= -short
 RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|/promptdb"' handler apps internal | grep -v -e '^internal/tools/' -e '^internal/prompthub/bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # A line of a comment that is wider than 100 columns, a tab being one.
@@ -45,7 +46,7 @@ DATA ?= $(APP)/.data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 PROMPTS_CSV ?=
 
-.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench bench-pocketbase azurite package image func-start infra-check infra-schemas swagger
+.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench heaviest bench-pocketbase azurite package image func-start infra-check infra-schemas swagger
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -176,6 +177,9 @@ soak: $(AZURITE_STAMP) ## load the program for SOAK (5m) under the test host on 
 
 mutants: ## break the protocol on purpose: every break must make a test fail
 	go run ./internal/mutants
+
+heaviest: ## search for HEAVIEST for the requests that cost most, and fail where one is beyond the bounds
+	go run ./internal/prompthub/bench -heaviest $(HEAVIEST)
 
 bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat), load the program with BENCH_PROMPTS prompts
 	@mkdir -p .cache

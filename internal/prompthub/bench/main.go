@@ -31,7 +31,10 @@ type options struct {
 	profile     bool
 	data        string
 	only        []string
-	against     string // "" for nothing
+	against     string        // "" for nothing
+	heaviest    time.Duration // 0: no search
+	seed        uint64
+	try         string // "" for none
 }
 
 func main() {
@@ -55,6 +58,9 @@ func run(ctx context.Context, args []string) (err error) {
 	defer clean()
 	if o.against != "" {
 		return against(ctx, o, binary)
+	}
+	if o.heaviest > 0 || o.try != "" {
+		return heaviest(ctx, o, binary, os.Stdout)
 	}
 	var all []measured
 	defer func() { printReport(os.Stdout, all) }() // what there is, if it ends early
@@ -116,6 +122,9 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.hold, "hold", 0, "how long a mixture of all requests goes on to see the memory: with the last library on the embedded store or, where there is none, with each on Azurite")
 	flags.BoolVar(&o.profile, "profile", false, "say for each request where the processor time goes, with the last library")
 	flags.StringVar(&o.data, "data", filepath.Join(".cache", "bench"), "where filled stores are kept")
+	flags.DurationVar(&o.heaviest, "heaviest", 0, "search for so long for the requests that cost most, and measure nothing else; what is beyond the bounds is an error")
+	flags.Uint64Var(&o.seed, "seed", 1, "of the search for the requests that cost most")
+	flags.StringVar(&o.try, "try", "", "measure one request that the search has found, and nothing else")
 	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else; pocketbase-synced: with one that, as PromptHub, answers when the disk has what was written", func(name string) error {
 		if o.against = name; name != pocketbase && name != pocketbaseSynced {
 			return fmt.Errorf("%q is not known", name)

@@ -40,13 +40,19 @@ type program struct {
 
 // start runs a handler on a store and waits for its first answer, a page of prompts.
 func start(ctx context.Context, binary string, s store, args ...string) (*program, error) {
+	return startWith(ctx, binary, s, io.Discard, nil, args...)
+}
+
+// startWith does so with settings of its own, and says where what the handler logs goes.
+func startWith(ctx context.Context, binary string, s store, log io.Writer, env []string, args ...string) (*program, error) {
 	addr, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p := &program{url: "http://" + addr, cmd: exec.CommandContext(ctx, binary, append([]string{"local", "--addr", addr, "--data", s.data}, args...)...)}
 	p.cmd.Env = append(os.Environ(), "AzureWebJobsStorage="+s.azure, "PUBLIC_READ=true", "LOG_LEVEL=warn", "AUTH_MODE=dev")
-	p.cmd.Stderr = io.Discard
+	p.cmd.Env = append(p.cmd.Env, env...)
+	p.cmd.Stderr = log
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(os.Interrupt) }
 	p.cmd.WaitDelay = 20 * time.Second
 	began := time.Now()

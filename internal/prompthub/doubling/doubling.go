@@ -58,7 +58,7 @@ func Check(t *testing.T, funcs []Func) {
 	for of, f := range funcs {
 		step := min(4*ways[f.function()], 32)
 		t.Run(f.Name, func(t *testing.T) {
-			for i, m := range motifs(inTime) {
+			for i, m := range Motifs(inTime) {
 				switch {
 				case inTime:
 					checkTime(t, f, m)
@@ -70,13 +70,13 @@ func Check(t *testing.T, funcs []Func) {
 	}
 }
 
-func checkCounts(t *testing.T, f Func, m motif) {
+func checkCounts(t *testing.T, f Func, m Motif) {
 	t.Helper()
 	var steps, bytes []float64
 	for range 2 { // a pool that was emptied meanwhile counts as well
 		steps, bytes = nil, nil
 		for i := range 4 {
-			text := m.text(short << i)
+			text := m.Text(short << i)
 			n := 0
 			if f.Steps != nil {
 				n = f.Steps(text)
@@ -87,7 +87,7 @@ func checkCounts(t *testing.T, f Func, m motif) {
 			}
 		}
 	}
-	t.Errorf("for one, two, four and eight times as much of %s it takes %.0f bytes and %.0f steps", m.name, bytes, steps)
+	t.Errorf("for one, two, four and eight times as much of %s it takes %.0f bytes and %.0f steps", m.Name, bytes, steps)
 }
 
 func allocated(call func()) float64 {
@@ -98,22 +98,22 @@ func allocated(call func()) float64 {
 	return float64(after.TotalAlloc - before.TotalAlloc)
 }
 
-func checkTime(t *testing.T, f Func, m motif) {
+func checkTime(t *testing.T, f Func, m Motif) {
 	t.Helper()
 	n := short
-	took := least(1, f.With(m.text(n)))
+	took := least(1, f.With(m.Text(n)))
 	for took < enough {
 		if n *= 4; n > longest {
 			return
 		}
-		took = least(1, f.With(m.text(n)))
+		took = least(1, f.With(m.Text(n)))
 	}
-	twice := least(1, f.With(m.text(2*n)))
+	twice := least(1, f.With(m.Text(2*n)))
 	if float64(twice) > 2*float64(took) {
-		took, twice = least(5, f.With(m.text(n))), least(5, f.With(m.text(2*n)))
+		took, twice = least(5, f.With(m.Text(n))), least(5, f.With(m.Text(2*n)))
 	}
 	if float64(twice) > most*float64(took) {
-		t.Errorf("%d bytes of %s: %v, twice as much: %v", n, m.name, took, twice)
+		t.Errorf("%d bytes of %s: %v, twice as much: %v", n, m.Name, took, twice)
 	}
 }
 
@@ -162,13 +162,14 @@ func Listed(t *testing.T, funcs []Func, excluded map[string][]string, files ...s
 	}
 }
 
-// A motif is what texts repeat.
-type motif struct {
-	name string
+// A Motif is what texts repeat.
+type Motif struct {
+	Name string
 	of   func(i int) string
 }
 
-func (m motif) text(length int) string {
+// Text returns so many bytes of it, or a few more.
+func (m Motif) Text(length int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < length; i++ {
 		b.WriteString(m.of(i))

@@ -27,14 +27,14 @@ var counted = []string{
 	"{\"title\": \"t%d\", \"text\": \"x\"}\n", "# h%d\n", "<t%d>", "line %d\n", "- name: n%d\n  text: t\n",
 }
 
-// motifs returns the motifs, and some that are put together of pieces of these.
-func motifs(more bool) []motif {
-	var all []motif
+// Motifs returns the motifs, and some that are put together of pieces of these.
+func Motifs(more bool) []Motif {
+	var all []Motif
 	for _, s := range repeated {
-		all = append(all, motif{fmt.Sprintf("%q", s), func(int) string { return s }})
+		all = append(all, Motif{fmt.Sprintf("%q", s), func(int) string { return s }})
 	}
 	for _, s := range counted {
-		all = append(all, motif{fmt.Sprintf("%q with numbers", s), func(i int) string { return fmt.Sprintf(s, i) }})
+		all = append(all, Motif{fmt.Sprintf("%q with numbers", s), func(i int) string { return fmt.Sprintf(s, i) }})
 	}
 	generated := 20
 	if more {
@@ -47,7 +47,7 @@ func motifs(more bool) []motif {
 			b.WriteString(repeated[r.IntN(len(repeated))])
 		}
 		s := b.String()
-		all = append(all, motif{fmt.Sprintf("%q", s), func(int) string { return s }})
+		all = append(all, Motif{fmt.Sprintf("%q", s), func(int) string { return s }})
 	}
 	return all
 }
