@@ -168,8 +168,8 @@ var bounds = map[string]bound{
 	"GET /robots.txt":      nothing, "GET /app/feed.atom": aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
 	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
 	// with what the user takes, and with all that was sent if it is wrong
-	"GET /app/me":  {aUser.operations + aCount.operations, aUser.rows + aCount.rows, 32, aCount.allocated},
-	"POST /app/me": {8 + aCount.operations, 8 + aCount.rows, 512, aCount.allocated},
+	"GET /app/me":        {aUser.operations + aCount.operations, aUser.rows + aCount.rows, 32, aCount.allocated},
+	"POST /app/me":       {8 + aCount.operations, 8 + aCount.rows, 512, aCount.allocated},
 	"GET /app/me/export": aPart, "POST /app/me/erase": {4, 2, 64, 4 << 10}, "POST /app/me/keep": {3, 1, 64, 4 << 10},
 	"GET /app/prompts/{id}/export": aFile,
 	// a picture of 1200 by 630 pixels, and two fonts for the first one

@@ -368,7 +368,8 @@ func TestInvisibleCharactersAreRemoved(t *testing.T) {
 	const text = "Say it.\U000e0049\u202e"
 	lines := ""
 	for _, d := range []format.Document{
-		{Name: "file\u202e", Title: "\u202etxt.exe\U000e0041", Text: text}, {Name: "shown", Title: "\u200b", Text: text},
+		{Name: "file\u202e", Title: "\u202etxt.exe\U000e0041", Text: text},
+		{Name: "shown", Title: "\u200b", Text: text},
 		{Name: "emoji", Title: "👩\u200d👧", Text: text},
 	} {
 		b, err := json.Marshal(d)
