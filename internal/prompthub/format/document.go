@@ -82,8 +82,9 @@ func yamlOf(f Format, file []byte) []byte {
 	case f == GitHubModels:
 		return file
 	case slices.Contains([]Format{Markdown, Skill, VSCode, Command, Dotprompt, Prompty}, f):
-		y, _, _ := cutFrontMatter(bytes.TrimPrefix(file, bom))
-		return y
+		if y, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom)); err == nil {
+			return y
+		}
 	}
 	return nil
 }

@@ -332,7 +332,7 @@ func detectContent(b []byte) Format {
 		return JSONLines
 	case kind == '[' && listIn(b) != nil:
 		return JSONLines
-	case frontMatter.Match(b):
+	case frontMatterAt(b) >= 0:
 		return Markdown
 	}
 	return CSV

@@ -4,15 +4,51 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
-// frontMatter is a file that begins with YAML between two lines of dashes. Comments may stand
-// before it, such as those of a licence.
-var frontMatter = regexp.MustCompile(`^(?:(?:#[^\n]*|[ \t]*)\r?\n)*---[ \t]*\r?\n`)
+// frontMatterAt returns where the YAML begins in a file that begins with YAML between two lines of
+// dashes, and -1 for any other. Comments may stand before it, such as those of a licence.
+func frontMatterAt(file []byte) int {
+	for at := 0; ; {
+		end := bytes.IndexByte(file[at:], '\n')
+		if end < 0 {
+			return -1
+		}
+		line := file[at : at+end]
+		at += end + 1
+		switch {
+		case isDashes(line):
+			return at
+		case !bytes.HasPrefix(line, []byte("#")) && !isBlank(line):
+			return -1
+		}
+	}
+}
 
-var frontMatterEnd = regexp.MustCompile(`(?m)^---[ \t]*\r?(?:\n|$)`)
+// frontMatterEnd returns where the YAML of front matter ends, and where the text below it begins; -1
+// for YAML without an end.
+func frontMatterEnd(front []byte) (end, below int) {
+	for at := 0; at < len(front); at = below {
+		line, _, _ := bytes.Cut(front[at:], newline)
+		below = min(at+len(line)+1, len(front))
+		if isDashes(line) {
+			return at, below
+		}
+	}
+	return -1, 0
+}
+
+// isDashes reports whether a line is one of three dashes.
+func isDashes(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, []byte("---"))
+	return ok && isBlank(rest)
+}
+
+// isBlank reports whether a line, or the rest of one, has nothing but spaces.
+func isBlank(line []byte) bool {
+	return len(bytes.Trim(bytes.TrimSuffix(line, []byte("\r")), " \t")) == 0
+}
 
 // HasFrontMatter reports whether a file begins with front matter, whatever that says.
 func HasFrontMatter(file []byte) bool {
@@ -22,16 +58,16 @@ func HasFrontMatter(file []byte) bool {
 
 // cutFrontMatter returns the YAML that a file begins with, nil for none, and what is below it.
 func cutFrontMatter(file []byte) (front, body []byte, err error) {
-	begin := frontMatter.FindIndex(file)
-	if begin == nil {
+	begin := frontMatterAt(file)
+	if begin < 0 {
 		return nil, file, nil
 	}
-	front = file[begin[1]:]
-	end := frontMatterEnd.FindIndex(front)
-	if end == nil {
+	front = file[begin:]
+	end, below := frontMatterEnd(front)
+	if end < 0 {
 		return front, nil, errors.New("the front matter has no end: a line of three dashes")
 	}
-	return front[:end[0]], front[end[1]:], nil
+	return front[:end], front[below:], nil
 }
 
 // splitFrontMatter returns the members of the front matter and the text below it: without the empty

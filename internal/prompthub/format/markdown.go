@@ -139,7 +139,7 @@ func writeVSCode(d Document, extra object) ([]byte, error) {
 	model, _ := modelOf(d.Config)
 	o.put("model", model)
 	o.add(extra)
-	if len(o) == 0 && !frontMatter.MatchString(d.words()) {
+	if len(o) == 0 && frontMatterAt([]byte(d.words())) < 0 {
 		return []byte(ended(d.words())), nil
 	}
 	return joinFrontMatter(o, d.words())

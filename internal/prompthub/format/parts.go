@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/fault"
@@ -149,7 +148,7 @@ func (p Part) YAML() (size, parts int) {
 }
 
 // yamlName is the name that front matter, or a file of YAML, gives in a line of its own.
-var yamlName = regexp.MustCompile(`(?m)^name:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#"'][^\n#]*))`)
+var yamlName = regexp.MustCompile(`^name:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#"'][^\n#]*))`)
 
 // Name returns what the prompt seems to be called, without reading all of it: enough to tell which
 // part others wait for.
@@ -158,17 +157,13 @@ func (p Part) Name() string {
 	case p.table != nil:
 		return p.name
 	case p.format == JSONLines:
-		var is struct {
-			Name    string `json:"name"`
-			Command string `json:"command"`
-			Slug    string `json:"slug"`
-		}
-		if json.Unmarshal(p.Bytes, &is) != nil {
-			return ""
-		}
-		return cmp.Or(is.Name, strings.TrimPrefix(is.Command, "/"), is.Slug)
+		return nameIn(p.Bytes)
 	}
-	if m := yamlName.FindSubmatch(yamlOf(p.format, p.Bytes)); m != nil {
+	y := yamlOf(p.format, p.Bytes)
+	if at := bytes.Index(y, []byte("\nname:")); at >= 0 && !bytes.HasPrefix(y, []byte("name:")) {
+		y = y[at+1:]
+	}
+	if m := yamlName.FindSubmatch(y); m != nil {
 		return strings.TrimSpace(string(slices.Concat(m[1:]...)))
 	}
 	switch p.format {
@@ -178,6 +173,37 @@ func (p Part) Name() string {
 		return commandOf(p.file)
 	}
 	return nameOf(p.file)
+}
+
+// nameIn returns what the first member of an object says that names a prompt. It looks for no name
+// that stands there twice, which would take most of the time.
+func nameIn(o []byte) (found string) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(o), jsontext.AllowDuplicateNames(true))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return ""
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadValue()
+		if err != nil {
+			return found
+		}
+		switch string(name) {
+		case `"name"`, `"command"`, `"slug"`:
+			isName := len(name) == len(`"name"`)
+			if t, err := d.ReadToken(); err != nil || t.Kind() != '"' {
+				return found
+			} else if isName {
+				return t.String()
+			} else {
+				found = cmp.Or(found, strings.TrimPrefix(t.String(), "/"))
+			}
+		default:
+			if err := d.SkipValue(); err != nil {
+				return found
+			}
+		}
+	}
+	return found
 }
 
 // Includes returns the names of what the prompt seems to include, in the same way.

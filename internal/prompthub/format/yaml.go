@@ -41,7 +41,8 @@ func parseYAML(file []byte) (object, error) {
 // yamlParts returns how many bytes of YAML may begin a node, which is what parsing it costs.
 func yamlParts(file []byte) (n int) {
 	for _, c := range file {
-		if strings.IndexByte(",[{:-?!", c) >= 0 {
+		switch c {
+		case ',', '[', '{', ':', '-', '?', '!':
 			n++
 		}
 	}

@@ -115,7 +115,7 @@ func isAccount(file string, b []byte) bool {
 // accountSpots finds the entries of an account, of which one may have several lines.
 func accountSpots(b []byte) ([]spot, error) {
 	var all []spot
-	begin, end, first := 0, 0, 0 // of the last one, and its first line
+	begin, end, first, lines := 0, 0, 0, 0 // of the last one, its first line, and how many it has
 	n := 0
 	for text := range bytes.Lines(b) {
 		n++
@@ -129,12 +129,15 @@ func accountSpots(b []byte) ([]spot, error) {
 			if len(all) == format.MaxRows {
 				return nil, errTooMany
 			}
-			begin, first = at, n
+			begin, first, lines = at, n, 0
 			all = append(all, spot{})
 		}
+		if lines++; lines > maxHistory {
+			return nil, fault.Coded(fault.Invalid, format.TooManyEntries, fmt.Sprintf("line %d: the history of a prompt has more than %d lines: leave it out", n, maxHistory))
+		}
 		s := &all[len(all)-1]
-		lines, line1 := b[begin:end], first
-		s.size, s.read = len(lines), func() entry { return accountEntry(lines, line1) }
+		of, at1 := b[begin:end], first
+		s.size, s.read = len(of), func() entry { return accountEntry(of, at1) }
 		if err == nil && l.Account != nil {
 			s.name, s.oldNames = l.Name, l.OldNames
 		}

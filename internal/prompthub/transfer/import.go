@@ -28,9 +28,9 @@ const (
 
 	// of the entries that one request reads, and at least one; the rest comes with the next request
 	maxLooks = 200
-	maxLook  = MaxFile // bytes of the file
-	maxYAML  = 1 << 20 // bytes of YAML
-	maxParts = 100_000 // parts of YAML
+	maxLook  = 1 << 20   // bytes of the file
+	maxYAML  = 256 << 10 // bytes of YAML
+	maxParts = 25_000    // parts of YAML
 )
 
 // Options say how a file is to be taken in.
