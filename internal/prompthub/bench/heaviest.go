@@ -103,18 +103,16 @@ func heaviest(ctx context.Context, o options, binary string, out io.Writer) (err
 	}
 	for end, n := time.Now().Add(o.heaviest), 0; time.Now().Before(end) && ctx.Err() == nil; n++ {
 		if n%20 == 0 && n > 0 {
-			progress("%d tries of %d texts, most x %.0f", s.tried, n, s.top[0].times)
+			progress("%d tries of %d texts, %.0f %% of what one may take", s.tried, n, 100*s.top[0].share())
 		}
 		if err := s.step(ctx, n, end); err != nil {
 			return err
 		}
 	}
-	beyond := s.top
+	highest := s.top
 	s.top = nil
-	for _, c := range beyond { // what else was at work meanwhile counted too: the least of three is right
-		if c.share() <= 1 {
-			s.keep(c)
-		} else if err := s.again(ctx, c.try); err != nil {
+	for _, c := range highest { // what else was at work meanwhile counted too: the least of three is right
+		if err := s.again(ctx, c.try); err != nil {
 			return err
 		}
 	}
@@ -124,12 +122,12 @@ func heaviest(ctx context.Context, o options, binary string, out io.Writer) (err
 func (s *hunt) prepare(ctx context.Context) error {
 	made := func(c call) (id string, err error) {
 		body, status := s.ask(ctx, c)
-		var v struct{ ID, Token, Secret string }
+		var v struct{ ID, Token string }
 		if status/100 != 2 {
 			return "", fmt.Errorf("%s %s: %d %s", c.method, c.path, status, first(string(body), 300))
 		}
 		err = json.Unmarshal(body, &v)
-		return cmp.Or(v.Secret, v.ID), err
+		return cmp.Or(v.Token, v.ID), err
 	}
 	post := func(path, body string) call {
 		return call{method: http.MethodPost, path: path, user: attacker, body: body}
@@ -177,6 +175,9 @@ func (s *hunt) prepare(ctx context.Context) error {
 // one of those that cost most, and asks the same route and a few others.
 func (s *hunt) step(ctx context.Context, n int, end time.Time) error {
 	t := try{hostile: hostile{Shape: shapes[s.r.IntN(len(shapes))], Motifs: []int{s.motif()}, Size: 1 << (8 + s.r.IntN(10))}, SignedIn: true, Callers: 1}
+	if t.file() != "" {
+		t.Size = 1 << (8 + s.r.IntN(15))
+	}
 	routes := s.routes
 	if n%2 == 1 && len(s.top) > 0 {
 		t = s.top[s.r.IntN(min(len(s.top), 1+s.r.IntN(kept)))].try
@@ -304,7 +305,7 @@ func (at place) call(t try, r route) call {
 		c.header.Set("Content-Type", "application/octet-stream")
 	}
 	switch {
-	case r.schema == "form":
+	case strings.HasPrefix(r.schema, "form"):
 		c.header.Set("Content-Type", "application/x-www-form-urlencoded")
 		c.header.Set("Sec-Fetch-Site", "same-origin")
 	case strings.HasPrefix(r.schema, "mcp "):

@@ -69,7 +69,7 @@ func jsonOf(v any) string {
 // draft returns the body that makes a prompt.
 func (h hostile) draft(name string) string {
 	text := h.text()
-	d := map[string]any{"title": "Hostile", "text": text, "visibility": "public", "name": name}
+	d := map[string]any{"title": "Hostile", "text": text, "visibility": "public", "name": name, "labels": []string{"production"}}
 	switch h.Shape {
 	case "title":
 		d["title"], d["description"], d["message"] = cmp.Or(strings.TrimSpace(first(text, 200)), "x"), first(text, 1000), first(text, 500)
@@ -202,8 +202,6 @@ func (h hostile) body(schema, name string) string {
 	case "source": // a file that is kept, of one prompt
 		d := map[string]any{"title": "Kept", "text": text, "source": map[string]any{"format": "dotprompt", "file": "a.prompt", "data": base64.StdEncoding.EncodeToString([]byte(text))}}
 		return jsonOf(d)
-	case "form":
-		return url.Values{"title": {cmp.Or(first(text, 200), "x")}, "text": {text}, "visibility": {"public"}, "name": {name}, "config": {first(text, 60000)}}.Encode()
 	case "langfuse":
 		return jsonOf(map[string]any{"name": "lf-" + name, "prompt": text, "labels": []string{"production"}})
 	case "manifest":
@@ -211,6 +209,12 @@ func (h hostile) body(schema, name string) string {
 			"lc": 1, "type": "constructor", "id": []string{"langchain_core", "prompts", "prompt", "PromptTemplate"},
 			"kwargs": map[string]any{"template": text, "template_format": "f-string", "input_variables": []string{}},
 		}})
+	}
+	if does, ok := strings.CutPrefix(schema, "form"); ok {
+		return url.Values{
+			"title": {cmp.Or(first(text, 200), "x")}, "text": {text}, "visibility": {"public"}, "config": {`"` + first(text, 100) + `"`},
+			"revision": {"1"}, "do": {strings.TrimSpace(does)},
+		}.Encode()
 	}
 	if tool, ok := strings.CutPrefix(schema, "mcp "); ok {
 		return h.message(tool, name)
@@ -272,8 +276,10 @@ func otherRoutes() []route {
 	for _, tool := range []string{"search_prompts", "get_prompt", "render_prompt", "suggest", "save_prompt", "prompts/get", "prompts/list", "skills/list", "resources/list"} {
 		post("/mcp", "mcp "+tool)
 	}
-	post("/app/prompts/new", "form")
-	post("/app/prompts/{id}/edit", "form")
+	for _, form := range []string{"form", "form similar", "form suggest"} {
+		post("/app/prompts/new", form)
+		post("/app/prompts/{id}/edit", form)
+	}
 	post("/lf/api/public/v2/prompts", "langfuse")
 	post("/ls/commits/-/{name}", "manifest")
 	post("/prompts", "source")
