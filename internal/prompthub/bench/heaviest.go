@@ -49,7 +49,7 @@ type outlay struct {
 
 // share is how much of what it may take the try takes.
 func (c outlay) share() float64 {
-	return max(c.times/float64(mostTimes+timesOfEntry*c.entries), float64(c.held)/(mostHeld+1))
+	return max(c.times/float64(mostTimes+timesOfEntry*c.entries), float64(c.held)/mostHeld)
 }
 
 const (
