@@ -523,7 +523,7 @@ var unbounded = []mutant{
 	},
 	{
 		"a file has as many entries as it likes", "../transfer/entries.go",
-		"		if len(all) == format.MaxRows {\n			return nil, invalid(errTooMany)\n		}\n		all = append", "		all = append",
+		"		if len(all) == format.MaxRows {\n			return nil, errTooMany\n		}\n		s := spot", "		s := spot",
 	},
 	{
 		"a title has a row for each of its tokens", "../prompt/term.go",

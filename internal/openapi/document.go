@@ -280,7 +280,7 @@ func (d *Document) exemplify(content map[string]*huma.MediaType) {
 		if m.Example == nil {
 			m.Example = d.Examples[name]
 		}
-		if m.Example == nil && m.Schema != nil && (name == JSON || name == MergePatch) {
+		if m.Example == nil && m.Schema != nil && strings.HasSuffix(name, "json") {
 			m.Example = d.example(m.Schema)
 		}
 	}
@@ -293,8 +293,6 @@ func (d *Document) example(s *huma.Schema) any {
 	switch {
 	case len(s.Examples) > 0:
 		return s.Examples[0]
-	case len(s.OneOf) > 0:
-		return d.example(s.OneOf[0])
 	case s.Type == huma.TypeArray:
 		return []any{d.example(s.Items)}
 	case s.Type == huma.TypeObject:

@@ -18,8 +18,7 @@ func (a *api) describe() {
 	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
 	delete(doc.Components.Schemas.Map(), "ErrorDetail")
 	doc.Components.Schemas.Map()["Problem"].Properties["current"] = &huma.Schema{
-		OneOf: []*huma.Schema{{Ref: schemas + "Prompt"}, {Ref: schemas + "Known"}}, Description: "With the status 412: the prompt as it is now; to an access token without the scope read, id and revision alone",
-		Examples: []any{map[string]any{"id": "01JZ8Q4N2R6V0T3X5Y7B9D1F2G", "revision": 3}},
+		Ref: schemas + "Prompt", Description: "With the status 412: the prompt as it is now; not for an access token without the scope read, to which ETag tells the revision",
 	}
 	a.limits()
 	a.rendered = a.document.Render()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"prompthub/internal/auth"
 	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
@@ -21,7 +22,9 @@ func problem(ctx context.Context, c call, err error) *httpjson.Problem {
 		p.Errors[i].Location = located(p.Errors[i].Location)
 	}
 	if v, ok := f.Current.(prompthub.View); ok {
-		p.Current = told(c, v)
+		if c.May(auth.ScopeRead) {
+			p.Current = encode(v)
+		}
 		p.SetHeader("ETag", changedTag(c, v))
 	}
 	return p

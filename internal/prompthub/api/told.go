@@ -16,6 +16,13 @@ type Known struct {
 	Revision int64  `json:"revision,omitempty" doc:"Of a prompt: one more with every edit" example:"3"`
 }
 
+// knownType is the media type of a Known. It has one of its own, so that clients made from the
+// document keep the type of the whole answer for JSON.
+const knownType = "application/vnd.prompthub.known+json"
+
+// ContentType returns the media type of a Known in place of another.
+func (Known) ContentType(string) string { return knownType }
+
 // A changedOutput is the answer to a change of a prompt: a Prompt or a Known.
 type changedOutput struct {
 	ETag string `header:"ETag" doc:"Revision, likes, dislikes and the caller's vote; the revision alone to a token without the scope read" example:"\"3-12-2-l\""`
@@ -55,10 +62,10 @@ func answers[T any](a *api, status int, description string, op huma.Operation) h
 		op.Responses = make(map[string]*huma.Response)
 	}
 	op.Responses[strconv.Itoa(status)] = &huma.Response{
-		Description: description + "; to an access token without the scope read, id and revision alone",
-		Content: map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{
-			OneOf: []*huma.Schema{schema(reflect.TypeFor[T]()), schema(reflect.TypeFor[Known]())},
-		}}},
+		Description: description + "; to an access token without the scope read, id and revision alone, as " + knownType,
+		Content: map[string]*huma.MediaType{
+			jsonType: {Schema: schema(reflect.TypeFor[T]())}, knownType: {Schema: schema(reflect.TypeFor[Known]())},
+		},
 	}
 	return op
 }

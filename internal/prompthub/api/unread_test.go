@@ -94,7 +94,7 @@ func TestAnswersToTokensThatDoNotRead(t *testing.T) {
 	require.JSONEq(t, known, a.body)
 	require.Equal(t, `"2"`, a.header.Get("ETag"))
 	a = w.as("").do(http.MethodPatch, at, `{"title":"x"}`, with("If-Match", `"999"`, "Content-Type", "application/merge-patch+json")...).is(http.StatusPreconditionFailed)
-	require.Contains(t, a.body, `"current":`+known)
+	require.NotContains(t, a.body, `"current":`)
 	require.Equal(t, `"2"`, a.header.Get("ETag"))
 	require.NotContains(t, a.body, mark)
 	a = w.as("").do(http.MethodPatch, at, `{"message":"x","labels":["y"]}`, with("If-Match", a.header.Get("ETag"), "Content-Type", "application/merge-patch+json")...)
