@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
 	"prompthub/internal/telemetry"
 )
 
@@ -34,6 +37,12 @@ func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemet
 		Background: func(do func()) { a.behind.Go(do) }, Count: t.Count,
 	})
 	return a
+}
+
+// backup backs up tables, which may be those of a moment ago.
+func (a *app) backup(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (rows int, err error) {
+	db := promptdb.New(promptdb.Config{Store: tables, Tables: a.settings.Tables, Now: time.Now, Log: a.log, Sleep: command.Sleep})
+	return db.Backup(ctx, w, func(d promptdb.Difference) { leftOut(d.String()) }, func(int) {})
 }
 
 // service returns what users may do.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"prompthub/internal/command"
+	"prompthub/internal/embedded"
 	"prompthub/internal/prompthub/promptdb"
 )
 
@@ -21,7 +22,9 @@ func backupCommand() command.Command {
 	return command.Command{
 		Name: "backup", Args: []string{"FILE"}, Short: "write the whole store as JSON Lines",
 		Long: "Writes every prompt, vote and tag to FILE (\"-\" is standard output). Index rows follow from them and are left out.\n" +
-			"FILE appears when it is complete. One that is there stays, but with --overwrite." + onTheStore,
+			"FILE appears when it is complete. One that is there stays, but with --overwrite. While \"handler local\" has the\n" +
+			"embedded store open, that writes the backup of one moment, for whoever may read the store. Back up so, and copy no file\n" +
+			"of a store: what is copied while it is written is damaged." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			overwrite := flags.Bool("overwrite", false, "replace FILE, where it is there, once the new one is complete")
@@ -29,7 +32,11 @@ func backupCommand() command.Command {
 				if _, err := os.Lstat(args[0]); err == nil && !*overwrite && args[0] != "-" {
 					return fmt.Errorf("backup: %s is there already: name another file, or replace it with --overwrite", args[0])
 				}
-				return withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
+				err := withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
+				if command.InUse(err) {
+					return askBackup(ctx, *data, std, args[0])
+				}
+				return err
 			}
 		},
 	}
@@ -47,7 +54,31 @@ func backup(ctx context.Context, db *promptdb.DB, std command.Streams, name stri
 		return err
 	}
 	p.Done(n)
-	return f.failure("backup: rows left out: %d. Those of a newer version: back up with it")
+	return leftOut(f.n)
+}
+
+func leftOut(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("backup: rows left out: %d. Those of a newer version: back up with it", n)
+}
+
+// askBackup has the process write a backup that has the store open.
+func askBackup(ctx context.Context, dir string, std command.Streams, name string) error {
+	var said command.Backed
+	err := writeFile(std.Out, name, func(w io.Writer) (err error) {
+		said, err = service().AskBackup(ctx, dir, w)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	for _, row := range said.LeftOut {
+		fmt.Fprintln(std.Err, row)
+	}
+	fmt.Fprintf(std.Err, "%d rows, by the process that runs\n", said.Rows)
+	return leftOut(said.Left)
 }
 
 // findings prints rows that something is wrong with.
@@ -84,7 +115,10 @@ func writeFile(out io.Writer, name string, write func(io.Writer) error) error {
 	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), name)
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return embedded.SyncDir(filepath.Dir(name))
 }
 
 func restoreCommand() command.Command {

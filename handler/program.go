@@ -48,7 +48,7 @@ func read() (command.Settings, command.Build, error) {
 	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
 		s.Settings = general
 		a := newApp(s, st, log, t)
-		return command.App{Create: a.db.Create, Triggers: worker.Triggers(a.db, log), Doors: a.doors, Wait: a.behind.Wait}
+		return command.App{Create: a.db.Create, Triggers: worker.Triggers(a.db, log), Doors: a.doors, Wait: a.behind.Wait, Backup: a.backup}
 	}, err
 }
 

@@ -68,3 +68,32 @@ func TestHostRefusesHalfABackup(t *testing.T) {
 	status, _ = send(t, "GET", url+"/api/v1/health", "")
 	require.Equal(t, http.StatusOK, status)
 }
+
+// TestBackupOfARunningService: the process that has the store open writes it, and it is one.
+func TestBackupOfARunningService(t *testing.T) {
+	clean(t)
+	data, copied := t.TempDir(), filepath.Join(t.TempDir(), "copied")
+	p, url := startLocal(t, data)
+	for range 3 {
+		status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
+		require.Equal(t, http.StatusCreated, status, body)
+	}
+	path := filepath.Join(t.TempDir(), "prompts.jsonl")
+	code, out, errs := handler(t, "backup", path, "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	require.Empty(t, out)
+	require.Regexp(t, `^\d+ rows, by the process that runs\n$`, errs)
+	code, _, errs = handler(t, "backup", path, "--data", data)
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "is there already")
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+
+	code, _, errs = handler(t, "restore", path, "--data", copied)
+	require.Equal(t, command.OK, code, errs)
+	code, out, errs = handler(t, "verify", "--data", copied)
+	require.Equal(t, command.OK, code, "%s%s", out, errs)
+	_, first, _ := handler(t, "backup", "-", "--data", data)
+	_, second, _ := handler(t, "backup", "-", "--data", copied)
+	require.Equal(t, first, second)
+}

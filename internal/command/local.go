@@ -101,7 +101,8 @@ func (s Service) local(ctx context.Context, std Streams, addr, data, profile str
 		url = set.Public
 	}
 	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title, url, st.Where, s.Try(set, url))
-	return a.runLocal(ctx, l, set.Traces(s.withFront(a.Doors(identify, sessions))), st, log)
+	backups := func(ctx context.Context) error { return s.serveBackups(ctx, data, st, a.Backup, log) }
+	return a.runLocal(ctx, l, set.Traces(s.withFront(a.Doors(identify, sessions))), st, backups, log)
 }
 
 // listen opens the address.
@@ -114,10 +115,11 @@ func (s Service) listen(addr string) (net.Listener, error) {
 }
 
 // runLocal serves requests and runs triggers until ctx ends.
-func (a App) runLocal(ctx context.Context, l net.Listener, doors http.Handler, st Store, log *slog.Logger) error {
+func (a App) runLocal(ctx context.Context, l net.Listener, doors http.Handler, st Store, backups func(context.Context) error, log *slog.Logger) error {
 	g, ctx := errgroup.WithContext(ctx)
 	// No trigger endpoints: the triggers are called, not posted to.
 	g.Go(func() error { return serve(ctx, l, doors, log) })
+	g.Go(func() error { return backups(ctx) })
 	g.Go(func() error {
 		return devhost.Run(ctx, st.Queues, a.Triggers, devhost.Options{
 			Log: log, Queues: LocalQueues(), Grace: stopTime,

@@ -56,6 +56,7 @@ type App struct {
 	Triggers []function.Trigger
 	Doors    func(auth.Identify, *auth.Sessions) http.Handler // no sessions but in mode oidc
 	Wait     func()                                           // until the work that follows answers has ended
+	Backup   Backup                                           // nil where there is none
 }
 
 // signing returns how callers are identified, and the sessions of browsers where there are some.

@@ -27,6 +27,9 @@ type Store struct {
 	// Transact changes both together; nil where the storage cannot.
 	Transact transact.Func
 
+	// Snapshot has do read the tables as they are at one moment; nil where the storage cannot.
+	Snapshot func(do func(table.DB) error) error
+
 	Where string // for the user to read
 	Close func() error
 }
@@ -97,7 +100,8 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	}
 	return Store{
 		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
-		Where: path, Close: file.Close,
+		Snapshot: file.Snapshot,
+		Where:    path, Close: file.Close,
 	}, nil
 }
 

@@ -135,7 +135,7 @@ func openStore(path string, now func() time.Time, create bool, shared []string) 
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
 	// Also of a file that was there: the process that made it may have been killed before this.
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := SyncDir(filepath.Dir(path)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	go s.writer()
@@ -284,8 +284,8 @@ func (s *Store) stop() error {
 	return s.db.Close()
 }
 
-// syncDir makes the entry of a new file durable.
-func syncDir(dir string) error {
+// SyncDir makes the entries of new and renamed files durable.
+func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" { // there a directory cannot be synced, and need not be
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.etcd.io/bbolt"
 
@@ -95,10 +96,17 @@ func create(buckets [][]byte) plan {
 
 // Get returns the row at key, or table.ErrNotFound.
 func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	return t.getIn(ctx, t.s.view, name, key)
+}
+
+// A viewing has read do so in a transaction.
+type viewing func(ctx context.Context, read func(*bbolt.Tx) error) error
+
+func (t *Tables) getIn(ctx context.Context, view viewing, name string, key table.Key) (table.Row, error) {
 	var row table.Row
 	err := table.CheckKey(key)
 	if err == nil {
-		err = t.s.view(ctx, func(tx *bbolt.Tx) (err error) {
+		err = view(ctx, func(tx *bbolt.Tx) (err error) {
 			row, err = t.s.get(tx, name, key)
 			return err
 		})
@@ -129,13 +137,55 @@ func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
 	return s.db.View(read)
 }
 
+// Snapshot has do read the tables as they are now, whatever is written meanwhile. The file uses no
+// page again that is freed until do returns, and a write waits by which the file must be mapped anew.
+func (s *Store) Snapshot(do func(table.DB) error) error {
+	return s.db.View(func(tx *bbolt.Tx) error { return do(&snapshot{s: s, tx: tx}) })
+}
+
+// A snapshot is the tables at one moment. It takes no writes.
+type snapshot struct {
+	s  *Store
+	mu sync.Mutex // a transaction is for one at a time
+	tx *bbolt.Tx
+}
+
+var errSnapshot = errors.New("a snapshot takes no writes")
+
+func (s *snapshot) Create(context.Context, ...string) error { return errSnapshot }
+
+func (s *snapshot) Write(context.Context, string, ...table.Op) ([]string, error) {
+	return nil, errSnapshot
+}
+
+func (s *snapshot) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	return (&Tables{s.s}).getIn(ctx, s.view, name, key)
+}
+
+func (s *snapshot) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	return (&Tables{s.s}).listIn(ctx, s.view, name, r, limit, next)
+}
+
+func (s *snapshot) view(ctx context.Context, read func(*bbolt.Tx) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return read(s.tx)
+}
+
 // List returns a page of a range. Its token is the key of the next row, which may be gone
 // by the time the token is used.
 func (t *Tables) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	return t.listIn(ctx, t.s.view, name, r, limit, next)
+}
+
+func (t *Tables) listIn(ctx context.Context, view viewing, name string, r table.Range, limit int, next string) (table.Page, error) {
 	var page table.Page
 	err := table.CheckList(r, limit)
 	if err == nil {
-		err = t.s.view(ctx, func(tx *bbolt.Tx) (err error) {
+		err = view(ctx, func(tx *bbolt.Tx) (err error) {
 			page, err = t.s.list(ctx, tx, name, r, limit, next)
 			return err
 		})
