@@ -24,25 +24,33 @@ const firstTextWords = 100
 func TextWords(text string) []string { return wordsOfFolded(foldedText(text)) }
 
 func wordsOfFolded(text string) []string {
-	seen := make(map[string]bool, MaxTextWords)
-	words := make([]string, 0, MaxTextWords)
-	add := func(ws ...string) {
-		for _, w := range ws {
-			if !seen[w] && findable(w) {
-				seen[w] = true
-				words = append(words, w)
-			}
-		}
-	}
-	for t := range eachTerm(text) {
-		add(t.inText()...)
-	}
-	if len(words) > MaxTextWords {
+	seen := make(map[string]bool, 2*MaxTextWords)
+	words := make([]string, 0, 2*MaxTextWords)
+	least := 0 // characters of a word that is too short to stay, whatever follows
+	cut := func() {
 		rest := words[firstTextWords:]
 		slices.SortStableFunc(rest, func(a, b string) int {
 			return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a))
 		})
+		for _, w := range words[MaxTextWords:] {
+			delete(seen, w)
+		}
 		words = words[:MaxTextWords]
+		least = utf8.RuneCountInString(words[MaxTextWords-1])
+	}
+	for t := range eachTerm(text) {
+		for _, w := range t.inText() {
+			if utf8.RuneCountInString(w) <= least || seen[w] || !findable(w) {
+				continue
+			}
+			seen[w] = true
+			if words = append(words, w); len(words) == 2*MaxTextWords { // so that a long text keeps few
+				cut()
+			}
+		}
+	}
+	if len(words) > MaxTextWords {
+		cut()
 	}
 	slices.Sort(words)
 	return words
