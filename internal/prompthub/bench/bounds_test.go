@@ -81,8 +81,9 @@ var (
 	// Fifty changes, and a look at each of two hundred entries, of which any may be compared with a
 	// thousand versions. A line of the report holds what a text may hold.
 	anImport = bound{50*aSave.operations + 200*14, 50*aSave.rows + 200*1003, 1 << 10, 512 << 10}
-	// What a user takes: the rows of 10,000 prompts and of 5,000 favorites. Once a minute it is part of
-	// the writes and forms of that user too, whose bounds below are without it.
+	// What a user takes: the rows of 10,000 prompts and of 5,000 favorites. Once a minute it comes on top
+	// of the bound of a write or a form of that user. TestCounts counts it; TestBounds has it counted
+	// before each request.
 	aCount = bound{15, 15_000, 4, 16 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
@@ -833,6 +834,10 @@ func (s *search) try(route string, r *http.Request) error {
 	}
 	if of, ok := messages[s.method]; ok {
 		b, route = of, route+", "+s.method
+	}
+	// What a user takes is counted once a minute, by the request that comes then: see aCount.
+	if _, err := s.db.Usage(s.t.Context(), ann); err != nil {
+		return err
 	}
 	before, scanned := s.meter.count(), s.meter.scanned.Load()
 	var m runtime.MemStats
