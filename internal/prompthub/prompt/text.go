@@ -133,13 +133,18 @@ func (t term) textTokens() []string {
 // A Text is a text that queries are asked about.
 type Text struct {
 	folded func() string
+	lead   func() []string
 	words  func() []string
 }
 
 // NewText returns a text as search knows it. What that takes is done when a query asks for it.
 func NewText(text string) Text {
 	folded := sync.OnceValue(func() string { return foldedText(text) })
-	return Text{folded: folded, words: sync.OnceValue(func() []string { return wordsOfFolded(folded()) })}
+	return Text{
+		folded: folded,
+		lead:   sync.OnceValue(func() []string { return leadOf(folded()) }),
+		words:  sync.OnceValue(func() []string { return wordsOfFolded(folded()) }),
+	}
 }
 
 func (x Text) has(t term) bool {
@@ -158,18 +163,29 @@ func (x Text) hasWord(w string) bool {
 	if !findable(w) || !strings.Contains(text, w) {
 		return false
 	}
-	n := 0 // words, some of which may be the same
+	if slices.Contains(x.lead(), w) {
+		return true
+	}
+	if len(x.lead()) < firstTextWords {
+		return false
+	}
+	_, found := slices.BinarySearch(x.words(), w)
+	return found
+}
+
+// leadOf returns the first words of a folded text, some of which may be the same. Of a run it makes
+// no more pieces than there may be first words: a text may be one run.
+func leadOf(text string) []string {
+	var words []string
 	for t := range eachTerm(text) {
-		words := t.inText()
-		if i := slices.Index(words, w); i >= 0 && n+i < firstTextWords {
-			return true
+		if t.run() {
+			t = term(prefix(string(t), firstTextWords+1))
 		}
-		if n += len(words); n >= firstTextWords {
-			_, found := slices.BinarySearch(x.words(), w)
-			return found
+		if words = append(words, t.inText()...); len(words) >= firstTextWords {
+			return words[:firstTextWords]
 		}
 	}
-	return false
+	return words
 }
 
 // Where says where a query finds a prompt.

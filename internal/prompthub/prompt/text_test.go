@@ -181,3 +181,13 @@ func BenchmarkTextWords(b *testing.B) {
 		prompt.TextWords(text)
 	}
 }
+
+// TestLongQueryInALongRun: the pieces of a run are made once, and no more of them than count, for
+// all words of a query together.
+func TestLongQueryInALongRun(t *testing.T) {
+	q, err := prompt.ParseQuery(strings.Repeat("ก็", 31))
+	require.NoError(t, err)
+	text := strings.Repeat("ก็", 10_000)
+	require.Equal(t, prompt.InText, q.MatchText("", prompt.NewText(text)))
+	require.Less(t, testing.AllocsPerRun(3, func() { q.MatchText("", prompt.NewText(text)) }), 1000.0)
+}
