@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A pair is one request as it is sent to the handler and through the host, and the rows of the table
-// in docs/design.md that say how the answers differ.
+// A pair is one request as it is sent to the handler and through the host, and the rows of the
+// table in docs/design.md that say how the answers differ.
 type pair struct {
 	request string // the first line without the protocol, then headers; CHANGE stands for a prompt of its own for each way
 	body    string
@@ -193,8 +193,8 @@ type answered struct {
 	body   string
 }
 
-// changing are ids and names of prompts that were made for a request, ids of requests, times, and keys of
-// forms.
+// changing are ids and names of prompts that were made for a request, ids of requests, times, and
+// keys of forms.
 var changing = regexp.MustCompile(`0[0-9A-HJKMNP-TV-Z]{25}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|"requestId":"[^"]*"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|nonce-[^']*|nonce="[^"]*"|name="key" value="[^"]*"|"(made|a-prompt)(-[0-9a-z]{6})?"`)
 
 // asked sends the request as it stands.

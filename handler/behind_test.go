@@ -25,8 +25,8 @@ import (
 	"prompthub/internal/telemetry"
 )
 
-// asHandler says in the environment that the test binary is the handler, and that requests which ask
-// for it are cut.
+// asHandler says in the environment that the test binary is the handler, and that requests which
+// ask for it are cut.
 const asHandler = "PROMPTHUB_TEST_AS_HANDLER"
 
 // cutHeader asks for a request that is done, and whose answer is cut.

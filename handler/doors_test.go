@@ -179,8 +179,8 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 	}
 }
 
-// TestHeadersOfOneValue: a header that says who calls, or what is asked, is there once. The Functions
-// host makes one line of two, "ann, bob", which must be no user. Lists stay lists.
+// TestHeadersOfOneValue: a header that says who calls, or what is asked, is there once. The
+// Functions host makes one line of two, "ann, bob", which must be no user. Lists stay lists.
 func TestHeadersOfOneValue(t *testing.T) {
 	a := testApp()
 	a.settings.PublicRead = true

@@ -65,8 +65,8 @@ var identifier = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
 var errNoObject = errors.New("no claim oid, or not one that identifies a user")
 
-// identifyBySubject makes the subject what identifies the user, by its hash if it cannot be an id of
-// ours, or could be taken for such a hash. Microsoft Entra has oid, which stays; with other
+// identifyBySubject makes the subject what identifies the user, by its hash if it cannot be an id
+// of ours, or could be taken for such a hash. Microsoft Entra has oid, which stays; with other
 // providers users may be able to choose that claim.
 func (c claims) identifyBySubject(trustOID bool) {
 	if trustOID && len(c["oid"]) > 0 {

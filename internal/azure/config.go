@@ -103,7 +103,8 @@ func (a *account) check() error {
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 			return fmt.Errorf("%s endpoint %q is not an http or https address", e.what, e.uri)
 		}
-		// Lists, cursors and backups rest on rows in the order of their keys, which Cosmos DB does not promise.
+		// Lists, cursors and backups rest on rows in the order of their keys, which Cosmos DB does not
+		// promise.
 		if cosmos(u.Hostname()) {
 			return fmt.Errorf("%s endpoint %q is Cosmos DB, whose tables do not keep their rows in order: take a storage account", e.what, e.uri)
 		}

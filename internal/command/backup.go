@@ -22,8 +22,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// The embedded store belongs to one process, so whoever wants a backup of it while that process runs
-// asks it, by a socket in the directory of the store.
+// The embedded store belongs to one process, so whoever wants a backup of it while that process
+// runs asks it, by a socket in the directory of the store.
 
 const (
 	// backupWithin is how long the tables stand still for a backup. The file keeps what is deleted
@@ -42,8 +42,8 @@ const (
 // BackupRunning is the code of the refusal of a second backup beside one.
 const BackupRunning fault.Code = "BACKUP_RUNNING"
 
-// A Backup writes all that is in tables, and returns how many rows it wrote. It tells what it leaves
-// out, in words for a person.
+// A Backup writes all that is in tables, and returns how many rows it wrote. It tells what it
+// leaves out, in words for a person.
 type Backup func(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (rows int, err error)
 
 // Backed says what is in a backup. It comes before it, on a line.
@@ -140,8 +140,8 @@ func refuseBackup(w http.ResponseWriter, r *http.Request, err error) {
 // socketFile returns where in dir the socket is.
 func (s Service) socketFile(dir string) string { return filepath.Join(dir, s.Name+".sock") }
 
-// listenForBackups opens the socket of a store that this process has open, so that one which is there
-// is of a process that is gone. Only the user who runs the process may use it.
+// listenForBackups opens the socket of a store that this process has open, so that one which is
+// there is of a process that is gone. Only the user who runs the process may use it.
 func (s Service) listenForBackups(dir string) (net.Listener, error) {
 	path := s.socketFile(dir)
 	if len(path) > maxSocketPath {
@@ -168,8 +168,8 @@ func (s Service) listenForBackups(dir string) (net.Listener, error) {
 	return l, nil
 }
 
-// serveBackups answers who asks for a backup, until ctx ends. Where it cannot, the log says why, and
-// a backup needs a stop.
+// serveBackups answers who asks for a backup, until ctx ends. Where it cannot, the log says why,
+// and a backup needs a stop.
 func (s Service) serveBackups(ctx context.Context, dir string, st Store, write Backup, log *slog.Logger) error {
 	if st.Snapshot == nil || write == nil {
 		return nil

@@ -159,7 +159,7 @@ func TestBackupCutOff(t *testing.T) {
 	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		send(w, Backed{}, io.MultiReader(io.LimitReader(zeros{}, 3*sendBytes), broken{}))
 	}), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	go server.Serve(l) //nolint:errcheck // until it is closed
+	go server.Serve(l)
 	defer server.Close()
 	_, err = s.AskBackup(t.Context(), dir, io.Discard)
 	require.ErrorContains(t, err, "the backup was cut off")
@@ -169,8 +169,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }
 
-// TestSocketOfBackups: one that a killed process has left is in nobody's way, and where there can be
-// none both sides say why.
+// TestSocketOfBackups: one that a killed process has left is in nobody's way, and where there can
+// be none both sides say why.
 func TestSocketOfBackups(t *testing.T) {
 	t.Parallel()
 	s, dir := Service{Name: "asked"}, t.TempDir()

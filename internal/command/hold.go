@@ -14,8 +14,8 @@ import (
 	"prompthub/internal/httpjson"
 )
 
-// heldUpTo is how many bytes of an answer are held back. A longer answer is sent as it grows, of which the
-// host makes a 500 if it ends early. Only texts and exports are so long.
+// heldUpTo is how many bytes of an answer are held back. A longer answer is sent as it grows, of
+// which the host makes a 500 if it ends early. Only texts and exports are so long.
 const heldUpTo = 256 << 10
 
 // cutText tells the client that its answer has no end.
@@ -26,11 +26,11 @@ const cutText = "the request took too long or failed in the middle, and may have
 // the longest job takes.
 const AnswerWithin = 4*time.Minute + 30*time.Second
 
-// hold sends the answers of next when they are whole. The Functions host sends a request without a body
-// up to four times if the connection ends before the first byte of the answer, a change too. So an
-// answer that has no end becomes a 500 that is sent: after a panic, after the time within which answers
-// must be there, and after the end of the request's context, as when a shutdown has run out of time.
-// The host shows an answer to the client when it is whole in any case.
+// hold sends the answers of next when they are whole. The Functions host sends a request without a
+// body up to four times if the connection ends before the first byte of the answer, a change too.
+// So an answer that has no end becomes a 500 that is sent: after a panic, after the time within
+// which answers must be there, and after the end of the request's context, as when a shutdown has
+// run out of time. The host shows an answer to the client when it is whole in any case.
 func hold(log *slog.Logger, within time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), within)
@@ -105,8 +105,8 @@ func (h *held) Write(b []byte) (int, error) {
 	return h.to.Write(b)
 }
 
-// SetWriteDeadline is for http.ResponseController: it is that of the connection once something is sent
-// there. Before that it would pass while the answer is held, and cut it.
+// SetWriteDeadline is for http.ResponseController: it is that of the connection once something is
+// sent there. Before that it would pass while the answer is held, and cut it.
 func (h *held) SetWriteDeadline(t time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

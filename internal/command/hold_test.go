@@ -21,8 +21,8 @@ import (
 	"prompthub/internal/httpjson"
 )
 
-// asked asks a server whose answers are held and must come within a time, and returns the answer and
-// the log.
+// asked asks a server whose answers are held and must come within a time, and returns the answer
+// and the log.
 func asked(t *testing.T, within time.Duration, h http.HandlerFunc) (res *http.Response, body, log string, err error) {
 	t.Helper()
 	var logged bytes.Buffer

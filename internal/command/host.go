@@ -51,7 +51,8 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 	dog := new(watchdog)
 	go dog.guard(ctx, func() { hung(log) })
 	// The triggers come before all routes, as their endpoints must not be reached by another spelling
-	// of a path. The watchdog is inside of hold, whose answers do not mean that something was finished.
+	// of a path. The watchdog is inside of hold, whose answers do not mean that something was
+	// finished.
 	err = serve(ctx, l, hold(log, AnswerWithin, dog.watch(function.Handler(a.Triggers, addr, log, s.withFront(doors)))), log)
 	if ctx.Err() == nil {
 		return err

@@ -41,8 +41,8 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// TestOnlyTerminalsAreScreens: bytes for a file or another program stay as they are. The null device
-// is no terminal, but the same to the program.
+// TestOnlyTerminalsAreScreens: bytes for a file or another program stay as they are. The null
+// device is no terminal, but the same to the program.
 func TestOnlyTerminalsAreScreens(t *testing.T) {
 	t.Parallel()
 	terminal, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)

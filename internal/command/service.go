@@ -107,8 +107,8 @@ func (s Service) startTelemetry(ctx context.Context, log *slog.Logger) *telemetr
 }
 
 // create makes tables and queues and tries again until it succeeds or ctx ends. Until then ready
-// reports that the storage does not answer, and so does what needs a table that is missing. refused is
-// why the store is refused for good, where there is a code for it.
+// reports that the storage does not answer, and so does what needs a table that is missing. refused
+// is why the store is refused for good, where there is a code for it.
 func (a App) create(ctx context.Context, log *slog.Logger, refused *atomic.Pointer[fault.Error]) {
 	pause := time.Second
 	for {

@@ -179,10 +179,10 @@ func event(call, args, result, more string) Event {
 }
 
 // CheckOrder requires that a program did what lasts through a loss of power, with all that it keeps
-// in dir: a file is synced before it gets the name of another one, the folder after that and after a
-// file was made, and the pages of a store before the page that leads to them. Whatever it wrote is
-// synced when it says so, which a written text does that begins with done, and at the end. there are
-// the files that were there before.
+// in dir: a file is synced before it gets the name of another one, the folder after that and after
+// a file was made, and the pages of a store before the page that leads to them. Whatever it wrote
+// is synced when it says so, which a written text does that begins with done, and at the end. there
+// are the files that were there before.
 func (tr Trace) CheckOrder(t testing.TB, dir string, there ...string) {
 	t.Helper()
 	unsynced, entries := map[string]bool{}, map[string]bool{}

@@ -28,8 +28,8 @@ const (
 	diskWork = "EMBEDDED_DISK_WORK" // what that does
 )
 
-// A deed is one change that the process makes, and how to see whether it was made. Where the process
-// is told that it failed it was made as a whole, or not at all.
+// A deed is one change that the process makes, and how to see whether it was made. Where the
+// process is told that it failed it was made as a whole, or not at all.
 type deed struct {
 	name string
 	do   func(s *Store) error
@@ -165,8 +165,8 @@ func onDisk(path, what string) error {
 	return s.Close()
 }
 
-// onOneThread keeps the writer on its thread, and makes so many calls there that none of the numbers
-// is left which those of the opening had.
+// onOneThread keeps the writer on its thread, and makes so many calls there that none of the
+// numbers is left which those of the opening had.
 func onOneThread(s *Store) error {
 	none, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -202,8 +202,8 @@ func furnished(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
-// runOnDisk has a process do work on a file under strace, with one call failing, and returns what it
-// said and its trace.
+// runOnDisk has a process do work on a file under strace, with one call failing, and returns what
+// it said and its trace.
 func runOnDisk(t *testing.T, f disktest.Fault, path, what string) (said map[string]bool, trace disktest.Trace) {
 	t.Helper()
 	cmd, log := disktest.Command(t, f, os.Args[0])

@@ -138,7 +138,8 @@ func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
 }
 
 // Snapshot has do read the tables as they are now, whatever is written meanwhile. The file uses no
-// page again that is freed until do returns, and a write waits by which the file must be mapped anew.
+// page again that is freed until do returns, and a write waits by which the file must be mapped
+// anew.
 func (s *Store) Snapshot(do func(table.DB) error) error {
 	return s.db.View(func(tx *bbolt.Tx) error { return do(&snapshot{s: s, tx: tx}) })
 }

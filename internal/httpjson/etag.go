@@ -17,8 +17,9 @@ import (
 func ETags(next http.Handler) http.Handler { return whole(next, true) }
 
 // Whole holds every answer back until it is complete, so it is not for streams: the places that a
-// handler has while it works are free before a client that reads slowly begins to. The answer counts
-// for the caller until it is sent. If there is no room for it, it is dropped and the caller told so.
+// handler has while it works are free before a client that reads slowly begins to. The answer
+// counts for the caller until it is sent. If there is no room for it, it is dropped and the caller
+// told so.
 func Whole(next http.Handler) http.Handler { return whole(next, false) }
 
 func whole(next http.Handler, tagged bool) http.Handler {

@@ -12,8 +12,8 @@ const (
 	unsigned = 2 // the part that callers have together who are not signed in: one of so many
 )
 
-// A Gate has a bounded number of places, and fewer for each caller. Half of them are kept for callers
-// who are signed in.
+// A Gate has a bounded number of places, and fewer for each caller. Half of them are kept for
+// callers who are signed in.
 type Gate struct {
 	what                string // the places are for
 	places, share, open int
@@ -29,8 +29,8 @@ func NewGate(n int, what string) *Gate {
 	return &Gate{what: what, places: n, share: max(n/oneOf, 1), open: max(n/unsigned, 1), by: make(map[string]int)}
 }
 
-// Enter takes a place, which leave gives back. If there is none the error is Unavailable, and if the
-// caller has enough of them Limited.
+// Enter takes a place, which leave gives back. If there is none the error is Unavailable, and if
+// the caller has enough of them Limited.
 func (g *Gate) Enter(c Caller) (leave func(), err error) {
 	if err := g.take(c, 1); err != nil {
 		return nil, err

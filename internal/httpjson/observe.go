@@ -168,8 +168,8 @@ const atOnce = 32 << 10
 // Unwrap returns the writer below, for http.ResponseController.
 func (w *observer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// flush has what the server still holds sent under the deadline too, and ends that: the next request
-// on the connection may be none of ours.
+// flush has what the server still holds sent under the deadline too, and ends that: the next
+// request on the connection may be none of ours.
 func (w *observer) flush() {
 	if w.bytes > buffered {
 		_, _ = w.patience.wait(w.control.SetWriteDeadline, func() (int, error) { return 0, w.control.Flush() })

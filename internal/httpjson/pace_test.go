@@ -60,8 +60,8 @@ func sink(a *httpjson.Admission, ended chan<- error) http.HandlerFunc {
 	}
 }
 
-// TestSlowBodies holds that a body comes as long as it needs at 16 KiB in a second, and that a client
-// which stops is cut after 5 s, whatever it has sent before.
+// TestSlowBodies holds that a body comes as long as it needs at 16 KiB in a second, and that a
+// client which stops is cut after 5 s, whatever it has sent before.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	const second = 16 << 10

@@ -61,10 +61,10 @@ func (p Proxies) Clients(next http.Handler) http.Handler {
 	})
 }
 
-// Traces takes away what a request says of the trace that it belongs to, unless a trusted proxy sent
-// it: a stranger must not choose the ids in the log, nor which requests are sampled. A proxy on this
-// machine passes on what its clients send, so it must be named too. Under the Functions host, which
-// makes traces of its own, this is not needed.
+// Traces takes away what a request says of the trace that it belongs to, unless a trusted proxy
+// sent it: a stranger must not choose the ids in the log, nor which requests are sampled. A proxy
+// on this machine passes on what its clients send, so it must be named too. Under the Functions
+// host, which makes traces of its own, this is not needed.
 func (p Proxies) Traces(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.Trusted.contain(address(r.RemoteAddr)) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Refusals of strangers cost almost nothing to cause, so their lines in the log are limited: in each
-// second one for an address, and at the end of the second one with the number of the others.
+// Refusals of strangers cost almost nothing to cause, so their lines in the log are limited: in
+// each second one for an address, and at the end of the second one with the number of the others.
 const (
 	logEvery     = time.Second
 	maxAddresses = 100 // that have a line of their own in a second

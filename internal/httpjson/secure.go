@@ -23,9 +23,9 @@ func Secure(next http.Handler) http.Handler {
 	})
 }
 
-// Keep says how long an answer may be kept without asking again: by everybody if anybody may read it,
-// else by its caller alone. A shared cache gives a public answer to others, although the request
-// that it is of was signed in.
+// Keep says how long an answer may be kept without asking again: by everybody if anybody may read
+// it, else by its caller alone. A shared cache gives a public answer to others, although the
+// request that it is of was signed in.
 func Keep(h http.Header, anybody bool, age time.Duration) {
 	who := "private"
 	if anybody {

@@ -11,9 +11,9 @@ import (
 // RepeatedHeader is the code of a refusal of a header that may be there once and is there twice.
 const RepeatedHeader fault.Code = "REPEATED_HEADER"
 
-// singles are the headers that have one value, with what a second one makes of the request: the first
-// say who calls. X-MS-CLIENT-PRINCIPAL-NAME is none of them: nothing reads it, and a name may have a
-// comma.
+// singles are the headers that have one value, with what a second one makes of the request: the
+// first say who calls. X-MS-CLIENT-PRINCIPAL-NAME is none of them: nothing reads it, and a name may
+// have a comma.
 var singles = []struct {
 	name string
 	kind fault.Kind

@@ -9,10 +9,11 @@ import (
 	"prompthub/internal/fault"
 )
 
-// A request is charged for what it takes besides the one token that it was admitted for: a token for
-// each perRead or perWrite that it was at work, and for each operationsPerToken storage operations. So
-// a rate of requests means ordinary ones, and a caller that asks for dear ones gets fewer. By default
-// a caller has five times as many reads as writes; either may have half of a processor.
+// A request is charged for what it takes besides the one token that it was admitted for: a token
+// for each perRead or perWrite that it was at work, and for each operationsPerToken storage
+// operations. So a rate of requests means ordinary ones, and a caller that asks for dear ones gets
+// fewer. By default a caller has five times as many reads as writes; either may have half of a
+// processor.
 const (
 	perRead            = 5 * time.Millisecond
 	perWrite           = 25 * time.Millisecond
@@ -51,8 +52,8 @@ func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err erro
 	}), nil
 }
 
-// wait waits for the turn of a caller who is not signed in, which the free that it returns gives back
-// with the place.
+// wait waits for the turn of a caller who is not signed in, which the free that it returns gives
+// back with the place.
 func (a *Admission) wait(ctx context.Context, free func()) (func(), error) {
 	select {
 	case a.turns <- struct{}{}:
@@ -76,9 +77,9 @@ func (a *Admission) charge(rec *record, took time.Duration, operations int64) {
 	}
 }
 
-// shares tells how much of the processors each request has had. While more requests are at work than
-// there are processors, each has its part: what a request costs must not depend on how much others
-// ask for.
+// shares tells how much of the processors each request has had. While more requests are at work
+// than there are processors, each has its part: what a request costs must not depend on how much
+// others ask for.
 type shares struct {
 	now        func() time.Time
 	processors int

@@ -124,8 +124,8 @@ func TestChargeUnderLoad(t *testing.T) {
 	}
 }
 
-// TestTurns holds that few requests of callers who are not signed in run at a time, that users do not
-// wait for them, and that a client which goes away leaves its place.
+// TestTurns holds that few requests of callers who are not signed in run at a time, that users do
+// not wait for them, and that a client which goes away leaves its place.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	a := httpjson.NewAdmission(httpjson.Limits{AtWork: 4096}, fixed)

@@ -42,9 +42,9 @@ const MaxTexts = 20
 // maxPage is how many bytes the contents of a page have together; the last prompt may go beyond.
 const maxPage = 1 << 20
 
-// WithTexts returns the page of at most limit prompts that read returns, with what each prompt holds
-// now. A page whose contents are too long ends early, as one of a smaller limit. Those that the
-// caller may not know of any more are left out.
+// WithTexts returns the page of at most limit prompts that read returns, with what each prompt
+// holds now. A page whose contents are too long ends early, as one of a smaller limit. Those that
+// the caller may not know of any more are left out.
 func (s *Service) WithTexts(ctx context.Context, who auth.User, limit int, read func(limit int) (Page, error)) (Page, error) {
 	for {
 		p, err := read(limit)

@@ -20,8 +20,8 @@ func (o *Operations) Count() int64 {
 	return o.n
 }
 
-// Watch has f told when the first of the operations that are under way together begins, and when the
-// last of them has ended; nil ends that.
+// Watch has f told when the first of the operations that are under way together begins, and when
+// the last of them has ended; nil ends that.
 func (o *Operations) Watch(f func(waiting bool)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

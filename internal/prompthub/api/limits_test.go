@@ -279,8 +279,8 @@ func TestUnknownParameters(t *testing.T) {
 	w.as("Ann").get("/api/v1/health?probe=1").is(200)
 }
 
-// TestOpenRoutesCount holds that what everybody may have counts by address, apart from what a caller
-// may ask otherwise, and that the machine itself can always ask whether the service is up.
+// TestOpenRoutesCount holds that what everybody may have counts by address, apart from what a
+// caller may ask otherwise, and that the machine itself can always ask whether the service is up.
 func TestOpenRoutesCount(t *testing.T) {
 	t.Parallel()
 	w := limited(t)
@@ -299,10 +299,11 @@ func TestOpenRoutesCount(t *testing.T) {
 	}
 }
 
-// TestRefusedIsCheap holds that a request which is refused reads nothing of the storage, and that the
-// program allocates less for it than for a plain GET. The handler is called without a connection: a
-// client in this process allocates more than the program, most of all where it sends a body. A body
-// whose length the client does not tell has to be read up to the limit, and is not among these.
+// TestRefusedIsCheap holds that a request which is refused reads nothing of the storage, and that
+// the program allocates less for it than for a plain GET. The handler is called without a
+// connection: a client in this process allocates more than the program, most of all where it sends
+// a body. A body whose length the client does not tell has to be read up to the limit, and is not
+// among these.
 func TestRefusedIsCheap(t *testing.T) {
 	admission := func(c *api.Config) {
 		c.Admission = httpjson.NewAdmission(httpjson.Limits{Writes: 100, WriteBurst: 500, Reads: 100, ReadBurst: 500, AtWork: 2}, c.Now)

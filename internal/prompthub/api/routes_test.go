@@ -330,8 +330,8 @@ func TestLog(t *testing.T) {
 	require.Equal(t, first["user"], last["user"])
 }
 
-// TestSwaggerUIIsWhatIsPinned: a version that is raised in internal/tools/web is put into the program
-// by "make swagger".
+// TestSwaggerUIIsWhatIsPinned: a version that is raised in internal/tools/web is put into the
+// program by "make swagger".
 func TestSwaggerUIIsWhatIsPinned(t *testing.T) {
 	t.Parallel()
 	top, err := inputs.Root()

@@ -194,8 +194,8 @@ func TestListsWithTexts(t *testing.T) {
 	}
 }
 
-// TestListsOfLongTexts: a page whose prompts hold more than 1 MiB together ends early, and its cursor
-// goes on where it ended.
+// TestListsOfLongTexts: a page whose prompts hold more than 1 MiB together ends early, and its
+// cursor goes on where it ended.
 func TestListsOfLongTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

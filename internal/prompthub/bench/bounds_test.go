@@ -81,9 +81,9 @@ var (
 	// Fifty changes, and a look at each of two hundred entries, of which any may be compared with a
 	// thousand versions. A line of the report holds what a text may hold.
 	anImport = bound{50*aSave.operations + 200*14, 50*aSave.rows + 200*1003, 1 << 10, 512 << 10}
-	// What a user takes: the rows of 10,000 prompts and of 5,000 favorites. Once a minute it comes on top
-	// of the bound of a write or a form of that user. TestCounts counts it; TestBounds has it counted
-	// before each request.
+	// What a user takes: the rows of 10,000 prompts and of 5,000 favorites. Once a minute it comes on
+	// top of the bound of a write or a form of that user. TestCounts counts it; TestBounds has it
+	// counted before each request.
 	aCount = bound{15, 15_000, 4, 16 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}

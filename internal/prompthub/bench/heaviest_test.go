@@ -52,8 +52,8 @@ func TestHeaviestBounds(t *testing.T) {
 	}
 }
 
-// TestHeaviestRoutes: the search asks every operation of the document but for the erasure of its own
-// account, and with each query parameter.
+// TestHeaviestRoutes: the search asks every operation of the document but for the erasure of its
+// own account, and with each query parameter.
 func TestHeaviestRoutes(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "api", "testdata", "openapi.json"))
 	require.NoError(t, err)

@@ -225,7 +225,8 @@ func (h hostile) body(schema, name string) string {
 // message is one of the Model Context Protocol.
 func (h hostile) message(tool, name string) string {
 	text := h.text()
-	method, params := "tools/call", any(nil)
+	method := "tools/call"
+	var params any
 	call := func(arguments map[string]any) any { return map[string]any{"name": tool, "arguments": arguments} }
 	switch tool {
 	case "search_prompts":

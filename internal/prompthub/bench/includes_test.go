@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestIncludesReadNoConfigs reads a prompt that includes another one, as it is and in a version. The
-// config of the other is much longer than its text, and must not be read.
+// TestIncludesReadNoConfigs reads a prompt that includes another one, as it is and in a version.
+// The config of the other is much longer than its text, and must not be read.
 func TestIncludesReadNoConfigs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const config = 60_000

@@ -1,7 +1,7 @@
 // Package doubling holds functions over foreign texts to a cost in proportion to the length of the
-// text: for a text of twice the length a function may allocate 2.5 times as much, and take 2.5 times
-// the steps if it counts them. With DOUBLING_TIME set it measures processor time instead, which
-// takes minutes. It is for tests.
+// text: for a text of twice the length a function may allocate 2.5 times as much, and take 2.5
+// times the steps if it counts them. With DOUBLING_TIME set it measures processor time instead,
+// which takes minutes. It is for tests.
 package doubling
 
 import (
@@ -46,9 +46,9 @@ const (
 )
 
 // Check calls functions with texts that repeat a motif, and reports which of them take more than
-// their share for a text of twice the length. What is counted has to be too much for three doublings
-// in a row: slices and maps grow in steps. Counting takes some 40 motifs for each function, which
-// are spread over the ways to call it; time is taken of all, spread as well.
+// their share for a text of twice the length. What is counted has to be too much for three
+// doublings in a row: slices and maps grow in steps. Counting takes some 40 motifs for each
+// function, which are spread over the ways to call it; time is taken of all, spread as well.
 func Check(t *testing.T, funcs []Func) {
 	t.Helper()
 	inTime := os.Getenv("DOUBLING_TIME") != ""

@@ -181,9 +181,9 @@ func writeCSV(d Document, extra object) ([]byte, error) {
 // isFormula reports whether a program for tables may compute a cell in place of showing it.
 func isFormula(cell string) bool { return cell != "" && strings.Contains("=+-@\t\r", cell[:1]) }
 
-// escaped returns a cell that programs for tables show as it is: with an apostrophe before what they
-// would compute. A cell that has apostrophes there already gets one more, so that unescaped is the
-// way back for any text.
+// escaped returns a cell that programs for tables show as it is: with an apostrophe before what
+// they would compute. A cell that has apostrophes there already gets one more, so that unescaped is
+// the way back for any text.
 func escaped(cell string) string {
 	if isFormula(strings.TrimLeft(cell, "'")) {
 		return "'" + cell

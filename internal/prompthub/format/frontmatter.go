@@ -26,8 +26,8 @@ func frontMatterAt(file []byte) int {
 	}
 }
 
-// frontMatterEnd returns where the YAML of front matter ends, and where the text below it begins; -1
-// for YAML without an end.
+// frontMatterEnd returns where the YAML of front matter ends, and where the text below it begins;
+// -1 for YAML without an end.
 func frontMatterEnd(front []byte) (end, below int) {
 	for at := 0; at < len(front); at = below {
 		line, _, _ := bytes.Cut(front[at:], newline)

@@ -18,8 +18,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A Part is the place of one prompt in a file. It holds nothing but that, so that a program can look
-// through a file and read its prompts one at a time.
+// A Part is the place of one prompt in a file. It holds nothing but that, so that a program can
+// look through a file and read its prompts one at a time.
 type Part struct {
 	Number int    // from 1; the header of a CSV file is not counted
 	Line   int    // of the file, where the part begins
@@ -190,13 +190,14 @@ func nameIn(o []byte) (found string) {
 		switch string(name) {
 		case `"name"`, `"command"`, `"slug"`:
 			isName := len(name) == len(`"name"`)
-			if t, err := d.ReadToken(); err != nil || t.Kind() != '"' {
+			t, err := d.ReadToken()
+			if err != nil || t.Kind() != '"' {
 				return found
-			} else if isName {
-				return t.String()
-			} else {
-				found = cmp.Or(found, strings.TrimPrefix(t.String(), "/"))
 			}
+			if isName {
+				return t.String()
+			}
+			found = cmp.Or(found, strings.TrimPrefix(t.String(), "/"))
 		default:
 			if err := d.SkipValue(); err != nil {
 				return found

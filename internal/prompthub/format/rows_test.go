@@ -285,8 +285,8 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// TestFormulasOfOthers: a CSV file in which a program for tables finds something to compute does not
-// come back as it was, but without that; what only the file knows is put back.
+// TestFormulasOfOthers: a CSV file in which a program for tables finds something to compute does
+// not come back as it was, but without that; what only the file knows is put back.
 func TestFormulasOfOthers(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{

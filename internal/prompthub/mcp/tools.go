@@ -201,8 +201,8 @@ func parseTags(list []string) ([]prompt.Tag, error) {
 // A FullPrompt is a Prompt under a name that does not hide its member of the same name.
 type FullPrompt Prompt
 
-// A readOutput is a prompt with its text. Lists have no warning: that of a text is told with it, and
-// the schema of each tool costs its callers tokens.
+// A readOutput is a prompt with its text. Lists have no warning: that of a text is told with it,
+// and the schema of each tool costs its callers tokens.
 type readOutput struct {
 	FullPrompt
 	Warning string `json:"warning,omitempty"`

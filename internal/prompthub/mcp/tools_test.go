@@ -336,8 +336,8 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestInvisibleCharactersAreTold: whatever returns a text says that it has characters that cannot be
-// seen, which a program reads and its user is not shown.
+// TestInvisibleCharactersAreTold: whatever returns a text says that it has characters that cannot
+// be seen, which a program reads and its user is not shown.
 func TestInvisibleCharactersAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -91,8 +91,8 @@ func whole(c *call, v prompthub.View) Prompt {
 	return p
 }
 
-// invisible says that a content has characters that cannot be seen, "" if it has none. People who are
-// shown what a program reads do not see these either.
+// invisible says that a content has characters that cannot be seen, "" if it has none. People who
+// are shown what a program reads do not see these either.
 func invisible(c prompt.Content) string {
 	if n := c.Invisible(); n > 0 {
 		return fmt.Sprintf("The text has %d characters that cannot be seen: they may say what its readers were not shown.", n)

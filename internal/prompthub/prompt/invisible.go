@@ -32,9 +32,9 @@ func misleads(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r) || 0xe0000 <= r && r <= 0xe007f
 }
 
-// Invisible yields where in a text characters stand that cannot be seen, from and to, those that follow
-// one another together. A variation selector after a visible character is none of them, nor is a
-// joiner or a non-joiner between two: emoji and many scripts are written with these.
+// Invisible yields where in a text characters stand that cannot be seen, from and to, those that
+// follow one another together. A variation selector after a visible character is none of them, nor
+// is a joiner or a non-joiner between two: emoji and many scripts are written with these.
 func Invisible(text string) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		begin := -1                  // of those that are invisible
@@ -92,8 +92,8 @@ func (c Content) Invisible() int {
 	return n
 }
 
-// Readable returns a title or a name without what Rules refuse in it because no reader sees it: "" if
-// nothing is left to see.
+// Readable returns a title or a name without what Rules refuse in it because no reader sees it: ""
+// if nothing is left to see.
 func Readable(line string) string {
 	line = strings.Map(func(r rune) rune {
 		if misleads(r) {

@@ -248,8 +248,8 @@ func unavailable(err error) error {
 const retryAfter = 2 * time.Second
 
 // get reads a row, or only some of its properties; a missing one is nil. Like every error of this
-// package that a log may hold, its error names the table and no key: keys hold user ids and words of
-// titles.
+// package that a log may hold, its error names the table and no key: keys hold user ids and words
+// of titles.
 func (db *DB) get(ctx context.Context, name string, key table.Key, only ...string) (*table.Row, error) {
 	if only != nil {
 		r := table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: only}

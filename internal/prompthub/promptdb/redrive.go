@@ -22,8 +22,8 @@ const settleEvery = time.Second
 
 // Settle runs what queues hold that names a user who was erased, and removes it, from poison queues
 // too, so that no queue has the id. It waits for messages that cannot be seen yet until the queues
-// hold nothing but what is others', or until a time. It reports whether all was seen. What is others'
-// is hidden from their jobs meanwhile, and given back at the end.
+// hold nothing but what is others', or until a time. It reports whether all was seen. What is
+// others' is hidden from their jobs meanwhile, and given back at the end.
 func (db *DB) Settle(ctx context.Context, user prompt.UserID, until time.Time) (bool, error) {
 	others := map[string][]queue.Receipt{}
 	defer func() {

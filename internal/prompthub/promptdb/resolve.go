@@ -181,9 +181,9 @@ func (db *DB) named(ctx context.Context, viewer, owner prompt.UserID, i prompt.I
 	return db.versionView(ctx, viewer, id, want, nil)
 }
 
-// includedProps is what is read of the rows of a prompt that another includes: what it is called, who
-// may see it, and its text, however many properties a row needs for that. Its config and variables,
-// which are not included, may be a hundred times as long.
+// includedProps is what is read of the rows of a prompt that another includes: what it is called,
+// who may see it, and its text, however many properties a row needs for that. Its config and
+// variables, which are not included, may be a hundred times as long.
 var includedProps = func() []string {
 	props := []string{
 		"PromptId", "AuthorId", "Name", "Slug", "Version", "LastVersion", "PublicFrom", "Kind", "PromptText",

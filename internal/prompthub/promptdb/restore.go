@@ -39,8 +39,8 @@ func (db *DB) Restore(ctx context.Context, r io.Reader, report func(Difference),
 	return re.rows, nil
 }
 
-// RestoreIncomplete is the code by which a store is refused into which a Restore did not come to its
-// end: it has a part of a library, which looks like all of it.
+// RestoreIncomplete is the code by which a store is refused into which a Restore did not come to
+// its end: it has a part of a library, which looks like all of it.
 const RestoreIncomplete fault.Code = "RESTORE_INCOMPLETE"
 
 // ErrNotIndexed ends a Restore that has read all of the backup, and refuses its store.

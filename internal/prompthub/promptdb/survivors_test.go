@@ -322,8 +322,8 @@ func (b *beside) List(ctx context.Context, name string, r table.Range, limit int
 
 func nothing(string, table.Key) {}
 
-// TestMonthListedBesideALook: while an instance looks for the first month that has prompts, it lists
-// one in an earlier month.
+// TestMonthListedBesideALook: while an instance looks for the first month that has prompts, it
+// lists one in an earlier month.
 func TestMonthListedBesideALook(t *testing.T) {
 	t.Parallel()
 	store := &beside{DB: memory.NewTables(), hold: nothing, then: nothing}
@@ -508,7 +508,8 @@ func TestRevokedTokenIsForgotten(t *testing.T) {
 	require.Nil(t, got)
 }
 
-// TestTextSearchAsksRowsForTags: prompts that have a word in their text and lack a tag are not read.
+// TestTextSearchAsksRowsForTags: prompts that have a word in their text and lack a tag are not
+// read.
 func TestTextSearchAsksRowsForTags(t *testing.T) {
 	t.Parallel()
 	store := &counted{DB: memory.NewTables()}

@@ -44,8 +44,9 @@ func aliases(length int) string {
 }
 
 // TestWhatAnImportExpandsTo: what a file is worth when its archive is unpacked and its aliases are
-// followed is bounded for the request as a whole: twice the files take at most twice the memory, and
-// 128 KB of them a bounded one. No other test runs meanwhile, because its memory would be counted.
+// followed is bounded for the request as a whole: twice the files take at most twice the memory,
+// and 128 KB of them a bounded one. No other test runs meanwhile, because its memory would be
+// counted.
 func TestWhatAnImportExpandsTo(t *testing.T) { //nolint:paralleltest // measures what all allocate
 	for name, tt := range map[string]struct{ file, content string }{
 		"aliases":       {"p%d.md", aliases(20_000)},
@@ -119,8 +120,8 @@ func TestOrderOfFiles(t *testing.T) {
 		outcomes(take(t, s, b.String(), transfer.Options{File: "a.zip"})))
 }
 
-// TestKeptFilesCostLittle: a file that costs much to read is not kept with the prompt that is made of
-// it, and its import says so; and one that was kept by an earlier version is not read.
+// TestKeptFilesCostLittle: a file that costs much to read is not kept with the prompt that is made
+// of it, and its import says so; and one that was kept by an earlier version is not read.
 func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures what all allocate
 	s, _ := newService(t)
 	for name, tt := range map[string]struct {

@@ -130,8 +130,9 @@ func (p stored) size() int {
 	return n
 }
 
-// encode reads the file that the prompt was made of in its own format alone, because anybody may ask
-// for it; and one of LangChain to write placeholders anew, because it says how they are written.
+// encode reads the file that the prompt was made of in its own format alone, because anybody may
+// ask for it; and one of LangChain to write placeholders anew, because it says how they are
+// written.
 func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []string, err error) {
 	made := p.made
 	if made == nil || format.Format(made.Format) != f && (to == "" || format.Format(made.Format) != format.LangChain) {

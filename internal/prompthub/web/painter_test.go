@@ -13,9 +13,9 @@ import (
 	"prompthub/internal/httpjson"
 )
 
-// TestPicturesKeepNoPlaces holds that a request which waits for its turn has given its place at work
-// back, that those which wait for one picture have it painted once, and that a caller who has more
-// wait than it may is told so for that picture alone.
+// TestPicturesKeepNoPlaces holds that a request which waits for its turn has given its place at
+// work back, that those which wait for one picture have it painted once, and that a caller who has
+// more wait than it may is told so for that picture alone.
 func TestPicturesKeepNoPlaces(t *testing.T) {
 	t.Parallel()
 	s := &web{Config: Config{Admission: httpjson.NewAdmission(httpjson.Limits{AtWork: 1}, time.Now)}, painter: newPainter()}

@@ -477,8 +477,8 @@ func TestStorageAway(t *testing.T) {
 	ann.post("/app/prompts/new", "title", "t", "text", "x", "visibility", "private").is(503).has("Nothing was lost", "go back with your browser").lacks(`href="/app/prompts/new">Back`)
 }
 
-// TestInvisibleCharactersAreTold: the page of a prompt says that its text has characters that nobody
-// sees, and a form that such a title is refused.
+// TestInvisibleCharactersAreTold: the page of a prompt says that its text has characters that
+// nobody sees, and a form that such a title is refused.
 func TestInvisibleCharactersAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -210,8 +210,8 @@ func TestLinesBreakAsMeasured(t *testing.T) {
 	})
 }
 
-// TestInvisibleIsMarked: the source shows where characters stand that cannot be seen, by what copying
-// it does not take, and at no more places than a page has room for.
+// TestInvisibleIsMarked: the source shows where characters stand that cannot be seen, by what
+// copying it does not take, and at no more places than a page has room for.
 func TestInvisibleIsMarked(t *testing.T) {
 	t.Parallel()
 	shown := func(text string) (string, reading) {
