@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"prompthub/internal/command"
-	"prompthub/internal/embedded"
 	"prompthub/internal/prompthub/promptdb"
 )
 
@@ -118,7 +117,7 @@ func writeFile(out io.Writer, name string, write func(io.Writer) error) error {
 	if err := os.Rename(f.Name(), name); err != nil {
 		return err
 	}
-	return embedded.SyncDir(filepath.Dir(name))
+	return command.SyncDir(filepath.Dir(name))
 }
 
 func restoreCommand() command.Command {

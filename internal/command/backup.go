@@ -56,6 +56,9 @@ type Backed struct {
 // InUse reports whether a store was not opened because another process has it open.
 func InUse(err error) bool { return errors.Is(err, embedded.ErrInUse) }
 
+// SyncDir returns when the disk has the names of the files in a folder.
+func SyncDir(dir string) error { return embedded.SyncDir(dir) }
+
 // backups answers who asks for a backup.
 type backups struct {
 	dir      string
