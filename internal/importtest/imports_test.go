@@ -94,6 +94,7 @@ var allowed = map[string][]string{
 		"internal/prompthub/client", "internal/prompthub/door", "internal/prompthub/folder", "internal/prompthub/format", "internal/prompthub/langfuse",
 		"internal/prompthub/langsmith", "internal/prompthub/mcp",
 		"internal/prompthub/prompt", "internal/prompthub/promptdb", "internal/prompthub/web", "internal/prompthub/worker",
+		"internal/table", // what a backup reads, which command hands to it
 		"internal/telemetry",
 	},
 }
