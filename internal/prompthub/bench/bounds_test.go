@@ -405,6 +405,10 @@ func hostileTexts() []string {
 	}
 }
 
+// head is how many bytes of a path with its query are tried at most: the server reads a head of 32
+// KiB and 4 KiB more, and answers a longer one by itself.
+const head = 36 << 10
+
 // some draws a text of a size at a limit, or beyond it, or none.
 func some(t *rapid.T, name string) string {
 	switch rapid.IntRange(0, 6).Draw(t, name+" is") {
@@ -476,7 +480,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	if whole {
 		now = s.ready(route, id)
 	}
-	part := url.PathEscape(some(t, "path"))
+	part := some(t, "path")
+	part = url.PathEscape(part[:min(len(part), head/6)]) // three times as long, and twice in a path
 	either := func(name string, known ...string) string {
 		if !whole {
 			known = append(known, part)
@@ -538,9 +543,12 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		query.Set(name, some(t, name))
 	}
 	if !whole && rapid.IntRange(0, 11).Draw(t, "of others") == 0 {
-		const most = 8 << 10 // no server reads a head that is much longer
-		name, value := some(t, "of others is"), some(t, "value of others")
-		query.Set("utm_"+name[:min(len(name), most)], value[:min(len(value), most)])
+		query.Set("utm_"+some(t, "of others is"), some(t, "value of others"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if len(path)+len(query.Encode()) > head {
+			query.Del(name)
+		}
 	}
 	if slices.Contains(s.query[route], "cursor") && rapid.Bool().Draw(t, "forged") {
 		query = s.forge(t, route)
