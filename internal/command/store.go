@@ -129,7 +129,7 @@ func (s Service) Compact(dir string, told io.Writer, progress func(mb int)) (bef
 		return 0, 0, err
 	}
 	fmt.Fprintf(told, "Data is in %s\n", path)
-	if err := embedded.Compact(path, progress, s.Shared...); err != nil {
+	if err := embedded.Compact(path, progress); err != nil {
 		return 0, 0, advised(err)
 	}
 	after, err = sizeOf(path)

@@ -17,11 +17,7 @@ import (
 // the place of that one, since rows of indexes hold titles, slugs and excerpts twice, and one that
 // the key has, as ids of prompts and authors, as a place behind all of these. One that rows share
 // (shared.go) is stored as a reference, and the row has a version of its own.
-//
-// Rows of the first version, which older programs wrote, hold the ETag in hex, and each property
-// its type in a byte and its name. They stay as they are until they are written again.
 const (
-	firstVersion   = 1
 	rowVersion     = 2
 	sharingVersion = 3
 	etagLen        = 16 // of the text
@@ -127,22 +123,16 @@ func header(value []byte) (etag [etagLen]byte, rest []byte, err error) {
 	if rest, err = body(value); err != nil {
 		return etag, nil, err
 	}
-	if value[0] == firstVersion {
-		return [etagLen]byte(value[1:]), rest, nil
-	}
 	hex.Encode(etag[:], value[1:headerLen])
 	return etag, rest, nil
 }
 
 // body returns what follows the ETag of a stored row.
 func body(value []byte) ([]byte, error) {
-	switch {
-	case len(value) >= headerLen && (value[0] == rowVersion || value[0] == sharingVersion):
-		return value[headerLen:], nil
-	case len(value) > etagLen && value[0] == firstVersion:
-		return value[1+etagLen:], nil
+	if len(value) < headerLen || value[0] != rowVersion && value[0] != sharingVersion {
+		return nil, table.ErrDamaged
 	}
-	return nil, table.ErrDamaged
+	return value[headerLen:], nil
 }
 
 // decode returns the row stored under the key with this plain form. All its strings share one copy
@@ -268,13 +258,6 @@ func (r *reader) props(old table.Props) table.Props {
 
 // name returns the next property: its number, 0 where it has none, its name, and its type.
 func (r *reader) name() (uint64, string, table.Type) {
-	if r.version == firstVersion {
-		t := r.text(1)
-		if r.bad {
-			return 0, "", 0
-		}
-		return 0, r.text(r.uvarint()), table.Type(t[0])
-	}
 	head := r.uvarint()
 	number, t := head>>typeBits, table.Type(head&typeMask)
 	if number == 0 {

@@ -19,9 +19,9 @@ func TestDecodeAllocates(t *testing.T) {
 		{Name: "At", Value: table.FromTicks(1 << 60)},
 	})
 	seal(stored, 42)
-	key := packed.key("p|1", "row")
+	key := packedKey(table.Key{Partition: "p|1", Row: "row"})
 	allocs := testing.AllocsPerRun(100, func() {
-		if _, err := decodeStored(packed, key, stored); err != nil {
+		if _, err := decodeStored(key, stored); err != nil {
 			t.Fatal(err)
 		}
 	})

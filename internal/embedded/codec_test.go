@@ -1,9 +1,7 @@
 package embedded
 
 import (
-	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -23,29 +21,14 @@ func encoded(key table.Key, props table.Props) []byte {
 	return stored
 }
 
-// decodeStored returns the row of a key as a table of this form has it.
-func decodeStored(f form, key, value []byte) (table.Row, error) {
+// decodeStored returns the row of a key as a table has it.
+func decodeStored(key, value []byte) (table.Row, error) {
 	var room [64]byte
-	plain, ok := f.appendPlain(room[:0], key)
+	plain, ok := appendPlain(room[:0], key)
 	if !ok {
 		return table.Row{}, table.ErrDamaged
 	}
 	return testNames.decode(plain, value, nil)
-}
-
-// encodeFirst is what programs of the first version stored.
-func encodeFirst(props table.Props, stamp uint64) []byte {
-	b := fmt.Appendf([]byte{firstVersion}, "%016x", stamp)
-	b = binary.AppendUvarint(b, uint64(len(props)))
-	for _, p := range props {
-		b = appendText(append(b, byte(p.Value.Type())), p.Name)
-		if p.Value.Type() == table.TypeString {
-			b = appendText(b, p.Value.Str())
-		} else {
-			b = binary.AppendVarint(b, p.Value.Int())
-		}
-	}
-	return b
 }
 
 func value() *rapid.Generator[table.Value] {
@@ -68,13 +51,12 @@ func TestCodecRoundTrip(t *testing.T) {
 		keys := rapid.OneOf(rapid.StringMatching(`[a-z|é]{1,5}`), rapid.SampledFrom([]string{"as", "u|as long as that", "!x|y|as", listKey, listID}))
 		key := table.Key{Partition: keys.Draw(t, "partition"), Row: keys.Draw(t, "row")}
 		want := table.Row{Key: key, Props: props}
-		form := rapid.SampledFrom([]form{plain, packed}).Draw(t, "form")
 		stored := encoded(key, props)
 		want.ETag = seal(stored, rapid.Uint64().Draw(t, "stamp"))
-		if _, err := decodeStored(form, []byte(want.Partition), stored); err == nil {
+		if _, err := decodeStored([]byte(want.Partition), stored); err == nil {
 			t.Fatal("a key without a row was taken")
 		}
-		got, err := decodeStored(form, form.key(want.Partition, want.Row), stored)
+		got, err := decodeStored(packedKey(want.Key), stored)
 		require.NoError(t, err)
 		require.Equal(t, want.ETag, got.ETag)
 		require.Equal(t, want.Key, got.Key)
@@ -83,13 +65,9 @@ func TestCodecRoundTrip(t *testing.T) {
 			require.Equal(t, props[i], got.Props[i])
 		}
 		v := testNames.viewer(nil, nil)
-		seen, err := v.view(plain.key(want.Partition, want.Row), stored)
+		seen, err := v.view(plainKey(want.Key), stored)
 		require.NoError(t, err)
 		require.Equal(t, got.Props, seen)
-		first, err := decodeStored(form, form.key(want.Partition, want.Row), encodeFirst(props, 1<<40))
-		require.NoError(t, err)
-		require.Equal(t, "0000010000000000", first.ETag)
-		require.Equal(t, got.Props, first.Props)
 	})
 }
 
@@ -104,20 +82,17 @@ func FuzzDecode(f *testing.F) {
 	f.Add(stored)
 	f.Add(append(stored, 0))
 	f.Add(encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}, {Name: "Title", Value: table.String("text")}}))
-	f.Add(encodeFirst(table.Props{{Name: "A", Value: table.String("text")}}, 7))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		key := packed.key(testKey.Partition, testKey.Row)
-		row, err := decodeStored(packed, key, b)
+		key := packedKey(testKey)
+		row, err := decodeStored(key, b)
 		if err != nil {
 			require.ErrorIs(t, err, table.ErrDamaged)
 			return
 		}
 		again := encoded(testKey, row.Props)
 		_, err = hex.Decode(again[1:headerLen], []byte(row.ETag))
-		if err != nil {
-			return // of the first version, which may hold anything
-		}
-		second, err := decodeStored(packed, key, again)
+		require.NoError(t, err)
+		second, err := decodeStored(key, again)
 		require.NoError(t, err)
 		row.ETag = strings.ToLower(row.ETag)
 		require.Equal(t, row, second)
@@ -131,14 +106,14 @@ func TestTextIsStoredOnce(t *testing.T) {
 	props := table.Props{{Name: "A", Value: table.String(long)}, {Name: "N", Value: table.Int64(1)}, {Name: "Title", Value: table.String(long)}}
 	stored := encoded(testKey, props)
 	require.Less(t, len(stored), len(long)+30)
-	row, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), stored)
+	row, err := decodeStored(packedKey(testKey), stored)
 	require.NoError(t, err)
 	require.Equal(t, props, row.Props)
 	at := len(stored) - 1
 	require.Zero(t, stored[at], "the place of the first")
 	for _, place := range []byte{1, 4, 127} { // a number, and none
 		stored[at] = place
-		_, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), stored)
+		_, err := decodeStored(packedKey(testKey), stored)
 		require.ErrorIs(t, err, table.ErrDamaged, "%d", place)
 	}
 }
@@ -150,7 +125,7 @@ func TestTextOfTheKeyIsNotStored(t *testing.T) {
 	props := table.Props{{Name: "A", Value: table.String(listID)}, {Name: "Title", Value: table.String("an author")}}
 	stored := encoded(key, props)
 	require.Len(t, stored, headerLen+1+2*2)
-	row, err := decodeStored(packed, packed.key(key.Partition, key.Row), stored)
+	row, err := decodeStored(packedKey(key), stored)
 	require.NoError(t, err)
 	require.Equal(t, table.Row{Key: key, ETag: row.ETag, Props: props}, row)
 }
@@ -160,10 +135,10 @@ func TestDecodeRefusesEveryCut(t *testing.T) {
 	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
 	seal(stored, 42)
 	for i := range stored {
-		_, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), stored[:i])
+		_, err := decodeStored(packedKey(testKey), stored[:i])
 		require.ErrorIs(t, err, table.ErrDamaged, "cut to %d bytes", i)
 	}
-	_, err := decodeStored(packed, packed.key(testKey.Partition, testKey.Row), append(stored, 0))
+	_, err := decodeStored(packedKey(testKey), append(stored, 0))
 	require.ErrorIs(t, err, table.ErrDamaged)
 }
 

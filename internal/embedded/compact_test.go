@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -109,113 +108,16 @@ func TestCompact(t *testing.T) {
 func TestOpenRemovesHalfACompact(t *testing.T) {
 	t.Parallel()
 	path, s := crowded(t)
-	halves := []string{path + compactTemp, path + compactTemp + compactTemp}
-	for _, half := range halves {
-		require.NoError(t, os.WriteFile(half, []byte("half"), 0o600))
-	}
+	half := path + compactTemp
+	require.NoError(t, os.WriteFile(half, []byte("half"), 0o600))
 	_, err := Open(path, time.Now)
 	require.ErrorIs(t, err, ErrInUse)
-	for _, half := range halves {
-		require.FileExists(t, half)
-	}
+	require.FileExists(t, half)
 	require.NoError(t, s.Close())
 	s, err = Open(path, time.Now)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
-	for _, half := range halves {
-		require.NoFileExists(t, half)
-	}
-}
-
-// TestCompactPacksKeys: rows of an older program are the same afterwards, in the same order,
-// damaged ones among them, and the place that a list had come to is the same.
-func TestCompactPacksKeys(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "data.db")
-	s, err := Open(path, time.Now)
-	require.NoError(t, err)
-	require.NoError(t, makesPlain(s).Tables.Create(t.Context(), "Rows"))
-	kept := make(map[table.Key]table.Row)
-	for i := range 200 {
-		key := table.Key{Partition: "u|author", Row: rowLike().Filter(func(row string) bool {
-			return table.CheckKey(table.Key{Partition: "p", Row: row}) == nil
-		}).Example(i)}
-		row := table.Row{Key: key, Props: table.Props{{Name: "AuthorId", Value: table.String("author")}, {Name: "N", Value: table.Int32(int32(i))}}}
-		row.ETag = mustWrite(t, s, table.Op{Kind: table.Upsert, Row: row})[0]
-		kept[key] = row
-	}
-	old := table.Key{Partition: "u|author", Row: "old"}
-	kept[old] = table.Row{Key: old, ETag: "0000000000000007", Props: table.Props{{Name: "AuthorId", Value: table.String("author")}}}
-	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		b := tx.Bucket(plain.bucket("Rows"))
-		return errors.Join(
-			b.Put(plain.key(old.Partition, old.Row), encodeFirst(kept[old].Props, 7)),
-			b.Put(plain.key("u|author", "broken"), []byte{rowVersion}))
-	}))
-	half, err := s.Tables.List(t.Context(), "Rows", table.Range{}, len(kept)/2, "")
-	require.NoError(t, err)
-	rest := func() []string {
-		var rows []string
-		for next := half.Next; next != ""; {
-			page, err := s.Tables.List(t.Context(), "Rows", table.Range{}, 7, next)
-			if d := (*table.DamagedError)(nil); errors.As(err, &d) {
-				rows, next = append(rows, "damaged "+d.Key.Row), d.Next
-				continue
-			}
-			require.NoError(t, err)
-			for _, row := range page.Rows {
-				rows = append(rows, row.Row+row.ETag)
-			}
-			next = page.Next
-		}
-		return rows
-	}
-	before := rest()
-	require.Contains(t, before, "damaged broken")
-	require.NoError(t, s.Close())
-
-	require.NoError(t, Compact(path, func(int) {}))
-	s = open(t, path)
-	require.False(t, s.plain("Rows"))
-	require.Equal(t, before, rest())
-	for key, want := range kept {
-		got, err := s.Tables.Get(t.Context(), "Rows", key)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
-		require.Len(t, tx.Bucket(packed.bucket("Rows")).Get(packed.key(old.Partition, old.Row)), headerLen+1+2, "its text is that of the key")
-		return nil
-	}))
-}
-
-// TestCompactOnceSuffices: a file whose texts were counted while its rows were repacked has no more
-// room in it than one that is compacted again.
-func TestCompactOnceSuffices(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "data.db")
-	s, err := Open(path, time.Now)
-	require.NoError(t, err)
-	s.db.NoSync = true
-	tables := []string{"A", "B", "C", "D"}
-	require.NoError(t, makesPlain(s).Tables.Create(t.Context(), tables...))
-	for i := range 3000 {
-		for _, name := range tables {
-			_, err := s.Tables.Write(t.Context(), name, table.Op{Kind: table.Insert, Row: table.Row{
-				Key:   table.Key{Partition: "p", Row: fmt.Sprintf("%s%08d", listKey[:len(listKey)-8], i)},
-				Props: table.Props{{Name: "Excerpt", Value: table.String(strings.Repeat(fmt.Sprint("as it begins ", i), 20))}},
-			}})
-			require.NoError(t, err)
-		}
-	}
-	require.NoError(t, s.Close())
-	before := sizeOf(t, path)
-	require.NoError(t, Compact(path, func(int) {}, "Excerpt"))
-	once := sizeOf(t, path)
-	require.Less(t, once, before/3)
-	require.NoFileExists(t, path+compactTemp+compactTemp)
-	require.NoError(t, Compact(path, func(int) {}, "Excerpt"))
-	require.Equal(t, once, sizeOf(t, path))
+	require.NoFileExists(t, half)
 }
 
 func sizeOf(t *testing.T, path string) int64 {

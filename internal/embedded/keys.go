@@ -12,17 +12,10 @@ import (
 	"prompthub/internal/table"
 )
 
-// A form is how the keys of a table are stored. All begin with the partition and 0x00, which no
-// partition holds, so rows are ordered by partition first.
-type form byte
-
-const (
-	// Plain keys go on with the row as it is. Programs of before made such tables.
-	plain form = iota
-	// Packed ones go on with fewer bytes, which have the order of the rows, whatever these are.
-	packed
-)
-
+// The key of a row begins with its partition and 0x00, which no partition holds, so rows are
+// ordered by partition first. Where a key is read, it is plain: the row follows as it is. Where it
+// is stored, it is packed: fewer bytes follow, which have the order of the rows.
+//
 // Nearly all rows of lists are a time as 19 digits, which count back, a bar, and a ULID, which has
 // that time again: 46 characters, of which a packed key makes 20 bytes. These are packed rows:
 //
@@ -67,17 +60,20 @@ const ticksOfMilli = uint64(time.Millisecond / 100)
 // milliOf1970 is the time of the first ULID.
 var milliOf1970 = uint64(table.Ticks(time.Unix(0, 0))) / ticksOfMilli
 
-// key returns the key of a row.
-func (f form) key(partition, row string) []byte {
-	key := append(make([]byte, 0, len(partition)+len(row)+2), partition...)
-	return f.appendRow(append(key, 0), row)
+// plainKey returns the plain key of a row.
+func plainKey(k table.Key) []byte {
+	key := append(make([]byte, 0, len(k.Partition)+len(k.Row)+1), k.Partition...)
+	return append(append(key, 0), k.Row...)
 }
 
-// appendRow appends to a key what follows its partition.
-func (f form) appendRow(key []byte, row string) []byte {
-	if f == plain {
-		return append(key, row...)
-	}
+// packedKey returns the key that a row is stored under.
+func packedKey(k table.Key) []byte {
+	key := append(make([]byte, 0, len(k.Partition)+len(k.Row)+2), k.Partition...)
+	return appendPacked(append(key, 0), k.Row)
+}
+
+// appendPacked appends to a key what stands for a row in it.
+func appendPacked(key []byte, row string) []byte {
 	n := leading(row, digits, isDigit)
 	switch rest := row[n:]; {
 	case n == digits:
@@ -180,18 +176,14 @@ func appendRandom(key, text []byte, rest string) []byte {
 	return append(append(append(key, id[timeBytes:]...), class), rest[n:]...)
 }
 
-// appendPlain appends to b the plain form of a key. It reports false of what is the key of no row,
-// and appends what it can.
-func (f form) appendPlain(b, key []byte) ([]byte, bool) {
+// appendPlain appends to b the plain form of a packed key. It reports false of what is the key of no
+// row, and appends what it can.
+func appendPlain(b, key []byte) ([]byte, bool) {
 	end := bytes.IndexByte(key, 0) + 1
 	if end <= 1 {
 		return b, false
 	}
-	b = append(b, key[:end]...)
-	if f == plain {
-		return append(b, key[end:]...), true
-	}
-	return appendUnpacked(b, key[end:])
+	return appendUnpacked(append(b, key[:end]...), key[end:])
 }
 
 // keyOf returns the key of a row from its plain form.
@@ -203,7 +195,7 @@ func keyOf(plain string) table.Key {
 	return table.Key{Partition: plain[:end], Row: plain[end+1:]}
 }
 
-// appendUnpacked appends to b the row of which appendRow made this. It takes nothing else: by a key
+// appendUnpacked appends to b the row of which appendPacked made this. It takes nothing else: by a key
 // that lies elsewhere than its row, a list would lead back to what it has passed.
 func appendUnpacked(b, stored []byte) ([]byte, bool) {
 	if len(stored) == 0 {
@@ -243,7 +235,7 @@ func appendUnpacked(b, stored []byte) ([]byte, bool) {
 	default:
 		b = append(b, rest...)
 	}
-	return b, bytes.Equal(packed.appendRow(nil, string(b[start:])), stored)
+	return b, bytes.Equal(appendPacked(nil, string(b[start:])), stored)
 }
 
 // appendULID appends to b what follows the bar. It says whether this is a whole ULID.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"prompthub/internal/table"
+
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -52,11 +54,11 @@ func TestPackedKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(row, 2, 8).Draw(t, "rows")
 		for _, a := range rows {
-			back, ok := packed.appendPlain(nil, packed.key("p", a))
+			back, ok := appendPlain(nil, packedKey(table.Key{Partition: "p", Row: a}))
 			require.True(t, ok, "%q", a)
 			require.Equal(t, "p\x00"+a, string(back))
 			for _, b := range rows {
-				require.Equal(t, cmp.Compare(a, b), bytes.Compare(packed.key("p", a), packed.key("p", b)), "%q and %q", a, b)
+				require.Equal(t, cmp.Compare(a, b), bytes.Compare(packedKey(table.Key{Partition: "p", Row: a}), packedKey(table.Key{Partition: "p", Row: b})), "%q and %q", a, b)
 			}
 		}
 	})
@@ -72,7 +74,7 @@ func TestPackedKeysOfHalfAULID(t *testing.T) {
 	}
 	for i, a := range rows {
 		for j, b := range rows {
-			require.Equal(t, cmp.Compare(i, j), bytes.Compare(packed.key("p", a), packed.key("p", b)), "%q and %q", a, b)
+			require.Equal(t, cmp.Compare(i, j), bytes.Compare(packedKey(table.Key{Partition: "p", Row: a}), packedKey(table.Key{Partition: "p", Row: b})), "%q and %q", a, b)
 		}
 	}
 }
@@ -80,17 +82,17 @@ func TestPackedKeysOfHalfAULID(t *testing.T) {
 // TestPackedKeysAreShort: the rows of lists are, and no other has more than ten bytes more.
 func TestPackedKeysAreShort(t *testing.T) {
 	t.Parallel()
-	require.Len(t, packed.appendRow(nil, listKey), 20)
+	require.Len(t, appendPacked(nil, listKey), 20)
 	rapid.Check(t, func(t *rapid.T) {
 		row := rowLike().Draw(t, "row")
-		require.LessOrEqual(t, len(packed.appendRow(nil, row)), len(row)+11)
+		require.LessOrEqual(t, len(appendPacked(nil, row)), len(row)+11)
 	})
 }
 
 // FuzzUnpack: anything may stand in a damaged file. It is refused, or the one packed form of a row.
 func FuzzUnpack(f *testing.F) {
 	for _, row := range []string{"", "!prompt", "~", "0999999999|" + listKey, "25!", listKey, listKey + "|x", listKey[:19] + "!", listKey[:19] + "~", listKey[:29] + "U", listKey[:40], listKey[:35] + "U"} {
-		key := packed.appendRow(nil, row)
+		key := appendPacked(nil, row)
 		for i := range key {
 			f.Add(key[:i])
 			for bit := range 8 {
@@ -101,11 +103,11 @@ func FuzzUnpack(f *testing.F) {
 		}
 		f.Add(key)
 	}
-	whole := packed.appendRow(nil, listKey)
+	whole := appendPacked(nil, listKey)
 	f.Add(append(whole[:len(whole)-1:len(whole)-1], followedAbove-randomChars))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if row, ok := appendUnpacked(nil, b); ok {
-			require.Equal(t, b, packed.appendRow(nil, string(row)))
+			require.Equal(t, b, appendPacked(nil, string(row)))
 		}
 	})
 }
@@ -113,15 +115,15 @@ func FuzzUnpack(f *testing.F) {
 func BenchmarkPack(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		packed.key("x|word", listKey)
+		packedKey(table.Key{Partition: "x|word", Row: listKey})
 	}
 }
 
 func BenchmarkUnpack(b *testing.B) {
-	key, room := packed.key("x|word", listKey), make([]byte, 0, 100)
+	key, room := packedKey(table.Key{Partition: "x|word", Row: listKey}), make([]byte, 0, 100)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := packed.appendPlain(room, key); !ok {
+		if _, ok := appendPlain(room, key); !ok {
 			b.Fatal("no key")
 		}
 	}

@@ -227,7 +227,7 @@ func (d *dictionary) referred(key table.Key, value []byte) []ref {
 	}
 	var all wanted
 	v := d.viewer(&all, nil)
-	if _, err := v.view(plain.key(key.Partition, key.Row), value); err != nil {
+	if _, err := v.view(plainKey(key), value); err != nil {
 		return nil
 	}
 	return all

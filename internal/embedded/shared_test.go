@@ -165,10 +165,10 @@ func (f *shelf) check(t *rapid.T) {
 			require.True(t, want.Equal(row.Props), "%s: %v, want %v", row.Key, row.Props, want)
 		}
 		require.NoError(t, f.db.View(func(tx *bbolt.Tx) error {
-			b, err := f.rowsOf(tx, name)
+			b, err := rowsOf(tx, name)
 			require.NoError(t, err)
 			return b.ForEach(func(k, v []byte) error {
-				at, ok := f.formOf(name).appendPlain(nil, k)
+				at, ok := appendPlain(nil, k)
 				require.True(t, ok)
 				key := keyOf(string(at))
 				for _, at := range f.names.Load().referred(key, v) {
@@ -196,17 +196,13 @@ func (f *shelf) check(t *rapid.T) {
 }
 
 // TestRowsShareTexts: whatever is written, rows are as if each had its texts, and as many refer to
-// a text as it counts, through all that may become of a file: an older program wrote it, or one
-// that shares other texts; it is compacted; all rows go.
+// a text as it counts, through all that may become of a file: a program wrote it that shares
+// other texts; it is compacted; all rows go.
 func TestRowsShareTexts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newShelf(rt, t.TempDir())
-		if rapid.Bool().Draw(rt, "older") {
-			makesPlain(f.Store)
-		}
 		require.NoError(rt, f.Tables.Create(rt.Context(), shelfTables...))
-		shared := []string{"Excerpt", "Outline"}
 		for range rapid.IntRange(1, 4).Draw(rt, "times") {
 			for range rapid.IntRange(0, 12).Draw(rt, "changes") {
 				f.change(rt)
@@ -214,9 +210,10 @@ func TestRowsShareTexts(t *testing.T) {
 			f.check(rt)
 			f.close(rt)
 			if rapid.Bool().Draw(rt, "compact") {
-				require.NoError(rt, Compact(f.path, func(int) {}, shared...))
+				require.NoError(rt, Compact(f.path, func(int) {}))
 			}
-			if shared = []string{"Excerpt", "Outline"}; rapid.IntRange(0, 3).Draw(rt, "other") == 0 {
+			shared := []string{"Excerpt", "Outline"}
+			if rapid.IntRange(0, 3).Draw(rt, "other") == 0 {
 				shared = []string{"Title", "Excerpt"}
 			}
 			f.open(rt, shared...)
@@ -255,7 +252,7 @@ func TestTextIsSharedOnce(t *testing.T) {
 	s, keys, props := sharers(t)
 	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
 		for _, key := range keys {
-			require.Less(t, len(tx.Bucket(packed.bucket("Rows")).Get(packed.key(key.Partition, key.Row))), 40)
+			require.Less(t, len(tx.Bucket(rowsBucket("Rows")).Get(packedKey(key))), 40)
 			alone, refs := s.names.Load().encode(table.Key{Partition: key.Partition, Row: listID}, props)
 			require.Empty(t, refs)
 			require.Equal(t, byte(rowVersion), alone[0])
@@ -400,7 +397,7 @@ func TestSharingAnyDamage(t *testing.T) {
 	s, keys, props := sharers(t)
 	s.db.NoSync = true
 	other := table.Props{{Name: "Excerpt", Value: table.String("as something else begins")}}
-	rows := packed.bucket("Rows")
+	rows := rowsBucket("Rows")
 	bucketsOf := func(tx *bbolt.Tx) []*bbolt.Bucket { return []*bbolt.Bucket{tx.Bucket(sharedBucket), tx.Bucket(rows)} }
 	held := make([]map[string]string, 2)
 	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
@@ -442,7 +439,7 @@ func TestSharingAnyDamage(t *testing.T) {
 					require.Equal(t, other, got.Props)
 					if got, err := s.Tables.Get(t.Context(), "Rows", keys[1]); err != nil {
 						require.ErrorIs(t, err, table.ErrDamaged)
-					} else if in == 0 || k == string(packed.key(keys[0].Partition, keys[0].Row)) {
+					} else if in == 0 || k == string(packedKey(keys[0])) {
 						require.Equal(t, props, got.Props)
 					}
 				}

@@ -8,7 +8,6 @@
 //	meta      "format" → version of this layout; its sequence counts the times the file was opened
 //	names     number                 → name of a property (names.go)
 //	r/{name}  key of a row           → version, stamp, properties (keys.go, codec.go)
-//	t/{name}  the same with plain keys, of tables that programs made which knew formats up to 3
 //	shared    ULID, number           → how many rows refer to a text, text (shared.go)
 //	q/{name}  visible at + stamp     → version, message (message.go)
 //
@@ -32,14 +31,8 @@ import (
 	"prompthub/internal/transact"
 )
 
-// format is the version of the layout of the file.
-const format = 4
-
-// firstFormat had no names, the second one no text that stands once for two properties, and the
-// third one no packed keys and no text that a key or other rows stand for: a file of these becomes
-// one of this format when it is opened, its rows when they are written, and its keys when it is
-// compacted.
-const firstFormat = 1
+// format is the version of the layout of the file. A file of another one is refused.
+const format = 5
 
 // lockTimeout is for how long an open waits for another process to let the file go.
 const lockTimeout = time.Second
@@ -81,10 +74,8 @@ type Store struct {
 	stopped chan struct{} // closed when the writer has ended
 	close   func() error  // stop, but once
 	names   atomic.Pointer[dictionary]
-	stamp   uint64 // the last number given out; only Open and the writer touch it
-
-	plain  func(table string) bool // whether it has plain keys
-	shared *sharing                // of the transaction; only the writer touches it
+	stamp   uint64   // the last number given out; only Open and the writer touch it
+	shared  *sharing // of the transaction; only the writer touches it
 }
 
 // Open opens the file at path, which it creates where it does not exist, and frees the
@@ -239,8 +230,10 @@ func (s *Store) start(tx *bbolt.Tx, shared []string) error {
 	if err != nil {
 		return err
 	}
-	if v := meta.Get(formatKey); v != nil && (len(v) != 1 || v[0] < firstFormat || v[0] > format) {
-		return fmt.Errorf("format %x, this program knows %d to %d", v, firstFormat, format)
+	if v := meta.Get(formatKey); v != nil {
+		if err := checkFormat(v); err != nil {
+			return err
+		}
 	}
 	if err := meta.Put(formatKey, []byte{format}); err != nil {
 		return err
@@ -255,15 +248,23 @@ func (s *Store) start(tx *bbolt.Tx, shared []string) error {
 		return err
 	}
 	s.names.Store(names)
-	if s.plain, err = plainTables(tx); err != nil {
-		return err
-	}
 	opened, err := meta.NextSequence()
 	if err != nil {
 		return err
 	}
 	s.stamp = opened << 40
 	return s.freeLocked(tx)
+}
+
+// checkFormat refuses a file of a format that this program does not read.
+func checkFormat(v []byte) error {
+	switch {
+	case len(v) == 1 && v[0] == format:
+		return nil
+	case len(v) == 1 && v[0] < format:
+		return fmt.Errorf("format %d was made by a version before 1.0: export it with that version (`backup`), then `restore`", v[0])
+	}
+	return fmt.Errorf("format %x, this program knows %d: open it with the newer version that made it", v, format)
 }
 
 // nextStamp returns a number that is never given out again for this file. Its upper 24

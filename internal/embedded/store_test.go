@@ -118,21 +118,6 @@ func TestOpenRefusesHalfAFile(t *testing.T) {
 	require.NoError(t, open(t, path).Close())
 }
 
-func TestOpenRefusesNewerFormat(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "data.db")
-	s, err := Open(path, time.Now)
-	require.NoError(t, err)
-	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		return tx.Bucket(metaBucket).Put(formatKey, []byte{format + 1})
-	}))
-	require.NoError(t, s.Close())
-	for range 2 { // the failure has let the file go
-		_, err = Open(path, time.Now)
-		require.ErrorContains(t, err, "format 05")
-	}
-}
-
 func TestReopen(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data.db")
@@ -192,10 +177,10 @@ func TestDamagedRow(t *testing.T) {
 	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
 	mustWrite(t, s, insert("p", "a"), insert("p", "b"), insert("p", "c"), insert("p", "d"), insert("p", "e"))
 	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		b := tx.Bucket(packed.bucket("Rows"))
+		b := tx.Bucket(rowsBucket("Rows"))
 		for _, row := range []string{"b", "c", "e"} {
-			v := b.Get(packed.key("p", row))
-			if err := b.Put(packed.key("p", row), v[:len(v)-3]); err != nil {
+			v := b.Get(packedKey(table.Key{Partition: "p", Row: row}))
+			if err := b.Put(packedKey(table.Key{Partition: "p", Row: row}), v[:len(v)-3]); err != nil {
 				return err
 			}
 		}
@@ -227,62 +212,54 @@ func TestDamagedRow(t *testing.T) {
 func TestDamagedKey(t *testing.T) {
 	t.Parallel()
 	good := []string{"12", listKey[:20], listKey, listKey + "0", "a"}
-	damaged := map[form][]string{
-		plain: {"no row", "\x00a", "\x00z"},
-		packed: {
-			"no row", "\x00a", "\x00z", "p\x00", "p\x00\x00b", "p\x00\x02", "p\x00\x20\x01",
-			"p\x00\x01zz", "p\x00\xff!x", // on the wrong side of digits
-		},
+	damaged := []string{
+		"no row", "\x00a", "\x00z", "p\x00", "p\x00\x00b", "p\x00\x02", "p\x00\x20\x01",
+		"p\x00\x01zz", "p\x00\xff!x", // on the wrong side of digits
 	}
-	number := string(packed.key("p", listKey)[:len("p\x00")+numberBytes])
+	number := string(packedKey(table.Key{Partition: "p", Row: listKey})[:len("p\x00")+numberBytes])
 	for _, class := range []byte{0, 1, earlierULID, sameULID, aboveBar + 1, followedAbove} {
-		damaged[packed] = append(damaged[packed], number+string([]byte{class})+"x")
+		damaged = append(damaged, number+string([]byte{class})+"x")
 	}
-	twelve := string(packed.key("p", "12"))
-	whole := string(packed.key("p", listKey))
-	damaged[packed] = append(damaged[packed], twelve[:len(twelve)-1]+"\x01", whole[:len(whole)-1]+"\x03", whole[:len(whole)-1]+"\xef")
+	twelve := string(packedKey(table.Key{Partition: "p", Row: "12"}))
+	whole := string(packedKey(table.Key{Partition: "p", Row: listKey}))
+	damaged = append(damaged, twelve[:len(twelve)-1]+"\x01", whole[:len(whole)-1]+"\x03", whole[:len(whole)-1]+"\xef")
 
-	for f, keys := range damaged {
-		for _, select1 := range [][]string{nil, {"N"}} {
-			s := newStore(t)
-			if f == plain {
-				makesPlain(s)
-			}
-			require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
-			for _, row := range good {
-				mustWrite(t, s, insert("p", row))
-			}
-			require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-				b := tx.Bucket(f.bucket("Rows"))
-				v := bytes.Clone(b.Get(f.key("p", "a")))
-				for _, k := range keys {
-					if err := b.Put([]byte(k), v); err != nil {
-						return err
-					}
+	for _, select1 := range [][]string{nil, {"N"}} {
+		s := newStore(t)
+		require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+		for _, row := range good {
+			mustWrite(t, s, insert("p", row))
+		}
+		require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+			b := tx.Bucket(rowsBucket("Rows"))
+			v := bytes.Clone(b.Get(packedKey(table.Key{Partition: "p", Row: "a"})))
+			for _, k := range damaged {
+				if err := b.Put([]byte(k), v); err != nil {
+					return err
 				}
-				return nil
-			}))
-			for _, limit := range []int{1, 2, 1000} {
-				met, rows := 0, []string(nil)
-				for next, page := "", 0; ; page++ {
-					require.Less(t, page, 50, "it comes to an end")
-					got, err := s.Tables.List(t.Context(), "Rows", table.Range{Select: select1}, limit, next)
-					next = got.Next
-					if d := (*table.DamagedError)(nil); errors.As(err, &d) {
-						met, next = met+1, d.Next
-					} else {
-						require.NoError(t, err)
-					}
-					for _, row := range got.Rows {
-						rows = append(rows, row.Row)
-					}
-					if next == "" {
-						break
-					}
-				}
-				require.Equal(t, len(keys), met)
-				require.Equal(t, good, rows)
 			}
+			return nil
+		}))
+		for _, limit := range []int{1, 2, 1000} {
+			met, rows := 0, []string(nil)
+			for next, page := "", 0; ; page++ {
+				require.Less(t, page, 50, "it comes to an end")
+				got, err := s.Tables.List(t.Context(), "Rows", table.Range{Select: select1}, limit, next)
+				next = got.Next
+				if d := (*table.DamagedError)(nil); errors.As(err, &d) {
+					met, next = met+1, d.Next
+				} else {
+					require.NoError(t, err)
+				}
+				for _, row := range got.Rows {
+					rows = append(rows, row.Row)
+				}
+				if next == "" {
+					break
+				}
+			}
+			require.Equal(t, len(damaged), met)
+			require.Equal(t, good, rows)
 		}
 	}
 }
@@ -328,7 +305,7 @@ func TestGroup(t *testing.T) {
 	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
 	put := func(key string) *change {
 		return &change{done: make(chan error, 1), plan: func(tx *bbolt.Tx) (func() error, error) {
-			b, err := s.rowsOf(tx, "Rows")
+			b, err := rowsOf(tx, "Rows")
 			if err != nil {
 				return nil, err
 			}
@@ -360,8 +337,8 @@ func TestGroup(t *testing.T) {
 		require.ErrorIs(t, <-c.done, broken, "change %d: nothing has landed", i)
 	}
 	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
-		require.Nil(t, tx.Bucket(packed.bucket("Rows")).Get([]byte("d")))
-		require.NotNil(t, tx.Bucket(packed.bucket("Rows")).Get([]byte("c")))
+		require.Nil(t, tx.Bucket(rowsBucket("Rows")).Get([]byte("d")))
+		require.NotNil(t, tx.Bucket(rowsBucket("Rows")).Get([]byte("c")))
 		return nil
 	}))
 }
@@ -866,73 +843,34 @@ func TestOpenFreesRenewedLocks(t *testing.T) {
 	require.Equal(t, "running", got[0].Text)
 }
 
-// TestFileOfTheFirstFormat opens a file that a program wrote which knew no names, reads, changes
-// and keeps its rows, and reads it once more.
-func TestFileOfTheFirstFormat(t *testing.T) {
+// TestFileOfAnotherFormat: a file of an older program, or of a newer one, is refused with what to do,
+// and stays as it is.
+func TestFileOfAnotherFormat(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "data.db")
-	s, err := Open(path, time.Now)
-	require.NoError(t, err)
-	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
-	props := table.Props{{Name: "Old", Value: table.String("text")}, {Name: "N", Value: table.Int64(-7)}}
-	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		for _, row := range []string{"a", "b", "c"} {
-			if err := tx.Bucket(packed.bucket("Rows")).Put(packed.key("p", row), encodeFirst(props, 7)); err != nil {
-				return err
-			}
+	for written, told := range map[string]string{
+		"\x01": "format 1 was made by a version before 1.0: export it with that version (`backup`), then `restore`",
+		"\x04": "format 4 was made by a version before 1.0: export it with that version (`backup`), then `restore`",
+		"\x06": "format 06, this program knows 5: open it with the newer version that made it",
+		"55":   "format 3535, this program knows 5: open it with the newer version that made it",
+	} {
+		path := filepath.Join(t.TempDir(), "data.db")
+		s, err := Open(path, time.Now)
+		require.NoError(t, err)
+		require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte(written)) }))
+		require.NoError(t, s.Close())
+		for _, refuse := range map[string]func() error{
+			"open":    func() error { _, err := Open(path, time.Now); return err },
+			"compact": func() error { return Compact(path, func(int) {}) },
+		} {
+			require.EqualError(t, refuse(), "open "+path+": "+told) // and lets the file go
 		}
-		return errors.Join(tx.DeleteBucket(namesBucket), tx.Bucket(metaBucket).Put(formatKey, []byte{firstFormat}))
-	}))
-	require.NoError(t, s.Close())
-	key := func(row string) table.Key { return table.Key{Partition: "p", Row: row} }
-	s, err = Open(path, time.Now)
-	require.NoError(t, err)
-	more := table.Props{{Name: "New", Value: table.Bool(true)}}
-	mustWrite(t, s,
-		table.Op{Kind: table.Merge, Row: table.Row{Key: key("a"), ETag: "0000000000000007", Props: more}},
-		table.Op{Kind: table.Replace, Row: table.Row{Key: key("b"), ETag: "0000000000000007", Props: more}})
-	require.NoError(t, s.Close())
-	s, err = Open(path, time.Now)
-	require.NoError(t, err)
-	defer s.Close()
-	for row, want := range map[string]table.Props{"a": append(slices.Clone(props), more...), "b": more, "c": props} {
-		got, err := s.Tables.Get(t.Context(), "Rows", key(row))
+		db, err := bbolt.Open(path, 0o600, nil)
 		require.NoError(t, err)
-		require.True(t, got.Props.Equal(want), "%s: %v", row, got.Props)
-	}
-}
-
-// TestFileOfTheSecondFormat opens a file of a program that stored each text as often as rows have
-// it.
-func TestFileOfTheSecondFormat(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "data.db")
-	s, err := Open(path, time.Now)
-	require.NoError(t, err)
-	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
-	etag := mustWrite(t, s, insert("p", "names"))[0]
-	twice := table.Props{{Name: "Text", Value: table.String("twice")}, {Name: "Other", Value: table.String("twice")}}
-	stored := appendText([]byte{rowVersion, 0, 0, 0, 0, 0, 0, 0, 7, 2, 1<<typeBits | byte(table.TypeString)}, "twice")
-	stored = appendText(appendText(append(stored, byte(table.TypeString)), "Other"), "twice")
-	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		return errors.Join(tx.Bucket(packed.bucket("Rows")).Put(packed.key("p", "old"), stored), tx.Bucket(metaBucket).Put(formatKey, []byte{2}))
-	}))
-	require.NoError(t, s.Close())
-	for range 2 {
-		s, err = Open(path, time.Now)
-		require.NoError(t, err)
-		got, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "old"})
-		require.NoError(t, err)
-		require.Equal(t, "0000000000000007", got.ETag)
-		require.Equal(t, twice, got.Props)
-		names, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "names"})
-		require.NoError(t, err)
-		require.Equal(t, etag, names.ETag)
-		require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
-			require.Equal(t, []byte{format}, tx.Bucket(metaBucket).Get(formatKey))
+		require.NoError(t, db.View(func(tx *bbolt.Tx) error {
+			require.Equal(t, []byte(written), tx.Bucket(metaBucket).Get(formatKey))
 			return nil
 		}))
-		require.NoError(t, s.Close())
+		require.NoError(t, db.Close())
 	}
 }
 

@@ -20,39 +20,12 @@ type Tables struct{ s *Store }
 
 var _ table.DB = (*Tables)(nil)
 
-// bucket returns where the rows of a table are that has keys of this form.
-func (f form) bucket(name string) []byte {
-	if f == plain {
-		return []byte(plainPrefix + name)
-	}
-	return []byte("r/" + name)
-}
-
-const plainPrefix = "t/"
-
-// formOf returns the form of the keys of a table. It stays for as long as the file is open.
-func (s *Store) formOf(name string) form {
-	if s.plain(name) {
-		return plain
-	}
-	return packed
-}
-
-// plainTables returns which tables of a file have plain keys.
-func plainTables(tx *bbolt.Tx) (is func(table string) bool, err error) {
-	tables := make(map[string]bool)
-	err = tx.ForEach(func(bucket []byte, _ *bbolt.Bucket) error {
-		if name, ok := strings.CutPrefix(string(bucket), plainPrefix); ok {
-			tables[name] = true
-		}
-		return nil
-	})
-	return func(name string) bool { return tables[name] }, err
-}
+// rowsBucket returns the name of the bucket that holds the rows of a table.
+func rowsBucket(table string) []byte { return []byte("r/" + table) }
 
 // rowsOf returns the rows of a table.
-func (s *Store) rowsOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
-	b := tx.Bucket(s.formOf(name).bucket(name))
+func rowsOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
+	b := tx.Bucket(rowsBucket(name))
 	if b == nil {
 		return nil, table.NoTableError(name)
 	}
@@ -63,7 +36,7 @@ func (s *Store) rowsOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
 func (t *Tables) Create(ctx context.Context, tables ...string) error {
 	buckets := make([][]byte, len(tables))
 	for i, name := range tables {
-		buckets[i] = t.s.formOf(name).bucket(name)
+		buckets[i] = rowsBucket(name)
 	}
 	if err := t.s.update(ctx, len(buckets), awaited, create(buckets)); err != nil {
 		return fmt.Errorf("create tables %q: %w", tables, err)
@@ -118,15 +91,15 @@ func (t *Tables) getIn(ctx context.Context, view viewing, name string, key table
 }
 
 func (s *Store) get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error) {
-	b, err := s.rowsOf(tx, name)
+	b, err := rowsOf(tx, name)
 	if err != nil {
 		return table.Row{}, err
 	}
-	v := b.Get(s.formOf(name).key(key.Partition, key.Row))
+	v := b.Get(packedKey(key))
 	if v == nil {
 		return table.Row{}, table.ErrNotFound
 	}
-	return s.names.Load().decode(plain.key(key.Partition, key.Row), v, &lookup{tx: tx})
+	return s.names.Load().decode(plainKey(key), v, &lookup{tx: tx})
 }
 
 // view runs a reading transaction. What read takes out of it must be copies.
@@ -198,7 +171,7 @@ func (t *Tables) listIn(ctx context.Context, view viewing, name string, r table.
 }
 
 func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit int, next string) (table.Page, error) {
-	b, err := s.rowsOf(tx, name)
+	b, err := rowsOf(tx, name)
 	if err != nil {
 		return table.Page{}, err
 	}
@@ -207,11 +180,11 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 		return table.Page{}, fmt.Errorf("%w: token %q", table.ErrInvalid, next)
 	}
 	var page table.Page
-	w := newWalk(b, s.formOf(name), r, position, s.names.Load())
+	w := newWalk(b, r, position, s.names.Load())
 	kept := 0
 	for k, v := w.next(); k != nil; k, v = w.next() {
 		if len(page.Rows) == limit || r.Enough > 0 && kept == r.Enough {
-			page.Next = w.token(k)
+			page.Next = tokenOf(k)
 			break
 		}
 		row, err := w.row(k, v)
@@ -232,11 +205,10 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 	return page, nil
 }
 
-// token returns the token of a page that begins with a row: its plain key, which says the same
-// where the keys of the file have another form by then. Of a damaged key, which no row has, it is
-// 0x00, with which no plain key begins, and the key.
-func (w *walk) token(k []byte) string {
-	at, ok := w.form.appendPlain(nil, k)
+// tokenOf returns the token of a page that begins with a row: its plain key. Of a damaged key, which
+// no row has, it is 0x00, with which no plain key begins, and the key.
+func tokenOf(k []byte) string {
+	at, ok := appendPlain(nil, k)
 	if !ok {
 		at = append([]byte{0}, k...)
 	}
@@ -244,30 +216,24 @@ func (w *walk) token(k []byte) string {
 }
 
 // keyAt returns the key that a token is for.
-func (f form) keyAt(token []byte) []byte {
+func keyAt(token []byte) []byte {
 	if bytes.HasPrefix(token, []byte{0}) {
 		return token[1:]
 	}
-	return f.stored(token)
-}
-
-// stored returns the key of which this is the plain form.
-func (f form) stored(plain []byte) []byte {
-	key := keyOf(string(plain))
-	return f.key(key.Partition, key.Row)
+	return packedKey(keyOf(string(token)))
 }
 
 // damaged returns what a page is that has come to a damaged row: what it has so far, or else the
 // error that says how to go on.
 func (w *walk) damaged(page table.Page, k []byte) (table.Page, error) {
 	if len(page.Rows) > 0 {
-		page.Next = w.token(k)
+		page.Next = tokenOf(k)
 		return page, nil
 	}
-	plain, _ := w.form.appendPlain(nil, k) // or what it begins with
+	plain, _ := appendPlain(nil, k) // or what it begins with
 	d := &table.DamagedError{Key: keyOf(string(plain))}
 	if next, _ := w.next(); next != nil {
-		d.Next = w.token(next)
+		d.Next = tokenOf(next)
 	}
 	return table.Page{}, d
 }
@@ -276,9 +242,8 @@ func (w *walk) damaged(page table.Page, k []byte) (table.Page, error) {
 // that a page costs the rows it returns and one seek for each partition it passes.
 type walk struct {
 	cursor *bbolt.Cursor
-	form   form
 	r      table.Range
-	low    []byte // the least row of the range, in every partition, as the form has it
+	low    []byte // the least row of the range, in every partition, packed
 	to     []byte // the least behind it, nil where it has no end
 	start  []byte // where to begin, nil once begun
 	plain  []byte // the key of a row, until the next is looked at
@@ -290,7 +255,7 @@ type walk struct {
 // row returns the row stored under k, or only its key where the range does not want more.
 func (w *walk) row(k, v []byte) (row table.Row, err error) {
 	var ok bool
-	if w.plain, ok = w.form.appendPlain(w.plain[:0], k); !ok {
+	if w.plain, ok = appendPlain(w.plain[:0], k); !ok {
 		return row, table.ErrDamaged
 	}
 	var props table.Props
@@ -325,24 +290,24 @@ func owned(props table.Props) table.Props {
 	return props
 }
 
-func newWalk(b *bbolt.Bucket, f form, r table.Range, position []byte, names *dictionary) *walk {
-	w := &walk{cursor: b.Cursor(), form: f, r: r, names: names, texts: &lookup{tx: b.Tx()}}
+func newWalk(b *bbolt.Bucket, r table.Range, position []byte, names *dictionary) *walk {
+	w := &walk{cursor: b.Cursor(), r: r, names: names, texts: &lookup{tx: b.Tx()}}
 	if w.viewer = names.viewer(w.texts, r.Select); r.Select == nil {
 		w.viewer = names.viewer(w.texts, r.Asks)
 		w.viewer.enough = true // who keeps a row decodes all of it
 	}
 	switch {
 	case r.After != "":
-		w.low = f.appendRow(nil, r.After+"\x00") // keys hold no controls: the least that is greater
+		w.low = appendPacked(nil, r.After+"\x00") // keys hold no controls: the least that is greater
 	case r.From != "":
-		w.low = f.appendRow(nil, r.From)
+		w.low = appendPacked(nil, r.From)
 	}
 	if r.To != "" {
-		w.to = f.appendRow(nil, r.To)
+		w.to = appendPacked(nil, r.To)
 	}
 	w.start = startOf(max(r.Partition, r.FromPartition), w.low) // one of them is empty
 	if len(position) > 0 {
-		if at := f.keyAt(position); bytes.Compare(at, w.start) > 0 {
+		if at := keyAt(position); bytes.Compare(at, w.start) > 0 {
 			w.start = at
 		}
 	}

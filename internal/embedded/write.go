@@ -72,14 +72,14 @@ func (s *Store) ready(ctx context.Context, t transact.Transaction) (*ready, erro
 	names := s.names.Load()
 	c := &ready{steps: make([]step, 0, len(t.Ops)+len(puts)+len(t.Drop)), messages: slices.Clone(t.Messages)}
 	for _, op := range t.Ops {
-		c.steps = append(c.steps, newStep(t.Table, s.formOf(t.Table), op, names))
+		c.steps = append(c.steps, newStep(t.Table, op, names))
 	}
 	for i, op := range puts {
 		name := t.Put[i].Table
-		c.steps = append(c.steps, newStep(name, s.formOf(name), op, names))
+		c.steps = append(c.steps, newStep(name, op, names))
 	}
 	for _, k := range t.Drop {
-		drop := newStep(k.Table, s.formOf(k.Table), table.Op{Kind: table.Delete, Row: table.Row{Key: k.Key}}, names)
+		drop := newStep(k.Table, table.Op{Kind: table.Delete, Row: table.Row{Key: k.Key}}, names)
 		drop.lenient = true
 		c.steps = append(c.steps, drop)
 	}
@@ -101,8 +101,8 @@ type step struct {
 	freed   []ref // what the row refers to until then
 }
 
-func newStep(name string, f form, op table.Op, names *dictionary) step {
-	s := step{table: name, kind: op.Kind, key: op.Row.Key, etag: op.Row.ETag, dbKey: f.key(op.Row.Partition, op.Row.Row)}
+func newStep(name string, op table.Op, names *dictionary) step {
+	s := step{table: name, kind: op.Kind, key: op.Row.Key, etag: op.Row.ETag, dbKey: packedKey(op.Row.Key)}
 	switch op.Kind {
 	case table.Merge:
 		s.props = slices.Clone(op.Row.Props)
@@ -118,7 +118,7 @@ func (s *Store) check(tx *bbolt.Tx, c *ready) (err error) {
 	names := s.names.Load()
 	for i := range c.steps {
 		step := &c.steps[i]
-		if step.rows, err = s.rowsOf(tx, step.table); err != nil {
+		if step.rows, err = rowsOf(tx, step.table); err != nil {
 			return err
 		}
 		old := step.rows.Get(step.dbKey)
@@ -170,7 +170,7 @@ func (s *step) failed(old []byte) (condition, err error) {
 }
 
 func (s *step) merge(old []byte, names *dictionary, texts texts) error {
-	row, err := names.decode(plain.key(s.key.Partition, s.key.Row), old, texts)
+	row, err := names.decode(plainKey(s.key), old, texts)
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,8 @@
 package promptdb_test
 
 import (
-	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/embedded"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -284,93 +277,4 @@ func moved(key, id string) func(*world, table.Row) table.Op {
 		}
 		return table.Op{Kind: table.Insert, Row: row}
 	}
-}
-
-// TestStoreFromBeforeNames opens a store that the last version without names made. It reads, takes
-// changes as it is, verifies once it is reindexed, and anti-entropy names what nobody changed.
-func TestStoreFromBeforeNames(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	unpack(t, filepath.Join("testdata", "before-names.db.gz"), path)
-	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) // within a day of its making
-	c := &clock{now: now}
-	s, err := embedded.Open(path, c.Now, promptdb.SharedTexts()...)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	w := &world{t: t, store: s.Tables, queues: s.Queues, clock: c}
-	w.DB = promptdb.New(promptdb.Config{
-		Store: s.Tables, Queues: s.Queues, Tables: promptdb.DefaultTables(), Now: c.Now, Log: slog.New(slog.DiscardHandler),
-		Background: func(f func()) { f() },
-		Sleep:      func(ctx context.Context, d time.Duration) error { c.Advance(d); return ctx.Err() },
-	})
-	require.NoError(t, w.Create(t.Context())) // tables that are new since
-	before := w.mine("ann")
-	require.Len(t, before, 4)
-	_, err = w.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})
-	require.NoError(t, err)
-	w.check()
-	found, err := w.UserID(t.Context(), prompt.AuthorKey("ann"))
-	require.NoError(t, err)
-	require.Equal(t, prompt.UserID("ann"), found, "pages that lead to the author do so before he writes again")
-	for _, p := range before {
-		require.Empty(t, p.Name)
-		v, err := w.Get(t.Context(), "ann", p.ID)
-		require.NoError(t, err)
-		require.Equal(t, prompt.Versions{Version: 1, Last: 1, From: 1}, v.Versions)
-		require.NotEmpty(t, v.Text)
-		require.NotEmpty(t, v.About())
-	}
-	// The first change of content keeps what was there as version 1.
-	edited := before[slices.IndexFunc(before, func(p prompt.Prompt) bool { return p.Title == "A private note" })]
-	p, err := w.Change(t.Context(), "ann", edited.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
-		p.Text += "more"
-		return p, nil
-	})
-	require.NoError(t, err)
-	require.Equal(t, prompt.Versions{Version: 2, Last: 2, From: 1}, p.Versions)
-	require.Equal(t, "a-private-note", p.Name)
-	w.run()
-	w.check()
-	var kept []string
-	for _, row := range w.promptRows(p.ID) {
-		if strings.HasPrefix(row.Row, "!ver|") {
-			kept = append(kept, row.Props.Get("PromptText").Str())
-		}
-	}
-	require.Equal(t, []string{p.Text, strings.TrimSuffix(p.Text, "more")}, kept)
-	_, differences, err := w.Sweep(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, differences)
-	names := map[string]bool{}
-	for _, p := range w.mine("ann") {
-		require.NotEmpty(t, p.Name)
-		names[p.Name] = true
-	}
-	require.Len(t, names, 4)
-	require.True(t, names["linux-terminal"])
-	w.run()
-	w.check()
-}
-
-func unpack(t *testing.T, from, to string) {
-	t.Helper()
-	f, err := os.Open(from)
-	require.NoError(t, err)
-	defer f.Close()
-	r, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	b, err := io.ReadAll(r)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(to, b, 0o600))
-}
-
-// mine returns an author's prompts as the list has them.
-func (w *world) mine(author prompt.UserID) []prompt.Prompt {
-	w.t.Helper()
-	page, err := w.Mine(w.t.Context(), author, promptdb.Filter{}, promptdb.ByNewest, "", 100)
-	require.NoError(w.t, err)
-	var all []prompt.Prompt
-	for _, it := range page.Items {
-		all = append(all, it.Prompt)
-	}
-	return all
 }
