@@ -496,6 +496,90 @@ var mutants = []mutant{
 		"a search reads on behind what it wants", "find.go",
 		"found[followed].limit, found[followed].r.Enough = size, enough", "found[followed].limit = size",
 	},
+	{
+		"texts are counted only where a transaction has one change", "../../embedded/commit.go",
+		"s.shared.flush(); err", "func() error {\n		if len(group) == 1 {\n			return s.shared.flush()\n		}\n		return nil\n	}(); err",
+	},
+	{
+		"a text that a damaged count gives no row passes for good", "../../embedded/shared.go",
+		"n <= 0 || rows == 0 ||", "n <= 0 ||",
+	},
+	{
+		"what follows half a ULID lies among those of its time", "../../embedded/keys.go",
+		"text[i] = 'Z'", "text[i] = '0'",
+	},
+	{
+		"giving up on a write reads as if nothing was done", "../../embedded/commit.go",
+		"fmt.Errorf(\"the write may have landed: %w\", ctx.Err())", "ctx.Err()",
+	},
+	{
+		"the error of a commit is lost", "../../embedded/commit.go",
+		"	if err := tx.Commit(); err != nil {\n		return fmt.Errorf(\"commit: %w\", err)\n	}\n", "	_ = tx.Commit()\n",
+	},
+	{
+		"a change whose transaction failed is acknowledged", "../../embedded/commit.go",
+		"			c.done <- err\n", "			c.done <- nil\n",
+	},
+	{
+		"names of a transaction that failed are taken for known", "../../embedded/names.go",
+		"tx.OnCommit(func() { s.names.Store(learnt) })", "s.names.Store(learnt)",
+	},
+	{
+		"compact does not sync the new file before it takes the place of the old one", "../../embedded/compact.go",
+		"return c.to.Sync()", "return nil",
+	},
+	{
+		"a folder is not synced", "../../embedded/store.go",
+		"	return errors.Join(d.Sync(), d.Close())", "	return d.Close()",
+	},
+	{
+		"what a killed compact has left stays", "../../embedded/store.go",
+		"if err := removeLeft(path); err != nil", "if false",
+	},
+	{
+		"a poison message is deleted before its copy is sent", "../../function/queuetrigger/delivery.go",
+		"	if _, err := d.Queues.Send(ctx, name, d.Text, 0); err != nil {\n		return fmt.Errorf(\"send to %s: %w\", name, err)\n	}\n	return d.remove(ctx)", "	if err := d.remove(ctx); err != nil {\n		return err\n	}\n	_, err := d.Queues.Send(ctx, name, d.Text, 0)\n	return err",
+	},
+	{
+		"a month that is listed during a search for the first one is forgotten", "newest.go",
+		"found = min(found, m.first)", "_ = m.first",
+	},
+	{
+		"an edit forgets that all rows of a text were still to be written", "behind.go",
+		"b.All = b.All || was.behind.All && now.Listed()", "_ = b.All",
+	},
+	{
+		"purge leaves words that an edit took away", "behind.go",
+		"slices.Concat(rec.behind.Stale, rec.behind.Write,", "slices.Concat(rec.behind.Write,",
+	},
+	{
+		"a change of labels goes on although it has read that the prompt is deleted", "labels.go",
+		"case rec == nil || rec.purging || rec.Deleted():\n			return nil, false", "case rec == nil || rec.purging:\n			return nil, false",
+	},
+	{
+		"a label is moved on a prompt that is deleted meanwhile", "labels.go",
+		"		if w.card.deleted {\n			return nil, false, prompt.ErrUnknown()\n		}\n", "",
+	},
+	{
+		"a table that anti-entropy could not repair counts as walked", "sweep.go",
+		"			if len(failed) == 0 { // else the next run begins again\n				s.full = s.db.now()\n			}", "			s.full = s.db.now()",
+	},
+	{
+		"a clock that is set back ends anti-entropy", "sweep.go",
+		"s.next != \"\" || rested < 0 ||", "s.next != \"\" ||",
+	},
+	{
+		"a profile is written without its ETag", "users.go",
+		"table.Replace, row.ETag, parse", "table.Replace, table.Any, parse",
+	},
+	{
+		"the instance that revokes an access token believes it", "tokens.go",
+		"	db.tokens.forget(id)\n	return there", "	return there",
+	},
+	{
+		"rows of texts are not asked for tags", "findtext.go",
+		"read: after, keep: tagged}", "read: after, keep: func(table.Props) bool { return true }}",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds
