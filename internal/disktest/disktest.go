@@ -56,27 +56,30 @@ func Command(t testing.TB, f Fault, args ...string) (cmd *exec.Cmd, trace string
 }
 
 // EachFails runs do with each call of each kind failing in turn. do runs a program with the fault,
-// checks what came of it, and returns the trace; it is called until nothing failed any more. strace
-// counts the calls of each thread: where a program makes them on several ones, some calls fail
-// together, and those fail alone that log counts.
+// checks what came of it, and returns the trace. strace counts the calls of each thread: where a
+// program makes them on several threads, one fault makes a call of each of them fail, and the log
+// tells how many of all calls failed. Calls of which there are few fail in more rounds, until each
+// has.
 func EachFails(t *testing.T, do func(t *testing.T, f Fault) Trace) {
 	t.Helper()
+	const few, rounds = 10, 4
 	for _, call := range Calls {
-		var made int
-		failed := map[int]bool{}
-		for n := 1; ; n++ {
-			var trace Trace
-			f := Fault{Call: call, N: n}
-			if !t.Run(f.String(), func(t *testing.T) { trace = do(t, f) }) {
-				return
-			}
-			places := trace.failed(call)
-			if len(places) == 0 {
-				made = trace.count(call)
-				break
-			}
-			for _, at := range places {
-				failed[at] = true
+		made, failed := 0, map[int]bool{}
+		for round := 0; round == 0 || round < rounds && made <= few && len(failed) < made; round++ {
+			for n := 1; ; n++ {
+				var trace Trace
+				f := Fault{Call: call, N: n}
+				if !t.Run(f.String(), func(t *testing.T) { trace = do(t, f) }) {
+					return
+				}
+				places := trace.failed(call)
+				if len(places) == 0 {
+					made = trace.count(call)
+					break
+				}
+				for _, at := range places {
+					failed[at] = true
+				}
 			}
 		}
 		t.Logf("%s: %d calls, %d places failed", call, made, len(failed))
