@@ -183,10 +183,10 @@ var bounds = map[string]bound{
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
 	// Lists read all of a user's prompts, at most 2,000, and two versions of each of a page, or a
 	// thousand versions of one.
-	"GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "GET /ls/repos/{$}": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "POST /ls/repos/{$}": aChange,
+	"GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "POST /ls/repos": aChange,
 	"GET /ls/repos/{owner}/{repo}": aNamed, "PATCH /ls/repos/{owner}/{repo}": aChange, "DELETE /ls/repos/{owner}/{repo}": aDelete,
 	"POST /ls/repos/{owner}/{repo}/tags": {20 + 8, 300, 64, 8 << 10}, "POST /ls/likes/{owner}/{repo}": {10 + 8, 160, 64, 8 << 10},
-	"GET /ls/commits/{owner}/{repo}/{$}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},
+	"GET /ls/commits/{owner}/{repo}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},
 	"POST /ls/commits/{owner}/{repo}": aSave,
 	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
 	// 100 configs, of 1 MiB together; each item may have 1,000 numbers beside.
@@ -365,7 +365,7 @@ func (s *search) findRoutes(t *testing.T) {
 	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived"}
+		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived", "repo_type", "repo_types"}
 	}
 	for _, pattern := range langfuse.Patterns() {
 		s.routes = append(s.routes, pattern)
@@ -702,7 +702,7 @@ var fitting = map[string]map[string]string{
 	"POST /app/prompts/{id}/edit":                               {"title": drawn, "text": drawn, "visibility": "public", "revision": current},
 	"POST /app/prompts/{id}/upstream":                           {"take": "theirs"},
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {"newLabels": `["production","b"]`},
-	"POST /ls/likes/{owner}/{repo}":                             {"like": "true"}, "POST /ls/repos/{$}": {"repo_handle": drawn},
+	"POST /ls/likes/{owner}/{repo}":                             {"like": "true"}, "POST /ls/repos": {"repo_handle": drawn},
 }
 
 // fits returns such a body, as a form or as JSON.

@@ -268,7 +268,7 @@ func otherRoutes() []route {
 /app/u/{handle}/feed.atom /app/sitemap.xml /robots.txt /app/signin /app/admin/tags /app/admin/hidden
 /.well-known/agent-skills/index.json /u/{handle}/.well-known/agent-skills/index.json /.well-known/agent-skills/{id}/SKILL.md
 /lf/api/public/v2/prompts /lf/api/public/v2/prompts?name={name} /lf/api/public/v2/prompts/{name} /lf/api/public/v2/prompts/{name}?version=1 /lf/api/public/prompts?name={name}
-/ls/settings /ls/repos?limit=100&query={q} /ls/repos/-/{name} /ls/commits/-/{name}/ /ls/commits/-/{name}/latest /ls/commits/-/{name}/00000001`) {
+/ls/settings /ls/repos?limit=100&query={q} /ls/repos/-/{name} /ls/commits/-/{name} /ls/commits/-/{name}/latest /ls/commits/-/{name}/00000001`) {
 		all = append(all, route{method: http.MethodGet, path: path})
 	}
 	post := func(path, schema string) {

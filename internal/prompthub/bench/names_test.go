@@ -62,7 +62,7 @@ func TestNamesTellNothing(t *testing.T) {
 		"LangSmith, a prompt":     get("/ls/repos/ann-lee/NAME", "Vera"),
 		"LangSmith, a commit":     get("/ls/commits/ann-lee/NAME/latest", "Vera"),
 		"LangSmith, by tag":       get("/ls/commits/ann-lee/NAME/production", "Vera"),
-		"LangSmith, commits":      get("/ls/commits/ann-lee/NAME/?limit=1&offset=0", "Vera"),
+		"LangSmith, commits":      get("/ls/commits/ann-lee/NAME?limit=1&offset=0", "Vera"),
 		"Langfuse, one's own":     get("/lf/api/public/v2/prompts/NAME", "Vera"),
 		"a vote of an import":     {method: http.MethodPost, path: "/import?file=x.jsonl", user: "Vera", body: `{"voted":{"on":"@ann-lee/NAME","title":"T","value":"like"}}`},
 		"a favorite of an import": {method: http.MethodPost, path: "/import?file=x.jsonl", user: "Vera", body: `{"favored":{"on":"@ann-lee/NAME","title":"T"}}`},

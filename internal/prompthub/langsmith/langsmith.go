@@ -33,7 +33,21 @@ type server struct {
 
 // New returns a handler for everything under Prefix.
 func New(f door.Foreign) http.Handler {
-	return f.Handler(httpjson.WriteProblem, httpjson.Routes(build(f).mux))
+	return f.Handler(httpjson.WriteProblem, withoutSlash(httpjson.Routes(build(f).mux)))
+}
+
+// withoutSlash takes a slash from the end of a path, where it means nothing: LangSmith has it in
+// some routes, the client of JavaScript sends it there, and that of Python drops it.
+func withoutSlash(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.EscapedPath(), "/") {
+			u := *r.URL
+			u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
+			r = r.WithContext(r.Context()) // a copy: the caller's request stays as it is
+			r.URL = &u
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Patterns returns the routes as a ServeMux knows them.
@@ -43,13 +57,12 @@ func build(f door.Foreign) *server {
 	s := &server{Foreign: f, mux: http.NewServeMux()}
 	s.handle("GET /settings", s.settings)
 	s.handle("GET /repos", s.listRepos)
-	s.handle("GET /repos/{$}", s.listRepos) // of Python
-	s.handle("POST /repos/{$}", s.createRepo)
+	s.handle("POST /repos", s.createRepo)
 	s.handle("GET /repos/{owner}/{repo}", s.getRepo)
 	s.handle("PATCH /repos/{owner}/{repo}", s.updateRepo)
 	s.handle("DELETE /repos/{owner}/{repo}", s.deleteRepo)
 	s.handle("POST /repos/{owner}/{repo}/tags", s.tag)
-	s.handle("GET /commits/{owner}/{repo}/{$}", s.listCommits)
+	s.handle("GET /commits/{owner}/{repo}", s.listCommits)
 	s.handle("POST /commits/{owner}/{repo}", s.commit)
 	s.handle("GET /commits/{owner}/{repo}/{commit}", s.pull)
 	s.handle("POST /likes/{owner}/{repo}", s.like)

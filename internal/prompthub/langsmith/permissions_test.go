@@ -88,14 +88,16 @@ type route struct{ pattern, path, body, scope, author, other string }
 var matrix = []route{
 	{"GET /ls/settings", "/settings", "", "", "200 200 200 200 200", "200 200 200 200 200"},
 	{"GET /ls/repos", "/repos?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},
-	{"GET /ls/repos/{$}", "/repos/?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},
-	{"POST /ls/repos/{$}", "/repos/", `{"repo_handle":"{repo}"}`, auth.ScopeWrite, "409 409 409 200 200", "200 200 200 200 200"},
+	{"GET /ls/repos", "/repos/?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},
+	{"POST /ls/repos", "/repos/", `{"repo_handle":"{repo}"}`, auth.ScopeWrite, "409 409 409 200 200", "200 200 200 200 200"},
+	{"POST /ls/repos", "/repos", `{"repo_handle":"{repo}"}`, auth.ScopeWrite, "409 409 409 200 200", "200 200 200 200 200"},
 	{"GET /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", "", "", "200 200 200 404 404", "200 404 404 404 404"},
 	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/latest", "", "", "200 200 200 404 404", "200 404 404 404 404"},
 	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/production", "", "", "200 200 200 404 404", "200 404 404 404 404"},
 	// of before it was public
 	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/00000001", "", "", "200 200 200 404 404", "404 404 404 404 404"},
-	{"GET /ls/commits/{owner}/{repo}/{$}", "/commits/{owner}/{repo}/", "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	{"GET /ls/commits/{owner}/{repo}", "/commits/{owner}/{repo}/", "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	{"GET /ls/commits/{owner}/{repo}", "/commits/{owner}/{repo}", "", "", "200 200 200 404 404", "200 404 404 404 404"},
 	{"POST /ls/likes/{owner}/{repo}", "/likes/{owner}/{repo}", `{"like":true}`, auth.ScopeWrite, "200 200 200 404 404", "200 404 404 404 404"},
 	{"POST /ls/commits/{owner}/{repo}", "/commits/{owner}/{repo}", manifest, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
 	{"POST /ls/repos/{owner}/{repo}/tags", "/repos/{owner}/{repo}/tags", `{"tag_name":"a","commit_id":"production"}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
@@ -203,6 +205,34 @@ func TestPublishingNeedsAScope(t *testing.T) {
 	require.Equal(t, 200, w.do(writer, "POST", "/repos/", `{"repo_handle":"p"}`).Code)
 	require.Equal(t, 403, w.do(writer, "PATCH", "/repos/-/p", `{"is_public":true}`).Code)
 	require.Contains(t, w.do(writer, "GET", "/repos/-/p", "").Body.String(), `"is_public":false`)
+}
+
+// All that is here is a prompt. A list of other types has none, and what would be another is not
+// made.
+func TestTypesOfRepositories(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, ann := w.token("ann", prompthub.TokenDraft{})
+	w.target(t, "private")
+	for query, want := range map[string]int{
+		"": 1, "?repo_type=prompt": 1, "?repo_types=prompt": 1, "?repo_types=skill&repo_types=prompt": 1, "?repo_type=": 1,
+		"?repo_type=skill": 0, "?repo_type=agent": 0, "?repo_type=file": 0, "?repo_types=skill&repo_types=agent": 0, "?repo_type=else": 0,
+	} {
+		var list struct {
+			Repos []any
+			Total int
+		}
+		require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/repos"+query, "").Body.Bytes(), &list))
+		require.Equal(t, want, list.Total, query)
+		require.Len(t, list.Repos, want, query)
+	}
+	for _, other := range []string{"skill", "agent", "file", "else"} {
+		a := w.do(ann, "POST", "/repos", `{"repo_handle":"other","repo_type":"`+other+`"}`)
+		require.Equal(t, 422, a.Code, other)
+		require.Contains(t, a.Body.String(), `"code":"REPO_TYPE_NOT_KEPT"`, other)
+		require.Equal(t, 404, w.do(ann, "GET", "/repos/-/other", "").Code, other)
+	}
+	require.Equal(t, 200, w.do(ann, "POST", "/repos", `{"repo_handle":"other","repo_type":"prompt"}`).Code)
 }
 
 // Before its first commit a prompt has none, however it is asked for.

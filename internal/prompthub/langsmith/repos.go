@@ -187,10 +187,17 @@ func (s *server) one(ctx context.Context, r request, v prompthub.View) (any, err
 
 type newRepo struct {
 	Handle      string   `json:"repo_handle"`
+	Type        string   `json:"repo_type"`
 	Description string   `json:"description"`
 	Tags        []string `json:"tags"`
 	IsPublic    bool     `json:"is_public"`
 }
+
+// typePrompt is the type of all repositories here. LangSmith has skills, agents and files besides.
+const typePrompt = "prompt"
+
+// RepoTypeNotKept says that a repository of another type cannot be made.
+const RepoTypeNotKept fault.Code = "REPO_TYPE_NOT_KEPT"
 
 // There is no prompt without content, and a repository is made before its first commit. So it has a
 // version that says so, which is no commit.
@@ -208,6 +215,9 @@ func (s *server) createRepo(ctx context.Context, r request) (any, error) {
 	}
 	if strings.TrimSpace(in.Handle) == "" {
 		return nil, fault.New(fault.Invalid, "give the prompt a repo_handle")
+	}
+	if in.Type != "" && in.Type != typePrompt {
+		return nil, fault.Coded(fault.Invalid, RepoTypeNotKept, "leave repo_type out, or make it prompt: this service keeps prompts, and no skills, agents or files as LangSmith has them")
 	}
 	tags, own, err := s.Service.SplitTags(ctx, in.Tags, nil)
 	if err != nil {
@@ -326,7 +336,7 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 		q.Visibility = prompt.Private
 	}
 	out := repos{Repos: []repo{}}
-	if r.query.Get("is_archived") == "true" {
+	if r.query.Get("is_archived") == "true" || !r.wantsPrompts() {
 		return out, nil
 	}
 	page, err := s.Service.Mine(ctx, r.User, q)
@@ -337,6 +347,12 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 	out.Total = len(found)
 	out.Repos, err = s.encodeAll(ctx, r, found[min(offset, len(found)):min(offset+limit, len(found))], mine)
 	return out, err
+}
+
+// wantsPrompts reports whether a list has prompts among the types that it is narrowed to.
+func (r request) wantsPrompts() bool {
+	types := strings.Trim(r.query.Get("repo_type")+","+r.query.Get("repo_types"), ",")
+	return types == "" || slices.Contains(strings.Split(types, ","), typePrompt)
 }
 
 func matches(v prompthub.View, text string) bool {

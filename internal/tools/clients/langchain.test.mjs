@@ -163,6 +163,18 @@ test('names of lists and answers can be used as they are', async () => {
   assert.equal(await listed(), undefined);
 });
 
+test('there are no skills and agents, and none is made of a prompt', async () => {
+  await client.pushPrompt('no-skill', { object: PromptTemplate.fromTemplate('x {x}') });
+  for await (const other of client.listSkills()) assert.fail(`${other.repo_handle} is no skill`);
+  for await (const other of client.listAgents()) assert.fail(`${other.repo_handle} is no agent`);
+  for (const push of ['pushSkill', 'pushAgent']) {
+    await assert.rejects(client[push]('a-skill', { files: { 'SKILL.md': { type: 'file', content: 'x' } } }), /REPO_TYPE_NOT_KEPT/);
+  }
+  assert.equal(await client.skillExists('a-skill'), false);
+  await assert.rejects(client.deleteSkill('no-skill'), /404/);
+  assert(await client.getPrompt('no-skill'));
+});
+
 test('a model is not taken', async () => {
   const model = { lc: 1, type: 'constructor', id: ['langchain', 'chat_models', 'openai', 'ChatOpenAI'], kwargs: {} };
   const sequence = { lc: 1, type: 'constructor', id: ['langchain_core', 'runnables', 'RunnableSequence'], kwargs: { first: json(five['a-text'][0]), last: model } };
