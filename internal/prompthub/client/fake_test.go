@@ -12,7 +12,8 @@ import (
 	"prompthub/internal/prompthub/client"
 )
 
-// A service answers without a network, so that time can be that of a synctest bubble.
+// A service answers without a network, so that time can be that of a synctest bubble. Like the
+// Functions host it takes no body in chunks.
 type service func(r *http.Request, body string) (*http.Response, error)
 
 func (s service) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -22,6 +23,9 @@ func (s service) RoundTrip(r *http.Request) (*http.Response, error) {
 		if body, err = io.ReadAll(r.Body); err != nil {
 			return nil, err
 		}
+	}
+	if r.ContentLength != int64(len(body)) {
+		return reply(http.StatusInternalServerError, "")
 	}
 	return s(r, string(body))
 }
