@@ -192,6 +192,7 @@ var bounds = map[string]bound{
 	// 100 configs, of 1 MiB together; each item may have 1,000 numbers beside.
 	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aSave,
 	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aDelete,
+	"GET /lf/api/public/projects":                               aUser,
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {20 + 2*8, 300, 256, 8 << 10},
 	"GET /.well-known/agent-skills/index.json":                  anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
 	"GET /u/{handle}/.well-known/agent-skills/index.json":    anIndex,

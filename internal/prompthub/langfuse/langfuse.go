@@ -23,8 +23,9 @@ import (
 const Prefix = "/lf"
 
 const (
-	prompts = Prefix + "/api/public/v2/prompts"
-	old     = Prefix + "/api/public/prompts" // before there were labels
+	prompts  = Prefix + "/api/public/v2/prompts"
+	old      = Prefix + "/api/public/prompts" // before there were labels
+	projects = Prefix + "/api/public/projects"
 )
 
 type server struct{ door.Foreign }
@@ -56,6 +57,7 @@ var routes = map[string]action{
 	"DELETE " + prompts + "/{name}":                   (*server).delete,
 	"PATCH " + prompts + "/{name}/versions/{version}": (*server).label,
 	"GET " + old:                                      (*server).getOld,
+	"GET " + projects:                                 (*server).project,
 }
 
 // Patterns returns the routes as a ServeMux would know them.
@@ -73,7 +75,7 @@ func Patterns() []string {
 func find(method, path string) (pattern, name, version string) {
 	rest, below := strings.CutPrefix(path, prompts+"/")
 	switch {
-	case !below && (path == prompts || path == old):
+	case !below && (path == prompts || path == old || path == projects):
 		return path, "", ""
 	case !below || rest == "":
 		return "", "", ""

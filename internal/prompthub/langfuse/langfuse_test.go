@@ -1,6 +1,7 @@
 package langfuse_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -45,7 +46,18 @@ func TestRoutes(t *testing.T) {
 	head := c.do(http.MethodHead, path("p", ""), "").is(200)
 	require.Empty(t, head.body)
 	require.Equal(t, "application/json", c.get("p", "").header.Get("Content-Type"))
-	require.Len(t, langfuse.Patterns(), 6)
+	require.Len(t, langfuse.Patterns(), 7)
+}
+
+// A project is the user whose keys they are, and his prompts name it.
+func TestProject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.client("ann")
+	c.made(fields{"name": "p", "prompt": "x", "labels": []string{"production"}})
+	var of struct{ ProjectID string }
+	require.NoError(t, json.Unmarshal([]byte(c.get("p", "").body), &of))
+	require.JSONEq(t, `{"data":[{"id":"`+of.ProjectID+`","name":"ann","organization":{"id":"`+of.ProjectID+`","name":"ann"},"metadata":{}}]}`, c.do(http.MethodGet, "/lf/api/public/projects", "").is(200).body)
 }
 
 // What goes wrong before a route is found, or within one, has the shape of Langfuse too.

@@ -36,6 +36,7 @@ var matrix = []route{
 	{"GET " + base + "/{name}", base + "/%s?version=1", "", auth.ScopeRead, "200 200 200 404 404", 404},
 	{"GET " + base + "/{name}", base + "/%s?label=production&resolve=false", "", auth.ScopeRead, "200 200 200 404 404", 404},
 	{"GET /lf/api/public/prompts", "/lf/api/public/prompts?name=%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{"GET /lf/api/public/projects", "/lf/api/public/projects", "", auth.ScopeRead, "200 200 200 200 200", 200},
 	{"GET " + base, base + "?name=%s", "", auth.ScopeRead, "200 200 200 200 200", 200},
 	{"POST " + base, base, `{"name":"%s","prompt":"new"}`, auth.ScopeWrite, "201 201 201 201 201", 201},
 	{"PATCH " + base + "/{name}/versions/{version}", base + "/%s/versions/1", `{"newLabels":["a"]}`, auth.ScopeWrite, "200 200 200 404 404", 404},

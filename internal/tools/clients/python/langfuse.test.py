@@ -6,8 +6,7 @@ import unittest
 
 import httpx
 from langfuse import Langfuse
-from langfuse.api import Error, NotFoundError
-from langfuse.api.core import ApiError
+from langfuse.api import Error, NotFoundError, UnauthorizedError
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 
 asked = []  # the requests, as "GET /path"
@@ -79,15 +78,18 @@ class Prompts(unittest.TestCase):
         raw.delete("list%2F0")
         self.assertEqual([p.name for p in raw.list(label="of-list").data], ["list/1", "list/2"])
 
+    def test_keys(self):
+        self.assertTrue(langfuse.auth_check())
+        wrong = Langfuse(public_key="other", secret_key=os.environ["LANGFUSE_SECRET_KEY"] + "x", tracing_enabled=False)
+        for ask in (wrong.auth_check, lambda: wrong.get_prompt("text", max_retries=0)):
+            with self.assertRaises(UnauthorizedError):
+                ask()
+
     def test_what_is_not_there(self):
         with self.assertRaises(NotFoundError):
             langfuse.get_prompt("unknown", max_retries=0)
         fallback = langfuse.get_prompt("unknown", fallback="Fall {{back}}", max_retries=0)
         self.assertEqual((fallback.is_fallback, fallback.compile(back="s")), (True, "Fall s"))
-        wrong = Langfuse(public_key="other", secret_key=os.environ["LANGFUSE_SECRET_KEY"] + "x", tracing_enabled=False)
-        with self.assertRaises(ApiError) as refused:
-            wrong.get_prompt("text", max_retries=0)
-        self.assertEqual(refused.exception.status_code, 401)
 
 
 class Cache(unittest.TestCase):
