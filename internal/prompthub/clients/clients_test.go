@@ -43,59 +43,59 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestClients runs the scripts of all clients beside one another on one program.
+// TestClients runs the scripts of clients from npm.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	needed(t, "node", tools+"/node_modules/.package-lock.json")
-	inputs.Packages(t, "./handler")
-	inputs.Files(t, tools)
-	p := start(t)
-	scripts, err := filepath.Glob(filepath.Join(root, tools, "*.test.mjs"))
-	require.NoError(t, err)
-	require.NotEmpty(t, scripts)
-	for _, script := range scripts {
-		name := filepath.Base(script)
-		user := strings.TrimSuffix(name, ".test.mjs")
-		t.Run(user, func(t *testing.T) {
-			t.Parallel()
-			_, token := makeToken(t, p, user+" other")
-			out := run(t, append(environment(t, p, user), "OTHER_TOKEN="+token), tools, "node", name)
-			for line := range bytes.Lines(out) { // what it says of itself, and how many tests there were
-				if bytes.HasPrefix(line, []byte("# ")) && !bytes.HasPrefix(line, []byte("# Subtest")) {
-					t.Logf("%s", bytes.TrimSpace(line))
-				}
+	scripts(t, tools, ".test.mjs", func(t *testing.T, env []string, script string) {
+		t.Helper()
+		for line := range bytes.Lines(run(t, env, tools, "node", script)) { // what it says of itself, and how many tests there were
+			if bytes.HasPrefix(line, []byte("# ")) && !bytes.HasPrefix(line, []byte("# Subtest")) {
+				t.Logf("%s", bytes.TrimSpace(line))
 			}
-		})
-	}
+		}
+	})
 }
 
 // python is where the clients of Python are, in an environment of their own, with what they do.
 const python = tools + "/python"
 
-// ran is what Python says of tests, which is no failure where there was none.
+// ran is what Python says of tests. Where it ran none it says so, and fails only if it is a newer
+// one.
 var ran = regexp.MustCompile(`Ran [1-9]\d* tests? in .*`)
 
-// TestPython does the same with the clients of Python.
+// TestPython runs the scripts of clients from PyPI.
 func TestPython(t *testing.T) {
 	t.Parallel()
 	needed(t, "python3", python+"/.venv/installed")
-	inputs.Packages(t, "./handler")
-	inputs.Files(t, python)
 	interpreter, err := filepath.Abs(filepath.Join(root, python, ".venv/bin/python"))
 	require.NoError(t, err)
+	scripts(t, python, ".test.py", func(t *testing.T, env []string, script string) {
+		t.Helper()
+		env = append(env, "HOME="+t.TempDir()) // where there are no profiles of these clients
+		said := ran.Find(run(t, env, python, interpreter, "-I", script))
+		require.NotEmpty(t, said, "no test ran")
+		t.Logf("%s", said)
+	})
+}
+
+// scripts has all scripts of a directory run beside one another on one program, each by a user of
+// its own.
+func scripts(t *testing.T, in, ending string, runs func(t *testing.T, env []string, script string)) {
+	t.Helper()
+	inputs.Packages(t, "./handler")
+	inputs.Files(t, in)
 	p := start(t)
-	scripts, err := filepath.Glob(filepath.Join(root, python, "*.test.py"))
+	all, err := filepath.Glob(filepath.Join(root, in, "*"+ending))
 	require.NoError(t, err)
-	require.NotEmpty(t, scripts)
-	for _, script := range scripts {
+	require.NotEmpty(t, all)
+	for _, script := range all {
 		name := filepath.Base(script)
-		user := strings.TrimSuffix(name, ".test.py")
+		user := strings.TrimSuffix(name, ending)
 		t.Run(user, func(t *testing.T) {
 			t.Parallel()
-			env := append(environment(t, p, user), "HOME="+t.TempDir()) // where there are no profiles of these clients
-			said := ran.Find(run(t, env, python, interpreter, "-I", name))
-			require.NotEmpty(t, said, "no test ran")
-			t.Logf("%s", said)
+			_, other := makeToken(t, p, user+" other")
+			runs(t, append(environment(t, p, user), "OTHER_TOKEN="+other), name)
 		})
 	}
 }
