@@ -7,11 +7,17 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"prompthub/internal/jsonsize"
 )
 
 // CheckJSON reports what keeps b from being one JSON value that all readers understand alike: UTF-8
-// throughout, no name twice in an object, and nothing after it.
+// throughout, no name twice in an object, and nothing after it. If it has more parts than a caller
+// may send the error has a code, and nothing else was looked at.
 func CheckJSON(b []byte) error {
+	if err := jsonsize.Check(b); err != nil {
+		return err
+	}
 	d := jsontext.NewDecoder(bytes.NewReader(b))
 	if _, err := d.ReadValue(); err != nil {
 		return err

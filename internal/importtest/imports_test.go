@@ -32,7 +32,8 @@ var allowed = map[string][]string{
 	"internal/fault":                 {},
 	"internal/cursor":                {},
 	"internal/auth":                  {"internal/fault"},
-	"internal/httpjson":              {"internal/fault", "internal/telemetry"},
+	"internal/jsonsize":              {"internal/fault"},
+	"internal/httpjson":              {"internal/fault", "internal/jsonsize", "internal/telemetry"},
 	"internal/openapi":               {"internal/fault", "internal/httpjson"},
 	"internal/table":                 {},
 	"internal/queue":                 {},
@@ -51,7 +52,7 @@ var allowed = map[string][]string{
 	// PromptHub, and its doors, which do not know one another.
 	"internal/prompthub/prompt": {"internal/fault"},
 	"internal/prompthub/look":   {},
-	"internal/prompthub/format": {"internal/fault", "internal/prompthub/prompt"},
+	"internal/prompthub/format": {"internal/fault", "internal/jsonsize", "internal/prompthub/prompt"},
 	"internal/prompthub/folder": {"internal/prompthub/client", "internal/prompthub/format"},
 	"internal/prompthub/promptdb": {
 		"internal/fault", "internal/table", "internal/queue", "internal/transact", "internal/prompthub/prompt", "internal/prompthub/skill",
@@ -60,10 +61,11 @@ var allowed = map[string][]string{
 		"internal/auth", "internal/cursor", "internal/fault", "internal/prompthub/prompt", "internal/prompthub/promptdb",
 	},
 	"internal/prompthub/door": {
-		"internal/auth", "internal/fault", "internal/httpjson", "internal/prompthub", "internal/prompthub/prompt", "internal/telemetry",
+		"internal/auth", "internal/fault", "internal/httpjson", "internal/jsonsize", "internal/prompthub", "internal/prompthub/prompt",
+		"internal/telemetry",
 	},
 	"internal/prompthub/transfer": {
-		"internal/auth", "internal/fault", "internal/prompthub", "internal/prompthub/format", "internal/prompthub/prompt",
+		"internal/auth", "internal/fault", "internal/jsonsize", "internal/prompthub", "internal/prompthub/format", "internal/prompthub/prompt",
 		"internal/prompthub/promptdb",
 	},
 	"internal/prompthub/api": {
@@ -87,7 +89,7 @@ var allowed = map[string][]string{
 	},
 	"internal/prompthub/skill":  {"internal/prompthub/prompt"},
 	"internal/prompthub/worker": {"internal/function", "internal/prompthub/promptdb"},
-	"internal/prompthub/client": {"internal/fault", "internal/prompthub/format", "internal/prompthub/prompt"},
+	"internal/prompthub/client": {"internal/fault", "internal/jsonsize", "internal/prompthub/format", "internal/prompthub/prompt"},
 
 	"handler": {
 		"internal/auth", "internal/command", "internal/httpjson", "internal/prompthub", "internal/prompthub/api",

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/go-json-experiment/json"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/httpjson"
 )
 
@@ -49,8 +50,8 @@ func strict(ctx context.Context, b []byte) error {
 		return httpjson.NewProblem(ctx, http.StatusBadRequest, "the body is empty; send a JSON object")
 	}
 	err := httpjson.CheckJSON(b)
-	if err == nil {
-		return nil
+	if err == nil || fault.CodeOf(err) != "" {
+		return err
 	}
 	p := httpjson.NewProblem(ctx, http.StatusBadRequest, "the body is not valid JSON")
 	p.Errors = []httpjson.Field{httpjson.BrokenJSON(err)}

@@ -36,6 +36,7 @@ var badJSON = []bad{
 	{name: "broken under a long name", body: `{"` + strings.Repeat("x", 100_000) + `":`, status: 400, location: "body." + strings.Repeat("x", 195) + "…"},
 	{name: "too large", body: `{"title":"` + strings.Repeat("x", 300<<10) + `"}`, status: 413},
 	{name: "too large of nothing", body: strings.Repeat(" ", 256<<10+1), status: 413},
+	{name: "too many elements, which are counted first", body: `{"tags":[` + strings.Repeat("0,", 50_001), status: 422},
 	{name: "wrong type of body", body: `{}`, header: []string{"Content-Type", "text/plain"}, status: 415},
 	{name: "other charset", body: `{}`, header: []string{"Content-Type", "application/json; charset=utf-16"}, status: 415},
 	{name: "unreadable content type", body: `{}`, header: []string{"Content-Type", "json;;"}, status: 415},

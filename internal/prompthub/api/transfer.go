@@ -24,10 +24,10 @@ func (a *api) transfers() {
 	route(a, user, huma.Operation{
 		OperationID: "import", Method: http.MethodPost, Path: "/import", Tags: []string{"me"}, MaxBodyBytes: transfer.MaxFile + 1, // which readBody lets nothing reach
 		Summary: "Take a file in",
-		Description: "One prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB and 10,000 entries, and each change that it makes counts as a write; one file of a caller is taken in at a time. " +
+		Description: "One prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB and 10,000 entries, its JSON 500,000 elements and members, 50,000 in an entry, and a row of CSV 1,000 fields; each change that it makes counts as a write; one file of a caller is taken in at a time. " +
 			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged. " +
-			"The history of a prompt may have 1,000 versions, and 100 between them that were deleted; a file of one prompt is kept with the version that it makes, up to 256 KiB, unless its YAML has an alias or more than 5,000 parts. " +
-			"An archive unpacks to at most 16 MiB, and 50 times its size or 1 MiB. One request makes at most 50 changes and reads at most 200 entries, 1 MiB of the file, and 256 KiB or 25,000 parts of YAML, but always one entry; aliases add at most twice what the YAML has and 1 KiB.",
+			"The history of a prompt may have 1,000 versions, and 100 between them that were deleted; a file of one prompt is kept with the version that it makes, up to 256 KiB, unless its YAML or JSON has more than 5,000 parts, or its YAML an alias. " +
+			"An archive unpacks to at most 16 MiB, and 50 times its size or 1 MiB. One request makes at most 50 changes and reads at most 200 entries, 1 MiB of the file, and 256 KiB of YAML or 25,000 parts of YAML, JSON and CSV, but always one entry; aliases add at most twice what the YAML has and 1 KiB.",
 		Errors: badBody,
 	}, a.importFile)
 }

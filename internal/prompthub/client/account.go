@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -52,6 +53,10 @@ type Entry struct {
 const (
 	maxSent  = 4 << 20 // bytes that the service takes at once
 	maxPiece = 3 << 20 // bytes of the lines that are sent at once
+
+	// elements and members of the versions in a piece of a history; the others of what a line may have
+	// are for what it says of all other versions
+	maxPieceParts = jsonsize.Most / 2
 )
 
 // ImportAccount has the service take in a file that Account wrote, and tells of each entry. It
@@ -137,7 +142,7 @@ func pieces(file []byte) (all [][]piece, err error) {
 		if end > begin && end-begin+len(entry) > maxPiece {
 			flush()
 		}
-		if len(entry) <= maxPiece {
+		if len(entry) <= maxPiece && jsonsize.Parts(entry) <= jsonsize.Most {
 			end, line = end+len(entry), line+lines
 			continue
 		}
@@ -194,7 +199,7 @@ func parted(history []byte) ([][]byte, error) {
 		var said map[string]json.RawMessage
 		var list []json.RawMessage
 		if json.Unmarshal(line, &said) != nil || json.Unmarshal(said["versions"], &list) != nil {
-			return nil, fmt.Errorf("it has more than %d MiB, and is no history of a prompt that can be parted", maxPiece>>20)
+			return nil, fmt.Errorf("it has more than %d MiB, or %d elements and members, and is no history of a prompt that can be parted", maxPiece>>20, jsonsize.Most)
 		}
 		if account == nil {
 			account = said
@@ -209,9 +214,12 @@ func parted(history []byte) ([][]byte, error) {
 	}
 	var lines [][]byte
 	for from := 0; from < len(versions); {
-		to, size := from, 0
-		for ; to < len(versions) && (to == from || size+len(versions[to]) <= maxPiece); to++ {
-			size += len(versions[to])
+		to, size, parts := from, 0, 0
+		for ; to < len(versions); to++ {
+			size, parts = size+len(versions[to]), parts+jsonsize.Parts(versions[to])
+			if to > from && (size > maxPiece || parts > maxPieceParts) {
+				break
+			}
 		}
 		line, err := lineOf(account, versions[from:to], slices.Concat(others[:from], others[to:]))
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prompthub/internal/httpjson"
+	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/telemetry"
 )
@@ -45,6 +46,9 @@ func (f Foreign) take(w http.ResponseWriter, r *http.Request, act func(Caller, [
 	var body []byte
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
 		if body, err = f.Door.Admission.ReadBody(w, r, BodyLimit(f.MaxText)); err != nil {
+			return err
+		}
+		if err := jsonsize.Check(body); err != nil {
 			return err
 		}
 	}

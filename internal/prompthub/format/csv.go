@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"prompthub/internal/fault"
+	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -37,11 +39,46 @@ var separators = []rune{',', ';', '\t'}
 
 var errEmpty = errors.New("the file is empty")
 
+// A csvReader reads rows of a bounded number of fields: each takes 24 bytes and more, and may have
+// one in the file.
+type csvReader struct {
+	*csv.Reader
+	file []byte
+}
+
+// Read reads the next row.
+func (r csvReader) Read() ([]string, error) {
+	if fields(r.file[r.InputOffset():], byte(r.Comma)) > maxMembers {
+		return nil, errFields
+	}
+	return r.Reader.Read()
+}
+
+var errFields = fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf("a row has more than %d fields: put quotes around texts with separators", maxMembers))
+
+// fields returns how many fields the first row of a CSV file has, if its quotes are as they must be.
+func fields(file []byte, separator byte) int {
+	n, quoted, empty := 1, false, true
+	for _, c := range file {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == separator:
+			n++
+		case c == '\n' && !empty:
+			return n
+		}
+		empty = empty && (c == '\n' || c == '\r')
+	}
+	return n
+}
+
 // newCSV returns a reader behind the first line, and the names of the columns in lower case.
-func newCSV(file []byte) (*csv.Reader, []string, error) {
+func newCSV(file []byte) (*csvReader, []string, error) {
 	var first []string
 	for _, separator := range separators {
-		r := csv.NewReader(bytes.NewReader(file))
+		r := &csvReader{csv.NewReader(bytes.NewReader(file)), file}
 		r.Comma = separator
 		header, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -49,9 +86,6 @@ func newCSV(file []byte) (*csv.Reader, []string, error) {
 		}
 		if err != nil {
 			return nil, nil, malformed(err)
-		}
-		if len(header) > maxMembers {
-			return nil, nil, fmt.Errorf("the first line has more than %d columns", maxMembers)
 		}
 		if first == nil {
 			first = slices.Clone(header)

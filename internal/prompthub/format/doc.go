@@ -15,6 +15,7 @@ const (
 	MaxFiles = 10_000   // files in a folder or an archive
 	MaxRows  = 10_000   // prompts in a list, which is read as a whole
 	MaxTotal = 64 << 20 // bytes of all files in a folder or an archive
+	MaxParts = 500_000  // elements and members of the JSON in a file
 
 	maxRatio      = 50      // of the bytes in an archive to those of it; texts have 20
 	minUnpacked   = 1 << 20 // bytes that the files of an archive may have, however small it is
@@ -29,6 +30,6 @@ const (
 	aliasFactor = 2
 	aliasFree   = 1 << 10
 
-	// of the YAML in a file that is kept, as maxStructural: what reading it costs at each export
+	// of the YAML or JSON in a file that is kept: what reading it costs at each export
 	maxKeptParts = 5_000
 )

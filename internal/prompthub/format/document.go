@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
+	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -72,8 +73,18 @@ func (s *Source) kept() *prompt.Source {
 // little to read, because each export in its format reads it again, whoever asks for that. Its YAML
 // has no aliases.
 func Kept(s *prompt.Source) bool {
-	y := yamlOf(Format(s.Format), s.Bytes)
-	return s.Kept() && yamlParts(y) <= maxKeptParts && !hasAliases(y)
+	f := Format(s.Format)
+	_, parts := weightOf(f, s.Bytes)
+	return s.Kept() && parts <= maxKeptParts && !hasAliases(yamlOf(f, s.Bytes))
+}
+
+// weightOf returns how many bytes of a file are YAML, and how many parts its YAML or JSON has.
+func weightOf(f Format, file []byte) (yaml, parts int) {
+	if f.isJSON() {
+		return 0, jsonsize.Parts(file)
+	}
+	y := yamlOf(f, file)
+	return len(y), yamlParts(y)
 }
 
 // yamlOf returns the YAML in a file of a format.

@@ -21,7 +21,8 @@ func readParts(parts iter.Seq2[format.Part, error]) {
 		if err != nil {
 			return
 		}
-		p.YAML()
+		p.Weight()
+		_ = p.Check()
 		p.Name()
 		p.Includes()
 		p.Row()
@@ -195,7 +196,8 @@ func TestDoubling(t *testing.T) {
 	}
 	doubling.Listed(t, funcs, map[string][]string{
 		"compares or returns what it is given":                      {"Kept", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},
-		"is called for what Parts yields":                           {"Part.Row", "Part.YAML", "Part.Name", "Part.Includes"},
+		"is called for a line of a file, see Parts":                 {"IncludesOf"},
+		"is called for what Parts yields":                           {"Part.Row", "Part.Weight", "Part.Check", "Part.IsJSON", "Part.Name", "Part.Includes"},
 		"is Rewrite of a document that was read already, see there": {"Document.Rewrite"},
 	})
 	doubling.Check(t, funcs)

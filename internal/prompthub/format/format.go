@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -139,6 +140,11 @@ func (f Format) MediaType() string {
 		return "application/jsonl"
 	}
 	return "text/plain; charset=utf-8"
+}
+
+// isJSON reports whether files of the format are JSON, or have JSON on each line.
+func (f Format) isJSON() bool {
+	return slices.Contains([]string{".json", ".jsonl"}, path.Ext(codecs[f].path))
 }
 
 // Loses returns the members of a document that a format cannot hold.
@@ -325,6 +331,8 @@ func Detect(file string, b []byte) Format {
 func detectContent(b []byte) Format {
 	b = bytes.TrimPrefix(b, bom)
 	switch kind := jsontext.Value(b).Kind(); {
+	case (kind == '{' || kind == '[') && jsonsize.Parts(b) > jsonsize.Most: // too much for one prompt
+		return JSONLines
 	case kind == '{':
 		if o, err := parseObject(b); err == nil && listIn(b) == nil {
 			return formatOf(o)

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -52,6 +53,9 @@ func Parts(file string, b []byte, key string) iter.Seq2[Part, error] {
 			}
 		})
 	case JSONLines:
+		if jsonsize.Parts(b) > MaxParts {
+			return broken(fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf("the JSON of the file has more than %d elements and members: split it", MaxParts)))
+		}
 		return sole(file, b, partsOfJSON(bytes.TrimPrefix(b, bom), key))
 	default:
 		part := Part{Number: 1, Line: 1, Bytes: b, format: f, file: file}
@@ -140,11 +144,24 @@ func (p Part) Row() Row {
 	return row
 }
 
-// YAML returns how many bytes of the part are YAML, and about how many parts those have: what
-// reading it costs most.
-func (p Part) YAML() (size, parts int) {
-	y := yamlOf(p.format, p.Bytes)
-	return len(y), yamlParts(y)
+// Weight tells what reading the part costs most: how many of its bytes are YAML, and how many parts
+// its YAML or JSON has, or fields if it is a row of CSV.
+func (p Part) Weight() (yaml, parts int) {
+	if p.table != nil {
+		return 0, len(p.table.header)
+	}
+	return weightOf(p.format, p.Bytes)
+}
+
+// IsJSON reports whether the part is JSON.
+func (p Part) IsJSON() bool { return p.table == nil && p.format.isJSON() }
+
+// Check refuses a part whose JSON has more than is read of a caller.
+func (p Part) Check() error {
+	if p.IsJSON() {
+		return jsonsize.Check(p.Bytes)
+	}
+	return nil
 }
 
 // yamlName is the name that front matter, or a file of YAML, gives in a line of its own.
@@ -175,10 +192,9 @@ func (p Part) Name() string {
 	return nameOf(p.file)
 }
 
-// nameIn returns what the first member of an object says that names a prompt. It looks for no name
-// that stands there twice, which would take most of the time.
+// nameIn returns what the first member of an object says that names a prompt.
 func nameIn(o []byte) (found string) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(o), jsontext.AllowDuplicateNames(true))
+	d := decoder(o)
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return ""
 	}
@@ -208,18 +224,30 @@ func nameIn(o []byte) (found string) {
 }
 
 // Includes returns the names of what the prompt seems to include, in the same way.
-func (p Part) Includes() (names []string) {
-	if !bytes.Contains(p.Bytes, []byte("@@@")) {
-		return nil
+func (p Part) Includes() []string {
+	if p.format == JSONLines {
+		return IncludesOf(p.Bytes)
 	}
-	for _, i := range (prompt.Content{Text: string(p.Bytes)}).Includes() {
-		name := i.Name
-		if p.format == JSONLines {
-			if b, err := jsontext.AppendUnquote(nil, `"`+name+`"`); err == nil {
-				name = string(b)
-			}
+	return includesOf(p.Bytes)
+}
+
+// IncludesOf returns the names of what the texts in JSON seem to include.
+func IncludesOf(text []byte) (names []string) {
+	for _, name := range includesOf(text) {
+		if b, err := jsontext.AppendUnquote(nil, `"`+name+`"`); err == nil {
+			name = string(b)
 		}
 		names = append(names, name)
+	}
+	return names
+}
+
+func includesOf(text []byte) (names []string) {
+	if !bytes.Contains(text, []byte("@@@")) {
+		return nil
+	}
+	for _, i := range (prompt.Content{Text: string(text)}).Includes() {
+		names = append(names, i.Name)
 	}
 	return names
 }
@@ -284,7 +312,7 @@ func (t *csvTable) read(b []byte, row *Row) {
 // partsOfJSON finds objects, one on each line or not, or a list of them.
 func partsOfJSON(file []byte, key string) iter.Seq2[Part, error] {
 	list := listIn(file)
-	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), newline); list == nil && !jsontext.Value(bytes.TrimSpace(first)).IsValid() {
+	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), newline); list == nil && !jsontext.Value(bytes.TrimSpace(first)).IsValid(twice) {
 		list = objects(file)
 	}
 	if len(list) > MaxRows {
@@ -321,15 +349,21 @@ type value struct {
 	line int
 }
 
+// twice lets names stand in an object twice. To look for that takes memory for each name; what is
+// only looked over is read once more before it becomes a prompt, and then it is an error.
+var twice = jsontext.AllowDuplicateNames(true)
+
 // decoder reads a file where it is, without a copy.
-func decoder(file []byte) *jsontext.Decoder { return jsontext.NewDecoder(bytes.NewBuffer(file)) }
+func decoder(file []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(file), twice)
+}
 
 // listIn returns the values of a list, or of that in the only member prompts or data of an object;
 // nil where the file is something else.
 func listIn(file []byte) []value {
 	whole := jsontext.Value(file)
 	switch kind := whole.Kind(); {
-	case kind != '{' && kind != '[', !whole.IsValid():
+	case kind != '{' && kind != '[', !whole.IsValid(twice):
 		return nil
 	case kind == '[':
 		return elements(decoder(file), file)
@@ -343,7 +377,12 @@ func listIn(file []byte) []value {
 			return nil
 		}
 		if name := t.String(); (name == "prompts" || name == "data") && d.PeekKind() == '[' {
-			lists[name] = elements(d, file)
+			if lists[name] != nil {
+				return nil
+			}
+			if lists[name] = elements(d, file); len(lists[name]) > MaxRows {
+				return lists[name]
+			}
 		} else {
 			err = d.SkipValue()
 		}
@@ -354,8 +393,8 @@ func listIn(file []byte) []value {
 	return lists["data"]
 }
 
-// elements returns those of the list that comes next in a file. Where they are too many it does not
-// tell all of them apart.
+// elements returns those of the list that comes next in a file, and no further ones if they are too
+// many.
 func elements(d *jsontext.Decoder, file []byte) []value {
 	if _, err := d.ReadToken(); err != nil {
 		return nil
@@ -363,12 +402,12 @@ func elements(d *jsontext.Decoder, file []byte) []value {
 	all := []value{}
 	line, at := 1, 0
 	for d.PeekKind() != ']' {
+		if len(all) > MaxRows {
+			return all
+		}
 		v, err := d.ReadValue()
 		if err != nil {
 			return nil
-		}
-		if len(all) > MaxRows {
-			continue
 		}
 		end := int(d.InputOffset())
 		begin := end - len(v)

@@ -122,7 +122,9 @@ const (
 // limits; and an id that would make the answer long. It tells names that differ in case apart, as
 // the library does.
 func checkEnvelope(body []byte) *jsonrpc.Error {
-	if err := httpjson.CheckJSON(body); err != nil {
+	if err := httpjson.CheckJSON(body); fault.CodeOf(err) != "" {
+		return invalid(err.Error())
+	} else if err != nil {
 		f := httpjson.BrokenJSON(err)
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the body is not valid JSON: " + f.Location + ": " + f.Message}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/fault"
+	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
 )
@@ -71,6 +73,53 @@ func TestWhatAnImportExpandsTo(t *testing.T) { //nolint:paralleltest // measures
 		once, twice := cost(15), cost(30)
 		require.LessOrEqual(t, twice, 5*once/2, name)
 		require.Less(t, twice, 64<<20, name)
+	}
+}
+
+// TestLongLists: nothing is made of a list that no prompt can have, be it JSON or a row of CSV. No
+// other test runs meanwhile, because its memory would be counted.
+func TestLongLists(t *testing.T) { //nolint:paralleltest // measures what all allocate
+	s, _ := newService(t)
+	list := func(before, element, after string) string {
+		n := (transfer.MaxFile - len(before) - len(after)) / (len(element) + 1)
+		return before + strings.Repeat(element+",", n-1) + element + after
+	}
+	numbers := make([]string, 300_000)
+	for i := range numbers {
+		numbers[i] = fmt.Sprintf(`"%x":0`, i)
+	}
+	for name, tt := range map[string]struct{ file, content string }{
+		"variables":            {"a.jsonl", list(`{"title":"x","text":"y","variables":[`, "{}", "]}")},
+		"messages":             {"a.jsonl", list(`{"title":"x","messages":[`, "{}", "]}")},
+		"tags":                 {"a.jsonl", list(`{"title":"x","text":"y","tags":[`, `""`, "]}")},
+		"labels":               {"", list(`{"title":"x","text":"y","labels":[`, `""`, "]}")},
+		"members":              {"a.json", `{"title":"x","text":"y",` + strings.Join(numbers, ",") + "}"},
+		"a list":               {"a.json", list("[", "{}", "]")},
+		"Langfuse":             {"a.json", list(`{"name":"x","prompt":[`, "{}", "]}")},
+		"LangChain":            {"a.json", list(`{"lc":1,"id":[`, `""`, "]}")},
+		"versions":             {"a.jsonl", list(`{"name":"x","title":"x","versions":[`, "{}", "]}")},
+		"a history":            {"a.jsonl", `{"name":"x","title":"x","versions":[{}]}` + "\n" + list(`{"of":"x","versions":[`, "{}", "]}")[:transfer.MaxFile-50] + "\n"},
+		"old names":            {"a.jsonl", list(`{"name":"x","title":"x","versions":[{}],"oldNames":[`, `""`, "]}")},
+		"an entry":             {"a.jsonl", `{"title":"x","text":"y","variables":[` + strings.Repeat("{},", 30_000) + "{}]}"},
+		"versions of an entry": {"a.jsonl", `{"name":"x","title":"x","versions":[` + strings.Repeat("{},", 30_000) + "{}]}"},
+		"an entry of Langfuse": {"a.json", `{"name":"x","prompt":[` + strings.Repeat("{},", 30_000) + "{}]}"},
+		"a header":             {"a.csv", strings.Repeat(",", transfer.MaxFile)},
+		"a row":                {"a.csv", "act,prompt\n" + strings.Repeat(",", transfer.MaxFile-20)},
+		"tabs":                 {"a.csv", "act\tprompt\n" + strings.Repeat("\t", transfer.MaxFile-20)},
+	} {
+		before := allocated()
+		r, err := transfer.Import(t.Context(), s, ann, []byte(tt.content), transfer.Options{File: tt.file, DryRun: true})
+		used := int(allocated() - before)
+		t.Logf("%s: %d KiB allocated; %v", name, used>>10, err)
+		code := fault.CodeOf(err)
+		if err == nil {
+			require.NotEmpty(t, r.Items, name)
+			for _, item := range r.Items {
+				code = item.Code
+			}
+		}
+		require.Equal(t, jsonsize.TooManyParts, code, name)
+		require.Less(t, used, 24<<20, name)
 	}
 }
 

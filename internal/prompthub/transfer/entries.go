@@ -9,8 +9,10 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub/format"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -23,7 +25,7 @@ type spot struct {
 	includes []string
 	size     int          // bytes of the file
 	yaml     int          // bytes of these that are YAML
-	parts    int          // of the YAML
+	parts    int          // of the YAML or JSON, or fields of a row
 	read     func() entry // what is there
 }
 
@@ -55,6 +57,9 @@ func spotsOf(file string, b []byte) (all []spot, skipped []string, err error) {
 		}
 		all, err = collect(format.PartsOf(files, ""))
 	case isAccount(file, b):
+		if jsonsize.Parts(b) > format.MaxParts {
+			return nil, nil, errTooManyParts
+		}
 		all, err = accountSpots(b)
 	default:
 		all, err = collect(format.Parts(file, b, ""))
@@ -71,6 +76,7 @@ func unreadable(err error) error {
 
 func collect(parts iter.Seq2[format.Part, error]) ([]spot, error) {
 	var all []spot
+	total := 0 // parts of JSON
 	for part, err := range parts {
 		if err != nil {
 			return nil, unreadable(err)
@@ -79,10 +85,19 @@ func collect(parts iter.Seq2[format.Part, error]) ([]spot, error) {
 			return nil, errTooMany
 		}
 		s := spot{name: part.Name(), includes: part.Includes(), size: len(part.Bytes), read: func() entry {
+			if err := part.Check(); err != nil {
+				return entry{place: part.Place(), err: err}
+			}
 			row := part.Row()
 			return entry{place: part.Place(), doc: row.Document, err: row.Err}
 		}}
-		s.yaml, s.parts = part.YAML()
+		s.yaml, s.parts = part.Weight()
+		if part.IsJSON() {
+			total += s.parts
+		}
+		if total > format.MaxParts {
+			return nil, errTooManyParts
+		}
 		all = append(all, s)
 	}
 	if len(all) == 0 {
@@ -94,11 +109,37 @@ func collect(parts iter.Seq2[format.Part, error]) ([]spot, error) {
 // errTooMany refuses a file of which each request would read all, to look at a few.
 var errTooMany = fault.Coded(fault.Invalid, format.TooManyEntries, fmt.Sprintf("there are more than %d entries in the file: take a part of them", format.MaxRows))
 
-// A lineSeen is a line of an account, or of an export, which has a content beside its versions.
+// errTooManyParts refuses files of which each request would read over too much.
+var errTooManyParts = fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf("there are more than %d elements and members of JSON in the file: take a part of it", format.MaxParts))
+
+// A lineSeen is what tells a line of an account from one of an export, which has a content in
+// addition to its versions. Nothing is made of its lists.
 type lineSeen struct {
-	line
-	Text     string           `json:"text"`
-	Messages []prompt.Message `json:"messages"`
+	Profile  *profile       `json:"profile"`
+	Voted    *voted         `json:"voted"`
+	Favored  *favored       `json:"favored"`
+	Of       string         `json:"of"`
+	Name     string         `json:"name"`
+	Text     string         `json:"text"`
+	Versions filled         `json:"versions"`
+	Messages filled         `json:"messages"`
+	OldNames jsontext.Value `json:"oldNames"`
+}
+
+// look looks over a line. Whether a name stands there twice, which takes memory for each, is told
+// when the line is read.
+func (l *lineSeen) look(text []byte) error {
+	return json.Unmarshal(text, l, jsontext.AllowDuplicateNames(true))
+}
+
+// A filled tells whether a list has elements.
+type filled bool
+
+// UnmarshalJSONFrom reads over a value.
+func (f *filled) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	v, err := d.ReadValue()
+	*f = err == nil && v.Kind() == '[' && bytes.TrimSpace(v[1:])[0] != ']'
+	return err
 }
 
 // isAccount reports whether a file is a part of the export of an account.
@@ -108,8 +149,8 @@ func isAccount(file string, b []byte) bool {
 	}
 	first, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte("\n"))
 	var l lineSeen
-	return json.Unmarshal(first, &l) == nil &&
-		(l.Profile != nil || l.Voted != nil || l.Favored != nil || l.Of != "" || len(l.Versions) > 0 && l.Text == "" && len(l.Messages) == 0)
+	return l.look(first) == nil &&
+		(l.Profile != nil || l.Voted != nil || l.Favored != nil || l.Of != "" || bool(l.Versions) && l.Text == "" && !bool(l.Messages))
 }
 
 // accountSpots finds the entries of an account, of which one may have several lines.
@@ -123,8 +164,8 @@ func accountSpots(b []byte) ([]spot, error) {
 		if end += len(text); len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
-		var l line
-		err := json.Unmarshal(text, &l)
+		var l lineSeen
+		err := l.look(text)
 		if goesOn := err == nil && l.Of != "" && len(all) > 0 && all[len(all)-1].name == l.Of; !goesOn {
 			if len(all) == format.MaxRows {
 				return nil, errTooMany
@@ -138,31 +179,26 @@ func accountSpots(b []byte) ([]spot, error) {
 		s := &all[len(all)-1]
 		of, at1 := b[begin:end], first
 		s.size, s.read = len(of), func() entry { return accountEntry(of, at1) }
-		if err == nil && l.Account != nil {
-			s.name, s.oldNames = l.Name, l.OldNames
+		s.parts += jsonsize.Parts(text)
+		if err == nil && l.Of == "" {
+			s.name = l.Name
 		}
-		for _, v := range l.Versions {
-			s.includes = append(s.includes, includes(v)...)
+		if err == nil && l.OldNames != nil && s.parts <= jsonsize.Most {
+			_ = json.Unmarshal(l.OldNames, &s.oldNames) // reading the entry tells what is wrong with it
 		}
+		s.includes = append(s.includes, format.IncludesOf(text)...)
 	}
 	return all, nil
-}
-
-// includes returns the names of what a version includes.
-func includes(v format.Version) (names []string) {
-	c := prompt.Content{Text: v.Text, Messages: v.Messages}
-	if len(v.Messages) > 0 {
-		c.Kind = prompt.KindChat
-	}
-	for _, i := range c.Includes() {
-		names = append(names, i.Name)
-	}
-	return names
 }
 
 // accountEntry reads the lines of one entry, which begin with a line of the file.
 func accountEntry(lines []byte, n int) (e entry) {
 	e.place = fmt.Sprintf("line %d", n)
+	if jsonsize.Parts(lines) > jsonsize.Most {
+		e.err = fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf(
+			"it has more than %d elements and members: send the file with import --account of the program, which sends such a history in parts", jsonsize.Most))
+		return e
+	}
 	for text := range bytes.Lines(lines) {
 		if len(bytes.TrimSpace(text)) == 0 {
 			continue

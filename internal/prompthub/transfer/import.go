@@ -30,7 +30,7 @@ const (
 	maxLooks = 200
 	maxLook  = 1 << 20   // bytes of the file
 	maxYAML  = 256 << 10 // bytes of YAML
-	maxParts = 25_000    // parts of YAML
+	maxParts = 25_000    // parts of YAML and JSON, and fields of CSV
 )
 
 // Options say how a file is to be taken in.
@@ -137,7 +137,7 @@ func (item *Item) rejected(err error) error {
 	case err == nil:
 		return nil
 	case !errors.As(err, &f):
-		item.Code, item.Reason = EntryRefused, err.Error()
+		item.Reason = err.Error()
 	case !slices.Contains([]fault.Kind{fault.Malformed, fault.Invalid, fault.NotFound, fault.Forbidden, fault.Conflict}, f.Kind):
 		return err
 	case len(f.Fields) == 0:
@@ -151,6 +151,7 @@ func (item *Item) rejected(err error) error {
 		}
 		item.Reason = strings.Join(rules, "; ")
 	}
+	item.Code = cmp.Or(item.Code, EntryRefused)
 	item.Outcome = Rejected
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"prompthub/internal/auth"
+	"prompthub/internal/fault"
 	"prompthub/internal/memory"
 	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/format"
@@ -101,6 +102,23 @@ func outcomes(items []transfer.Item) (list []string) {
 		list = append(list, i.Name+" "+string(i.Outcome))
 	}
 	return list
+}
+
+// TestRejectedHaveCodes: an entry is rejected with the code of what is wrong with it, or with that of
+// all for which there is no other.
+func TestRejectedHaveCodes(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	for file, code := range map[string]fault.Code{
+		`{"title":"x","text":"y","tags":[` + strings.Repeat(`"a",`, 10) + `"a"]}`:    transfer.EntryRefused,
+		`{"title":"x","text":"y","unknown":1,"variables":[{"name":"a","type":"b"}]}`: transfer.EntryRefused,
+		`{"title":"x","text":"` + strings.Repeat("y", 200_000) + `"}`:                "TEXT_TOO_LONG",
+		`{"title":1,"text":"y"}`: transfer.Unreadable,
+	} {
+		items := take(t, s, file, transfer.Options{File: "a.jsonl"})
+		require.Equal(t, transfer.Rejected, items[0].Outcome, "%.100s", file)
+		require.Equal(t, code, items[0].Code, "%.100s: %s", file, items[0].Reason)
+	}
 }
 
 // TestIncludedComesFirst: what a prompt includes is made before it, wherever it stands in a file;
@@ -323,7 +341,7 @@ func TestManyDeleted(t *testing.T) {
 	s, _ := newService(t)
 	var many strings.Builder
 	many.WriteString(`{"name":"many","title":"T","tags":[],"visibility":"private","versions":[{"version":101,"text":"x"}`)
-	for n := 202; n < 40_000*101; n += 101 {
+	for n := 202; n < 16_000*101; n += 101 {
 		fmt.Fprintf(&many, `,{"version":%d,"text":"x"}`, n)
 	}
 	many.WriteString("]}\n")
