@@ -222,8 +222,11 @@ func (s *hunt) mutate(t *try) {
 	switch s.r.IntN(5) {
 	case 0, 1:
 		most := longestText
-		if t.file() != "" {
+		switch {
+		case t.file() != "":
 			most = longestFile
+		case t.Shape == "list":
+			most = longestBody
 		}
 		t.Size = min(2*t.Size, most)
 	case 2:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,15 +25,46 @@ type hostile struct {
 }
 
 const (
-	longestText = 131072  // MAX_TEXT at its most
+	longestText = 131072 // MAX_TEXT at its most
+	longestBody = 6 * longestText
 	longestFile = 4 << 20 // of an import
 )
 
-// shapes are the ways in which a text is stored. Behind "import" stands the end of a file's name.
+// shapes are the ways in which a text is stored. After "import", "raw" and "list" stands the end of
+// a file's name.
 var shapes = []string{
 	"text", "title", "variables", "chat", "config", "includes",
 	"import .md", "import .txt", "import .json", "import .jsonl", "import .csv", "import .yaml", "import .prompty", "import .prompt", "import .zip",
 	"raw .md", "raw .json", "raw .jsonl", "raw .csv", "raw .yaml", "raw .prompty", "raw .prompt", "raw .zip",
+	"list", "list .md", "list .json", "list .jsonl", "list .csv", "list .yaml", "list .zip",
+}
+
+// What a list holds that has more elements than any prompt, and the member that it is. The motif of
+// a try says which.
+var (
+	listElements = []string{"{}", "[]", `""`, "0"}
+	listMembers  = []string{"variables", "messages", "versions", "tags", "ownTags", "labels", "config", "prompt", "choices", "others"}
+)
+
+// list returns a list of so many bytes as JSON, and the member that it is. That of choices and of a
+// config stands deeper.
+func (h hostile) list() (member string, list json.RawMessage) {
+	element := listElements[h.Motifs[0]%len(listElements)]
+	member = listMembers[h.Motifs[0]/len(listElements)%len(listMembers)]
+	text := "[" + strings.Repeat(element+",", h.Size/(len(element)+1)) + element + "]"
+	if member == "choices" {
+		return "variables", json.RawMessage(`[{"name":"a","choices":` + text + "}]")
+	}
+	return member, json.RawMessage(text)
+}
+
+// listed puts the list into an object, if the shape has one.
+func (h hostile) listed(o map[string]any) map[string]any {
+	if strings.HasPrefix(h.Shape, "list") {
+		member, list := h.list()
+		o[member] = list
+	}
+	return o
 }
 
 func (h hostile) text() string {
@@ -47,7 +79,7 @@ func (h hostile) text() string {
 // file returns the end of the name of the file that is imported; "" for other shapes.
 func (h hostile) file() string {
 	how, ext, _ := strings.Cut(h.Shape, " ")
-	if how != "import" && how != "raw" {
+	if how != "import" && how != "raw" && how != "list" {
 		return ""
 	}
 	return ext
@@ -99,8 +131,10 @@ func (h hostile) draft(name string) string {
 			fmt.Fprintf(&b, "@@@langfusePrompt:name=%s|version=1@@@\n", includedName(name, i))
 		}
 		d["text"] = b.String()
+	case "list":
+		d["text"] = "x"
 	}
-	return jsonOf(d)
+	return jsonOf(h.listed(d))
 }
 
 const included20 = 20 // as many as one prompt may include
@@ -115,6 +149,9 @@ func (h hostile) upload(ext string) string {
 			return text
 		}
 		return zipped(func(add func(string, string)) { add("a.md", text); add("b.yaml", text); add("c.json", text) })
+	}
+	if strings.HasPrefix(h.Shape, "list ") {
+		return h.listFile(ext)
 	}
 	entry := func(i int) map[string]any {
 		return map[string]any{"title": fmt.Sprint("Entry ", i), "name": fmt.Sprint("entry-", i), "text": first(text, 4000)}
@@ -152,6 +189,39 @@ func (h hostile) upload(ext string) string {
 	return "---\nname: hostile\ndescription: x\n---\n" + text
 }
 
+// listFile returns a file with the list: a prompt, or part of one.
+func (h hostile) listFile(ext string) string {
+	_, list := h.list()
+	one := jsonOf(h.listed(map[string]any{"title": "List", "name": "list", "text": "x"}))
+	switch ext {
+	case ".csv":
+		separators := strings.Repeat(",", h.Size)
+		if h.Motifs[0]%2 == 0 {
+			return "act,prompt" + separators + "\n"
+		}
+		return "act,prompt\na,b" + separators + "\n"
+	case ".json":
+		if h.Motifs[0]%2 == 0 {
+			return string(list)
+		}
+	case ".yaml":
+		return "name: list\nlist: " + string(list) + "\n"
+	case ".zip":
+		return zipped(func(add func(string, string)) {
+			for i := range 4 {
+				add(fmt.Sprintf("l%d.json", i), one)
+			}
+			pad := make([]byte, 4*len(one)/40) // an archive may unpack to 50 times its size
+			rand.NewChaCha8([32]byte{}).Read(pad)
+			add("pad.bin", string(pad))
+		})
+	case ".jsonl":
+	default:
+		return "---\nlist: " + string(list) + "\n---\nx"
+	}
+	return one + "\n"
+}
+
 func zipped(fill func(add func(name, text string))) string {
 	var b strings.Builder
 	z := zip.NewWriter(&b)
@@ -178,15 +248,15 @@ func (h hostile) body(schema, name string) string {
 	case "NewPrompt", "PromptDraft":
 		return h.draft(name)
 	case "PromptPatch":
-		return jsonOf(map[string]any{"text": doubling.Turned(text)})
+		return jsonOf(h.listed(map[string]any{"text": doubling.Turned(text)}))
 	case "Filling":
 		values := map[string]any{"a": first(text, 2000)}
 		for i := range 100 {
 			values[fmt.Sprint("v", i)] = first(text, 2000)
 		}
-		return jsonOf(map[string]any{"values": values})
+		return jsonOf(map[string]any{"values": h.listed(values)})
 	case "Unfinished":
-		return jsonOf(map[string]any{"title": first(text, 200), "text": text})
+		return jsonOf(h.listed(map[string]any{"title": first(text, 200), "text": text}))
 	case "LabelTarget":
 		return `{"version":1}`
 	case "Vote":
@@ -200,14 +270,18 @@ func (h hostile) body(schema, name string) string {
 	case "Reason":
 		return jsonOf(map[string]any{"reason": first(text, 400)})
 	case "source": // a file that is kept, of one prompt
-		d := map[string]any{"title": "Kept", "text": text, "source": map[string]any{"format": "dotprompt", "file": "a.prompt", "data": base64.StdEncoding.EncodeToString([]byte(text))}}
-		return jsonOf(d)
+		source := map[string]any{"format": "dotprompt", "file": "a.prompt", "data": base64.StdEncoding.EncodeToString([]byte(text))}
+		if strings.HasPrefix(h.Shape, "list") {
+			source = map[string]any{"format": "jsonl", "file": "a.jsonl", "data": base64.StdEncoding.EncodeToString([]byte(h.listFile(".jsonl")))}
+			text = "x"
+		}
+		return jsonOf(map[string]any{"title": "Kept", "text": text, "source": source})
 	case "langfuse":
-		return jsonOf(map[string]any{"name": "lf-" + name, "prompt": text, "labels": []string{"production"}})
+		return jsonOf(h.listed(map[string]any{"name": "lf-" + name, "prompt": text, "labels": []string{"production"}}))
 	case "manifest":
 		return jsonOf(map[string]any{"manifest": map[string]any{
 			"lc": 1, "type": "constructor", "id": []string{"langchain_core", "prompts", "prompt", "PromptTemplate"},
-			"kwargs": map[string]any{"template": text, "template_format": "f-string", "input_variables": []string{}},
+			"kwargs": h.listed(map[string]any{"template": text, "template_format": "f-string", "input_variables": []string{}}),
 		}})
 	}
 	if does, ok := strings.CutPrefix(schema, "form"); ok {
@@ -227,7 +301,9 @@ func (h hostile) message(tool, name string) string {
 	text := h.text()
 	method := "tools/call"
 	var params any
-	call := func(arguments map[string]any) any { return map[string]any{"name": tool, "arguments": arguments} }
+	call := func(arguments map[string]any) any {
+		return map[string]any{"name": tool, "arguments": h.listed(arguments)}
+	}
 	switch tool {
 	case "search_prompts":
 		params = call(map[string]any{"query": first(text, 200)})
