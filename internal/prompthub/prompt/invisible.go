@@ -27,7 +27,9 @@ func hides(r rune) bool {
 }
 
 // misleads reports whether r makes of a line another one than its reader sees: it changes the
-// direction of what follows, or is a tag, which a model reads like a letter.
+// direction of what is next to it, or is a tag, which a model reads like a letter. The marks U+061C,
+// U+200E and U+200F are among them, though Hebrew and Arabic use them too: a title is
+// shown in the direction of its first letter without them.
 func misleads(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r) || 0xe0000 <= r && r <= 0xe007f
 }
@@ -111,7 +113,7 @@ func Readable(line string) string {
 func (c *checker) readable(location, s string) {
 	switch {
 	case strings.ContainsFunc(s, misleads):
-		c.coded(InvisibleCharacters, location, s, "remove the characters that no reader sees: those that change the direction of writing, such as U+202E, and tags, U+E0000 to U+E007F")
+		c.coded(InvisibleCharacters, location, s, "remove the characters that no reader sees: those that change the direction of writing, such as U+202E and the marks U+200E and U+200F, and tags, U+E0000 to U+E007F; a title is shown in the direction of its first letter")
 	case s != "" && !strings.ContainsFunc(s, shows):
 		c.coded(NothingVisible, location, s, "write at least one character that can be seen")
 	}
