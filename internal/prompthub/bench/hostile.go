@@ -212,7 +212,7 @@ func (h hostile) listFile(ext string) string {
 				add(fmt.Sprintf("l%d.json", i), one)
 			}
 			pad := make([]byte, 4*len(one)/40) // an archive may unpack to 50 times its size
-			rand.NewChaCha8([32]byte{}).Read(pad)
+			_, _ = rand.NewChaCha8([32]byte{}).Read(pad) // cannot fail
 			add("pad.bin", string(pad))
 		})
 	case ".jsonl":
