@@ -211,7 +211,7 @@ func (h hostile) listFile(ext string) string {
 			for i := range 4 {
 				add(fmt.Sprintf("l%d.json", i), one)
 			}
-			pad := make([]byte, 4*len(one)/40) // an archive may unpack to 50 times its size
+			pad := make([]byte, 4*len(one)/40)           // an archive may unpack to 50 times its size
 			_, _ = rand.NewChaCha8([32]byte{}).Read(pad) // cannot fail
 			add("pad.bin", string(pad))
 		})

@@ -99,6 +99,7 @@ func TestCreateRefuses(t *testing.T) {
 		c.do(http.MethodPost, base, body).is(http.StatusBadRequest)
 	}
 	c.do(http.MethodPost, base, `{"name":"`+strings.Repeat("x", 300<<10)).says(http.StatusRequestEntityTooLarge, "larger than")
+	c.do(http.MethodPost, base, `{"prompt":[`+strings.Repeat("0,", 50_001)).says(http.StatusBadRequest, "more than 50000 elements and members")
 	require.Empty(t, c.list("").Data)
 }
 

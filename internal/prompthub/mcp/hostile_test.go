@@ -103,6 +103,7 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"prompts/list","iD":1,"id":` + long + `}`:             invalid,
 		strings.Repeat(`{"`+long[1:100]+`":`, 1000) + "\xff" + strings.Repeat("}", 1000): parse,
 		"[" + list + "," + list + "]":                                                    invalid, " \n[" + list + "]": invalid, `"x"`: invalid, "1": invalid,
+		`{"params":[` + strings.Repeat("0,", 50_001): invalid, // broken, but counted first
 	} {
 		a := w.as("ann").send(http.MethodPost, mcp.Prefix, body)
 		require.Equal(t, http.StatusBadRequest, a.status, body[:min(len(body), 100)])
