@@ -19,12 +19,12 @@ import (
 func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
 	programs := door.Door{
-		Identify: a.service().WithTokens(identify, a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission,
+		Identify: a.service().WithTokens(identify, a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission, Service: a.service(),
 	}
 	doors := web.Beside(a.api(programs), a.pages(identify, sessions, admission))
 	doors = mcp.Beside(doors, a.assistants(programs))
 	foreign := door.Foreign{
-		Service: a.service(), Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
+		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	}
 	doors = door.Beside(langfuse.Prefix, doors, langfuse.New(foreign))
 	doors = door.Beside(langsmith.Prefix, doors, langsmith.New(foreign))
@@ -36,7 +36,7 @@ func (a *app) assistants(d door.Door) http.Handler {
 	version, _ := command.Built()
 	issuers, scopes := a.settings.Issued()
 	return mcp.New(mcp.Config{
-		Service: a.service(), Door: d, MaxText: a.settings.MaxText, Issuers: issuers, Scopes: scopes, Public: a.settings.Public,
+		Door: d, MaxText: a.settings.MaxText, Issuers: issuers, Scopes: scopes, Public: a.settings.Public,
 		Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})
 }

@@ -23,6 +23,12 @@ type User struct {
 // IDOf returns the id by which prompts and votes know a caller, "" for nobody.
 func IDOf(who auth.User) prompt.UserID { return prompt.UserID(who.ID) }
 
+// LearnAuthorKeys readies AuthorKey. Every door calls it before it answers a caller that it lets in.
+func (s *Service) LearnAuthorKeys(ctx context.Context) error { return s.db.LearnAuthorKeys(ctx) }
+
+// AuthorKey returns the key that stands for a user in public, and is empty before LearnAuthorKeys.
+func (s *Service) AuthorKey(user prompt.UserID) string { return s.db.AuthorKey(user) }
+
 func errNobody() error { return fault.New(fault.NotFound, "there is no such user") }
 
 // Profile returns what others see of the caller.
@@ -32,7 +38,7 @@ func (s *Service) Profile(ctx context.Context, who auth.User) (User, error) {
 		return User{}, err
 	}
 	p.Name = cmp.Or(p.Name, who.Name)
-	return User{Key: prompt.AuthorKey(IDOf(who)), Profile: p}, nil
+	return User{Key: s.AuthorKey(IDOf(who)), Profile: p}, nil
 }
 
 // PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves it,
@@ -47,7 +53,7 @@ func (s *Service) PutProfile(ctx context.Context, who auth.User, p prompt.Profil
 	}
 	p.Name = cmp.Or(p.Name, who.Name)
 	p, err = s.db.PutProfile(ctx, IDOf(who), p)
-	return User{Key: prompt.AuthorKey(IDOf(who)), Profile: p}, err
+	return User{Key: s.AuthorKey(IDOf(who)), Profile: p}, err
 }
 
 // OwnerID returns the id of the user that a handle, a key or Me names.
@@ -78,7 +84,7 @@ func (s *Service) UserByHandle(ctx context.Context, who auth.User, handle string
 	if err != nil {
 		return User{}, err
 	}
-	u := User{Key: prompt.AuthorKey(id), Profile: p}
+	u := User{Key: s.AuthorKey(id), Profile: p}
 	if handle != Me && handle != u.Key && handle != u.Handle {
 		return User{}, errNobody() // a handle that was reserved and is not shown
 	}

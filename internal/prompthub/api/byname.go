@@ -35,5 +35,5 @@ func (a *api) getByName(ctx context.Context, c call, in *ByName) (*promptOutput,
 	if err != nil {
 		return nil, err
 	}
-	return output(v), nil
+	return a.output(v), nil
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // encode returns a prompt as JSON shows it.
-func encode(v prompthub.View) Prompt {
+func (a *api) encode(v prompthub.View) Prompt {
 	p := Prompt{
-		ID: string(v.ID), AuthorID: prompt.AuthorKey(v.AuthorID), AuthorName: v.AuthorName,
+		ID: string(v.ID), AuthorID: a.Service.AuthorKey(v.AuthorID), AuthorName: v.AuthorName,
 		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: v.About(), Version: max(v.Version, 1), Message: v.Message,
 		Excerpt: v.Excerpt, Text: v.Text, Tags: texts(v.Tags), OwnTags: v.OwnTags, Visibility: string(v.Visibility),
 		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
@@ -102,17 +102,17 @@ func match(header string) prompthub.Match {
 func (a *api) page(ctx context.Context, c call, in Fields, limit int, read func(limit int) (prompthub.Page, error)) (*listOutput, error) {
 	if in.Fields != "" {
 		p, err := a.Service.WithTexts(ctx, c.User, limit, read)
-		return list(c, p), err
+		return a.list(c, p), err
 	}
 	p, err := read(limit)
-	return list(c, p), err
+	return a.list(c, p), err
 }
 
 // list answers with a page, and a link to the next one.
-func list(c call, p prompthub.Page) *listOutput {
+func (a *api) list(c call, p prompthub.Page) *listOutput {
 	out := &listOutput{Body: PromptList{Items: make([]Prompt, len(p.Items)), NextCursor: p.Next}}
 	for i, v := range p.Items {
-		out.Body.Items[i] = encode(v)
+		out.Body.Items[i] = a.encode(v)
 	}
 	out.Link = nextLink(c, p.Next)
 	return out

@@ -12,7 +12,7 @@ import (
 )
 
 // problem makes an error of an action what the caller is told.
-func problem(ctx context.Context, c call, err error) *httpjson.Problem {
+func (a *api) problem(ctx context.Context, c call, err error) *httpjson.Problem {
 	p := httpjson.Describe(ctx, err)
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -23,7 +23,7 @@ func problem(ctx context.Context, c call, err error) *httpjson.Problem {
 	}
 	if v, ok := f.Current.(prompthub.View); ok {
 		if c.May(auth.ScopeRead) {
-			p.Current = encode(v)
+			p.Current = a.encode(v)
 		}
 		p.SetHeader("ETag", changedTag(c, v))
 	}

@@ -46,5 +46,5 @@ func (a *api) myFavorites(ctx context.Context, c call, in *Paging) (*listOutput,
 	if err != nil {
 		return nil, err
 	}
-	return list(c, page), nil
+	return a.list(c, page), nil
 }

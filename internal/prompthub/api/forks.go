@@ -60,7 +60,7 @@ func (a *api) fork(ctx context.Context, c call, in *forkInput) (*createOutput, e
 	if err != nil {
 		return nil, err
 	}
-	return created(c, v, isNew), nil
+	return a.created(c, v, isNew), nil
 }
 
 type upstreamInput struct {
@@ -87,7 +87,7 @@ func (a *api) upstream(ctx context.Context, c call, in *upstreamInput) (*compare
 	}
 	body := Upstream{ID: string(u.Origin.ID), Version: u.Origin.Version, Changed: u.Changed(), Runs: []Run{}}
 	if u.Now.ID != "" {
-		now := encode(u.Now)
+		now := a.encode(u.Now)
 		body.Latest = u.Now.Version
 		body.Title, body.AuthorID, body.AuthorName = now.Title, now.AuthorID, now.AuthorName
 	}
@@ -115,5 +115,5 @@ func (a *api) mergeUpstream(ctx context.Context, c call, in *mergeInput) (*chang
 	if err != nil {
 		return nil, err
 	}
-	return changed(c, v), nil
+	return a.changed(c, v), nil
 }

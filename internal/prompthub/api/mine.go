@@ -34,7 +34,7 @@ type meOutput struct {
 }
 
 func (a *api) me(ctx context.Context, c call, _ *struct{}) (*meOutput, error) {
-	me := Me{ID: c.ID, AuthorID: prompt.AuthorKey(prompthub.IDOf(c.User)), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}
+	me := Me{ID: c.ID, AuthorID: a.Service.AuthorKey(prompthub.IDOf(c.User)), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}
 	if c.Grant != nil {
 		me.Scopes = c.Grant.Scopes
 	}
@@ -86,5 +86,5 @@ func (a *api) myVotes(ctx context.Context, c call, in *votesInput) (*listOutput,
 	if err != nil {
 		return nil, err
 	}
-	return list(c, page), nil
+	return a.list(c, page), nil
 }

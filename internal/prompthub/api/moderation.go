@@ -51,5 +51,5 @@ func (a *api) hidden(ctx context.Context, c call, in *Paging) (*listOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	return list(c, page), nil
+	return a.list(c, page), nil
 }

@@ -99,15 +99,15 @@ func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutpu
 	if err != nil {
 		return nil, err
 	}
-	return created(c, v, isNew), nil
+	return a.created(c, v, isNew), nil
 }
 
-func created(c call, v prompthub.View, isNew bool) *createOutput {
+func (a *api) created(c call, v prompthub.View, isNew bool) *createOutput {
 	status := http.StatusCreated
 	if !isNew {
 		status = http.StatusOK
 	}
-	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: changedTag(c, v), Body: told(c, v)}
+	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: changedTag(c, v), Body: a.told(c, v)}
 }
 
 func (d PromptDraft) draft() prompt.Draft {
@@ -131,7 +131,9 @@ func (s *Source) source() *prompt.Source {
 	return format.Made(made)
 }
 
-func output(v prompthub.View) *promptOutput { return &promptOutput{ETag: etag(v), Body: encode(v)} }
+func (a *api) output(v prompthub.View) *promptOutput {
+	return &promptOutput{ETag: etag(v), Body: a.encode(v)}
+}
 
 type getInput struct {
 	ByID
@@ -144,7 +146,7 @@ func (a *api) get(ctx context.Context, c call, in *getInput) (*promptOutput, err
 	if err != nil {
 		return nil, err
 	}
-	return output(v), nil
+	return a.output(v), nil
 }
 
 // read returns a prompt, as it is or in the version that is asked for.
@@ -192,7 +194,7 @@ func (a *api) replace(ctx context.Context, c call, in *replaceInput) (*changedOu
 	if err != nil {
 		return nil, err
 	}
-	return changed(c, v), nil
+	return a.changed(c, v), nil
 }
 
 type patchInput struct {
@@ -210,7 +212,7 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*changedOutput
 	if err != nil {
 		return nil, err
 	}
-	return changed(c, v), nil
+	return a.changed(c, v), nil
 }
 
 // change returns what a merge patch asks for.
@@ -271,7 +273,7 @@ func (a *api) restore(ctx context.Context, c call, in *ByID) (*changedOutput, er
 	if err != nil {
 		return nil, err
 	}
-	p := encode(v)
+	p := a.encode(v)
 	p.FormerName = former
 	return &changedOutput{ETag: changedTag(c, v), Body: toldOf(c, p, Known{p.ID, p.Revision})}, nil
 }

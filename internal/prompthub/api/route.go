@@ -53,7 +53,7 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 		c, _ := ctx.Value(callKey{}).(call)
 		out, err := act(ctx, c, in)
 		if err != nil {
-			return nil, problem(ctx, c, prompthub.Told(c.User, err))
+			return nil, a.problem(ctx, c, prompthub.Told(c.User, err))
 		}
 		return out, nil
 	})
@@ -99,7 +99,7 @@ func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
 }
 
 func (a *api) door() door.Door {
-	return door.Door{Identify: a.Identify, PublicRead: a.PublicRead, Admission: a.Admission}
+	return door.Door{Identify: a.Identify, PublicRead: a.PublicRead, Admission: a.Admission, Service: a.Service}
 }
 
 // scope returns what an access token must allow for a route.

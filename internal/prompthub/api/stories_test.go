@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/api"
-	"prompthub/internal/prompthub/prompt"
 )
 
 const prompts = "/api/v1/prompts"
@@ -25,7 +24,7 @@ func TestCreateAndGet(t *testing.T) {
 	made := ann.do(http.MethodPost, prompts, body).is(201)
 	p := made.prompt()
 	require.Equal(t, api.Prompt{
-		ID: p.ID, AuthorID: prompt.AuthorKey("Ann"), AuthorName: "Ann", Name: "a-title", Slug: "a-title", Title: "A title", Description: "text 🚀", Version: 1, Kind: "text", Text: " \x01 text\r\n\u2028🚀 ",
+		ID: p.ID, AuthorID: w.db.AuthorKey("Ann"), AuthorName: "Ann", Name: "a-title", Slug: "a-title", Title: "A title", Description: "text 🚀", Version: 1, Kind: "text", Text: " \x01 text\r\n\u2028🚀 ",
 		Tags: []string{"development", "text"}, Visibility: "public",
 		CreatedAt: "2026-03-31T23:30:00.000Z", UpdatedAt: "2026-03-31T23:30:00.000Z", Revision: 1, MyVote: "none",
 	}, p)
@@ -376,8 +375,8 @@ func TestMine(t *testing.T) {
 	require.Empty(t, mine("q=;"), "a semicolon is a character")
 	require.Len(t, mine("deleted"), 3, "a parameter without a value is not given, as under the Functions host")
 
-	require.JSONEq(t, `{"id":"Ann","authorId":"`+prompt.AuthorKey("Ann")+`","name":"Ann","roles":[],"storage":{"bytes":4130,"prompts":3,"favorites":0,"maxFavorites":5000}}`, ann.get("/api/v1/me").is(200).body)
-	require.JSONEq(t, `{"id":"Root","authorId":"`+prompt.AuthorKey("Root")+`","name":"Root","roles":["admin"],"storage":{"bytes":0,"prompts":0,"favorites":0,"maxFavorites":5000}}`, w.admin().get("/api/v1/me").is(200).body)
+	require.JSONEq(t, `{"id":"Ann","authorId":"`+w.db.AuthorKey("Ann")+`","name":"Ann","roles":[],"storage":{"bytes":4130,"prompts":3,"favorites":0,"maxFavorites":5000}}`, ann.get("/api/v1/me").is(200).body)
+	require.JSONEq(t, `{"id":"Root","authorId":"`+w.db.AuthorKey("Root")+`","name":"Root","roles":["admin"],"storage":{"bytes":0,"prompts":0,"favorites":0,"maxFavorites":5000}}`, w.admin().get("/api/v1/me").is(200).body)
 }
 
 // TestOwnTags: words outside the catalog are a prompt's own, whoever reads it, and no public list

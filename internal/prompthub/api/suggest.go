@@ -80,7 +80,7 @@ func (a *api) suggest(ctx context.Context, c call, in *suggestInput) (*suggestOu
 	}
 	for _, s := range found.Similar {
 		out.Body.Similar = append(out.Body.Similar, SimilarPrompt{
-			ID: string(s.ID), Title: s.Title, AuthorID: prompt.AuthorKey(s.AuthorID), AuthorName: s.AuthorName,
+			ID: string(s.ID), Title: s.Title, AuthorID: a.Service.AuthorKey(s.AuthorID), AuthorName: s.AuthorName,
 			Like: rounded(s.Like), Same: s.Like >= prompt.Same,
 		})
 	}

@@ -15,7 +15,6 @@ import (
 
 	"prompthub/internal/auth"
 	"prompthub/internal/prompthub/api"
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
 
@@ -58,7 +57,7 @@ func TestTokenStory(t *testing.T) {
 	for _, header := range [][]string{bearerOf(token), {"Authorization", "basic " + basic}, {"Authorization", "Basic " + whole}, {"X-Api-Key", token.Secret}, {"X-Api-Key", token.Secret, "Authorization", "Bearer x.y.z"}} {
 		nobody.get("/api/v1/me", header...).is(http.StatusOK).into(&me)
 		require.Equal(t, api.Me{
-			ID: "Root", AuthorID: prompt.AuthorKey("Root"), Name: "Root", Roles: []string{}, Scopes: []string{"read", "write"},
+			ID: "Root", AuthorID: w.db.AuthorKey("Root"), Name: "Root", Roles: []string{}, Scopes: []string{"read", "write"},
 			Storage: api.Storage{MaxFavorites: promptdb.MaxFavorites},
 		}, me)
 	}

@@ -29,13 +29,13 @@ type changedOutput struct {
 	Body any
 }
 
-func changed(c call, v prompthub.View) *changedOutput {
-	return &changedOutput{ETag: changedTag(c, v), Body: told(c, v)}
+func (a *api) changed(c call, v prompthub.View) *changedOutput {
+	return &changedOutput{ETag: changedTag(c, v), Body: a.told(c, v)}
 }
 
 // told returns what the answer to a change says of a prompt.
-func told(c call, v prompthub.View) any {
-	return toldOf(c, encode(v), Known{string(v.ID), v.Revision})
+func (a *api) told(c call, v prompthub.View) any {
+	return toldOf(c, a.encode(v), Known{string(v.ID), v.Revision})
 }
 
 // toldOf returns the whole answer to a change, or what a token may know that cannot read.

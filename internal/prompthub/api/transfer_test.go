@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/api"
-	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/transfer"
+	"prompthub/internal/table"
 )
 
 // exported returns all parts of the export of an account, and how many there were.
@@ -107,10 +108,17 @@ func settledAccount(w *world) {
 }
 
 // TestAccountMoves: what GET /me/export gives here, POST /import takes there, and the export there
-// has the same bytes.
+// has the same bytes, where authors have the same keys, as after a restore. Elsewhere they have
+// others, so each vote on a prompt of somebody else is told, and all else is the same.
 func TestAccountMoves(t *testing.T) {
 	t.Parallel()
-	here, there := newWorld(t), newWorld(t)
+	here, there, elsewhere := newWorld(t), newWorld(t), newWorld(t)
+	secret, err := here.store.Get(t.Context(), promptdb.DefaultTables().SystemState, table.Key{Partition: "author-keys", Row: "secret"})
+	require.NoError(t, err)
+	secret.ETag = ""
+	_, err = there.store.Write(t.Context(), promptdb.DefaultTables().SystemState, table.Op{Kind: table.Upsert, Row: secret})
+	require.NoError(t, err)
+	there = there.instance() // which has not read the one that was there
 	peopled(here)
 	peopled(there)
 	settledAccount(here)
@@ -118,7 +126,7 @@ func TestAccountMoves(t *testing.T) {
 	require.Greater(t, parts, 2)
 	require.Equal(t, 1, strings.Count(file, `{"profile":`))
 	require.Equal(t, 2, strings.Count(file, `{"of":"z/last","versions":[`))
-	require.Equal(t, 2, strings.Count(file, `{"voted":{"on":"@`+prompt.AuthorKey("Bob")+`/`))
+	require.Equal(t, 2, strings.Count(file, `{"voted":{"on":"@`+here.db.AuthorKey("Bob")+`/`))
 	require.NotContains(t, file, "Deleted")
 
 	ann := there.as("Ann")
@@ -128,6 +136,16 @@ func TestAccountMoves(t *testing.T) {
 	require.Equal(t, map[string]int{"updated": 4, "created": 62}, outcomes(report))
 	again, _ := ann.exported()
 	require.Equal(t, file, again)
+
+	peopled(elsewhere)
+	report, _ = elsewhere.as("Ann").imported(file, "")
+	require.Equal(t, map[string]int{"updated": 2, "created": 62, "rejected": 2}, outcomes(report))
+	for _, line := range report {
+		if line.Outcome == "rejected" {
+			require.Regexp(t, "^Your vote on (First|Second) of Bob$", line.Title)
+			require.Equal(t, "there is no such user", line.Reason)
+		}
+	}
 
 	// twice is once
 	report, _ = ann.imported(file, "")

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/api"
-	"prompthub/internal/prompthub/prompt"
 )
 
 func (p person) profile(body string) api.User {
@@ -25,7 +24,7 @@ func TestProfileStory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann, bob, nobody := w.as("Ann"), w.as("Bob"), w.as("")
-	key := prompt.AuthorKey("Ann")
+	key := w.db.AuthorKey("Ann")
 	var u api.User
 	ann.get("/api/v1/me/profile").is(200).into(&u)
 	require.Equal(t, api.User{ID: key, Name: "Ann"}, u)
@@ -96,7 +95,7 @@ func TestUserPromptsByTagAndWord(t *testing.T) {
 	secret := ann.create("Letter in secret", "writing", "text")
 	ann.do("PATCH", "/api/v1/prompts/"+secret.ID, `{"visibility":"private"}`, "If-Match", "*").is(200)
 	bob.create("Letter of Bob", "writing", "text")
-	path := "/api/v1/users/" + prompt.AuthorKey("Ann") + "/prompts"
+	path := "/api/v1/users/" + w.db.AuthorKey("Ann") + "/prompts"
 	require.Equal(t, []string{"Letter 3", "Letter 1"}, bob.get(path+"?tag=writing,text").is(200).titles())
 	require.Equal(t, []string{"Letter 3", "Letter 2", "Letter 1", "Letter 0"}, bob.get(path+"?q=let").titles())
 	require.Equal(t, []string{"Letter 3", "Letter 1"}, ann.get(path+"?q=let&tag=text").titles())
@@ -126,7 +125,7 @@ func TestUserPrompts(t *testing.T) {
 		}
 	}
 	bob.create("Of Bob")
-	path := "/api/v1/users/" + prompt.AuthorKey("Ann") + "/prompts"
+	path := "/api/v1/users/" + w.db.AuthorKey("Ann") + "/prompts"
 	for _, who := range []person{w.as(""), bob, ann, w.admin()} {
 		a := who.get(path).is(200)
 		require.Equal(t, want, a.titles())
@@ -144,6 +143,6 @@ func TestUserPrompts(t *testing.T) {
 		}
 		require.Equal(t, want, walked)
 	}
-	bob.get("/api/v1/users/" + prompt.AuthorKey("Eve") + "/prompts").problem(404)
+	bob.get("/api/v1/users/" + w.db.AuthorKey("Eve") + "/prompts").problem(404)
 	w.clock.Advance(time.Second)
 }

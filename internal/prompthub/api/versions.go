@@ -95,20 +95,20 @@ func (a *api) listVersions(ctx context.Context, c call, in *versionsInput) (*ver
 	}
 	out := &versionsOutput{Link: nextLink(c, h.Next), Body: VersionList{Items: make([]Version, len(h.Items)), NextCursor: h.Next}}
 	for i, v := range h.Items {
-		out.Body.Items[i] = encodeVersion(v)
+		out.Body.Items[i] = a.encodeVersion(v)
 		out.Body.Items[i].Labels = labelsOn(h.Labels, v.Number, h.Latest)
 	}
 	return out, nil
 }
 
-func encodeVersion(v prompt.Version) Version {
+func (a *api) encodeVersion(v prompt.Version) Version {
 	kind, list, config, declared := encodeContent(v.Content)
 	if v.Content.Words() == "" { // of a list
 		kind = ""
 	}
 	return Version{
 		Kind: kind, Messages: list, Config: config, Variables: declared,
-		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: prompt.AuthorKey(v.By), CreatedAt: stamp(v.At), Hash: v.Hash, Labels: []string{},
+		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.AuthorKey(v.By), CreatedAt: stamp(v.At), Hash: v.Hash, Labels: []string{},
 	}
 }
 
@@ -143,7 +143,7 @@ func (a *api) getVersion(ctx context.Context, c call, in *AVersion) (*versionOut
 	if err != nil {
 		return nil, err
 	}
-	body := encodeVersion(v)
+	body := a.encodeVersion(v)
 	body.Labels = labelsOn(labels, v.Number, latest)
 	return &versionOutput{body}, nil
 }
@@ -188,7 +188,7 @@ func (a *api) restoreVersion(ctx context.Context, c call, in *AVersion) (*change
 	if err != nil {
 		return nil, err
 	}
-	return changed(c, v), nil
+	return a.changed(c, v), nil
 }
 
 type compareInput struct {

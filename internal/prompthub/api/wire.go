@@ -174,7 +174,7 @@ type Storage struct {
 
 // A User is a user as everyone may see him.
 type User struct {
-	ID     string `json:"id" doc:"Stands for the user, for ever. It is the authorId of his prompts, and no id of a directory" example:"a_3xkzq5m7t2v4w6y2a4c6e2g4ij"`
+	ID     string `json:"id" doc:"Stands for the user on this service, for as long as its data. It is the authorId of his prompts, and no id of a directory" example:"a_3xkzq5m7t2v4w6y2a4c6e2g4ij"`
 	Handle string `json:"handle,omitempty" doc:"What names him in addresses; absent until he has chosen one" example:"ann-lee"`
 	Name   string `json:"name" doc:"What to call him" example:"Ann Lee"`
 	About  string `json:"about" doc:"What he says of himself" example:"I write prompts for the kitchen."`

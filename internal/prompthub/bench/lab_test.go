@@ -116,7 +116,13 @@ func (l *lab) fill() {
 
 // restart puts a new instance of the program in place of the old one. It remembers nothing.
 func (l *lab) restart() {
-	log := slog.New(slog.NewJSONHandler(io.Discard, nil)) //nolint:sloglint // what a line costs is weighed
+	l.begin(io.Discard)
+	require.NoError(l.t, l.db.Create(l.t.Context()))
+}
+
+// begin is restart while the storage is away: the instance has not read what it reads as it starts.
+func (l *lab) begin(logs io.Writer) {
+	log := slog.New(slog.NewJSONHandler(logs, nil))
 	l.db = promptdb.New(promptdb.Config{
 		Store: l.meter, Queues: meteredQueues{l.meter}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: log,
 		Quota: promptdb.Quota{Bytes: 1 << 30, Prompts: 10_000}, // as deployed
@@ -134,17 +140,16 @@ func (l *lab) restart() {
 			return nil
 		},
 	})
-	require.NoError(l.t, l.db.Create(l.t.Context()))
 	hub := prompthub.New(l.db, prompt.Rules{}, time.Now)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	identify := hub.WithTokens(auth.Dev(), true, admission.Guess)
 	routes := api.New(api.Config{Service: hub, Identify: identify, Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
 	assistants := mcp.New(mcp.Config{
-		Service: hub, Door: door.Door{Identify: identify, Admission: admission, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
+		Door: door.Door{Identify: identify, Admission: admission, Service: hub, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
 		Issuers: []string{"https://issuer.example"},
 	})
-	foreign := door.Foreign{Service: hub, Door: door.Door{Identify: identify, Admission: admission}, Log: log, Now: time.Now}
+	foreign := door.Foreign{Door: door.Door{Identify: identify, Admission: admission, Service: hub}, Log: log, Now: time.Now}
 	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)
 	l.doors = door.Beside(langsmith.Prefix, door.Beside(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
 	l.jobs = make(map[string]function.Func)
@@ -209,7 +214,7 @@ func (l *lab) vote(who string, v prompt.Vote) {
 
 // path puts what the lab knows into a path.
 func (l *lab) path(path string) string {
-	return strings.NewReplacer("{id}", string(l.prompt), "{cursor}", l.cursor, "{token}", cmp.Or(l.token.ID, "none")).Replace(path)
+	return strings.NewReplacer("{id}", string(l.prompt), "{author}", l.db.AuthorKey(ann), "{cursor}", l.cursor, "{token}", cmp.Or(l.token.ID, "none")).Replace(path)
 }
 
 // voteOnce is a vote of Vera's on the prompt.

@@ -78,7 +78,7 @@ func benchAPI(b *testing.B) (http.Handler, library) {
 	hub, admission, log := prompthub.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now), slog.New(slog.DiscardHandler)
 	require.NoError(b, name(b.Context(), hub))
 	h := api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
-	foreign := door.Foreign{Service: hub, Door: door.Door{Identify: auth.Dev(), Admission: admission}, Log: log, Now: time.Now}
+	foreign := door.Foreign{Door: door.Door{Identify: auth.Dev(), Admission: admission, Service: hub}, Log: log, Now: time.Now}
 	h = door.Beside(langfuse.Prefix, h, langfuse.New(foreign))
 	return door.Beside(langsmith.Prefix, h, langsmith.New(foreign)), l
 }

@@ -271,7 +271,7 @@ func pages() []request {
 		{name: "page: a version", call: get("/app/prompts/{id}/versions/1", "Vera"), steps: 1, tables: 5},
 		{name: "page: two versions", call: get("/app/prompts/{id}/compare?from=1&to=1", "Vera"), steps: 1, tables: 3},
 		{name: "page: labels", call: get("/app/prompts/{id}/labels?label=production", "Vera"), steps: 3, tables: 6},
-		{name: "page: an author", call: get("/app/u/"+prompt.AuthorKey(ann), "Vera"), steps: 5, tables: 5},
+		{name: "page: an author", call: get("/app/u/{author}", "Vera"), steps: 5, tables: 5},
 		{name: "page: my profile", call: get("/app/me", ann), steps: 2, tables: 3},
 		{name: "page: my access tokens", call: get("/app/me/tokens", ann), steps: 1, tables: 1},
 		{name: "page: my prompts", call: get("/app/mine", ann), steps: 2, tables: 2},

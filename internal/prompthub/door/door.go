@@ -20,6 +20,7 @@ type Door struct {
 	Identify   auth.Identify
 	PublicRead bool // whether nobody in particular may read what is public
 	Admission  *httpjson.Admission
+	Service    *prompthub.Service
 }
 
 // A Caller is who sends a request.
@@ -67,15 +68,18 @@ func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, err
 			err = fault.New(fault.Unauthenticated, "the Authorization header names nobody here; send an access token of this service, which begins with ph_")
 		}
 	}
-	if u.Known() {
-		httpjson.SetUser(r.Context(), prompt.AuthorKey(prompthub.IDOf(u)))
-	}
 	c := Caller{User: u, Key: httpjson.CallerOf(r, u.ID)}
 	if limited := d.Admission.Admit(r.Context(), w.Header(), c.Key, n.Write); limited != nil {
-		return c, limited
+		err = limited
 	}
 	if err == nil {
 		err = u.Needs(n.Scope)
+	}
+	if err == nil {
+		err = d.Service.LearnAuthorKeys(r.Context())
+	}
+	if u.Known() {
+		httpjson.SetUser(r.Context(), d.Service.AuthorKey(prompthub.IDOf(u)))
 	}
 	return c, err
 }

@@ -14,8 +14,7 @@ import (
 // A Foreign is what a door needs that stands in for another service, whose clients come with access
 // tokens of ours. Every field is required but those that say what their zero means.
 type Foreign struct {
-	Door      Door
-	Service   *prompthub.Service
+	Door
 	MaxText   int // UTF-16 code units of a text; zero means prompt.DefaultMaxText
 	Origins   httpjson.Origins
 	Log       *slog.Logger

@@ -8,17 +8,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"prompthub/internal/prompthub/prompt"
 )
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	c := newWorld(t).client("ann")
+	w := newWorld(t)
+	c := w.client("ann")
 	made := c.made(fields{"name": "p", "prompt": "prompt", "labels": []string{"production"}, "config": fields{"temperature": 0.1}})
 	p := c.got("p", "")
 	require.Equal(t, made, p)
-	key := prompt.AuthorKey("ann")
+	key := w.service.AuthorKey("ann")
 	at := time.Date(2026, 3, 1, 12, 0, 0, 1e6, time.UTC)
 	require.Equal(t, promptObject{
 		ID: p.ID, ProjectID: key, CreatedBy: key, Name: "p", Type: "text", CreatedAt: at, UpdatedAt: at, Version: 1,

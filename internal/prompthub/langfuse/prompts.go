@@ -75,14 +75,14 @@ func (s *server) get(ctx context.Context, r request) (int, any, error) {
 	}
 	v, err := s.find(ctx, r, want)
 	if err != nil || resolve == "false" {
-		return http.StatusOK, encode(v, labels(v)), err
+		return http.StatusOK, s.encode(v, labels(v)), err
 	}
 	whole, err := s.Service.Resolve(ctx, r.User, v)
 	if err != nil {
 		return 0, nil, err
 	}
 	v.Draft = v.With(whole.Content)
-	p := encode(v, labels(v))
+	p := s.encode(v, labels(v))
 	p.Graph = graphOf(whole)
 	return http.StatusOK, p, nil
 }
@@ -107,7 +107,7 @@ func (s *server) create(ctx context.Context, r request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusCreated, encode(v, append(d.Labels, prompt.Latest)), nil
+	return http.StatusCreated, s.encode(v, append(d.Labels, prompt.Latest)), nil
 }
 
 // newLabels is what is sent to label a version.
@@ -139,7 +139,7 @@ func (s *server) label(ctx context.Context, r request) (int, any, error) {
 	}
 	v, err := s.find(ctx, r, want)
 	if err != nil || len(in.Labels) == 0 {
-		return http.StatusOK, encode(v, labels(v)), err
+		return http.StatusOK, s.encode(v, labels(v)), err
 	}
 	if err := s.Service.SetLabels(ctx, r.User, v.ID, slices.Compact(slices.Sorted(slices.Values(in.Labels))), n); err != nil {
 		return 0, nil, err
@@ -147,7 +147,7 @@ func (s *server) label(ctx context.Context, r request) (int, any, error) {
 	if v, err = s.find(ctx, r, want); err != nil {
 		return 0, nil, err
 	}
-	return http.StatusOK, encode(v, labels(v)), nil
+	return http.StatusOK, s.encode(v, labels(v)), nil
 }
 
 // delete deletes a version, or the prompt, which its author can restore in the API or on its page.

@@ -79,13 +79,13 @@ const (
 )
 
 // encode returns the version of a prompt that a view shows, with its labels.
-func encode(v prompthub.View, on []string) wirePrompt {
+func (s *server) encode(v prompthub.View, on []string) wirePrompt {
 	number, made := v.Version, prompt.Change{By: v.AuthorID, At: v.UpdatedAt}
 	if v.Of.Number > 0 {
 		number, made = v.Of.Number, v.Of.Change
 	}
 	p := wirePrompt{
-		ID: versionID(v.ID, number), CreatedAt: stamp(made.At), UpdatedAt: stamp(made.At), ProjectID: prompt.AuthorKey(v.AuthorID), CreatedBy: prompt.AuthorKey(made.By),
+		ID: versionID(v.ID, number), CreatedAt: stamp(made.At), UpdatedAt: stamp(made.At), ProjectID: s.Service.AuthorKey(v.AuthorID), CreatedBy: s.Service.AuthorKey(made.By),
 		Name: v.Name, Version: number, Type: kind(v.Kind), Prompt: v.Text, Config: config(v.Config), Labels: on, Tags: tags(v.Draft),
 		IsActive: slices.Contains(on, prompt.Production),
 	}

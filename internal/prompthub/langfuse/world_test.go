@@ -48,10 +48,11 @@ func newWorld(t testing.TB) *world {
 	w.service = prompthub.New(db, prompt.Rules{}, w.clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, w.clock)
 	w.config = door.Foreign{
-		Service: w.service, Log: slog.New(slog.DiscardHandler), Now: w.clock,
+		Log: slog.New(slog.DiscardHandler), Now: w.clock,
 		Door: door.Door{
 			Identify:  w.service.WithTokens(auth.Dev(), true, admission.Guess),
 			Admission: admission,
+			Service:   w.service,
 		},
 	}
 	w.door = langfuse.New(w.config)

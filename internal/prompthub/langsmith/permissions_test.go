@@ -45,8 +45,8 @@ func newWorld(t testing.TB) *world {
 	w.service = prompthub.New(db, prompt.Rules{}, clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
 	w.door = langsmith.New(door.Foreign{
-		Service: w.service, Log: slog.New(slog.DiscardHandler), Now: clock,
-		Door: door.Door{Identify: w.service.WithTokens(auth.Dev(), true, admission.Guess), Admission: admission},
+		Log: slog.New(slog.DiscardHandler), Now: clock,
+		Door: door.Door{Identify: w.service.WithTokens(auth.Dev(), true, admission.Guess), Admission: admission, Service: w.service},
 	})
 	return w
 }
@@ -117,12 +117,13 @@ func (r route) ask(w *world, token, owner, repo string) *httptest.ResponseRecord
 // The permission matrix: each route by everybody, on each kind of prompt.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	key, covered := prompt.AuthorKey("ann"), map[string]bool{}
+	covered := map[string]bool{}
 	for _, r := range matrix {
 		covered[r.pattern] = true
 		for i, target := range targets {
 			w := newWorld(t)
 			w.target(t, target)
+			key := w.service.AuthorKey("ann")
 			what := r.pattern + " " + r.path + " of " + target
 			_, reader := w.token("ann", prompthub.TokenDraft{}, auth.ScopeRead)
 			_, writer := w.token("ann", prompthub.TokenDraft{}, auth.ScopeRead, auth.ScopeWrite)
@@ -257,7 +258,7 @@ func TestNoSuchPromptOrCommit(t *testing.T) {
 	_, bob := w.token("bob", prompthub.TokenDraft{})
 	w.target(t, "private")
 	w.target(t, "public")
-	key := prompt.AuthorKey("ann")
+	key := w.service.AuthorKey("ann")
 	for _, commit := range []string{"latest", "none", "00000009"} {
 		require.Contains(t, w.do(ann, "GET", "/commits/-/unknown/"+commit, "").Body.String(), "there is no such prompt", commit)
 		require.Contains(t, w.do(bob, "GET", "/commits/"+key+"/private/"+commit, "").Body.String(), "there is no such prompt", commit)
@@ -278,7 +279,7 @@ func TestRepositoriesTellTheirCommits(t *testing.T) {
 	w.target(t, "public")
 	w.target(t, "private")
 	require.Equal(t, 200, w.do(ann, "POST", "/repos/", `{"repo_handle":"empty"}`).Code)
-	key := prompt.AuthorKey("ann")
+	key := w.service.AuthorKey("ann")
 	type repo struct {
 		Name    string `json:"full_name"`
 		Commits int64  `json:"num_commits"`
@@ -320,7 +321,7 @@ func TestWhatPythonReads(t *testing.T) {
 		Handle    string    `json:"tenant_handle"`
 	}
 	require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/settings", "").Body.Bytes(), &settings))
-	require.Equal(t, prompt.AuthorKey("ann"), settings.Handle)
+	require.Equal(t, w.service.AuthorKey("ann"), settings.Handle)
 	var list struct{ Commits []map[string]any }
 	require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/commits/-/private/", "").Body.Bytes(), &list))
 	id, hash := list.Commits[1]["id"].(string), list.Commits[1]["commit_hash"].(string)

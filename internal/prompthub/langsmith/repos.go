@@ -64,13 +64,13 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z
 
 // encode returns a prompt as a repository without commits. A name that no identifier of LangSmith
 // can hold shows as the slug.
-func encode(v prompthub.View, owner string) repo {
+func (s *server) encode(v prompthub.View, owner string) repo {
 	handle := v.Name
 	if strings.ContainsAny(handle, "/:") || handle == "" {
 		handle = cmp.Or(v.Slug, string(v.ID))
 	}
 	p := repo{
-		ID: string(v.ID), Handle: handle, Owner: owner, FullName: owner + "/" + handle, TenantID: prompt.AuthorKey(v.AuthorID),
+		ID: string(v.ID), Handle: handle, Owner: owner, FullName: owner + "/" + handle, TenantID: s.Service.AuthorKey(v.AuthorID),
 		Description: v.About(), Tags: []string{}, IsPublic: v.Visibility == prompt.Public, CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
 		Likes: int64(v.Likes), LikedByMe: v.MyVote == prompt.Like,
 	}
@@ -108,7 +108,7 @@ func (s *server) encodeAll(ctx context.Context, r request, views []prompthub.Vie
 		if own && !public(v) {
 			called = mine // what has another owner a client takes for a public prompt, and does not pull
 		}
-		p := encode(v, called)
+		p := s.encode(v, called)
 		p.Commits, p.LastCommit = commitsOf(v.ID, ends[i])
 		list = append(list, p)
 	}

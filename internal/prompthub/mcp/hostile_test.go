@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,7 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/memory"
+	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/mcp"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
 )
 
 // Whatever is sent, the answer is short and the door goes on.
@@ -79,10 +85,29 @@ func TestMegabytes(t *testing.T) {
 	}
 }
 
+// A defect is a store that panics where it is asked for anything but what the door reads itself.
+type defect struct{ table.DB }
+
+func (d defect) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	if name != promptdb.DefaultTables().SystemState {
+		panic("a defect")
+	}
+	return d.DB.Get(ctx, name, key)
+}
+
+func (defect) List(context.Context, string, table.Range, int, string) (table.Page, error) {
+	panic("a defect")
+}
+
 // A defect is an error of one call, and no end of the process.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *mcp.Config) { c.Service = nil })
+	w := newWorld(t, func(c *mcp.Config) {
+		store := defect{memory.NewTables()}
+		require.NoError(t, store.Create(t.Context(), promptdb.DefaultTables().SystemState))
+		db := promptdb.New(promptdb.Config{Store: store, Tables: promptdb.DefaultTables(), Now: c.Now, Log: c.Log})
+		c.Service = prompthub.New(db, prompt.Rules{}, c.Now)
+	})
 	const internal = -32603
 	require.Contains(t, w.as("ann").call("prompts/list", object{}).fails(internal), "something went wrong")
 	require.Contains(t, w.as("ann").tool("get_prompt", object{"id": "x"}).fails(internal), "something went wrong")

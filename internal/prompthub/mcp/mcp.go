@@ -16,7 +16,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub"
 	"prompthub/internal/prompthub/door"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/skill"
@@ -28,8 +27,7 @@ const Prefix = "/mcp"
 
 // Config is what the door needs. Every field is required but those that say what their zero means.
 type Config struct {
-	Service *prompthub.Service
-	Door    door.Door
+	door.Door
 	MaxText int      // of a text; zero means prompt.DefaultMaxText
 	Issuers []string // who signs the tokens that count here; none where nobody does
 	Scopes  []string // what clients ask an issuer for; none where it does not matter

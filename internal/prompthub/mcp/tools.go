@@ -162,7 +162,7 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	}
 	page, err := d.search(ctx, c, in, tags, words)
 	for _, v := range page.Items {
-		out.Prompts = append(out.Prompts, encode(c, v))
+		out.Prompts = append(out.Prompts, d.encode(c, v))
 	}
 	out.NextCursor = page.Next
 	return out, err
@@ -213,7 +213,7 @@ func (d *handler) readPrompt(ctx context.Context, c *call, in Named) (readOutput
 	if err != nil {
 		return readOutput{}, err
 	}
-	return readOutput{FullPrompt(whole(c, v)), invisible(v.Content())}, nil
+	return readOutput{FullPrompt(d.whole(c, v)), invisible(v.Content())}, nil
 }
 
 type renderInput struct {
@@ -282,7 +282,7 @@ func (d *handler) suggest(ctx context.Context, c *call, in suggestInput) (sugges
 		out.Tags = append(out.Tags, Tag{Tag: string(t.Tag), Name: t.DisplayName})
 	}
 	for _, s := range found.Similar {
-		out.Similar = append(out.Similar, Similar{Prompt: encode(c, s.View), Like: s.Like})
+		out.Similar = append(out.Similar, Similar{Prompt: d.encode(c, s.View), Like: s.Like})
 	}
 	return out, err
 }
@@ -306,7 +306,7 @@ func (d *handler) savePrompt(ctx context.Context, c *call, in saveInput) (Prompt
 	if err != nil {
 		return Prompt{}, err
 	}
-	return changed(c, v), nil
+	return d.changed(c, v), nil
 }
 
 type updateInput struct {
@@ -349,7 +349,7 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 	if err != nil {
 		return Prompt{}, err
 	}
-	return changed(c, v), nil
+	return d.changed(c, v), nil
 }
 
 // stale refuses a change that is not based on what the prompt holds, and says how to base it on

@@ -51,10 +51,10 @@ type Variable struct {
 
 // encode returns a prompt of a list. It has no revision: who has not read the text has nothing that
 // a new one could be based on.
-func encode(c *call, v prompthub.View) Prompt {
+func (d *handler) encode(c *call, v prompthub.View) Prompt {
 	p := Prompt{
 		ID: string(v.ID), Prompt: name(v, c.Known() && v.AuthorID == prompthub.IDOf(c.User) && c.set.handle == ""), Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
-		Author: v.AuthorName, AuthorID: prompt.AuthorKey(v.AuthorID), Tags: []string{}, Visibility: string(v.Visibility),
+		Author: v.AuthorName, AuthorID: d.Service.AuthorKey(v.AuthorID), Tags: []string{}, Visibility: string(v.Visibility),
 		Version: max(v.Version, 1), UpdatedAt: v.UpdatedAt.UTC().Format(time.RFC3339),
 		Likes: v.Likes, Dislikes: v.Dislikes, MyVote: v.MyVote.String(),
 	}
@@ -65,16 +65,16 @@ func encode(c *call, v prompthub.View) Prompt {
 }
 
 // changed returns a prompt as it was just made.
-func changed(c *call, v prompthub.View) Prompt {
-	p := encode(c, v)
+func (d *handler) changed(c *call, v prompthub.View) Prompt {
+	p := d.encode(c, v)
 	p.Revision = v.Revision
 	return p
 }
 
 // whole returns a prompt with all that it says. An older version has no revision: a text that was
 // made of it would pass for one that was made of the latest, and what is new there would be lost.
-func whole(c *call, v prompthub.View) Prompt {
-	p := encode(c, v)
+func (d *handler) whole(c *call, v prompthub.View) Prompt {
+	p := d.encode(c, v)
 	p.Text, p.Messages = v.Text, encodeMessages(v.Content())
 	if p.Revision = v.Revision; older(v) {
 		p.Revision, p.Latest = 0, v.Latest

@@ -49,8 +49,8 @@ func newWorld(t testing.TB, change ...func(*mcp.Config)) *world {
 	w.hub = prompthub.New(w.db, prompt.Rules{}, clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
 	c := mcp.Config{
-		Service: w.hub, Door: door.Door{
-			Identify: w.hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: true, Admission: admission,
+		Door: door.Door{
+			Identify: w.hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: true, Admission: admission, Service: w.hub,
 		},
 		Log: slog.New(slog.DiscardHandler), Now: clock, Version: "test",
 	}

@@ -198,7 +198,7 @@ func TestDoubling(t *testing.T) {
 			"Prompt.Listed",
 		},
 		"takes what the program has made": {
-			"AuthorKey", "FirstID", "HandleChosen", "Hot", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
+			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
 			"Include.String", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
 		},
 	})

@@ -10,20 +10,23 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
 
-// backupVersion is the version of the format below. Version 1 had no names and no versions.
-const backupVersion = 2
+// backupVersion is the version of the format below. Version 1 had no names and no versions, version
+// 2 no secret: its users get other keys.
+const backupVersion = 3
 
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last the
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	// backup, tag, idempotency, content, move, prompt, vote, token, user, favorite, end
+	// backup, secret, tag, idempotency, content, move, prompt, vote, token, user, favorite, end
 	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
+	Keys    string       `json:"authorKeys,omitempty"` // the secret of author keys: in the first row
 	Tag     *tagLine     `json:"tag,omitempty"`
 	Idem    *idemLine    `json:"idempotency,omitempty"`
 	Content *contentLine `json:"content,omitempty"`
@@ -76,8 +79,8 @@ type voteLine struct {
 	UpdatedAt time.Time     `json:"updatedAt"`
 }
 
-// Backup writes every tag, prompt and vote as JSON Lines, in an order that depends on nothing but
-// them, and returns the number of lines between the first and the last. The application may be
+// Backup writes the secret of author keys and every tag, prompt and vote as JSON Lines, in an order
+// that depends on nothing but them, and returns the number of lines between the first and the last. The application may be
 // running: what is written meanwhile is in the backup or not, a prompt or a vote always whole, and
 // no vote without its prompt. Rows that it cannot read, or that a newer version wrote, are left out
 // with what follows from them, and reported.
@@ -105,6 +108,16 @@ type backup struct {
 func (b *backup) all(ctx context.Context) error {
 	if err := b.enc.Encode(line{Kind: "backup", Version: backupVersion}); err != nil {
 		return err
+	}
+	switch secret, err := b.db.readAuthorSecret(ctx); {
+	case fault.CodeOf(err) == AuthorSecretDamaged:
+		b.report(Difference{Table: b.db.t.SystemState, Key: authorSecretKey(), What: damagedRow + "; it was left out"})
+	case err != nil:
+		return err
+	case secret != nil:
+		if err := b.emit(line{Kind: "secret", Keys: authorSecretText(*secret)}); err != nil {
+			return err
+		}
 	}
 	for _, part := range []struct {
 		table string

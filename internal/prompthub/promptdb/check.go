@@ -16,6 +16,7 @@ type Difference struct {
 	Key   table.Key
 	What  string // what is wrong with it
 
+	user   prompt.UserID // whose key does not lead to him, or under another than his
 	author prompt.UserID // of the prompt it belongs to
 	id     prompt.ID     // "" where the row does not even say
 	voter  prompt.UserID // where it is about a vote
@@ -33,7 +34,7 @@ type Difference struct {
 // the row alone.
 func (d Difference) left() bool {
 	_, tally := parseTallyShard(d.Key.Row)
-	return tally && !d.weighs || d.orphan || d.voter == "" && d.id == ""
+	return tally && !d.weighs || d.orphan || d.user == "" && d.voter == "" && d.id == ""
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, d.Key, d.What) }

@@ -102,8 +102,11 @@ var mishaps = []mishap{
 	{"throttled", func(_ *ring, c *chaos.Call) { c.Fail(table.ErrBusy) }},
 }
 
-// ids hides what differs from run to run in a label.
-var ids = regexp.MustCompile(`[0-9]{19}\|[0-9A-Z]{26}|[0-9A-Z]{26}`)
+// ids and keys hide what differs from run to run in a label: ids of prompts, and keys of authors.
+var (
+	ids  = regexp.MustCompile(`[0-9]{19}\|[0-9A-Z]{26}|[0-9A-Z]{26}`)
+	keys = regexp.MustCompile(`a_[a-z2-7]{26}`)
+)
 
 // A sown is a store as it is when all rests after a prompt and its votes were written, which every
 // cell begins with, and what else its case wants to be there.
@@ -146,7 +149,7 @@ func (s sown) record(t *testing.T, c crashCase) []string {
 	bubble(t, func(t *testing.T) {
 		r, p := s.prepare(t, c)
 		ok := r.attempt(c, p, func(call *chaos.Call) {
-			labels = append(labels, ids.ReplaceAllString(call.Label, "{id}"))
+			labels = append(labels, keys.ReplaceAllString(ids.ReplaceAllString(call.Label, "{id}"), "{key}"))
 			call.Pass()
 		})
 		require.True(t, ok, c.name)

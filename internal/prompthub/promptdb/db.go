@@ -118,32 +118,33 @@ type Config struct {
 // DB holds the prompts. Its methods may be called at once from many goroutines and return
 // errors of package fault.
 type DB struct {
-	store      table.DB
-	queues     queue.Queues
-	transact   transact.Func // nil where the storage has none: then the protocol of project.go does
-	t          Tables        // with the prefix before each name
-	now        func() time.Time
-	log        *slog.Logger
-	tags       []prompt.TagInfo
-	background func(func())
-	sleep      func(context.Context, time.Duration) error
-	random     func(time.Duration) time.Duration
-	count      func(ctx context.Context, kind string, n int)
-	times      times
-	authors    authors
-	requeued   requeued
-	catalog    catalog
-	months     months
-	firstPages firstPageCache
-	turns      turns
-	texts      chan struct{} // has a place for each job that writes rows of a text
-	rowsAre    atomic.Int32  // the version that wrote all index rows, 0 where none did
-	tokens     tokens
-	sketches   remembered[[]sketched]
-	tagWords   remembered[*prompt.TagWords]
-	known      users
-	quota      Quota
-	usages     usages
+	store        table.DB
+	queues       queue.Queues
+	transact     transact.Func // nil where the storage has none: then the protocol of project.go does
+	t            Tables        // with the prefix before each name
+	now          func() time.Time
+	log          *slog.Logger
+	tags         []prompt.TagInfo
+	background   func(func())
+	sleep        func(context.Context, time.Duration) error
+	random       func(time.Duration) time.Duration
+	count        func(ctx context.Context, kind string, n int)
+	times        times
+	authors      authors
+	requeued     requeued
+	catalog      catalog
+	months       months
+	firstPages   firstPageCache
+	turns        turns
+	texts        chan struct{} // has a place for each job that writes rows of a text
+	rowsAre      atomic.Int32  // the version that wrote all index rows, 0 where none did
+	tokens       tokens
+	sketches     remembered[[]sketched]
+	tagWords     remembered[*prompt.TagWords]
+	known        users
+	authorSecret atomic.Pointer[prompt.AuthorSecret] // nil until it is read
+	quota        Quota
+	usages       usages
 }
 
 // New returns a DB over a store. It reads and writes nothing.
@@ -182,6 +183,9 @@ func (db *DB) Create(ctx context.Context) error {
 		return unavailable(err)
 	}
 	if err := db.learnVersion(ctx); err != nil {
+		return err
+	}
+	if err := db.LearnAuthorKeys(ctx); err != nil { // so that no request has to
 		return err
 	}
 	return db.Ready(ctx)

@@ -377,7 +377,7 @@ func (e *erasure) name(ctx context.Context, row table.Row) error {
 			return unavailable(fmt.Errorf("erase whose a handle is: %w", err))
 		}
 		return nil
-	case row.Key == knownKey(prompt.AuthorKey(e.user)):
+	case strings.HasPrefix(row.Partition, knownPrefix):
 		return e.db.remove(ctx, e.db.t.Users, row.Key)
 	}
 	return nil // the profile goes next, the mark and what leads to it in the end

@@ -21,7 +21,8 @@ import (
 // leaver has an id that keys hold encoded.
 const leaver = "tenant|ann/42"
 
-// traces returns where any table says a user: in keys as they are encoded there, and in values.
+// traces returns where any table says a user or his key: in keys as they are encoded there, and in
+// values.
 func (w *world) traces(user prompt.UserID) (found []string) {
 	w.t.Helper()
 	encoded := strings.NewReplacer("|", "%7C", "/", "%2F").Replace(string(user))
@@ -32,7 +33,8 @@ func (w *world) traces(user prompt.UserID) (found []string) {
 			for _, p := range row.Props {
 				text += " " + p.Value.String()
 			}
-			if strings.Contains(text, string(user)) || strings.Contains(text, encoded) {
+			key := w.AuthorKey(user)
+			if strings.Contains(text, string(user)) || strings.Contains(text, encoded) || key != "" && strings.Contains(text, key) {
 				found = append(found, name+": "+row.Key.String())
 			}
 		}

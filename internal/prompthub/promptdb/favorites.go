@@ -133,7 +133,7 @@ func (b *backup) favoriteOf(row table.Row) (*line, error) {
 func (re *restore) favorite(ctx context.Context, f favoriteLine) error {
 	id, ok := prompt.ParseID(string(f.Prompt))
 	if !ok || id != f.Prompt || f.User == "" {
-		return fmt.Errorf("a favorite %q of the user %q", f.Prompt, prompt.AuthorKey(f.User))
+		return fmt.Errorf("a favorite %q, of a user whose id has %d bytes", f.Prompt, len(f.User))
 	}
 	return re.add(ctx, re.db.t.Favorites, table.Row{Key: favoriteKey(f.User, id), Props: favoriteProps(id, f.Own, f.AddedAt)})
 }

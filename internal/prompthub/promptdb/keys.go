@@ -40,6 +40,7 @@ const (
 	textPrefix   = "x|"
 	accessPrefix = "t|"
 	handlePrefix = "h|"
+	knownPrefix  = "k|"
 	profileRow   = "profile"
 	erasureRow   = "erasure"
 	erasePrefix  = "erase|"
@@ -149,7 +150,7 @@ func handleKey(handle string) table.Key {
 }
 
 // knownKey is where the key that stands for a user in public leads to him.
-func knownKey(key string) table.Key { return table.Key{Partition: "k|" + enc(key), Row: "r"} }
+func knownKey(key string) table.Key { return table.Key{Partition: knownPrefix + enc(key), Row: "r"} }
 
 // erasureKey is where a user says that his account is to be erased.
 func erasureKey(user prompt.UserID) table.Key {

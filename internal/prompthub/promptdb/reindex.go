@@ -165,6 +165,8 @@ func (db *DB) repair(ctx context.Context, d Difference) error {
 	switch {
 	case d.left():
 		return nil
+	case d.user != "":
+		return db.repairAuthorKey(ctx, d)
 	case d.weighs:
 		if err := db.weigh(ctx, d.id); err != nil {
 			return err

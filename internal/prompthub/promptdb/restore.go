@@ -183,6 +183,8 @@ func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err
 // row puts one line into the batch.
 func (re *restore) row(ctx context.Context, l line) error {
 	switch {
+	case l.Keys != "":
+		return re.secret(ctx, l.Keys)
 	case l.Tag != nil:
 		return re.add(ctx, re.db.t.TagCatalog, tagRow(prompt.TagInfo{Tag: l.Tag.Tag, DisplayName: l.Tag.DisplayName, SortOrder: l.Tag.SortOrder, Active: l.Tag.Active}))
 	case l.Idem != nil:

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -68,7 +69,7 @@ func (db *DB) handle(ctx context.Context, user prompt.UserID, was, p prompt.Prof
 		p.Handle = was.Handle
 		return p, nil
 	}
-	if err := db.leads(ctx, user, knownKey(prompt.AuthorKey(user))); err != nil {
+	if err := db.leadByKey(ctx, user); err != nil {
 		return p, err
 	}
 	if p.Handle == "" {
@@ -114,7 +115,11 @@ func (db *DB) UserID(ctx context.Context, name string) (prompt.UserID, error) {
 	if err != nil || row == nil {
 		return "", err
 	}
-	return userIn(row.Props, "UserId"), nil
+	user := userIn(row.Props, "UserId")
+	if key == knownKey(name) && name != db.AuthorKey(user) {
+		return "", nil // a key of before there was a secret, which anybody can make of an id
+	}
+	return user, nil
 }
 
 // users remembers whose key leads to them.
@@ -164,7 +169,10 @@ func (db *DB) authorKnown(ctx context.Context, author prompt.UserID) error {
 }
 
 func (db *DB) leadByKey(ctx context.Context, user prompt.UserID) error {
-	err := db.leads(ctx, user, knownKey(prompt.AuthorKey(user)))
+	err := db.LearnAuthorKeys(ctx)
+	if err == nil {
+		err = db.leads(ctx, user, knownKey(db.AuthorKey(user)))
+	}
 	if err != nil {
 		db.known.forget(user)
 	}
@@ -214,19 +222,29 @@ func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error
 		d.What = what
 		return []Difference{d}, nil
 	}
+	_, err := db.readAuthorSecret(ctx)
+	switch {
+	case fault.CodeOf(err) == AuthorSecretDamaged:
+		return differ("has a key that the damaged secret of author keys made")
+	case err != nil:
+		return nil, err
+	}
 	handle, isHandle := strings.CutPrefix(row.Partition, handlePrefix)
 	switch {
-	case isHandle && prompt.ValidSlug(handle) && row.Key == handleKey(handle), row.Key == knownKey(prompt.AuthorKey(user)):
+	case isHandle && prompt.ValidSlug(handle) && row.Key == handleKey(handle), row.Key == knownKey(db.AuthorKey(user)):
 		return nil, nil
 	case row.Key == erasureKey(user):
 		return db.checkErasure(ctx, row, d)
 	// what a writer left that was stopped, at worst
 	case strings.HasPrefix(row.Partition, erasePrefix) && row.Row == enc(string(user)):
 		return nil, nil
+	case strings.HasPrefix(row.Partition, knownPrefix):
+		d.user = user
+		return differ("is under a key that its user does not have")
 	case row.Key != profileKey(user):
 		return differ("is no row that this version writes")
 	}
-	names := []table.Key{knownKey(prompt.AuthorKey(user))}
+	names := []table.Key{knownKey(db.AuthorKey(user))}
 	if p := parseProfile(row); p.Handle != "" {
 		names = append(names, handleKey(p.Handle))
 	}
@@ -234,6 +252,9 @@ func (db *DB) checkUser(ctx context.Context, row table.Row) ([]Difference, error
 		there, err := db.get(ctx, db.t.Users, key)
 		if err != nil {
 			return nil, err
+		}
+		if there == nil && strings.HasPrefix(key.Partition, knownPrefix) {
+			d.user = user
 		}
 		if there == nil || userIn(there.Props, "UserId") != user {
 			return differ("is not where " + key.String() + " leads")
@@ -285,9 +306,12 @@ func userOf(row table.Row) (*line, error) {
 // an id is a handle whose user was erased.
 func (re *restore) user(ctx context.Context, l userLine) error {
 	if l.ID == "" && (l.Handle == "" || l.Profile) || l.Handle != "" && !prompt.ValidSlug(l.Handle) {
-		return fmt.Errorf("a user %q with the handle %q", prompt.AuthorKey(l.ID), l.Handle)
+		return fmt.Errorf("a user with the handle %q, whose id has %d bytes", l.Handle, len(l.ID))
 	}
-	row := table.Row{Key: knownKey(prompt.AuthorKey(l.ID)), Props: table.Props{{Name: "UserId", Value: table.String(string(l.ID))}}}
+	if err := re.db.LearnAuthorKeys(ctx); err != nil { // of a backup without a secret
+		return err
+	}
+	row := table.Row{Key: knownKey(re.db.AuthorKey(l.ID)), Props: table.Props{{Name: "UserId", Value: table.String(string(l.ID))}}}
 	switch {
 	case !l.EraseAt.IsZero():
 		if err := re.add(ctx, re.db.t.Users, table.Row{Key: dueKey(l.ID, day(l.EraseAt)), Props: row.Props}); err != nil {

@@ -54,7 +54,7 @@ func TestUsersInABackup(t *testing.T) {
 	p, err := other.Profile(t.Context(), "ann|a/b")
 	require.NoError(t, err)
 	require.Equal(t, prompt.Profile{Handle: "ann-lee", Name: "Ann", About: "x\ny"}, p)
-	for name, want := range map[string]prompt.UserID{"ann-lee": "ann|a/b", "bobby": "bob", prompt.AuthorKey("bob"): "bob", prompt.AuthorKey("ann|a/b"): "ann|a/b"} {
+	for name, want := range map[string]prompt.UserID{"ann-lee": "ann|a/b", "bobby": "bob", w.AuthorKey("bob"): "bob", w.AuthorKey("ann|a/b"): "ann|a/b"} {
 		id, err := other.UserID(t.Context(), name)
 		require.NoError(t, err)
 		require.Equal(t, want, id)
@@ -92,7 +92,7 @@ func TestAuthorsOfBefore(t *testing.T) {
 	_, _, err := w.Add(t.Context(), w.made("ann", draft("T")), nil)
 	require.NoError(t, err)
 	leads := func() prompt.UserID {
-		user, err := w.UserID(t.Context(), prompt.AuthorKey("ann"))
+		user, err := w.UserID(t.Context(), w.AuthorKey("ann"))
 		require.NoError(t, err)
 		return user
 	}

@@ -48,7 +48,8 @@ type profile struct {
 
 // voted is a vote on a prompt of somebody else.
 type voted struct {
-	// @KEY/SLUG: who wrote it, whatever service he is at, and what it is called
+	// @KEY/SLUG: who wrote it, as this service and those that were restored from its backup call him,
+	// and what it is called
 	On    string `json:"on"`
 	Title string `json:"title"`
 	Value string `json:"value"`
@@ -88,10 +89,10 @@ func Export(ctx context.Context, s *prompthub.Service, who auth.User, cursor str
 		lines = append(lines, lineOf(w))
 	}
 	for _, v := range part.Votes {
-		lines = append(lines, line{Voted: &voted{On: "@" + prompt.AuthorKey(v.AuthorID) + "/" + v.Slug, Title: v.Title, Value: v.MyVote.String()}})
+		lines = append(lines, line{Voted: &voted{On: "@" + s.AuthorKey(v.AuthorID) + "/" + v.Slug, Title: v.Title, Value: v.MyVote.String()}})
 	}
 	for _, v := range part.Favorites {
-		owner := prompt.AuthorKey(v.AuthorID)
+		owner := s.AuthorKey(v.AuthorID)
 		if v.AuthorID == prompthub.IDOf(who) {
 			owner = prompthub.Me
 		}

@@ -28,7 +28,9 @@ func (s *web) account() {
 }
 
 // authorAddress returns the page of the author of a prompt.
-func authorAddress(id prompt.UserID) string { return Prefix + "/u/" + prompt.AuthorKey(id) }
+func (s *web) authorAddress(id prompt.UserID) string {
+	return Prefix + "/u/" + s.Service.AuthorKey(id)
+}
 
 // An authorPage is a user as everyone may see him, above his public prompts.
 type authorPage struct {
@@ -56,7 +58,7 @@ func (s *web) author(r *request) error {
 	if p.Query != "" || v.get("tag") != "" {
 		p.Empty = "None of these prompts matches. Search for fewer words or take a tag away."
 	}
-	p.Mine = r.who.Known() && u.Key == prompt.AuthorKey(prompthub.IDOf(r.who))
+	p.Mine = r.who.Known() && u.Key == s.Service.AuthorKey(prompthub.IDOf(r.who))
 	if r.who.Admin() {
 		p.TheirTokens = authorTokens(handle)
 	}
@@ -110,7 +112,7 @@ func (s *web) profile(r *request) error {
 }
 
 func (s *web) showProfile(r *request, status int, u prompthub.User, wrong error) error {
-	p := profilePage{Profile: u.Profile, Address: authorAddress(prompthub.IDOf(r.who)), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
+	p := profilePage{Profile: u.Profile, Address: s.authorAddress(prompthub.IDOf(r.who)), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
 	if p.Chosen {
 		p.Address = Prefix + "/u/" + u.Handle
 	}
@@ -123,7 +125,7 @@ func (s *web) showProfile(r *request, status int, u prompthub.User, wrong error)
 	}
 	g, ctx := errgroup.WithContext(r.Context())
 	g.Go(func() error {
-		_, err := s.Service.OwnerID(ctx, r.who, prompt.AuthorKey(prompthub.IDOf(r.who)))
+		_, err := s.Service.OwnerID(ctx, r.who, s.Service.AuthorKey(prompthub.IDOf(r.who)))
 		if fault.Of(err) == fault.NotFound { // he has saved nothing yet
 			p.Address, err = "", nil
 		}

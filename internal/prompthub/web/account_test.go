@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/web"
 )
 
@@ -19,7 +18,7 @@ func TestProfileAndAuthor(t *testing.T) {
 	ann, bob := w.as("Ann"), w.as("Bob")
 	page := ann.write("Shared", "text", "public")
 	ann.write("Secret", "text", "private")
-	key := "/app/u/" + prompt.AuthorKey("Ann")
+	key := "/app/u/" + w.service.AuthorKey("Ann")
 	bob.get(page).has(`<a class="author" href="` + key + `"`)
 	bob.get("/app").has(`<a class="author" href="` + key + `"`)
 	require.Equal(t, []string{"Shared"}, bob.get(key).is(200).has("<h1 dir=\"auto\">Ann</h1>").lacks("Change your profile", ">Ann<a").titles())
@@ -41,7 +40,7 @@ func TestProfileAndAuthor(t *testing.T) {
 	for _, path := range []string{"/app/u/nosuch", "/app/u/Ann", "/app/u/a_x", "/app/u/%2e%2e", "/app/u/" + strings.Repeat("x", 300)} {
 		require.Contains(t, []int{301, 307, 404}, bob.get(path).status, path)
 	}
-	zoe, hers := w.as("Zoe"), "/app/u/"+prompt.AuthorKey("Zoe")
+	zoe, hers := w.as("Zoe"), "/app/u/"+w.service.AuthorKey("Zoe")
 	zoe.get(hers).is(404)
 	zoe.get("/app/me").is(200).has("once there is something saved here").lacks(hers)
 	zoe.post("/app/me", "name", "Zoe").to("/app/me")
@@ -98,7 +97,7 @@ func TestTokensOfOthers(t *testing.T) {
 	ann, root := w.as("Ann"), w.admin()
 	ann.write("Shared", "text", "public")
 	token := ann.post("/app/me/tokens", "name", "My editor", "scope", "read", "days", "30").is(200).find(`<code id="token">(ph_[^<]*)</code>`)
-	author := "/app/u/" + prompt.AuthorKey("Ann")
+	author := "/app/u/" + w.service.AuthorKey("Ann")
 	require.Equal(t, author+"/tokens", root.get(author).is(200).find(`<a href="([^"]*)">Access tokens of this user`))
 	list := root.get(author+"/tokens").is(200).has("Access tokens of <span dir=\"auto\">Ann", "My editor", "not used yet").lacks(token, "New token")
 	revoke := list.find(`action="([^"]*/revoke)"`)

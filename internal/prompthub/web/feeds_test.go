@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/web"
 )
 
@@ -22,7 +21,7 @@ func TestFeeds(t *testing.T) {
 	ann.write("First & <foremost>", "# Do **this**\n\n& that.", "public", "data")
 	page := ann.write("Second", "text \u0007 with a bell", "public", "text")
 	ann.write("Secret", "secret", "private", "data")
-	author := "/app/u/" + prompt.AuthorKey("Ann")
+	author := "/app/u/" + w.service.AuthorKey("Ann")
 
 	type entry struct {
 		Title   string `xml:"title"`

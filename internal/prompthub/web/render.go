@@ -57,7 +57,7 @@ func (s *web) parse() map[string]*template.Template {
 	functions := template.FuncMap{
 		"asset": s.static.address, "exact": exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
-		"number": number, "author": authorAddress, "prefix": func() string { return Prefix },
+		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
 		"sentence": sentence, "mebibytes": func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) },
 	}
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/shared/*.html"))

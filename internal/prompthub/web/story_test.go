@@ -66,7 +66,7 @@ func TestAuthorSearch(t *testing.T) {
 	ann.write("A letter", "text", "public", "writing")
 	ann.write("A note", "text", "public", "writing", "text")
 	ann.write("A letter in secret", "text", "private", "writing")
-	author := "/app/u/" + prompt.AuthorKey("Ann")
+	author := "/app/u/" + w.service.AuthorKey("Ann")
 	bob := w.as("Bob")
 	bob.get(author).is(200).has(`id="search"`, `action="`+author+`"`, `href="`+author+`?tag=writing"`)
 	require.Equal(t, []string{"A letter"}, bob.get(author+"?q=let").titles())

@@ -6,7 +6,6 @@ import (
 
 	"prompthub/internal/httpjson"
 	"prompthub/internal/prompthub"
-	"prompthub/internal/prompthub/prompt"
 )
 
 // A use is how a program of others uses a prompt or an author's prompts: what to run or to write
@@ -58,7 +57,7 @@ func (s *web) usesOfPrompt(r *request, v prompthub.View) uses {
 	open, mine := v.Listed() && s.PublicRead, v.AuthorID == prompthub.IDOf(r.who)
 	endpoint, header := "/mcp", ""
 	if !mine {
-		endpoint = "/mcp/u/" + prompt.AuthorKey(v.AuthorID)
+		endpoint = "/mcp/u/" + s.Service.AuthorKey(v.AuthorID)
 	}
 	if !open {
 		header = `-H "Authorization: Bearer ` + token + `" `
@@ -67,7 +66,7 @@ func (s *web) usesOfPrompt(r *request, v prompthub.View) uses {
 	origin := httpjson.Origin(r.Request, s.Public)
 	u.Items = append(u.Items, use{ID: "use-curl", Name: "Shell", Text: "curl " + header + origin + "/api/v1/prompts/" + string(v.ID) + "/text", Hint: "With ?var.NAME=… for each variable."})
 	if open {
-		u.Items = append(u.Items, skillUse(origin, prompt.AuthorKey(v.AuthorID), " --skill "+v.Slug))
+		u.Items = append(u.Items, skillUse(origin, s.Service.AuthorKey(v.AuthorID), " --skill "+v.Slug))
 	}
 	if mine {
 		u.Items = append(u.Items, sdkUses(origin, v.Slug)...)

@@ -243,22 +243,31 @@ func (s *web) action(a access, most int64, act action) http.Handler {
 // not identified share what their address may ask for.
 func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User, httpjson.Caller, error) {
 	who, err := s.identify(w, r)
-	if who.Known() {
-		httpjson.SetUser(r.Context(), prompt.AuthorKey(prompthub.IDOf(who)))
-	}
 	caller := httpjson.CallerOf(r, who.ID)
 	if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
-		return who, caller, limited
+		err = limited
 	}
+	if err == nil {
+		err = s.mayUse(who, a)
+	}
+	if err == nil && a != anyone { // those pages show nobody's key, and are there without the storage
+		err = s.Service.LearnAuthorKeys(r.Context())
+	}
+	if who.Known() {
+		httpjson.SetUser(r.Context(), s.Service.AuthorKey(prompthub.IDOf(who)))
+	}
+	return who, caller, err
+}
+
+// mayUse returns why somebody may not use a page, nil if he may.
+func (s *web) mayUse(who auth.User, a access) error {
 	switch {
-	case err != nil:
-		return who, caller, err
 	case a == anyone || who.Known() && (a != admin || who.Admin()) || a == reader && s.PublicRead:
-		return who, caller, nil
+		return nil
 	case who.Known():
-		return who, caller, fault.New(fault.Forbidden, "this page is for those with the role admin")
+		return fault.New(fault.Forbidden, "this page is for those with the role admin")
 	}
-	return who, caller, fault.New(fault.Unauthenticated, "sign in to use this page")
+	return fault.New(fault.Unauthenticated, "sign in to use this page")
 }
 
 func (s *web) readForm(w http.ResponseWriter, r *http.Request, most int64) error {
