@@ -23,7 +23,8 @@ type User struct {
 // IDOf returns the id by which prompts and votes know a caller, "" for nobody.
 func IDOf(who auth.User) prompt.UserID { return prompt.UserID(who.ID) }
 
-// LearnAuthorKeys readies AuthorKey. Every door calls it before it answers a caller that it lets in.
+// LearnAuthorKeys readies AuthorKey. Every door calls it before it answers a caller that it lets
+// in.
 func (s *Service) LearnAuthorKeys(ctx context.Context) error { return s.db.LearnAuthorKeys(ctx) }
 
 // AuthorKey returns the key that stands for a user in public, and is empty before LearnAuthorKeys.

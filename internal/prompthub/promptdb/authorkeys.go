@@ -97,8 +97,8 @@ func authorSecretDamaged(cause error) error {
 }
 
 // repairAuthorKey has the key of a user lead to him, and removes a row under a key that another
-// secret made, or none: of a secret that was lost, of an instance that was at work during a restore,
-// or of a version before there was a secret.
+// secret made, or none: of a secret that was lost, of an instance that was at work during a
+// restore, or of a version before there was a secret.
 func (db *DB) repairAuthorKey(ctx context.Context, d Difference) error {
 	if err := db.leadByKey(ctx, d.user); err != nil {
 		return err

@@ -130,7 +130,8 @@ func (r race) Get(ctx context.Context, name string, key table.Key) (table.Row, e
 
 var secretKey = table.Key{Partition: "author-keys", Row: "secret"}
 
-// TestInstancesAgreeOnTheSecret: of several that make it at once one wins, and the others take that.
+// TestInstancesAgreeOnTheSecret: of several that make it at once one wins, and the others take
+// that.
 func TestInstancesAgreeOnTheSecret(t *testing.T) {
 	t.Parallel()
 	file, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"), time.Now, promptdb.SharedTexts()...)
