@@ -18,9 +18,9 @@ const (
 )
 
 // Compact writes the file at path anew, with pages that are nearly full, and without those that
-// nothing is in, and puts it in place of the old one once it is whole and on the disk: whatever stops it before that leaves the old one as it was. It needs room for
-// both, and fails where another process has the file open. It tells progress how many MB it has
-// copied.
+// nothing is in, and puts it in place of the old one once it is whole and on the disk: whatever
+// stops it before that leaves the old one as it was. It needs room for both, and fails where
+// another process has the file open. It tells progress how many MB it has copied.
 func Compact(path string, progress func(mb int)) (err error) {
 	s, err := OpenExisting(path, time.Now) // which refuses a file that this program does not know
 	if err != nil {

@@ -176,8 +176,8 @@ func appendRandom(key, text []byte, rest string) []byte {
 	return append(append(append(key, id[timeBytes:]...), class), rest[n:]...)
 }
 
-// appendPlain appends to b the plain form of a packed key. It reports false of what is the key of no
-// row, and appends what it can.
+// appendPlain appends to b the plain form of a packed key. It reports false of what is the key of
+// no row, and appends what it can.
 func appendPlain(b, key []byte) ([]byte, bool) {
 	end := bytes.IndexByte(key, 0) + 1
 	if end <= 1 {
@@ -195,8 +195,8 @@ func keyOf(plain string) table.Key {
 	return table.Key{Partition: plain[:end], Row: plain[end+1:]}
 }
 
-// appendUnpacked appends to b the row of which appendPacked made this. It takes nothing else: by a key
-// that lies elsewhere than its row, a list would lead back to what it has passed.
+// appendUnpacked appends to b the row of which appendPacked made this. It takes nothing else: by a
+// key that lies elsewhere than its row, a list would lead back to what it has passed.
 func appendUnpacked(b, stored []byte) ([]byte, bool) {
 	if len(stored) == 0 {
 		return b, false

@@ -843,8 +843,8 @@ func TestOpenFreesRenewedLocks(t *testing.T) {
 	require.Equal(t, "running", got[0].Text)
 }
 
-// TestFileOfAnotherFormat: a file of an older program, or of a newer one, is refused with what to do,
-// and stays as it is.
+// TestFileOfAnotherFormat: a file of an older program, or of a newer one, is refused with what to
+// do, and stays as it is.
 func TestFileOfAnotherFormat(t *testing.T) {
 	t.Parallel()
 	for written, told := range map[string]string{

@@ -205,8 +205,8 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 	return page, nil
 }
 
-// tokenOf returns the token of a page that begins with a row: its plain key. Of a damaged key, which
-// no row has, it is 0x00, with which no plain key begins, and the key.
+// tokenOf returns the token of a page that begins with a row: its plain key. Of a damaged key,
+// which no row has, it is 0x00, with which no plain key begins, and the key.
 func tokenOf(k []byte) string {
 	at, ok := appendPlain(nil, k)
 	if !ok {

@@ -47,8 +47,9 @@ func (s *secretStore) Write(ctx context.Context, name string, ops ...table.Op) (
 }
 
 // TestDoorsWithoutTheAuthorSecret: while the secret cannot be read every request that would show
-// keys of authors is answered 503, those that need nobody's key are answered as ever, and those that
-// are refused anyway read nothing of it. Afterwards it is read once, and is in no answer and no log.
+// keys of authors is answered 503, those that need nobody's key are answered as ever, and those
+// that are refused anyway read nothing of it. Afterwards it is read once, and is in no answer and
+// no log.
 func TestDoorsWithoutTheAuthorSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t)

@@ -24,7 +24,8 @@ func TestHeaviest(t *testing.T) {
 	require.NoError(t, err)
 	defer clean()
 	var out strings.Builder
-	_ = heaviest(t.Context(), options{heaviest: 3 * time.Second, seed: 1}, binary, &out)
+	// a slow machine comes to one shape alone: with this seed that of a file that can be stored
+	_ = heaviest(t.Context(), options{heaviest: 3 * time.Second, seed: 4}, binary, &out)
 	require.Contains(t, out.String(), "201:", "something was stored: %s", &out)
 	require.Contains(t, out.String(), "200:", "and read")
 	require.Contains(t, out.String(), "| `-try '{\"shape\":")

@@ -56,7 +56,8 @@ func (r csvReader) Read() ([]string, error) {
 
 var errFields = fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf("a row has more than %d fields: put quotes around texts with separators", maxMembers))
 
-// fields returns how many fields the first row of a CSV file has, if its quotes are as they must be.
+// fields returns how many fields the first row of a CSV file has, if its quotes are as they must
+// be.
 func fields(file []byte, separator byte) int {
 	n, quoted, empty := 1, false, true
 	for _, c := range file {

@@ -52,6 +52,7 @@ func (c *checker) former(f Former) Former {
 	}
 	if n := len(f.OldNames); n > MaxOldNames {
 		c.broken("oldNames", "", "give at most %d old names, there are %d", MaxOldNames, n)
+		return Former{Slug: f.Slug}
 	}
 	var names []string
 	for i, name := range f.OldNames {

@@ -16,8 +16,8 @@ type UserID string
 // and in the log. Ids can often be guessed, so without it a key must not follow from an id.
 type AuthorSecret [32]byte
 
-// Key returns the key of a user, which is the same on every instance of a deployment. It is "a_" and
-// 26 of a-z and 2-7: the first 130 bits of an HMAC-SHA-256 of the id.
+// Key returns the key of a user, which is the same on every instance of a deployment. It is "a_"
+// and 26 of a-z and 2-7: the first 130 bits of an HMAC-SHA-256 of the id.
 func (s AuthorSecret) Key(user UserID) string {
 	mac := hmac.New(sha256.New, s[:])
 	mac.Write([]byte(user))

@@ -263,7 +263,8 @@ func (w *world) secretRow(op table.Op) {
 	require.NoError(w.t, err)
 }
 
-// loseSecret removes the secret, and puts an instance that does not know it in place of the world's.
+// loseSecret removes the secret, and puts an instance that does not know it in place of the
+// world's.
 func (w *world) loseSecret() {
 	w.t.Helper()
 	w.secretRow(table.Op{Kind: table.Delete, Row: table.Row{Key: secretKey, ETag: table.Any}})

@@ -82,8 +82,8 @@ type voteLine struct {
 // Backup writes the secret of author keys and every tag, prompt and vote as JSON Lines, in an order
 // that depends on nothing but them, and returns the number of lines between the first and the last.
 // The application may be running: what is written meanwhile is in the backup or not, a prompt or a
-// vote always whole, and no vote without its prompt. Rows that it cannot read, or that a newer version wrote, are left out
-// with what follows from them, and reported.
+// vote always whole, and no vote without its prompt. Rows that it cannot read, or that a newer
+// version wrote, are left out with what follows from them, and reported.
 func (db *DB) Backup(ctx context.Context, w io.Writer, report func(Difference), progress func(rows int)) (int, error) {
 	buf := bufio.NewWriter(w)
 	b := &backup{prompts: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(buf), report: report, progress: progress}

@@ -104,8 +104,8 @@ func outcomes(items []transfer.Item) (list []string) {
 	return list
 }
 
-// TestRejectedHaveCodes: an entry is rejected with the code of what is wrong with it, or with that of
-// all for which there is no other.
+// TestRejectedHaveCodes: an entry is rejected with the code of what is wrong with it, or with that
+// of all for which there is no other.
 func TestRejectedHaveCodes(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
