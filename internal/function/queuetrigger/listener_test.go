@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,13 +148,16 @@ func TestFailureGoesToPoison(t *testing.T) {
 	})
 }
 
-// full is a queue whose poison queue takes nothing.
-type full struct{ queue.Queues }
+// full is a queue whose poison queue takes nothing for a time.
+type full struct {
+	queue.Queues
+	emptied atomic.Bool
+}
 
 var errFull = errors.New("full")
 
-func (f full) Send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
-	if name == queue.Poison("jobs") {
+func (f *full) Send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
+	if name == queue.Poison("jobs") && !f.emptied.Load() {
 		return queue.Receipt{}, errFull
 	}
 	return f.Queues.Send(ctx, name, text, delay)
@@ -162,7 +166,8 @@ func (f full) Send(ctx context.Context, name, text string, delay time.Duration) 
 // TestPoisonIsCopiedFirst: a message that cannot be set aside stays where it is.
 func TestPoisonIsCopiedFirst(t *testing.T) {
 	run(t, fail, func(t *testing.T, w *world) {
-		w.Queues = full{w.queues}
+		poison := &full{Queues: w.queues}
+		w.Queues = poison
 		w.send("text")
 		w.start()
 		w.later(20 * time.Minute)
@@ -170,7 +175,7 @@ func TestPoisonIsCopiedFirst(t *testing.T) {
 		require.Equal(t, 1, w.len("jobs"))
 		require.Contains(t, w.log.String(), errFull.Error())
 		w.log.Reset()
-		w.Queues = w.queues
+		poison.emptied.Store(true)
 		w.later(20 * time.Minute)
 		require.Zero(t, w.len("jobs"))
 		require.Equal(t, 1, w.len("jobs-poison"))

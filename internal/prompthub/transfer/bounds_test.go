@@ -227,5 +227,5 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 	require.NotContains(t, string(f.Bytes), "a0")
 	_, err = transfer.Offers(t.Context(), s, auth.User{}, v)
 	require.NoError(t, err)
-	require.Less(t, allocated()-before, uint64(2<<20))
+	require.Less(t, allocated()-before, uint64(8<<20), "0.4 MiB; with the race detector, which empties pools, 4.3")
 }
