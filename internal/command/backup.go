@@ -39,8 +39,13 @@ const (
 	maxLeftOut    = 1000 // rows that are told of one by one
 )
 
-// BackupRunning is the code of the refusal of a second backup beside one.
-const BackupRunning fault.Code = "BACKUP_RUNNING"
+// Codes of refusals of a backup.
+const (
+	BackupRunning fault.Code = "BACKUP_RUNNING"  // another one is being made
+	BackupNoRoom  fault.Code = "BACKUP_NO_ROOM"  // there is no place to write it to
+	BackupTooSlow fault.Code = "BACKUP_TOO_SLOW" // it took longer than the tables may stand still
+	BackupFailed  fault.Code = "BACKUP_FAILED"   // the store cannot be read, or the file not written
+)
 
 // A Backup writes all that is in tables, and returns how many rows it wrote. It tells what it
 // leaves out, in words for a person.
@@ -79,7 +84,7 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Removed at once where that is possible, so that no kill leaves it behind.
 	file, err := os.CreateTemp(b.dir, "backup-*.tmp")
 	if err != nil {
-		refuseBackup(w, r, fault.Wrap(fault.Unavailable, "there is no place for the backup: "+err.Error(), err))
+		refuseBackup(w, r, noBackup(BackupNoRoom, "there is no place for the backup in the directory of the store; let the service write there, and ask again", err))
 		return
 	}
 	defer os.Remove(file.Name())
@@ -113,12 +118,17 @@ func (b *backups) spool(ctx context.Context, to io.Writer) (said Backed, err err
 		return errors.Join(err, buf.Flush())
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return said, fault.Wrap(fault.Unavailable, fmt.Sprintf("the backup takes longer than %v, for which the file keeps what is deleted; stop the service and back up then", b.within), err)
+		return said, noBackup(BackupTooSlow, fmt.Sprintf("the backup takes longer than %v, for which the file keeps what is deleted; stop the service and back up then", b.within), err)
 	}
 	if err != nil {
-		return said, fault.Wrap(fault.Unavailable, "the backup cannot be written: "+err.Error(), err)
+		return said, noBackup(BackupFailed, "the backup cannot be written; make room on the disk of the store, or restore an older backup if the store is damaged, and ask again", err)
 	}
 	return said, nil
+}
+
+// noBackup returns why there is no backup. The cause is told: whoever may ask owns the store.
+func noBackup(code fault.Code, text string, cause error) error {
+	return &fault.Error{Kind: fault.Unavailable, Code: code, Text: text + ": " + cause.Error(), Cause: cause}
 }
 
 // send sends a backup as long as somebody takes it.
@@ -209,7 +219,7 @@ func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer) (said B
 	if resp.StatusCode != http.StatusOK {
 		var problem struct{ Detail, Code string }
 		if err := json.NewDecoder(body).Decode(&problem); err != nil {
-			return said, fmt.Errorf("the process that has the store open answered %s", resp.Status)
+			return said, fmt.Errorf("the process that has the store open answered %s; is it of the same version?", resp.Status)
 		}
 		return said, fmt.Errorf("%s (%s)", problem.Detail, problem.Code)
 	}
@@ -221,7 +231,7 @@ func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer) (said B
 		_, err = io.Copy(w, body)
 	}
 	if err != nil {
-		return said, fmt.Errorf("the backup was cut off: %w", err)
+		return said, fmt.Errorf("the backup was cut off, ask again: %w", err)
 	}
 	return said, nil
 }

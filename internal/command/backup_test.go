@@ -136,11 +136,11 @@ func (zeros) Read(b []byte) (int, error) { return len(b), nil }
 func TestBackupRefused(t *testing.T) {
 	t.Parallel()
 	for want, write := range map[string]Backup{
-		"stop the service and back up then (UNAVAILABLE)": func(ctx context.Context, _ table.DB, _ io.Writer, _ func(string)) (int, error) {
+		"stop the service and back up then: context deadline exceeded (BACKUP_TOO_SLOW)": func(ctx context.Context, _ table.DB, _ io.Writer, _ func(string)) (int, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()
 		},
-		"the backup cannot be written: damaged (UNAVAILABLE)": func(context.Context, table.DB, io.Writer, func(string)) (int, error) {
+		"restore an older backup if the store is damaged, and ask again: damaged (BACKUP_FAILED)": func(context.Context, table.DB, io.Writer, func(string)) (int, error) {
 			return 0, errors.New("damaged")
 		},
 	} {
@@ -148,7 +148,15 @@ func TestBackupRefused(t *testing.T) {
 		_, err := s.AskBackup(t.Context(), dir, io.Discard)
 		require.ErrorContains(t, err, want)
 	}
+	// as if the directory had gone; a socket that is open stays
+	s, dir, _ := answering(t, time.Minute, nothing)
+	require.NoError(t, os.Rename(dir, dir+".gone"))
+	_, err := s.AskBackup(t.Context(), dir+".gone", io.Discard)
+	require.ErrorContains(t, err, "let the service write there, and ask again")
+	require.ErrorContains(t, err, "(BACKUP_NO_ROOM)")
 }
+
+func nothing(context.Context, table.DB, io.Writer, func(string)) (int, error) { return 0, nil }
 
 // TestBackupCutOff: what did not come whole is no backup.
 func TestBackupCutOff(t *testing.T) {

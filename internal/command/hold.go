@@ -16,6 +16,8 @@ import (
 
 // heldUpTo is how many bytes of an answer are held back. A longer answer is sent as it grows, of
 // which the host makes a 500 if it ends early. Only texts and exports are so long.
+// No more answers are held than requests are at work: with the default LIMIT_AT_WORK of 256 these
+// are 64 MiB. The host reads an answer at once, so none stays after its request.
 const heldUpTo = 256 << 10
 
 // cutText tells the client that its answer has no end.
