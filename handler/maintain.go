@@ -323,7 +323,7 @@ func interrupted(ctx context.Context, err error, next string) error {
 	return fmt.Errorf("%w; %s", context.Cause(ctx), next)
 }
 
-// isThere returns an error where the store lacks tables.
+// isThere returns an error if the store lacks tables, or was made by a version before 1.0.
 func (a *app) isThere(ctx context.Context) error {
 	missing, err := a.db.Missing(ctx)
 	switch all := a.settings.All(); {
@@ -334,7 +334,7 @@ func (a *app) isThere(ctx context.Context) error {
 	case len(missing) > 0:
 		return fmt.Errorf("tables are missing: %s; where an earlier version made the library, start the application of this one first, which makes them; else correct the TABLE_ settings", strings.Join(missing, ", "))
 	}
-	return nil
+	return a.db.CheckVersion(ctx)
 }
 
 // onStore has do work on a store, which is closed when nothing is left to do.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,9 @@ import (
 
 	"prompthub/internal/azurite"
 	"prompthub/internal/command"
+	"prompthub/internal/embedded"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/table"
 )
 
 const cutOff = "a restore into this store was cut off, and a part of the backup is missing; empty the data directory, or remove the tables, and restore again\n"
@@ -67,6 +71,44 @@ func TestHostRefusesHalfABackup(t *testing.T) {
 	require.Contains(t, body, "a restore into this store was cut off")
 	status, _ = send(t, "GET", url+"/api/v1/health", "")
 	require.Equal(t, http.StatusOK, status)
+}
+
+// TestStoreOfBefore: a store of a lower RowsVersion is refused with what to do, by the service and by
+// all commands, and under the host by its code.
+func TestStoreOfBefore(t *testing.T) {
+	const told = "the library was made by a version before 1.0: export it with that version (`backup`), then `restore`"
+	row := table.Row{Key: table.Key{Partition: "sweep", Row: "rows"}, ETag: table.Any, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion - 1)}}}
+	before := table.Op{Kind: table.Replace, Row: row}
+	clean(t)
+	data := t.TempDir()
+	p, _ := startLocal(t, data)
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+	file, err := embedded.OpenExisting(filepath.Join(data, "prompthub.db"), time.Now)
+	require.NoError(t, err)
+	_, err = file.Tables.Write(t.Context(), promptdb.DefaultTables().SystemState, before)
+	require.NoError(t, errors.Join(err, file.Close()))
+	for _, args := range [][]string{{"local", "--addr", "127.0.0.1:0"}, {"verify"}, {"backup", "-"}, {"reindex"}, {"redrive"}, {"erase", "ann"}, {"restore", "-"}} {
+		code, out, errs := withInput(t, "", append(args, "--data", data)...)
+		require.Equal(t, command.Failed, code, args)
+		require.Empty(t, out, args)
+		require.True(t, strings.HasSuffix(errs, "handler: "+told+"\n"), "%s: %s", args, errs)
+	}
+
+	storage := azurite.Start(t)
+	settings := []string{"AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development", "TABLE_PREFIX", "before", "QUEUE_PREFIX", "before-"}
+	clean(t, settings...)
+	code, _, errs := withInput(t, "", "restore", "-") // which makes the tables
+	require.Equal(t, command.Failed, code, errs)
+	st, err := service().OpenStore("", "before-")
+	require.NoError(t, err)
+	_, err = st.Tables.Write(t.Context(), "before"+promptdb.DefaultTables().SystemState, before)
+	require.NoError(t, errors.Join(err, st.Close()))
+	_, url := startHost(t, settings...)
+	require.Eventually(t, func() bool {
+		status, body := send(t, "GET", url+"/api/v1/prompts", "")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, `"code":"STORE_TOO_OLD"`) && strings.Contains(body, told)
+	}, 30*time.Second, 50*time.Millisecond)
 }
 
 // TestBackupOfARunningService: the process that has the store open writes it, and it is one.

@@ -343,7 +343,7 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := slices.DeleteFunc(page.Items, func(v prompthub.View) bool { return !v.Named() || !matches(v, r.query.Get("query")) })
+	found := slices.DeleteFunc(page.Items, func(v prompthub.View) bool { return !matches(v, r.query.Get("query")) })
 	out.Total = len(found)
 	out.Repos, err = s.encodeAll(ctx, r, found[min(offset, len(found)):min(offset+limit, len(found))], mine)
 	return out, err

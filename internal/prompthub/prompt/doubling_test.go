@@ -77,7 +77,6 @@ func TestDoubling(t *testing.T) {
 		{Name: "TextWords", With: text(func(s string) { prompt.TextWords(s) }), Steps: prompt.CutInto},
 		{Name: "NormalizeTitle", With: text(func(s string) { prompt.NormalizeTitle(s) })},
 		{Name: "Tokens", With: text(func(s string) { prompt.Tokens(prompt.NormalizeTitle(s)) })},
-		{Name: "FormerTokens", With: text(func(s string) { prompt.FormerTokens(prompt.NormalizeTitle(s)) })},
 		{Name: "ParseQuery", With: text(func(s string) { _, _ = prompt.ParseQuery(s) })},
 		{Name: "Query.Match", With: text(func(s string) { several.Match(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.MatchTitle", With: text(func(s string) { several.MatchTitle(prompt.NormalizeTitle(s)) })},
@@ -194,7 +193,7 @@ func TestDoubling(t *testing.T) {
 	doubling.Listed(t, funcs, map[string][]string{
 		"a query has at most 200 characters": {"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String"},
 		"compares, copies or returns what it is given": {
-			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Named", "Prompt.Deleted", "Prompt.Hidden",
+			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed",
 		},
 		"takes what the program has made": {

@@ -13,7 +13,7 @@ var (
 )
 
 // TokensOfAll is Tokens without a limit.
-func TokensOfAll(title string) []string { return tokensOf(terms(title), ladder[:]) }
+func TokensOfAll(title string) []string { return tokensOf(terms(title)) }
 
 // Whole reports whether search looks at all of a normalised title.
 func Whole(title string) bool { return slices.Equal(searchable(terms(title)), terms(title)) }

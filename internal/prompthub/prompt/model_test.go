@@ -148,7 +148,7 @@ func checkSearch(t require.TestingT, title, query string) {
 		require.Equal(t, modelMatch(query, title), found, "%+q in %+q", query, title)
 	}
 	if found {
-		require.Subset(t, tokens, q.Tokens(prompt.LongestPrefix), "%+q in %+q", query, title)
+		require.Subset(t, tokens, q.Tokens(), "%+q in %+q", query, title)
 	}
 }
 
@@ -180,7 +180,7 @@ func checkFinds(t require.TestingT, query, title string) {
 		return // longer than a query may be
 	}
 	require.True(t, q.Match(title), "%+q in %+q", query, title)
-	require.Subset(t, prompt.Tokens(title), q.Tokens(prompt.LongestPrefix), "%+q in %+q", query, title)
+	require.Subset(t, prompt.Tokens(title), q.Tokens(), "%+q in %+q", query, title)
 }
 
 // fragments are what the titles and queries of the model test are put together from.

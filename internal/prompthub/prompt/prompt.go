@@ -110,9 +110,6 @@ type Origin struct {
 	Version int64
 }
 
-// Named reports whether the prompt has a name, a slug and rows of its versions.
-func (p Prompt) Named() bool { return p.Slug != "" }
-
 // Deleted reports whether the author has deleted the prompt.
 func (p Prompt) Deleted() bool { return !p.DeletedAt.IsZero() }
 

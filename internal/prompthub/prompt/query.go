@@ -79,14 +79,12 @@ func (q Query) Nothing() bool { return q.nothing }
 
 // Tokens returns the index partitions to intersect, each once, at most 20: of each word and chain
 // the longest prefix that is a token, of each run its pieces. A title that the query finds has a
-// row in every one of them. Not every title that does is found: Match decides. No prefix is longer
-// than longest: LongestPrefix, or FormerLongestPrefix where titles may have the rows of the version
-// before.
-func (q Query) Tokens(longest int) []string {
+// row in every one of them. Not every title that does is found: Match decides.
+func (q Query) Tokens() []string {
 	var first, rest []string
 	for _, t := range q.terms {
 		if !t.run() {
-			length := min(utf8.RuneCountInString(string(t)), longest)
+			length := min(utf8.RuneCountInString(string(t)), LongestPrefix)
 			first = append(first, prefix(string(t), ladder[max(rungs(length), 1)-1]))
 			continue
 		}

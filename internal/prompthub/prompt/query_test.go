@@ -105,7 +105,7 @@ func TestQueryTokens(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%q", tt.query), func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, parse(t, tt.query).Tokens(prompt.LongestPrefix))
+			require.Equal(t, tt.want, parse(t, tt.query).Tokens())
 		})
 	}
 }
@@ -117,8 +117,8 @@ func TestQueryTokensAreFew(t *testing.T) {
 		run = append(run, '一'+i)
 	}
 	q := parse(t, string(run)+" zebra")
-	require.Len(t, q.Tokens(prompt.LongestPrefix), 20)
-	require.Contains(t, q.Tokens(prompt.LongestPrefix), "zebra", "each word has its token")
+	require.Len(t, q.Tokens(), 20)
+	require.Contains(t, q.Tokens(), "zebra", "each word has its token")
 	require.True(t, q.Match(string(run)+" zebra"))
 	run[90] = 'x'
 	require.False(t, q.Match(string(run)+" zebra"), "what has no token is matched all the same")
@@ -225,7 +225,7 @@ func FuzzParseQuery(f *testing.F) {
 			require.Zero(t, q)
 			return
 		}
-		tokens := q.Tokens(prompt.LongestPrefix)
+		tokens := q.Tokens()
 		require.LessOrEqual(t, len(tokens), 20)
 		require.Equal(t, q.Empty() || q.Nothing(), len(tokens) == 0)
 		require.Equal(t, q.Empty(), strings.TrimSpace(s) == "")

@@ -53,11 +53,8 @@ const (
 // rows than all prefixes of two to five characters, and a search reads fewer, too.
 var ladder = [...]int{2, 3, 5, 8, LongestPrefix}
 
-// The longest prefixes: now, and of the version before, which had all from two characters to that.
-const (
-	LongestPrefix       = 12
-	FormerLongestPrefix = 5
-)
+// LongestPrefix is how many characters the longest of them has.
+const LongestPrefix = 12
 
 // rungs returns how many prefixes a word of so many characters has.
 func rungs(length int) int {
@@ -93,22 +90,16 @@ func rungs(length int) int {
 // There are at most MaxTokens: the first words and runs win, and what is beyond them is not found
 // by search. That is room for the words of almost any title that is written to be read.
 func Tokens(normalizedTitle string) []string {
-	return tokensOf(searchable(terms(normalizedTitle)), ladder[:])
+	return tokensOf(searchable(terms(normalizedTitle)))
 }
 
-// FormerTokens returns the tokens of a title as they were without a limit and with all prefixes of
-// 2 to 5 characters: what rows an older title may have.
-func FormerTokens(normalizedTitle string) []string {
-	return tokensOf(terms(normalizedTitle), []int{2, 3, 4, FormerLongestPrefix})
-}
-
-func tokensOf(ts []term, prefixes []int) []string {
+func tokensOf(ts []term) []string {
 	var tokens []string
 	for _, t := range ts {
 		if t.run() {
 			tokens = append(tokens, t.pieces()...)
 		} else {
-			tokens = t.appendPrefixes(tokens, prefixes)
+			tokens = t.appendPrefixes(tokens)
 		}
 	}
 	slices.Sort(tokens)
@@ -117,7 +108,7 @@ func tokensOf(ts []term, prefixes []int) []string {
 
 // appendPrefixes appends the tokens of a chain. The prefixes of its plain words
 // are among those of the forms.
-func (t term) appendPrefixes(tokens []string, prefixes []int) []string {
+func (t term) appendPrefixes(tokens []string) []string {
 	for _, w := range t.words() {
 		if single(w) {
 			tokens = append(tokens, w)
@@ -125,7 +116,7 @@ func (t term) appendPrefixes(tokens []string, prefixes []int) []string {
 	}
 	for _, f := range t.forms() {
 		length := utf8.RuneCountInString(prefix(f, maxWhole+1))
-		for _, n := range prefixes {
+		for _, n := range ladder {
 			if n <= length {
 				tokens = append(tokens, prefix(f, n))
 			}

@@ -177,7 +177,7 @@ func TestTitleOfManyTokens(t *testing.T) {
 			for _, s := range tt.found {
 				q := parse(t, s)
 				require.True(t, q.Match(title), s)
-				require.Subset(t, tokens, q.Tokens(prompt.LongestPrefix))
+				require.Subset(t, tokens, q.Tokens())
 			}
 			require.False(t, parse(t, tt.beyond).Match(title), "%q has no row and is not found", tt.beyond)
 		})

@@ -15,8 +15,8 @@ import (
 	"prompthub/internal/table"
 )
 
-// backupVersion is the version of the format below. Version 1 had no names and no versions, version
-// 2 no secret: its users get other keys.
+// backupVersion is the version of the format below. Restore reads the one before too, which has no
+// author secret: users get other keys.
 const backupVersion = 3
 
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last the
@@ -202,7 +202,7 @@ func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 		return nil, errNewer
 	}
 	var library *libraryLine
-	if rec.Named() && !rec.purging {
+	if !rec.purging {
 		if library, err = b.library(ctx, &rec); err != nil {
 			return nil, err
 		}

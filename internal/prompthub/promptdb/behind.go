@@ -26,10 +26,6 @@ const (
 	textParallel  = prompt.MaxTextWords
 )
 
-// textual is the version from which on rows of rankings have signatures, and prompts rows in the
-// text index.
-const textual = 5
-
 // A behind says which rows of the text index may not be as they should.
 type behind struct {
 	Since time.Time `json:"s"`
@@ -51,7 +47,7 @@ func textWords(p prompt.Prompt) []string {
 
 // behindAfter returns what the text index lacks once was has become now, at a time.
 func behindAfter(was *record, now record, at time.Time) *behind {
-	if was == nil || was.behind == nil && (was.rowsVersion < textual || !was.Listed()) {
+	if was == nil || was.behind == nil && !was.Listed() {
 		if !now.Listed() {
 			return nil
 		}

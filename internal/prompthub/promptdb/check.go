@@ -27,14 +27,13 @@ type Difference struct {
 	newer  bool // written by a newer version of the application
 
 	damaged bool // the storage cannot read it
-	weighs  bool // its tally counts the votes, and does not weigh them by their times
 }
 
 // left reports whether nothing but a person can tell what is right: Reindex and anti-entropy leave
 // the row alone.
 func (d Difference) left() bool {
 	_, tally := parseTallyShard(d.Key.Row)
-	return tally && !d.weighs || d.orphan || d.user == "" && d.voter == "" && d.id == ""
+	return tally || d.orphan || d.user == "" && d.voter == "" && d.id == ""
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, d.Key, d.What) }

@@ -193,7 +193,7 @@ func (w *work) commit(ctx context.Context, was *record, now record, which rowsOf
 	var stale entries
 	if was != nil {
 		now.etag = was.etag
-		stale = was.written()
+		stale = entriesOf(was.Prompt)
 		if was.lease != nil {
 			stale = stale.and(was.lease.Stale)
 		}

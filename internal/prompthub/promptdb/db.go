@@ -137,7 +137,6 @@ type DB struct {
 	firstPages   firstPageCache
 	turns        turns
 	texts        chan struct{} // has a place for each job that writes rows of a text
-	rowsAre      atomic.Int32  // the version that wrote all index rows, 0 where none did
 	tokens       tokens
 	sketches     remembered[[]sketched]
 	tagWords     remembered[*prompt.TagWords]
@@ -182,7 +181,10 @@ func (db *DB) Create(ctx context.Context) error {
 	if err := db.store.Create(ctx, db.t.SystemState); err != nil {
 		return unavailable(err)
 	}
-	if err := db.learnVersion(ctx); err != nil {
+	if err := db.CheckVersion(ctx); err != nil {
+		return err
+	}
+	if err := db.noteVersion(ctx); err != nil {
 		return err
 	}
 	if err := db.LearnAuthorKeys(ctx); err != nil { // so that no request has to

@@ -61,22 +61,6 @@ func (e *explorer) beginDeleted() {
 	e.start(pool, 1+e.rnd.IntN(2))
 }
 
-// beginUnweighed starts sweeps and votes on a prompt of which nobody knows what its votes weigh.
-func (e *explorer) beginUnweighed() {
-	votes := promptdb.DefaultTables().Votes
-	for row, err := range table.All(context.Background(), e.store, votes, table.Range{}) {
-		require.NoError(e.t, err)
-		if row.Props.Get("Weight").Str() != "" {
-			row.Props = slices.DeleteFunc(slices.Clone(row.Props), func(p table.Prop) bool { return p.Name == "Weight" })
-			_, err := e.store.Write(context.Background(), votes, table.Op{Kind: table.Replace, Row: row})
-			require.NoError(e.t, err)
-		}
-	}
-	e.sweep(9)
-	e.start([]func(int){e.sweep, e.vote, e.vote, e.unvote, e.waver, e.waverNone, e.votesOfOne, e.reproject}, 2+e.rnd.IntN(2))
-	e.last = e.sweepAgain
-}
-
 func (e *explorer) purge(i int) {
 	e.command(fmt.Sprintf("%d purge", i), func(ctx context.Context, db *promptdb.DB) error { _, err := db.Purge(ctx); return err }, nil)
 }

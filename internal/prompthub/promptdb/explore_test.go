@@ -44,15 +44,11 @@ func TestExplorePurge(t *testing.T) { exploreAll(t, 200, false, (*explorer).begi
 // way out.
 func TestExploreKeys(t *testing.T) { exploreAll(t, 200, false, (*explorer).beginKeyed) }
 
-// TestExploreWeights begins with a prompt whose tally has no weights, as the version before them
-// left it: while some vote, anti-entropy weighs the votes, and in the end once more.
-func TestExploreWeights(t *testing.T) { exploreAll(t, 200, false, (*explorer).beginUnweighed) }
-
 // TestExploreWhole does all of these where the storage changes tables and queues together.
 func TestExploreWhole(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(*explorer){
-		"edits": (*explorer).begin, "purge": (*explorer).beginDeleted, "keys": (*explorer).beginKeyed, "weights": (*explorer).beginUnweighed,
+		"edits": (*explorer).begin, "purge": (*explorer).beginDeleted, "keys": (*explorer).beginKeyed,
 		"slow": (*explorer).beginTimed,
 	} {
 		t.Run(name, func(t *testing.T) { exploreAll(t, 200, true, begin) })

@@ -96,9 +96,6 @@ func (db *DB) FirstPages() int {
 // ByAge returns the position behind a prompt in the lists that are newest first.
 func ByAge(id prompt.ID) string { return byAge(id) }
 
-// TokenKey returns the key of the row of a prompt in the title index.
-func TokenKey(token string, id prompt.ID) table.Key { return tokenKey(token, id) }
-
 // PromptKey returns the key of a truth row.
 func PromptKey(author prompt.UserID, id prompt.ID) table.Key { return promptKey(author, id) }
 

@@ -86,7 +86,7 @@ type list struct{ table, partition string }
 
 // lists returns partitions to search in: those likely to be short first.
 func (db *DB) lists(w Search) []list {
-	tokens := w.Words.Tokens(db.longestPrefix())
+	tokens := w.Words.Tokens()
 	slices.SortStableFunc(tokens, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var ls []list
 	// by turns: many tags must not leave a rare word out
@@ -107,7 +107,7 @@ func (db *DB) lists(w Search) []list {
 // tag, newest first, may be a second old, but for what this DB wrote.
 func (db *DB) Find(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	switch {
-	case w.Text && db.findsText() && len(w.Words.Words(prompt.LongestPrefix)) > 0:
+	case w.Text && len(w.Words.Words(prompt.LongestPrefix)) > 0:
 		return db.findText(ctx, w, after, limit)
 	case w.Order != "" && w.Order != Newest:
 		return db.findRanked(ctx, w, after, limit)

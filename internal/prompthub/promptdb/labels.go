@@ -327,10 +327,7 @@ func (w *work) relabel(ctx context.Context, listed bool, may func(prompt.Prompt)
 		if err := may(rec.Prompt); err != nil {
 			return nil, false, err
 		}
-		if !rec.Named() || w.card == nil {
-			if err := w.db.nameOld(ctx, w.author, w.id); err != nil {
-				return nil, false, err
-			}
+		if w.card == nil { // until anti-entropy has made it again
 			if err := wait(ctx, time.Time{}); err != nil {
 				return nil, false, err
 			}

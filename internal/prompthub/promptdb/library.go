@@ -17,9 +17,6 @@ import (
 
 // checkLibrary compares the rows beside a truth row with it.
 func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name string, key table.Key, format string, args ...any)) error {
-	if !rec.Named() {
-		return nil
-	}
 	key := labelsKey(rec.AuthorID, rec.ID)
 	row, err := db.expected(ctx, key, differ)
 	if err != nil || row == nil {
@@ -172,9 +169,6 @@ func libraryKey(row string, id prompt.ID) bool {
 
 // hasLibraryRow reports whether a prompt may have such a row.
 func hasLibraryRow(rec record, key table.Key) bool {
-	if !rec.Named() {
-		return false
-	}
 	if _, n, ok := parseVersion(key.Row); ok {
 		return n <= rec.Last
 	}
@@ -195,7 +189,7 @@ func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 	w := db.work(d.author, d.id)
 	w.holding = true // what is written here needs no wake-up
 	rec, err := w.load(ctx)
-	if err != nil || rec == nil || rec.purging || rec.lease != nil || !rec.Named() {
+	if err != nil || rec == nil || rec.purging || rec.lease != nil {
 		return err
 	}
 	var c card
@@ -258,25 +252,6 @@ func (db *DB) rowAgain(ctx context.Context, d Difference, rec record, c card) (o
 		}
 	}
 	return ops, true, nil
-}
-
-// unnamed reports whether a row is the truth row of a prompt that was stored before there were
-// names.
-func unnamed(row table.Row) bool {
-	_, isTruth := parseID(row.Row)
-	return isTruth && row.Props.Get("Slug").Str() == "" && !row.Props.Get("IsPurging").Bool()
-}
-
-// nameOld gives a name, a slug and a first version to a prompt that was stored before there were
-// any.
-func (db *DB) nameOld(ctx context.Context, author prompt.UserID, id prompt.ID) error {
-	_, err := db.Change(ctx, author, id, func(p prompt.Prompt) (prompt.Prompt, error) {
-		if p.Named() {
-			return p, ErrUnchanged
-		}
-		return p, nil
-	})
-	return err
 }
 
 // purgeLibrary removes what stands beside a truth row that is being purged. The labels row goes

@@ -219,10 +219,6 @@ func (b *backup) moves(ctx context.Context, rec record) error {
 
 // into completes a prompt that is being restored.
 func (l *libraryLine) into(p *prompt.Prompt) {
-	if l == nil {
-		*p = prompt.First(*p)
-		return
-	}
 	p.Name, p.Slug, p.OldNames, p.Description, p.OwnTags, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.OwnTags, l.Message
 	p.Included = l.Included
 	p.Draft = p.With(l.with(p.Text))
@@ -299,9 +295,6 @@ func (re *restore) move(ctx context.Context, l moveLine) error {
 
 // library puts the rows of labels and names of a prompt into the batch.
 func (re *restore) library(ctx context.Context, rec record, l *libraryLine) error {
-	if l == nil {
-		return nil
-	}
 	deleted, err := parseGaps(l.Deleted)
 	if err != nil {
 		return err

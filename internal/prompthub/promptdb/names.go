@@ -105,7 +105,7 @@ func (w *work) inTheWay(ctx context.Context, err error, chosen string) (bool, er
 // name that its author did not choose makes way for another's.
 func (w *work) name(was *record, p *prompt.Prompt) error {
 	free := func(name string) bool { return w.names.free(nameKey(p.AuthorID, name), p.ID) }
-	if was == nil || !was.Named() {
+	if was == nil {
 		chosen := p.Name
 		slug, other := prompt.Slugs(cmp.Or(chosen, p.Title), p.ID)
 		switch {
@@ -150,7 +150,7 @@ func nameTaken(name string) error {
 // and summary, and completes now, which is to be committed in place of was, or for the first time
 // where that is nil.
 func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op, error) {
-	restored := was != nil && was.Named() && was.Deleted() && !now.Deleted()
+	restored := was != nil && was.Deleted() && !now.Deleted()
 	if restored { // others may have taken what it was called
 		if err := w.names.lookAll(ctx, w.db, nameKey(w.author, was.Name), nameKey(w.author, was.Slug)); err != nil {
 			return nil, err
@@ -173,7 +173,7 @@ func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op
 	if now.Released, err = w.db.released(ctx, was, now.Prompt, c); err != nil {
 		return nil, err
 	}
-	if was != nil && was.Named() && nameProps(was.Prompt, before).Equal(nameProps(now.Prompt, c)) {
+	if was != nil && nameProps(was.Prompt, before).Equal(nameProps(now.Prompt, c)) {
 		return nil, nil
 	}
 	if now.Source != nil && now.Source.State == "" {
@@ -199,7 +199,7 @@ func (w *work) nameOps(was *record, now record, c card) []table.Op {
 	props := nameProps(now.Prompt, c)
 	var ops []table.Op
 	for _, name := range ownNames(now.Prompt) {
-		mine := was != nil && was.Named() && !was.Deleted() && (name == was.Name || name == was.Slug)
+		mine := was != nil && !was.Deleted() && (name == was.Name || name == was.Slug)
 		ops = append(ops, w.names.op(nameKey(w.author, name), props, mine))
 	}
 	return ops
@@ -214,9 +214,6 @@ func (w *work) versionOps(was *record, now record) (ops []table.Op, size int64) 
 		for _, row := range usesRows(w.author, w.id, v.Number, v.Includes()) {
 			ops = append(ops, table.Op{Kind: table.Upsert, Row: row}) // the number is taken by the other
 		}
-	}
-	if was != nil && !was.Named() {
-		insert(was.Current(), 0) // stored before there were versions
 	}
 	if was == nil || now.Last > was.Last {
 		v, kept := now.Current(), 0
@@ -256,7 +253,7 @@ func (w *work) renameOps(ctx context.Context, was *record, now *record) ([]table
 	if was == nil {
 		return w.formerOps(ctx, now)
 	}
-	if !was.Named() || now.Name == was.Name {
+	if now.Name == was.Name {
 		return nil, nil
 	}
 	now.OldNames = slices.DeleteFunc(slices.Clone(was.OldNames), func(name string) bool { return name == now.Name })

@@ -16,9 +16,6 @@ import (
 
 // outlines returns what the rows of public lists hold for programs.
 func outlines(p prompt.Prompt) table.Props {
-	if !p.Named() {
-		return nil
-	}
 	return table.Props{outlineProp("Outline", shownOutline(p))}
 }
 
@@ -93,9 +90,6 @@ func sameHead(a, b prompt.Prompt) bool {
 // releasedNow returns what a prompt keeps of the version with the label production, as its labels
 // row says now.
 func (db *DB) releasedNow(ctx context.Context, rec record) (*prompt.Outline, error) {
-	if !rec.Named() {
-		return nil, nil
-	}
 	c, err := db.card(ctx, rec.AuthorID, rec.ID)
 	if err != nil || c == nil {
 		return rec.Released, err

@@ -1,17 +1,13 @@
 package promptdb_test
 
 import (
-	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/table"
@@ -293,60 +289,6 @@ func TestForgedRanks(t *testing.T) {
 	}
 }
 
-// TestOrdersOfAnEarlierVersion opens a store that has no rows of the orders: anti-entropy writes
-// them as it comes by, and reindex at once.
-func TestOrdersOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	for name, mend := range map[string]func(w *world) error{
-		"anti-entropy": func(w *world) error {
-			_, _, err := w.Sweep(w.t.Context())
-			w.run()
-			return err
-		},
-		"reindex": func(w *world) error {
-			_, err := w.Reindex(w.t.Context(), false, func(promptdb.Difference) {}, func(int) {})
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorldOn(t, memory.NewTables())
-			p := w.add("ann", draft("Old", "text"))
-			_, best := rankKeys(t, p)
-			hot, _ := rankKeys(t, p)
-			tables := promptdb.DefaultTables()
-			for name, op := range map[string]table.Op{
-				tables.Hot:         {Kind: table.Delete, Row: table.Row{Key: hot, ETag: table.Any}},
-				tables.Best:        {Kind: table.Delete, Row: table.Row{Key: best, ETag: table.Any}},
-				tables.SystemState: {Kind: table.Upsert, Row: table.Row{Key: promptdb.RowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}}}},
-				tables.Prompts: {Kind: table.Merge, Row: table.Row{
-					Key: promptdb.PromptKey(p.AuthorID, p.ID), ETag: table.Any, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(2)}},
-				}},
-			} {
-				_, err := w.store.Write(t.Context(), name, op)
-				require.NoError(t, err)
-			}
-			w.DB = w.another()
-			require.NoError(t, w.Create(t.Context()))
-			require.NotEmpty(t, w.found(), "what is missing is found")
-			require.NoError(t, mend(w))
-			w.check()
-			for _, order := range []promptdb.Order{promptdb.Hot, promptdb.Best} {
-				page, err := w.Ranked(t.Context(), order, "", 5)
-				require.NoError(t, err)
-				require.Len(t, page.Items, 1, order)
-			}
-		})
-	}
-}
-
-// withoutProp takes a property out of a row.
-func (w *world) withoutProp(name string, row table.Row, prop string) {
-	w.t.Helper()
-	row.Props = slices.DeleteFunc(slices.Clone(row.Props), func(p table.Prop) bool { return p.Name == prop })
-	w.must(name, table.Op{Kind: table.Replace, Row: row})
-}
-
 func (w *world) all(name string) (rows []table.Row) {
 	w.t.Helper()
 	for row, err := range table.All(w.t.Context(), w.store, name, table.Range{}) {
@@ -354,163 +296,4 @@ func (w *world) all(name string) (rows []table.Row) {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// beforeWeights makes of a store what the version before weights would have.
-func (w *world) beforeWeights() {
-	w.t.Helper()
-	tables := promptdb.DefaultTables()
-	for _, row := range w.all(tables.Trending) {
-		w.must(tables.Trending, table.Op{Kind: table.Delete, Row: row})
-	}
-	for _, name := range tables.All() {
-		for _, row := range w.all(name) {
-			if row.Props.Get("Weight").Str() != "" {
-				w.withoutProp(name, row, "Weight")
-			}
-		}
-	}
-	for _, row := range w.all(tables.SystemState) {
-		w.withoutProp(tables.SystemState, row, "RowsVersion") // places of anti-entropy
-	}
-	for _, row := range w.all(tables.Prompts) {
-		if row.Props.Get("RowsVersion").Int() > 0 {
-			w.must(tables.Prompts, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(5)}}}})
-		}
-	}
-	w.must(tables.SystemState, table.Op{Kind: table.Upsert, Row: table.Row{Key: promptdb.RowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(5)}}}})
-}
-
-// TestWeightsOfAnEarlierVersion opens a store of the version before weights, which is voted in
-// before it is mended: the votes are there, so anti-entropy and reindex weigh them and place the
-// prompts, in one pass, that with more votes than a page too; anti-entropy does not wait for a day
-// because the version before made a pass a moment ago.
-func TestWeightsOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	for name, mend := range map[string]func(w *world){
-		"anti-entropy": func(w *world) {
-			_, differences, err := w.Sweep(w.t.Context())
-			require.NoError(w.t, err)
-			require.NotZero(w.t, differences)
-		},
-		"reindex": func(w *world) {
-			require.Empty(w.t, w.reindex(false))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorldOn(t, memory.NewTables())
-			all := mixed(w)
-			popular := w.add("ann", draft("Popular", "text"))
-			for i := range 130 {
-				w.vote(prompt.UserID(fmt.Sprintf("voter %03d", i)), popular.ID, prompt.Like)
-			}
-			w.run()
-			_, _, err := w.Sweep(t.Context()) // a full pass, of a moment ago
-			require.NoError(t, err)
-			all = append(all, popular)
-			tallies := func() (of []prompt.Tally) {
-				for _, p := range all[:len(all)-1] {
-					rec, err := w.Record(t.Context(), p.AuthorID, p.ID)
-					require.NoError(t, err)
-					of = append(of, rec.Tally)
-				}
-				return of
-			}
-			want := tallies()
-			w.beforeWeights()
-			w.DB = w.another()
-			require.NoError(t, w.Create(t.Context()))
-			require.NotEmpty(t, w.found(), "what is missing is found")
-
-			w.vote("voter 000", popular.ID, prompt.None) // of a share whose weight does not have it
-			w.vote("vera", popular.ID, prompt.Like)
-			w.vote("vera", all[0].ID, prompt.Like)
-			w.vote("vera", all[0].ID, prompt.None)
-			w.run()
-			mend(w)
-			w.check()
-			require.Empty(t, bySchema(w.store))
-			require.Equal(t, want, tallies())
-			w.run()
-			w.check()
-			page, err := w.Ranked(t.Context(), promptdb.Trending, "", 1)
-			require.NoError(t, err)
-			require.Equal(t, "Popular", page.Items[0].Title)
-		})
-	}
-}
-
-// An afterVotes has something done once, after the votes on a prompt were read alone.
-type afterVotes struct {
-	table.DB
-	do func()
-}
-
-func (a *afterVotes) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	page, err := a.DB.List(ctx, name, r, limit, next)
-	if do := a.do; do != nil && strings.HasPrefix(r.Partition, "p|") && r.From == "u|" {
-		a.do = nil
-		do()
-	}
-	return page, err
-}
-
-// TestAnEarlierVersionVotesBeside: an instance of the version before weights replaces shares by
-// such as have none. Anti-entropy weighs their votes again, those of this version too, while others
-// vote; a share that miscounts its votes it leaves to a person.
-func TestAnEarlierVersionVotesBeside(t *testing.T) {
-	t.Parallel()
-	store := &afterPage{DB: memory.NewTables(), table: promptdb.DefaultTables().Votes}
-	w := newWorldOn(t, store)
-	votes := promptdb.DefaultTables().Votes
-	p := w.add("ann", draft("One", "text"))
-	for i := range 20 {
-		w.vote(prompt.UserID(fmt.Sprint("voter ", i)), p.ID, prompt.Like)
-	}
-	w.run()
-	unweigh := func() (shares []table.Row) {
-		for _, row := range w.all(votes) {
-			if row.Props.Get("Weight").Str() != "" {
-				shares = append(shares, row)
-				w.withoutProp(votes, row, "Weight")
-			}
-		}
-		return shares
-	}
-	shares := unweigh()
-	require.Greater(t, len(shares), 4)
-	require.Len(t, w.found(), 2, "of the truth row, and one for all shares")
-	w.clock.Advance(25 * time.Hour)
-	store.do = func() { // what the walk has read of this share is out of date
-		w.vote("voter 7", p.ID, prompt.Dislike)
-	}
-	for range 2 {
-		_, _, err := w.Sweep(t.Context())
-		require.NoError(t, err)
-		w.run()
-		w.clock.Advance(25 * time.Hour)
-	}
-	w.check()
-	require.Empty(t, bySchema(w.store))
-
-	unweigh()
-	again := &afterVotes{DB: store, do: func() { // between the votes that are weighed and the write of their weight
-		w.vote("voter 8", p.ID, prompt.None)
-		w.vote("another voter", p.ID, prompt.Like)
-	}}
-	w.DB = w.over(again)
-	require.Empty(t, w.reindex(false))
-	require.Nil(t, again.do)
-	w.run()
-	w.check()
-	require.Empty(t, bySchema(w.store))
-
-	share := shares[0]
-	share.ETag = ""
-	share.Props = table.Props{{Name: "Likes", Value: table.Int32(90)}, {Name: "Dislikes", Value: table.Int32(0)}}
-	w.must(votes, table.Op{Kind: table.Upsert, Row: share})
-	left := w.reindex(false)
-	require.Len(t, left, 1)
-	require.Contains(t, left[0], "counts 90 and 0, the votes are")
 }

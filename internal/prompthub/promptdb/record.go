@@ -12,15 +12,9 @@ import (
 	"prompthub/internal/table"
 )
 
-// RowsVersion says which rows function wrote the index rows of a prompt. A binary
-// that meets a higher one leaves the prompt alone.
-const RowsVersion = 6
-
-// boundedTokens is the version from which on a title has at most prompt.MaxTokens tokens, which are
-// prefixes of up to prompt.LongestPrefix. With version 3 came outlines, which rows have or have
-// not; with version 4 the rows of Hot and Best; with version 6 those of Trending, and weights in
-// tallies. See textual for version 5.
-const boundedTokens = 2
+// RowsVersion says which rows a prompt has. A binary that meets a higher one leaves the prompt
+// alone, and one that meets a store of a lower one refuses it.
+const RowsVersion = 7
 
 // A record is a truth row.
 type record struct {
@@ -75,9 +69,6 @@ func summary(p prompt.Prompt) table.Props {
 		{Name: "Dislikes", Value: table.Int32(p.Dislikes)},
 	}
 	props = append(props, weightProp(p.Tally)...) // by which searches are sorted
-	if !p.Named() {
-		return props // as they are in a store that no version with names has written to
-	}
 	if p.Kind != prompt.KindText {
 		props = append(props, kindProp(p.Kind))
 	}
@@ -94,9 +85,6 @@ func kindProp(k prompt.Kind) table.Prop {
 
 // library returns what a truth row holds of names and versions beyond a summary.
 func library(p prompt.Prompt) table.Props {
-	if !p.Named() {
-		return nil
-	}
 	props := table.Props{
 		{Name: "OldNames", Value: table.String(strings.Join(p.OldNames, "|"))}, // no name has a |
 		{Name: "LastVersion", Value: table.Int64(p.Last)},
@@ -169,13 +157,11 @@ func (r record) row() (table.Row, error) {
 		text = string(b)
 	}
 	props = append(props, table.Prop{Name: "Pending", Value: table.String(text)})
-	if r.rowsVersion >= textual {
-		behind := ""
-		if r.behind != nil {
-			behind = jsonOf(r.behind)
-		}
-		props = append(props, table.Prop{Name: "Behind", Value: table.String(behind)})
+	behind := ""
+	if r.behind != nil {
+		behind = jsonOf(r.behind)
 	}
+	props = append(props, table.Prop{Name: "Behind", Value: table.String(behind)})
 	return table.Row{Key: promptKey(r.AuthorID, r.ID), ETag: r.etag, Props: props}, nil
 }
 
@@ -205,11 +191,8 @@ func parseRecord(row table.Row) (record, error) {
 	}
 	p.Draft = p.With(content)
 	p.Message = row.Props.Get("Message").Str()
-	p.Versions = prompt.First(p).Versions
-	if p.Named() {
-		p.Versions = prompt.Versions{
-			Version: row.Props.Get("Version").Int(), Last: row.Props.Get("LastVersion").Int(), From: row.Props.Get("PublicFrom").Int(),
-		}
+	p.Versions = prompt.Versions{
+		Version: row.Props.Get("Version").Int(), Last: row.Props.Get("LastVersion").Int(), From: row.Props.Get("PublicFrom").Int(),
 	}
 	if names := row.Props.Get("OldNames").Str(); names != "" {
 		p.OldNames = strings.Split(names, "|")

@@ -30,9 +30,6 @@ func (db *DB) Reindex(ctx context.Context, orphans bool, report func(Difference)
 	if len(r.failed) > 0 {
 		return r.prompts, r.failed.join()
 	}
-	if err := db.keepVersion(ctx); err != nil {
-		return r.prompts, err
-	}
 	return r.prompts, db.restored(ctx)
 }
 
@@ -55,7 +52,7 @@ func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found
 		}
 		author, id, err := truthKey(row.Key)
 		if err == nil {
-			err = r.db.renew(ctx, author, id, row)
+			err = r.db.renew(ctx, author, id)
 		}
 		if errors.Is(err, table.ErrDamaged) {
 			return []Difference{{Table: r.db.t.Prompts, Key: row.Key, What: needsDamaged}}, nil
@@ -112,15 +109,10 @@ func (r *reindexing) mayRemove(d Difference) bool {
 	return d.author != "" || !r.unjudged && r.db.now().Sub(d.id.Time()) > time.Hour
 }
 
-// renew rewrites a prompt, and gives it what it lacks that was made before there was such.
-func (db *DB) renew(ctx context.Context, author prompt.UserID, id prompt.ID, row table.Row) error {
+// renew rewrites a prompt, and what leads to its author.
+func (db *DB) renew(ctx context.Context, author prompt.UserID, id prompt.ID) error {
 	if err := db.authorKnown(ctx, author); err != nil {
 		return err
-	}
-	if unnamed(row) {
-		if err := db.nameOld(ctx, author, id); err != nil && fault.Of(err) != fault.NotFound {
-			return err
-		}
 	}
 	return db.rewrite(ctx, author, id, entries{})
 }
@@ -167,11 +159,6 @@ func (db *DB) repair(ctx context.Context, d Difference) error {
 		return nil
 	case d.user != "":
 		return db.repairAuthorKey(ctx, d)
-	case d.weighs:
-		if err := db.weigh(ctx, d.id); err != nil {
-			return err
-		}
-		return db.follow(ctx, d.author, d.id, upToDate, entries{})
 	case d.voter != "":
 		return db.followVote(ctx, message{Author: d.author, Prompt: d.id, Voter: d.voter})
 	case d.Table == db.t.Prompts && isLibraryKey(d.Key.Row) && d.stray == nil:

@@ -161,8 +161,8 @@ func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err
 		return false, err
 	}
 	switch {
-	case n == 1 && (l.Kind != "backup" || l.Version < 1 || l.Version > backupVersion):
-		return false, fmt.Errorf("not a backup of a version up to %d", backupVersion)
+	case n == 1 && (l.Kind != "backup" || l.Version < backupVersion-1 || l.Version > backupVersion):
+		return false, fmt.Errorf("not a backup of version %d or %d", backupVersion-1, backupVersion)
 	case n == 1: // not before: what is no backup changes nothing
 		if err := re.db.restoring(ctx, allRows); err != nil {
 			return false, err
@@ -234,6 +234,9 @@ func (l promptLine) record(now time.Time) (record, error) {
 		},
 		idem: l.Idempotency, rowsVersion: RowsVersion,
 		lease: &lease{Attempt: "restore", Until: now.UTC()},
+	}
+	if l.Library == nil {
+		return record{}, fmt.Errorf("prompt %s has no name", l.ID)
 	}
 	l.Library.into(&rec.Prompt)
 	return rec, nil

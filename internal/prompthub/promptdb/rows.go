@@ -104,16 +104,6 @@ func entriesOf(p prompt.Prompt) entries {
 	return e
 }
 
-// written returns what may be there of a record: the binary that projected it may have known no
-// limit of tokens.
-func (r record) written() entries {
-	e := entriesOf(r.Prompt)
-	if r.rowsVersion < boundedTokens && r.Listed() {
-		e = e.and(entries{codeTitle: tokensByKey(prompt.FormerTokens(prompt.NormalizeTitle(r.Title)))})
-	}
-	return e
-}
-
 func (e entries) add(code string, parts []string) {
 	if len(parts) > 0 {
 		e[code] = parts

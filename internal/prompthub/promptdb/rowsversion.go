@@ -2,52 +2,56 @@ package promptdb
 
 import (
 	"context"
+	"errors"
 
-	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/fault"
 	"prompthub/internal/table"
 )
 
-// rowsKey is the row that says which rows function wrote all index rows, in a store where one did.
+// StoreTooOld is the code by which a store is refused that a version before 1.0 made.
+const StoreTooOld fault.Code = "STORE_TOO_OLD"
+
+var errTooOld error = fault.Coded(fault.Unavailable, StoreTooOld,
+	"the library was made by a version before 1.0: export it with that version (`backup`), then `restore`")
+
+// rowsKey is the row that says which RowsVersion a store has.
 func rowsKey() table.Key { return sweepKey("rows") }
 
-// longestPrefix returns the longest prefixes of words that all titles have in the index. A store
-// that an earlier version filled has those of that version until it is reindexed.
-func (db *DB) longestPrefix() int {
-	if db.rowsAre.Load() >= boundedTokens {
-		return prompt.LongestPrefix
-	}
-	return prompt.FormerLongestPrefix
-}
-
-// findsText reports whether all texts are in the index. Until a store that an earlier version
-// filled is reindexed, titles alone are searched.
-func (db *DB) findsText() bool { return db.rowsAre.Load() >= textual }
-
-// learnVersion finds out which version wrote all index rows. In a new store that is this one.
-func (db *DB) learnVersion(ctx context.Context) error {
-	row, err := db.get(ctx, db.t.SystemState, rowsKey())
+// CheckVersion refuses a store whose rows have a lower RowsVersion. If the row that says it was
+// lost, truth rows do.
+func (db *DB) CheckVersion(ctx context.Context) error {
+	said, err := db.get(ctx, db.t.SystemState, rowsKey())
 	if err != nil {
 		return err
 	}
-	if row == nil {
-		rows, _, err := db.scan().rows(ctx, db.t.Prompts, table.Range{}, 1)
-		if err != nil || len(rows) > 0 {
-			return err
-		}
-		return db.keepVersion(ctx)
+	if said != nil {
+		return tooOld(*said)
 	}
-	db.rowsAre.Store(int32(row.Props.Get("RowsVersion").Int()))
+	for row, err := range table.All(ctx, db.store, db.t.Prompts, table.Range{Select: []string{"RowsVersion"}}) {
+		if err != nil {
+			return unavailable(err)
+		}
+		if len(row.Props) > 0 {
+			return tooOld(row)
+		}
+	}
 	return nil
 }
 
-// keepVersion says that all index rows are of this version.
-func (db *DB) keepVersion(ctx context.Context) error {
-	err := db.write(ctx, db.t.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{
+func tooOld(row table.Row) error {
+	if row.Props.Get("RowsVersion").Int() < RowsVersion {
+		return errTooOld
+	}
+	return nil
+}
+
+// noteVersion notes the RowsVersion of a store that does not say its own.
+func (db *DB) noteVersion(ctx context.Context) error {
+	err := db.write(ctx, db.t.SystemState, []table.Op{{Kind: table.Insert, Row: table.Row{
 		Key: rowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(RowsVersion)}},
 	}}})
-	if err != nil {
+	if err != nil && !errors.Is(err, table.ErrExists) {
 		return unavailable(err)
 	}
-	db.rowsAre.Store(RowsVersion)
 	return nil
 }

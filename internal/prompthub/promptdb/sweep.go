@@ -20,7 +20,7 @@ const JobEnds = 4 * time.Minute
 
 // sweepFor is how long one run of Sweep looks at rows, and sweepRepairs how long it repairs beyond
 // that. A table that was walked to its end is left alone for sweepRest: looking costs operations,
-// and there is nothing to find on a healthy store, unless an earlier version walked it.
+// and there is nothing to find on a healthy store.
 const (
 	sweepFor     = 2 * time.Minute
 	sweepRepairs = time.Minute
@@ -84,10 +84,6 @@ func (db *DB) slices(ctx context.Context) ([]*slice, error) {
 			if text := state.Props.Get("Votes").Str(); p.votes != nil && text != "" && json.Unmarshal([]byte(text), &p.votes.at) != nil {
 				s.next = "" // a place that cannot be read
 			}
-		}
-		if state != nil && p.rest == sweepRest && state.Props.Get("RowsVersion").Int() < RowsVersion {
-			s.full = time.Time{} // what an earlier version walked may lack rows of this one
-			s.begin()
 		}
 		if rested := db.now().Sub(s.full); s.next != "" || rested < 0 || rested >= s.rest {
 			all = append(all, s)
@@ -173,12 +169,9 @@ func (s *slice) complete(ctx context.Context, rows []table.Row, failed *failures
 		if s.table != s.db.t.Prompts || strings.HasPrefix(row.Row, "!") {
 			continue
 		}
-		author, id, err := truthKey(row.Key)
+		author, _, err := truthKey(row.Key)
 		if err == nil {
 			err = s.db.authorKnown(ctx, author)
-		}
-		if err == nil && unnamed(row) {
-			err = s.db.nameOld(ctx, author, id)
 		}
 		if unreadable(err) || errors.Is(err, errNewer) || fault.Of(err) == fault.NotFound {
 			continue // the first two are findings of the check
@@ -241,7 +234,7 @@ func (db *DB) movedLabel(ctx context.Context, d Difference) (moved bool, err err
 
 // keepPlace remembers where the next run goes on.
 func (s *slice) keepPlace(ctx context.Context) error {
-	props := table.Props{{Name: "Next", Value: table.String(s.next)}, {Name: "RowsVersion", Value: table.Int32(RowsVersion)}}
+	props := table.Props{{Name: "Next", Value: table.String(s.next)}}
 	if !s.full.IsZero() {
 		props = append(props, table.Prop{Name: "FullPassAt", Value: table.Time(s.full)})
 	}

@@ -191,6 +191,47 @@ func TestOneRowStopsNothing(t *testing.T) {
 	}
 }
 
+// TestStoreOfAnotherVersion: a store of a lower RowsVersion is refused by its code, and stays as it
+// is. One of a higher version opens, and so does one that has lost the row that says it.
+func TestStoreOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.add("ann", draft("one", "text"))
+	w.run()
+	state, key := promptdb.DefaultTables().SystemState, promptdb.RowsKey()
+	says := func(version int32) {
+		t.Helper()
+		w.must(state, table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(version)}}}})
+	}
+	lost := func() { w.must(state, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}) }
+	refused := func() {
+		t.Helper()
+		before := append(w.all(state), w.all(promptdb.DefaultTables().Prompts)...)
+		for _, err := range []error{w.another().Create(t.Context()), w.another().CheckVersion(t.Context())} {
+			require.Equal(t, promptdb.StoreTooOld, fault.CodeOf(err))
+			require.ErrorContains(t, err, "made by a version before 1.0: export it with that version (`backup`), then `restore`")
+		}
+		require.Equal(t, before, append(w.all(state), w.all(promptdb.DefaultTables().Prompts)...))
+	}
+	taken := func() {
+		t.Helper()
+		require.NoError(t, w.another().Create(t.Context()))
+		require.NoError(t, w.another().CheckVersion(t.Context()))
+	}
+	says(promptdb.RowsVersion - 1)
+	refused()
+	says(promptdb.RowsVersion + 1)
+	taken()
+	lost()
+	taken()
+	row, err := w.store.Get(t.Context(), state, key)
+	require.NoError(t, err)
+	require.EqualValues(t, promptdb.RowsVersion, row.Props.Get("RowsVersion").Int())
+	lost()
+	w.spoil(p, table.Prop{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion - 1)})
+	refused()
+}
+
 // TestNewerRowsAreRead: a binary that meets a row of a newer version reads it, and does not write.
 func TestNewerRowsAreRead(t *testing.T) {
 	w := newWorld(t)

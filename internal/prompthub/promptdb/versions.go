@@ -266,9 +266,6 @@ func (db *DB) Versions(ctx context.Context, viewer prompt.UserID, id prompt.ID, 
 		return VersionPage{}, err
 	}
 	page := VersionPage{Latest: rec.Version, Labels: shownLabels(viewer, rec.Prompt, c)}
-	if !rec.Named() && below == 0 {
-		page.Items = []prompt.Version{rec.Current()}
-	}
 	for _, row := range rows {
 		v := parseVersionRow(row)
 		if !shows(viewer, rec.Prompt, v.Number) {

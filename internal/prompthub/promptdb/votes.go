@@ -2,10 +2,8 @@ package promptdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/table"
 )
@@ -210,71 +208,16 @@ func (w *votesWalk) end(ctx context.Context) ([]Difference, error) {
 		}
 	}
 	var ds []Difference
-	weighed := false
 	for n, s := range at.Shares {
 		if s.Says != s.Votes && s.ETag == now[n] {
-			d := Difference{Table: w.db.t.Votes, Key: tallyKey(at.ID, n), author: at.Author, id: at.ID, weighs: s.misweighed()}
-			switch {
-			case d.weighs && weighed:
-				continue // all shares are weighed at once
-			case d.weighs:
-				weighed, d.What = true, "does not weigh the votes by their times"
-			default:
+			d := Difference{Table: w.db.t.Votes, Key: tallyKey(at.ID, n), author: at.Author, id: at.ID}
+			if s.Says.Unweighed() == s.Votes.Unweighed() {
+				d.What = "has another weight than its votes by their times"
+			} else {
 				d.What = fmt.Sprintf("counts %d and %d, the votes are %d and %d", s.Says.Likes, s.Says.Dislikes, s.Votes.Likes, s.Votes.Dislikes)
 			}
 			ds = append(ds, d)
 		}
 	}
 	return ds, nil
-}
-
-// misweighed reports whether a share counts its votes as they are, and does not weigh them so: one
-// that was written by a version that weighed none.
-func (s shareAt) misweighed() bool {
-	return s.ETag != "" && s.Says != s.Votes && s.Says.Unweighed() == s.Votes.Unweighed()
-}
-
-// weigh has the shares of a tally weigh the votes that they count. Nothing but the votes says what
-// is right, and whoever casts one writes its share: so where the shares are what they were before
-// the votes were read, their weights are those of these votes.
-func (db *DB) weigh(ctx context.Context, id prompt.ID) error {
-	for range maxTries {
-		switch err := db.weighOnce(ctx, id); {
-		case err == nil:
-			return nil
-		case !errors.Is(err, table.ErrConflict) && !errors.Is(err, table.ErrNotFound): // of a share as it was
-			return unavailable(err)
-		}
-	}
-	return fault.New(fault.Unavailable, "the votes were changed meanwhile")
-}
-
-func (db *DB) weighOnce(ctx context.Context, id prompt.ID) error {
-	shares, err := db.header(ctx, id)
-	if err != nil {
-		return err
-	}
-	at := votesAt{ID: id}
-	at.count(shares)
-	r := table.Prefix(locatorKey(id).Partition, votePrefix)
-	for next := ""; ; {
-		page, err := db.store.List(ctx, db.t.Votes, r, table.MaxPage, next)
-		if err != nil {
-			return err
-		}
-		at.count(page.Rows)
-		if next = page.Next; next == "" {
-			break
-		}
-	}
-	var ops []table.Op
-	for n, s := range at.Shares {
-		if s.misweighed() {
-			ops = append(ops, table.Op{Kind: table.Replace, Row: table.Row{Key: tallyKey(id, n), ETag: s.ETag, Props: tallyProps(s.Votes)}})
-		}
-	}
-	if len(ops) == 0 {
-		return nil
-	}
-	return db.write(ctx, db.t.Votes, ops)
 }
