@@ -441,10 +441,6 @@ var mutants = []mutant{
 		"share.Votes.Add(prompt.Cast{}, castOf(row))", "share.Votes.Add(prompt.Cast{}, prompt.Cast{Vote: voteOf(row)})",
 	},
 	{
-		"votes are weighed over those that came meanwhile", "votes.go",
-		"ETag: s.ETag, Props: tallyProps(s.Votes)", "ETag: table.Any, Props: tallyProps(s.Votes)",
-	},
-	{
 		"votes that count as many and weigh otherwise move nothing", "repair.go",
 		"rec.lease == nil && tally == rec.Tally &&", "rec.lease == nil && tally.Unweighed() == rec.Unweighed() &&",
 	},
