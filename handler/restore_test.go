@@ -73,8 +73,8 @@ func TestHostRefusesHalfABackup(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 }
 
-// TestStoreOfBefore: a store of a lower RowsVersion is refused with what to do, by the service and by
-// all commands, and under the host by its code.
+// TestStoreOfBefore: a store of a lower RowsVersion is refused with what to do, by the service and
+// by all commands, and under the host by its code.
 func TestStoreOfBefore(t *testing.T) {
 	const told = "the library was made by a version before 1.0: export it with that version (`backup`), then `restore`"
 	row := table.Row{Key: table.Key{Partition: "sweep", Row: "rows"}, ETag: table.Any, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion - 1)}}}
