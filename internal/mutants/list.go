@@ -554,7 +554,7 @@ var mutants = []mutant{
 	},
 	{
 		"a label is moved on a prompt that is deleted meanwhile", "labels.go",
-		"		if w.card.deleted {\n			return nil, false, prompt.ErrUnknown()\n		}\n", "",
+		"		if w.labels.deleted {\n			return nil, false, prompt.ErrUnknown()\n		}\n", "",
 	},
 	{
 		"a table that anti-entropy could not repair counts as walked", "sweep.go",

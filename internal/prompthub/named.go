@@ -156,8 +156,8 @@ func (s *Service) Ends(ctx context.Context, who auth.User, views []View) ([]Ends
 	if len(list) == 0 {
 		return ends, nil
 	}
-	cards, err := s.db.Cards(ctx, views[0].AuthorID, list)
-	for i, c := range cards {
+	heads, err := s.db.VersionHeads(ctx, views[0].AuthorID, list)
+	for i, c := range heads {
 		*into[i] = c
 	}
 	return ends, err

@@ -41,7 +41,7 @@ func (db *DB) NamesFrom(ctx context.Context, author prompt.UserID, from string, 
 	var list []NameAt
 	for _, row := range rows {
 		name := row.Props.Get("Name").Str()
-		if c, err := parseCard(row); name == "" || nameKey(author, name).Row != row.Row || err != nil || c.deleted {
+		if c, err := parseLabelsRow(row); name == "" || nameKey(author, name).Row != row.Row || err != nil || c.deleted {
 			continue // another name of it, or what verify reports
 		}
 		if list = append(list, NameAt{prompt.ID(row.Props.Get("PromptId").Str()), row.Row}); len(list) > limit {
@@ -70,12 +70,12 @@ type Whole struct {
 // number on; nil where there is none.
 func (db *DB) Whole(ctx context.Context, author prompt.UserID, id prompt.ID, from int64) (*Whole, error) {
 	var rec *record
-	var c *card
+	var c *labelsRow
 	var vote *table.Row
 	var w Whole
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		rec, c, err = db.readWithCard(gctx, author, id, true)
+		rec, c, err = db.readWithLabels(gctx, author, id, true)
 		return err
 	})
 	g.Go(func() (err error) {

@@ -76,7 +76,7 @@ type work struct {
 	lost     error         // why that of the last one was not
 	holding  bool          // a queue delivered the message that started it, which is wake-up enough
 	heard    *tallyAndVote // what voters say, where the caller is to be told
-	card     *card         // the labels row as it was read beside the truth row
+	labels     *labelsRow         // the labels row as it was read beside the truth row
 	names    names         // what is known of names that the prompt is to have
 	used     Usage         // what its author takes, if that is limited
 	more     Usage         // and takes more after what is committed next
@@ -122,7 +122,7 @@ func (w *work) load(ctx context.Context) (rec *record, err error) {
 		return err
 	})
 	g.Go(func() (err error) {
-		w.card, err = w.db.card(ctx, w.author, w.id)
+		w.labels, err = w.db.labelsRow(ctx, w.author, w.id)
 		return err
 	})
 	g.Go(func() error { return w.count(ctx) })

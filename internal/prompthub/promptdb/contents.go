@@ -64,7 +64,7 @@ func (db *DB) WithTexts(ctx context.Context, viewer prompt.UserID, items []View,
 }
 
 // in returns which version of a prompt has the label that is wanted, 0 for none.
-func (w WantedVersion) in(viewer prompt.UserID, p prompt.Prompt, c *card) int64 {
+func (w WantedVersion) in(viewer prompt.UserID, p prompt.Prompt, c *labelsRow) int64 {
 	n := labelled(p, c, w.Label)
 	if w.orLatest && (n == 0 || !shows(viewer, p, n)) {
 		return p.Version

@@ -77,7 +77,7 @@ func (db *DB) add(f *fill, p prompt.Prompt, likers []prompt.UserID) error {
 	}
 	f.rows = append(f.rows, indexRow{db.t.Prompts, truth}, indexRow{db.t.Prompts, rec.mineRow()})
 	version := versionRow(p.AuthorID, p.ID, p.Current(), 0)
-	c := card{bytes: sizeIn(version)}.of(p)
+	c := labelsRow{bytes: sizeIn(version)}.of(p)
 	f.rows = append(f.rows,
 		indexRow{db.t.Prompts, c.row(p.AuthorID, p.ID)},
 		indexRow{db.t.Prompts, version},

@@ -331,8 +331,8 @@ func (db *DB) decideByTruth(ctx context.Context, w Search, author prompt.UserID,
 	if where == prompt.Nowhere {
 		return nil, nil //nolint:nilnil // as documented
 	}
-	card := table.Row{Key: newestKey(id), Props: summary(rec.Prompt)}
-	v := pageOf([]table.Row{card}, 1, rowKey).Items[0]
+	found := table.Row{Key: newestKey(id), Props: summary(rec.Prompt)}
+	v := pageOf([]table.Row{found}, 1, rowKey).Items[0]
 	if v.Found = where; where == prompt.InText {
 		v.Snippet = w.Words.Snippet(text)
 	}

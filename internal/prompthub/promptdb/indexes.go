@@ -19,7 +19,7 @@ type index struct {
 	key   func(part string, id prompt.ID) table.Key
 	// the inverse of key; it may accept more
 	parse func(table.Key) (part string, id prompt.ID, ok bool)
-	props func(card table.Props, part string, p prompt.Prompt) table.Props
+	props func(summaryProps table.Props, part string, p prompt.Prompt) table.Props
 	// whether programs are shown lists of it: its rows have outlines
 	programs bool
 	// whether searches walk it whose words it does not know: its rows have signatures
@@ -35,7 +35,7 @@ var indexes = []index{
 		parts: func(p prompt.Prompt) []string { return one(p.Listed()) },
 		key:   func(_ string, id prompt.ID) table.Key { return newestKey(id) },
 		parse: byAgeAlone,
-		props: func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+		props: func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
 	},
 	{
 		code:  codeLiked,
@@ -46,8 +46,8 @@ var indexes = []index{
 			score, id, ok := parseLiked(key.Row)
 			return strconv.Itoa(int(score)), id, ok
 		},
-		props: func(card table.Props, part string, _ prompt.Prompt) table.Props {
-			return with(card, table.Prop{Name: "Score", Value: table.Int32(scoreOf(part))})
+		props: func(summaryProps table.Props, part string, _ prompt.Prompt) table.Props {
+			return with(summaryProps, table.Prop{Name: "Score", Value: table.Int32(scoreOf(part))})
 		},
 		programs: true,
 		signed:   true,
@@ -58,7 +58,7 @@ var indexes = []index{
 		parts:  func(p prompt.Prompt) []string { return ranked(p, hotPart) },
 		key:    hotKey,
 		parse:  func(key table.Key) (string, prompt.ID, bool) { return parseHot(key.Row) },
-		props:  func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+		props:  func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
 		signed: true,
 	},
 	{
@@ -67,7 +67,7 @@ var indexes = []index{
 		parts:  func(p prompt.Prompt) []string { return ranked(p, bestPart) },
 		key:    bestKey,
 		parse:  func(key table.Key) (string, prompt.ID, bool) { return parseBest(key.Row) },
-		props:  func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+		props:  func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
 		signed: true,
 	},
 	{
@@ -76,7 +76,7 @@ var indexes = []index{
 		parts:  func(p prompt.Prompt) []string { return ranked(p, trendPart) },
 		key:    trendKey,
 		parse:  func(key table.Key) (string, prompt.ID, bool) { return parseTrend(key.Row) },
-		props:  func(card table.Props, _ string, _ prompt.Prompt) table.Props { return card },
+		props:  func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
 		signed: true,
 	},
 	{
@@ -85,8 +85,8 @@ var indexes = []index{
 		parts: func(p prompt.Prompt) []string { return listed(p, tagParts) },
 		key:   func(part string, id prompt.ID) table.Key { return tagKey(prompt.Tag(part), id) },
 		parse: byAgeUnder(tagPrefix),
-		props: func(card table.Props, part string, _ prompt.Prompt) table.Props {
-			return with(card, table.Prop{Name: "Tag", Value: table.String(part)})
+		props: func(summaryProps table.Props, part string, _ prompt.Prompt) table.Props {
+			return with(summaryProps, table.Prop{Name: "Tag", Value: table.String(part)})
 		},
 		programs: true,
 	},
@@ -96,8 +96,8 @@ var indexes = []index{
 		parts: func(p prompt.Prompt) []string { return listed(p, tokenParts) },
 		key:   tokenKey,
 		parse: byAgeUnder(tokenPrefix),
-		props: func(card table.Props, part string, _ prompt.Prompt) table.Props {
-			return with(card, table.Prop{Name: "Token", Value: table.String(part)})
+		props: func(summaryProps table.Props, part string, _ prompt.Prompt) table.Props {
+			return with(summaryProps, table.Prop{Name: "Token", Value: table.String(part)})
 		},
 	},
 	{
@@ -128,7 +128,7 @@ var indexes = []index{
 		},
 		key:   func(_ string, id prompt.ID) table.Key { return hiddenKey(id) },
 		parse: byAgeAlone,
-		props: func(card table.Props, _ string, p prompt.Prompt) table.Props { return with(card, marks(p)...) },
+		props: func(summaryProps table.Props, _ string, p prompt.Prompt) table.Props { return with(summaryProps, marks(p)...) },
 	},
 }
 
@@ -182,8 +182,8 @@ func scoreOf(part string) int32 {
 }
 
 // with returns further properties behind those of a summary, which stays as it is.
-func with(card table.Props, more ...table.Prop) table.Props {
-	return append(card[:len(card):len(card)], more...)
+func with(p table.Props, more ...table.Prop) table.Props {
+	return append(p[:len(p):len(p)], more...)
 }
 
 // MarshalJSON writes entries as they are stored in Pending: true for an index of one row, scores as

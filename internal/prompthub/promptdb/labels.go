@@ -20,10 +20,10 @@ import (
 	"prompthub/internal/transact"
 )
 
-// A card is the labels row of a prompt: the truth of its labels and of the numbers whose versions
-// were deleted. Whoever writes name rows writes it under its ETag, so that their copies agree with
-// it. What else it holds is what a label needs to be moved without a look at the truth row.
-type card struct {
+// A labelsRow is the truth of the labels of a prompt and of the numbers whose versions were deleted.
+// A writer of name rows writes it under its ETag, so that their copies agree with it. It also holds
+// what a label needs to be moved without a read of the truth row.
+type labelsRow struct {
 	labels     map[string]int64
 	gaps       gaps
 	name, slug string
@@ -35,21 +35,21 @@ type card struct {
 	etag       string
 }
 
-// card reads the labels row of a prompt; a missing one is nil.
-func (db *DB) card(ctx context.Context, author prompt.UserID, id prompt.ID) (*card, error) {
+// labelsRow reads the labels row of a prompt; a missing one is nil.
+func (db *DB) labelsRow(ctx context.Context, author prompt.UserID, id prompt.ID) (*labelsRow, error) {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
 	row, err := db.get(ctx, db.t.Prompts, labelsKey(author, id))
 	if err != nil || row == nil {
 		return nil, err
 	}
-	c, err := parseCard(*row)
+	c, err := parseLabelsRow(*row)
 	return &c, err
 }
 
-func parseCard(row table.Row) (card, error) {
+func parseLabelsRow(row table.Row) (labelsRow, error) {
 	p := row.Props
-	c := card{
+	c := labelsRow{
 		labels: map[string]int64{},
 		name:   p.Get("Name").Str(), slug: p.Get("Slug").Str(), last: p.Get("LastVersion").Int(), deleted: p.Get("IsDeleted").Bool(),
 		bytes: p.Get("Bytes").Int(), moves: p.Get("Moves").Int(), etag: row.ETag,
@@ -69,22 +69,22 @@ func parseCard(row table.Row) (card, error) {
 	return c, nil
 }
 
-// of returns the card with what the prompt says of itself.
-func (c card) of(p prompt.Prompt) card {
+// of returns the row with what the prompt says of itself.
+func (c labelsRow) of(p prompt.Prompt) labelsRow {
 	c.name, c.slug, c.last, c.deleted = p.Name, p.Slug, p.Last, p.Deleted()
 	return c
 }
 
-// follows reports whether the card says of the prompt what the prompt does.
-func (c card) follows(p prompt.Prompt) bool {
+// follows reports whether the row says of the prompt what the prompt does.
+func (c labelsRow) follows(p prompt.Prompt) bool {
 	return c.name == p.Name && c.slug == p.Slug && c.last == p.Last && c.deleted == p.Deleted()
 }
 
 // has reports whether there is a version of a number.
-func (c card) has(n int64) bool { return n >= 1 && n <= c.last && !c.gaps.have(n) }
+func (c labelsRow) has(n int64) bool { return n >= 1 && n <= c.last && !c.gaps.have(n) }
 
-// with returns the card with a label on a version, or without the label for 0.
-func (c card) with(label string, to int64) card {
+// with returns the row with a label on a version, or without the label for 0.
+func (c labelsRow) with(label string, to int64) labelsRow {
 	c.labels = maps.Clone(c.labels)
 	if c.labels == nil {
 		c.labels = map[string]int64{}
@@ -96,7 +96,7 @@ func (c card) with(label string, to int64) card {
 }
 
 // on returns the labels of a version, in order.
-func (c card) on(n int64) []string {
+func (c labelsRow) on(n int64) []string {
 	var list []string
 	for _, label := range slices.Sorted(maps.Keys(c.labels)) {
 		if c.labels[label] == n {
@@ -107,7 +107,7 @@ func (c card) on(n int64) []string {
 }
 
 // labelsText is what rows hold of the labels.
-func (c card) labelsText() string {
+func (c labelsRow) labelsText() string {
 	if len(c.labels) == 0 {
 		return ""
 	}
@@ -115,7 +115,7 @@ func (c card) labelsText() string {
 	return string(b)
 }
 
-func (c card) row(author prompt.UserID, id prompt.ID) table.Row {
+func (c labelsRow) row(author prompt.UserID, id prompt.ID) table.Row {
 	row := table.Row{Key: labelsKey(author, id), ETag: c.etag, Props: table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Labels", Value: table.String(c.labelsText())},
@@ -134,7 +134,7 @@ func (c card) row(author prompt.UserID, id prompt.ID) table.Row {
 }
 
 // op returns the write of the labels row: under its ETag, or for the first time.
-func (c card) op(author prompt.UserID, id prompt.ID) table.Op {
+func (c labelsRow) op(author prompt.UserID, id prompt.ID) table.Op {
 	if c.etag == "" {
 		return table.Op{Kind: table.Insert, Row: c.row(author, id)}
 	}
@@ -231,9 +231,9 @@ func parseMoveRow(row table.Row) prompt.Move {
 // tick is the smallest step of the times that keys hold.
 const tick = 100 * time.Nanosecond
 
-// moveOps returns the card with labels on a version, and the rows that tell of it. Each move is
+// moveOps returns the row with labels on a version, and the rows that tell of it. Each move is
 // later than those before it, whatever clocks say: its time is its key, and tells their order.
-func (w *work) moveOps(c card, labels []string, to int64, by prompt.UserID) (card, []table.Op) {
+func (w *work) moveOps(c labelsRow, labels []string, to int64, by prompt.UserID) (labelsRow, []table.Op) {
 	at := w.db.now().UTC()
 	if next := c.movedAt.Add(tick); at.Before(next) {
 		at = next
@@ -253,7 +253,7 @@ func (w *work) moveOps(c card, labels []string, to int64, by prompt.UserID) (car
 }
 
 // tooMany reports that a prompt would have more labels than it can.
-func (c card) tooMany() error {
+func (c labelsRow) tooMany() error {
 	if len(c.labels) <= prompt.MaxLabels {
 		return nil
 	}
@@ -266,7 +266,7 @@ func (c card) tooMany() error {
 // message. May is asked before anything is changed.
 func (db *DB) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, to int64, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
-	return db.relabel(ctx, author, id, list, may, func(w *work, p prompt.Prompt, c card) (card, []table.Op, error) {
+	return db.relabel(ctx, author, id, list, may, func(w *work, p prompt.Prompt, c labelsRow) (labelsRow, []table.Op, error) {
 		if to != 0 && !c.has(to) {
 			return c, nil, errNoVersion()
 		}
@@ -294,7 +294,7 @@ func errNoLabel() error { return fault.New(fault.NotFound, "the prompt has no su
 
 // A labelMove returns what becomes of the labels row of a prompt, and what is written beside it:
 // nothing where it is as it should be. It may be called several times.
-type labelMove func(*work, prompt.Prompt, card) (card, []table.Op, error)
+type labelMove func(*work, prompt.Prompt, labelsRow) (labelsRow, []table.Op, error)
 
 // relabel changes some labels of an author's prompt, and returns all that it has then.
 func (db *DB) relabel(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, may func(prompt.Prompt) error, move labelMove) (map[string]int64, error) {
@@ -327,16 +327,16 @@ func (w *work) relabel(ctx context.Context, listed bool, may func(prompt.Prompt)
 		if err := may(rec.Prompt); err != nil {
 			return nil, false, err
 		}
-		if w.card == nil { // until anti-entropy has made it again
+		if w.labels == nil { // until anti-entropy has made it again
 			if err := wait(ctx, time.Time{}); err != nil {
 				return nil, false, err
 			}
 			continue
 		}
-		if w.card.deleted {
+		if w.labels.deleted {
 			return nil, false, prompt.ErrUnknown()
 		}
-		c, ops, err := move(w, rec.Prompt, *w.card)
+		c, ops, err := move(w, rec.Prompt, *w.labels)
 		if err != nil || len(ops) == 0 {
 			return c.labels, false, err
 		}
@@ -369,7 +369,7 @@ func (w *work) writeLabels(ctx context.Context, listed bool, ops []table.Op) err
 }
 
 // labelOps returns the writes of a labels row and of the copies of the labels.
-func (w *work) labelOps(c card) []table.Op {
+func (w *work) labelOps(c labelsRow) []table.Op {
 	ops := []table.Op{c.op(w.author, w.id)}
 	for _, name := range slices.Compact([]string{c.name, c.slug}) {
 		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: nameKey(w.author, name), ETag: table.Any, Props: table.Props{
@@ -383,7 +383,7 @@ func (w *work) labelOps(c card) []table.Op {
 func (w *work) both(ctx context.Context) (rec *record, err error) {
 	var g errgroup.Group
 	g.Go(func() (err error) {
-		w.card, err = w.db.card(ctx, w.author, w.id)
+		w.labels, err = w.db.labelsRow(ctx, w.author, w.id)
 		return err
 	})
 	g.Go(func() error { return w.count(ctx) })
@@ -395,7 +395,7 @@ func (w *work) both(ctx context.Context) (rec *record, err error) {
 // then.
 func (db *DB) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome was to undo
-	return db.relabel(ctx, author, id, []string{label}, may, func(_ *work, p prompt.Prompt, c card) (card, []table.Op, error) {
+	return db.relabel(ctx, author, id, []string{label}, may, func(_ *work, p prompt.Prompt, c labelsRow) (labelsRow, []table.Op, error) {
 		if tried != nil {
 			row, err := db.get(ctx, db.t.Prompts, tried.Key)
 			if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {

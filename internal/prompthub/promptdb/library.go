@@ -22,7 +22,7 @@ func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name str
 	if err != nil || row == nil {
 		return err
 	}
-	c, err := parseCard(*row)
+	c, err := parseLabelsRow(*row)
 	if err != nil {
 		differ(db.t.Prompts, key, "cannot be read: %v", err)
 		return nil
@@ -52,7 +52,7 @@ func (db *DB) expected(ctx context.Context, key table.Key, differ func(string, t
 
 // checkNames compares the rows of a prompt's name and slug. Those of a deleted prompt another one
 // may have taken.
-func (db *DB) checkNames(ctx context.Context, rec record, c card, differ func(string, table.Key, string, ...any)) error {
+func (db *DB) checkNames(ctx context.Context, rec record, c labelsRow, differ func(string, table.Key, string, ...any)) error {
 	for _, name := range ownNames(rec.Prompt) {
 		key := nameKey(rec.AuthorID, name)
 		row, err := db.get(ctx, db.t.Prompts, key)
@@ -77,7 +77,7 @@ func ownNames(p prompt.Prompt) []string { return slices.Compact([]string{p.Name,
 
 // checkVersions looks for each version that a prompt must have, and compares the latest with the
 // truth row.
-func (db *DB) checkVersions(ctx context.Context, rec record, c card, differ func(string, table.Key, string, ...any)) error {
+func (db *DB) checkVersions(ctx context.Context, rec record, c labelsRow, differ func(string, table.Key, string, ...any)) error {
 	next, size := rec.Last, int64(0)
 	missing := func(down int64) {
 		for ; next > down; next-- {
@@ -192,10 +192,10 @@ func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 	if err != nil || rec == nil || rec.purging || rec.lease != nil {
 		return err
 	}
-	var c card
+	var c labelsRow
 	var ops []table.Op
-	if w.card != nil {
-		c = *w.card
+	if w.labels != nil {
+		c = *w.labels
 	} else { // then nothing but the truth row keeps a purge from being overtaken
 		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{
 			Key: promptKey(d.author, d.id), ETag: rec.etag, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(rec.rowsVersion)}},
@@ -230,7 +230,7 @@ func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 
 // rowAgain returns the writes after which a row of a version, or beside one, is as it should be. It
 // reports false where the row needs none any more.
-func (db *DB) rowAgain(ctx context.Context, d Difference, rec record, c card) (ops []table.Op, ok bool, err error) {
+func (db *DB) rowAgain(ctx context.Context, d Difference, rec record, c labelsRow) (ops []table.Op, ok bool, err error) {
 	if strings.HasPrefix(d.Key.Row, usesPrefix) {
 		row, err := db.usesRow(ctx, d.author, d.Key)
 		if err != nil || row == nil {

@@ -113,7 +113,7 @@ func (b *backup) library(ctx context.Context, rec *record) (*libraryLine, error)
 			rec.purging = true // what was written of it belongs to no prompt, and a restore removes it
 			return nil, nil
 		}
-		c, err := b.db.card(ctx, rec.AuthorID, rec.ID)
+		c, err := b.db.labelsRow(ctx, rec.AuthorID, rec.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (b *backup) library(ctx context.Context, rec *record) (*libraryLine, error)
 	return nil, fmt.Errorf("prompt %s: changed %d times while it was read", rec.ID, maxBackupTries)
 }
 
-func (b *backup) libraryLine(ctx context.Context, rec record, c card) (*libraryLine, error) {
+func (b *backup) libraryLine(ctx context.Context, rec record, c labelsRow) (*libraryLine, error) {
 	l := &libraryLine{
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
@@ -304,7 +304,7 @@ func (re *restore) library(ctx context.Context, rec record, l *libraryLine) erro
 			return err
 		}
 	}
-	c := card{labels: l.Labels, gaps: deleted, movedAt: re.movedAt, moves: re.moves}.of(rec.Prompt)
+	c := labelsRow{labels: l.Labels, gaps: deleted, movedAt: re.movedAt, moves: re.moves}.of(rec.Prompt)
 	for _, size := range re.sizes {
 		c.bytes += size
 	}

@@ -25,19 +25,19 @@ type Named struct {
 	Tags          []string // those of the catalog, then others
 	Version, Last int64
 	UpdatedAt     time.Time
-	card          card
+	labels          labelsRow
 }
 
 // Has reports whether there is a version of a number.
-func (n Named) Has(v int64) bool { return n.card.has(v) }
+func (n Named) Has(v int64) bool { return n.labels.has(v) }
 
 // Labelled returns the version that has a label, and 0 for none.
 func (n Named) Labelled(label string) int64 {
-	return labelled(prompt.Prompt{Versions: prompt.Versions{Version: n.Version}}, &n.card, label)
+	return labelled(prompt.Prompt{Versions: prompt.Versions{Version: n.Version}}, &n.labels, label)
 }
 
 // Labels returns the labels of a version, in order, without latest.
-func (n Named) Labels(v int64) []string { return n.card.on(v) }
+func (n Named) Labels(v int64) []string { return n.labels.on(v) }
 
 // namedCard is what a list by name needs of a row.
 var namedCard = []string{"PromptId", "Name", "Kind", "Tags", "OwnTags", "Version", "LastVersion", "Labels", "Gaps", "UpdatedAt", "IsDeleted"}
@@ -70,14 +70,14 @@ func namedOf(author prompt.UserID, rows []table.Row) []Named {
 	for _, row := range rows {
 		p := row.Props
 		name := p.Get("Name").Str()
-		c, err := parseCard(row)
+		c, err := parseLabelsRow(row)
 		// verify reports what cannot be read
 		if name == "" || nameKey(author, name).Row != row.Row || c.deleted || err != nil {
 			continue
 		}
 		list = append(list, Named{
 			ID: prompt.ID(p.Get("PromptId").Str()), Name: name, Kind: prompt.Kind(p.Get("Kind").Str()), Tags: allTags(p),
-			Version: p.Get("Version").Int(), Last: p.Get("LastVersion").Int(), UpdatedAt: p.Get("UpdatedAt").Time(), card: c,
+			Version: p.Get("Version").Int(), Last: p.Get("LastVersion").Int(), UpdatedAt: p.Get("UpdatedAt").Time(), labels: c,
 		})
 	}
 	slices.SortFunc(list, func(a, b Named) int { return cmp.Compare(a.Name, b.Name) })
@@ -124,10 +124,10 @@ func (db *DB) Configs(ctx context.Context, author prompt.UserID, list []Numbered
 	})
 }
 
-// Cards returns versions without their contents, each of which may be missing, in their order.
-func (db *DB) Cards(ctx context.Context, author prompt.UserID, list []Numbered) ([]prompt.Version, error) {
+// VersionHeads returns versions without their contents, each of which may be missing, in their order.
+func (db *DB) VersionHeads(ctx context.Context, author prompt.UserID, list []Numbered) ([]prompt.Version, error) {
 	out := make([]prompt.Version, len(list))
-	return out, db.partsOf(ctx, author, list, maxContents, versionCard, func(i int, row table.Row) error {
+	return out, db.partsOf(ctx, author, list, maxContents, versionHeadProps, func(i int, row table.Row) error {
 		out[i] = parseVersionRow(row)
 		return nil
 	})

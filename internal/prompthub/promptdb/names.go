@@ -15,7 +15,7 @@ import (
 
 // nameProps returns what the rows of a prompt's name and slug hold: where it is, whether everyone
 // may see it, and copies for lists.
-func nameProps(p prompt.Prompt, c card) table.Props {
+func nameProps(p prompt.Prompt, c labelsRow) table.Props {
 	return append(table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},
 		{Name: "Name", Value: table.String(p.Name)},
@@ -159,9 +159,9 @@ func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op
 	if err := w.name(was, &now.Prompt); err != nil {
 		return nil, err
 	}
-	var c card
-	if w.card != nil {
-		c = *w.card
+	var c labelsRow
+	if w.labels != nil {
+		c = *w.labels
 	}
 	before := c
 	c, ops := w.moveOps(c, now.Labels, now.Version, w.author)
@@ -195,7 +195,7 @@ func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op
 }
 
 // nameOps returns the writes of the rows of a prompt's name and slug.
-func (w *work) nameOps(was *record, now record, c card) []table.Op {
+func (w *work) nameOps(was *record, now record, c labelsRow) []table.Op {
 	props := nameProps(now.Prompt, c)
 	var ops []table.Op
 	for _, name := range ownNames(now.Prompt) {

@@ -55,7 +55,7 @@ func parseOutline(text string) *prompt.Outline {
 
 // released returns what a prompt keeps of the version with the label production. Was is the prompt
 // before a change of it; where it is nil, everything is made anew.
-func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c card) (*prompt.Outline, error) {
+func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c labelsRow) (*prompt.Outline, error) {
 	n := c.labels[prompt.Production]
 	if n == 0 || n == p.Version {
 		return nil, nil
@@ -90,7 +90,7 @@ func sameHead(a, b prompt.Prompt) bool {
 // releasedNow returns what a prompt keeps of the version with the label production, as its labels
 // row says now.
 func (db *DB) releasedNow(ctx context.Context, rec record) (*prompt.Outline, error) {
-	c, err := db.card(ctx, rec.AuthorID, rec.ID)
+	c, err := db.labelsRow(ctx, rec.AuthorID, rec.ID)
 	if err != nil || c == nil {
 		return rec.Released, err
 	}

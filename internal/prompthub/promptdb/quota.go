@@ -160,7 +160,7 @@ func takes(row table.Row) int64 {
 }
 
 // takes returns what a prompt takes.
-func (c card) takes() int64 { return c.bytes + moveBytes*c.moves }
+func (c labelsRow) takes() int64 { return c.bytes + moveBytes*c.moves }
 
 // count finds out what the author takes, for a change that may take more.
 func (w *work) count(ctx context.Context) (err error) {
@@ -173,7 +173,7 @@ func (w *work) count(ctx context.Context) (err error) {
 
 // grows takes note of what a change of a prompt's labels row takes, and refuses what is beyond the
 // quota.
-func (w *work) grows(was, now card, isNew bool) error {
+func (w *work) grows(was, now labelsRow, isNew bool) error {
 	w.more = Usage{Bytes: now.takes() - was.takes()}
 	if isNew {
 		w.more.Prompts = 1

@@ -50,7 +50,7 @@ func (db *DB) lookUp(ctx context.Context, viewer prompt.UserID, id prompt.ID, la
 	if author == "" {
 		author = viewer // not projected yet: only the author can know of it
 	}
-	rec, c, err := db.readWithCard(ctx, author, id, labels)
+	rec, c, err := db.readWithLabels(ctx, author, id, labels)
 	if err != nil {
 		return View{}, err
 	}
@@ -58,13 +58,13 @@ func (db *DB) lookUp(ctx context.Context, viewer prompt.UserID, id prompt.ID, la
 }
 
 // readWithCard reads a truth row and, if it is wanted, the labels row beside it.
-func (db *DB) readWithCard(ctx context.Context, author prompt.UserID, id prompt.ID, labels bool) (rec *record, c *card, err error) {
+func (db *DB) readWithLabels(ctx context.Context, author prompt.UserID, id prompt.ID, labels bool) (rec *record, c *labelsRow, err error) {
 	if !labels {
 		rec, err = db.read(ctx, author, id)
 		return rec, nil, err
 	}
 	err = both(ctx, func(ctx context.Context) (err error) {
-		c, err = db.card(ctx, author, id)
+		c, err = db.labelsRow(ctx, author, id)
 		return err
 	}, func(ctx context.Context) (err error) {
 		rec, err = db.read(ctx, author, id)
@@ -102,7 +102,7 @@ func (db *DB) lead(ctx context.Context, viewer, owner prompt.UserID, name string
 		return "", want, prompt.ErrUnknown()
 	}
 	// its copy says most times what the labels row does
-	if c, err := parseCard(*row); err == nil && want.Label != "" {
+	if c, err := parseLabelsRow(*row); err == nil && want.Label != "" {
 		want.guess = c.labels[want.Label]
 	}
 	id := prompt.ID(row.Props.Get("PromptId").Str())
@@ -138,9 +138,9 @@ var visibility = []string{"Visibility", "DeletedAt", "HiddenAt"}
 func (db *DB) view(ctx context.Context, viewer, author prompt.UserID, id prompt.ID, labels bool) (View, error) {
 	var v tallyAndVote
 	var rec *record
-	var c *card
+	var c *labelsRow
 	err := both(ctx, func(ctx context.Context) (err error) {
-		rec, c, err = db.readWithCard(ctx, author, id, labels)
+		rec, c, err = db.readWithLabels(ctx, author, id, labels)
 		return err
 	}, func(ctx context.Context) (err error) {
 		v, _, err = db.tallyAndVote(ctx, viewer, id)
@@ -180,7 +180,7 @@ func authorIn(rows []table.Row, id prompt.ID) prompt.UserID {
 	return ""
 }
 
-func (o tallyAndVote) of(viewer prompt.UserID, db *DB, rec *record, c *card) (View, error) {
+func (o tallyAndVote) of(viewer prompt.UserID, db *DB, rec *record, c *labelsRow) (View, error) {
 	if rec == nil || rec.purging {
 		return View{}, prompt.ErrUnknown()
 	}

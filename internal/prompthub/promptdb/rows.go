@@ -17,15 +17,15 @@ type indexRow struct {
 // say.
 func (db *DB) rows(p prompt.Prompt) []indexRow {
 	rows := []indexRow{{db.t.Votes, table.Row{Key: locatorKey(p.ID), Props: locatorProps(p)}}}
-	card := summary(p)
-	outlined := card
+	plain := summary(p)
+	outlined := plain
 	if p.Listed() {
-		outlined = with(card, outlines(p)...)
+		outlined = with(plain, outlines(p)...)
 	}
 	signed := signatureOf(p)
 	for _, x := range indexes {
 		for _, part := range x.parts(p) {
-			of := card
+			of := plain
 			if x.programs {
 				of = outlined
 			}

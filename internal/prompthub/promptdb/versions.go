@@ -151,7 +151,7 @@ func (db *DB) versionView(
 	ctx context.Context, viewer prompt.UserID, id prompt.ID, want WantedVersion, beside func(context.Context) error,
 ) (View, error) {
 	var row *table.Row
-	var c *card
+	var c *labelsRow
 	var only []string
 	if want.toInclude {
 		only = includedProps
@@ -170,7 +170,7 @@ func (db *DB) versionView(
 		}
 		if want.Number == 0 || want.Labels {
 			g.Go(func() (err error) {
-				c, err = db.card(ctx, author, id)
+				c, err = db.labelsRow(ctx, author, id)
 				return err
 			})
 		}
@@ -205,7 +205,7 @@ func (db *DB) versionAt(ctx context.Context, author prompt.UserID, id prompt.ID,
 }
 
 // labelled returns the version that has a label, and 0 for none.
-func labelled(p prompt.Prompt, c *card, label string) int64 {
+func labelled(p prompt.Prompt, c *labelsRow, label string) int64 {
 	switch {
 	case label == prompt.Latest:
 		return p.Version
@@ -242,20 +242,20 @@ type VersionPage struct {
 }
 
 // versionCard is what a list shows of a version.
-var versionCard = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash"}
+var versionHeadProps = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash"}
 
 // Versions returns the versions of a prompt that the viewer may see, the newest first, from below a
 // number on; 0 for all.
 func (db *DB) Versions(ctx context.Context, viewer prompt.UserID, id prompt.ID, below int64, limit int) (VersionPage, error) {
-	var c *card
+	var c *labelsRow
 	var rows []table.Row
 	rec, err := db.shown(ctx, viewer, id, nil, func(ctx context.Context, author prompt.UserID) error {
 		return both(ctx, func(ctx context.Context) (err error) {
-			c, err = db.card(ctx, author, id)
+			c, err = db.labelsRow(ctx, author, id)
 			return err
 		}, func(ctx context.Context) (err error) {
 			r := table.Prefix(promptKey(author, id).Partition, versionsOf(id))
-			if r.Select = versionCard; below > 0 {
+			if r.Select = versionHeadProps; below > 0 {
 				r.From, r.After = "", versionKey(author, id, below).Row
 			}
 			rows, _, err = db.scan().rows(ctx, db.t.Prompts, r, limit+1)
@@ -281,7 +281,7 @@ func (db *DB) Versions(ctx context.Context, viewer prompt.UserID, id prompt.ID, 
 }
 
 // shownLabels returns the labels that a viewer may see.
-func shownLabels(viewer prompt.UserID, p prompt.Prompt, c *card) map[string]int64 {
+func shownLabels(viewer prompt.UserID, p prompt.Prompt, c *labelsRow) map[string]int64 {
 	labels := map[string]int64{}
 	if c != nil {
 		for label, n := range c.labels {
@@ -295,9 +295,9 @@ func shownLabels(viewer prompt.UserID, p prompt.Prompt, c *card) map[string]int6
 
 // Labels returns the labels of a prompt that the viewer may see, and the version that it holds.
 func (db *DB) Labels(ctx context.Context, viewer prompt.UserID, id prompt.ID) (map[string]int64, int64, error) {
-	var c *card
+	var c *labelsRow
 	rec, err := db.shown(ctx, viewer, id, nil, func(ctx context.Context, author prompt.UserID) (err error) {
-		c, err = db.card(ctx, author, id)
+		c, err = db.labelsRow(ctx, author, id)
 		return err
 	})
 	if err != nil {
@@ -349,7 +349,7 @@ func (db *DB) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt
 		switch {
 		case rec.Deleted():
 			return record{}, nil, prompt.ErrUnknown()
-		case tried && w.card != nil && w.card.gaps.have(n):
+		case tried && w.labels != nil && w.labels.gaps.have(n):
 			return record{}, nil, ErrUnchanged
 		}
 		tried = true
@@ -360,9 +360,9 @@ func (db *DB) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt
 
 // withoutVersion returns the prompt without a version, and the writes that go with it.
 func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.Time) (record, []table.Op, error) {
-	c := card{last: 1}.of(now.Prompt)
-	if w.card != nil {
-		c = *w.card
+	c := labelsRow{last: 1}.of(now.Prompt)
+	if w.labels != nil {
+		c = *w.labels
 	}
 	if !c.has(n) {
 		return record{}, nil, errNoVersion()
@@ -407,7 +407,7 @@ func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.
 }
 
 // highest returns the highest version there is, 0 for none.
-func (c card) highest(last int64) int64 {
+func (c labelsRow) highest(last int64) int64 {
 	for n := last; n > 0; n-- {
 		if !c.gaps.have(n) {
 			return n
