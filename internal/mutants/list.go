@@ -81,11 +81,11 @@ var mutants = []mutant{
 	},
 	{
 		"no job follows a change of all at once", "whole.go",
-		"	if now.behind != nil {\n", "	if false {\n",
+		"	if now.backlog != nil {\n", "	if false {\n",
 	},
 	{
 		"all at once counts the rows of a text as written", "whole.go",
-		"	if texts {\n", "	if now.behind != nil {\n",
+		"	if texts {\n", "	if now.backlog != nil {\n",
 	},
 	{
 		"first pages are kept after a change of all at once", "whole.go",
@@ -201,27 +201,27 @@ var mutants = []mutant{
 	},
 	{
 		"rows of the text index count as written that were not", "project.go",
-		"	if which&theText != 0 && rec.behind != nil {\n		props = append(", "	if rec.behind != nil {\n		props = append(",
+		"	if which&theText != 0 && rec.backlog != nil {\n		props = append(", "	if rec.backlog != nil {\n		props = append(",
 	},
 	{
-		"an edit forgets which words an earlier one took away", "behind.go",
-		"		before = slices.Concat(before, was.behind.Stale)\n", "",
+		"an edit forgets which words an earlier one took away", "backlog.go",
+		"		before = slices.Concat(before, was.backlog.Stale)\n", "",
 	},
 	{
-		"an edit takes words for written that an earlier one was to write", "behind.go",
-		"		there = minus(there, was.behind.Write)\n", "",
+		"an edit takes words for written that an earlier one was to write", "backlog.go",
+		"		there = minus(there, was.backlog.Write)\n", "",
 	},
 	{
-		"nobody comes to write what is behind", "commit.go",
-		"	case rec.behind == nil:\n		w.done()", "	case true:\n		w.done()",
+		"no job comes to write the text backlog", "commit.go",
+		"	case rec.backlog == nil:\n		w.done()", "	case true:\n		w.done()",
 	},
 	{
 		"a search in texts shows what is private", "findtext.go",
 		"rec.purging || !rec.Listed() || ", "rec.purging || ",
 	},
 	{
-		"purge leaves rows of the text index", "behind.go",
-		"	if rec.behind == nil {\n		return nil\n	}\n	words", "	if true {\n		return nil\n	}\n	words",
+		"purge leaves rows of the text index", "backlog.go",
+		"	if rec.backlog == nil {\n		return nil\n	}\n	words", "	if true {\n		return nil\n	}\n	words",
 	},
 	{
 		"a job succeeds although Pending was not cleared", "repair.go",
@@ -477,8 +477,8 @@ var mutants = []mutant{
 		"return t.Token, ok && now.Sub(t.at) < tokenFor", "return t.Token, ok",
 	},
 	{
-		"rows of the text index that are stray stay", "behind.go",
-		"all := &behind{All: true, Since: now, Stale: stray}", "all := &behind{All: true, Since: now}",
+		"rows of the text index that are stray stay", "backlog.go",
+		"all := &textBacklog{All: true, Since: now, Stale: stray}", "all := &textBacklog{All: true, Since: now}",
 	},
 	{
 		"tags are learned from a prompt that is private by now", "similar.go",
@@ -541,12 +541,12 @@ var mutants = []mutant{
 		"found = min(found, m.first)", "_ = m.first",
 	},
 	{
-		"an edit forgets that all rows of a text were still to be written", "behind.go",
-		"b.All = b.All || was.behind.All && now.Listed()", "_ = b.All",
+		"an edit forgets that all rows of a text were still to be written", "backlog.go",
+		"b.All = b.All || was.backlog.All && now.Listed()", "_ = b.All",
 	},
 	{
-		"purge leaves words that an edit took away", "behind.go",
-		"slices.Concat(rec.behind.Stale, rec.behind.Write,", "slices.Concat(rec.behind.Write,",
+		"purge leaves words that an edit took away", "backlog.go",
+		"slices.Concat(rec.backlog.Stale, rec.backlog.Write,", "slices.Concat(rec.backlog.Write,",
 	},
 	{
 		"a change of labels goes on although it has read that the prompt is deleted", "labels.go",

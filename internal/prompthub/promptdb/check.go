@@ -86,9 +86,9 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row, text func(prompt.ID
 	}
 	want := append(db.rows(rec.Prompt), indexRow{db.t.Prompts, rec.mineRow()})
 	switch {
-	case rec.behind.overdue(db.now()):
-		differ(db.t.Prompts, row.Key, "has been behind in the text index since %s", rec.behind.Since.Format("2006-01-02 15:04:05"))
-	case rec.behind == nil && text(rec.ID):
+	case rec.backlog.overdue(db.now()):
+		differ(db.t.Prompts, row.Key, "has had rows to write in the text index since %s", rec.backlog.Since.Format("2006-01-02 15:04:05"))
+	case rec.backlog == nil && text(rec.ID):
 		want = append(want, db.textRows(rec.Prompt)...)
 	}
 	for _, r := range want {
@@ -145,7 +145,7 @@ func (db *DB) checkIndex(ctx context.Context, name string, row table.Row) ([]Dif
 	switch {
 	case rec == nil:
 		d.What = "belongs to a prompt that does not exist"
-	case rec.lease.held(db.now()) || rec.purging && name == db.t.DeletedIndex || rec.behind != nil && db.isText(name):
+	case rec.lease.held(db.now()) || rec.purging && name == db.t.DeletedIndex || rec.backlog != nil && db.isText(name):
 		return nil, nil
 	case !e.of(rec.Prompt):
 		d.What = "should not be there"

@@ -76,7 +76,7 @@ type work struct {
 	lost     error         // why that of the last one was not
 	holding  bool          // a queue delivered the message that started it, which is wake-up enough
 	heard    *tallyAndVote // what voters say, where the caller is to be told
-	labels     *labelsRow         // the labels row as it was read beside the truth row
+	labels   *labelsRow    // the labels row as it was read beside the truth row
 	names    names         // what is known of names that the prompt is to have
 	used     Usage         // what its author takes, if that is limited
 	more     Usage         // and takes more after what is committed next
@@ -147,7 +147,7 @@ func (w *work) done() {
 // leave is done, where nothing is left for the wake-up but what is behind.
 func (w *work) leave(rec record) {
 	switch {
-	case rec.behind == nil:
+	case rec.backlog == nil:
 		w.done()
 	case w.unknown == 0:
 		w.expedite()
@@ -200,7 +200,7 @@ func (w *work) commit(ctx context.Context, was *record, now record, which rowsOf
 		stale = stale.without(entriesOf(now.Prompt))
 	}
 	now.lease, now.rowsVersion = nil, RowsVersion
-	now.behind = behindAfter(was, now, at)
+	now.backlog = backlogAfter(was, now, at)
 	if w.db.transact != nil {
 		return w.commitWhole(ctx, was == nil, now, which, stale, ops)
 	}

@@ -341,7 +341,7 @@ func (db *DB) kept(ctx context.Context, user prompt.UserID, l keptList, after st
 			r.After = rows[lookups-1].Row
 		}
 		lookups -= len(rows)
-		found, err := db.behind(ctx, user, rows)
+		found, err := db.summariesOf(ctx, user, rows)
 		if err != nil {
 			return Page{}, err
 		}
@@ -357,9 +357,9 @@ func (db *DB) kept(ctx context.Context, user prompt.UserID, l keptList, after st
 	}
 }
 
-// behind returns the summaries of the prompts that rows of a kept list name, those that the user
+// summariesOf returns the summaries of the prompts that rows of a kept list name, those that the user
 // may see.
-func (db *DB) behind(ctx context.Context, user prompt.UserID, rows []table.Row) ([]View, error) {
+func (db *DB) summariesOf(ctx context.Context, user prompt.UserID, rows []table.Row) ([]View, error) {
 	found := make([]*table.Row, len(rows))
 	var g errgroup.Group
 	g.SetLimit(maxParallel)

@@ -63,9 +63,9 @@ func (db *DB) changes(rec record, which rowsOf, stale entries) (want, gone []ind
 	if which&theRows != 0 {
 		want = db.rows(rec.Prompt)
 	}
-	if which&theText != 0 && rec.behind != nil {
+	if which&theText != 0 && rec.backlog != nil {
 		var late []indexRow
-		late, gone = db.late(rec)
+		late, gone = db.backlogRows(rec)
 		want = append(want, late...)
 	}
 	wanted := make(map[string]bool, len(want))
@@ -196,7 +196,7 @@ func (db *DB) clear(ctx context.Context, rec record, which rowsOf) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
 	defer cancel()
 	props := table.Props{{Name: "Pending", Value: table.String("")}}
-	if which&theText != 0 && rec.behind != nil {
+	if which&theText != 0 && rec.backlog != nil {
 		props = append(props, table.Prop{Name: "Behind", Value: table.String("")})
 	}
 	_, err := db.store.Write(ctx, db.t.Prompts, table.Op{Kind: table.Merge, Row: table.Row{

@@ -19,13 +19,13 @@ const RowsVersion = 7
 // A record is a truth row.
 type record struct {
 	prompt.Prompt
-	idem        string    // hash of the Idempotency-Key that created it
-	purging     bool      // on its way out; nothing may change it any more
-	rowsVersion int32     // of the binary that projected it last
-	projectedAt time.Time // when its counts were last brought up to date
-	lease       *lease    // set while the index rows may differ from it
-	behind      *behind   // set while those of the text index may
-	indexed     bool      // just committed, and its index rows with it
+	idem        string       // hash of the Idempotency-Key that created it
+	purging     bool         // on its way out; nothing may change it any more
+	rowsVersion int32        // of the binary that projected it last
+	projectedAt time.Time    // when its counts were last brought up to date
+	lease       *lease       // set while the index rows may differ from it
+	backlog     *textBacklog // set while those of the text index may
+	indexed     bool         // just committed, and its index rows with it
 	etag        string
 }
 
@@ -157,11 +157,11 @@ func (r record) row() (table.Row, error) {
 		text = string(b)
 	}
 	props = append(props, table.Prop{Name: "Pending", Value: table.String(text)})
-	behind := ""
-	if r.behind != nil {
-		behind = jsonOf(r.behind)
+	backlog := ""
+	if r.backlog != nil {
+		backlog = jsonOf(r.backlog)
 	}
-	props = append(props, table.Prop{Name: "Behind", Value: table.String(behind)})
+	props = append(props, table.Prop{Name: "Behind", Value: table.String(backlog)})
 	return table.Row{Key: promptKey(r.AuthorID, r.ID), ETag: r.etag, Props: props}, nil
 }
 
@@ -219,8 +219,8 @@ func parseRecord(row table.Row) (record, error) {
 		}
 	}
 	if text := row.Props.Get("Behind").Str(); text != "" {
-		r.behind = new(behind)
-		if err := json.Unmarshal([]byte(text), r.behind); err != nil {
+		r.backlog = new(textBacklog)
+		if err := json.Unmarshal([]byte(text), r.backlog); err != nil {
 			return record{}, fmt.Errorf("%w: property Behind: %w", errUnreadable, err)
 		}
 	}

@@ -211,7 +211,7 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 	was := *rec
 	words, stray := stray.cutText()
 	if was.lease = was.lease.alsoStale(stray); why == rewrite {
-		was.behind = was.behind.whole(db.now(), words)
+		was.backlog = was.backlog.rewriteAll(db.now(), words)
 	}
 	to.projectedAt = db.now()
 	committed, err := w.commit(ctx, &was, to, which)
@@ -256,7 +256,7 @@ func (db *DB) due(ctx context.Context, rec record, tally prompt.Tally, why reaso
 	switch {
 	case !agrees:
 		which = theRows | theText
-	case rec.behind != nil:
+	case rec.backlog != nil:
 		which = theText
 	}
 	return to, which, nil

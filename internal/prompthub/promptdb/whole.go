@@ -25,9 +25,9 @@ const wholeWithin = 20 * time.Second
 // commitWhole is commit for such a storage.
 func (w *work) commitWhole(ctx context.Context, first bool, now record, which rowsOf, stale entries, ops []table.Op) (record, error) {
 	put, drop := w.db.changes(now, which, stale)
-	texts := which&theText != 0 && now.behind != nil
+	texts := which&theText != 0 && now.backlog != nil
 	if texts {
-		now.behind = nil
+		now.backlog = nil
 	}
 	batch, err := now.batch(first, ops)
 	if err != nil {
@@ -40,7 +40,7 @@ func (w *work) commitWhole(ctx context.Context, first bool, now record, which ro
 	for _, r := range drop {
 		t.Drop = append(t.Drop, transact.Key{Table: r.table, Key: r.row.Key})
 	}
-	if now.behind != nil {
+	if now.backlog != nil {
 		t.Messages = w.follows()
 	}
 	etags, err := w.db.together(ctx, t)

@@ -26,8 +26,8 @@ const (
 	textParallel  = prompt.MaxTextWords
 )
 
-// A behind says which rows of the text index may not be as they should.
-type behind struct {
+// A textBacklog says which rows of the text index are still to be written or deleted.
+type textBacklog struct {
 	Since time.Time `json:"s"`
 	All   bool      `json:"a,omitempty"` // any row that the prompt has may be missing
 	Write []string  `json:"w,omitempty"` // words whose rows may be missing
@@ -35,7 +35,7 @@ type behind struct {
 }
 
 // overdue reports whether the job should have been done, or is lost.
-func (b *behind) overdue(now time.Time) bool { return b != nil && now.Sub(b.Since) >= voteSettled }
+func (b *textBacklog) overdue(now time.Time) bool { return b != nil && now.Sub(b.Since) >= voteSettled }
 
 // textWords returns the words by which search finds a prompt in its text.
 func textWords(p prompt.Prompt) []string {
@@ -45,26 +45,26 @@ func textWords(p prompt.Prompt) []string {
 	return prompt.TextWords(p.Content().Words())
 }
 
-// behindAfter returns what the text index lacks once was has become now, at a time.
-func behindAfter(was *record, now record, at time.Time) *behind {
-	if was == nil || was.behind == nil && !was.Listed() {
+// backlogAfter returns what the text index lacks once was has become now, at a time.
+func backlogAfter(was *record, now record, at time.Time) *textBacklog {
+	if was == nil || was.backlog == nil && !was.Listed() {
 		if !now.Listed() {
 			return nil
 		}
-		return &behind{All: true, Since: at}
+		return &textBacklog{All: true, Since: at}
 	}
 	tagged := slices.Equal(was.Tags, now.Tags)
 	same := was.Listed() == now.Listed() && tagged && was.Content().Words() == now.Content().Words()
 	if same {
-		return was.behind
+		return was.backlog
 	}
 	before, after := textWords(was.Prompt), textWords(now.Prompt)
-	b := &behind{Since: at, All: !tagged && now.Listed()}
+	b := &textBacklog{Since: at, All: !tagged && now.Listed()}
 	there := before
-	if was.behind != nil {
-		b.All = b.All || was.behind.All && now.Listed()
-		before = slices.Concat(before, was.behind.Stale)
-		there = minus(there, was.behind.Write)
+	if was.backlog != nil {
+		b.All = b.All || was.backlog.All && now.Listed()
+		before = slices.Concat(before, was.backlog.Stale)
+		there = minus(there, was.backlog.Write)
 	}
 	if b.Stale = minus(before, after); !b.All {
 		b.Write = minus(after, there)
@@ -76,9 +76,10 @@ func behindAfter(was *record, now record, at time.Time) *behind {
 	return b
 }
 
-// whole returns what is behind where nothing is known of the rows, but that some may be stray.
-func (b *behind) whole(now time.Time, stray []string) *behind {
-	all := &behind{All: true, Since: now, Stale: stray}
+// rewriteAll returns the backlog that writes every row, if nothing is known of the rows but that some may
+// be stray.
+func (b *textBacklog) rewriteAll(now time.Time, stray []string) *textBacklog {
+	all := &textBacklog{All: true, Since: now, Stale: stray}
 	if b != nil {
 		all.Stale = append(minus(b.Stale, stray), stray...)
 	}
@@ -100,24 +101,24 @@ func (db *DB) textRows(p prompt.Prompt) []indexRow {
 	return rows
 }
 
-// late returns the rows of the text index that a record says are to be written and deleted.
-func (db *DB) late(rec record) (want, stale []indexRow) {
+// backlogRows returns the rows of the text index that a record says are to be written and deleted.
+func (db *DB) backlogRows(rec record) (want, stale []indexRow) {
 	words := textWords(rec.Prompt)
 	for _, word := range words {
-		if rec.behind.All || slices.Contains(rec.behind.Write, word) {
+		if rec.backlog.All || slices.Contains(rec.backlog.Write, word) {
 			want = append(want, db.textRow(word, rec.Prompt))
 		}
 	}
-	return want, db.keys(entries{codeText: minus(rec.behind.Stale, words)}, rec.ID)
+	return want, db.keys(entries{codeText: minus(rec.backlog.Stale, words)}, rec.ID)
 }
 
 // purgeText removes what may be left of a prompt in the text index. Nobody else writes rows of one
 // that is on its way out, and it has no lease.
 func (db *DB) purgeText(ctx context.Context, rec record) error {
-	if rec.behind == nil {
+	if rec.backlog == nil {
 		return nil
 	}
-	words := slices.Concat(rec.behind.Stale, rec.behind.Write, prompt.TextWords(rec.Content().Words()))
+	words := slices.Concat(rec.backlog.Stale, rec.backlog.Write, prompt.TextWords(rec.Content().Words()))
 	slices.Sort(words)
 	words = slices.Compact(words)
 	var g errgroup.Group
@@ -128,7 +129,7 @@ func (db *DB) purgeText(ctx context.Context, rec record) error {
 	return g.Wait()
 }
 
-// textIndex is written behind the answer. A row of it says no more than that a prompt is there, and
+// textIndex is written after the answer. A row of it says no more than that a prompt is there, and
 // what decides whether to look at it.
 var textIndex = index{
 	code:  codeText,
