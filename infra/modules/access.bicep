@@ -10,7 +10,7 @@ param principalType string
 // Which call needs which role is in the test that compares this list with the code.
 var storageRoles = {
   blobs: 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b' // Storage Blob Data Owner: host keys, timer locks, the package
-  queues: '974c5e8b-45b9-4653-ba55-5f855dd0fb88' // Storage Queue Data Contributor: triggers, wake-ups, poison queues
+  queues: '974c5e8b-45b9-4653-ba55-5f855dd0fb88' // Storage Queue Data Contributor: triggers, repair messages, poison queues
   tables: '0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3' // Storage Table Data Contributor: all rows, host diagnostics
 }
 var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb' // Monitoring Metrics Publisher: telemetry without a key

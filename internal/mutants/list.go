@@ -8,7 +8,7 @@ type mutant struct {
 
 var mutants = []mutant{
 	{
-		"no wake-up before the commit", "commit.go",
+		"no repair message before the commit", "commit.go",
 		"	if w.holding || w.db.transact != nil || !w", "	if true || !w",
 	},
 	{
@@ -44,16 +44,16 @@ var mutants = []mutant{
 		"leaseFor = sendWithin + landWithin + clockSkew", "leaseFor = (sendWithin + landWithin + clockSkew) * 9 / 10",
 	},
 	{
-		"a vote's wake-up comes before a late write has landed", "vote.go",
-		"const voteWake = wakeFresh + landWithin", "const voteWake = 3 * time.Second",
+		"a vote's repair message comes before a late write has landed", "vote.go",
+		"const voteRepairAfter = repairFresh + landWithin", "const voteRepairAfter = 3 * time.Second",
 	},
 	{
-		"a vote's wake-up is brought forward although a write may still land", "vote.go",
+		"a vote's repair message is brought forward although a write may still land", "vote.go",
 		"	if batchErr == nil && !p.late {", "	if batchErr == nil {",
 	},
 	{
-		"a vote that gives up takes its wake-up back", "vote.go",
-		"	if over && p.wrote && !p.late {\n		p.expedite()", "	if over && p.wrote {\n		p.db.forget(QueueMoves, p.receipt)",
+		"a vote that gives up takes its repair message back", "vote.go",
+		"	if over && p.wrote && !p.late {\n		p.runNow()", "	if over && p.wrote {\n		p.db.forget(QueueMoves, p.receipt)",
 	},
 	{
 		"a projection does not look for votes that came meanwhile", "repair.go",
@@ -213,7 +213,7 @@ var mutants = []mutant{
 	},
 	{
 		"no job comes to write the text backlog", "commit.go",
-		"	case rec.backlog == nil:\n		w.done()", "	case true:\n		w.done()",
+		"	case rec.backlog == nil:\n		w.cancelRepair()", "	case true:\n		w.cancelRepair()",
 	},
 	{
 		"a search in texts shows what is private", "findtext.go",
@@ -252,12 +252,12 @@ var mutants = []mutant{
 		"leaseFor = sendWithin + landWithin + clockSkew", "leaseFor = 30 * time.Second",
 	},
 	{
-		"a wake-up counts as fresh for long", "commit.go",
-		"w.db.now().Sub(w.wokenAt) < w.db.times.fresh", "w.db.now().Sub(w.wokenAt) < 100*w.db.times.fresh",
+		"a repair message counts as fresh for long", "commit.go",
+		"w.db.now().Sub(w.repairSentAt) < w.db.times.fresh", "w.db.now().Sub(w.repairSentAt) < 100*w.db.times.fresh",
 	},
 	{
-		"a vote's wake-up counts as fresh for long", "vote.go",
-		"p.db.now().Sub(p.wokenAt) < p.db.times.fresh", "p.db.now().Sub(p.wokenAt) < 100*p.db.times.fresh",
+		"a vote's repair message counts as fresh for long", "vote.go",
+		"p.db.now().Sub(p.repairSentAt) < p.db.times.fresh", "p.db.now().Sub(p.repairSentAt) < 100*p.db.times.fresh",
 	},
 	{
 		"first pages are dropped before the writes", "project.go",
@@ -313,7 +313,7 @@ var mutants = []mutant{
 	},
 	{
 		"nothing follows a label that lists tell programs of", "labels.go",
-		"look = w.load // with the wake-up", "_ = w.load",
+		"look = w.load // with the repair message", "_ = w.load",
 	},
 	{
 		"a name is free while a living prompt has it", "names.go",

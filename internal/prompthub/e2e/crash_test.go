@@ -191,7 +191,7 @@ func (d *doomed) Get(ctx context.Context, name string, key table.Key) (table.Row
 }
 
 // TestCreateIsRepairedByItsMessage stops a writer right after its commit, before any index row, and
-// waits for the wake-up that it left to do the rest, under the host.
+// waits for the repair message that it left to do the rest, under the host.
 func TestCreateIsRepairedByItsMessage(t *testing.T) {
 	t.Parallel()
 	a := startHosted(t, functiontest.Faults{})

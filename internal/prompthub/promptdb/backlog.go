@@ -12,9 +12,9 @@ import (
 )
 
 // The rows of the text index are many, so no answer waits for them. A commit after which they
-// differ says so in the truth row, and its wake-up is brought forward: that job writes them, under
-// a lease of its own like all index rows. Until then a search may miss the prompt or look at it in
-// vain; it shows none without having read the truth.
+// differ says so in the truth row, and its repair message is brought forward: that job writes them,
+// under a lease of its own like all index rows. Until then a search may miss the prompt or look at
+// it in vain; it shows none without having read the truth.
 
 // textJobs is how many texts an instance writes the rows of at once, and textParallel how many of
 // their rows, which are all of a text. More jobs with fewer rows each have as many rows under way
@@ -76,8 +76,8 @@ func backlogAfter(was *record, now record, at time.Time) *textBacklog {
 	return b
 }
 
-// rewriteAll returns the backlog that writes every row, if nothing is known of the rows but that some may
-// be stray.
+// rewriteAll returns the backlog that writes every row, if nothing is known of the rows but that
+// some may be stray.
 func (b *textBacklog) rewriteAll(now time.Time, stray []string) *textBacklog {
 	all := &textBacklog{All: true, Since: now, Stale: stray}
 	if b != nil {

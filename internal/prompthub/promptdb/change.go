@@ -25,13 +25,13 @@ type Edit func(prompt.Prompt) (prompt.Prompt, error)
 // and, where it takes the prompt off the public lists, that no public table holds it any more.
 // Then the same Change again, with an edit that finds it done, finishes what was cut short.
 func (db *DB) Change(ctx context.Context, author prompt.UserID, id prompt.ID, edit Edit) (prompt.Prompt, error) {
-	return db.work(author, id).change(ctx, edit)
+	return db.writer(author, id).change(ctx, edit)
 }
 
 // ChangeAndGet is Change, and returns the prompt as its author sees it then. What that takes is
 // read beside the index writes.
 func (db *DB) ChangeAndGet(ctx context.Context, author prompt.UserID, id prompt.ID, edit Edit) (View, error) {
-	w := db.work(author, id)
+	w := db.writer(author, id)
 	w.heard = new(tallyAndVote)
 	p, err := w.change(ctx, edit)
 	if err != nil {
@@ -41,7 +41,7 @@ func (db *DB) ChangeAndGet(ctx context.Context, author prompt.UserID, id prompt.
 	return View{Prompt: p, MyVote: w.heard.mine}, nil
 }
 
-func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
+func (w *writer) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 	return w.run(ctx, func(rec *record) (record, []table.Op, error) {
 		next, err := edit(rec.Prompt)
 		if err != nil {
@@ -56,7 +56,7 @@ func (w *work) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 
 // run commits what next makes of the prompt, with further writes in its partition, and projects it.
 // Next may be called several times.
-func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, error)) (prompt.Prompt, error) {
+func (w *writer) run(ctx context.Context, next func(*record) (record, []table.Op, error)) (prompt.Prompt, error) {
 	end, err := w.db.turns.take(ctx, w.id)
 	if err != nil {
 		return prompt.Prompt{}, err
@@ -67,7 +67,7 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 	for range maxTries {
 		rec, err := db.waitUnlocked(ctx, w, wait)
 		if err != nil {
-			w.idle()
+			w.cancelUnused()
 			return prompt.Prompt{}, err
 		}
 		now, ops, err := next(rec)
@@ -82,14 +82,14 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 			}
 			// what it finds done may have been done after its sender was told of a failure
 			db.firstPages.changed(db.t, rec.Prompt)
-			w.leave(*rec)
+			w.cancelOrRun(*rec)
 			return rec.Prompt, w.readTally(ctx)
 		}
 		if err != nil {
-			w.leave(*rec)
+			w.cancelOrRun(*rec)
 			return prompt.Prompt{}, err
 		}
-		if err := w.wake(ctx); err != nil {
+		if err := w.scheduleRepair(ctx); err != nil {
 			return prompt.Prompt{}, err
 		}
 		committed, err := w.commit(ctx, rec, now, theRows, ops...)
@@ -114,13 +114,13 @@ func (w *work) run(ctx context.Context, next func(*record) (record, []table.Op, 
 }
 
 // finish projects what was committed. Where that is cut short the change stands all the same, and
-// the wake-up finishes it; but a prompt that must be gone from the public tables is reported only
-// when it is.
-func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.Prompt, error) {
+// the repair message finishes it; but a prompt that must be gone from the public tables is reported
+// only when it is.
+func (w *writer) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.Prompt, error) {
 	var hearing errgroup.Group
 	hearing.Go(func() error { return w.readTally(ctx) })
 	if err := w.db.project(ctx, rec, theRows); err != nil {
-		w.db.log.WarnContext(ctx, "projection cut short; its wake-up will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
+		w.db.log.WarnContext(ctx, "projection cut short; its repair message will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
 			return prompt.Prompt{}, &fault.Error{
 				Kind: fault.Unavailable, RetryAfter: retryAfter, Cause: err,
@@ -130,13 +130,13 @@ func (w *work) finish(ctx context.Context, rec record, mustBeGone bool) (prompt.
 		return rec.Prompt, hearing.Wait()
 	}
 	if w.db.clear(ctx, rec, theRows) { // whoever else waits for the prompt need not wait for the answer
-		w.leave(rec)
+		w.cancelOrRun(rec)
 	}
 	return rec.Prompt, hearing.Wait()
 }
 
 // readTally reads what voters say, if that is wanted.
-func (w *work) readTally(ctx context.Context) (err error) {
+func (w *writer) readTally(ctx context.Context) (err error) {
 	if w.heard != nil {
 		*w.heard, _, err = w.db.tallyAndVote(ctx, w.author, w.id)
 	}
@@ -145,7 +145,7 @@ func (w *work) readTally(ctx context.Context) (err error) {
 
 // waitUnlocked returns the truth row once no projection of it is under way. It finishes
 // one whose writer is gone.
-func (db *DB) waitUnlocked(ctx context.Context, w *work, wait waiter) (*record, error) {
+func (db *DB) waitUnlocked(ctx context.Context, w *writer, wait waiter) (*record, error) {
 	for range maxTries {
 		rec, err := w.load(ctx)
 		switch {
@@ -168,8 +168,8 @@ func (db *DB) waitUnlocked(ctx context.Context, w *work, wait waiter) (*record, 
 }
 
 // takeOver finishes the projection of a writer that is gone, its stale rows included.
-func (db *DB) takeOver(ctx context.Context, w *work, rec *record) error {
-	if err := w.wake(ctx); err != nil {
+func (db *DB) takeOver(ctx context.Context, w *writer, rec *record) error {
+	if err := w.scheduleRepair(ctx); err != nil {
 		return err
 	}
 	committed, err := w.commit(ctx, rec, *rec, theRows)
@@ -222,24 +222,24 @@ type Idempotency struct {
 // Add stores a new prompt and makes the index rows follow. With an Idempotency, a second call with
 // the same key returns the first one's prompt and false, or Invalid where the request differs.
 func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prompt.Prompt, bool, error) {
-	w := db.work(p.AuthorID, p.ID)
+	w := db.writer(p.AuthorID, p.ID)
 	p = prompt.First(p)
 	db.authors.put(p.ID, p.AuthorID)
 	wait := db.patience()
 	for range maxTries {
 		known, op, err := w.claim(ctx, p, idem)
 		if err != nil {
-			w.done()
+			w.cancelRepair()
 			return prompt.Prompt{}, false, err
 		}
 		if known != nil {
-			w.done()
+			w.cancelRepair()
 			return *known, known.ID == p.ID, nil
 		}
 		rec := record{Prompt: p}
 		ops, err := w.beside(ctx, nil, &rec)
 		if err != nil {
-			w.idle()
+			w.cancelUnused()
 			return prompt.Prompt{}, false, err
 		}
 		if idem != nil {
@@ -277,11 +277,11 @@ func idemProps(id prompt.ID, body string) table.Props {
 	return table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "BodyHash", Value: table.String(body)}}
 }
 
-// claim sees to the wake-up and, at the same time, counts what the author takes and sees to the
-// key, if there is one.
-func (w *work) claim(ctx context.Context, p prompt.Prompt, idem *Idempotency) (known *prompt.Prompt, op table.Op, err error) {
+// claim sees to the repair message and, at the same time, counts what the author takes and sees to
+// the key, if there is one.
+func (w *writer) claim(ctx context.Context, p prompt.Prompt, idem *Idempotency) (known *prompt.Prompt, op table.Op, err error) {
 	var g errgroup.Group
-	g.Go(func() error { return w.wake(ctx) })
+	g.Go(func() error { return w.scheduleRepair(ctx) })
 	g.Go(func() error { return w.count(ctx) })
 	if idem == nil {
 		return nil, op, g.Wait()
@@ -293,7 +293,7 @@ func (w *work) claim(ctx context.Context, p prompt.Prompt, idem *Idempotency) (k
 	if err := g.Wait(); err != nil || known != nil {
 		return known, op, err
 	}
-	return nil, op, w.wake(ctx) // again if the reads took long: the commit follows at once
+	return nil, op, w.scheduleRepair(ctx) // again if the reads took long: the commit follows at once
 }
 
 // claim returns the prompt that the key made before, or the write that claims the key for p.

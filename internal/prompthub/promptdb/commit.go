@@ -28,7 +28,7 @@ const (
 	// a process stands still for no longer between a look at its clock and a call
 	pauseWithin = 5 * time.Second
 	sendWithin  = 20 * time.Second // after the commit, for index writes
-	wakeFresh   = 20 * time.Second // how old a wake-up may be at the commit
+	repairFresh = 20 * time.Second // how old a repair message may be at the commit
 	callWithin  = 5 * time.Second  // how long one call waits for its answer, and may be under way
 	busyWithin  = 2 * time.Second  // how long a request waits for another writer
 	maxTries    = 20               // of a loop that others can make go round again
@@ -45,17 +45,18 @@ const (
 	// instance all that it sent has landed then, or never will.
 	leaseFor = sendWithin + landWithin + clockSkew
 
-	// wakeAfter is until a wake-up is seen: the lease that its commit took has ended.
-	wakeAfter = wakeFresh + leaseFor + clockSkew
+	// repairAfter is how long a repair message stays invisible: until the lease of its commit has
+	// ended.
+	repairAfter = repairFresh + leaseFor + clockSkew
 )
 
 // times are those of the above that a DB goes by. They are constants; a test bends one, to see that
 // it matters.
 type times struct {
-	lease, send, fresh, wake, vote time.Duration
+	lease, send, fresh, repair, vote time.Duration
 }
 
-var ofProtocol = times{lease: leaseFor, send: sendWithin, fresh: wakeFresh, wake: wakeAfter, vote: voteWake}
+var ofProtocol = times{lease: leaseFor, send: sendWithin, fresh: repairFresh, repair: repairAfter, vote: voteRepairAfter}
 
 // Lease is how long a projection that was cut short may keep the next one waiting. A message must
 // be tried for longer, or it turns to poison by waiting.
@@ -64,26 +65,26 @@ const Lease = leaseFor
 // errConflict means that the row was changed since it was read.
 var errConflict = errors.New("row was changed by another")
 
-// A work is one command or job on one prompt: its wake-up, and the attempts that are its own.
-type work struct {
-	db       *DB
-	author   prompt.UserID
-	id       prompt.ID
-	receipt  queue.Receipt
-	wokenAt  time.Time
-	attempts []string
-	unknown  int           // commits whose outcome was not known at once
-	lost     error         // why that of the last one was not
-	holding  bool          // a queue delivered the message that started it, which is wake-up enough
-	heard    *tallyAndVote // what voters say, where the caller is to be told
-	labels   *labelsRow    // the labels row as it was read beside the truth row
-	names    names         // what is known of names that the prompt is to have
-	used     Usage         // what its author takes, if that is limited
-	more     Usage         // and takes more after what is committed next
+// A writer is one command or job on one prompt: its repair message, and its own attempts.
+type writer struct {
+	db           *DB
+	author       prompt.UserID
+	id           prompt.ID
+	repair       queue.Receipt
+	repairSentAt time.Time
+	attempts     []string
+	unknown      int           // commits whose outcome was not known at once
+	lost         error         // why that of the last one was not
+	holding      bool          // a queue delivered the message that started it: no other is needed
+	heard        *tallyAndVote // what voters say, where the caller is to be told
+	labels       *labelsRow    // the labels row as it was read beside the truth row
+	names        names         // what is known of names that the prompt is to have
+	used         Usage         // what its author takes, if that is limited
+	more         Usage         // and takes more after what is committed next
 }
 
-func (db *DB) work(author prompt.UserID, id prompt.ID) *work {
-	return &work{db: db, author: author, id: id, names: names{}}
+func (db *DB) writer(author prompt.UserID, id prompt.ID) *writer {
+	return &writer{db: db, author: author, id: id, names: names{}}
 }
 
 // overtaken reports whether a commit came to nothing because of what somebody else wrote.
@@ -92,31 +93,31 @@ func overtaken(err error) bool {
 	return errors.Is(err, errConflict) || errors.As(err, &failed)
 }
 
-// wake makes sure that a wake-up is on the queue that is fresh enough for a commit now. A commit
-// that leaves nothing undone needs none.
-func (w *work) wake(ctx context.Context) error {
-	if w.holding || w.db.transact != nil || !w.wokenAt.IsZero() && w.db.now().Sub(w.wokenAt) < w.db.times.fresh {
+// scheduleRepair makes sure that the queue holds a repair message that is fresh enough for a commit
+// now. A commit that leaves nothing undone needs none.
+func (w *writer) scheduleRepair(ctx context.Context) error {
+	if w.holding || w.db.transact != nil || !w.repairSentAt.IsZero() && w.db.now().Sub(w.repairSentAt) < w.db.times.fresh {
 		return nil
 	}
-	old, had := w.receipt, !w.wokenAt.IsZero()
+	old, had := w.repair, !w.repairSentAt.IsZero()
 	sent := w.db.now()
 	text := message{Author: w.author, Prompt: w.id}.text()
-	receipt, err := w.db.send(ctx, QueueRepairs, text, w.db.times.wake)
+	receipt, err := w.db.send(ctx, QueueRepairs, text, w.db.times.repair)
 	if err != nil {
 		return err
 	}
-	w.receipt, w.wokenAt = receipt, sent
+	w.repair, w.repairSentAt = receipt, sent
 	if had {
 		w.db.forget(QueueRepairs, old)
 	}
 	return nil
 }
 
-// load reads the truth row and the labels row and, beside them, sees to the wake-up: nearly every
-// look ends in a commit.
-func (w *work) load(ctx context.Context) (rec *record, err error) {
+// load reads the truth row and the labels row. At the same time it sends the repair message: nearly
+// every read ends in a commit.
+func (w *writer) load(ctx context.Context) (rec *record, err error) {
 	var g errgroup.Group
-	g.Go(func() error { return w.wake(ctx) })
+	g.Go(func() error { return w.scheduleRepair(ctx) })
 	g.Go(func() (err error) {
 		rec, err = w.db.record(ctx, w.author, w.id)
 		return err
@@ -129,35 +130,34 @@ func (w *work) load(ctx context.Context) (rec *record, err error) {
 	return rec, g.Wait()
 }
 
-// idle takes the wake-up back where nothing was sent that it may have to finish.
-func (w *work) idle() {
+// cancelUnused deletes the repair message if nothing was sent that it may have to finish.
+func (w *writer) cancelUnused() {
 	if len(w.attempts) == 0 {
-		w.done()
+		w.cancelRepair()
 	}
 }
 
-// done takes the wake-up back where nothing is left for it to do: a commit of unknown outcome may
-// still land.
-func (w *work) done() {
-	if !w.wokenAt.IsZero() && w.unknown == 0 {
-		w.db.forget(QueueRepairs, w.receipt)
+// cancelRepair deletes the repair message, unless a commit of unknown outcome may still land.
+func (w *writer) cancelRepair() {
+	if !w.repairSentAt.IsZero() && w.unknown == 0 {
+		w.db.forget(QueueRepairs, w.repair)
 	}
 }
 
-// leave is done, where nothing is left for the wake-up but what is behind.
-func (w *work) leave(rec record) {
+// cancelOrRun cancels the repair, or brings it forward if text rows are still to be written.
+func (w *writer) cancelOrRun(rec record) {
 	switch {
 	case rec.backlog == nil:
-		w.done()
+		w.cancelRepair()
 	case w.unknown == 0:
-		w.expedite()
+		w.runNow()
 	}
 }
 
-// expedite brings the wake-up forward, where what it is to find has been written.
-func (w *work) expedite() {
-	if !w.wokenAt.IsZero() {
-		w.db.expedite(QueueRepairs, w.receipt)
+// runNow brings the repair message forward. Its caller has written what the job is to find.
+func (w *writer) runNow() {
+	if !w.repairSentAt.IsZero() {
+		w.db.runNow(QueueRepairs, w.repair)
 	}
 }
 
@@ -171,14 +171,14 @@ func (db *DB) send(ctx context.Context, name, text string, delay time.Duration) 
 	return r, nil
 }
 
-// forget deletes a message behind the answer. Where that fails the message comes, finds nothing to
-// do and goes.
+// forget deletes a message in the background. If that fails, the message comes and finds nothing to
+// do.
 func (db *DB) forget(name string, r queue.Receipt) {
 	db.background(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
 		defer cancel()
 		if err := db.queues.Delete(ctx, name, r); err != nil && !errors.Is(err, queue.ErrGone) {
-			db.log.DebugContext(ctx, "wake-up not deleted", slog.String("queue", name), slog.Any("error", err))
+			db.log.DebugContext(ctx, "repair message not deleted", slog.String("queue", name), slog.Any("error", err))
 		}
 	})
 }
@@ -188,7 +188,7 @@ func (db *DB) forget(name string, r queue.Receipt) {
 // the same batch. It returns the record as it stands, or errConflict if somebody else was faster,
 // or the batch's OpError if one of ops failed. A storage that changes all at once gets the index
 // rows with it that which says.
-func (w *work) commit(ctx context.Context, was *record, now record, which rowsOf, ops ...table.Op) (record, error) {
+func (w *writer) commit(ctx context.Context, was *record, now record, which rowsOf, ops ...table.Op) (record, error) {
 	at := w.db.now().UTC().Round(0) // by the wall: a monotonic clock stands still while a machine sleeps
 	var stale entries
 	if was != nil {
@@ -239,7 +239,7 @@ func (r record) batch(first bool, ops []table.Op) ([]table.Op, error) {
 }
 
 // resolve finds out what became of a commit that answered with an error: the row knows its writer.
-func (w *work) resolve(ctx context.Context, cause error) (record, error) {
+func (w *writer) resolve(ctx context.Context, cause error) (record, error) {
 	var failed *table.OpError
 	if errors.As(cause, &failed) && w.unknown == 0 && strings.HasPrefix(failed.Key.Row, namePrefix) {
 		return record{}, failed // somebody has the name, and nothing of this work can have landed
@@ -270,7 +270,7 @@ func (w *work) resolve(ctx context.Context, cause error) (record, error) {
 
 // again waits before another attempt. Who is out of patience because the storage did not answer is
 // told so, and not that somebody else is at work on the prompt.
-func (w *work) again(ctx context.Context, wait waiter) error {
+func (w *writer) again(ctx context.Context, wait waiter) error {
 	err := wait(ctx, time.Time{})
 	if err != nil && w.lost != nil {
 		return unavailable(w.lost)

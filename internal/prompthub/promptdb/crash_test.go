@@ -410,16 +410,16 @@ func crashed(r *ring, p *prompt.Prompt) {
 	}
 	synctest.Wait()
 	require.True(r.t, tk.settled())
-	r.Advance(promptdb.Lease + 5*time.Second) // its lease has ended, its wake-up has not come
+	r.Advance(promptdb.Lease + 5*time.Second) // its lease has ended, its repair message has not come
 }
 
-// crashedAlone is the same where the wake-up is lost too.
+// crashedAlone is the same where the repair message is lost too.
 func crashedAlone(r *ring, p *prompt.Prompt) {
 	crashed(r, p)
 	r.loseMessages(promptdb.QueueRepairs)
 }
 
-// loseMessages empties a queue, so that what is tested is not helped by another wake-up.
+// loseMessages empties a queue, so that what is tested is not helped by another repair message.
 func (r *ring) loseMessages(name string) {
 	r.Advance(100 * time.Second)
 	ms, err := r.queues.Receive(context.Background(), name, 32, time.Minute)
@@ -530,8 +530,8 @@ func TestOvertakenJobOfAVote(t *testing.T) {
 }
 
 // TestLateRowOfAVote lets the voter's own row of a first vote land long after it was sent, when the
-// voter has said something else and the job of that is done: the wake-up of the first vote must
-// still be to come.
+// voter has said something else and the job of that is done: the repair message of the first vote
+// must still be to come.
 func TestLateRowOfAVote(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)

@@ -6,16 +6,16 @@
 // a prompt is a pure function of it: rows is the only code that knows which exist. Table
 // Storage has no transaction across partitions, so a write goes like this:
 //
-//  1. A wake-up message is put on the queue index-repairs, invisible for 100 s.
+//  1. A repair message is put on the queue index-repairs, invisible for 100 s.
 //  2. The truth row is written under its ETag, in one batch with the author's summary row. This
 //     is the commit point. The same write sets Pending: who projects, until when, and which
 //     index rows become stale.
 //  3. The index rows are written and the stale ones deleted, in parallel.
-//  4. Pending is cleared, under the ETag of the commit, and the wake-up deleted.
+//  4. Pending is cleared, under the ETag of the commit, and the repair message deleted.
 //
 // Pending is clear if and only if the index rows agree with the truth row. Only the holder of an
 // unexpired Pending writes index rows of the prompt; who finds an expired one takes it over and
-// finishes it. So whatever stops a writer, its wake-up finds the row and does the rest.
+// finishes it. So whatever stops a writer, its repair message finds the row and does the rest.
 //
 // Where the storage changes tables and queues together, as the embedded store does, step 2 alone is
 // left, with the index rows in it: see whole.go.

@@ -10,8 +10,8 @@ import (
 )
 
 // TestConstantsMatter bends each constant of the protocol by a tenth to the side that is wrong: the
-// explorer finds a schedule that breaks a promise, or shows a wake-up that comes too early, before
-// it has tried many.
+// explorer finds a schedule that breaks a promise, or shows a repair message that comes too early,
+// before it has tried many.
 func TestConstantsMatter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("searches")
@@ -27,10 +27,10 @@ func TestConstantsMatter(t *testing.T) {
 	}{
 		{"a shorter lease", promptdb.Times{Lease: shorter(is.Lease)}, (*explorer).slow, 0},
 		{"index writes that are sent for longer", promptdb.Times{Send: longer(is.Send)}, (*explorer).slow, 1000},
-		{"a wake-up that comes sooner", promptdb.Times{Wake: shorter(is.Wake)}, (*explorer).fast, 0},
-		{"a wake-up that counts as fresh for longer", promptdb.Times{Fresh: longer(is.Fresh)}, (*explorer).fast, 0},
+		{"a repair message that comes sooner", promptdb.Times{Wake: shorter(is.Wake)}, (*explorer).fast, 0},
+		{"a repair message that counts as fresh for longer", promptdb.Times{Fresh: longer(is.Fresh)}, (*explorer).fast, 0},
 		{"a call that is under way for longer", promptdb.Times{Call: longer(is.Call)}, (*explorer).tagger, 3000},
-		{"a vote's wake-up that comes sooner", promptdb.Times{Vote: shorter(is.Vote)}, (*explorer).voter, 2100},
+		{"a vote's repair message that comes sooner", promptdb.Times{Vote: shorter(is.Vote)}, (*explorer).voter, 2100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const most = 8000

@@ -115,8 +115,8 @@ type Times struct{ Lease, Send, Fresh, Wake, Vote, Call time.Duration }
 // OrElse returns t with the constants of the protocol where it is zero.
 func (t Times) OrElse() Times {
 	return Times{
-		Lease: cmp.Or(t.Lease, leaseFor), Send: cmp.Or(t.Send, sendWithin), Fresh: cmp.Or(t.Fresh, wakeFresh),
-		Wake: cmp.Or(t.Wake, wakeAfter), Vote: cmp.Or(t.Vote, voteWake), Call: cmp.Or(t.Call, callWithin),
+		Lease: cmp.Or(t.Lease, leaseFor), Send: cmp.Or(t.Send, sendWithin), Fresh: cmp.Or(t.Fresh, repairFresh),
+		Wake: cmp.Or(t.Wake, repairAfter), Vote: cmp.Or(t.Vote, voteRepairAfter), Call: cmp.Or(t.Call, callWithin),
 	}
 }
 
@@ -124,7 +124,7 @@ func (t Times) OrElse() Times {
 // schedules them.
 func (db *DB) Bend(t Times) {
 	t = t.OrElse()
-	db.times = times{lease: t.Lease, send: t.Send, fresh: t.Fresh, wake: t.Wake, vote: t.Vote}
+	db.times = times{lease: t.Lease, send: t.Send, fresh: t.Fresh, repair: t.Wake, vote: t.Vote}
 }
 
 // RowsKey returns the key of the row that says which version wrote all index rows.

@@ -20,9 +20,9 @@ import (
 	"prompthub/internal/transact"
 )
 
-// A labelsRow is the truth of the labels of a prompt and of the numbers whose versions were deleted.
-// A writer of name rows writes it under its ETag, so that their copies agree with it. It also holds
-// what a label needs to be moved without a read of the truth row.
+// A labelsRow is the truth of the labels of a prompt and of the numbers whose versions were
+// deleted. A writer of name rows writes it under its ETag, so that their copies agree with it. It
+// also holds what a label needs to be moved without a read of the truth row.
 type labelsRow struct {
 	labels     map[string]int64
 	gaps       gaps
@@ -233,7 +233,7 @@ const tick = 100 * time.Nanosecond
 
 // moveOps returns the row with labels on a version, and the rows that tell of it. Each move is
 // later than those before it, whatever clocks say: its time is its key, and tells their order.
-func (w *work) moveOps(c labelsRow, labels []string, to int64, by prompt.UserID) (labelsRow, []table.Op) {
+func (w *writer) moveOps(c labelsRow, labels []string, to int64, by prompt.UserID) (labelsRow, []table.Op) {
 	at := w.db.now().UTC()
 	if next := c.movedAt.Add(tick); at.Before(next) {
 		at = next
@@ -266,7 +266,7 @@ func (c labelsRow) tooMany() error {
 // message. May is asked before anything is changed.
 func (db *DB) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, to int64, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
-	return db.relabel(ctx, author, id, list, may, func(w *work, p prompt.Prompt, c labelsRow) (labelsRow, []table.Op, error) {
+	return db.relabel(ctx, author, id, list, may, func(w *writer, p prompt.Prompt, c labelsRow) (labelsRow, []table.Op, error) {
 		if to != 0 && !c.has(to) {
 			return c, nil, errNoVersion()
 		}
@@ -294,26 +294,26 @@ func errNoLabel() error { return fault.New(fault.NotFound, "the prompt has no su
 
 // A labelMove returns what becomes of the labels row of a prompt, and what is written beside it:
 // nothing where it is as it should be. It may be called several times.
-type labelMove func(*work, prompt.Prompt, labelsRow) (labelsRow, []table.Op, error)
+type labelMove func(*writer, prompt.Prompt, labelsRow) (labelsRow, []table.Op, error)
 
 // relabel changes some labels of an author's prompt, and returns all that it has then.
 func (db *DB) relabel(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, may func(prompt.Prompt) error, move labelMove) (map[string]int64, error) {
-	w := db.work(author, id)
+	w := db.writer(author, id)
 	labels, wrote, err := w.relabel(ctx, slices.Contains(list, prompt.Production), may, move)
 	if wrote {
-		w.expedite()
+		w.runNow()
 	} else {
-		w.done()
+		w.cancelRepair()
 	}
 	return labels, err
 }
 
 // relabel writes labels row, copies and history in one batch, and reports whether it did. Lists
 // follow by a message where they are to.
-func (w *work) relabel(ctx context.Context, listed bool, may func(prompt.Prompt) error, move labelMove) (labels map[string]int64, wrote bool, err error) {
+func (w *writer) relabel(ctx context.Context, listed bool, may func(prompt.Prompt) error, move labelMove) (labels map[string]int64, wrote bool, err error) {
 	look := w.both
 	if listed {
-		look = w.load // with the wake-up
+		look = w.load // with the repair message
 	}
 	wait := w.db.patience()
 	for range maxTries {
@@ -360,7 +360,7 @@ func (w *work) relabel(ctx context.Context, listed bool, may func(prompt.Prompt)
 	return nil, false, busy(time.Second)
 }
 
-func (w *work) writeLabels(ctx context.Context, listed bool, ops []table.Op) error {
+func (w *writer) writeLabels(ctx context.Context, listed bool, ops []table.Op) error {
 	if !listed || w.db.transact == nil {
 		return w.db.write(ctx, w.db.t.Prompts, ops)
 	}
@@ -369,7 +369,7 @@ func (w *work) writeLabels(ctx context.Context, listed bool, ops []table.Op) err
 }
 
 // labelOps returns the writes of a labels row and of the copies of the labels.
-func (w *work) labelOps(c labelsRow) []table.Op {
+func (w *writer) labelOps(c labelsRow) []table.Op {
 	ops := []table.Op{c.op(w.author, w.id)}
 	for _, name := range slices.Compact([]string{c.name, c.slug}) {
 		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: nameKey(w.author, name), ETag: table.Any, Props: table.Props{
@@ -380,7 +380,7 @@ func (w *work) labelOps(c labelsRow) []table.Op {
 }
 
 // both reads the truth row and the labels row, and counts what the author takes, at once.
-func (w *work) both(ctx context.Context) (rec *record, err error) {
+func (w *writer) both(ctx context.Context) (rec *record, err error) {
 	var g errgroup.Group
 	g.Go(func() (err error) {
 		w.labels, err = w.db.labelsRow(ctx, w.author, w.id)
@@ -395,7 +395,7 @@ func (w *work) both(ctx context.Context) (rec *record, err error) {
 // then.
 func (db *DB) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome was to undo
-	return db.relabel(ctx, author, id, []string{label}, may, func(_ *work, p prompt.Prompt, c labelsRow) (labelsRow, []table.Op, error) {
+	return db.relabel(ctx, author, id, []string{label}, may, func(_ *writer, p prompt.Prompt, c labelsRow) (labelsRow, []table.Op, error) {
 		if tried != nil {
 			row, err := db.get(ctx, db.t.Prompts, tried.Key)
 			if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {

@@ -11,9 +11,9 @@ import (
 )
 
 // The rows of names, labels and versions stand in the partition of their prompt and are written in
-// one batch with its truth row, or, where only labels change, with the labels row. So no wake-up is
-// needed for them, and no crash leaves them half written. What follows here finds and repairs what
-// a defect or a hand did to them.
+// one batch with its truth row, or, where only labels change, with the labels row. So no repair
+// message is needed for them, and no crash leaves them half written. What follows here finds and
+// repairs what a defect or a hand did to them.
 
 // checkLibrary compares the rows beside a truth row with it.
 func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name string, key table.Key, format string, args ...any)) error {
@@ -186,8 +186,8 @@ func hasLibraryRow(rec record, key table.Key) bool {
 // that should not be there. A version that is gone stays gone, unless it is the one that the prompt
 // holds.
 func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
-	w := db.work(d.author, d.id)
-	w.holding = true // what is written here needs no wake-up
+	w := db.writer(d.author, d.id)
+	w.holding = true // what is written here needs no repair message
 	rec, err := w.load(ctx)
 	if err != nil || rec == nil || rec.purging || rec.lease != nil {
 		return err

@@ -357,8 +357,8 @@ func (db *DB) kept(ctx context.Context, user prompt.UserID, l keptList, after st
 	}
 }
 
-// summariesOf returns the summaries of the prompts that rows of a kept list name, those that the user
-// may see.
+// summariesOf returns the summaries of the prompts that rows of a kept list name, those that the
+// user may see.
 func (db *DB) summariesOf(ctx context.Context, user prompt.UserID, rows []table.Row) ([]View, error) {
 	found := make([]*table.Row, len(rows))
 	var g errgroup.Group

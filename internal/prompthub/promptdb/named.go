@@ -124,7 +124,8 @@ func (db *DB) Configs(ctx context.Context, author prompt.UserID, list []Numbered
 	})
 }
 
-// VersionHeads returns versions without their contents, each of which may be missing, in their order.
+// VersionHeads returns versions without their contents, each of which may be missing, in their
+// order.
 func (db *DB) VersionHeads(ctx context.Context, author prompt.UserID, list []Numbered) ([]prompt.Version, error) {
 	out := make([]prompt.Version, len(list))
 	return out, db.partsOf(ctx, author, list, maxContents, versionHeadProps, func(i int, row table.Row) error {

@@ -89,7 +89,7 @@ func (n names) lookAll(ctx context.Context, db *DB, a, b table.Key) error {
 // inTheWay reports whether a batch failed at a row of a name, and reads that row: the next batch
 // knows of it. Only a name that was chosen is worth the read; every other makes way for whatever is
 // there.
-func (w *work) inTheWay(ctx context.Context, err error, chosen string) (bool, error) {
+func (w *writer) inTheWay(ctx context.Context, err error, chosen string) (bool, error) {
 	var failed *table.OpError
 	if !errors.As(err, &failed) || !strings.HasPrefix(failed.Key.Row, namePrefix) {
 		return false, nil
@@ -103,7 +103,7 @@ func (w *work) inTheWay(ctx context.Context, err error, chosen string) (bool, er
 
 // name gives a prompt its name and slug as far as the names that are known to be taken allow it. A
 // name that its author did not choose makes way for another's.
-func (w *work) name(was *record, p *prompt.Prompt) error {
+func (w *writer) name(was *record, p *prompt.Prompt) error {
 	free := func(name string) bool { return w.names.free(nameKey(p.AuthorID, name), p.ID) }
 	if was == nil {
 		chosen := p.Name
@@ -149,7 +149,7 @@ func nameTaken(name string) error {
 // beside returns the writes of a change in the partition of its prompt beside those of truth row
 // and summary, and completes now, which is to be committed in place of was, or for the first time
 // where that is nil.
-func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op, error) {
+func (w *writer) beside(ctx context.Context, was *record, now *record) ([]table.Op, error) {
 	restored := was != nil && was.Deleted() && !now.Deleted()
 	if restored { // others may have taken what it was called
 		if err := w.names.lookAll(ctx, w.db, nameKey(w.author, was.Name), nameKey(w.author, was.Slug)); err != nil {
@@ -195,7 +195,7 @@ func (w *work) beside(ctx context.Context, was *record, now *record) ([]table.Op
 }
 
 // nameOps returns the writes of the rows of a prompt's name and slug.
-func (w *work) nameOps(was *record, now record, c labelsRow) []table.Op {
+func (w *writer) nameOps(was *record, now record, c labelsRow) []table.Op {
 	props := nameProps(now.Prompt, c)
 	var ops []table.Op
 	for _, name := range ownNames(now.Prompt) {
@@ -206,7 +206,7 @@ func (w *work) nameOps(was *record, now record, c labelsRow) []table.Op {
 }
 
 // versionOps returns the inserts of the versions that have no rows yet, and what they take.
-func (w *work) versionOps(was *record, now record) (ops []table.Op, size int64) {
+func (w *writer) versionOps(was *record, now record) (ops []table.Op, size int64) {
 	insert := func(v prompt.Version, kept int) {
 		row := versionRow(w.author, w.id, v, kept)
 		size += sizeIn(row)
@@ -230,7 +230,7 @@ func (w *work) versionOps(was *record, now record) (ops []table.Op, size int64) 
 }
 
 // formerOps makes names that a new prompt had elsewhere lead to it, where they lead to nothing.
-func (w *work) formerOps(ctx context.Context, now *record) ([]table.Op, error) {
+func (w *writer) formerOps(ctx context.Context, now *record) ([]table.Op, error) {
 	now.OldNames = slices.DeleteFunc(slices.Clone(now.OldNames), func(name string) bool { return slices.Contains(ownNames(now.Prompt), name) })
 	var ops []table.Op
 	for _, name := range now.OldNames {
@@ -249,7 +249,7 @@ func (w *work) formerOps(ctx context.Context, now *record) ([]table.Op, error) {
 
 // renameOps makes a name that the prompt had until now lead to it, and lets the oldest such name go
 // where they are too many.
-func (w *work) renameOps(ctx context.Context, was *record, now *record) ([]table.Op, error) {
+func (w *writer) renameOps(ctx context.Context, was *record, now *record) ([]table.Op, error) {
 	if was == nil {
 		return w.formerOps(ctx, now)
 	}

@@ -19,7 +19,7 @@ const maxParallel = 32
 // maxThrottled is how often a throttled index write is sent again, for about a second and a half.
 const maxThrottled = 4
 
-// errLate means that the time for index writes is over; the wake-up does the rest.
+// errLate means that the time for index writes is over; the repair message does the rest.
 var errLate = errors.New("too late to write index rows")
 
 // rowsOf says which index rows of a prompt are meant.
@@ -31,9 +31,9 @@ const (
 )
 
 // project makes the index rows of a record that was just committed agree with it, where they were
-// not in the commit. Then Pending is to be cleared. Where it fails, Pending stays, and the wake-up
-// finishes the work: a write whose outcome is unknown may land until the lease ends, so nobody may
-// go on before that.
+// not in the commit. Then Pending is to be cleared. Where it fails, Pending stays, and the repair
+// message finishes the work: a write whose outcome is unknown may land until the lease ends, so
+// nobody may go on before that.
 func (db *DB) project(ctx context.Context, rec record, which rowsOf) error {
 	ctx = context.WithoutCancel(ctx) // the commit has landed: a caller who went away changes nothing
 	if rec.indexed {
@@ -203,7 +203,7 @@ func (db *DB) clear(ctx context.Context, rec record, which rowsOf) bool {
 		Key: promptKey(rec.AuthorID, rec.ID), ETag: rec.etag, Props: props,
 	}})
 	if err != nil {
-		db.log.WarnContext(ctx, "pending not cleared; its wake-up will", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
+		db.log.WarnContext(ctx, "pending not cleared; its repair message will", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 	}
 	return err == nil
 }

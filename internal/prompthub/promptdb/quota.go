@@ -163,7 +163,7 @@ func takes(row table.Row) int64 {
 func (c labelsRow) takes() int64 { return c.bytes + moveBytes*c.moves }
 
 // count finds out what the author takes, for a change that may take more.
-func (w *work) count(ctx context.Context) (err error) {
+func (w *writer) count(ctx context.Context) (err error) {
 	if w.holding || w.db.quota == (Quota{}) {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (w *work) count(ctx context.Context) (err error) {
 
 // grows takes note of what a change of a prompt's labels row takes, and refuses what is beyond the
 // quota.
-func (w *work) grows(was, now labelsRow, isNew bool) error {
+func (w *writer) grows(was, now labelsRow, isNew bool) error {
 	w.more = Usage{Bytes: now.takes() - was.takes()}
 	if isNew {
 		w.more.Prompts = 1

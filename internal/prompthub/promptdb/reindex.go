@@ -132,16 +132,16 @@ func (db *DB) rewrite(ctx context.Context, author prompt.UserID, id prompt.ID, s
 }
 
 // follow projects a prompt where that is due. Unlike the job of a message it brings its own
-// wake-up, and waits where somebody else is at work.
+// repair message, and waits where somebody else is at work.
 func (db *DB) follow(ctx context.Context, author prompt.UserID, id prompt.ID, why reason, stray entries) error {
 	for range maxTries {
-		w := db.work(author, id)
+		w := db.writer(author, id)
 		o, err := db.reconcile(ctx, w, why, stray)
 		if err != nil {
 			return err
 		}
 		if o.isDone() {
-			w.done()
+			w.cancelRepair()
 			return nil
 		}
 		if err := db.sleep(ctx, min(o.retryAt.Sub(db.now()), leaseFor)+time.Second); err != nil {

@@ -61,7 +61,7 @@ func (db *DB) Repair(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	o, err := db.reconcile(ctx, m.work(db), upToDate, entries{})
+	o, err := db.reconcile(ctx, m.writer(db), upToDate, entries{})
 	if err != nil || o.isDone() {
 		return err
 	}
@@ -90,7 +90,7 @@ func (db *DB) Move(ctx context.Context, text string) error {
 		return err
 	})
 	g.Go(func() (err error) {
-		o, err = db.reconcile(ctx, m.work(db), counts, entries{})
+		o, err = db.reconcile(ctx, m.writer(db), counts, entries{})
 		return err
 	})
 	err = g.Wait()
@@ -153,9 +153,9 @@ const (
 	rewrite                // write every index row again, whatever they hold
 )
 
-// work returns the job of a message, which stays on its queue until the job is done.
-func (m message) work(db *DB) *work {
-	return &work{db: db, author: m.Author, id: m.Prompt, holding: true}
+// writer returns the job of a message, which stays on its queue until the job is done.
+func (m message) writer(db *DB) *writer {
+	return &writer{db: db, author: m.Author, id: m.Prompt, holding: true}
 }
 
 // An outcome says what became of a reconciliation that did not fail: it is done, or to be tried
@@ -170,7 +170,7 @@ func (o outcome) isDone() bool { return o == reconciled }
 
 // reconcile makes the index rows of a prompt agree with its truth row, and that with the tally.
 // Entries beyond those of the prompt are deleted with it.
-func (db *DB) reconcile(ctx context.Context, w *work, why reason, stray entries) (outcome, error) {
+func (db *DB) reconcile(ctx context.Context, w *writer, why reason, stray entries) (outcome, error) {
 	for range maxTries {
 		o, err := db.reconcileOnce(ctx, w, why, stray)
 		if !errors.Is(err, errConflict) {
@@ -182,7 +182,7 @@ func (db *DB) reconcile(ctx context.Context, w *work, why reason, stray entries)
 
 // reconcileOnce does it with one look at the truth, and fails with errConflict where somebody
 // changed that meanwhile.
-func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entries) (outcome, error) {
+func (db *DB) reconcileOnce(ctx context.Context, w *writer, why reason, stray entries) (outcome, error) {
 	rec, tally, err := db.load(ctx, w)
 	if err != nil || rec == nil || rec.purging {
 		return reconciled, err
@@ -205,7 +205,7 @@ func (db *DB) reconcileOnce(ctx context.Context, w *work, why reason, stray entr
 			return reconciled, unavailable(ctx.Err())
 		}
 	}
-	if err := w.wake(ctx); err != nil {
+	if err := w.scheduleRepair(ctx); err != nil {
 		return reconciled, err
 	}
 	was := *rec
@@ -264,7 +264,7 @@ func (db *DB) due(ctx context.Context, rec record, tally prompt.Tally, why reaso
 
 // afterCommits is the outcome of a job that has nothing to write: it waits for commits of its own
 // that may still land.
-func (db *DB) afterCommits(w *work) outcome {
+func (db *DB) afterCommits(w *writer) outcome {
 	if w.unknown > 0 {
 		return retryAt(db.now().Add(db.times.lease))
 	}
@@ -298,7 +298,7 @@ func (db *DB) finish(ctx context.Context, rec record, why reason, which rowsOf) 
 
 // load reads the truth row and the tally of a prompt at once. Either may be the older one:
 // reconcile looks at the tally again.
-func (db *DB) load(ctx context.Context, w *work) (rec *record, tally prompt.Tally, err error) {
+func (db *DB) load(ctx context.Context, w *writer) (rec *record, tally prompt.Tally, err error) {
 	err = both(ctx, func(ctx context.Context) (err error) {
 		tally, err = db.tally(ctx, w.id)
 		return err

@@ -94,7 +94,7 @@ func TestLabelOfWhatIsBeingDeleted(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, fault.NotFound, fault.Of(finishAll(r, tk)))
-		for _, c := range r.Pending() { // its wake-up goes
+		for _, c := range r.Pending() { // its repair message goes
 			c.Pass()
 		}
 		synctest.Wait()
@@ -102,7 +102,7 @@ func TestLabelOfWhatIsBeingDeleted(t *testing.T) {
 }
 
 // TestGivenUpEditKeepsItsWakeUp: an edit that gave up while its commit may still land leaves its
-// wake-up.
+// repair message.
 func TestGivenUpEditKeepsItsWakeUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
@@ -288,8 +288,8 @@ func TestSweepGoesOn(t *testing.T) {
 	require.Equal(t, 4201, seen)
 }
 
-// TestGivenUpVoteWaitsForItsLateRow: a vote that gave up does not bring its wake-up forward while a
-// write may land.
+// TestGivenUpVoteWaitsForItsLateRow: a vote that gave up does not bring its repair message forward
+// while a write may land.
 func TestGivenUpVoteWaitsForItsLateRow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)

@@ -38,7 +38,7 @@ func (a *aside) Write(ctx context.Context, name string, ops ...table.Op) ([]stri
 }
 
 // TestOldWakeUpIsSentAgain: a process stands still at what it read. What it then writes needs a
-// wake-up of its own.
+// repair message of its own.
 func TestOldWakeUpIsSentAgain(t *testing.T) {
 	tests := map[string]struct {
 		reads, writes, queue string
@@ -56,7 +56,7 @@ func TestOldWakeUpIsSentAgain(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r := newRing(t)
 				tk := r.start(name, tt.do(r.seeded(1)))
-				// a vote reads again after a refusal, with the wake-up of the first try
+				// a vote reads again after a refusal, with the repair message of the first try
 				stood, refused := false, name == "edit"
 				var sent time.Time
 				for !tk.settled() {
@@ -87,7 +87,7 @@ func TestOldWakeUpIsSentAgain(t *testing.T) {
 						answer()
 						continue
 					case strings.HasPrefix(c.Label, tt.writes):
-						require.Less(t, r.Now().Sub(sent), 25*time.Second, "a commit follows a wake-up of long before")
+						require.Less(t, r.Now().Sub(sent), 25*time.Second, "a commit follows a repair message of long before")
 					}
 					c.Pass()
 				}

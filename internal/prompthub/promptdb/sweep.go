@@ -33,9 +33,9 @@ const voteSettled = 5 * time.Minute
 // Sweep is anti-entropy: it walks the truth and every index table a slice at a time, from where the
 // last run stopped, inside the votes of one prompt if need be, and repairs what differs. It returns
 // how many rows it looked at and how many differences it found; on a healthy store there are none.
-// It repairs what no wake-up can: what a process did that was frozen for longer than the storage
-// and the lease allow for. A row that it cannot read or repair is part of the error, and keeps it
-// from none of the others.
+// It repairs what no repair message can: what a process did that was frozen for longer than the
+// storage and the lease allow for. A row that it cannot read or repair is part of the error, and
+// keeps it from none of the others.
 func (db *DB) Sweep(ctx context.Context) (rows, differences int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()

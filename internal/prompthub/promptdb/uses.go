@@ -84,7 +84,7 @@ func (db *DB) versionBeside(ctx context.Context, author prompt.UserID, id prompt
 
 // forgetBeside returns the writes that remove the rows beside that of a version and what they all
 // take, and refuses if others include it.
-func (w *work) forgetBeside(ctx context.Context, p prompt.Prompt, c labelsRow, n int64) ([]table.Op, int64, error) {
+func (w *writer) forgetBeside(ctx context.Context, p prompt.Prompt, c labelsRow, n int64) ([]table.Op, int64, error) {
 	labels := c.on(n)
 	var row *table.Row
 	err := both(ctx, func(ctx context.Context) error {

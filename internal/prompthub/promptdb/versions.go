@@ -343,7 +343,7 @@ func shownMove(viewer prompt.UserID, p prompt.Prompt, m prompt.Move) (prompt.Mov
 // used for good. Where the prompt holds it, it gets the content of the highest version that is
 // left.
 func (db *DB) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, at time.Time) error {
-	w := db.work(author, id)
+	w := db.writer(author, id)
 	tried := false
 	_, err := w.run(ctx, func(rec *record) (record, []table.Op, error) {
 		switch {
@@ -359,7 +359,7 @@ func (db *DB) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt
 }
 
 // withoutVersion returns the prompt without a version, and the writes that go with it.
-func (w *work) withoutVersion(ctx context.Context, now record, n int64, at time.Time) (record, []table.Op, error) {
+func (w *writer) withoutVersion(ctx context.Context, now record, n int64, at time.Time) (record, []table.Op, error) {
 	c := labelsRow{last: 1}.of(now.Prompt)
 	if w.labels != nil {
 		c = *w.labels

@@ -19,9 +19,9 @@ import (
 // shards is how many rows share the tally of a prompt, so that as many voters can write at once.
 const shards = 8
 
-// voteWake is how long the wake-up of a vote waits: its batch, which is sent within wakeFresh, has
-// landed or never will.
-const voteWake = wakeFresh + landWithin
+// voteRepairAfter is how long the repair message of a vote waits: its batch, which is sent within
+// repairFresh, has landed or never will.
+const voteRepairAfter = repairFresh + landWithin
 
 // maxVoteTries bounds how often a vote is tried against others on the same share of the tally.
 const maxVoteTries = 100
@@ -135,7 +135,7 @@ type voteOp struct {
 	author, voter prompt.UserID
 	value         prompt.Vote
 	receipt       queue.Receipt
-	wokenAt       time.Time
+	repairSentAt  time.Time
 	unknown       int  // batches whose outcome was not known at once
 	wrote         bool // a write was sent
 	late          bool // a write may land after its answer was given up
@@ -144,14 +144,15 @@ type voteOp struct {
 
 func (p *voteOp) message() message { return message{Author: p.author, Prompt: p.id, Voter: p.voter} }
 
-// wake puts a wake-up on the queue unless one is there that is fresh enough for a write now.
-func (p *voteOp) wake(ctx context.Context) (err error) {
-	if !p.wokenAt.IsZero() && p.db.now().Sub(p.wokenAt) < p.db.times.fresh || p.author == "" || p.db.transact != nil {
+// scheduleRepair puts a repair message on the queue unless one is there that is fresh enough for a
+// write now.
+func (p *voteOp) scheduleRepair(ctx context.Context) (err error) {
+	if !p.repairSentAt.IsZero() && p.db.now().Sub(p.repairSentAt) < p.db.times.fresh || p.author == "" || p.db.transact != nil {
 		return nil // nobody knows whose prompt to project, or the write has the message with it
 	}
 	sent := p.db.now()
 	if p.receipt, err = p.db.send(ctx, QueueMoves, p.message().text(), p.db.times.vote); err == nil {
-		p.wokenAt = sent
+		p.repairSentAt = sent
 	}
 	return err
 }
@@ -166,7 +167,7 @@ func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 		if p.over(b) {
 			return b.tally, nil
 		}
-		if err := p.wake(ctx); err != nil {
+		if err := p.scheduleRepair(ctx); err != nil {
 			return prompt.Tally{}, err
 		}
 		now := prompt.Cast{Vote: p.value, At: p.db.now()}
@@ -191,8 +192,8 @@ func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 // look reads the ballot and checks that the voter may see the prompt. Nothing is sent before that:
 // how long an answer takes, and what is on the queue, must not tell a prompt that the voter may not
 // know of from one that does not exist. A vote that a try before left half written, and that must
-// not or need not be tried again, is mended by its wake-up: soon, or in its own time where a write
-// may still land.
+// not or need not be tried again, is mended by its repair message: soon, or in its own time where a
+// write may still land.
 func (p *voteOp) look(ctx context.Context) (ballot, error) {
 	b, err := p.db.ballot(ctx, p.voter, p.id)
 	switch {
@@ -203,7 +204,7 @@ func (p *voteOp) look(ctx context.Context) (ballot, error) {
 	}
 	over := err == nil && p.over(b) || fault.Of(err) == fault.NotFound
 	if over && p.wrote && !p.late {
-		p.expedite()
+		p.runNow()
 	}
 	return b, err
 }
@@ -237,7 +238,7 @@ func (p *voteOp) cast(ctx context.Context, b ballot, now prompt.Cast) error {
 	_ = g.Wait() // both report by themselves
 	p.late = p.late || !settled(batchErr) || !settled(indexErr)
 	if batchErr == nil && !p.late {
-		p.expedite()
+		p.runNow()
 	}
 	return batchErr
 }
@@ -305,7 +306,7 @@ func weightProp(t prompt.Tally) table.Props {
 	return table.Props{{Name: "Weight", Value: table.String(string(t.Weight))}}
 }
 
-// index writes the voter's own row, without a condition: the wake-up sets it right.
+// index writes the voter's own row, without a condition: the repair message sets it right.
 func (p *voteOp) index(ctx context.Context, now time.Time) error {
 	row, has := p.voterRow(now)
 	if has {
@@ -338,21 +339,21 @@ func voterProps(id prompt.ID, author prompt.UserID, v prompt.Vote, at time.Time)
 	}
 }
 
-// expedite brings the wake-up forward, behind the answer: both writes have ended, so what it finds
-// is final.
-func (p *voteOp) expedite() {
-	if !p.wokenAt.IsZero() {
-		p.db.expedite(QueueMoves, p.receipt)
+// runNow brings the repair message forward, in the background: both writes have ended, so what it
+// finds is final.
+func (p *voteOp) runNow() {
+	if !p.repairSentAt.IsZero() {
+		p.db.runNow(QueueMoves, p.receipt)
 	}
 }
 
-// expedite has a message come in a second. Where that fails it comes in its own time.
-func (db *DB) expedite(name string, r queue.Receipt) {
+// runNow has a message come in a second. Where that fails it comes in its own time.
+func (db *DB) runNow(name string, r queue.Receipt) {
 	db.background(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callWithin)
 		defer cancel()
 		if _, err := db.queues.Hide(ctx, name, r, time.Second); err != nil && !errors.Is(err, queue.ErrGone) {
-			db.log.DebugContext(ctx, "wake-up not brought forward", slog.String("queue", name), slog.Any("error", err))
+			db.log.DebugContext(ctx, "repair message not brought forward", slog.String("queue", name), slog.Any("error", err))
 		}
 	})
 }

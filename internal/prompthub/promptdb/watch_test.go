@@ -15,13 +15,13 @@ import (
 	"prompthub/internal/table"
 )
 
-// A watch looks over the stores that processes write to: by any clock a wake-up comes when the
-// lease has ended that the commit took which it was sent for.
+// A watch looks over the stores that processes write to: by any clock a repair message comes when
+// the lease has ended that the commit took which it was sent for.
 type watch struct {
 	e     *explorer
 	mu    sync.Mutex           // processes write one at a time, but not on one goroutine
 	sent  map[string]wakeUp    // by process and prompt: the last one
-	until map[string]time.Time // by id of a wake-up
+	until map[string]time.Time // by id of a repair message
 }
 
 type wakeUp struct {
@@ -70,7 +70,7 @@ type watchedQueues struct {
 	p *chaos.Process
 }
 
-// Send takes down which wake-up a process has sent last.
+// Send takes down which repair message a process has sent last.
 func (q watchedQueues) Send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
 	r, err := q.Queues.Send(ctx, name, text, delay)
 	var m struct {
@@ -84,8 +84,8 @@ func (q watchedQueues) Send(ctx context.Context, name, text string, delay time.D
 	return r, err
 }
 
-// Hide takes down that a process brought a wake-up forward: the lease that it was for is given
-// back, and the wake-up is to find what is behind.
+// Hide takes down that a process brought a repair message forward: the lease that it was for is
+// given back, and the repair message is to find what is behind.
 func (q watchedQueues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
 	q.w.mu.Lock()
 	delete(q.w.until, r.ID)
@@ -99,6 +99,6 @@ func (w *watch) delivered(p *chaos.Process, m queue.Message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if until, ok := w.until[m.ID]; ok && m.Dequeued == 1 && p.Now().Before(until) {
-		w.e.problem = fmt.Sprintf("a wake-up came %s before the lease of its commit ended", until.Sub(p.Now()))
+		w.e.problem = fmt.Sprintf("a repair message came %s before the lease of its commit ended", until.Sub(p.Now()))
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Where the storage changes tables and queues together, a commit has its index rows in it, and the
-// message of the job that follows it: nothing is ever pending, so there is no lease and no wake-up.
-// What such a file has of these comes from a version before, and is finished as anywhere.
+// message of the job that follows it: nothing is ever pending, so there is no lease and no repair
+// message. What such a file has of these comes from a version before, and is finished as anywhere.
 
 // soon is when a job comes that follows a change. Of changes that come one upon another the first
 // one's job mostly leaves those of the others nothing to do.
@@ -23,7 +23,7 @@ const soon = time.Second
 const wholeWithin = 20 * time.Second
 
 // commitWhole is commit for such a storage.
-func (w *work) commitWhole(ctx context.Context, first bool, now record, which rowsOf, stale entries, ops []table.Op) (record, error) {
+func (w *writer) commitWhole(ctx context.Context, first bool, now record, which rowsOf, stale entries, ops []table.Op) (record, error) {
 	put, drop := w.db.changes(now, which, stale)
 	texts := which&theText != 0 && now.backlog != nil
 	if texts {
@@ -65,7 +65,7 @@ func (w *work) commitWhole(ctx context.Context, first bool, now record, which ro
 }
 
 // follows returns the message of the job that follows a change of a prompt.
-func (w *work) follows() []transact.Message {
+func (w *writer) follows() []transact.Message {
 	return []transact.Message{{Queue: QueueRepairs, Text: message{Author: w.author, Prompt: w.id}.text(), Delay: soon}}
 }
 
