@@ -57,7 +57,7 @@ func (w *writer) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 // run commits what next makes of the prompt, with further writes in its partition, and projects it.
 // Next may be called several times.
 func (w *writer) run(ctx context.Context, next func(*record) (record, []table.Op, error)) (prompt.Prompt, error) {
-	end, err := w.db.turns.take(ctx, w.id)
+	end, err := w.db.turns.lock(ctx, w.id)
 	if err != nil {
 		return prompt.Prompt{}, err
 	}

@@ -242,7 +242,7 @@ func (r record) batch(first bool, ops []table.Op) ([]table.Op, error) {
 func (w *writer) resolve(ctx context.Context, cause error) (record, error) {
 	var failed *table.OpError
 	if errors.As(cause, &failed) && w.unknown == 0 && strings.HasPrefix(failed.Key.Row, namePrefix) {
-		return record{}, failed // somebody has the name, and nothing of this work can have landed
+		return record{}, failed // somebody has the name, and nothing of this writer can have landed
 	}
 	rec, err := w.db.record(ctx, w.author, w.id)
 	if err != nil {

@@ -135,7 +135,7 @@ type DB struct {
 	catalog      catalog
 	months       months
 	firstPages   firstPageCache
-	turns        turns
+	turns        keyedMutex
 	texts        chan struct{} // has a place for each job that writes rows of a text
 	tokens       tokens
 	sketches     remembered[[]sketched]
