@@ -156,7 +156,7 @@ func presented(h http.Header) (id string, secret Secret, is bool, fails string) 
 		rest = strings.TrimSpace(rest)
 		switch {
 		case strings.EqualFold(scheme, "Bearer") && strings.HasPrefix(rest, tokenPrefix):
-			id, secret, fails = whole(rest)
+			id, secret, fails = tokenOf(rest)
 			return id, secret, true, fails
 		case strings.EqualFold(scheme, "Basic"):
 			id, secret, fails = basic(rest)
@@ -168,13 +168,13 @@ func presented(h http.Header) (id string, secret Secret, is bool, fails string) 
 	case 0:
 		return "", Secret{}, false, ""
 	case 1:
-		id, secret, fails = whole(keys[0])
+		id, secret, fails = tokenOf(keys[0])
 		return id, secret, true, fails
 	}
 	return "", Secret{}, true, incomplete
 }
 
-func whole(text string) (id string, secret Secret, fails string) {
+func tokenOf(text string) (id string, secret Secret, fails string) {
 	id, secret, ok := ParseToken(text)
 	if !ok {
 		return "", Secret{}, incomplete

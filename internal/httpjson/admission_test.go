@@ -156,7 +156,7 @@ func TestWholeFreesPlacesFirst(t *testing.T) {
 	t.Parallel()
 	returned := false
 	out := &recorder{ResponseRecorder: httptest.NewRecorder(), on: func() { require.True(t, returned) }}
-	h := httpjson.Whole(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	h := httpjson.Buffered(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X", "y")
 		w.WriteHeader(http.StatusTeapot)
 		_, err := w.Write([]byte("hello"))

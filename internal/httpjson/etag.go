@@ -13,16 +13,16 @@ import (
 
 // ETags gives every successful answer to a GET or HEAD an entity tag, a hash of its body unless the
 // handler has set one, and answers 304 to a client that has it already. Answers that may not be
-// stored have none. It is Whole.
-func ETags(next http.Handler) http.Handler { return whole(next, true) }
+// stored have none. It is Buffered.
+func ETags(next http.Handler) http.Handler { return holdBack(next, true) }
 
-// Whole holds every answer back until it is complete, so it is not for streams: the places that a
-// handler has while it works are free before a client that reads slowly begins to. The answer
+// Buffered holds every answer back until it is complete, so it is not for streams: the places that
+// a handler has while it works are free before a client that reads slowly begins to. The answer
 // counts for the caller until it is sent. If there is no room for it, it is dropped and the caller
 // told so.
-func Whole(next http.Handler) http.Handler { return whole(next, false) }
+func Buffered(next http.Handler) http.Handler { return holdBack(next, false) }
 
-func whole(next http.Handler, tagged bool) http.Handler {
+func holdBack(next http.Handler, tagged bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b := &buffer{ResponseWriter: w, head: head{header: w.Header(), status: http.StatusOK}, body: bodies.Get().(*bytes.Buffer)}
 		b.size.of = recordOf(r.Context())

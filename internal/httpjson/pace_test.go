@@ -34,7 +34,7 @@ func (p pipe) Addr() net.Addr { return &net.UnixAddr{} }
 func server(t *testing.T, h http.HandlerFunc) (connect func() net.Conn) {
 	t.Helper()
 	l := make(pipe)
-	srv := &http.Server{Handler: httpjson.Observer{Log: discard, Now: fixed}.Observe(httpjson.Whole(h))}
+	srv := &http.Server{Handler: httpjson.Observer{Log: discard, Now: fixed}.Observe(httpjson.Buffered(h))}
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(func() {
 		_ = srv.Close()

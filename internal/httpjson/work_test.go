@@ -71,7 +71,7 @@ func TestCharge(t *testing.T) {
 			a := httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: 300, Writes: 1, WriteBurst: 300}, c.Now)
 			store := (*telemetry.Telemetry)(nil).Tables(slow{clock: c})
 			w := httptest.NewRecorder()
-			h := httpjson.Whole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h := httpjson.Buffered(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				require.NoError(t, a.Admit(r.Context(), w.Header(), user("ann"), tt.write))
 				leave, err := a.Enter(r.Context(), user("ann"))
 				require.NoError(t, err)

@@ -76,19 +76,19 @@ var mutants = []mutant{
 		"			return fmt.Errorf(\"%s of %s: %w\", ops[0].Kind, name, err)", "			return nil",
 	},
 	{
-		"all at once leaves rows where they were", "whole.go",
+		"all at once leaves rows where they were", "atomic.go",
 		"	for _, r := range drop {", "	for _, r := range drop[:0] {",
 	},
 	{
-		"no job follows a change of all at once", "whole.go",
+		"no job follows a change of all at once", "atomic.go",
 		"	if now.backlog != nil {\n", "	if false {\n",
 	},
 	{
-		"all at once counts the rows of a text as written", "whole.go",
+		"all at once counts the rows of a text as written", "atomic.go",
 		"	if texts {\n", "	if now.backlog != nil {\n",
 	},
 	{
-		"first pages are kept after a change of all at once", "whole.go",
+		"first pages are kept after a change of all at once", "atomic.go",
 		"		defer w.db.firstPages.changed(w.db.t, now.Prompt)\n", "",
 	},
 	{
@@ -96,19 +96,19 @@ var mutants = []mutant{
 		"			db.firstPages.changed(db.t, rec.Prompt)\n", "",
 	},
 	{
-		"a transaction ends with its caller", "whole.go",
-		"context.WithTimeout(context.WithoutCancel(ctx), wholeWithin)", "context.WithTimeout(ctx, wholeWithin)",
+		"a transaction ends with its caller", "atomic.go",
+		"context.WithTimeout(context.WithoutCancel(ctx), atomicWithin)", "context.WithTimeout(ctx, atomicWithin)",
 	},
 	{
-		"rows of texts are written as if somebody waited", "whole.go",
+		"rows of texts are written as if somebody waited", "atomic.go",
 		", Later: texts}", "}",
 	},
 	{
-		"a job does not know that its transaction may land", "whole.go",
+		"a job does not know that its transaction may land", "atomic.go",
 		"			w.unknown++\n", "",
 	},
 	{
-		"an instance does not know of the month of what it changed all at once", "whole.go",
+		"an instance does not know of the month of what it changed all at once", "atomic.go",
 		"	w.db.projected(ctx, now)\n", "",
 	},
 	{
@@ -116,11 +116,11 @@ var mutants = []mutant{
 		"	if unclear != nil {", "	if err == nil && unclear != nil {",
 	},
 	{
-		"the voter's own row is not in the transaction of a vote", "whole.go",
+		"the voter's own row is not in the transaction of a vote", "atomic.go",
 		"		t.Put = []transact.Row{{Table: p.db.t.VotesByVoter, Row: row}}\n", "",
 	},
 	{
-		"no job follows a vote of all at once", "whole.go",
+		"no job follows a vote of all at once", "atomic.go",
 		"	if p.author != \"\" {", "	if false {",
 	},
 	{
@@ -128,7 +128,7 @@ var mutants = []mutant{
 		", Ops: ops, Messages: w.follows()})", ", Ops: ops})",
 	},
 	{
-		"all at once takes the name of another", "whole.go",
+		"all at once takes the name of another", "atomic.go",
 		"		return record{}, failed\n	case failed != nil:\n		return record{}, errConflict", "		return record{}, errConflict\n	case failed != nil:\n		return record{}, errConflict",
 	},
 	{

@@ -81,14 +81,14 @@ const (
 // their histories, the votes on prompts of others, and the favorites in the end.
 type AccountPart struct {
 	Profile   *prompt.Profile // in the first part
-	Prompts   []WholePrompt
+	Prompts   []ExportedPrompt
 	Votes     []View
 	Favorites []View
 	Next      string
 }
 
-// A WholePrompt is a prompt with a part of its history.
-type WholePrompt = promptdb.Whole
+// A ExportedPrompt is a prompt with a part of its history.
+type ExportedPrompt = promptdb.ExportedPrompt
 
 // An accountPlace says where the next part begins.
 type accountPlace struct {
@@ -148,7 +148,7 @@ func (s *Service) accountPrompts(ctx context.Context, who auth.User, scope strin
 				part.Next = accountPlace{Name: n.At, From: from}.seal(scope)
 				return part, nil
 			}
-			w, err := s.db.Whole(ctx, IDOf(who), n.ID, from)
+			w, err := s.db.ExportPrompt(ctx, IDOf(who), n.ID, from)
 			if err != nil {
 				return part, err
 			}

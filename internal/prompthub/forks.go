@@ -40,8 +40,8 @@ func (s *Service) portable(ctx context.Context, who auth.User, v View) (prompt.C
 	if v.AuthorID == IDOf(who) || len(c.Includes()) == 0 {
 		return c, nil
 	}
-	whole, err := s.Resolve(ctx, who, v)
-	return whole.Content, err
+	resolved, err := s.Resolve(ctx, who, v)
+	return resolved.Content, err
 }
 
 func tagTexts(tags []prompt.Tag) []string {

@@ -35,11 +35,11 @@ func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want 
 
 // Fill is Render for a prompt that was read.
 func (s *Service) Fill(ctx context.Context, who auth.User, v View, values map[string]string) (Rendering, error) {
-	whole, err := s.Resolve(ctx, who, v)
+	resolved, err := s.Resolve(ctx, who, v)
 	if err != nil {
 		return Rendering{}, err
 	}
-	filled, err := whole.Render(values, s.rules.TextLimit())
+	filled, err := resolved.Render(values, s.rules.TextLimit())
 	if err != nil {
 		return Rendering{}, err
 	}
@@ -67,12 +67,12 @@ func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
 	if len(p.Content().Includes()) == 0 {
 		return nil
 	}
-	whole, err := s.db.Resolve(ctx, p.AuthorID, View{Prompt: *p}, s.rules.TextLimit())
+	resolved, err := s.db.Resolve(ctx, p.AuthorID, View{Prompt: *p}, s.rules.TextLimit())
 	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind == fault.Conflict {
 		return &fault.Error{Kind: fault.Invalid, Text: f.Text, Fields: []fault.Field{{Name: prompt.TextsField(p.Content()), Message: f.Text, Code: f.Code}}}
 	}
-	if err == nil && (p.Visibility != prompt.Public || len(whole.Closed) == 0) {
-		p.Included = whole.Arguments()
+	if err == nil && (p.Visibility != prompt.Public || len(resolved.Closed) == 0) {
+		p.Included = resolved.Arguments()
 	}
 	return err
 }

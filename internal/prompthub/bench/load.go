@@ -66,15 +66,15 @@ func newClient(connections int) *http.Client {
 	}
 }
 
-// whole reports whether the path is all of it: of a page, or of another program's API.
-func (c call) whole() bool {
+// isWholePath reports whether the path is all of it: of a page, or of another program's API.
+func (c call) isWholePath() bool {
 	other := func(prefix string) bool { return strings.HasPrefix(c.path, prefix) }
 	return slices.ContainsFunc([]string{"/api", "/app", "/lf/", "/ls/", "/mcp", "/u/", "/.well-known"}, other)
 }
 
 // request returns the call as a request to a program: to its API, or for a page.
 func (c call) request(ctx context.Context, url string) (*http.Request, error) {
-	if !c.whole() {
+	if !c.isWholePath() {
 		url += "/api/v1"
 	}
 	req, err := http.NewRequestWithContext(ctx, c.method, url+c.path, strings.NewReader(c.body))

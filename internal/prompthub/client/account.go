@@ -68,11 +68,11 @@ func (c *Client) ImportAccount(ctx context.Context, file []byte, tell func(Entry
 	}
 	for _, list := range all {
 		if len(list) > 1 {
-			whole, err := c.importHistory(ctx, list)
+			all, err := c.importHistory(ctx, list)
 			if err != nil {
 				return err
 			}
-			tell(whole)
+			tell(all)
 		} else if err := c.importPiece(ctx, list[0], tell); err != nil {
 			return err
 		}
@@ -81,14 +81,14 @@ func (c *Client) ImportAccount(ctx context.Context, file []byte, tell func(Entry
 }
 
 // importHistory has the service take in the history of one prompt, a part after another.
-func (c *Client) importHistory(ctx context.Context, parts []piece) (whole Entry, err error) {
+func (c *Client) importHistory(ctx context.Context, parts []piece) (all Entry, err error) {
 	for _, p := range parts {
-		err = c.importPiece(ctx, p, func(e Entry) { whole = whole.and(e) })
-		if err != nil || whole.Outcome == Rejected.String() {
-			return whole, err
+		err = c.importPiece(ctx, p, func(e Entry) { all = all.and(e) })
+		if err != nil || all.Outcome == Rejected.String() {
+			return all, err
 		}
 	}
-	return whole, nil
+	return all, nil
 }
 
 // and returns what became of an entry that comes in parts, of which e were all before.

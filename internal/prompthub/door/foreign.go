@@ -26,7 +26,7 @@ type Foreign struct {
 // those too that arise before a route is found.
 func (f Foreign) Handler(problem func(http.ResponseWriter, *httpjson.Problem), routes http.Handler) http.Handler {
 	watch := httpjson.Observer{Log: f.Log, Now: f.Now, Telemetry: f.Telemetry, WriteProblem: problem}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(f.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.Whole(routes))))))
+	return watch.Observe(httpjson.Secure(httpjson.CORS(f.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.Buffered(routes))))))
 }
 
 // Take lets a request in, reads the body of a POST or PATCH, and has act answer while there is a

@@ -77,13 +77,13 @@ func (s *server) get(ctx context.Context, r request) (int, any, error) {
 	if err != nil || resolve == "false" {
 		return http.StatusOK, s.encode(v, labels(v)), err
 	}
-	whole, err := s.Service.Resolve(ctx, r.User, v)
+	resolved, err := s.Service.Resolve(ctx, r.User, v)
 	if err != nil {
 		return 0, nil, err
 	}
-	v.Draft = v.With(whole.Content)
+	v.Draft = v.With(resolved.Content)
 	p := s.encode(v, labels(v))
-	p.Graph = graphOf(whole)
+	p.Graph = graphOf(resolved)
 	return http.StatusOK, p, nil
 }
 

@@ -93,11 +93,11 @@ func (s *server) pull(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := s.Service.Resolve(ctx, r.User, v)
+	resolved, err := s.Service.Resolve(ctx, r.User, v)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := manifestOf(whole.Content)
+	manifest, err := manifestOf(resolved.Content)
 	return pulled{commitHash(v.ID, v.Of.Number, v.Of.Hash), manifest, []struct{}{}}, err
 }
 

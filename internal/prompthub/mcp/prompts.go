@@ -224,7 +224,7 @@ func (d *handler) resolved(ctx context.Context, c *call, name string) (prompthub
 	if err != nil {
 		return v, err
 	}
-	whole, err := d.Service.Resolve(ctx, c.User, v)
-	v.Draft = v.With(whole.Content)
+	resolved, err := d.Service.Resolve(ctx, c.User, v)
+	v.Draft = v.With(resolved.Content)
 	return v, err
 }

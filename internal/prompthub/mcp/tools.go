@@ -213,7 +213,7 @@ func (d *handler) readPrompt(ctx context.Context, c *call, in Named) (readOutput
 	if err != nil {
 		return readOutput{}, err
 	}
-	return readOutput{FullPrompt(d.whole(c, v)), invisible(v.Content())}, nil
+	return readOutput{FullPrompt(d.fullPrompt(c, v)), invisible(v.Content())}, nil
 }
 
 type renderInput struct {

@@ -71,9 +71,10 @@ func (d *handler) changed(c *call, v prompthub.View) Prompt {
 	return p
 }
 
-// whole returns a prompt with all that it says. An older version has no revision: a text that was
-// made of it would pass for one that was made of the latest, and what is new there would be lost.
-func (d *handler) whole(c *call, v prompthub.View) Prompt {
+// fullPrompt returns a prompt with all that it says. An older version has no revision: a text that
+// was made of it would pass for one that was made of the latest, and what is new there would be
+// lost.
+func (d *handler) fullPrompt(c *call, v prompthub.View) Prompt {
 	p := d.encode(c, v)
 	p.Text, p.Messages = v.Text, encodeMessages(v.Content())
 	if p.Revision = v.Revision; older(v) {

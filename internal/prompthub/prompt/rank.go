@@ -48,7 +48,7 @@ const TrendingPlaces = 7
 // week later; it is negative where dislikes weigh more.
 func Trending(t Tally) float64 {
 	x := t.Weight.number()
-	if _, _, ok := whole(x); !ok {
+	if _, _, ok := bitsOf(x); !ok {
 		return 0
 	}
 	var mantissa big.Float
@@ -61,7 +61,7 @@ func Trending(t Tally) float64 {
 // so no two processors differ: a vote begins a place where it is cast a day later.
 func TrendingPlace(t Tally) int {
 	x := t.Weight.number()
-	beyond, leading, _ := whole(x)
+	beyond, leading, _ := bitsOf(x)
 	place := TrendingPlaces * beyond
 	for hour := halfLife / TrendingPlaces; hour < halfLife && leading >= weights[hour]; hour += halfLife / TrendingPlaces {
 		place++

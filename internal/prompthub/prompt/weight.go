@@ -84,9 +84,9 @@ func (w Weight) Likes() string {
 	return x.SetMantExp(x, -weightBits).Text('g', 7)
 }
 
-// whole returns in how many bits a sum is, beyond those of one vote of the first hour, and its
+// bitsOf returns in how many bits a sum is, beyond those of one vote of the first hour, and its
 // leading ones. It is not ok where the sum is less than such a vote.
-func whole(x *big.Int) (beyond int, leading int64, ok bool) {
+func bitsOf(x *big.Int) (beyond int, leading int64, ok bool) {
 	if beyond = x.BitLen() - 1 - weightBits; beyond < 0 {
 		return 0, 0, false
 	}

@@ -51,12 +51,12 @@ func (db *DB) NamesFrom(ctx context.Context, author prompt.UserID, from string, 
 	return list, behind, nil
 }
 
-// wholeVersions is how many numbers of versions one look at a history spans: their contents may be
+// versionsAPage is how many numbers of versions one look at a history spans: their contents may be
 // long.
-const wholeVersions = 20
+const versionsAPage = 20
 
-// A Whole is a prompt with a part of its history.
-type Whole struct {
+// A ExportedPrompt is a prompt with a part of its history.
+type ExportedPrompt struct {
 	View
 	Versions []prompt.Version        // the oldest first, with their contents
 	Sources  map[int64]prompt.Source // that versions were made of, by their numbers
@@ -66,13 +66,13 @@ type Whole struct {
 	PublicFrom int64
 }
 
-// Whole returns an author's prompt with its labels and what he voted on it, and versions from a
-// number on; nil where there is none.
-func (db *DB) Whole(ctx context.Context, author prompt.UserID, id prompt.ID, from int64) (*Whole, error) {
+// ExportPrompt returns an author's prompt with its labels and what he voted on it, and versions
+// from a number on; nil where there is none.
+func (db *DB) ExportPrompt(ctx context.Context, author prompt.UserID, id prompt.ID, from int64) (*ExportedPrompt, error) {
 	var rec *record
 	var c *labelsRow
 	var vote *table.Row
-	var w Whole
+	var w ExportedPrompt
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		rec, c, err = db.readWithLabels(gctx, author, id, true)
@@ -102,7 +102,7 @@ func (db *DB) Whole(ctx context.Context, author prompt.UserID, id prompt.ID, fro
 			w.PublicFrom++
 		}
 	}
-	if next := from + wholeVersions; next <= rec.Last {
+	if next := from + versionsAPage; next <= rec.Last {
 		w.Next = next
 	}
 	return &w, nil
@@ -110,9 +110,9 @@ func (db *DB) Whole(ctx context.Context, author prompt.UserID, id prompt.ID, fro
 
 func (db *DB) someVersions(ctx context.Context, author prompt.UserID, id prompt.ID, from int64) ([]prompt.Version, error) {
 	r := table.Range{ // the newest stands first
-		Partition: authorPartition(author), From: versionKey(author, id, from+wholeVersions-1).Row, To: versionKey(author, id, from-1).Row,
+		Partition: authorPartition(author), From: versionKey(author, id, from+versionsAPage-1).Row, To: versionKey(author, id, from-1).Row,
 	}
-	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, wholeVersions)
+	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, versionsAPage)
 	if err != nil {
 		return nil, err
 	}

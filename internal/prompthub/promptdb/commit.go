@@ -202,7 +202,7 @@ func (w *writer) commit(ctx context.Context, was *record, now record, which rows
 	now.lease, now.rowsVersion = nil, RowsVersion
 	now.backlog = backlogAfter(was, now, at)
 	if w.db.transact != nil {
-		return w.commitWhole(ctx, was == nil, now, which, stale, ops)
+		return w.commitAtomic(ctx, was == nil, now, which, stale, ops)
 	}
 	attempt := ulid.MustNew(ulid.Timestamp(at), rand.Reader).String()
 	w.attempts = append(w.attempts, attempt)

@@ -18,7 +18,7 @@
 // finishes it. So whatever stops a writer, its repair message finds the row and does the rest.
 //
 // Where the storage changes tables and queues together, as the embedded store does, step 2 alone is
-// left, with the index rows in it: see whole.go.
+// left, with the index rows in it: see atomic.go.
 //
 // A vote and its share of the tally are one batch in the partition of the prompt. The counts
 // reach the truth row, and with it the index rows, by a message on the queue score-bucket-moves.

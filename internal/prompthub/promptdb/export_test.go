@@ -101,12 +101,12 @@ func PromptKey(author prompt.UserID, id prompt.ID) table.Key { return promptKey(
 
 // What the protocol assumes of processes, storage and clocks.
 const (
-	PauseWithin = pauseWithin
-	CallWithin  = callWithin
-	SendWithin  = sendWithin
-	WholeWithin = wholeWithin
-	WriteEnd    = writeEnd
-	ClockSkew   = clockSkew
+	PauseWithin  = pauseWithin
+	CallWithin   = callWithin
+	SendWithin   = sendWithin
+	AtomicWithin = atomicWithin
+	WriteEnd     = writeEnd
+	ClockSkew    = clockSkew
 )
 
 // Times are constants of the protocol, each as it is where it is zero.

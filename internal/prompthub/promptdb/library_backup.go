@@ -240,7 +240,7 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 	if s := l.Source; s != nil {
 		v.Source = s.Format
 		row := sourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra})
-		rows, kept = append(rows, row), len(whole(row, "Packed"))
+		rows, kept = append(rows, row), len(joinedText(row, "Packed"))
 	}
 	version := versionRow(l.Author, id, v, kept)
 	rows = append(rows, version)

@@ -220,7 +220,7 @@ func (w *writer) versionOps(was *record, now record) (ops []table.Op, size int64
 		if now.Source != nil {
 			v.Source = now.Source.Format
 			row := sourceRow(w.author, w.id, v.Number, *now.Source)
-			kept = len(whole(row, "Packed"))
+			kept = len(joinedText(row, "Packed"))
 			// the number is taken by the other here too
 			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
 		}

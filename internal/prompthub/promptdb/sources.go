@@ -42,7 +42,7 @@ func sourceRow(author prompt.UserID, id prompt.ID, n int64, s prompt.Source) tab
 }
 
 func parseSourceRow(row table.Row) (prompt.Source, error) {
-	b, err := unpack(whole(row, "Packed"))
+	b, err := unpack(joinedText(row, "Packed"))
 	if err != nil {
 		err = fmt.Errorf("the file at %s: %w", row.Key, err)
 	}

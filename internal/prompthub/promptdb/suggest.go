@@ -28,7 +28,7 @@ func (db *DB) readTagWords(ctx context.Context) (words *prompt.TagWords, err err
 		return nil, err
 	}
 	words = &prompt.TagWords{}
-	if row != nil && json.Unmarshal([]byte(whole(*row, "Words")), words) != nil {
+	if row != nil && json.Unmarshal([]byte(joinedText(*row, "Words")), words) != nil {
 		return &prompt.TagWords{}, nil //nolint:nilerr // as if nothing had been learned: the next run writes it anew
 	}
 	return words, nil

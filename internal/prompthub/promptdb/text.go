@@ -40,8 +40,8 @@ func head(text string) string {
 	return text
 }
 
-// whole puts together what parts made.
-func whole(row table.Row, name string) string {
+// joinedText puts together what parts made.
+func joinedText(row table.Row, name string) string {
 	first := row.Props.Get(name).Str()
 	second := row.Props.Get(name + "1").Str()
 	if second == "" {

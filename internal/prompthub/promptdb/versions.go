@@ -41,12 +41,12 @@ func jsonOf(v any) string {
 }
 
 func parseContent(row table.Row) (prompt.Content, error) {
-	c := prompt.Content{Kind: prompt.Kind(row.Props.Get("Kind").Str()), Text: whole(row, "PromptText"), Config: whole(row, "Config")}
+	c := prompt.Content{Kind: prompt.Kind(row.Props.Get("Kind").Str()), Text: joinedText(row, "PromptText"), Config: joinedText(row, "Config")}
 	var errs [2]error
-	if text := whole(row, "Messages"); text != "" {
+	if text := joinedText(row, "Messages"); text != "" {
 		errs[0] = json.Unmarshal([]byte(text), &c.Messages)
 	}
-	if text := whole(row, "Variables"); text != "" {
+	if text := joinedText(row, "Variables"); text != "" {
 		errs[1] = json.Unmarshal([]byte(text), &c.Variables)
 	}
 	if err := errors.Join(errs[:]...); err != nil {

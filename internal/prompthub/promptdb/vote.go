@@ -223,7 +223,7 @@ func (p *voteOp) cast(ctx context.Context, b ballot, now prompt.Cast) error {
 	ctx = context.WithoutCancel(ctx) // half of it must not depend on who is still listening
 	p.wrote = true
 	if p.db.transact != nil {
-		return p.castWhole(ctx, b, now)
+		return p.castAtomic(ctx, b, now)
 	}
 	var g errgroup.Group
 	var batchErr, indexErr error

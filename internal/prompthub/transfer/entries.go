@@ -291,9 +291,9 @@ func inOrder(all []spot) []spot {
 // maxGaps is how many deleted versions of a prompt are made up for.
 const maxGaps = 100
 
-// whole returns the versions of a prompt from the first number on, with others in the place of
-// those that were deleted, and the numbers of these.
-func whole(d format.Document) (all []format.Version, gaps []int64, err error) {
+// allVersions returns the versions of a prompt from the first number on, with others in the place
+// of those that were deleted, and the numbers of these.
+func allVersions(d format.Document) (all []format.Version, gaps []int64, err error) {
 	for _, v := range d.Versions {
 		next := int64(len(all) + 1)
 		if v.Version == 0 { // files of before had no numbers

@@ -108,7 +108,7 @@ func Export(ctx context.Context, s *prompthub.Service, who auth.User, cursor str
 	return b.Bytes(), part.Next, nil
 }
 
-func lineOf(w promptdb.Whole) line {
+func lineOf(w promptdb.ExportedPrompt) line {
 	var l line
 	for _, v := range w.Versions {
 		l.Versions = append(l.Versions, versionOf(w, v))
@@ -131,7 +131,7 @@ func lineOf(w promptdb.Whole) line {
 	return l
 }
 
-func versionOf(w promptdb.Whole, v prompt.Version) format.Version {
+func versionOf(w promptdb.ExportedPrompt, v prompt.Version) format.Version {
 	d := format.Of(prompt.Draft{}.With(v.Content))
 	made := format.Version{
 		Version: v.Number, Kind: d.Kind, Text: d.Text, Messages: d.Messages, Config: d.Config, Variables: d.Variables, Message: v.Message,

@@ -17,7 +17,7 @@ var errOther = errors.New("name: a prompt of yours has this name and another his
 // history makes a prompt with all its versions, or goes on where an import was cut short. Versions
 // have the numbers that they had; others see of them what they saw.
 func (im *importer) history(ctx context.Context, e entry, item *Item) error {
-	versions, gaps, err := whole(e.doc)
+	versions, gaps, err := allVersions(e.doc)
 	if err != nil {
 		return err
 	}

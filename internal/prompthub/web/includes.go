@@ -34,7 +34,7 @@ func (s *web) relatedTo(r *request, v *prompthub.View) (rel related, err error) 
 			return rel, err
 		}
 	}
-	whole, err := s.Service.Resolve(r.Context(), r.who, *v)
+	resolved, err := s.Service.Resolve(r.Context(), r.who, *v)
 	switch {
 	case fault.Of(err) == fault.Conflict:
 		text, _ := describe(err)
@@ -43,15 +43,15 @@ func (s *web) relatedTo(r *request, v *prompthub.View) (rel related, err error) 
 	case err != nil:
 		return rel, err
 	}
-	for _, n := range whole.Graph[whole.Root] {
+	for _, n := range resolved.Graph[resolved.Root] {
 		rel.Includes = append(rel.Includes, neighborOf(n.ID, n.Name, n.Version))
 	}
 	if mine && v.Listed() { // who sees it whole, and would not know that others do not
-		for _, n := range whole.Closed {
+		for _, n := range resolved.Closed {
 			rel.Closed = append(rel.Closed, neighborOf(n.ID, n.Name, n.Version))
 		}
 	}
-	v.Draft = v.With(whole.Content)
+	v.Draft = v.With(resolved.Content)
 	return rel, nil
 }
 

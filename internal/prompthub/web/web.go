@@ -111,7 +111,7 @@ func New(c Config) http.Handler {
 	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.fail(&request{Request: r, w: w}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
 	}))
-	h := same.Handler(httpjson.Whole(httpjson.Routes(s.mux)))
+	h := same.Handler(httpjson.Buffered(httpjson.Routes(s.mux)))
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
 	return watch.Observe(secure(httpjson.Single(httpjson.JoinQuery(h))))
 }

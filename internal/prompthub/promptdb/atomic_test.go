@@ -91,7 +91,7 @@ func TestCallerGoesAway(t *testing.T) {
 	w := seenWorld(t, func(ctx context.Context, c transact.Transaction, do transact.Func) ([]string, error) {
 		leave()
 		by, ok := ctx.Deadline()
-		require.True(t, ok && time.Until(by) <= promptdb.WholeWithin)
+		require.True(t, ok && time.Until(by) <= promptdb.AtomicWithin)
 		require.NoError(t, ctx.Err())
 		return do(ctx, c)
 	})

@@ -18,12 +18,12 @@ import (
 // one's job mostly leaves those of the others nothing to do.
 const soon = time.Second
 
-// wholeWithin is how long a transaction is waited for. No answer of it is ever lost: who gives up
+// atomicWithin is how long a transaction is waited for. No answer of it is ever lost: who gives up
 // sooner, on a disk that stands still, is told of a failure and the change is made all the same.
-const wholeWithin = 20 * time.Second
+const atomicWithin = 20 * time.Second
 
-// commitWhole is commit for such a storage.
-func (w *writer) commitWhole(ctx context.Context, first bool, now record, which rowsOf, stale entries, ops []table.Op) (record, error) {
+// commitAtomic is commit for such a storage.
+func (w *writer) commitAtomic(ctx context.Context, first bool, now record, which rowsOf, stale entries, ops []table.Op) (record, error) {
 	put, drop := w.db.changes(now, which, stale)
 	texts := which&theText != 0 && now.backlog != nil
 	if texts {
@@ -72,13 +72,13 @@ func (w *writer) follows() []transact.Message {
 // together carries out a transaction, whether its caller goes away or not: it would land all the
 // same, and what has to be done then would not be.
 func (db *DB) together(ctx context.Context, t transact.Transaction) ([]string, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wholeWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), atomicWithin)
 	defer cancel()
 	return db.transact(ctx, t)
 }
 
-// castWhole is cast for such a storage.
-func (p *voteOp) castWhole(ctx context.Context, b ballot, now prompt.Cast) error {
+// castAtomic is cast for such a storage.
+func (p *voteOp) castAtomic(ctx context.Context, b ballot, now prompt.Cast) error {
 	t := transact.Transaction{Table: p.db.t.Votes, Ops: p.ops(b, now)}
 	if row, has := p.voterRow(now.At); has {
 		t.Put = []transact.Row{{Table: p.db.t.VotesByVoter, Row: row}}
