@@ -354,7 +354,7 @@ var mutants = []mutant{
 	},
 	{
 		"what is included is read with the rights of its owner", "resolve.go",
-		"db.named(ctx, viewer, p.owner, p.Include)", "db.named(ctx, p.owner, p.owner, p.Include)",
+		"db.included(ctx, viewer, p.owner, p.Include)", "db.included(ctx, p.owner, p.owner, p.Include)",
 	},
 	{
 		"prompts include others without end", "resolve.go",

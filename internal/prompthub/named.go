@@ -30,7 +30,7 @@ type NamedQuery struct {
 
 // A NamedItem is a prompt of a list by name with the versions of it that were asked for.
 type NamedItem struct {
-	promptdb.Named
+	promptdb.NameRow
 	Numbers   []int64 // in order
 	Labels    []string
 	Config    string    // of the last of them
@@ -45,11 +45,11 @@ type NamedPage struct {
 
 // Named returns the caller's prompts by name, as programs list what they can ask for.
 func (s *Service) Named(ctx context.Context, who auth.User, q NamedQuery) (NamedPage, error) {
-	all, err := s.db.Named(ctx, IDOf(who), q.Name)
+	all, err := s.db.NameRows(ctx, IDOf(who), q.Name)
 	if err != nil {
 		return NamedPage{}, err
 	}
-	all = slices.DeleteFunc(all, func(n promptdb.Named) bool {
+	all = slices.DeleteFunc(all, func(n promptdb.NameRow) bool {
 		return q.Name != "" && n.Name != q.Name || q.Tag != "" && !slices.Contains(n.Tags, q.Tag) || !q.From.IsZero() && n.UpdatedAt.Before(q.From)
 	})
 	var made []map[int64]time.Time
@@ -60,7 +60,7 @@ func (s *Service) Named(ctx context.Context, who auth.User, q NamedQuery) (Named
 	}
 	var items []NamedItem
 	for i, n := range all {
-		item := NamedItem{Named: n, Numbers: q.numbers(n)}
+		item := NamedItem{NameRow: n, Numbers: q.numbers(n)}
 		if made != nil {
 			item.Numbers = slices.DeleteFunc(item.Numbers, func(v int64) bool { return !q.within(made[i][v]) })
 		}
@@ -79,7 +79,7 @@ func (q NamedQuery) within(at time.Time) bool {
 }
 
 // numbers returns the versions of a prompt that a query asks for, whatever their time.
-func (q NamedQuery) numbers(n promptdb.Named) []int64 {
+func (q NamedQuery) numbers(n promptdb.NameRow) []int64 {
 	only := q.Version
 	if q.Label != "" {
 		labelled := n.Labelled(q.Label)
@@ -111,7 +111,7 @@ func (s *Service) describe(ctx context.Context, who auth.User, items []NamedItem
 		n := &items[i]
 		last[i] = promptdb.Numbered{ID: n.ID, Number: n.Numbers[len(n.Numbers)-1]}
 		for _, v := range n.Numbers {
-			n.Labels = append(n.Labels, n.Named.Labels(v)...)
+			n.Labels = append(n.Labels, n.NameRow.Labels(v)...)
 			if v == n.Version {
 				n.Labels = append(n.Labels, prompt.Latest)
 			}

@@ -33,7 +33,7 @@ func BenchmarkCompared(b *testing.B) {
 	log := slog.New(slog.DiscardHandler)
 	db := promptdb.New(promptdb.Config{Store: m, Queues: meteredQueues{m}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: log})
 	require.NoError(b, db.Create(b.Context()))
-	_, err = db.Fill(b.Context(), comparedLibrary(time.Now()), embeddedParallel)
+	_, err = db.BulkLoad(b.Context(), comparedLibrary(time.Now()), embeddedParallel)
 	require.NoError(b, err)
 	hub, admission := prompthub.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	h := api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})

@@ -197,7 +197,7 @@ func (l *lab) warm() {
 	require.NoError(l.t, err)
 	_, err = l.db.Usage(l.t.Context(), ann)
 	require.NoError(l.t, err)
-	l.db.Known(l.t.Context(), ann)
+	l.db.TouchUser(l.t.Context(), ann)
 	synctest.Wait()
 }
 

@@ -165,7 +165,7 @@ func (l *library) fill(ctx context.Context, tables table.DB, queues queue.Queues
 	}
 	began := time.Now()
 	var err error
-	l.Rows, err = db.Fill(ctx, l.all(), parallel)
+	l.Rows, err = db.BulkLoad(ctx, l.all(), parallel)
 	l.Took = time.Since(began)
 	return errors.Join(err, name(ctx, prompthub.New(db, prompt.Rules{}, time.Now)))
 }

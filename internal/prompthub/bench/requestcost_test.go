@@ -97,7 +97,7 @@ func benchDB(b *testing.B) (*promptdb.DB, *meter, library) {
 	})
 	require.NoError(b, db.Create(b.Context()))
 	l := library{Prompts: 1000, Until: time.Now()}
-	_, err = db.Fill(b.Context(), l.all(), embeddedParallel)
+	_, err = db.BulkLoad(b.Context(), l.all(), embeddedParallel)
 	require.NoError(b, err)
 	return db, m, l
 }

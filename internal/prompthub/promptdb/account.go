@@ -96,7 +96,7 @@ func (db *DB) ExportPrompt(ctx context.Context, author prompt.UserID, id prompt.
 	if w.Sources, err = db.sources(ctx, author, id, w.Versions); err != nil {
 		return nil, err
 	}
-	w.Prompt, w.Labels, w.MyVote = rec.Prompt, shownLabels(author, rec.Prompt, c), ballot{vote: vote}.value()
+	w.Prompt, w.Labels, w.MyVote = rec.Prompt, shownLabels(author, rec.Prompt, c), voteRows{vote: vote}.value()
 	if w.Begin = from; w.Visibility == prompt.Public {
 		for w.PublicFrom = max(rec.From, 1); c.gaps.have(w.PublicFrom); {
 			w.PublicFrom++

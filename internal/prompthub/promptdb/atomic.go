@@ -78,7 +78,7 @@ func (db *DB) together(ctx context.Context, t transact.Transaction) ([]string, e
 }
 
 // castAtomic is cast for such a storage.
-func (p *voteOp) castAtomic(ctx context.Context, b ballot, now prompt.Cast) error {
+func (p *voteOp) castAtomic(ctx context.Context, b voteRows, now prompt.Cast) error {
 	t := transact.Transaction{Table: p.db.t.Votes, Ops: p.ops(b, now)}
 	if row, has := p.voterRow(now.At); has {
 		t.Put = []transact.Row{{Table: p.db.t.VotesByVoter, Row: row}}

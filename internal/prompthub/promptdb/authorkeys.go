@@ -100,7 +100,7 @@ func authorSecretDamaged(cause error) error {
 // secret made, or none: of a secret that was lost, of an instance that was at work during a
 // restore, or of a version before there was a secret.
 func (db *DB) repairAuthorKey(ctx context.Context, d Difference) error {
-	if err := db.leadByKey(ctx, d.user); err != nil {
+	if err := db.writeUserByKey(ctx, d.user); err != nil {
 		return err
 	}
 	if strings.HasPrefix(d.Key.Partition, knownPrefix) && d.Key != knownKey(db.AuthorKey(d.user)) {

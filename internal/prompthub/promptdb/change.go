@@ -49,7 +49,7 @@ func (w *writer) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 		}
 		now := *rec
 		now.Prompt = prompt.Next(rec.Prompt, next)
-		ops, err := w.beside(ctx, rec, &now)
+		ops, err := w.sideOps(ctx, rec, &now)
 		return now, ops, err
 	})
 }
@@ -237,7 +237,7 @@ func (db *DB) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prom
 			return *known, known.ID == p.ID, nil
 		}
 		rec := record{Prompt: p}
-		ops, err := w.beside(ctx, nil, &rec)
+		ops, err := w.sideOps(ctx, nil, &rec)
 		if err != nil {
 			w.cancelUnused()
 			return prompt.Prompt{}, false, err

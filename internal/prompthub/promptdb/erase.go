@@ -127,7 +127,7 @@ func (db *DB) EraseNow(ctx context.Context, user prompt.UserID, until time.Time)
 	if now := db.now(); e.at.After(now) { // an operator need not wait for the day that the user chose
 		e.at = now
 	}
-	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.besidePrompts, e.votes, e.favorites, e.traces, e.profile} {
+	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.sideRows, e.votes, e.favorites, e.traces, e.profile} {
 		if err := step(ctx); err != nil || e.late() {
 			return false, err
 		}
@@ -208,9 +208,9 @@ func (e *erasure) purge(ctx context.Context, id prompt.ID, index table.Row) erro
 	return err
 }
 
-// besidePrompts removes what is left beside the prompts: names and keys that lead to none. What
+// sideRows removes what is left beside the prompts: names and keys that lead to none. What
 // belongs to a prompt that was made meanwhile stays: whoever comes back begins anew.
-func (e *erasure) besidePrompts(ctx context.Context) error {
+func (e *erasure) sideRows(ctx context.Context) error {
 	r := table.Range{Partition: authorPartition(e.user), To: "0"}
 	return e.each(ctx, e.db.t.Prompts, r, func(row table.Row) error {
 		if id := row.Props.Get("PromptId").Str(); id != "" {

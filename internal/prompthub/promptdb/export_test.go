@@ -69,7 +69,7 @@ func (db *DB) Record(ctx context.Context, author prompt.UserID, id prompt.ID) (p
 
 // VoteRow returns the vote that a voter's row says.
 func (db *DB) VoteRow(ctx context.Context, voter prompt.UserID, id prompt.ID) (prompt.Vote, error) {
-	b, err := db.ballot(ctx, voter, id)
+	b, err := db.voteRows(ctx, voter, id)
 	return b.value(), err
 }
 

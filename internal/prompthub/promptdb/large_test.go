@@ -86,7 +86,7 @@ func popular(t *testing.T, db *promptdb.DB, votes int, deletedAt time.Time) prom
 	for i := range likers {
 		likers[i] = prompt.UserID(fmt.Sprintf("voter %06d", i))
 	}
-	_, err = db.Fill(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(p, likers) }, 4)
+	_, err = db.BulkLoad(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(p, likers) }, 4)
 	require.NoError(t, err)
 	return p
 }
@@ -212,7 +212,7 @@ func TestFullPass(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		db, store := newDistant(t, 10*time.Millisecond)
 		from := time.Now().Add(-time.Duration(n) * time.Minute)
-		_, err := db.Fill(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) {
+		_, err := db.BulkLoad(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) {
 			for i := range n {
 				id, _ := prompt.NewID(from.Add(time.Duration(i)*time.Minute), zeros{})
 				p := prompt.Prompt{ID: id, AuthorID: prompt.UserID(fmt.Sprint("author ", i%1000)), AuthorName: "Ann", Draft: draft(fmt.Sprintf("Five words of title %d", i), "text", "data", "games"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}

@@ -477,7 +477,7 @@ func TestSweepLeavesTallies(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("ann", draft("liked", "text"))
 	p.Tally = prompt.Tally{Likes: 17}
-	_, err := w.Fill(t.Context(), likedByNobody([]prompt.Prompt{p}), 8)
+	_, err := w.BulkLoad(t.Context(), likedByNobody([]prompt.Prompt{p}), 8)
 	require.NoError(t, err)
 	truth := func() table.Row {
 		row, err := w.store.Get(t.Context(), promptdb.DefaultTables().Prompts, table.Key{Partition: "u|ann", Row: string(p.ID)})

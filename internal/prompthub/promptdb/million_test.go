@@ -53,7 +53,7 @@ func (m *million) all(i int) []made {
 	if m.made[i] == nil {
 		into := toldTo(func(name string, op table.Op) { m.made[i] = append(m.made[i], made{name, op.Row}) })
 		db := promptdb.New(promptdb.Config{Store: into, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-		_, err := db.Fill(m.t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(m.prompt(i), nil) }, 1)
+		_, err := db.BulkLoad(m.t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(m.prompt(i), nil) }, 1)
 		require.NoError(m.t, err)
 	}
 	return m.made[i]

@@ -146,10 +146,10 @@ func nameTaken(name string) error {
 	}}
 }
 
-// beside returns the writes of a change in the partition of its prompt beside those of truth row
+// sideOps returns the writes of a change in the partition of its prompt beside those of truth row
 // and summary, and completes now, which is to be committed in place of was, or for the first time
 // where that is nil.
-func (w *writer) beside(ctx context.Context, was *record, now *record) ([]table.Op, error) {
+func (w *writer) sideOps(ctx context.Context, was *record, now *record) ([]table.Op, error) {
 	restored := was != nil && was.Deleted() && !now.Deleted()
 	if restored { // others may have taken what it was called
 		if err := w.names.lookAll(ctx, w.db, nameKey(w.author, was.Name), nameKey(w.author, was.Slug)); err != nil {

@@ -57,7 +57,7 @@ func (db *DB) lookUp(ctx context.Context, viewer prompt.UserID, id prompt.ID, la
 	return v.of(viewer, db, rec, c)
 }
 
-// readWithCard reads a truth row and, if it is wanted, the labels row beside it.
+// readWithLabels reads a truth row and, if it is wanted, the labels row beside it.
 func (db *DB) readWithLabels(ctx context.Context, author prompt.UserID, id prompt.ID, labels bool) (rec *record, c *labelsRow, err error) {
 	if !labels {
 		rec, err = db.read(ctx, author, id)
@@ -75,7 +75,7 @@ func (db *DB) readWithLabels(ctx context.Context, author prompt.UserID, id promp
 
 // GetByName is Get for the prompt that a name, an old name or a slug of an owner leads to.
 func (db *DB) GetByName(ctx context.Context, viewer, owner prompt.UserID, name string, want WantedVersion) (View, error) {
-	id, want, err := db.lead(ctx, viewer, owner, name, want)
+	id, want, err := db.lookupName(ctx, viewer, owner, name, want)
 	switch {
 	case err != nil:
 		return View{}, err
@@ -85,10 +85,10 @@ func (db *DB) GetByName(ctx context.Context, viewer, owner prompt.UserID, name s
 	return db.GetVersion(ctx, viewer, id, want)
 }
 
-// lead returns which prompt a name of an owner leads to, and which of its versions probably is the
-// one that is wanted. A viewer who may not know of the prompt is answered as for a name that is
-// free, after the same calls: the time tells nothing.
-func (db *DB) lead(ctx context.Context, viewer, owner prompt.UserID, name string, want WantedVersion) (prompt.ID, WantedVersion, error) {
+// lookupName returns which prompt a name of an owner leads to, and which of its versions probably
+// is the one that is wanted. A viewer who may not know of the prompt is answered as for a name that
+// is free, after the same calls: the time tells nothing.
+func (db *DB) lookupName(ctx context.Context, viewer, owner prompt.UserID, name string, want WantedVersion) (prompt.ID, WantedVersion, error) {
 	row, err := db.get(ctx, db.t.Prompts, nameKey(owner, name))
 	if err != nil {
 		return "", want, err
@@ -164,7 +164,7 @@ func (db *DB) tallyAndVote(ctx context.Context, viewer prompt.UserID, id prompt.
 		rows, err := db.header(ctx, id)
 		return tallyAndVote{tally: sum(rows)}, authorIn(rows, id), err
 	}
-	b, err := db.ballot(ctx, viewer, id)
+	b, err := db.voteRows(ctx, viewer, id)
 	if b.locator != nil {
 		author = parseLocator(*b.locator).author
 	}

@@ -111,7 +111,7 @@ func (r *reindexing) mayRemove(d Difference) bool {
 
 // renew rewrites a prompt, and what leads to its author.
 func (db *DB) renew(ctx context.Context, author prompt.UserID, id prompt.ID) error {
-	if err := db.authorKnown(ctx, author); err != nil {
+	if err := db.touchAuthor(ctx, author); err != nil {
 		return err
 	}
 	return db.rewrite(ctx, author, id, entries{})

@@ -109,7 +109,7 @@ func (db *DB) readIncludes(ctx context.Context, viewer prompt.UserID, list []Vie
 }
 
 func (db *DB) readInclude(ctx context.Context, viewer prompt.UserID, p place) (*included, error) {
-	v, err := db.named(ctx, viewer, p.owner, p.Include)
+	v, err := db.included(ctx, viewer, p.owner, p.Include)
 	conflict := func(why string) (*included, error) {
 		return &included{err: fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes %s, %s", said(p.Include), why))}, nil
 	}
@@ -171,9 +171,9 @@ func tooMany() error {
 	return fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes more than %d others, theirs counted with its own; include fewer", maxIncluded))
 }
 
-// named returns what an include of a prompt of an owner leads to, without votes.
-func (db *DB) named(ctx context.Context, viewer, owner prompt.UserID, i prompt.Include) (View, error) {
-	id, want, err := db.lead(ctx, viewer, owner, i.Name, WantedVersion{Number: i.Version, Label: i.Label})
+// included returns what an include of a prompt of an owner leads to, without votes.
+func (db *DB) included(ctx context.Context, viewer, owner prompt.UserID, i prompt.Include) (View, error) {
+	id, want, err := db.lookupName(ctx, viewer, owner, i.Name, WantedVersion{Number: i.Version, Label: i.Label})
 	if err != nil {
 		return View{}, err
 	}

@@ -153,14 +153,14 @@ func (db *DB) wantedBeside(ctx context.Context, author prompt.UserID, key table.
 	if !ok {
 		return false, nil
 	}
-	row, err := db.versionBeside(ctx, author, id, n)
+	row, err := db.versionSideProps(ctx, author, id, n)
 	return row != nil && row.Props.Get("Source").Str() != "", err
 }
 
 // withoutSource returns the writes by which a version is without a file that is lost.
 func (db *DB) withoutSource(ctx context.Context, d Difference, n int64) ([]table.Op, error) {
 	var ops []table.Op
-	version, err := db.versionBeside(ctx, d.author, d.id, n)
+	version, err := db.versionSideProps(ctx, d.author, d.id, n)
 	if version != nil {
 		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{
 			Key: version.Key, ETag: version.ETag, Props: table.Props{{Name: "Source", Value: table.String("")}},

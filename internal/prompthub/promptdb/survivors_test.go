@@ -301,20 +301,20 @@ func without(rows map[string]map[table.Key]table.Row, names []string) map[string
 	return all
 }
 
-// A beside store does something beside a read: hold is asked before it, and then after it.
-type beside struct {
+// A hookedReads store does something at each read: hold is asked before it, and then after it.
+type hookedReads struct {
 	table.DB
 	hold, then func(name string, key table.Key)
 }
 
-func (b *beside) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+func (b *hookedReads) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
 	b.hold(name, key)
 	row, err := b.DB.Get(ctx, name, key)
 	b.then(name, key)
 	return row, err
 }
 
-func (b *beside) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+func (b *hookedReads) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
 	page, err := b.DB.List(ctx, name, r, limit, next)
 	b.then(name, table.Key{Partition: r.FromPartition})
 	return page, err
@@ -326,7 +326,7 @@ func nothing(string, table.Key) {}
 // lists one in an earlier month.
 func TestMonthListedBesideALook(t *testing.T) {
 	t.Parallel()
-	store := &beside{DB: memory.NewTables(), hold: nothing, then: nothing}
+	store := &hookedReads{DB: memory.NewTables(), hold: nothing, then: nothing}
 	w := newWorldOn(t, store)
 	w.add("ann", draft("now"))
 	require.Equal(t, []string{"now"}, w.newest(20))
@@ -400,7 +400,7 @@ func TestLabelBesideDeletion(t *testing.T) {
 		other = w.mustRename(w.add("ann", draft("New")), "wanted")
 		close(read)
 	})
-	db := w.over(&beside{
+	db := w.over(&hookedReads{
 		DB: w.store,
 		hold: func(_ string, key table.Key) {
 			if key.Partition == truth.Partition && key != truth {

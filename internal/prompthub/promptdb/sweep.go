@@ -171,7 +171,7 @@ func (s *slice) complete(ctx context.Context, rows []table.Row, failed *failures
 		}
 		author, _, err := truthKey(row.Key)
 		if err == nil {
-			err = s.db.authorKnown(ctx, author)
+			err = s.db.touchAuthor(ctx, author)
 		}
 		if unreadable(err) || errors.Is(err, errNewer) || fault.Of(err) == fault.NotFound {
 			continue // the first two are findings of the check

@@ -311,7 +311,7 @@ func TestVotesMoveWhileTheyAreWalked(t *testing.T) {
 	for i := range 150 {
 		likers = append(likers, prompt.UserID(fmt.Sprintf("voter %03d", i)))
 	}
-	_, err := w.Fill(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(p, likers) }, 1)
+	_, err := w.BulkLoad(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(p, likers) }, 1)
 	require.NoError(t, err)
 	store.do = func() { w.vote("voter 149", p.ID, prompt.Dislike); w.run() }
 	w.check()

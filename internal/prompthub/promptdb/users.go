@@ -69,21 +69,21 @@ func (db *DB) handle(ctx context.Context, user prompt.UserID, was, p prompt.Prof
 		p.Handle = was.Handle
 		return p, nil
 	}
-	if err := db.leadByKey(ctx, user); err != nil {
+	if err := db.writeUserByKey(ctx, user); err != nil {
 		return p, err
 	}
 	if p.Handle == "" {
 		return p, nil
 	}
-	err := db.leads(ctx, user, handleKey(p.Handle))
+	err := db.writeUserRow(ctx, user, handleKey(p.Handle))
 	if errors.Is(err, errConflict) {
 		return p, prompt.HandleTaken(p.Handle)
 	}
 	return p, err
 }
 
-// leads has a row lead to a user. It is errConflict if it leads to another.
-func (db *DB) leads(ctx context.Context, user prompt.UserID, key table.Key) error {
+// writeUserRow has a row lead to a user. It is errConflict if it leads to another.
+func (db *DB) writeUserRow(ctx context.Context, user prompt.UserID, key table.Key) error {
 	for range maxTries {
 		row, err := db.get(ctx, db.t.Users, key)
 		switch {
@@ -146,8 +146,8 @@ func (u *users) forget(user prompt.UserID) {
 	delete(u.m, user)
 }
 
-// Known has the key of a user lead to him, behind the answer, once in a while of each instance.
-func (db *DB) Known(ctx context.Context, user prompt.UserID) {
+// TouchUser has the key of a user lead to him, behind the answer, once in a while of each instance.
+func (db *DB) TouchUser(ctx context.Context, user prompt.UserID) {
 	if !db.known.first(user) {
 		return
 	}
@@ -155,23 +155,23 @@ func (db *DB) Known(ctx context.Context, user prompt.UserID) {
 	db.background(func() {
 		ctx, cancel := context.WithTimeout(ctx, 2*callWithin)
 		defer cancel()
-		_ = db.leadByKey(ctx, user) // if not now, the next time
+		_ = db.writeUserByKey(ctx, user) // if not now, the next time
 	})
 }
 
-// authorKnown is Known, done when it returns: for authors who wrote before there were keys, and
+// touchAuthor is Known, done when it returns: for authors who wrote before there were keys, and
 // those whose Known was lost.
-func (db *DB) authorKnown(ctx context.Context, author prompt.UserID) error {
+func (db *DB) touchAuthor(ctx context.Context, author prompt.UserID) error {
 	if !db.known.first(author) {
 		return nil
 	}
-	return db.leadByKey(ctx, author)
+	return db.writeUserByKey(ctx, author)
 }
 
-func (db *DB) leadByKey(ctx context.Context, user prompt.UserID) error {
+func (db *DB) writeUserByKey(ctx context.Context, user prompt.UserID) error {
 	err := db.LearnAuthorKeys(ctx)
 	if err == nil {
-		err = db.leads(ctx, user, knownKey(db.AuthorKey(user)))
+		err = db.writeUserRow(ctx, user, knownKey(db.AuthorKey(user)))
 	}
 	if err != nil {
 		db.known.forget(user)

@@ -39,7 +39,7 @@ func TestUsersInABackup(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.PutProfile(t.Context(), "ann|a/b", prompt.Profile{Handle: "ann-lee", Name: "Ann", About: "x\ny"})
 	require.NoError(t, err)
-	w.Known(t.Context(), "bob")
+	w.TouchUser(t.Context(), "bob")
 	// A handle that a writer has reserved and not come to show stays its user's.
 	reserved := table.Row{Key: table.Key{Partition: "h|bobby", Row: "r"}, Props: table.Props{{Name: "UserId", Value: table.String("bob")}}}
 	w.userRow(table.Insert, reserved)

@@ -62,11 +62,11 @@ func usesRows(author prompt.UserID, id prompt.ID, n int64, includes []prompt.Inc
 	return rows
 }
 
-// beside is what the row of a version says of other rows that stand beside it.
-var beside = []string{"Version", "Includes", "Source", "Size"}
+// sideProps is what the row of a version says of other rows that stand beside it.
+var sideProps = []string{"Version", "Includes", "Source", "Size"}
 
-// besideOf returns the rows that go with that of a version, without what is in them.
-func besideOf(author prompt.UserID, id prompt.ID, row table.Row) (keys []table.Key) {
+// sideKeys returns the rows that go with that of a version, without what is in them.
+func sideKeys(author prompt.UserID, id prompt.ID, row table.Row) (keys []table.Key) {
 	n := row.Props.Get("Version").Int()
 	for _, row := range usesRows(author, id, n, includesIn(row)) {
 		keys = append(keys, row.Key)
@@ -77,14 +77,15 @@ func besideOf(author prompt.UserID, id prompt.ID, row table.Row) (keys []table.K
 	return keys
 }
 
-// versionBeside returns what the row of a version says of those beside it; nil where there is none.
-func (db *DB) versionBeside(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (*table.Row, error) {
-	return db.get(ctx, db.t.Prompts, versionKey(author, id, n), beside...)
+// versionSideProps returns what the row of a version says of those beside it; nil where there is
+// none.
+func (db *DB) versionSideProps(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (*table.Row, error) {
+	return db.get(ctx, db.t.Prompts, versionKey(author, id, n), sideProps...)
 }
 
-// forgetBeside returns the writes that remove the rows beside that of a version and what they all
+// forgetSideOps returns the writes that remove the rows beside that of a version and what they all
 // take, and refuses if others include it.
-func (w *writer) forgetBeside(ctx context.Context, p prompt.Prompt, c labelsRow, n int64) ([]table.Op, int64, error) {
+func (w *writer) forgetSideOps(ctx context.Context, p prompt.Prompt, c labelsRow, n int64) ([]table.Op, int64, error) {
 	labels := c.on(n)
 	var row *table.Row
 	err := both(ctx, func(ctx context.Context) error {
@@ -92,14 +93,14 @@ func (w *writer) forgetBeside(ctx context.Context, p prompt.Prompt, c labelsRow,
 			return i.Version == n || slices.Contains(labels, i.Label)
 		})
 	}, func(ctx context.Context) (err error) {
-		row, err = w.db.versionBeside(ctx, w.author, w.id, n)
+		row, err = w.db.versionSideProps(ctx, w.author, w.id, n)
 		return err
 	})
 	if err != nil || row == nil {
 		return nil, 0, err
 	}
 	var ops []table.Op
-	for _, key := range besideOf(w.author, w.id, *row) {
+	for _, key := range sideKeys(w.author, w.id, *row) {
 		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
 	}
 	return ops, sizeIn(*row), nil
@@ -173,26 +174,26 @@ func (db *DB) usedBy(ctx context.Context, p prompt.Prompt, most int, counts func
 	candidates := map[prompt.ID]*Use{}
 	for i, rows := range found {
 		more = more || truncated[i]
-		if len(rows) == 0 || i >= len(ownNames(p)) && !db.leadsTo(ctx, p, names[i]) {
+		if len(rows) == 0 || i >= len(ownNames(p)) && !db.isNameOf(ctx, p, names[i]) {
 			continue
 		}
 		for _, row := range rows {
-			gather(candidates, row, p.ID, names[i], counts)
+			collect(candidates, row, p.ID, names[i], counts)
 		}
 	}
 	living, more2, err := db.living(ctx, p.AuthorID, candidates, most)
 	return living, more || more2, err
 }
 
-// leadsTo reports whether an old name of a prompt still leads to it, or may.
-func (db *DB) leadsTo(ctx context.Context, p prompt.Prompt, name string) bool {
+// isNameOf reports whether an old name of a prompt still leads to it, or may.
+func (db *DB) isNameOf(ctx context.Context, p prompt.Prompt, name string) bool {
 	row, err := db.get(ctx, db.t.Prompts, nameKey(p.AuthorID, name))
 	return err != nil || row != nil && prompt.ID(row.Props.Get("PromptId").Str()) == p.ID
 }
 
-// gather adds what a row says to those who include a prompt. The hash of another name may be the
+// collect adds what a row says to those who include a prompt. The hash of another name may be the
 // same.
-func gather(uses map[prompt.ID]*Use, row table.Row, of prompt.ID, name string, counts func(prompt.Include) bool) {
+func collect(uses map[prompt.ID]*Use, row table.Row, of prompt.ID, name string, counts func(prompt.Include) bool) {
 	id, n, ok := parseUses(row.Row)
 	includes := slices.DeleteFunc(includesIn(row), func(i prompt.Include) bool { return i.Name != name || !counts(i) })
 	if !ok || id == of || len(includes) == 0 {
@@ -269,7 +270,7 @@ func (db *DB) usesRow(ctx context.Context, author prompt.UserID, key table.Key) 
 	if !ok {
 		return nil, nil
 	}
-	version, err := db.versionBeside(ctx, author, id, n)
+	version, err := db.versionSideProps(ctx, author, id, n)
 	if err != nil || version == nil {
 		return nil, err
 	}
@@ -284,12 +285,12 @@ func (db *DB) usesRow(ctx context.Context, author prompt.UserID, key table.Key) 
 // purgeVersions removes the versions of a prompt, and the rows that go with them before them.
 func (db *DB) purgeVersions(ctx context.Context, author prompt.UserID, id prompt.ID) error {
 	r := table.Prefix(promptKey(author, id).Partition, versionsOf(id))
-	r.Select = beside
+	r.Select = sideProps
 	return db.removeAll(ctx, r, func(rows []table.Row) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.SetLimit(maxParallel)
 		for _, row := range rows {
-			for _, key := range besideOf(author, id, row) {
+			for _, key := range sideKeys(author, id, row) {
 				g.Go(func() error { return db.remove(ctx, db.t.Prompts, key) })
 			}
 		}

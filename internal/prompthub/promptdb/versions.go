@@ -84,7 +84,7 @@ func parseVersionRow(row table.Row) prompt.Version {
 // shown returns the truth row of a prompt that the viewer may see, or only some of its properties,
 // and at the same time does other reads.
 func (db *DB) shown(
-	ctx context.Context, viewer prompt.UserID, id prompt.ID, only []string, beside func(ctx context.Context, author prompt.UserID) error,
+	ctx context.Context, viewer prompt.UserID, id prompt.ID, only []string, alongside func(ctx context.Context, author prompt.UserID) error,
 ) (*record, error) {
 	author, known := db.authors.get(id)
 	if !known {
@@ -95,10 +95,10 @@ func (db *DB) shown(
 	}
 	var rec *record
 	err := both(ctx, func(ctx context.Context) error {
-		if beside == nil {
+		if alongside == nil {
 			return nil
 		}
-		return beside(ctx, author)
+		return alongside(ctx, author)
 	}, func(ctx context.Context) (err error) {
 		rec, err = db.record(ctx, author, id, only...)
 		return err
@@ -148,7 +148,7 @@ func (db *DB) GetVersion(ctx context.Context, viewer prompt.UserID, id prompt.ID
 // versionView returns a prompt as it was in a version, and does what else is to be read beside
 // it.
 func (db *DB) versionView(
-	ctx context.Context, viewer prompt.UserID, id prompt.ID, want WantedVersion, beside func(context.Context) error,
+	ctx context.Context, viewer prompt.UserID, id prompt.ID, want WantedVersion, alongside func(context.Context) error,
 ) (View, error) {
 	var row *table.Row
 	var c *labelsRow
@@ -159,8 +159,8 @@ func (db *DB) versionView(
 	n := max(want.Number, want.guess)
 	rec, err := db.shown(ctx, viewer, id, only, func(ctx context.Context, author prompt.UserID) error {
 		g, ctx := errgroup.WithContext(ctx)
-		if beside != nil {
-			g.Go(func() error { return beside(ctx) })
+		if alongside != nil {
+			g.Go(func() error { return alongside(ctx) })
 		}
 		if n > 0 {
 			g.Go(func() (err error) {
@@ -377,7 +377,7 @@ func (w *writer) withoutVersion(ctx context.Context, now record, n int64, at tim
 	case len(c.gaps.String()) > maxGaps:
 		return record{}, nil, fault.New(fault.Conflict, "too many versions of this prompt were deleted")
 	}
-	beside, size, err := w.forgetBeside(ctx, now.Prompt, c, n)
+	side, size, err := w.forgetSideOps(ctx, now.Prompt, c, n)
 	if err != nil {
 		return record{}, nil, err
 	}
@@ -403,7 +403,7 @@ func (w *writer) withoutVersion(ctx context.Context, now record, n int64, at tim
 	}
 	ops = append(ops, c.of(now.Prompt).op(w.author, w.id))
 	ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: versionKey(w.author, w.id, n), ETag: table.Any}})
-	return now, slices.Concat(ops, beside, w.nameOps(&was, now, c)), nil
+	return now, slices.Concat(ops, side, w.nameOps(&was, now, c)), nil
 }
 
 // highest returns the highest version there is, 0 for none.

@@ -32,8 +32,8 @@ func shard(voter prompt.UserID) int {
 	return int(h.Sum32() % shards)
 }
 
-// A ballot is what a vote reads before it writes: one partition.
-type ballot struct {
+// voteRows are what a vote reads before it writes: one partition.
+type voteRows struct {
 	vote    *table.Row // the voter's, nil for none
 	locator *table.Row
 	share   *table.Row // of the tally, where this voter counts
@@ -49,18 +49,18 @@ func castOf(row table.Row) prompt.Cast {
 }
 
 // cast returns the voter's vote as it was read.
-func (b ballot) cast() prompt.Cast {
+func (b voteRows) cast() prompt.Cast {
 	if b.vote == nil {
 		return prompt.Cast{}
 	}
 	return castOf(*b.vote)
 }
 
-func (b ballot) value() prompt.Vote { return b.cast().Vote }
+func (b voteRows) value() prompt.Vote { return b.cast().Vote }
 
-// ballot reads the voter's row and the headers of the prompt's partition, at once.
-func (db *DB) ballot(ctx context.Context, voter prompt.UserID, id prompt.ID) (ballot, error) {
-	var b ballot
+// voteRows reads the voter's row and the headers of the prompt's partition, at once.
+func (db *DB) voteRows(ctx context.Context, voter prompt.UserID, id prompt.ID) (voteRows, error) {
+	var b voteRows
 	var rows []table.Row
 	err := both(ctx, func(ctx context.Context) (err error) {
 		b.vote, err = db.get(ctx, db.t.Votes, voteKey(voter, id))
@@ -70,7 +70,7 @@ func (db *DB) ballot(ctx context.Context, voter prompt.UserID, id prompt.ID) (ba
 		return err
 	})
 	if err != nil {
-		return ballot{}, err
+		return voteRows{}, err
 	}
 	own := tallyKey(id, shard(voter))
 	for i, row := range rows {
@@ -189,13 +189,13 @@ func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 	return prompt.Tally{}, busy(time.Second)
 }
 
-// look reads the ballot and checks that the voter may see the prompt. Nothing is sent before that:
-// how long an answer takes, and what is on the queue, must not tell a prompt that the voter may not
-// know of from one that does not exist. A vote that a try before left half written, and that must
-// not or need not be tried again, is mended by its repair message: soon, or in its own time where a
-// write may still land.
-func (p *voteOp) look(ctx context.Context) (ballot, error) {
-	b, err := p.db.ballot(ctx, p.voter, p.id)
+// look reads the rows of a vote and checks that the voter may see the prompt. Nothing is sent
+// before that: how long an answer takes, and what is on the queue, must not tell a prompt that the
+// voter may not know of from one that does not exist. A vote that a try before left half written,
+// and that must not or need not be tried again, is mended by its repair message: soon, or in its
+// own time where a write may still land.
+func (p *voteOp) look(ctx context.Context) (voteRows, error) {
+	b, err := p.db.voteRows(ctx, p.voter, p.id)
 	switch {
 	case err == nil && p.erase && b.locator != nil:
 		p.author = parseLocator(*b.locator).author
@@ -210,7 +210,7 @@ func (p *voteOp) look(ctx context.Context) (ballot, error) {
 }
 
 // over reports whether the vote is as it should be.
-func (p *voteOp) over(b ballot) bool {
+func (p *voteOp) over(b voteRows) bool {
 	if p.erase {
 		return b.vote == nil
 	}
@@ -219,7 +219,7 @@ func (p *voteOp) over(b ballot) bool {
 
 // cast writes the vote and its share of the tally in one batch, and the voter's index row beside
 // it.
-func (p *voteOp) cast(ctx context.Context, b ballot, now prompt.Cast) error {
+func (p *voteOp) cast(ctx context.Context, b voteRows, now prompt.Cast) error {
 	ctx = context.WithoutCancel(ctx) // half of it must not depend on who is still listening
 	p.wrote = true
 	if p.db.transact != nil {
@@ -251,7 +251,7 @@ func settled(err error) bool {
 
 // ops are the vote row and the share of the tally. The weight of a vote is that of the time in its
 // row, so what is taken off is the weight of the row that is replaced.
-func (p *voteOp) ops(b ballot, now prompt.Cast) []table.Op {
+func (p *voteOp) ops(b voteRows, now prompt.Cast) []table.Op {
 	vote := table.Row{Key: voteKey(p.voter, p.id), Props: voteProps(p.voter, p.id, p.value, now.At)}
 	var t prompt.Tally
 	if b.share != nil {
@@ -266,7 +266,7 @@ func (p *voteOp) ops(b ballot, now prompt.Cast) []table.Op {
 }
 
 // eraseOps remove the vote row. Votes on a prompt that does not exist have no tally, perhaps.
-func (p *voteOp) eraseOps(b ballot, t prompt.Tally) []table.Op {
+func (p *voteOp) eraseOps(b voteRows, t prompt.Tally) []table.Op {
 	ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: b.vote.Key, ETag: b.vote.ETag}}}
 	if b.share != nil {
 		ops = append(ops, overwrite(table.Row{Key: b.share.Key, Props: tallyProps(t)}, b.share))
@@ -426,7 +426,7 @@ func (db *DB) locate(ctx context.Context, viewer prompt.UserID, id prompt.ID) (p
 
 // VoteOf returns a voter's vote on a prompt that the voter may see, and the tally.
 func (db *DB) VoteOf(ctx context.Context, voter prompt.UserID, id prompt.ID) (prompt.Vote, prompt.Tally, error) {
-	b, err := db.ballot(ctx, voter, id)
+	b, err := db.voteRows(ctx, voter, id)
 	if err != nil {
 		return prompt.None, prompt.Tally{}, err
 	}

@@ -34,8 +34,8 @@ type shareAt struct {
 	Votes prompt.Tally `json:"votes"`
 }
 
-// A ballotBox is the rows of one prompt in a page.
-type ballotBox struct {
+// A votesOfPrompt is the rows of one prompt in a page.
+type votesOfPrompt struct {
 	rows  []table.Row
 	at    votesAt // before them
 	found []Difference
@@ -71,11 +71,11 @@ func (w *votesWalk) page(ctx context.Context, rows []table.Row, last bool) ([]Di
 }
 
 // boxes parts a page by prompts and looks for these, many at once.
-func (w *votesWalk) boxes(ctx context.Context, rows []table.Row) []ballotBox {
-	var boxes []ballotBox
+func (w *votesWalk) boxes(ctx context.Context, rows []table.Row) []votesOfPrompt {
+	var boxes []votesOfPrompt
 	for i, row := range rows {
 		if i == 0 || row.Partition != rows[i-1].Partition {
-			boxes = append(boxes, ballotBox{at: votesAt{Partition: row.Partition}})
+			boxes = append(boxes, votesOfPrompt{at: votesAt{Partition: row.Partition}})
 		}
 		box := &boxes[len(boxes)-1]
 		box.rows = append(box.rows, row)
@@ -92,7 +92,7 @@ func (w *votesWalk) boxes(ctx context.Context, rows []table.Row) []ballotBox {
 }
 
 // open finds out whose votes these are, and whether they are to be looked at.
-func (db *DB) open(ctx context.Context, box *ballotBox) {
+func (db *DB) open(ctx context.Context, box *votesOfPrompt) {
 	box.at.Skip = true
 	partition := table.Key{Partition: box.at.Partition}
 	id, ok := parsePrompt(partition.Partition)
@@ -128,7 +128,7 @@ func (db *DB) open(ctx context.Context, box *ballotBox) {
 }
 
 // voters compares the votes of a page with the voters' own rows, many at once.
-func (w *votesWalk) voters(ctx context.Context, boxes []ballotBox) ([]Difference, failures) {
+func (w *votesWalk) voters(ctx context.Context, boxes []votesOfPrompt) ([]Difference, failures) {
 	var rows []table.Row
 	authors := map[string]prompt.UserID{}
 	for _, box := range boxes {

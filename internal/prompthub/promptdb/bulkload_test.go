@@ -30,13 +30,13 @@ func TestFillLeavesEverythingAtRest(t *testing.T) {
 		w.clock.Advance(time.Millisecond)
 		all = append(all, w.made(prompt.UserID(fmt.Sprint("author ", i%7)), draft(fmt.Sprintf("Number %03d of many", i), "text")))
 	}
-	rows, err := w.Fill(t.Context(), likedByNobody(all), 8)
+	rows, err := w.BulkLoad(t.Context(), likedByNobody(all), 8)
 	require.NoError(t, err)
 	require.Greater(t, rows, 300*10)
 	w.check()
 	require.Len(t, w.newest(20), 300)
 	require.Equal(t, "Number 299 of many", w.newest(20)[0])
-	_, err = w.Fill(t.Context(), likedByNobody(all[:1]), 8)
+	_, err = w.BulkLoad(t.Context(), likedByNobody(all[:1]), 8)
 	require.Error(t, err, "what is there already is not overwritten")
 }
 
@@ -45,7 +45,7 @@ func TestFillWritesTallies(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("ann", draft("liked", "text"))
 	p.Tally = prompt.Tally{Likes: 17, Dislikes: 4}
-	_, err := w.Fill(t.Context(), likedByNobody([]prompt.Prompt{p}), 8)
+	_, err := w.BulkLoad(t.Context(), likedByNobody([]prompt.Prompt{p}), 8)
 	require.NoError(t, err)
 	got, err := w.Get(t.Context(), "vera", p.ID)
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestFillWritesVotes(t *testing.T) {
 	for i := range 12 {
 		likers = append(likers, prompt.UserID(fmt.Sprint("voter ", i)))
 	}
-	_, err := w.Fill(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(p, likers) }, 8)
+	_, err := w.BulkLoad(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) { yield(p, likers) }, 8)
 	require.NoError(t, err)
 	w.check()
 	got, err := w.Get(t.Context(), "voter 3", p.ID)

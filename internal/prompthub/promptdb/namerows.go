@@ -16,44 +16,44 @@ import (
 	"prompthub/internal/table"
 )
 
-// A Named is a prompt as the row of its name tells of it: enough for a list of what programs can
+// A NameRow is a prompt as the row of its name tells of it: enough for a list of what programs can
 // ask for.
-type Named struct {
+type NameRow struct {
 	ID            prompt.ID
 	Name          string
 	Kind          prompt.Kind
 	Tags          []string // those of the catalog, then others
 	Version, Last int64
 	UpdatedAt     time.Time
-	labels          labelsRow
+	labels        labelsRow
 }
 
 // Has reports whether there is a version of a number.
-func (n Named) Has(v int64) bool { return n.labels.has(v) }
+func (n NameRow) Has(v int64) bool { return n.labels.has(v) }
 
 // Labelled returns the version that has a label, and 0 for none.
-func (n Named) Labelled(label string) int64 {
+func (n NameRow) Labelled(label string) int64 {
 	return labelled(prompt.Prompt{Versions: prompt.Versions{Version: n.Version}}, &n.labels, label)
 }
 
 // Labels returns the labels of a version, in order, without latest.
-func (n Named) Labels(v int64) []string { return n.labels.on(v) }
+func (n NameRow) Labels(v int64) []string { return n.labels.on(v) }
 
-// namedCard is what a list by name needs of a row.
-var namedCard = []string{"PromptId", "Name", "Kind", "Tags", "OwnTags", "Version", "LastVersion", "Labels", "Gaps", "UpdatedAt", "IsDeleted"}
+// nameRowProps is what a list by name needs of a row.
+var nameRowProps = []string{"PromptId", "Name", "Kind", "Tags", "OwnTags", "Version", "LastVersion", "Labels", "Gaps", "UpdatedAt", "IsDeleted"}
 
-// Named returns an author's prompts that have names and are not deleted, by name; with a name, only
-// the one that has it.
-func (db *DB) Named(ctx context.Context, author prompt.UserID, name string) ([]Named, error) {
+// NameRows returns an author's prompts that have names and are not deleted, by name; with a name,
+// only the one that has it.
+func (db *DB) NameRows(ctx context.Context, author prompt.UserID, name string) ([]NameRow, error) {
 	if name != "" {
 		row, err := db.get(ctx, db.t.Prompts, nameKey(author, name))
 		if err != nil || row == nil {
 			return nil, err
 		}
-		return namedOf(author, []table.Row{*row}), nil
+		return nameRowsIn(author, []table.Row{*row}), nil
 	}
 	r := table.Prefix(authorPartition(author), namePrefix)
-	r.Select = namedCard
+	r.Select = nameRowProps
 	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, maxScan)
 	if err != nil {
 		return nil, err
@@ -61,12 +61,12 @@ func (db *DB) Named(ctx context.Context, author prompt.UserID, name string) ([]N
 	if more {
 		return nil, fault.New(fault.Invalid, fmt.Sprintf("you have too many prompts for a list by name: their names and slugs are more than %d; ask for one by its name", maxScan))
 	}
-	return namedOf(author, rows), nil
+	return nameRowsIn(author, rows), nil
 }
 
-// namedOf returns the prompts whose names, and not only whose slugs, are among rows.
-func namedOf(author prompt.UserID, rows []table.Row) []Named {
-	var list []Named
+// nameRowsIn returns the prompts whose names, and not only whose slugs, are among rows.
+func nameRowsIn(author prompt.UserID, rows []table.Row) []NameRow {
+	var list []NameRow
 	for _, row := range rows {
 		p := row.Props
 		name := p.Get("Name").Str()
@@ -75,12 +75,12 @@ func namedOf(author prompt.UserID, rows []table.Row) []Named {
 		if name == "" || nameKey(author, name).Row != row.Row || c.deleted || err != nil {
 			continue
 		}
-		list = append(list, Named{
+		list = append(list, NameRow{
 			ID: prompt.ID(p.Get("PromptId").Str()), Name: name, Kind: prompt.Kind(p.Get("Kind").Str()), Tags: allTags(p),
 			Version: p.Get("Version").Int(), Last: p.Get("LastVersion").Int(), UpdatedAt: p.Get("UpdatedAt").Time(), labels: c,
 		})
 	}
-	slices.SortFunc(list, func(a, b Named) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b NameRow) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 
@@ -159,7 +159,7 @@ func (db *DB) partsOf(
 }
 
 // Times returns when versions of prompts were made, by number: all that were made at from or later.
-func (db *DB) Times(ctx context.Context, author prompt.UserID, list []Named, from time.Time) ([]map[int64]time.Time, error) {
+func (db *DB) Times(ctx context.Context, author prompt.UserID, list []NameRow, from time.Time) ([]map[int64]time.Time, error) {
 	if len(list) > maxDated {
 		return nil, fault.New(fault.Invalid, fmt.Sprintf("more than %d prompts may have versions of that time; ask for a later beginning, a tag or a name", maxDated))
 	}
@@ -175,7 +175,7 @@ func (db *DB) Times(ctx context.Context, author prompt.UserID, list []Named, fro
 	return out, g.Wait()
 }
 
-func (db *DB) timesOf(ctx context.Context, author prompt.UserID, n Named, from time.Time) (map[int64]time.Time, error) {
+func (db *DB) timesOf(ctx context.Context, author prompt.UserID, n NameRow, from time.Time) (map[int64]time.Time, error) {
 	r := table.Prefix(authorPartition(author), versionsOf(n.ID))
 	r.Select = versionConfig[:2]
 	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, maxDatedEach)

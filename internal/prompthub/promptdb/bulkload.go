@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	fillChunk = 8000 // prompts whose rows are sorted together, so that writes lie side by side
-	fillBytes = 2 << 20
+	bulkloadChunk = 8000 // prompts whose rows are sorted together, so that writes lie side by side
+	fillBytes     = 2 << 20
 )
 
-// Fill writes prompts, each with those who like it, and all rows that follow from them, at rest: a
-// large library for measurements. The store must have no other user, and a prompt must not be there
-// yet. The tally that a prompt comes with has no votes behind it. So many batches are under way at
-// once. Fill returns how many rows it wrote.
-func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []prompt.UserID], parallel int) (rows int, err error) {
+// BulkLoad writes prompts, each with those who like it, and all rows that follow from them, at
+// rest: a large library for measurements. The store must have no other user, and a prompt must not
+// be there yet. The tally that a prompt comes with has no votes behind it. So many batches are
+// under way at once. Fill returns how many rows it wrote.
+func (db *DB) BulkLoad(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []prompt.UserID], parallel int) (rows int, err error) {
 	next, stop := iter.Pull2(prompts)
 	defer stop()
 	for {
-		f := fill{}
+		f := bulkload{}
 		n := 0
-		for ; n < fillChunk; n++ {
+		for ; n < bulkloadChunk; n++ {
 			p, likers, ok := next()
 			if !ok {
 				break
@@ -39,7 +39,7 @@ func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []promp
 		if n == 0 {
 			return rows, nil
 		}
-		err := db.fill(ctx, &f, parallel)
+		err := db.bulkload(ctx, &f, parallel)
 		if err != nil {
 			return rows, unavailable(err)
 		}
@@ -47,10 +47,10 @@ func (db *DB) Fill(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []promp
 	}
 }
 
-// A fill is the rows of a chunk of prompts on their way into the store.
-type fill struct{ rows []indexRow }
+// A bulkload is the rows of a chunk of prompts on their way into the store.
+type bulkload struct{ rows []indexRow }
 
-func (db *DB) add(f *fill, p prompt.Prompt, likers []prompt.UserID) error {
+func (db *DB) add(f *bulkload, p prompt.Prompt, likers []prompt.UserID) error {
 	var tallies [shards]prompt.Tally
 	tallies[0] = p.Tally
 	for _, voter := range likers {
@@ -86,7 +86,7 @@ func (db *DB) add(f *fill, p prompt.Prompt, likers []prompt.UserID) error {
 	return nil
 }
 
-func (db *DB) fill(ctx context.Context, f *fill, parallel int) error {
+func (db *DB) bulkload(ctx context.Context, f *bulkload, parallel int) error {
 	slices.SortFunc(f.rows, func(a, b indexRow) int {
 		if c := strings.Compare(a.table, b.table); c != 0 {
 			return c
@@ -108,7 +108,7 @@ func (db *DB) fill(ctx context.Context, f *fill, parallel int) error {
 }
 
 // batches yields the sorted rows as batches of one partition each.
-func (f *fill) batches() iter.Seq2[string, []table.Op] {
+func (f *bulkload) batches() iter.Seq2[string, []table.Op] {
 	return func(yield func(string, []table.Op) bool) {
 		var ops []table.Op
 		name, size := "", 0
