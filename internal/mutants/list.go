@@ -89,11 +89,11 @@ var mutants = []mutant{
 	},
 	{
 		"first pages are kept after a change of all at once", "atomic.go",
-		"		defer w.db.firstPages.changed(w.db.t, now.Prompt)\n", "",
+		"		defer w.db.pages.changed(w.db.t, now.Prompt)\n", "",
 	},
 	{
 		"who finds a change of all at once done leaves first pages of before", "change.go",
-		"			db.firstPages.changed(db.t, rec.Prompt)\n", "",
+		"			db.pages.changed(db.t, rec.Prompt)\n", "",
 	},
 	{
 		"a transaction ends with its caller", "atomic.go",
@@ -261,7 +261,7 @@ var mutants = []mutant{
 	},
 	{
 		"first pages are dropped before the writes", "project.go",
-		"	defer db.firstPages.changed(db.t, rec.Prompt)", "	db.firstPages.changed(db.t, rec.Prompt)",
+		"	defer db.pages.changed(db.t, rec.Prompt)", "	db.pages.changed(db.t, rec.Prompt)",
 	},
 	{
 		"moderators read the titles of private prompts", "indexes.go",

@@ -80,30 +80,30 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 	ofOneOwner := c.set.handle != "" || c.set == (set{}) && c.Known()
 	res := &sdk.ListPromptsResult{Prompts: []*sdk.Prompt{}, NextCursor: page.Next}
 	for _, v := range page.Items {
-		o := outline(c, v)
+		o := programSummary(c, v)
 		res.Prompts = append(res.Prompts, &sdk.Prompt{Name: name(v, ofOneOwner), Description: describe(v.Title, o), Arguments: arguments(o)})
 	}
 	keep(ctx, &sdk.ListPromptsRequest{Params: p}, &res.Cacheable)
 	return res, nil
 }
 
-// outline returns what a list tells of a prompt. A row that was written before there were outlines
-// tells its description alone: such a prompt has no arguments here and is no skill until reindex,
-// or anti-entropy, has written the row again.
-func outline(c *call, v prompthub.View) prompt.Outline {
-	if o := v.Outline(prompthub.IDOf(c.User)); o != nil {
+// programSummary returns what a list tells of a prompt. A row that was written before there were
+// summaries tells its description alone: such a prompt has no arguments here and is no skill until
+// reindex, or anti-entropy, has written the row again.
+func programSummary(c *call, v prompthub.View) prompt.ProgramSummary {
+	if o := v.ProgramSummary(prompthub.IDOf(c.User)); o != nil {
 		return *o
 	}
-	return prompt.Outline{About: v.About()}
+	return prompt.ProgramSummary{About: v.About()}
 }
 
 // about describes a prompt.
 func about(v prompthub.View) string {
-	return describe(v.Title, prompt.Outline{About: v.About(), System: v.Content().HasSystem()})
+	return describe(v.Title, prompt.ProgramSummary{About: v.About(), System: v.Content().HasSystem()})
 }
 
 // describe says what a prompt is for; it is never empty. The protocol has no messages of a system.
-func describe(title string, o prompt.Outline) string {
+func describe(title string, o prompt.ProgramSummary) string {
 	s := cmp.Or(strings.TrimSpace(o.About), title)
 	if o.System {
 		s += " (Its system message comes first, as one of the user.)"
@@ -112,7 +112,7 @@ func describe(title string, o prompt.Outline) string {
 }
 
 // arguments returns what a prompt takes. Clients want a description of each.
-func arguments(o prompt.Outline) []*sdk.PromptArgument {
+func arguments(o prompt.ProgramSummary) []*sdk.PromptArgument {
 	var list []*sdk.PromptArgument
 	for _, a := range o.Arguments {
 		hint := cmp.Or(a.Hint, "The value of "+a.Name+".")

@@ -84,7 +84,7 @@ type skillFile struct {
 	MIMEType string `json:"mimeType"`
 }
 
-func entry(p prompt.Prompt, o prompt.Outline) skillEntry {
+func entry(p prompt.Prompt, o prompt.ProgramSummary) skillEntry {
 	uri := skillScheme + strings.ToLower(string(p.ID)) + "/" + p.Slug + "/" + skill.FileName
 	return skillEntry{URI: uri, FrontMatter: skill.Head(p, o.About, o.Version), Resources: []skillFile{
 		{URI: uri, Digest: o.Digest, Size: o.Size, MIMEType: markdown},
@@ -104,7 +104,7 @@ func (d *handler) listSkills(ctx context.Context, _ *sdk.ServerSession, p *listS
 	}
 	res := &listSkillsResult{extended: extend(ctx), Skills: []skillEntry{}, NextCursor: page.Next}
 	for _, v := range page.Items {
-		if o := outline(c, v); o.Digest != "" {
+		if o := programSummary(c, v); o.Digest != "" {
 			res.Skills = append(res.Skills, entry(v.Prompt, o))
 		}
 	}
@@ -142,7 +142,7 @@ func (d *handler) getSkill(ctx context.Context, _ *sdk.ServerSession, p *getSkil
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}
-	return &getSkillResult{extended: extend(ctx), Skill: entry(v.Prompt, skill.Outline(v.Prompt))}, nil
+	return &getSkillResult{extended: extend(ctx), Skill: entry(v.Prompt, skill.Summarize(v.Prompt))}, nil
 }
 
 // readSkill answers resources/read.

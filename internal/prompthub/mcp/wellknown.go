@@ -59,7 +59,7 @@ func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	for _, v := range page.Items {
-		if o := outline(c, v); o.Digest != "" && !names[v.Slug] {
+		if o := programSummary(c, v); o.Digest != "" && !names[v.Slug] {
 			names[v.Slug] = true
 			all.Skills = append(all.Skills, indexed{
 				Name: v.Slug, Type: "skill-md", Description: skill.Head(v.Prompt, o.About, o.Version).Description,

@@ -100,7 +100,7 @@ type Prompt struct {
 	// what it takes with what it included when it was saved; nil for what includes nothing
 	Included []Argument
 	// of the version with the label production, where that is not the one that the prompt holds
-	Released *Outline
+	Released *ProgramSummary
 }
 
 // An Origin is the version of another prompt that a fork was made of, or that was merged into it

@@ -30,7 +30,7 @@ func (db *DB) NamesFrom(ctx context.Context, author prompt.UserID, from string, 
 		r.From = from
 	}
 	// slugs and old names stand between
-	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, 3*limit)
+	rows, more, err := db.budget().rows(ctx, db.t.Prompts, r, 3*limit)
 	if err != nil {
 		return nil, "", err
 	}
@@ -112,7 +112,7 @@ func (db *DB) someVersions(ctx context.Context, author prompt.UserID, id prompt.
 	r := table.Range{ // the newest stands first
 		Partition: authorPartition(author), From: versionKey(author, id, from+versionsAPage-1).Row, To: versionKey(author, id, from-1).Row,
 	}
-	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, versionsAPage)
+	rows, _, err := db.budget().rows(ctx, db.t.Prompts, r, versionsAPage)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (w *writer) commitAtomic(ctx context.Context, first bool, now record, which
 	}
 	etags, err := w.db.together(ctx, t)
 	if which&theRows != 0 {
-		defer w.db.firstPages.changed(w.db.t, now.Prompt)
+		defer w.db.pages.changed(w.db.t, now.Prompt)
 	}
 	var failed *table.OpError
 	switch {

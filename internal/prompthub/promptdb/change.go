@@ -81,7 +81,7 @@ func (w *writer) run(ctx context.Context, next func(*record) (record, []table.Op
 				continue
 			}
 			// what it finds done may have been done after its sender was told of a failure
-			db.firstPages.changed(db.t, rec.Prompt)
+			db.pages.changed(db.t, rec.Prompt)
 			w.cancelOrRun(*rec)
 			return rec.Prompt, w.readTally(ctx)
 		}

@@ -133,13 +133,13 @@ type DB struct {
 	authors      authors
 	requeued     requeued
 	catalog      catalog
-	months       months
-	firstPages   firstPageCache
+	partitions   partitionCache
+	pages        pageCache
 	turns        keyedMutex
 	texts        chan struct{} // has a place for each job that writes rows of a text
 	tokens       tokens
-	sketches     remembered[[]sketched]
-	tagWords     remembered[*prompt.TagWords]
+	sketches     cached[[]sketched]
+	tagWords     cached[*prompt.TagWords]
 	known        users
 	authorSecret atomic.Pointer[prompt.AuthorSecret] // nil until it is read
 	quota        Quota
@@ -259,7 +259,7 @@ const retryAfter = 2 * time.Second
 func (db *DB) get(ctx context.Context, name string, key table.Key, only ...string) (*table.Row, error) {
 	if only != nil {
 		r := table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: only}
-		rows, _, err := db.scan().rows(ctx, name, r, 1)
+		rows, _, err := db.budget().rows(ctx, name, r, 1)
 		if err != nil || len(rows) == 0 {
 			return nil, err
 		}

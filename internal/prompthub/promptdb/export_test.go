@@ -88,9 +88,9 @@ func VoterRow(voter prompt.UserID, id prompt.ID, v prompt.Vote) table.Row {
 
 // FirstPages returns how many first pages the instance keeps.
 func (db *DB) FirstPages() int {
-	db.firstPages.mu.Lock()
-	defer db.firstPages.mu.Unlock()
-	return len(db.firstPages.pages)
+	db.pages.mu.Lock()
+	defer db.pages.mu.Unlock()
+	return len(db.pages.pages)
 }
 
 // ByAge returns the position behind a prompt in the lists that are newest first.

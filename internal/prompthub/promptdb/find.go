@@ -113,7 +113,7 @@ func (db *DB) Find(ctx context.Context, w Search, after string, limit int) (Page
 		return db.findRanked(ctx, w, after, limit)
 	case after == "" && len(w.Tags) == 1 && w.Words.Empty():
 		key := firstKey{list{db.t.TagIndex, tagPartition(w.Tags[0])}, limit}
-		return db.firstPages.page(ctx, db.now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
+		return db.pages.page(ctx, db.now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
 	}
 	return db.find(ctx, w, after, limit)
 }
@@ -122,7 +122,7 @@ func (db *DB) find(ctx context.Context, w Search, after string, limit int) (Page
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
-	wk := db.walk(w, db.scan(), after, limit+1)
+	wk := db.walk(w, db.budget(), after, limit+1)
 	rows, done, err := wk.run(ctx, limit+1)
 	if err != nil {
 		return Page{}, err
@@ -138,7 +138,7 @@ func (db *DB) find(ctx context.Context, w Search, after string, limit int) (Page
 // wanted prompt is in every list and every row decides by itself, so one list would
 // do: the others are read to find out which is the sparsest from here on.
 type walk struct {
-	s      *scan
+	s      *budget
 	lists  []list
 	match  func(table.Props) bool
 	pos    string // row key up to which everything was looked at
@@ -149,7 +149,7 @@ type walk struct {
 	seen   int // rows of lists that were followed
 }
 
-func (db *DB) walk(w Search, s *scan, after string, size int) *walk {
+func (db *DB) walk(w Search, s *budget, after string, size int) *walk {
 	return &walk{s: s, lists: db.lists(w), match: w.match, pos: after, size: size, sample: size}
 }
 
@@ -258,7 +258,7 @@ const walking = "w"
 // findRanked returns what is wanted in an order that votes change. Up to maxMatches it is sorted in
 // memory; where there is more, enough of the index of the order is wanted to walk that.
 func (db *DB) findRanked(ctx context.Context, w Search, after string, limit int) (Page, error) {
-	s, by := db.scan(), rankings[w.Order]
+	s, by := db.budget(), rankings[w.Order]
 	row, walks := strings.CutPrefix(after, walking)
 	if _, ok := by.bucket(row); after != "" && !ok {
 		return Page{}, badPosition()
@@ -298,7 +298,7 @@ func sortRanked(by ranking, rows []table.Row, after string, limit int) Page {
 }
 
 // walkRanked goes through the index of an order and keeps what is wanted.
-func (db *DB) walkRanked(ctx context.Context, s *scan, order Order, after string, limit int, want func(table.Props) bool) (Page, error) {
+func (db *DB) walkRanked(ctx context.Context, s *budget, order Order, after string, limit int, want func(table.Props) bool) (Page, error) {
 	var found []table.Row
 	for size := 4 * (limit + 1); ; size *= 4 {
 		rows, more, err := s.ranked(ctx, rankings[order], after, s.size(size), want)

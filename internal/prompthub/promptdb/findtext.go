@@ -83,14 +83,14 @@ func (ls textLists) least() (key string, exact, ok bool) {
 
 // A textWalk goes through the lists of some words side by side.
 type textWalk struct {
-	s     *scan
+	s     *budget
 	want  prompt.Query
 	words []textLists
 	size  int    // rows to read of a list
 	pos   string // up to which all candidates were found
 }
 
-func (db *DB) textWalk(w Search, s *scan, after string, size int) *textWalk {
+func (db *DB) textWalk(w Search, s *budget, after string, size int) *textWalk {
 	walk := &textWalk{s: s, want: w.Words, size: size, pos: after}
 	words := w.Words.Words(prompt.LongestPrefix)
 	for _, word := range words[:min(len(words), maxTextWords)] {
@@ -263,7 +263,7 @@ func (db *DB) findText(ctx context.Context, w Search, after string, limit int) (
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
-	walk := db.textWalk(w, db.textScan(), after, limit+1)
+	walk := db.textWalk(w, db.textBudget(), after, limit+1)
 	found, done, err := walk.run(ctx, limit+1)
 	if err != nil {
 		return Page{}, err
@@ -280,8 +280,8 @@ func (db *DB) findText(ctx context.Context, w Search, after string, limit int) (
 	return page, err
 }
 
-func (db *DB) textScan() *scan {
-	s := db.scan()
+func (db *DB) textBudget() *budget {
+	s := db.budget()
 	s.reads = maxTextReads
 	return s
 }
@@ -348,7 +348,7 @@ func (db *DB) findTextRanked(ctx context.Context, w Search, after string, limit 
 	if _, ok := by.bucket(row); after != "" && !ok {
 		return Page{}, badPosition()
 	}
-	s := db.textScan()
+	s := db.textBudget()
 	if !walks {
 		s.left /= 2
 		walk := db.textWalk(w, s, "", maxTextMatches+1)
@@ -360,7 +360,7 @@ func (db *DB) findTextRanked(ctx context.Context, w Search, after string, limit 
 			items, err := db.decide(ctx, w, found)
 			return sortViews(by, items, row, limit), err
 		}
-		s = db.scan()
+		s = db.budget()
 		s.left /= 2
 		s.reads = rankReads
 	}

@@ -20,7 +20,7 @@ type index struct {
 	// the inverse of key; it may accept more
 	parse func(table.Key) (part string, id prompt.ID, ok bool)
 	props func(summaryProps table.Props, part string, p prompt.Prompt) table.Props
-	// whether programs are shown lists of it: its rows have outlines
+	// whether programs are shown lists of it: its rows have summaries for programs
 	programs bool
 	// whether searches walk it whose words it does not know: its rows have signatures
 	signed bool

@@ -426,7 +426,7 @@ func (db *DB) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID,
 
 // lastMove returns the last move of a label that was not undone.
 func (db *DB) lastMove(ctx context.Context, author prompt.UserID, id prompt.ID, label string) (*table.Row, error) {
-	s := db.scan()
+	s := db.budget()
 	r := table.Prefix(promptKey(author, id).Partition, movesOf(id))
 	for {
 		rows, more, err := s.rows(ctx, db.t.Prompts, r, s.size(100))
@@ -459,7 +459,7 @@ func (db *DB) LabelHistory(ctx context.Context, viewer prompt.UserID, id prompt.
 	if err != nil {
 		return History{}, err
 	}
-	s := db.scan()
+	s := db.budget()
 	r := table.Prefix(promptKey(rec.AuthorID, id).Partition, movesOf(id))
 	if after != "" {
 		if got, ok := parseMove(after); !ok || got != id {

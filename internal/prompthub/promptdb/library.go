@@ -289,7 +289,7 @@ func (db *DB) purgeLibrary(ctx context.Context, rec record) error {
 // something before each.
 func (db *DB) removeAll(ctx context.Context, r table.Range, before func([]table.Row) error) error {
 	for {
-		rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, table.MaxBatch)
+		rows, _, err := db.budget().rows(ctx, db.t.Prompts, r, table.MaxBatch)
 		if err != nil || len(rows) == 0 {
 			return err
 		}

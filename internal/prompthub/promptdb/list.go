@@ -26,32 +26,32 @@ type Page struct {
 	After string
 }
 
-// A scan counts what one request reads: it alone changes its budget.
-type scan struct {
+// A budget says what one request may still read. Only that request changes it.
+type budget struct {
 	db    *DB
 	left  int // rows
 	reads int // ranges left to read
 	until time.Time
 }
 
-func (db *DB) scan() *scan {
-	return &scan{db: db, left: maxScan, reads: maxReads, until: db.now().Add(maxScanTime)}
+func (db *DB) budget() *budget {
+	return &budget{db: db, left: maxScan, reads: maxReads, until: db.now().Add(maxScanTime)}
 }
 
-func (s *scan) spent() bool { return s.left <= 0 || s.reads <= 0 || s.db.now().After(s.until) }
+func (s *budget) spent() bool { return s.left <= 0 || s.reads <= 0 || s.db.now().After(s.until) }
 
 // size returns how many rows to read next where n would be best.
-func (s *scan) size(n int) int { return max(min(n, s.left, table.MaxPage), 1) }
+func (s *budget) size(n int) int { return max(min(n, s.left, table.MaxPage), 1) }
 
-// part takes rows and reads out of the budget, for a scan of its own that ends no later.
-func (s *scan) part(rows, reads int) *scan {
+// part takes rows and reads out of the budget, for a budget of its own that ends no later.
+func (s *budget) part(rows, reads int) *budget {
 	s.left -= rows
 	s.reads -= reads
-	return &scan{db: s.db, left: rows, reads: reads, until: s.until}
+	return &budget{db: s.db, left: rows, reads: reads, until: s.until}
 }
 
 // rejoin takes back what a part has left.
-func (s *scan) rejoin(part *scan) {
+func (s *budget) rejoin(part *budget) {
 	s.left += part.left
 	s.reads += max(part.reads, 0)
 }
@@ -94,7 +94,7 @@ func (rd *reading) read(ctx context.Context, store table.DB) error {
 
 // rows reads up to limit rows of a range, through short and empty pages. more reports whether the
 // range may go on.
-func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) (rows []table.Row, more bool, err error) {
+func (s *budget) rows(ctx context.Context, name string, r table.Range, limit int) (rows []table.Row, more bool, err error) {
 	one := reading{table: name, r: r, limit: limit}
 	err = one.read(ctx, s.db.store)
 	s.spend(&one)
@@ -106,7 +106,7 @@ func (s *scan) rows(ctx context.Context, name string, r table.Range, limit int) 
 
 // readAll reads ranges at once, the first of them, and often the only one, on the caller's
 // goroutine: see both.
-func (s *scan) readAll(ctx context.Context, all []*reading) error {
+func (s *budget) readAll(ctx context.Context, all []*reading) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (s *scan) readAll(ctx context.Context, all []*reading) error {
 	return err
 }
 
-func (s *scan) spend(all ...*reading) {
+func (s *budget) spend(all ...*reading) {
 	s.reads -= len(all)
 	for _, rd := range all {
 		s.left -= len(rd.rows)
@@ -143,7 +143,7 @@ func (db *DB) Ranked(ctx context.Context, order Order, after string, limit int) 
 	if after != "" {
 		return db.ranked(ctx, r, after, limit)
 	}
-	return db.firstPages.page(ctx, db.now, firstKey{list{table: r.table(db.t)}, limit}, func(ctx context.Context) (Page, error) {
+	return db.pages.page(ctx, db.now, firstKey{list{table: r.table(db.t)}, limit}, func(ctx context.Context) (Page, error) {
 		return db.ranked(ctx, r, "", limit)
 	})
 }
@@ -152,7 +152,7 @@ func (db *DB) ranked(ctx context.Context, r ranking, after string, limit int) (P
 	if _, ok := r.bucket(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
-	rows, _, err := db.scan().ranked(ctx, r, after, limit+1, nil)
+	rows, _, err := db.budget().ranked(ctx, r, after, limit+1, nil)
 	if err != nil {
 		return Page{}, err
 	}
@@ -161,7 +161,7 @@ func (db *DB) ranked(ctx context.Context, r ranking, after string, limit int) (P
 
 // ranked reads n rows of a ranking, those that keep refuses bare: the bucket that after lies in,
 // then one range over the lower ones.
-func (s *scan) ranked(ctx context.Context, r ranking, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
+func (s *budget) ranked(ctx context.Context, r ranking, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
 	lower := r.prefix
 	if after != "" {
 		bucket, _ := r.bucket(after)
@@ -180,7 +180,7 @@ func (db *DB) Hidden(ctx context.Context, after string, limit int) (Page, error)
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
-	rows, _, err := db.scan().rows(ctx, db.t.HiddenIndex, table.Range{Partition: hiddenPartition, After: after}, limit+1)
+	rows, _, err := db.budget().rows(ctx, db.t.HiddenIndex, table.Range{Partition: hiddenPartition, After: after}, limit+1)
 	if err != nil {
 		return Page{}, err
 	}
@@ -203,7 +203,7 @@ func pageOf(rows []table.Row, limit int, position func(table.Row) string) Page {
 			seen[p.ID] = true
 			page.Items = append(page.Items, View{
 				Prompt: p, Excerpt: excerptOf(row),
-				outline: row.Props.Get("Outline").Str(), forOthers: row.Props.Get("OutlineForOthers").Str(),
+				programSummary: row.Props.Get("Outline").Str(), forOthers: row.Props.Get("OutlineForOthers").Str(),
 			})
 		}
 	}
@@ -232,7 +232,7 @@ func (db *DB) MarkVotes(ctx context.Context, viewer prompt.UserID, items []View)
 		// "~" sorts behind every character of an id
 		From: slices.Min(keys), To: slices.Max(keys) + "~",
 	}
-	rows, more, err := db.scan().rows(ctx, db.t.VotesByVoter, r, maxVotesRead)
+	rows, more, err := db.budget().rows(ctx, db.t.VotesByVoter, r, maxVotesRead)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (db *DB) kept(ctx context.Context, user prompt.UserID, l keptList, after st
 	if _, ok := parseByAge(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
-	s := db.scan()
+	s := db.budget()
 	var items []View
 	r := table.Range{Partition: l.partition, After: after}
 	lookups := limit + 1

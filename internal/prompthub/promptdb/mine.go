@@ -88,7 +88,7 @@ func (db *DB) mineNewest(ctx context.Context, author prompt.UserID, f Filter, af
 		}
 		r.From, r.After = "", after
 	}
-	s := db.scan()
+	s := db.budget()
 	var found []table.Row
 	for size := limit + 1; len(found) <= limit; size *= 4 {
 		rows, more, err := s.rows(ctx, db.t.Prompts, r, s.size(size))
@@ -117,7 +117,7 @@ func (db *DB) mineNewest(ctx context.Context, author prompt.UserID, f Filter, af
 
 // mineSorted sorts in memory what the key order does not give.
 func (db *DB) mineSorted(ctx context.Context, author prompt.UserID, f Filter, sort Sort, after string, limit int) (Page, error) {
-	s := db.scan()
+	s := db.budget()
 	rows, more, err := s.rows(ctx, db.t.Prompts, table.Prefix(authorPartition(author), minePrefix), maxSorted+1)
 	if err != nil {
 		return Page{}, err

@@ -54,7 +54,7 @@ func (db *DB) NameRows(ctx context.Context, author prompt.UserID, name string) (
 	}
 	r := table.Prefix(authorPartition(author), namePrefix)
 	r.Select = nameRowProps
-	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, maxScan)
+	rows, more, err := db.budget().rows(ctx, db.t.Prompts, r, maxScan)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (db *DB) Times(ctx context.Context, author prompt.UserID, list []NameRow, f
 func (db *DB) timesOf(ctx context.Context, author prompt.UserID, n NameRow, from time.Time) (map[int64]time.Time, error) {
 	r := table.Prefix(authorPartition(author), versionsOf(n.ID))
 	r.Select = versionConfig[:2]
-	rows, more, err := db.scan().rows(ctx, db.t.Prompts, r, maxDatedEach)
+	rows, more, err := db.budget().rows(ctx, db.t.Prompts, r, maxDatedEach)
 	if err != nil {
 		return nil, err
 	}

@@ -16,13 +16,13 @@ func (db *DB) Newest(ctx context.Context, after string, limit int) (Page, error)
 	if after != "" {
 		return db.newest(ctx, after, limit)
 	}
-	return db.firstPages.page(ctx, db.now, firstKey{list{table: db.t.Newest}, limit}, func(ctx context.Context) (Page, error) {
+	return db.pages.page(ctx, db.now, firstKey{list{table: db.t.Newest}, limit}, func(ctx context.Context) (Page, error) {
 		return db.newest(ctx, "", limit)
 	})
 }
 
 func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error) {
-	s := db.scan()
+	s := db.budget()
 	var at yearMonth
 	if after != "" {
 		id, ok := parseByAge(after)
@@ -53,7 +53,7 @@ func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error)
 // newestMonth reads n rows of a month behind a key, or, where that is 0, of the latest month that
 // has prompts, and returns which it was. That is mostly this month, which is read beside the look
 // for a later one: ids lie there that a wrong clock made.
-func (s *scan) newestMonth(ctx context.Context, at yearMonth, after string, n int) (read yearMonth, rows []table.Row, more bool, err error) {
+func (s *budget) newestMonth(ctx context.Context, at yearMonth, after string, n int) (read yearMonth, rows []table.Row, more bool, err error) {
 	get := func(ctx context.Context) (err error) {
 		rows, more, err = s.rows(ctx, s.db.t.Newest, table.Range{Partition: newestPrefix + read.key(), After: after}, n)
 		return err
@@ -65,7 +65,7 @@ func (s *scan) newestMonth(ctx context.Context, at yearMonth, after string, n in
 	}
 	read = now
 	err = both(ctx, func(ctx context.Context) (err error) {
-		latest, err = s.db.months.latest(ctx, s.db)
+		latest, err = s.db.partitions.latest(ctx, s.db)
 		return err
 	}, get)
 	if at != 0 {
@@ -126,8 +126,8 @@ func (s span) parts() []span {
 
 // olderMonths reads the first n rows of the months before one. Where it does not come to the end of
 // the list, and has fewer, rest is the month down to which it has come.
-func (s *scan) olderMonths(ctx context.Context, before yearMonth, n int) (rows []table.Row, rest yearMonth, err error) {
-	oldest, err := s.db.months.oldest(ctx, s.db)
+func (s *budget) olderMonths(ctx context.Context, before yearMonth, n int) (rows []table.Row, rest yearMonth, err error) {
+	oldest, err := s.db.partitions.oldest(ctx, s.db)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -148,7 +148,7 @@ func (s *scan) olderMonths(ctx context.Context, before yearMonth, n int) (rows [
 // spans reads the first n rows of spans that follow on each other, all at once. A range of several
 // months begins with the oldest, so one that does not end within n rows tells nothing: full is the
 // first such, and rows are those before it.
-func (s *scan) spans(ctx context.Context, all []span, n int) (rows []table.Row, full *span, err error) {
+func (s *budget) spans(ctx context.Context, all []span, n int) (rows []table.Row, full *span, err error) {
 	found := make([]*reading, len(all))
 	for i, months := range all {
 		found[i] = &reading{table: s.db.t.Newest, r: table.Range{
@@ -177,9 +177,9 @@ func (s *scan) spans(ctx context.Context, all []span, n int) (rows []table.Row, 
 // monthNow is the month in which prompts are made now. The clock of another instance may be ahead.
 func monthNow(now time.Time) yearMonth { return monthOf(now.Add(10 * time.Minute)) }
 
-// months remembers the first and the last month that have prompts: before and behind them no
-// partition needs a look.
-type months struct {
+// partitionCache remembers the first and the last month that have prompts: before and behind them
+// no partition needs a look.
+type partitionCache struct {
 	mu          sync.Mutex
 	first, last yearMonth
 	firstAt     time.Time
@@ -194,14 +194,14 @@ const (
 )
 
 // oldest returns the first month that has prompts.
-func (m *months) oldest(ctx context.Context, db *DB) (yearMonth, error) {
+func (m *partitionCache) oldest(ctx context.Context, db *DB) (yearMonth, error) {
 	began := db.now()
 	was, fresh := m.believed(&m.first, &m.firstAt, began)
 	if fresh {
 		return was, nil
 	}
 	r := table.Range{FromPartition: newestPrefix, ToPartition: table.After(newestPrefix)}
-	rows, _, err := db.scan().rows(ctx, db.t.Newest, r, 1)
+	rows, _, err := db.budget().rows(ctx, db.t.Newest, r, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -221,14 +221,14 @@ func (m *months) oldest(ctx context.Context, db *DB) (yearMonth, error) {
 }
 
 // latest returns the last month that has prompts, or this one where none is later.
-func (m *months) latest(ctx context.Context, db *DB) (yearMonth, error) {
+func (m *partitionCache) latest(ctx context.Context, db *DB) (yearMonth, error) {
 	began := db.now()
 	found := monthNow(began)
 	was, fresh := m.believed(&m.last, &m.lastAt, began)
 	if fresh {
 		return max(was, found), nil
 	}
-	s, more := db.scan(), true
+	s, more := db.budget(), true
 	for i := 0; i < maxLater && more; i++ {
 		r := table.Range{FromPartition: newestPrefix + (found + 1).key(), ToPartition: table.After(newestPrefix)}
 		var rows []table.Row
@@ -252,7 +252,7 @@ func (m *months) latest(ctx context.Context, db *DB) (yearMonth, error) {
 }
 
 // believed returns what is kept of a month, and whether it is to be believed still.
-func (m *months) believed(month *yearMonth, at *time.Time, now time.Time) (yearMonth, bool) {
+func (m *partitionCache) believed(month *yearMonth, at *time.Time, now time.Time) (yearMonth, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return *month, !at.IsZero() && now.Sub(*at) < monthsFor
@@ -260,7 +260,7 @@ func (m *months) believed(month *yearMonth, at *time.Time, now time.Time) (yearM
 
 // listed takes note of the month of a prompt that this instance has just listed. Others see it
 // within monthsFor.
-func (m *months) listed(month yearMonth) {
+func (m *partitionCache) listed(month yearMonth) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if month < m.first {

@@ -40,7 +40,7 @@ func (db *DB) project(ctx context.Context, rec record, which rowsOf) error {
 		return nil
 	}
 	if which&theRows != 0 {
-		defer db.firstPages.changed(db.t, rec.Prompt)
+		defer db.pages.changed(db.t, rec.Prompt)
 	}
 	if err := db.index(ctx, rec, which); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
@@ -52,7 +52,7 @@ func (db *DB) project(ctx context.Context, rec record, which rowsOf) error {
 // projected notes that index rows were written.
 func (db *DB) projected(ctx context.Context, rec record) {
 	if rec.Listed() {
-		db.months.listed(monthOf(rec.ID.Time()))
+		db.partitions.listed(monthOf(rec.ID.Time()))
 	}
 	db.count(ctx, "projections", 1)
 }

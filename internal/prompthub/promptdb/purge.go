@@ -116,7 +116,7 @@ func (db *DB) markPurging(ctx context.Context, rec *record) (bool, error) {
 func (db *DB) purgeVotes(ctx context.Context, id prompt.ID, until time.Time) (done bool, err error) {
 	r := table.Range{Partition: locatorKey(id).Partition, From: votePrefix}
 	for {
-		rows, _, err := db.scan().rows(ctx, db.t.Votes, r, table.MaxBatch)
+		rows, _, err := db.budget().rows(ctx, db.t.Votes, r, table.MaxBatch)
 		if err != nil {
 			return false, err
 		}

@@ -136,7 +136,7 @@ func (db *DB) Usage(ctx context.Context, user prompt.UserID) (Usage, error) {
 		return nil
 	}, func(ctx context.Context) error {
 		r := table.Range{Partition: favoritesPartition(user), Select: []string{"PromptId"}}
-		rows, _, err := db.scan().rows(ctx, db.t.Favorites, r, MaxFavorites)
+		rows, _, err := db.budget().rows(ctx, db.t.Favorites, r, MaxFavorites)
 		u.Favorites = int64(len(rows))
 		return err
 	})

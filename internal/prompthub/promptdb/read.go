@@ -21,7 +21,7 @@ type View struct {
 	Labels map[string]int64 // that the viewer may see, where they were asked for
 	Latest int64            // where one version was asked for: the one that the prompt holds
 
-	outline, forOthers string // in lists, as rows have them; the latter where it is another one
+	programSummary, forOthers string // in lists, as rows have them; the latter where it is another one
 }
 
 // Get returns a prompt with its exact tally and the viewer's vote, or NotFound where the viewer may

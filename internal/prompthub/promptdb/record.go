@@ -100,7 +100,7 @@ func library(p prompt.Prompt) table.Props {
 		props = append(props, table.Prop{Name: "Included", Value: table.String(jsonOf(p.Included))})
 	}
 	if p.Released != nil {
-		props = append(props, outlineProp("Released", *p.Released))
+		props = append(props, programSummaryProp("Released", *p.Released))
 	}
 	return props
 }
@@ -167,7 +167,7 @@ func (r record) row() (table.Row, error) {
 
 // mineRow returns the author's summary row, which is written in the same batch.
 func (r record) mineRow() table.Row {
-	return table.Row{Key: mineKey(r.AuthorID, r.ID), Props: append(authorSummary(r.Prompt), ownOutlines(r.Prompt)...)}
+	return table.Row{Key: mineKey(r.AuthorID, r.ID), Props: append(authorSummary(r.Prompt), ownSummaryProps(r.Prompt)...)}
 }
 
 // errUnreadable means that a truth row is damaged, and errNewer that a later version of the
@@ -197,7 +197,7 @@ func parseRecord(row table.Row) (record, error) {
 	if names := row.Props.Get("OldNames").Str(); names != "" {
 		p.OldNames = strings.Split(names, "|")
 	}
-	p.Released = parseOutline(row.Props.Get("Released").Str())
+	p.Released = parseProgramSummary(row.Props.Get("Released").Str())
 	if text := row.Props.Get("Included").Str(); text != "" && json.Unmarshal([]byte(text), &p.Included) != nil {
 		p.Included = nil // nobody is told what cannot be read
 	}

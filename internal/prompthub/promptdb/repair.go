@@ -252,7 +252,7 @@ func (db *DB) due(ctx context.Context, rec record, tally prompt.Tally, why reaso
 			return to, 0, err
 		}
 	}
-	agrees := why != rewrite && rec.lease == nil && tally == rec.Tally && sameOutline(to.Released, rec.Released)
+	agrees := why != rewrite && rec.lease == nil && tally == rec.Tally && sameProgramSummary(to.Released, rec.Released)
 	switch {
 	case !agrees:
 		which = theRows | theText

@@ -91,7 +91,7 @@ func (db *DB) Ready(ctx context.Context) error {
 
 func (db *DB) mustBeEmpty(ctx context.Context) error {
 	for _, name := range []string{db.t.Prompts, db.t.Votes, db.t.AccessTokens, db.t.Users, db.t.Favorites} {
-		rows, _, err := db.scan().rows(ctx, name, table.Range{}, 1)
+		rows, _, err := db.budget().rows(ctx, name, table.Range{}, 1)
 		if err != nil {
 			return err
 		}

@@ -18,16 +18,16 @@ type indexRow struct {
 func (db *DB) rows(p prompt.Prompt) []indexRow {
 	rows := []indexRow{{db.t.Votes, table.Row{Key: locatorKey(p.ID), Props: locatorProps(p)}}}
 	plain := summary(p)
-	outlined := plain
+	summed := plain
 	if p.Listed() {
-		outlined = with(plain, outlines(p)...)
+		summed = with(plain, summaryProps(p)...)
 	}
 	signed := signatureOf(p)
 	for _, x := range indexes {
 		for _, part := range x.parts(p) {
 			of := plain
 			if x.programs {
-				of = outlined
+				of = summed
 			}
 			if x.signed {
 				of = with(of, signed)

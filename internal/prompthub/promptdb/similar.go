@@ -47,9 +47,9 @@ type sketched struct {
 	sketch prompt.Sketch
 }
 
-// remembered is what a job keeps and an instance reads once in a while. One read serves all who
+// cached is what a job keeps and an instance reads once in a while. One read serves all who
 // wait.
-type remembered[T any] struct {
+type cached[T any] struct {
 	reading singleflight.Group
 	mu      sync.Mutex
 	value   T
@@ -57,7 +57,7 @@ type remembered[T any] struct {
 }
 
 // now returns what was read, which may be some minutes old.
-func (k *remembered[T]) now(ctx context.Context, now func() time.Time, read func(context.Context) (T, error)) (T, error) {
+func (k *cached[T]) now(ctx context.Context, now func() time.Time, read func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
 	value, at := k.value, k.at
 	k.mu.Unlock()

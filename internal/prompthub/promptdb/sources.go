@@ -90,7 +90,7 @@ func (db *DB) Source(ctx context.Context, viewer prompt.UserID, p prompt.Prompt,
 	}
 	r := table.Prefix(authorPartition(p.AuthorID), sourcesOf(p.ID))
 	r.From = sourceKey(p.AuthorID, p.ID, n).Row
-	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, 1)
+	rows, _, err := db.budget().rows(ctx, db.t.Prompts, r, 1)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (db *DB) sources(ctx context.Context, author prompt.UserID, id prompt.ID, v
 	if len(made) == 0 {
 		return nil, nil //nolint:nilnil // there are none
 	}
-	rows, _, err := db.scan().rows(ctx, db.t.Prompts, table.Range{
+	rows, _, err := db.budget().rows(ctx, db.t.Prompts, table.Range{
 		Partition: authorPartition(author), From: sourceKey(author, id, made[len(made)-1].Number).Row, To: sourceKey(author, id, made[0].Number-1).Row,
 	}, len(versions))
 	all := make(map[int64]prompt.Source)

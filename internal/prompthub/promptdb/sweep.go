@@ -212,7 +212,7 @@ func (db *DB) moving(ctx context.Context, d Difference) (bool, error) {
 		return db.movedLabel(ctx, d)
 	case d.counts:
 		r := table.Range{Partition: locatorKey(d.id).Partition, From: votePrefix}
-		rows, more, err := db.scan().rows(ctx, db.t.Votes, r, table.MaxPage)
+		rows, more, err := db.budget().rows(ctx, db.t.Votes, r, table.MaxPage)
 		for i := range rows {
 			more = more || young(&rows[i])
 		}
@@ -224,7 +224,7 @@ func (db *DB) moving(ctx context.Context, d Difference) (bool, error) {
 // movedLabel reports whether a label of a prompt was moved a moment ago, or a move taken back.
 func (db *DB) movedLabel(ctx context.Context, d Difference) (moved bool, err error) {
 	r := table.Prefix(authorPartition(d.author), movesOf(d.id))
-	rows, _, err := db.scan().rows(ctx, db.t.Prompts, r, table.MaxPage) // the last first
+	rows, _, err := db.budget().rows(ctx, db.t.Prompts, r, table.MaxPage) // the last first
 	for _, row := range rows {
 		m := parseMoveRow(row)
 		moved = moved || db.now().Sub(m.At) < voteSettled || db.now().Sub(m.Undone.At) < voteSettled

@@ -42,7 +42,7 @@ type Token struct {
 
 // AddToken stores a new access token. Who has MaxTokens is refused.
 func (db *DB) AddToken(ctx context.Context, t Token) error {
-	rows, _, err := db.scan().rows(ctx, db.t.AccessTokens, table.Range{Partition: accessPartition(t.OwnerID)}, MaxTokens)
+	rows, _, err := db.budget().rows(ctx, db.t.AccessTokens, table.Range{Partition: accessPartition(t.OwnerID)}, MaxTokens)
 	if err != nil {
 		return err
 	}

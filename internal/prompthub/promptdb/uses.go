@@ -164,7 +164,7 @@ func (db *DB) usedBy(ctx context.Context, p prompt.Prompt, most int, counts func
 	for i, name := range names {
 		g.Go(func() (err error) {
 			r := table.Prefix(authorPartition(p.AuthorID), usesOf(name))
-			found[i], truncated[i], err = db.scan().rows(gctx, db.t.Prompts, r, maxUsesRead)
+			found[i], truncated[i], err = db.budget().rows(gctx, db.t.Prompts, r, maxUsesRead)
 			return err
 		})
 	}

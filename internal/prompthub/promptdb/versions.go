@@ -258,7 +258,7 @@ func (db *DB) Versions(ctx context.Context, viewer prompt.UserID, id prompt.ID, 
 			if r.Select = versionHeadProps; below > 0 {
 				r.From, r.After = "", versionKey(author, id, below).Row
 			}
-			rows, _, err = db.scan().rows(ctx, db.t.Prompts, r, limit+1)
+			rows, _, err = db.budget().rows(ctx, db.t.Prompts, r, limit+1)
 			return err
 		})
 	})

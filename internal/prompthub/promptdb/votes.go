@@ -104,7 +104,7 @@ func (db *DB) open(ctx context.Context, box *votesOfPrompt) {
 	rec, ok, err := db.judge(ctx, box.at.Author, id)
 	if err == nil && ok && rec == nil { // once more: it may have been made or purged meanwhile
 		var left []table.Row
-		if left, _, err = db.scan().rows(ctx, db.t.Votes, table.Range{Partition: partition.Partition}, shards+1); err == nil && len(left) == 0 {
+		if left, _, err = db.budget().rows(ctx, db.t.Votes, table.Range{Partition: partition.Partition}, shards+1); err == nil && len(left) == 0 {
 			return
 		}
 		box.at.Author = authorIn(left, id)

@@ -26,7 +26,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Of", With: func(s string) func() { return func() { skill.Of(of(s)) } }},
 		{Name: "Of (chat)", With: func(s string) func() { p := chat(s); return func() { skill.Of(p) } }},
 		{Name: "Head", With: func(s string) func() { return func() { skill.Head(of(s), s, 1) } }},
-		{Name: "Outline", With: func(s string) func() { p := chat(s); return func() { skill.Outline(p) } }},
+		{Name: "Summarize", With: func(s string) func() { p := chat(s); return func() { skill.Summarize(p) } }},
 		{Name: "Skill.File", With: func(s string) func() { x, _ := skill.Of(of(s)); return func() { x.File() } }},
 		{Name: "Digest", With: func(s string) func() { b := []byte(s); return func() { skill.Digest(b) } }},
 	}

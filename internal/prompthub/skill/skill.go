@@ -60,10 +60,10 @@ func Head(p prompt.Prompt, about string, version int64) FrontMatter {
 	}
 }
 
-// Outline returns what lists tell of a prompt, its file among it.
-func Outline(p prompt.Prompt) prompt.Outline {
+// Summarize returns what lists tell of a prompt, its file among it.
+func Summarize(p prompt.Prompt) prompt.ProgramSummary {
 	c := p.Content()
-	o := prompt.Outline{Format: Format, Version: max(p.Version, 1), About: p.About(), System: c.HasSystem(), Arguments: c.Arguments()}
+	o := prompt.ProgramSummary{Format: Format, Version: max(p.Version, 1), About: p.About(), System: c.HasSystem(), Arguments: c.Arguments()}
 	if p.Included != nil {
 		o.Arguments = p.Included
 	}

@@ -32,16 +32,16 @@ type firstKey struct {
 	limit int
 }
 
-// A firstPageCache holds the first pages that an instance keeps. What it writes itself is seen at
+// A pageCache holds the first pages that an instance keeps. What it writes itself is seen at
 // once: a projection drops the pages that it may have changed. What others write is seen when a
 // page is firstFor old.
-type firstPageCache struct {
+type pageCache struct {
 	mu    sync.Mutex
 	pages map[firstKey]*first
 }
 
 // page returns a first page, which read reads if no recent one is there. It holds nobody's votes.
-func (f *firstPageCache) page(ctx context.Context, now func() time.Time, key firstKey, read func(context.Context) (Page, error)) (Page, error) {
+func (f *pageCache) page(ctx context.Context, now func() time.Time, key firstKey, read func(context.Context) (Page, error)) (Page, error) {
 	p, mine := f.join(key, now())
 	switch {
 	case p == nil: // too many different ones at once
@@ -59,7 +59,7 @@ func (f *firstPageCache) page(ctx context.Context, now func() time.Time, key fir
 }
 
 // fill reads a page. Others may wait for it, so that it does not end when its caller goes away.
-func (f *firstPageCache) fill(ctx context.Context, key firstKey, p *first, read func(context.Context) (Page, error)) {
+func (f *pageCache) fill(ctx context.Context, key firstKey, p *first, read func(context.Context) (Page, error)) {
 	defer close(p.read)
 	p.err = errors.New("the reading of the page was cut short")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
@@ -70,7 +70,7 @@ func (f *firstPageCache) fill(ctx context.Context, key firstKey, p *first, read 
 }
 
 // join returns a page that is recent enough, or one that the caller is to read, or nil.
-func (f *firstPageCache) join(key firstKey, now time.Time) (p *first, mine bool) {
+func (f *pageCache) join(key firstKey, now time.Time) (p *first, mine bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if p := f.pages[key]; p != nil && now.Sub(p.began) < firstFor {
@@ -90,7 +90,7 @@ func (f *firstPageCache) join(key firstKey, now time.Time) (p *first, mine bool)
 	return p, true
 }
 
-func (f *firstPageCache) expire(now time.Time) {
+func (f *pageCache) expire(now time.Time) {
 	for key, p := range f.pages {
 		if now.Sub(p.began) >= firstFor {
 			delete(f.pages, key)
@@ -98,7 +98,7 @@ func (f *firstPageCache) expire(now time.Time) {
 	}
 }
 
-func (f *firstPageCache) forget(key firstKey, p *first) {
+func (f *pageCache) forget(key firstKey, p *first) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pages[key] == p {
@@ -109,7 +109,7 @@ func (f *firstPageCache) forget(key firstKey, p *first) {
 // changed drops the pages that the index rows of a prompt may have changed: those that show it,
 // those that should, and those that are being read. Who waits for one of these came before the
 // change was answered.
-func (f *firstPageCache) changed(t Tables, p prompt.Prompt) {
+func (f *pageCache) changed(t Tables, p prompt.Prompt) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for key, kept := range f.pages {

@@ -14,39 +14,39 @@ import (
 // holds follows from the truth row; that of another version is kept there, as Released. A label is
 // moved without writing the truth row, which follows by a message, as counts follow votes.
 
-// outlines returns what the rows of public lists hold for programs.
-func outlines(p prompt.Prompt) table.Props {
-	return table.Props{outlineProp("Outline", shownOutline(p))}
+// summaryProps returns what the rows of public lists hold for programs.
+func summaryProps(p prompt.Prompt) table.Props {
+	return table.Props{programSummaryProp("Outline", shownSummary(p))}
 }
 
-// ownOutlines returns what the author's own list holds for programs: what he gets, and what others
-// get where that is another version.
-func ownOutlines(p prompt.Prompt) table.Props {
+// ownSummaryProps returns what the author's own list holds for programs: what he gets, and what
+// others get where that is another version.
+func ownSummaryProps(p prompt.Prompt) table.Props {
 	if p.Released == nil {
-		return outlines(p)
+		return summaryProps(p)
 	}
-	props := table.Props{outlineProp("Outline", *p.Released)}
+	props := table.Props{programSummaryProp("Outline", *p.Released)}
 	if p.Listed() && p.Released.Version < p.From {
-		props = append(props, outlineProp("OutlineForOthers", shownOutline(p)))
+		props = append(props, programSummaryProp("OutlineForOthers", shownSummary(p)))
 	}
 	return props
 }
 
-func shownOutline(p prompt.Prompt) prompt.Outline {
+func shownSummary(p prompt.Prompt) prompt.ProgramSummary {
 	if p.Released != nil && p.Released.Version >= p.From {
 		return *p.Released
 	}
-	return skill.Outline(p)
+	return skill.Summarize(p)
 }
 
-func outlineProp(name string, o prompt.Outline) table.Prop {
+func programSummaryProp(name string, o prompt.ProgramSummary) table.Prop {
 	return table.Prop{Name: name, Value: table.String(jsonOf(o))}
 }
 
-// parseOutline reads an outline. It is nil where a row has none, or one of another format: those of
-// stores of earlier versions, until their prompts are written again.
-func parseOutline(text string) *prompt.Outline {
-	var o prompt.Outline
+// parseProgramSummary reads a summary for programs. It is nil where a row has none, or one of
+// another format: those of stores of earlier versions, until their prompts are written again.
+func parseProgramSummary(text string) *prompt.ProgramSummary {
+	var o prompt.ProgramSummary
 	if text == "" || json.Unmarshal([]byte(text), &o) != nil || o.Format != skill.Format {
 		return nil
 	}
@@ -55,7 +55,7 @@ func parseOutline(text string) *prompt.Outline {
 
 // released returns what a prompt keeps of the version with the label production. Was is the prompt
 // before a change of it; where it is nil, everything is made anew.
-func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c labelsRow) (*prompt.Outline, error) {
+func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c labelsRow) (*prompt.ProgramSummary, error) {
 	n := c.labels[prompt.Production]
 	if n == 0 || n == p.Version {
 		return nil, nil
@@ -75,21 +75,21 @@ func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c labe
 		of.Draft = p.With(parseVersionRow(*row).Content)
 	}
 	of.Version = n
-	o := skill.Outline(of)
+	o := skill.Summarize(of)
 	if p.Released != nil && p.Released.Version == n && len(of.Content().Includes()) > 0 {
 		o.Arguments = p.Released.Arguments // with those of what was included when it was saved
 	}
 	return &o, nil
 }
 
-// sameHead reports whether two states of a prompt agree in what an outline takes of all versions.
+// sameHead reports whether two states of a prompt agree in what a summary takes of all versions.
 func sameHead(a, b prompt.Prompt) bool {
 	return a.Slug == b.Slug && a.Title == b.Title && a.Description == b.Description
 }
 
 // releasedNow returns what a prompt keeps of the version with the label production, as its labels
 // row says now.
-func (db *DB) releasedNow(ctx context.Context, rec record) (*prompt.Outline, error) {
+func (db *DB) releasedNow(ctx context.Context, rec record) (*prompt.ProgramSummary, error) {
 	c, err := db.labelsRow(ctx, rec.AuthorID, rec.ID)
 	if err != nil || c == nil {
 		return rec.Released, err
@@ -97,20 +97,20 @@ func (db *DB) releasedNow(ctx context.Context, rec record) (*prompt.Outline, err
 	return db.released(ctx, nil, rec.Prompt, *c)
 }
 
-func sameOutline(a, b *prompt.Outline) bool {
+func sameProgramSummary(a, b *prompt.ProgramSummary) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	return jsonOf(a) == jsonOf(b)
 }
 
-// Outline returns what programs of a viewer get of a prompt of a list. It is nil where the list
-// does not tell. Most who read lists do not ask, so it is not read before.
-func (v View) Outline(viewer prompt.UserID) *prompt.Outline {
+// ProgramSummary returns what programs of a viewer get of a prompt of a list. It is nil where the
+// list does not tell. Most who read lists do not ask, so it is not read before.
+func (v View) ProgramSummary(viewer prompt.UserID) *prompt.ProgramSummary {
 	if viewer != v.AuthorID {
-		if o := parseOutline(v.forOthers); o != nil {
+		if o := parseProgramSummary(v.forOthers); o != nil {
 			return o
 		}
 	}
-	return parseOutline(v.outline)
+	return parseProgramSummary(v.programSummary)
 }

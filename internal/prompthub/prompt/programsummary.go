@@ -2,9 +2,9 @@ package prompt
 
 import "slices"
 
-// An Outline is what lists tell programs of a version in place of its content: what it takes, and
-// which file it is as a skill. The JSON is that of stored rows.
-type Outline struct {
+// A ProgramSummary is what lists tell programs of a version in place of its content: what it takes,
+// and which file it is as a skill. The JSON is that of stored rows.
+type ProgramSummary struct {
 	Format    int        `json:"f"` // of the file: another one's digest tells nothing
 	Version   int64      `json:"v"`
 	About     string     `json:"about,omitempty"`
