@@ -78,7 +78,7 @@ func (t *Tables) list(ctx context.Context, name string, r table.Range, limit int
 		return table.Page{}, err
 	}
 	for i, row := range rows {
-		if !r.Keeps(row.Props) {
+		if !r.Matches(row.Props) {
 			rows[i] = row.Bare()
 		}
 	}

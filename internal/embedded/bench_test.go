@@ -86,8 +86,8 @@ func BenchmarkRefuse(b *testing.B) {
 		mustWrite(b, s, ops...)
 	}
 	refuse := table.Range{
-		Partition: "t|text", Asks: []string{"TitleNormalized", "Tags"},
-		Keep: func(p table.Props) bool { return p.Get("Tags").Str() == "" },
+		Partition: "t|text", FilterProps: []string{"TitleNormalized", "Tags"},
+		Filter: func(p table.Props) bool { return p.Get("Tags").Str() == "" },
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -264,7 +264,7 @@ func TestTextIsSharedOnce(t *testing.T) {
 		return b.Delete(k)
 	}))
 	asked := 0
-	r := table.Range{Asks: []string{"Title"}, Keep: func(p table.Props) bool {
+	r := table.Range{FilterProps: []string{"Title"}, Filter: func(p table.Props) bool {
 		require.Equal(t, props[1:], p)
 		asked++
 		return false

@@ -264,8 +264,8 @@ func TestDamagedKey(t *testing.T) {
 	}
 }
 
-// TestEnough: no row is read behind the last one that is wanted.
-func TestEnough(t *testing.T) {
+// TestMaxMatches: no row is read after the last one that is wanted.
+func TestMaxMatches(t *testing.T) {
 	s := newStore(t)
 	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
 	var ops []table.Op
@@ -274,7 +274,7 @@ func TestEnough(t *testing.T) {
 	}
 	mustWrite(t, s, ops...)
 	asked := 0
-	r := table.Range{Enough: 3, Keep: func(table.Props) bool { asked++; return asked%5 == 0 }}
+	r := table.Range{MaxMatches: 3, Filter: func(table.Props) bool { asked++; return asked%5 == 0 }}
 	page, err := s.Tables.List(t.Context(), "Rows", r, 50, "")
 	require.NoError(t, err)
 	require.Len(t, page.Rows, 15)

@@ -183,7 +183,7 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 	w := newWalk(b, r, position, s.names.Load())
 	kept := 0
 	for k, v := w.next(); k != nil; k, v = w.next() {
-		if len(page.Rows) == limit || r.Enough > 0 && kept == r.Enough {
+		if len(page.Rows) == limit || r.MaxMatches > 0 && kept == r.MaxMatches {
 			page.Next = tokenOf(k)
 			break
 		}
@@ -249,7 +249,7 @@ type walk struct {
 	plain  []byte // the key of a row, until the next is looked at
 	names  *dictionary
 	texts  *lookup
-	viewer viewer // for Keep and Select
+	viewer viewer // for Filter and Select
 }
 
 // row returns the row stored under k, or only its key where the range does not want more.
@@ -259,11 +259,11 @@ func (w *walk) row(k, v []byte) (row table.Row, err error) {
 		return row, table.ErrDamaged
 	}
 	var props table.Props
-	if w.r.Keep != nil || w.r.Select != nil {
+	if w.r.Filter != nil || w.r.Select != nil {
 		if props, err = w.viewer.view(w.plain, v); err != nil {
 			return row, err
 		}
-		if row.Key = keyOf(string(w.plain)); w.r.Keep != nil && !w.r.Keep(props) {
+		if row.Key = keyOf(string(w.plain)); w.r.Filter != nil && !w.r.Filter(props) {
 			return row, nil
 		}
 	}
@@ -293,7 +293,7 @@ func owned(props table.Props) table.Props {
 func newWalk(b *bbolt.Bucket, r table.Range, position []byte, names *dictionary) *walk {
 	w := &walk{cursor: b.Cursor(), r: r, names: names, texts: &lookup{tx: b.Tx()}}
 	if w.viewer = names.viewer(w.texts, r.Select); r.Select == nil {
-		w.viewer = names.viewer(w.texts, r.Asks)
+		w.viewer = names.viewer(w.texts, r.FilterProps)
 		w.viewer.enough = true // who keeps a row decodes all of it
 	}
 	switch {

@@ -53,13 +53,13 @@ func (t *Tables) list(ctx context.Context, name string, r table.Range, limit int
 			return false
 		case !inRows(r, row.Row):
 			return true
-		case len(page.Rows) == limit, r.Enough > 0 && kept == r.Enough:
+		case len(page.Rows) == limit, r.MaxMatches > 0 && kept == r.MaxMatches:
 			page.Next, err = encodeToken(r, row.Key)
 			return false
 		}
 		row = copyRow(row)
 		row.Props = r.Selected(row.Props)
-		if r.Keeps(row.Props) {
+		if r.Matches(row.Props) {
 			kept++
 		} else {
 			row = row.Bare()

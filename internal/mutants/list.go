@@ -374,7 +374,7 @@ var mutants = []mutant{
 	},
 	{
 		"a fork forgets what was merged into it", "../forks.go",
-		"		p.Origin.Version = u.Now.Version\n", "",
+		"		p.ForkedFrom.Version = u.Now.Version\n", "",
 	},
 	{
 		"an access token is compared without its end", "../tokens.go",
@@ -490,7 +490,7 @@ var mutants = []mutant{
 	},
 	{
 		"a search reads on behind what it wants", "find.go",
-		"found[followed].limit, found[followed].r.Enough = size, enough", "found[followed].limit = size",
+		"found[followed].limit, found[followed].r.MaxMatches = size, enough", "found[followed].limit = size",
 	},
 	{
 		"texts are counted only where a transaction has one change", "../../embedded/commit.go",

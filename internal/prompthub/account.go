@@ -27,12 +27,12 @@ func (s *Service) Erase(ctx context.Context, who auth.User) (time.Time, error) {
 	return s.db.EraseAt(ctx, IDOf(who), s.now().UTC().Truncate(time.Millisecond).AddDate(0, 0, EraseDays))
 }
 
-// Keep takes back that the caller's account is to be erased.
-func (s *Service) Keep(ctx context.Context, who auth.User) error {
+// CancelErase keeps the caller's account, which was to be erased.
+func (s *Service) CancelErase(ctx context.Context, who auth.User) error {
 	if err := signedIn(who); err != nil {
 		return err
 	}
-	return s.db.Keep(ctx, IDOf(who))
+	return s.db.CancelErase(ctx, IDOf(who))
 }
 
 // ErasedAt returns when the caller's account is to be erased; the zero time where it is not.

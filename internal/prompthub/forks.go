@@ -30,7 +30,7 @@ func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want Wa
 	if d.Tags, _, err = s.SplitTags(ctx, tagTexts(v.Tags), nil); err != nil {
 		return View{}, false, err
 	}
-	return s.create(ctx, who, d, prompt.Origin{ID: v.ID, Version: v.Version}, key)
+	return s.create(ctx, who, d, prompt.ForkedFrom{ID: v.ID, Version: v.Version}, key)
 }
 
 // portable returns the content of a prompt as the caller can have it: names in a text are those of
@@ -54,7 +54,7 @@ func tagTexts(tags []prompt.Tag) []string {
 
 // An Upstream is what a fork comes from.
 type Upstream struct {
-	Origin prompt.Origin // that of the fork
+	Origin prompt.ForkedFrom // that of the fork
 	// the version that it names; without a number where the caller cannot read it any more
 	Base prompt.Version
 	// what the prompt there is now; without an id where the caller cannot read it any more
@@ -75,10 +75,10 @@ func (s *Service) Upstream(ctx context.Context, who auth.User, id prompt.ID) (Up
 	case v.AuthorID != IDOf(who):
 		return Upstream{}, fault.New(fault.Forbidden, "only its author may see what a fork comes from")
 	}
-	return s.upstream(ctx, who, v.Origin)
+	return s.upstream(ctx, who, v.ForkedFrom)
 }
 
-func (s *Service) upstream(ctx context.Context, who auth.User, o prompt.Origin) (Upstream, error) {
+func (s *Service) upstream(ctx context.Context, who auth.User, o prompt.ForkedFrom) (Upstream, error) {
 	u := Upstream{Origin: o}
 	if o.ID == "" {
 		return u, fault.New(fault.Conflict, "this prompt is no fork")
@@ -113,7 +113,7 @@ const (
 // unless take says whose content it is to be. Where the fork has all that already, none is made.
 func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID, take Side) (v View, made bool, err error) {
 	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
-		u, err := s.upstream(ctx, who, p.Origin)
+		u, err := s.upstream(ctx, who, p.ForkedFrom)
 		if err != nil {
 			return p, err
 		}
@@ -127,7 +127,7 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 		}
 		d := p.With(content)
 		d.Message = fmt.Sprintf("Merges version %d of %q", u.Now.Version, u.Now.Title)
-		p.Origin.Version = u.Now.Version
+		p.ForkedFrom.Version = u.Now.Version
 		p.Draft, err = s.rules.CheckEdit(d, p.Draft)
 		return p, err
 	})

@@ -39,7 +39,7 @@ func TestForkOfWhatIncludes(t *testing.T) {
 		theirs, _, err = m.s.MergeUpstream(ctx, reader, theirs.ID, "")
 		require.NoError(t, err)
 		require.Equal(t, next[:len(next)-len(include)-1]+part+"!", theirs.Text)
-		require.EqualValues(t, 2, theirs.Origin.Version)
+		require.EqualValues(t, 2, theirs.ForkedFrom.Version)
 		left, err := m.s.Upstream(ctx, reader, theirs.ID)
 		require.NoError(t, err)
 		require.False(t, left.Changed(), "what was merged is not merged again")

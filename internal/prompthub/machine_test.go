@@ -46,7 +46,7 @@ type modelled struct {
 	moves         map[string][]int64 // where each label was before, as far as it can be taken back
 	public        bool
 	deleted       time.Time
-	origin        prompt.Origin
+	origin        prompt.ForkedFrom
 }
 
 // A key is where a name leads, and whether it is an old one.
@@ -323,7 +323,7 @@ func (m *machine) fork(t *rapid.T) {
 	require.NoError(m.t, err)
 	require.True(m.t, isNew)
 	fork := m.add(v, p.versions[p.current], false)
-	fork.origin = prompt.Origin{ID: p.id, Version: p.current}
+	fork.origin = prompt.ForkedFrom{ID: p.id, Version: p.current}
 }
 
 // merge takes what the prompt has that a fork comes from, and that was perhaps changed a moment
@@ -407,7 +407,7 @@ func (m *machine) reads(p *modelled, who auth.User, from int64) {
 	if !m.answers(when(!seen, fault.NotFound), err) {
 		return
 	}
-	require.Equal(m.t, []any{p.name, p.slug, p.versions[p.current], p.current, p.origin}, []any{v.Name, v.Slug, v.Text, v.Version, v.Origin})
+	require.Equal(m.t, []any{p.name, p.slug, p.versions[p.current], p.current, p.origin}, []any{v.Name, v.Slug, v.Text, v.Version, v.ForkedFrom})
 	labels := maps.Clone(p.labels)
 	maps.DeleteFunc(labels, func(_ string, n int64) bool { return n < from })
 	got, latest, err := m.s.Labels(context.Background(), who, p.id)

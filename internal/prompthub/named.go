@@ -125,17 +125,17 @@ func (s *Service) describe(ctx context.Context, who auth.User, items []NamedItem
 	return err
 }
 
-// Ends are the version that a prompt holds and, where it is another one, the first that somebody
-// may see, without their contents. Either may be missing.
-type Ends struct {
+// VersionEnds are the version that a prompt holds and, where it is another one, the first that
+// somebody may see, without their contents. Either may be missing.
+type VersionEnds struct {
 	First, Last prompt.Version
 	Count       int64 // of the versions from the first to the last, deleted ones among them
 }
 
-// Ends returns those of prompts of one author that the caller may see. What a view with its content
-// says itself is not read again.
-func (s *Service) Ends(ctx context.Context, who auth.User, views []View) ([]Ends, error) {
-	ends := make([]Ends, len(views))
+// VersionEnds returns those of prompts of one author that the caller may see. What a view with its
+// content says itself is not read again.
+func (s *Service) VersionEnds(ctx context.Context, who auth.User, views []View) ([]VersionEnds, error) {
+	ends := make([]VersionEnds, len(views))
 	var list []promptdb.Numbered
 	var into []*prompt.Version
 	for i, v := range views {

@@ -63,7 +63,7 @@ func (s *Service) Resolve(ctx context.Context, who auth.User, v View) (Resolutio
 // takes with what it includes: lists tell programs of it. What others may not read they are not
 // told.
 func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
-	p.Included = nil
+	p.AllArguments = nil
 	if len(p.Content().Includes()) == 0 {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
 		return &fault.Error{Kind: fault.Invalid, Text: f.Text, Fields: []fault.Field{{Name: prompt.TextsField(p.Content()), Message: f.Text, Code: f.Code}}}
 	}
 	if err == nil && (p.Visibility != prompt.Public || len(resolved.Closed) == 0) {
-		p.Included = resolved.Arguments()
+		p.AllArguments = resolved.Arguments()
 	}
 	return err
 }

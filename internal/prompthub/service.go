@@ -51,10 +51,10 @@ func (m Match) replays(revision int64) bool { return slices.Contains(m.Revisions
 // Create stores a new prompt. With a key, the same call again answers the same prompt and false;
 // another draft under the same key is Invalid.
 func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key string) (View, bool, error) {
-	return s.create(ctx, who, d, prompt.Origin{}, key)
+	return s.create(ctx, who, d, prompt.ForkedFrom{}, key)
 }
 
-func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.Origin, key string) (View, bool, error) {
+func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.ForkedFrom, key string) (View, bool, error) {
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
 		return View{}, false, err
 	}
@@ -85,7 +85,7 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 }
 
 // newPrompt returns what a draft becomes, or what keeps it from being stored.
-func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.Origin) (prompt.Prompt, error) {
+func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.ForkedFrom) (prompt.Prompt, error) {
 	if err := s.checkTags(ctx, d.Tags, nil); err != nil {
 		return prompt.Prompt{}, err
 	}
@@ -94,8 +94,8 @@ func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, 
 		return prompt.Prompt{}, err
 	}
 	p := prompt.Prompt{
-		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, Origin: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
-		Slug: d.Former.Slug, OldNames: d.Former.OldNames,
+		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, ForkedFrom: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+		Slug: d.PreviousNames.Slug, OldNames: d.PreviousNames.OldNames,
 	}
 	err = s.checkIncludes(ctx, &p)
 	return p, err
@@ -125,7 +125,7 @@ func (s *Service) madeBefore(ctx context.Context, who auth.User, idem promptdb.I
 }
 
 // idempotency identifies a key and what was sent with it.
-func idempotency(key string, d prompt.Draft, origin prompt.Origin) *promptdb.Idempotency {
+func idempotency(key string, d prompt.Draft, origin prompt.ForkedFrom) *promptdb.Idempotency {
 	if key == "" {
 		return nil
 	}
@@ -312,7 +312,7 @@ func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Mat
 		if err != nil {
 			return p, err
 		}
-		if now.Equal(p.Draft) && now.Origin == p.Origin && len(now.Labels) == 0 && !now.Anew {
+		if now.Equal(p.Draft) && now.ForkedFrom == p.ForkedFrom && len(now.Labels) == 0 && !now.Anew {
 			return p, promptdb.ErrUnchanged
 		}
 		if err := publishes(who, p.Visibility == prompt.Public || now.Visibility == prompt.Public); err != nil {

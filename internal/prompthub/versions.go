@@ -63,7 +63,7 @@ func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.I
 		return View{}, false, err
 	}
 	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
-		p.Draft = p.With(old.Of.Content)
+		p.Draft = p.With(old.ShownVersion.Content)
 		p.Message = fmt.Sprintf("Restores version %d", n)
 		return p, nil
 	})

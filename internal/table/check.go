@@ -149,10 +149,10 @@ func CheckList(r Range, limit int) error {
 	if r.Partition != "" && (r.FromPartition != "" || r.ToPartition != "") {
 		return fmt.Errorf("%w: a range with a partition and with bounds of partitions", ErrInvalid)
 	}
-	if r.Enough < 0 {
-		return fmt.Errorf("%w: a range of which %d rows are enough", ErrInvalid, r.Enough)
+	if r.MaxMatches < 0 {
+		return fmt.Errorf("%w: a range of which %d rows are enough", ErrInvalid, r.MaxMatches)
 	}
-	if r.Asks != nil && r.Select != nil {
+	if r.FilterProps != nil && r.Select != nil {
 		return fmt.Errorf("%w: a range that asks about some properties and selects some", ErrInvalid)
 	}
 	for _, name := range r.Select {

@@ -84,25 +84,24 @@ type Row struct {
 // FromPartition ≤ partition < ToPartition, an empty bound being open. In every partition of the
 // range From ≤ row key (or After < row key) and row key < To, an empty bound being open.
 //
-// Where Keep is set, a row that it refuses comes with its key alone: a store need not make the
-// properties of rows that nobody looks at. It is called once for each row of a page, must not
-// block, and what it is given is valid until it returns.
+// If Filter is set, a row that does not match comes with its key alone: a store need not read the
+// properties of rows that the caller leaves out. A store calls Filter once for each row of a page.
+// Filter must not block, and its argument is valid until it returns.
 //
-// Where Asks is set, Keep is asked about no other properties than those that it names: a store need
-// not look others up for rows that come with their keys alone, nor notice that they are damaged.
+// If FilterProps is set, Filter sees only the properties that it names. A store need not look up
+// others for rows that come with their keys alone, nor notice that those are damaged.
 //
-// Where Enough is set, a page may end behind the last of so many rows that Keep keeps: who wants no
-// more of them need not have others read.
+// If MaxMatches is set, a page may end after that many rows that match.
 //
-// Where Select is set, rows come with no other properties than those that it names, and Keep is
-// asked about no others. Asks is not set then.
+// If Select is set, rows come with only the properties that it names, and Filter sees no others.
+// FilterProps must not be set then.
 type Range struct {
 	Partition                  string
 	FromPartition, ToPartition string
 	From, After, To            string
-	Keep                       func(Props) bool
-	Asks                       []string
-	Enough                     int
+	Filter                     func(Props) bool
+	FilterProps                []string
+	MaxMatches                 int
 	Select                     []string
 }
 
@@ -111,11 +110,11 @@ func (r Range) Selected(p Props) Props {
 	return p.of(r.Select)
 }
 
-// Bare returns a row as a List returns it whose Keep refuses it.
+// Bare returns a row with its key alone, as a List returns one that does not match.
 func (r Row) Bare() Row { return Row{Key: r.Key} }
 
-// Keeps reports whether a row with these properties comes with them.
-func (r Range) Keeps(p Props) bool { return r.Keep == nil || r.Keep(p.of(r.Asks)) }
+// Matches reports whether Filter takes a row with these properties.
+func (r Range) Matches(p Props) bool { return r.Filter == nil || r.Filter(p.of(r.FilterProps)) }
 
 // A Page is a part of a range in key order. It may hold fewer rows than asked for, even
 // none, while more follow: only an empty Next ends the range.

@@ -31,5 +31,5 @@ func (a *api) eraseMe(ctx context.Context, c call, _ *struct{}) (*erasureOutput,
 }
 
 func (a *api) keepMe(ctx context.Context, c call, _ *struct{}) (*struct{}, error) {
-	return nil, a.Service.Keep(ctx, c.User)
+	return nil, a.Service.CancelErase(ctx, c.User)
 }

@@ -27,8 +27,8 @@ func (a *api) encode(v prompthub.View) Prompt {
 	p.Kind, p.Messages, p.Config, p.Variables = encodeContent(v.Content())
 	p.Production = v.Labels[prompt.Production]
 	p.FoundIn, p.Snippet = v.Found.String(), v.Snippet
-	if v.Origin.ID != "" {
-		p.Origin = &Origin{ID: string(v.Origin.ID), Version: v.Origin.Version}
+	if v.ForkedFrom.ID != "" {
+		p.Origin = &Origin{ID: string(v.ForkedFrom.ID), Version: v.ForkedFrom.Version}
 	}
 	if v.Deleted() {
 		p.DeletedAt, p.PurgeAt = stamp(v.DeletedAt), stamp(prompthub.PurgeAt(v.Prompt))
@@ -69,9 +69,9 @@ func names(list []string) []prompt.Tag {
 // no edit, and yet its author must see it. One version has another tag than the prompt has, even if
 // the prompt holds it.
 func etag(v prompthub.View) string {
-	if v.Of.Number > 0 {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %d", v.Of.Hash, v.Revision, v.Likes, v.Dislikes, v.MyVote, v.HiddenAt.UnixMilli()))
-		return fmt.Sprintf(`"v%d-%x"`, v.Of.Number, sum[:8])
+	if v.ShownVersion.Number > 0 {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %d", v.ShownVersion.Hash, v.Revision, v.Likes, v.Dislikes, v.MyVote, v.HiddenAt.UnixMilli()))
+		return fmt.Sprintf(`"v%d-%x"`, v.ShownVersion.Number, sum[:8])
 	}
 	production := ""
 	if n := v.Labels[prompt.Production]; n > 0 {

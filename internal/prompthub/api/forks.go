@@ -81,7 +81,7 @@ func (a *api) upstream(ctx context.Context, c call, in *upstreamInput) (*compare
 	if strings.HasPrefix(strings.TrimSpace(in.Accept), textType) {
 		out.ContentType = textType + "; charset=utf-8"
 		if u.Changed() {
-			out.Body = []byte(prompt.Unified(u.Base, u.Now.Of))
+			out.Body = []byte(prompt.Unified(u.Base, u.Now.ShownVersion))
 		}
 		return out, nil
 	}
@@ -92,7 +92,7 @@ func (a *api) upstream(ctx context.Context, c call, in *upstreamInput) (*compare
 		body.Title, body.AuthorID, body.AuthorName = now.Title, now.AuthorID, now.AuthorName
 	}
 	if u.Changed() {
-		for _, r := range prompt.Words(u.Base.Transcript(), u.Now.Of.Transcript()) {
+		for _, r := range prompt.Words(u.Base.Transcript(), u.Now.ShownVersion.Transcript()) {
 			body.Runs = append(body.Runs, Run{Op: string(r.Op), Text: r.Text})
 		}
 	}

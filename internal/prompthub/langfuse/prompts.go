@@ -164,10 +164,10 @@ func (s *server) delete(ctx context.Context, r request) (int, any, error) {
 		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID, prompthub.Match{Any: true}))
 	}
 	page, err := s.Service.Named(ctx, r.User, prompthub.NamedQuery{Name: v.Name, Page: 1, Limit: 1})
-	if err == nil && len(page.Items) == 1 && slices.Equal(page.Items[0].Numbers, []int64{v.Of.Number}) {
+	if err == nil && len(page.Items) == 1 && slices.Equal(page.Items[0].Numbers, []int64{v.ShownVersion.Number}) {
 		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID, prompthub.Match{Any: true})) // the only version
 	}
-	return http.StatusNoContent, nil, needed(s.Service.DeleteVersion(ctx, r.User, v.ID, v.Of.Number))
+	return http.StatusNoContent, nil, needed(s.Service.DeleteVersion(ctx, r.User, v.ID, v.ShownVersion.Number))
 }
 
 // needed makes of a conflict, which says what others need of a prompt, an invalid request: so it is

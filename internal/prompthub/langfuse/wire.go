@@ -81,8 +81,8 @@ const (
 // encode returns the version of a prompt that a view shows, with its labels.
 func (s *server) encode(v prompthub.View, on []string) wirePrompt {
 	number, made := v.Version, prompt.Change{By: v.AuthorID, At: v.UpdatedAt}
-	if v.Of.Number > 0 {
-		number, made = v.Of.Number, v.Of.Change
+	if v.ShownVersion.Number > 0 {
+		number, made = v.ShownVersion.Number, v.ShownVersion.Change
 	}
 	p := wirePrompt{
 		ID: versionID(v.ID, number), CreatedAt: stamp(made.At), UpdatedAt: stamp(made.At), ProjectID: s.Service.AuthorKey(v.AuthorID), CreatedBy: s.Service.AuthorKey(made.By),
@@ -110,12 +110,12 @@ func (p wirePrompt) Known() any {
 func labels(v prompthub.View) []string {
 	list := []string{}
 	for label, n := range v.Labels {
-		if n == v.Of.Number {
+		if n == v.ShownVersion.Number {
 			list = append(list, label)
 		}
 	}
 	slices.Sort(list)
-	if v.Latest == v.Of.Number {
+	if v.Latest == v.ShownVersion.Number {
 		list = append(list, prompt.Latest)
 	}
 	return list

@@ -60,7 +60,7 @@ func (s *server) version(ctx context.Context, r request, name string) (prompthub
 	hash := hashOf(name)
 	if n := numbered(hash); n > 0 {
 		v, err := s.find(ctx, r, prompthub.WantedVersion{Number: n})
-		if err == nil && !unpushed(v.Of.Message) && strings.HasPrefix(commitHash(v.ID, n, v.Of.Hash), hash) {
+		if err == nil && !unpushed(v.ShownVersion.Message) && strings.HasPrefix(commitHash(v.ID, n, v.ShownVersion.Hash), hash) {
 			return v, nil
 		}
 		if err != nil && fault.Of(err) != fault.NotFound {
@@ -68,7 +68,7 @@ func (s *server) version(ctx context.Context, r request, name string) (prompthub
 		}
 	}
 	v, err := s.find(ctx, r, prompthub.WantedVersion{Label: name})
-	if err == nil && unpushed(v.Of.Message) {
+	if err == nil && unpushed(v.ShownVersion.Message) {
 		return v, errNoCommit()
 	}
 	if fault.Of(err) == fault.NotFound {
@@ -98,7 +98,7 @@ func (s *server) pull(ctx context.Context, r request) (any, error) {
 		return nil, err
 	}
 	manifest, err := manifestOf(resolved.Content)
-	return pulled{commitHash(v.ID, v.Of.Number, v.Of.Hash), manifest, []struct{}{}}, err
+	return pulled{commitHash(v.ID, v.ShownVersion.Number, v.ShownVersion.Hash), manifest, []struct{}{}}, err
 }
 
 // A commit is a version in a list.
@@ -228,7 +228,7 @@ func (s *server) tag(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Service.SetLabels(ctx, r.User, v.ID, []string{in.Name}, v.Of.Number); err != nil {
+	if err := s.Service.SetLabels(ctx, r.User, v.ID, []string{in.Name}, v.ShownVersion.Number); err != nil {
 		return nil, err
 	}
 	return in, nil

@@ -86,10 +86,10 @@ func (s *server) encode(v prompthub.View, owner string) repo {
 func (s *server) encodeAll(ctx context.Context, r request, views []prompthub.View, owner string) ([]repo, error) {
 	public := func(v prompthub.View) bool { return v.Visibility == prompt.Public }
 	own := len(views) > 0 && views[0].AuthorID == prompthub.IDOf(r.User)
-	var ends []prompthub.Ends
+	var ends []prompthub.VersionEnds
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		ends, err = s.Service.Ends(gctx, r.User, views)
+		ends, err = s.Service.VersionEnds(gctx, r.User, views)
 		return err
 	})
 	if own && slices.ContainsFunc(views, public) {
@@ -116,7 +116,7 @@ func (s *server) encodeAll(ctx context.Context, r request, views []prompthub.Vie
 }
 
 // commitsOf returns how many commits a prompt has, and the hash of the last.
-func commitsOf(id prompt.ID, e prompthub.Ends) (int64, *string) {
+func commitsOf(id prompt.ID, e prompthub.VersionEnds) (int64, *string) {
 	n := e.Count
 	if unpushed(e.First.Message) || unpushed(e.Last.Message) {
 		n--

@@ -340,7 +340,7 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 	}
 	if match.Any && in.Content != nil && older(was) && was.AuthorID == prompthub.IDOf(c.User) {
 		// Who names no revision has read what the id leads to.
-		return Prompt{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.Of.Number, was.Latest))
+		return Prompt{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
 	}
 	v, err := d.Service.Patch(ctx, c.User, was.ID, match, change)
 	if fault.Of(err) == fault.Stale { // that of the service speaks of headers

@@ -102,7 +102,9 @@ func invisible(c prompt.Content) string {
 }
 
 // older reports whether a view shows another version than the prompt holds.
-func older(v prompthub.View) bool { return v.Of.Number > 0 && v.Of.Number != v.Latest }
+func older(v prompthub.View) bool {
+	return v.ShownVersion.Number > 0 && v.ShownVersion.Number != v.Latest
+}
 
 func encodeMessages(c prompt.Content) []Message {
 	var list []Message

@@ -159,7 +159,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Template.Render", With: template(func(x prompt.Template) { _, _ = x.Render(values, 1<<30) })},
 		{Name: "Rules.Check", With: draft(func(d prompt.Draft) { _, _ = rules.Check(d) })},
 		{Name: "Rules.CheckEdit (title and notes)", With: check(func(s string, _ []string) prompt.Draft {
-			return prompt.Draft{Name: s, Title: s, Description: s, Message: s, Config: s, Former: prompt.Former{Slug: s}}
+			return prompt.Draft{Name: s, Title: s, Description: s, Message: s, Config: s, PreviousNames: prompt.PreviousNames{Slug: s}}
 		})},
 		{Name: "Rules.CheckEdit (config)", With: check(func(s string, _ []string) prompt.Draft {
 			b, _ := json.Marshal(strings.Fields(s))
@@ -167,7 +167,7 @@ func TestDoubling(t *testing.T) {
 		})},
 		{Name: "Rules.CheckEdit (messages)", With: check(func(s string, _ []string) prompt.Draft { return prompt.Draft{}.With(chat(s)) })},
 		{Name: "Rules.CheckEdit (lists)", With: check(func(_ string, fields []string) prompt.Draft {
-			d := prompt.Draft{Text: "x", OwnTags: fields, Labels: fields, Variables: variables(fields), Former: prompt.Former{OldNames: fields}}
+			d := prompt.Draft{Text: "x", OwnTags: fields, Labels: fields, Variables: variables(fields), PreviousNames: prompt.PreviousNames{OldNames: fields}}
 			for _, f := range fields {
 				d.Tags = append(d.Tags, prompt.Tag(f))
 			}

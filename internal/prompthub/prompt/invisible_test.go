@@ -49,7 +49,7 @@ func TestTitlesAndNamesAreReadable(t *testing.T) {
 		"a\u200b":               {"", "a\u200b"},
 		"❤\ufe0f":               {"", "❤\ufe0f"},
 	} {
-		for field, d := range map[string]prompt.Draft{"title": titled(line), "name": draft(func(d *prompt.Draft) { d.Name = line }), "oldNames[0]": draft(func(d *prompt.Draft) { d.Former.OldNames = []string{line} })} {
+		for field, d := range map[string]prompt.Draft{"title": titled(line), "name": draft(func(d *prompt.Draft) { d.Name = line }), "oldNames[0]": draft(func(d *prompt.Draft) { d.PreviousNames.OldNames = []string{line} })} {
 			_, err := prompt.Rules{}.Check(d)
 			if want.code == "" {
 				require.NoError(t, err, "%+q", line)

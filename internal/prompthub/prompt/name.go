@@ -46,13 +46,13 @@ func (c *checker) name(location, s string) string {
 }
 
 // former returns what a prompt was called elsewhere, without names that it has twice.
-func (c *checker) former(f Former) Former {
+func (c *checker) former(f PreviousNames) PreviousNames {
 	if f.Slug != "" && (!ValidSlug(f.Slug) || slices.Contains(reserved, f.Slug)) {
 		c.broken("slug", f.Slug, "leave the slug out, or give one of at most %d of a-z, 0-9 and -, with no hyphen at an end or twice", maxSlug)
 	}
 	if n := len(f.OldNames); n > MaxOldNames {
 		c.broken("oldNames", "", "give at most %d old names, there are %d", MaxOldNames, n)
-		return Former{Slug: f.Slug}
+		return PreviousNames{Slug: f.Slug}
 	}
 	var names []string
 	for i, name := range f.OldNames {
@@ -62,7 +62,7 @@ func (c *checker) former(f Former) Former {
 			names = append(names, name)
 		}
 	}
-	return Former{f.Slug, names}
+	return PreviousNames{f.Slug, names}
 }
 
 func wrongName(s string) string {

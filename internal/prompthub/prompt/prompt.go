@@ -48,11 +48,11 @@ type Draft struct {
 	// the file that it was made of, which is kept with the version that it becomes
 	Source *Source
 	// what it was called elsewhere, which a new prompt is called here where nobody is; not kept
-	Former Former
+	PreviousNames PreviousNames
 }
 
-// A Former is what a prompt was called, beside its name, where it comes from.
-type Former struct {
+// PreviousNames are the slug and the old names that a prompt had in the library it comes from.
+type PreviousNames struct {
 	Slug     string   // "" asks for the default
 	OldNames []string // the oldest first
 }
@@ -92,20 +92,20 @@ type Prompt struct {
 	Tally
 	Revision int64 // one more with every edit
 
-	// the name as a URL can hold it; a prompt without one was stored before there were names
-	Slug     string
-	OldNames []string // that still lead to it, the oldest first
-	Origin   Origin   // of a fork
+	// the name as a URL can hold it
+	Slug       string
+	OldNames   []string   // that still lead to it, the oldest first
+	ForkedFrom ForkedFrom // of a fork
 	Versions
-	// what it takes with what it included when it was saved; nil for what includes nothing
-	Included []Argument
-	// of the version with the label production, where that is not the one that the prompt holds
-	Released *ProgramSummary
+	// of its content and of all that it included when it was saved; nil if it includes nothing
+	AllArguments []Argument
+	// of the version with the label production, if the prompt holds another
+	InProduction *ProgramSummary
 }
 
-// An Origin is the version of another prompt that a fork was made of, or that was merged into it
-// last. The zero Origin is that of a prompt that is no fork.
-type Origin struct {
+// A ForkedFrom is the version of another prompt that a fork was made of, or that was merged into it
+// last. It is zero for a prompt that is no fork.
+type ForkedFrom struct {
 	ID      ID
 	Version int64
 }

@@ -52,7 +52,7 @@ func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 	if d.Name = c.name("name", d.Name); d.Name != was.Name && dotted(d.Name) {
 		c.broken("name", d.Name, "choose a name of which no part is . or .., which addresses take for another place")
 	}
-	d.Former = c.former(d.Former)
+	d.PreviousNames = c.former(d.PreviousNames)
 	d.Title = c.title(d.Title)
 	if d.Title != was.Title {
 		c.readable("title", d.Title)

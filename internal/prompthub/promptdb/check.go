@@ -74,7 +74,7 @@ func (db *DB) checkTruth(ctx context.Context, row table.Row, text func(prompt.ID
 	if err != nil {
 		return nil, err
 	}
-	if !sameProgramSummary(released, rec.Released) {
+	if !sameProgramSummary(released, rec.InProduction) {
 		differ(db.t.Prompts, row.Key, "does not tell what the version with the label %s takes", prompt.Production)
 		ds[len(ds)-1].labels = true
 	}

@@ -67,8 +67,8 @@ func (db *DB) EraseAt(ctx context.Context, user prompt.UserID, at time.Time) (ti
 	return time.Time{}, busy(time.Second)
 }
 
-// Keep takes back that the account of a user is to be erased.
-func (db *DB) Keep(ctx context.Context, user prompt.UserID) error {
+// CancelErase keeps the account of a user, which was to be erased.
+func (db *DB) CancelErase(ctx context.Context, user prompt.UserID) error {
 	mark, err := db.get(ctx, db.t.Users, erasureKey(user))
 	if err != nil || mark == nil {
 		return err
@@ -278,7 +278,7 @@ func (e *erasure) traceList() []trace {
 			}
 			return e.retract(ctx, id)
 		}},
-		{e.db.t.Prompts, table.Range{From: "0", Select: []string{"HiddenBy"}, Keep: names("HiddenBy")}, func(ctx context.Context, row table.Row) error {
+		{e.db.t.Prompts, table.Range{From: "0", Select: []string{"HiddenBy"}, Filter: names("HiddenBy")}, func(ctx context.Context, row table.Row) error {
 			author, id, err := truthKey(row.Key)
 			if err != nil {
 				return err
@@ -296,14 +296,14 @@ func (e *erasure) traceList() []trace {
 			return err
 		}},
 		// which a purge leaves that was stopped
-		{e.db.t.DeletedIndex, table.Range{Select: []string{"AuthorId"}, Keep: names("AuthorId")}, func(ctx context.Context, row table.Row) error {
+		{e.db.t.DeletedIndex, table.Range{Select: []string{"AuthorId"}, Filter: names("AuthorId")}, func(ctx context.Context, row table.Row) error {
 			_, id, ok := parseDeleted(row.Key)
 			if !ok {
 				return fmt.Errorf("a deleted prompt at %s", row.Row)
 			}
 			return e.purge(ctx, id, row)
 		}},
-		{e.db.t.Users, table.Range{Select: []string{"UserId"}, Keep: names("UserId")}, e.name},
+		{e.db.t.Users, table.Range{Select: []string{"UserId"}, Filter: names("UserId")}, e.name},
 	}
 }
 

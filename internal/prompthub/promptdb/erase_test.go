@@ -68,7 +68,7 @@ func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 	require.NoError(w.t, err)
 	liked = w.add("bob", draft("Bob's"))
 	fork := w.made("bob", draft("A fork"))
-	fork.Origin = prompt.Origin{ID: public.ID, Version: 1}
+	fork.ForkedFrom = prompt.ForkedFrom{ID: public.ID, Version: 1}
 	_, _, err = w.Add(ctx, fork, nil)
 	require.NoError(w.t, err)
 	unvoted, hidden := w.add("bob", draft("Bob's second")), w.add("bob", draft("Bob's third"))
@@ -182,8 +182,8 @@ func TestEraseTakenBack(t *testing.T) {
 	before := w.traces(leaver)
 	_, err := w.EraseAt(ctx, leaver, w.clock.Now().AddDate(0, 0, 30))
 	require.NoError(t, err)
-	require.NoError(t, w.Keep(ctx, leaver))
-	require.NoError(t, w.Keep(ctx, leaver))
+	require.NoError(t, w.CancelErase(ctx, leaver))
+	require.NoError(t, w.CancelErase(ctx, leaver))
 	at, err := w.Erasure(ctx, leaver)
 	require.NoError(t, err)
 	require.True(t, at.IsZero())
@@ -303,7 +303,7 @@ func toBeErased(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 }
 
 func keptAfterAll(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
-	return db.Keep(ctx, "ann")
+	return db.CancelErase(ctx, "ann")
 }
 
 // Settle leaves no message of an erased user on any queue, and those of others for their jobs.

@@ -200,13 +200,13 @@ func (e *explorer) fork(i int) {
 	upstream := func(ctx context.Context, db *promptdb.DB, p *prompt.Prompt) error {
 		v, err := db.GetVersion(ctx, s.author, s.id, promptdb.WantedVersion{Label: prompt.Latest})
 		if err == nil {
-			p.Text, p.Origin = v.Text, prompt.Origin{ID: v.ID, Version: v.Version}
+			p.Text, p.ForkedFrom = v.Text, prompt.ForkedFrom{ID: v.ID, Version: v.Version}
 		}
 		return err
 	}
 	made := false
 	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
-		if fork.Origin.ID == "" { // a prompt that is sent again is the same
+		if fork.ForkedFrom.ID == "" { // a prompt that is sent again is the same
 			if err := upstream(ctx, db, &fork); err != nil {
 				return unlessGone(err)
 			}
@@ -225,9 +225,9 @@ func (e *explorer) fork(i int) {
 		if err != nil || !made {
 			return unlessGone(err)
 		}
-		v, gone := e.version(s, p.Origin.Version)
+		v, gone := e.version(s, p.ForkedFrom.Version)
 		if !gone && v.Text != p.Text {
-			return fmt.Errorf("%s is %q, and version %d of what it comes from is %q", name, p.Text, p.Origin.Version, v.Text)
+			return fmt.Errorf("%s is %q, and version %d of what it comes from is %q", name, p.Text, p.ForkedFrom.Version, v.Text)
 		}
 		return nil
 	})

@@ -208,9 +208,9 @@ func (w *walk) step(ctx context.Context, enough int) (rows []table.Row, more boo
 	w.size *= 4
 	found := make([]*reading, len(w.lists))
 	for i, l := range w.lists {
-		found[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, After: w.pos, Keep: w.match, Asks: asked}, limit: min(size, w.sample)}
+		found[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, After: w.pos, Filter: w.match, FilterProps: asked}, limit: min(size, w.sample)}
 	}
-	found[followed].limit, found[followed].r.Enough = size, enough
+	found[followed].limit, found[followed].r.MaxMatches = size, enough
 	all := found
 	if !looks {
 		all = found[followed : followed+1]

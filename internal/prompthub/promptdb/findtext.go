@@ -154,7 +154,7 @@ func (w *textWalk) read(ctx context.Context) error {
 	to := w.last()
 	all := make([]*reading, len(lists))
 	for i, l := range lists {
-		all[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, Keep: l.keep, Asks: asked, After: l.read, To: to}, limit: size}
+		all[i] = &reading{table: l.table, r: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: asked, After: l.read, To: to}, limit: size}
 		if from > l.read {
 			all[i].r.After, all[i].r.From = "", from
 		}

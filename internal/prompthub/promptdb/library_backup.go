@@ -131,10 +131,10 @@ func (b *backup) libraryLine(ctx context.Context, rec record, c labelsRow) (*lib
 	l := &libraryLine{
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
-		Deleted: c.gaps.String(), Labels: c.labels, Included: rec.Included, contentParts: partsOf(rec.Content()),
+		Deleted: c.gaps.String(), Labels: c.labels, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
 	}
-	if rec.Origin.ID != "" {
-		l.Origin = &originLine{rec.Origin.ID, rec.Origin.Version}
+	if rec.ForkedFrom.ID != "" {
+		l.Origin = &originLine{rec.ForkedFrom.ID, rec.ForkedFrom.Version}
 	}
 	names := rec.OldNames // a living prompt has its name and slug
 	if rec.Deleted() {
@@ -220,10 +220,10 @@ func (b *backup) moves(ctx context.Context, rec record) error {
 // into completes a prompt that is being restored.
 func (l *libraryLine) into(p *prompt.Prompt) {
 	p.Name, p.Slug, p.OldNames, p.Description, p.OwnTags, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.OwnTags, l.Message
-	p.Included = l.Included
+	p.AllArguments = l.Included
 	p.Draft = p.With(l.with(p.Text))
 	if l.Origin != nil {
-		p.Origin = prompt.Origin{ID: l.Origin.Prompt, Version: l.Origin.Version}
+		p.ForkedFrom = prompt.ForkedFrom{ID: l.Origin.Prompt, Version: l.Origin.Version}
 	}
 	p.Versions = prompt.Versions{Version: l.Version, Last: l.LastVersion, From: l.PublicFrom}
 }

@@ -81,9 +81,9 @@ func (rd *reading) read(ctx context.Context, store table.DB) error {
 		} else {
 			rd.rows = append(rd.rows, page.Rows...)
 		}
-		if r.Enough > 0 {
-			r.Enough -= countKept(page.Rows)
-			rd.enough = r.Enough <= 0
+		if r.MaxMatches > 0 {
+			r.MaxMatches -= countKept(page.Rows)
+			rd.enough = r.MaxMatches <= 0
 		}
 		if next = page.Next; next == "" || len(rd.rows) >= rd.limit || rd.enough {
 			rd.more = next != ""
@@ -165,13 +165,13 @@ func (s *budget) ranked(ctx context.Context, r ranking, after string, n int, kee
 	lower := r.prefix
 	if after != "" {
 		bucket, _ := r.bucket(after)
-		rows, more, err = s.rows(ctx, r.table(s.db.t), table.Range{Partition: bucket, After: after, Keep: keep, Asks: signed}, n)
+		rows, more, err = s.rows(ctx, r.table(s.db.t), table.Range{Partition: bucket, After: after, Filter: keep, FilterProps: signed}, n)
 		if err != nil || more || len(rows) >= n {
 			return rows, true, err
 		}
 		lower = bucket + "|" // behind this bucket, before the next
 	}
-	rest, more, err := s.rows(ctx, r.table(s.db.t), table.Range{FromPartition: lower, ToPartition: table.After(r.prefix), Keep: keep, Asks: signed}, n-len(rows))
+	rest, more, err := s.rows(ctx, r.table(s.db.t), table.Range{FromPartition: lower, ToPartition: table.After(r.prefix), Filter: keep, FilterProps: signed}, n-len(rows))
 	return append(rows, rest...), more, err
 }
 

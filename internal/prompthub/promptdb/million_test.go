@@ -136,7 +136,7 @@ func (m *million) List(ctx context.Context, name string, r table.Range, limit in
 			page.Next = strconv.Itoa(i)
 			break
 		}
-		if r.Keeps(row.Props) {
+		if r.Matches(row.Props) {
 			page.Rows = append(page.Rows, *row)
 		} else {
 			page.Rows = append(page.Rows, row.Bare())

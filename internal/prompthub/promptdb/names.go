@@ -170,7 +170,7 @@ func (w *writer) sideOps(ctx context.Context, was *record, now *record) ([]table
 		return nil, err
 	}
 	var err error
-	if now.Released, err = w.db.released(ctx, was, now.Prompt, c); err != nil {
+	if now.InProduction, err = w.db.released(ctx, was, now.Prompt, c); err != nil {
 		return nil, err
 	}
 	if was != nil && nameProps(was.Prompt, before).Equal(nameProps(now.Prompt, c)) {

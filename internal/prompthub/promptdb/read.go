@@ -16,10 +16,10 @@ type View struct {
 	Found   prompt.Where // where a search in texts found it
 	Snippet string       // around what it found in the text
 	MyVote  prompt.Vote
-	// where one version was asked for: that whose content the prompt shows here
-	Of     prompt.Version
-	Labels map[string]int64 // that the viewer may see, where they were asked for
-	Latest int64            // where one version was asked for: the one that the prompt holds
+	// the version whose content the prompt shows here, if one version was asked for
+	ShownVersion prompt.Version
+	Labels       map[string]int64 // that the viewer may see, where they were asked for
+	Latest       int64            // where one version was asked for: the one that the prompt holds
 
 	programSummary, forOthers string // in lists, as rows have them; the latter where it is another one
 }

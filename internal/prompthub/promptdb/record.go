@@ -91,16 +91,16 @@ func library(p prompt.Prompt) table.Props {
 		{Name: "PublicFrom", Value: table.Int64(p.From)},
 		{Name: "Message", Value: table.String(p.Message)},
 	}
-	if p.Origin.ID != "" {
+	if p.ForkedFrom.ID != "" {
 		props = append(props,
-			table.Prop{Name: "OriginId", Value: table.String(string(p.Origin.ID))},
-			table.Prop{Name: "OriginVersion", Value: table.Int64(p.Origin.Version)})
+			table.Prop{Name: "OriginId", Value: table.String(string(p.ForkedFrom.ID))},
+			table.Prop{Name: "OriginVersion", Value: table.Int64(p.ForkedFrom.Version)})
 	}
-	if p.Included != nil {
-		props = append(props, table.Prop{Name: "Included", Value: table.String(jsonOf(p.Included))})
+	if p.AllArguments != nil {
+		props = append(props, table.Prop{Name: "Included", Value: table.String(jsonOf(p.AllArguments))})
 	}
-	if p.Released != nil {
-		props = append(props, programSummaryProp("Released", *p.Released))
+	if p.InProduction != nil {
+		props = append(props, programSummaryProp("Released", *p.InProduction))
 	}
 	return props
 }
@@ -197,11 +197,11 @@ func parseRecord(row table.Row) (record, error) {
 	if names := row.Props.Get("OldNames").Str(); names != "" {
 		p.OldNames = strings.Split(names, "|")
 	}
-	p.Released = parseProgramSummary(row.Props.Get("Released").Str())
-	if text := row.Props.Get("Included").Str(); text != "" && json.Unmarshal([]byte(text), &p.Included) != nil {
-		p.Included = nil // nobody is told what cannot be read
+	p.InProduction = parseProgramSummary(row.Props.Get("Released").Str())
+	if text := row.Props.Get("Included").Str(); text != "" && json.Unmarshal([]byte(text), &p.AllArguments) != nil {
+		p.AllArguments = nil // nobody is told what cannot be read
 	}
-	p.Origin = prompt.Origin{
+	p.ForkedFrom = prompt.ForkedFrom{
 		ID: prompt.ID(row.Props.Get("OriginId").Str()), Version: row.Props.Get("OriginVersion").Int(),
 	}
 	r := record{

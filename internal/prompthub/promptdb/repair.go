@@ -248,11 +248,11 @@ func (db *DB) due(ctx context.Context, rec record, tally prompt.Tally, why reaso
 	to = rec
 	to.Tally = tally
 	if why != counts { // after the truth row was read: a label that is moved later has its own message
-		if to.Released, err = db.releasedNow(ctx, rec); err != nil {
+		if to.InProduction, err = db.releasedNow(ctx, rec); err != nil {
 			return to, 0, err
 		}
 	}
-	agrees := why != rewrite && rec.lease == nil && tally == rec.Tally && sameProgramSummary(to.Released, rec.Released)
+	agrees := why != rewrite && rec.lease == nil && tally == rec.Tally && sameProgramSummary(to.InProduction, rec.InProduction)
 	switch {
 	case !agrees:
 		which = theRows | theText

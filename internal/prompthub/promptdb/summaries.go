@@ -22,19 +22,19 @@ func summaryProps(p prompt.Prompt) table.Props {
 // ownSummaryProps returns what the author's own list holds for programs: what he gets, and what
 // others get where that is another version.
 func ownSummaryProps(p prompt.Prompt) table.Props {
-	if p.Released == nil {
+	if p.InProduction == nil {
 		return summaryProps(p)
 	}
-	props := table.Props{programSummaryProp("Outline", *p.Released)}
-	if p.Listed() && p.Released.Version < p.From {
+	props := table.Props{programSummaryProp("Outline", *p.InProduction)}
+	if p.Listed() && p.InProduction.Version < p.From {
 		props = append(props, programSummaryProp("OutlineForOthers", shownSummary(p)))
 	}
 	return props
 }
 
 func shownSummary(p prompt.Prompt) prompt.ProgramSummary {
-	if p.Released != nil && p.Released.Version >= p.From {
-		return *p.Released
+	if p.InProduction != nil && p.InProduction.Version >= p.From {
+		return *p.InProduction
 	}
 	return skill.Summarize(p)
 }
@@ -61,12 +61,12 @@ func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c labe
 		return nil, nil
 	}
 	of := p
-	of.Included = nil
+	of.AllArguments = nil
 	switch {
 	case was != nil && was.Version == n:
-		of.Draft, of.Included = p.With(was.Content()), was.Included
-	case was != nil && was.Released != nil && was.Released.Version == n && sameHead(was.Prompt, p):
-		return was.Released, nil
+		of.Draft, of.AllArguments = p.With(was.Content()), was.AllArguments
+	case was != nil && was.InProduction != nil && was.InProduction.Version == n && sameHead(was.Prompt, p):
+		return was.InProduction, nil
 	default:
 		row, err := db.versionAt(ctx, p.AuthorID, p.ID, n)
 		if err != nil || row == nil {
@@ -76,8 +76,8 @@ func (db *DB) released(ctx context.Context, was *record, p prompt.Prompt, c labe
 	}
 	of.Version = n
 	o := skill.Summarize(of)
-	if p.Released != nil && p.Released.Version == n && len(of.Content().Includes()) > 0 {
-		o.Arguments = p.Released.Arguments // with those of what was included when it was saved
+	if p.InProduction != nil && p.InProduction.Version == n && len(of.Content().Includes()) > 0 {
+		o.Arguments = p.InProduction.Arguments // with those of what was included when it was saved
 	}
 	return &o, nil
 }
@@ -92,7 +92,7 @@ func sameHead(a, b prompt.Prompt) bool {
 func (db *DB) releasedNow(ctx context.Context, rec record) (*prompt.ProgramSummary, error) {
 	c, err := db.labelsRow(ctx, rec.AuthorID, rec.ID)
 	if err != nil || c == nil {
-		return rec.Released, err
+		return rec.InProduction, err
 	}
 	return db.released(ctx, nil, rec.Prompt, *c)
 }

@@ -225,7 +225,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 		p.Kind, p.Text = prompt.KindChat, ""
 		p.Messages = []prompt.Message{{Role: "system", Content: "You are {{who}}."}}
 		p.Config, p.OwnTags = `{"temperature":0.5}`, []string{"my own", "a; b"}
-		p.Origin = prompt.Origin{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Version: 3}
+		p.ForkedFrom = prompt.ForkedFrom{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Version: 3}
 		p.Variables = []prompt.Variable{{Name: "who", Type: "text", Description: "whom to play", Required: true}}
 	})
 	for _, n := range []int64{1, 2, 3} {

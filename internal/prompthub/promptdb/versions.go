@@ -222,12 +222,12 @@ func (v View) version(viewer prompt.UserID, n int64, row *table.Row) (View, erro
 	case !shows(viewer, v.Prompt, n) || n == 0 || n != v.Version && row == nil:
 		return View{}, errNoVersion()
 	case row == nil:
-		v.Of = v.Current()
+		v.ShownVersion = v.Current()
 	default:
-		v.Of = parseVersionRow(*row)
+		v.ShownVersion = parseVersionRow(*row)
 	}
-	v.Draft = v.With(v.Of.Content)
-	v.Message, v.Version = v.Of.Message, n
+	v.Draft = v.With(v.ShownVersion.Content)
+	v.Message, v.Version = v.ShownVersion.Message, n
 	return v, nil
 }
 
@@ -326,7 +326,7 @@ func (db *DB) Contents(ctx context.Context, viewer prompt.UserID, id prompt.ID, 
 		return prompt.Version{}, prompt.Version{}, err
 	}
 	other, err := View{Prompt: rec.Prompt}.version(viewer, b, rows[1])
-	return one.Of, other.Of, err
+	return one.ShownVersion, other.ShownVersion, err
 }
 
 // shownMove returns a move of a label as a viewer may see it, and whether there is anything to see.
@@ -390,7 +390,7 @@ func (w *writer) withoutVersion(ctx context.Context, now record, n int64, at tim
 			return record{}, nil, fmt.Errorf("version %d of prompt %s is missing", left, w.id)
 		}
 		v := parseVersionRow(*row)
-		now.Draft, now.Included = now.With(v.Content), nil
+		now.Draft, now.AllArguments = now.With(v.Content), nil
 		now.Message, now.Version, now.UpdatedAt = v.Message, left, at
 		now.Revision++
 	}
@@ -398,7 +398,7 @@ func (w *writer) withoutVersion(ctx context.Context, now record, n int64, at tim
 	c.bytes -= size
 	w.more = Usage{Bytes: -size}
 	c, ops := w.moveOps(c, c.on(n), 0, w.author)
-	if now.Released, err = w.db.released(ctx, nil, now.Prompt, c); err != nil {
+	if now.InProduction, err = w.db.released(ctx, nil, now.Prompt, c); err != nil {
 		return record{}, nil, err
 	}
 	ops = append(ops, c.of(now.Prompt).op(w.author, w.id))

@@ -64,8 +64,8 @@ func Head(p prompt.Prompt, about string, version int64) FrontMatter {
 func Summarize(p prompt.Prompt) prompt.ProgramSummary {
 	c := p.Content()
 	o := prompt.ProgramSummary{Format: Format, Version: max(p.Version, 1), About: p.About(), System: c.HasSystem(), Arguments: c.Arguments()}
-	if p.Included != nil {
-		o.Arguments = p.Included
+	if p.AllArguments != nil {
+		o.Arguments = p.AllArguments
 	}
 	if s, ok := Of(p); ok {
 		file := s.File()

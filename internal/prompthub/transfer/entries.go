@@ -39,7 +39,7 @@ type entry struct {
 	elsewhere  map[int64]string // hashes of versions that another request brings
 	last       int64            // number of the last version that this one brings
 	vote       string           // of its author
-	former     prompt.Former
+	former     prompt.PreviousNames
 	profile    *profile
 	voted      *voted
 	favored    *favored
@@ -213,7 +213,7 @@ func accountEntry(lines []byte, n int) (e entry) {
 		case l.Of != "":
 			e.err = errors.New("the history of a prompt goes on here, which does not stand before it")
 		case l.Account != nil:
-			e.publicFrom, e.vote, e.former = l.PublicFrom, l.Vote, prompt.Former{Slug: l.Slug, OldNames: l.OldNames}
+			e.publicFrom, e.vote, e.former = l.PublicFrom, l.Vote, prompt.PreviousNames{Slug: l.Slug, OldNames: l.OldNames}
 			e.doc = format.Document{
 				Name: l.Name, Title: l.Title, Description: l.Description, Tags: l.Tags, OwnTags: l.OwnTags, Visibility: l.Visibility,
 				Versions: e.versions(l), Extra: format.Extra{Format: format.JSONLines},

@@ -114,7 +114,7 @@ func (h *history) add(ctx context.Context, v format.Version) error {
 	}
 	var err error
 	if h.now.ID == "" {
-		draft.Former = h.former
+		draft.PreviousNames = h.former
 		h.now, _, err = h.Create(ctx, h.who, draft, "")
 	} else {
 		h.now, err = h.Replace(ctx, h.who, h.now.ID, prompthub.Match{Any: true}, draft)

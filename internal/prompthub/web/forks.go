@@ -35,7 +35,7 @@ func (s *web) fork(r *request) error {
 
 // An origin is what the page of a prompt says of the one that it was forked from.
 type origin struct {
-	prompt.Origin
+	prompt.ForkedFrom
 	Link     string // of the prompt that it comes from
 	Upstream string // where its author sees what changed there; "" to others
 	Changed  bool   // whether something did, which its author is told
@@ -43,10 +43,10 @@ type origin struct {
 
 // originOf returns where a prompt comes from, nil where it was forked from none.
 func (s *web) originOf(r *request, v prompthub.View) (*origin, error) {
-	if v.Origin.ID == "" {
+	if v.ForkedFrom.ID == "" {
 		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
 	}
-	o := &origin{Origin: v.Origin, Link: addressOf(v.Origin.ID)}
+	o := &origin{ForkedFrom: v.ForkedFrom, Link: addressOf(v.ForkedFrom.ID)}
 	if v.AuthorID != prompthub.IDOf(r.who) {
 		return o, nil
 	}
@@ -84,7 +84,7 @@ func (s *web) showUpstream(r *request, status int, wrong error) error {
 	p.There = addressOf(p.Origin.ID)
 	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
 	if p.Changed() {
-		p.From, p.To = p.Base, p.Now.Of
+		p.From, p.To = p.Base, p.Now.ShownVersion
 		p.Sections = sections(p.Base.Content, p.Now.Content(), v.get("view") == "split")
 	}
 	if wrong != nil {

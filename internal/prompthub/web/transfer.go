@@ -119,7 +119,7 @@ func (s *web) eraseMe(r *request) error {
 }
 
 func (s *web) keepMe(r *request) error {
-	if err := s.Service.Keep(r.Context(), r.who); err != nil {
+	if err := s.Service.CancelErase(r.Context(), r.who); err != nil {
 		return err
 	}
 	goOn(r, accountPath+"?done=keep")

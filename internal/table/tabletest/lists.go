@@ -89,13 +89,14 @@ func testRanges(f fixture) {
 	require.Equal(f, []table.Key{key("a|b", "a|1"), key("a|b", "a|2")}, prefix)
 }
 
-// testKeep wants what Keep refuses to come with its key alone, in its place, and all else as it is.
-func testKeep(f fixture) {
+// testFilter: a row that does not match comes in its place with its key alone, and others as they
+// are.
+func testFilter(f fixture) {
 	f.load(sample())
 	all := f.list(table.Range{}, table.MaxPage)
 	var kept []table.Props
 	odd := 0
-	r := table.Range{Keep: func(p table.Props) bool {
+	r := table.Range{Filter: func(p table.Props) bool {
 		if odd++; odd%2 == 0 {
 			return false
 		}
@@ -116,13 +117,13 @@ func testKeep(f fixture) {
 	require.Len(f, kept, (len(got)+1)/2)
 }
 
-// testEnough wants pages that may have ended where they had enough to lead on to all other rows.
-func testEnough(f fixture) {
+// testMaxMatches: a page that ended after the matches it was asked for leads on to all other rows.
+func testMaxMatches(f fixture) {
 	f.load(sample())
 	all := f.list(table.Range{}, table.MaxPage)
 	for enough := 1; enough <= 3; enough++ {
 		asked := 0
-		r := table.Range{Enough: enough, Keep: func(table.Props) bool { asked++; return asked%2 == 0 }}
+		r := table.Range{MaxMatches: enough, Filter: func(table.Props) bool { asked++; return asked%2 == 0 }}
 		got := f.list(r, table.MaxPage)
 		require.Equal(f, keysOf(all), keysOf(got))
 		require.Equal(f, len(all), asked, "it is asked once for each row")
@@ -130,9 +131,9 @@ func testEnough(f fixture) {
 			require.Equal(f, i%2 == 1, row.Props != nil, "row %s", row.Key)
 		}
 	}
-	r := table.Range{Enough: 3, Keep: func(table.Props) bool { return true }}
+	r := table.Range{MaxMatches: 3, Filter: func(table.Props) bool { return true }}
 	first := f.page(r, table.MaxPage, "")
-	r.Enough = 1
+	r.MaxMatches = 1
 	require.Equal(f, keysOf(all), keysOf(f.rest(r, table.MaxPage, first)), "a token is valid whatever is enough")
 }
 
@@ -156,17 +157,17 @@ func testSelect(f fixture) {
 		require.Equal(f, whole.Key, got[0].Key)
 		require.Equal(f, whole.ETag, got[0].ETag)
 		require.True(f, want.Equal(got[0].Props), "%v: %v", names, got[0].Props)
-		require.NotNil(f, got[0].Props, "as those of a row that Keep refuses")
+		require.NotNil(f, got[0].Props, "as those of a row that does not match")
 	}
 	asked := false
-	r := table.Range{Partition: "p", Select: []string{"A"}, Keep: func(p table.Props) bool {
+	r := table.Range{Partition: "p", Select: []string{"A"}, Filter: func(p table.Props) bool {
 		asked = len(p) == 1 && p[0].Name == "A"
 		return false
 	}}
 	require.Equal(f, []table.Row{{Key: row.Key}}, f.list(r, 10))
 	require.True(f, asked, "it is asked about what was selected")
 	for _, kept := range []bool{true, false} {
-		r := table.Range{Partition: "p", Asks: []string{"D", "B", "Nosuch"}, Keep: func(p table.Props) bool {
+		r := table.Range{Partition: "p", FilterProps: []string{"D", "B", "Nosuch"}, Filter: func(p table.Props) bool {
 			require.True(f, table.Props{row.Props[1], row.Props[3]}.Equal(p), "%v", p)
 			return kept
 		}}
@@ -188,8 +189,8 @@ func testInvalidLists(f fixture) {
 		{Partition: "p", ToPartition: "q"},
 		{From: "a", After: "b"},
 		{Partition: "p", Select: []string{"a,b"}},
-		{Partition: "p", Enough: -1},
-		{Partition: "p", Asks: []string{"A"}, Select: []string{"A", "B"}},
+		{Partition: "p", MaxMatches: -1},
+		{Partition: "p", FilterProps: []string{"A"}, Select: []string{"A", "B"}},
 	} {
 		_, err := f.List(f.Context(), f.table, r, 10, "")
 		require.ErrorIs(f, err, table.ErrInvalid, "range %+v", r)

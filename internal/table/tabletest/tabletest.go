@@ -30,8 +30,8 @@ func TestDB(t *testing.T, open func(testing.TB) table.DB) {
 
 		{"order", testOrder},
 		{"ranges", testRanges},
-		{"rows that are not kept", testKeep},
-		{"as many rows as are enough", testEnough},
+		{"rows that do not match", testFilter},
+		{"as many matches as are wanted", testMaxMatches},
 		{"selected properties", testSelect},
 		{"invalid lists", testInvalidLists},
 		{"page of the largest size", testLargePage},
