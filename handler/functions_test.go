@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"log/slog"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -27,6 +31,8 @@ import (
 	"prompthub/internal/prompthub/web"
 	"prompthub/internal/prompthub/worker"
 )
+
+var update = flag.Bool("update", false, "write the folders of functions/ that have HTTP routes")
 
 // A binding is one of function.json.
 type binding struct {
@@ -106,46 +112,106 @@ func documented(t *testing.T) []string {
 	return all
 }
 
-// wholeRoutes are the routes for everything below: of the pages, of what they tell crawlers, and of
-// the address without a path, which leads to them; of assistants, and of what stands in for other
-// services, whose other methods the program refuses itself.
-var wholeRoutes = map[string][]string{
-	strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}":  {"get", "head", "post", "patch", "delete"},
-	strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}": {"get", "head", "post", "patch", "delete"},
-	strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}":       {"get", "head", "post", "delete"},
-	strings.TrimPrefix(web.Prefix, "/") + "/{*path}":       {"get", "head", "post"},
-	strings.TrimPrefix(web.Robots, "/"):                    {"get", "head"},
-	"{ignored:maxlength(0)?}":                              {"get", "head"},
-	".well-known/{*path}":                                  {"get", "head"}, "u/{handle}/.well-known/{*path}": {"get", "head"}, "t/{tag}/.well-known/{*path}": {"get", "head"},
+// getOnly are the methods of a door that only shows.
+var getOnly = []string{"get", "head"}
+
+// doorFunctions are the functions of what is not the API, by their names: each hands every path
+// below it to the program, which refuses the methods that a path does not have.
+var doorFunctions = map[string]binding{
+	"app":           {Route: strings.TrimPrefix(web.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
+	"author-skills": {Route: "u/{handle}/.well-known/{*path}", Methods: getOnly},
+	"lf":            {Route: strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
+	"ls":            {Route: strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
+	"mcp":           {Route: strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "delete"}},
+	"robots":        {Route: strings.TrimPrefix(web.Robots, "/"), Methods: getOnly},
+	"root":          {Route: "{ignored:maxlength(0)?}", Methods: getOnly}, // the address without a path
+	"tag-skills":    {Route: "t/{tag}/.well-known/{*path}", Methods: getOnly},
+	"well-known":    {Route: ".well-known/{*path}", Methods: getOnly},
 }
 
+// ownFunctions are the paths of the API that have a function of their own, in place of that of
+// their resource.
+var ownFunctions = map[string]string{"/prompts/{id}/vote": "prompt-vote", "/openapi.json": "openapi"}
+
+// httpFunctions returns the functions that the HTTP routes of the program need, by their names: one
+// for each door, and one for each resource of the API, which is the first part of its paths.
+func httpFunctions(t *testing.T) map[string]binding {
+	all := maps.Clone(doorFunctions)
+	for _, operation := range documented(t) {
+		method, path, _ := strings.Cut(operation, " ")
+		name, rest, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		f := all[name]
+		switch own := ownFunctions[path]; {
+		case own != "":
+			name, f = own, all[own]
+			f.Route = api.Prefix[1:] + path
+		case below && rest != "":
+			f.Route = api.Prefix[1:] + "/" + name + "/{*rest}"
+		default:
+			f.Route = cmp.Or(f.Route, api.Prefix[1:]+path)
+		}
+		f.Methods = append(f.Methods, strings.ToLower(method))
+		if method == "GET" {
+			f.Methods = append(f.Methods, "head")
+		}
+		all[name] = f
+	}
+	order := []string{"get", "head", "post", "put", "patch", "delete"}
+	for name, f := range all {
+		f.Type, f.Direction, f.Name, f.AuthLevel = "httpTrigger", "in", "req", "anonymous"
+		f.Methods = slices.DeleteFunc(slices.Clone(order), func(m string) bool { return !slices.Contains(f.Methods, m) })
+		all[name] = f
+	}
+	return all
+}
+
+// functionJSON is the file of a function of an HTTP route. It has one input and one output, else the
+// host sends an envelope in place of the request.
+func functionJSON(f binding) string {
+	return fmt.Sprintf(`{
+  "bindings": [
+    {
+      "type": "httpTrigger",
+      "direction": "in",
+      "name": "req",
+      "authLevel": "anonymous",
+      "methods": ["%s"],
+      "route": "%s"
+    },
+    { "type": "http", "direction": "out", "name": "res" }
+  ]
+}
+`, strings.Join(f.Methods, `", "`), f.Route)
+}
+
+// TestEveryRouteHasAFunctionAndNoOther: with -update it writes the folders.
 func TestEveryRouteHasAFunctionAndNoOther(t *testing.T) {
-	require.Empty(t, readHost(t).Extensions.HTTP.RoutePrefix, "the pages are beside the API")
-	var deployed []string
-	for name, bindings := range functions(t) {
-		if bindings[0].Type != "httpTrigger" {
-			continue
-		}
-		// One input and one output, else the host sends an envelope in place of the request.
-		require.Len(t, bindings, 2, name)
-		in := bindings[0]
-		require.Equal(t, binding{Type: "httpTrigger", Direction: "in", Name: "req", AuthLevel: "anonymous", Route: in.Route, Methods: in.Methods}, in, name)
-		require.Equal(t, binding{Type: "http", Direction: "out", Name: "res"}, bindings[1], name)
-		if methods, ok := wholeRoutes[in.Route]; ok {
-			require.Equal(t, methods, in.Methods, name)
-			continue
-		}
-		require.NotContains(t, in.Route, "*", "%s: only a door of its own may have a route for everything below", name)
-		route, ok := strings.CutPrefix("/"+in.Route, api.Prefix)
-		require.True(t, ok, "%s: route %s is not under %s", name, in.Route, api.Prefix)
-		require.Equal(t, slices.Contains(in.Methods, "get"), slices.Contains(in.Methods, "head"), "%s: HEAD goes with GET", name)
-		for _, m := range in.Methods {
-			if m != "head" {
-				deployed = append(deployed, strings.ToUpper(m)+" "+route)
+	require.Empty(t, readHost(t).Extensions.HTTP.RoutePrefix, "pages and API have paths of their own")
+	want := httpFunctions(t)
+	if *update {
+		for name, bindings := range functions(t) {
+			if _, ok := want[name]; !ok && bindings[0].Type == "httpTrigger" {
+				require.NoError(t, os.RemoveAll(filepath.Join("../functions", name)))
 			}
 		}
+		for name, f := range want {
+			require.NoError(t, os.MkdirAll(filepath.Join("../functions", name), 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join("../functions", name, "function.json"), []byte(functionJSON(f)), 0o644))
+		}
 	}
-	require.ElementsMatch(t, documented(t), deployed)
+	var got []string
+	for name, bindings := range functions(t) {
+		if bindings[0].Type == "httpTrigger" {
+			b, err := os.ReadFile(filepath.Join("../functions", name, "function.json"))
+			require.NoError(t, err)
+			got = append(got, name+" "+string(b))
+		}
+	}
+	var files []string
+	for name, f := range want {
+		files = append(files, name+" "+functionJSON(f))
+	}
+	require.ElementsMatch(t, files, got, "go test ./handler -update writes them")
 }
 
 func TestEveryTriggerHasAFunctionAndNoOther(t *testing.T) {

@@ -128,7 +128,9 @@ var indexes = []index{
 		},
 		key:   func(_ string, id prompt.ID) table.Key { return hiddenKey(id) },
 		parse: byAgeAlone,
-		props: func(summaryProps table.Props, _ string, p prompt.Prompt) table.Props { return with(summaryProps, marks(p)...) },
+		props: func(summaryProps table.Props, _ string, p prompt.Prompt) table.Props {
+			return with(summaryProps, marks(p)...)
+		},
 	},
 }
 
