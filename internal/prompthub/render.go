@@ -16,17 +16,11 @@ type Rendering struct {
 	Version int64 // whose content it is
 }
 
-// Render fills a prompt in, as it is or, where want names one, in a version. Who may be nobody.
+// Render fills a version of a prompt in. The caller need not be signed in.
 // Values that the prompt does not take, and needed ones that are missing, are Invalid, each named
 // under prompt.ValuesField.
-func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want *WantedVersion, values map[string]string) (Rendering, error) {
-	var v View
-	var err error
-	if want != nil {
-		v, err = s.db.GetVersion(ctx, IDOf(who), id, *want)
-	} else {
-		v, err = s.db.Get(ctx, IDOf(who), id)
-	}
+func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion, values map[string]string) (Rendering, error) {
+	v, err := s.db.GetVersion(ctx, IDOf(who), id, want)
 	if err != nil {
 		return Rendering{}, err
 	}

@@ -25,7 +25,7 @@ func (a *api) rendering() {
 	route(a, reader, huma.Operation{
 		OperationID: "render-prompt", Method: http.MethodPost, Path: "/prompts/{id}/render", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
 		Summary: "The text of a prompt, filled in. Every value that is missing or wrong is named at once. What it includes stands in its place", Errors: fails(badBody, 404, 409),
-		Description: "Fills placeholders such as {{name}} and {{name:default}} with values. A value is put in as it is, and is never read for placeholders. Nothing is kept.",
+		Description: "Without version or label, it takes the version with the label production, or else the latest. Fills placeholders such as {{name}} and {{name:default}} with values. A value is put in as it is, and is never read for placeholders. Nothing is kept.",
 	}, a.renderPrompt)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt-text", Method: http.MethodGet, Path: "/prompts/{id}/text", Tags: []string{"prompts"},
@@ -92,16 +92,16 @@ func (a *api) renderPrompt(ctx context.Context, c call, in *renderInput) (*rende
 	return out, nil
 }
 
-// rendered returns the version that is to be filled in, nil for what the prompt holds.
-func (in Which) rendered(location string) (*prompthub.WantedVersion, error) {
+// rendered returns the version to fill in: without a version or a label, what programs get.
+func (in Which) rendered(location string) (prompthub.WantedVersion, error) {
 	want, one, err := in.wanted()
 	switch {
 	case err != nil:
-		return nil, openapi.Invalid(location, "name a version or a label, not both", in.Label)
+		return want, openapi.Invalid(location, "name a version or a label, not both", in.Label)
 	case !one:
-		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
+		return prompthub.ForPrograms, nil
 	}
-	return &want, nil
+	return want, nil
 }
 
 type textInput struct {
@@ -123,9 +123,6 @@ func (a *api) promptText(ctx context.Context, c call, in *textInput) (*rawOutput
 	want, err := in.rendered("query.label")
 	if err != nil {
 		return nil, err
-	}
-	if want == nil {
-		want = &prompthub.ForPrograms
 	}
 	r, err := a.Service.Render(ctx, c.User, id, want, values)
 	if err != nil {

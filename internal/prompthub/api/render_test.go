@@ -70,6 +70,14 @@ func TestRenderChatAndVersions(t *testing.T) {
 	require.Equal(t, "Now 1.", ann.get(path+"/text?label=latest").is(http.StatusOK).body)
 	require.Equal(t, []string{"body.label"}, ann.do(http.MethodPost, path+"/render", `{"version":1,"label":"latest"}`).problem(422).locations())
 	ann.get(path + "/text?version=3").problem(404)
+
+	// Without a version or a label both take the one in production, or else the latest.
+	ann.do(http.MethodPost, path+"/render", `{}`).is(http.StatusOK).into(&got)
+	require.EqualValues(t, 2, got.Version)
+	ann.do(http.MethodPut, path+"/labels/production", `{"version":1}`).is(http.StatusOK)
+	ann.do(http.MethodPost, path+"/render", `{"values":{"language":"Go","topic":"tea"}}`).is(http.StatusOK).into(&got)
+	require.EqualValues(t, 1, got.Version)
+	require.Equal(t, "You write in Go.\n\n3 lines on tea", ann.get(path+"/text?var.language=Go&var.topic=tea").is(http.StatusOK).body)
 }
 
 // A text that its values leave empty is one all the same.

@@ -120,7 +120,7 @@ type PromptPatch struct {
 type Filling struct {
 	Values map[string]filled `json:"values,omitempty" doc:"By the names of variables, which the text has as {{name}}, {{name:default}}, {{name:a|b|c}} or with ${}; spaces in a name count as underscores. A text has at most 2,000 UTF-16 code units, of a multiline variable 32,768" example:"{\"name\":\"Ann\",\"count\":3}"`
 
-	Version int64  `json:"version,omitempty" minimum:"1" maximum:"9999999998" doc:"The version to fill in; absent, and without a label, what the prompt holds now" example:"1"`
+	Version int64  `json:"version,omitempty" minimum:"1" maximum:"9999999998" doc:"The version to fill in; absent, and without a label, the one with the label production, or else the latest" example:"1"`
 	Label   string `json:"label,omitempty" doc:"Fills in the version with this label" example:"latest"`
 }
 
