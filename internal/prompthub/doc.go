@@ -12,8 +12,8 @@
 //     client: the same over the API, for commands; folder: a folder under git as the library;
 //   - look: the colours of the pages and of what looks like them;
 //   - e2e: tests of the built program; clients: tests with the clients of other programs; bench:
-//     what requests cost, and a load program; cost: what that costs a month in Azure, which
-//     printcost prints; hook: what azd runs around a deployment;
+//     what requests cost, what that costs a month in Azure, and a load program; hook: what azd
+//     runs around a deployment;
 //   - below, free of PromptHub: table and queue (the contracts), transact (both at once), azure,
 //     embedded and memory (their implementations), function (the protocol of the Functions host)
 //     with queuetrigger (receiving as the host does), devhost (the host in one process), command

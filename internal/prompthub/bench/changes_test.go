@@ -132,9 +132,6 @@ func fifthLike(l *lab) {
 	l.likes(1)
 }
 
-// textRows are those of the typical prompt in the text index.
-const textRows = 39
-
 // lately creates a prompt whose job has not run.
 func lately(l *lab) { l.create(otherTitle, typicalTags) }
 

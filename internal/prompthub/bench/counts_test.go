@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/prompthub/cost"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -191,7 +190,7 @@ func TestCostModelCountsTheSame(t *testing.T) {
 	for _, r := range requests() {
 		counted[r.name] = r
 	}
-	for _, kind := range cost.Requests() {
+	for _, kind := range costedRequests() {
 		require.NotEmpty(t, made[kind.Name], kind.Name)
 		var tables, queues int64
 		for _, name := range made[kind.Name] {

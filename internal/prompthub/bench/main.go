@@ -35,6 +35,7 @@ type options struct {
 	heaviest    time.Duration // 0: no search
 	seed        uint64
 	try         string // "" for none
+	cost        bool
 }
 
 func main() {
@@ -50,6 +51,9 @@ func run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args)
 	if err != nil {
 		return err
+	}
+	if o.cost {
+		return writeCosts(os.Stdout)
 	}
 	binary, clean, err := build(ctx)
 	if err != nil {
@@ -124,6 +128,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.data, "data", filepath.Join(".cache", "bench"), "where filled stores are kept")
 	flags.DurationVar(&o.heaviest, "heaviest", 0, "search for so long for the requests that cost most, and measure nothing else; what is beyond the bounds is an error")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the search for the requests that cost most")
+	flags.BoolVar(&o.cost, "cost", false, "print what PromptHub costs a month, as docs/deploy.md shows it, and measure nothing")
 	flags.StringVar(&o.try, "try", "", "measure one request that the search has found, and nothing else")
 	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else; pocketbase-synced: with one that, as PromptHub, answers when the disk has what was written", func(name string) error {
 		if o.against = name; name != pocketbase && name != pocketbaseSynced {

@@ -16,10 +16,6 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// indexRows is how many index rows the typical prompt has: its locator, a row in each of five
-// orders, three tags, five words of three tokens each.
-const indexRows = 6 + 3 + 5*3
-
 // A request is one kind of request or job, and what it may cost. Most of them are answered by an
 // instance that has been at work for a while: it has read the tag catalog and knows who wrote the
 // prompt.

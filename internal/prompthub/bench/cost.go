@@ -1,11 +1,12 @@
-// Package cost computes what PromptHub costs a month in Azure, from the storage operations of each
-// request and from what users do. docs/deploy.md shows the table that it makes.
-package cost
+package main
+
+// This file computes what PromptHub costs a month in Azure, from the storage operations of each
+// request and from what users do. docs/deploy.md shows the tables that -cost prints.
 
 import "math"
 
-// Operations are the storage operations of one request and of what follows from it.
-type Operations struct {
+// monthlyOperations are the storage operations of one request and of what follows from it.
+type monthlyOperations struct {
 	Name   string
 	Tables float64 // of Table Storage
 	Queue  float64 // of Queue Storage, those of the Functions host included
@@ -19,11 +20,11 @@ const indexRows = 3 + 5*3 + 6
 // textRows are the rows of its text: of some seventy words, those that count.
 const textRows = 39
 
-// Requests returns the operations of every kind of request; package bench counts them and holds
+// costedRequests returns the operations of every kind of request; package bench counts them and holds
 // both equal. Where the count depends on the prompt it is that of a typical one; where it depends
 // on luck, the most.
-func Requests() []Operations {
-	return []Operations{
+func costedRequests() []monthlyOperations {
+	return []monthlyOperations{
 		{Name: "list", Tables: 2},
 		// two lists, my votes, and a page of prompts whose texts have what is searched for
 		{Name: "search", Tables: 3 + 20},
@@ -39,18 +40,18 @@ func Requests() []Operations {
 	}
 }
 
-// A User is what one user does in a month, in requests by their names.
-type User map[string]float64
+// A usage is what one user does in a month, in requests by their names.
+type usage map[string]float64
 
-// ActiveUser opens the library on twenty days, looks at ten lists and five prompts each time, votes
+// activeUser opens the library on twenty days, looks at ten lists and five prompts each time, votes
 // on one, and adds a prompt a month.
-func ActiveUser() User {
-	return User{"list": 140, "search": 60, "get": 100, "mine": 20, "create": 1, "edit": 2, "vote": 20}
+func activeUser() usage {
+	return usage{"list": 140, "search": 60, "get": 100, "mine": 20, "create": 1, "edit": 2, "vote": 20}
 }
 
-// Prices are list prices in US dollars, East US, locally redundant storage, pay as you go. Sources
+// prices are list prices in US dollars, East US, locally redundant storage, pay as you go. Sources
 // and dates are in docs/deploy.md.
-type Prices struct {
+type prices struct {
 	TableOperations float64 // each
 	QueueOperations float64 // each
 	TableGB         float64 // and month
@@ -62,9 +63,9 @@ type Prices struct {
 	FreeLogGB       float64
 }
 
-// ListPrices returns the prices that the table is made with.
-func ListPrices() Prices {
-	return Prices{
+// listPrices returns the prices that the table is made with.
+func listPrices() prices {
+	return prices{
 		TableOperations: 0.00036 / 10_000, QueueOperations: 0.004 / 10_000, TableGB: 0.045,
 		GBSecond: 0.000026, Execution: 0.40 / 1e6, LogGB: 2.30,
 		FreeGBSeconds: 100_000, FreeExecutions: 250_000, FreeLogGB: 5,
@@ -73,15 +74,15 @@ func ListPrices() Prices {
 
 // What the model takes for granted beside the operations. All err on the dear side.
 const (
-	month          = 30 * 24 * 3600 // seconds
+	costMonth          = 30 * 24 * 3600 // seconds
 	memory         = 0.5            // GB of an instance
 	requestSeconds = 1.0            // an instance is billed for at least a second of being at work
 	busyInstances  = 2.0            // of HTTP, when there is always something to do
 	pollSeconds    = 2.0            // between looks at an empty queue, for two queues
-	sweepRuns      = month / 900    // of anti-entropy
+	sweepRuns      = costMonth / 900    // of anti-entropy
 	sweepOps       = 24_000.0       // at most in a run: two minutes, five milliseconds each
-	countRuns      = month / 60     // of the job that counts tags
-	timerRuns      = sweepRuns + countRuns + 2*month/3600 + month/86400
+	countRuns      = costMonth / 60     // of the job that counts tags
+	timerRuns      = sweepRuns + countRuns + 2*costMonth/3600 + costMonth/86400
 	countRows      = 1000.0 // that it reads with one operation
 	sweepPasses    = 30.0   // over everything: one a day
 	promptMonths   = 12     // for how long the library has grown
@@ -95,18 +96,18 @@ const (
 	traceRate      = 20.0   // lines a second that an instance sends at most
 )
 
-// A Bill is what a month costs.
-type Bill struct {
+// A bill is what a month costs.
+type bill struct {
 	Users                                              float64
 	Requests, TableOps, QueueOps, Prompts, GB, LogGB   float64
 	Operations, Storage, Compute, Logs, Total, PerUser float64 // US dollars
 }
 
-// Compute returns the bill of a library with so many active users.
-func Compute(users float64, u User, p Prices) Bill {
-	b := Bill{Users: users}
+// billFor returns the bill of a library with so many active users.
+func billFor(users float64, u usage, p prices) bill {
+	b := bill{Users: users}
 	jobs := 0.0
-	for _, r := range Requests() {
+	for _, r := range costedRequests() {
 		n := users * u[r.Name]
 		b.Requests += n
 		b.TableOps += n * r.Tables
@@ -116,11 +117,11 @@ func Compute(users float64, u User, p Prices) Bill {
 	b.Prompts = users * u["create"] * promptMonths
 	sweep := math.Min(sweepRuns*sweepOps, b.Prompts*3*(sweepPasses*indexRows+textPasses*textRows))
 	b.TableOps += sweep + countRuns*(2+math.Ceil(b.Prompts/countRows))/math.Max(1, b.Prompts/100_000) // less often where it takes long
-	b.QueueOps += 2 * month / pollSeconds
+	b.QueueOps += 2 * costMonth / pollSeconds
 	b.GB = b.Prompts * (promptKB + indexRows*rowKB + textRows*textRowKB) / 1e6
 
-	http := math.Min(b.Requests*requestSeconds, month*busyInstances)
-	queues := math.Min(jobs*requestSeconds, month)
+	http := math.Min(b.Requests*requestSeconds, costMonth*busyInstances)
+	queues := math.Min(jobs*requestSeconds, costMonth)
 	busy := http + queues + timerRuns + sweep/200
 	lines := b.Requests + timerRuns + queueLines*jobs
 	b.LogGB = ((b.Requests+timerRuns+jobs)*requestLogKB + math.Min(lines, busy*traceRate)*traceLogKB) / 1e6

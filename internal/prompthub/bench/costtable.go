@@ -1,4 +1,4 @@
-package cost
+package main
 
 import (
 	"fmt"
@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// WriteTables writes, in Markdown, the operations of each request and the bills of libraries of
+// writeCosts writes, in Markdown, the operations of each request and the bills of libraries of
 // three sizes.
-func WriteTables(w io.Writer) error {
+func writeCosts(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("| request | a user and month | table operations | queue operations | jobs |\n|---|---:|---:|---:|---:|\n")
-	user := ActiveUser()
-	for _, r := range Requests() {
+	user := activeUser()
+	for _, r := range costedRequests() {
 		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.0f |\n", r.Name, user[r.Name], r.Tables, r.Queue, r.Jobs)
 	}
 	b.WriteString("\n| active users | requests | table operations | queue operations | prompts | data | logs |")
 	b.WriteString(" operations $ | data $ | compute $ | logs $ | **month $** | user $ |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, users := range []float64{10, 1_000, 100_000} {
-		c := Compute(users, user, ListPrices())
+		c := billFor(users, user, listPrices())
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.2f GB | %.1f GB | %.2f | %.2f | %.2f | %.2f | **%.2f** | %.4f |\n",
-			count(users), count(c.Requests), count(c.TableOps), count(c.QueueOps), count(c.Prompts), c.GB, c.LogGB,
+			rounded(users), rounded(c.Requests), rounded(c.TableOps), rounded(c.QueueOps), rounded(c.Prompts), c.GB, c.LogGB,
 			c.Operations, c.Storage, c.Compute, c.Logs, c.Total, c.PerUser)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// count writes a number as people read it.
-func count(n float64) string {
+// rounded writes a number as people read it.
+func rounded(n float64) string {
 	switch {
 	case n >= 1e6:
 		return fmt.Sprintf("%.1f M", n/1e6)

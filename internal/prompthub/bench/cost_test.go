@@ -1,4 +1,4 @@
-package cost
+package main
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 
 func TestComputeByHand(t *testing.T) {
 	t.Parallel()
-	b := Compute(100, User{"list": 1000}, Prices{TableOperations: 0.001})
+	b := billFor(100, usage{"list": 1000}, prices{TableOperations: 0.001})
 	require.InDelta(t, 100_000, b.Requests, 0)
 	const counts = 2 * 30 * 24 * 60 // of no prompts, each minute
 	require.InDelta(t, 200_000+counts, b.TableOps, 0, "two a list, and no prompts that anti-entropy could look at")
@@ -24,7 +24,7 @@ func TestComputeByHand(t *testing.T) {
 
 func TestFreeGrantsAreNotPaidBack(t *testing.T) {
 	t.Parallel()
-	b := Compute(1, User{"list": 1}, ListPrices())
+	b := billFor(1, usage{"list": 1}, listPrices())
 	require.Zero(t, b.Compute)
 	require.Zero(t, b.Logs)
 	require.Positive(t, b.Operations, "queues are looked at even while nobody comes")
@@ -56,7 +56,7 @@ func TestTimersAreCounted(t *testing.T) {
 
 func TestMoreUsersCostLessEach(t *testing.T) {
 	t.Parallel()
-	small, middle, large := Compute(10, ActiveUser(), ListPrices()), Compute(1000, ActiveUser(), ListPrices()), Compute(100_000, ActiveUser(), ListPrices())
+	small, middle, large := billFor(10, activeUser(), listPrices()), billFor(1000, activeUser(), listPrices()), billFor(100_000, activeUser(), listPrices())
 	require.Less(t, middle.PerUser, small.PerUser)
 	require.Less(t, large.PerUser, middle.PerUser)
 	require.Greater(t, large.Total, middle.Total)
@@ -65,20 +65,20 @@ func TestMoreUsersCostLessEach(t *testing.T) {
 func TestEveryRequestOfAUserIsKnown(t *testing.T) {
 	t.Parallel()
 	known := make(map[string]bool)
-	for _, r := range Requests() {
+	for _, r := range costedRequests() {
 		known[r.Name] = true
 	}
-	for name := range ActiveUser() {
+	for name := range activeUser() {
 		require.True(t, known[name], name)
 	}
 }
 
-// The tables in docs/deploy.md are those that "go run ./internal/prompthub/printcost" prints.
+// The tables in docs/deploy.md are those that "go run ./internal/prompthub/bench -cost" prints.
 func TestDocumentShowsTheTables(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("../../../docs/deploy.md")
 	require.NoError(t, err)
 	var tables strings.Builder
-	require.NoError(t, WriteTables(&tables))
-	require.Contains(t, string(document), tables.String(), "run go run ./internal/prompthub/printcost and put its tables there")
+	require.NoError(t, writeCosts(&tables))
+	require.Contains(t, string(document), tables.String(), "run go run ./internal/prompthub/bench -cost and put its tables there")
 }
