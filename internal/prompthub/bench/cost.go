@@ -74,14 +74,14 @@ func listPrices() prices {
 
 // What the model takes for granted beside the operations. All err on the dear side.
 const (
-	costMonth          = 30 * 24 * 3600 // seconds
-	memory         = 0.5            // GB of an instance
-	requestSeconds = 1.0            // an instance is billed for at least a second of being at work
-	busyInstances  = 2.0            // of HTTP, when there is always something to do
-	pollSeconds    = 2.0            // between looks at an empty queue, for two queues
-	sweepRuns      = costMonth / 900    // of anti-entropy
-	sweepOps       = 24_000.0       // at most in a run: two minutes, five milliseconds each
-	countRuns      = costMonth / 60     // of the job that counts tags
+	costMonth      = 30 * 24 * 3600  // seconds
+	memoryGB       = 0.5             // GB of an instance
+	requestSeconds = 1.0             // an instance is billed for at least a second of being at work
+	busyInstances  = 2.0             // of HTTP, when there is always something to do
+	pollSeconds    = 2.0             // between looks at an empty queue, for two queues
+	sweepRuns      = costMonth / 900 // of anti-entropy
+	sweepOps       = 24_000.0        // at most in a run: two minutes, five milliseconds each
+	countRuns      = costMonth / 60  // of the job that counts tags
 	timerRuns      = sweepRuns + countRuns + 2*costMonth/3600 + costMonth/86400
 	countRows      = 1000.0 // that it reads with one operation
 	sweepPasses    = 30.0   // over everything: one a day
@@ -128,7 +128,7 @@ func billFor(users float64, u usage, p prices) bill {
 
 	b.Operations = b.TableOps*p.TableOperations + b.QueueOps*p.QueueOperations
 	b.Storage = b.GB * p.TableGB
-	b.Compute = math.Max(0, busy*memory-p.FreeGBSeconds)*p.GBSecond + math.Max(0, b.Requests+jobs+timerRuns-p.FreeExecutions)*p.Execution
+	b.Compute = math.Max(0, busy*memoryGB-p.FreeGBSeconds)*p.GBSecond + math.Max(0, b.Requests+jobs+timerRuns-p.FreeExecutions)*p.Execution
 	b.Logs = math.Max(0, b.LogGB-p.FreeLogGB) * p.LogGB
 	b.Total = b.Operations + b.Storage + b.Compute + b.Logs
 	b.PerUser = b.Total / users
