@@ -54,7 +54,7 @@ func BenchmarkCompared(b *testing.B) {
 // comparedLibrary yields the prompts that PromptHub and PocketBase are compared on, made one
 // second after the other.
 func comparedLibrary(until time.Time) func(yield func(prompt.Prompt, []prompt.UserID) bool) {
-	l := library{Prompts: comparedPrompts, Until: until}
+	l := corpus{Prompts: comparedPrompts, Until: until}
 	return func(yield func(prompt.Prompt, []prompt.UserID) bool) {
 		for i := range comparedPrompts {
 			row, id, author := comparedRow(i), l.id(i), hubUser(i%comparedVoters)

@@ -26,7 +26,7 @@ type call struct {
 
 // kinds returns what is measured with a library. Every request is one of many, as those of many
 // users are.
-func kinds(l library, cursors map[string][]string) []kind {
+func kinds(l corpus, cursors map[string][]string) []kind {
 	one := func(r *rand.Rand) int { return l.popular(r.IntN(popular)) }
 	some := func(r *rand.Rand) prompt.ID { return l.id(one(r)) }
 	get := func(name, path string, args func(r *rand.Rand) []any) kind {
@@ -138,7 +138,7 @@ func draft(r *rand.Rand) string {
 }
 
 // votesOn votes on the newest n prompts.
-func votesOn(l library, n int) kind {
+func votesOn(l corpus, n int) kind {
 	n = min(n, l.Prompts)
 	name := fmt.Sprintf("votes on %d prompts", n)
 	if n == 1 {

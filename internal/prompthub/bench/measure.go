@@ -79,7 +79,7 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 	if m.idle, err = p.memory(); err != nil {
 		return err
 	}
-	ks, err := p.kinds(ctx, m.library)
+	ks, err := p.kinds(ctx, m.corpus)
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,11 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 		}
 		m.loads = append(m.loads, one)
 	}
-	if err := p.tidy(ctx, m.library); err != nil {
+	if err := p.tidy(ctx, m.corpus); err != nil {
 		return err
 	}
 	for _, n := range []int{1, 10_000} {
-		for _, k := range only([]kind{votesOn(m.library, n)}, o.only) {
+		for _, k := range only([]kind{votesOn(m.corpus, n)}, o.only) {
 			progress("%d prompts: %s", m.Prompts, k.name)
 			one, err := m.closed(ctx, p, k, slices.Max(o.connections), 2*o.each)
 			if err != nil {
@@ -109,7 +109,7 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 }
 
 // tidy brings back what was deleted or hidden.
-func (p *program) tidy(ctx context.Context, l library) error {
+func (p *program) tidy(ctx context.Context, l corpus) error {
 	for i := range 2 * taken {
 		path := "/prompts/" + string(l.id(i))
 		for _, c := range []call{
@@ -153,7 +153,7 @@ func (m *measured) closed(ctx context.Context, p *program, k kind, connections i
 }
 
 // kinds returns what is measured with a library.
-func (p *program) kinds(ctx context.Context, l library) ([]kind, error) {
+func (p *program) kinds(ctx context.Context, l corpus) ([]kind, error) {
 	cursors := make(map[string][]string)
 	for name, query := range map[string]string{"newest": "", "most-liked": "&sort=most-liked", "tag": "&tag=text"} {
 		var err error
@@ -267,7 +267,7 @@ func (m *measured) hold(ctx context.Context, o options, binary string) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	ks, err := p.kinds(ctx, m.library)
+	ks, err := p.kinds(ctx, m.corpus)
 	if err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func (m *measured) profiles(ctx context.Context, o options, binary string) error
 	if err != nil {
 		return err
 	}
-	ks, err := p.kinds(ctx, m.library)
+	ks, err := p.kinds(ctx, m.corpus)
 	if err = errors.Join(err, m.use(), m.quiet(ctx, p, "profiles"), p.stop()); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func serve(t testing.TB, h http.Handler, c call) *httptest.ResponseRecorder {
 	return w
 }
 
-func benchAPI(b *testing.B) (http.Handler, library) {
+func benchAPI(b *testing.B) (http.Handler, corpus) {
 	b.Helper()
 	db, _, l := benchDB(b)
 	hub, admission, log := prompthub.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now), slog.New(slog.DiscardHandler)
@@ -84,7 +84,7 @@ func benchAPI(b *testing.B) (http.Handler, library) {
 }
 
 // benchDB fills an embedded store, whose calls are counted.
-func benchDB(b *testing.B) (*promptdb.DB, *meter, library) {
+func benchDB(b *testing.B) (*promptdb.DB, *meter, corpus) {
 	b.Helper()
 	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now, promptdb.SharedTexts()...)
 	require.NoError(b, err)
@@ -96,7 +96,7 @@ func benchDB(b *testing.B) (*promptdb.DB, *meter, library) {
 		Sleep:      func(ctx context.Context, d time.Duration) error { time.Sleep(d); return ctx.Err() },
 	})
 	require.NoError(b, db.Create(b.Context()))
-	l := library{Prompts: 1000, Until: time.Now()}
+	l := corpus{Prompts: 1000, Until: time.Now()}
 	_, err = db.BulkLoad(b.Context(), l.all(), embeddedParallel)
 	require.NoError(b, err)
 	return db, m, l

@@ -36,7 +36,7 @@ func TestRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a store with some 300,000 rows")
 	}
-	l := library{Prompts: 2000, Until: time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)}
+	l := corpus{Prompts: 2000, Until: time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)}
 	if s := os.Getenv("SEARCH_PROMPTS"); s != "" {
 		var err error
 		l.Prompts, err = strconv.Atoi(s)
@@ -124,7 +124,7 @@ func (m *searchMeter) Get(ctx context.Context, name string, key table.Key) (tabl
 }
 
 // measure asks for first pages and prints a line.
-func (k searchKind) measure(t *testing.T, l library, store table.DB) {
+func (k searchKind) measure(t *testing.T, l corpus, store table.DB) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, uint64(len(k.name))))
 	scanned, decided := make([]int, searchesOfEach), make([]int, searchesOfEach)

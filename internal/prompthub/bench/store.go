@@ -18,7 +18,7 @@ import (
 
 // A store holds a library, for a program to open.
 type store struct {
-	library
+	corpus
 	data  string // the directory of an embedded store
 	size  int64  // of its file, in bytes
 	azure string // or the connection string of Azurite
@@ -27,7 +27,7 @@ type store struct {
 
 // A note stands beside a kept store.
 type note struct {
-	library
+	corpus
 	Made int  `json:"made"` // by which version of library
 	Used bool `json:"used"` // a load has written to it
 }
@@ -47,7 +47,7 @@ func (s store) use() error {
 	if s.data == "" {
 		return nil
 	}
-	return note{s.library, libraryVersion, true}.keep(s.data)
+	return note{s.corpus, corpusVersion, true}.keep(s.data)
 }
 
 const (
@@ -71,7 +71,7 @@ func openEmbedded(ctx context.Context, dir string, n int) (s store, err error) {
 	if err != nil {
 		return s, err
 	}
-	if s.library = kept.library; kept.Made != libraryVersion || kept.Used {
+	if s.corpus = kept.corpus; kept.Made != corpusVersion || kept.Used {
 		if err := s.make(ctx, n); err != nil {
 			return s, err
 		}
@@ -93,12 +93,12 @@ func (s *store) make(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	s.library = library{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)}
+	s.corpus = corpus{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)}
 	progress("filling an embedded store with %d prompts", n)
 	if err := errors.Join(s.fill(ctx, file.Tables, file.Queues, embeddedParallel), file.Close()); err != nil {
 		return err
 	}
-	return note{library: s.library, Made: libraryVersion}.keep(s.data)
+	return note{corpus: s.corpus, Made: corpusVersion}.keep(s.data)
 }
 
 // openAzurite starts Azurite, which keeps its tables in memory, and fills it with n prompts.
@@ -107,7 +107,7 @@ func openAzurite(ctx context.Context, n int) (s store, err error) {
 	if err != nil {
 		return s, err
 	}
-	s = store{library: library{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)}, azure: server.ConnectionString(), stop: server.Stop}
+	s = store{corpus: corpus{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)}, azure: server.ConnectionString(), stop: server.Stop}
 	cfg, err := azure.FromEnv(func(name string) string {
 		if name == "AzureWebJobsStorage" {
 			return s.azure

@@ -12,8 +12,8 @@ import (
 
 func day(month time.Month, d int) time.Time { return time.Date(2024, month, d, 0, 0, 0, 0, time.UTC) }
 
-// library returns a client whose prompts have versions of different days, and a gap.
-func library(t *testing.T) client {
+// serveLibrary returns a client whose prompts have versions of different days, and a gap.
+func serveLibrary(t *testing.T) client {
 	w := newWorld(t)
 	c, other := w.client("ann"), w.client("bob")
 	save := func(c client, at time.Time, name, text string, more fields) {
@@ -37,7 +37,7 @@ func library(t *testing.T) client {
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	l := library(t).list("")
+	l := serveLibrary(t).list("")
 	require.Equal(t, []string{"prompt-1", "prompt-2", "prompt-3"}, l.names(), "its own, by name")
 	one, two, three := l.Data[0], l.Data[1], l.Data[2]
 	require.Equal(t, []int{1, 2, 4}, one.Versions)
@@ -56,7 +56,7 @@ func TestList(t *testing.T) {
 
 func TestListFilters(t *testing.T) {
 	t.Parallel()
-	c := library(t)
+	c := serveLibrary(t)
 	for query, want := range map[string]string{
 		"?name=prompt-1":                "prompt-1",
 		"?name=prompt":                  "",
@@ -91,7 +91,7 @@ func TestListFilters(t *testing.T) {
 // From is the first moment of a time, to the first behind it; both are asked of each version.
 func TestListByTime(t *testing.T) {
 	t.Parallel()
-	c := library(t)
+	c := serveLibrary(t)
 	from, to := "fromUpdatedAt="+day(1, 2).Format(time.RFC3339), "toUpdatedAt="+day(1, 4).Format(time.RFC3339)
 	l := c.list("?" + from + "&" + to)
 	require.Equal(t, []string{"prompt-1"}, l.names())
@@ -111,7 +111,7 @@ func TestListByTime(t *testing.T) {
 
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
-	c := library(t)
+	c := serveLibrary(t)
 	for _, query := range []string{
 		"?page=0", "?page=-1", "?page=x", "?limit=0", "?limit=101", "?limit=1.5", "?version=x", "?fromUpdatedAt=yesterday", "?toUpdatedAt=2024", "?page=99999999999",
 	} {

@@ -19,21 +19,21 @@ import (
 	"prompthub/internal/table"
 )
 
-// A library is a set of prompts that follows from its size and its time: a year old, three tags at
+// A corpus is a set of prompts that follows from its size and its time: a year old, three tags at
 // most, titles of three to five words, fifty prompts of each author or, in a large one, a thousand
 // authors. A thousand of its prompts are popular: each has the likes of some readers, and each
 // reader likes likesEach of them. Some readers have a private prompt with a name besides. What a
 // request finds does not depend on the size. The score that every prompt has besides is a tally
 // without votes, so that Verify would complain.
-type library struct {
+type corpus struct {
 	Prompts int           `json:"prompts"`
 	Until   time.Time     `json:"until"` // when the last prompt was made
 	Rows    int           `json:"rows"`
 	Took    time.Duration `json:"took"` // to fill the store
 }
 
-// libraryVersion changes with what a library holds.
-const libraryVersion = 4
+// corpusVersion changes with what a library holds.
+const corpusVersion = 4
 
 const (
 	span      = 365 * 24 * time.Hour
@@ -51,15 +51,15 @@ const namedPrompt = "measured"
 func reader(i int) string { return fmt.Sprintf("reader-%04d", i%readers) }
 
 // popular returns the number of one of the popular prompts.
-func (l library) popular(i int) int { return i % popular * (l.Prompts / popular) }
+func (l corpus) popular(i int) int { return i % popular * (l.Prompts / popular) }
 
 // author returns the name of a prompt's author, which is the user id as well in development mode.
-func (l library) author(i int) string {
+func (l corpus) author(i int) string {
 	return fmt.Sprintf("author-%03d", i%min(max(l.Prompts/50, 1), 1000))
 }
 
 // id returns the id of a prompt. They are in order of time.
-func (l library) id(i int) prompt.ID {
+func (l corpus) id(i int) prompt.ID {
 	at := l.Until.Add(-span).Add(time.Duration(float64(span) * float64(i+1) / float64(l.Prompts)))
 	id, err := prompt.NewID(at, seeded{rand.New(rand.NewPCG(uint64(i), 1))})
 	if err != nil {
@@ -78,7 +78,7 @@ func (s seeded) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (l library) prompt(i int, tags []prompt.TagInfo) prompt.Prompt {
+func (l corpus) prompt(i int, tags []prompt.TagInfo) prompt.Prompt {
 	r := rand.New(rand.NewPCG(uint64(i), 2))
 	id := l.id(i)
 	d := prompt.Draft{Title: title(r), Text: text(r), Visibility: prompt.Public}
@@ -130,7 +130,7 @@ func text(r *rand.Rand) string {
 }
 
 // likers returns who likes a prompt.
-func (l library) likers(i int) []prompt.UserID {
+func (l corpus) likers(i int) []prompt.UserID {
 	n := i / (l.Prompts / popular)
 	if l.popular(n) != i {
 		return nil
@@ -142,7 +142,7 @@ func (l library) likers(i int) []prompt.UserID {
 	return all
 }
 
-func (l library) all() iter.Seq2[prompt.Prompt, []prompt.UserID] {
+func (l corpus) all() iter.Seq2[prompt.Prompt, []prompt.UserID] {
 	return func(yield func(prompt.Prompt, []prompt.UserID) bool) {
 		tags := prompt.DefaultTags()
 		for i := range l.Prompts {
@@ -154,7 +154,7 @@ func (l library) all() iter.Seq2[prompt.Prompt, []prompt.UserID] {
 }
 
 // fill writes the library into a new store.
-func (l *library) fill(ctx context.Context, tables table.DB, queues queue.Queues, parallel int) error {
+func (l *corpus) fill(ctx context.Context, tables table.DB, queues queue.Queues, parallel int) error {
 	db := promptdb.New(promptdb.Config{
 		Store: tables, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
