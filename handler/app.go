@@ -46,12 +46,12 @@ func (a *app) backup(ctx context.Context, tables table.DB, w io.Writer, leftOut 
 }
 
 // service returns what users may do.
-func (a *app) service() *prompthub.Service {
-	return prompthub.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now)
+func (a *app) service() *library.Service {
+	return library.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now)
 }
 
 // api returns the HTTP API.
-func (a *app) api(d door.Door) http.Handler {
+func (a *app) api(d doors.Door) http.Handler {
 	version, _ := command.Built()
 	return api.New(api.Config{
 		Service: a.service(), Identify: d.Identify, Claimed: a.settings.Dev(), PublicRead: d.PublicRead, MaxText: a.settings.MaxText,

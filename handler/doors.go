@@ -18,21 +18,21 @@ import (
 // path says which one is asked. They share what callers may ask.
 func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
-	programs := door.Door{
+	programs := doors.Door{
 		Identify: a.service().WithTokens(identify, a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission, Service: a.service(),
 	}
-	doors := web.Beside(a.api(programs), a.pages(identify, sessions, admission))
-	doors = mcp.Beside(doors, a.assistants(programs))
-	foreign := door.Foreign{
+	all := web.Beside(a.api(programs), a.pages(identify, sessions, admission))
+	all = mcp.Beside(all, a.assistants(programs))
+	foreign := doors.Foreign{
 		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	}
-	doors = door.Beside(langfuse.Prefix, doors, langfuse.New(foreign))
-	doors = door.Beside(langsmith.Prefix, doors, langsmith.New(foreign))
-	return a.settings.Clients(doors)
+	all = doors.Beside(langfuse.Prefix, all, langfuse.New(foreign))
+	all = doors.Beside(langsmith.Prefix, all, langsmith.New(foreign))
+	return a.settings.Clients(all)
 }
 
 // assistants returns what assistants see.
-func (a *app) assistants(d door.Door) http.Handler {
+func (a *app) assistants(d doors.Door) http.Handler {
 	version, _ := command.Built()
 	issuers, scopes := a.settings.Issued()
 	return mcp.New(mcp.Config{

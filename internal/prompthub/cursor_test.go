@@ -1,4 +1,4 @@
-package prompthub_test
+package library_test
 
 import (
 	"crypto/rand"
@@ -24,7 +24,7 @@ func TestCursorsBelongToTheirQuery(t *testing.T) {
 		for _, who := range []auth.User{ann, bob} {
 			id, err := prompt.NewID(time.Now(), rand.Reader)
 			require.NoError(t, err)
-			_, _, err = db.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: prompthub.IDOf(who), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1, Draft: prompt.Draft{
+			_, _, err = db.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: library.IDOf(who), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1, Draft: prompt.Draft{
 				Title: fmt.Sprint("same words ", i), Text: "t", Tags: []prompt.Tag{"text", "data"}, Visibility: prompt.Public,
 			}}, nil)
 			require.NoError(t, err)
@@ -39,38 +39,38 @@ func TestCursorsBelongToTheirQuery(t *testing.T) {
 		require.NoError(t, err)
 		return parsed
 	}
-	search := func(q prompthub.Search) func(string) (prompthub.Page, error) {
-		return func(cursor string) (prompthub.Page, error) {
+	search := func(q library.Search) func(string) (library.Page, error) {
+		return func(cursor string) (library.Page, error) {
 			q.Limit, q.Cursor = 2, cursor
 			return s.Search(t.Context(), ann, q)
 		}
 	}
-	mine := func(who auth.User, q prompthub.MineQuery) func(string) (prompthub.Page, error) {
-		return func(cursor string) (prompthub.Page, error) {
+	mine := func(who auth.User, q library.MineQuery) func(string) (library.Page, error) {
+		return func(cursor string) (library.Page, error) {
 			q.Limit, q.Cursor = 2, cursor
 			return s.Mine(t.Context(), who, q)
 		}
 	}
-	votes := func(who auth.User, v prompt.Vote) func(string) (prompthub.Page, error) {
-		return func(cursor string) (prompthub.Page, error) { return s.MyVotes(t.Context(), who, v, 2, cursor) }
+	votes := func(who auth.User, v prompt.Vote) func(string) (library.Page, error) {
+		return func(cursor string) (library.Page, error) { return s.MyVotes(t.Context(), who, v, 2, cursor) }
 	}
-	queries := []func(string) (prompthub.Page, error){
-		search(prompthub.Search{Order: prompthub.Newest}),
-		search(prompthub.Search{Order: prompthub.MostLiked}),
-		search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"text"}}),
-		search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"data"}}),
-		search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"data", "text"}}),
-		search(prompthub.Search{Order: prompthub.MostLiked, Tags: []prompt.Tag{"text"}}),
-		search(prompthub.Search{Order: prompthub.Newest, Words: words("same")}),
-		search(prompthub.Search{Order: prompthub.Newest, Words: words("words")}),
-		search(prompthub.Search{Order: prompthub.Newest, Words: words("same"), Tags: []prompt.Tag{"text"}}),
-		mine(ann, prompthub.MineQuery{Sort: promptdb.ByNewest}),
-		mine(bob, prompthub.MineQuery{Sort: promptdb.ByNewest}),
-		mine(ann, prompthub.MineQuery{Sort: promptdb.ByTitle}),
-		mine(ann, prompthub.MineQuery{Sort: promptdb.ByUpdated}),
-		mine(ann, prompthub.MineQuery{Sort: promptdb.ByNewest, Filter: promptdb.Filter{Visibility: prompt.Public}}),
-		mine(ann, prompthub.MineQuery{Sort: promptdb.ByNewest, Filter: promptdb.Filter{Tags: []prompt.Tag{"text"}}}),
-		mine(ann, prompthub.MineQuery{Sort: promptdb.ByNewest, Filter: promptdb.Filter{Words: words("same")}}),
+	queries := []func(string) (library.Page, error){
+		search(library.Search{Order: library.Newest}),
+		search(library.Search{Order: library.MostLiked}),
+		search(library.Search{Order: library.Newest, Tags: []prompt.Tag{"text"}}),
+		search(library.Search{Order: library.Newest, Tags: []prompt.Tag{"data"}}),
+		search(library.Search{Order: library.Newest, Tags: []prompt.Tag{"data", "text"}}),
+		search(library.Search{Order: library.MostLiked, Tags: []prompt.Tag{"text"}}),
+		search(library.Search{Order: library.Newest, Words: words("same")}),
+		search(library.Search{Order: library.Newest, Words: words("words")}),
+		search(library.Search{Order: library.Newest, Words: words("same"), Tags: []prompt.Tag{"text"}}),
+		mine(ann, library.MineQuery{Sort: promptdb.ByNewest}),
+		mine(bob, library.MineQuery{Sort: promptdb.ByNewest}),
+		mine(ann, library.MineQuery{Sort: promptdb.ByTitle}),
+		mine(ann, library.MineQuery{Sort: promptdb.ByUpdated}),
+		mine(ann, library.MineQuery{Sort: promptdb.ByNewest, Filter: promptdb.Filter{Visibility: prompt.Public}}),
+		mine(ann, library.MineQuery{Sort: promptdb.ByNewest, Filter: promptdb.Filter{Tags: []prompt.Tag{"text"}}}),
+		mine(ann, library.MineQuery{Sort: promptdb.ByNewest, Filter: promptdb.Filter{Words: words("same")}}),
 		votes(ann, prompt.None), votes(ann, prompt.Like), votes(bob, prompt.None),
 	}
 	for i, from := range queries {
@@ -86,8 +86,8 @@ func TestCursorsBelongToTheirQuery(t *testing.T) {
 			}
 		}
 	}
-	one, err := search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"data", "text"}})("")
+	one, err := search(library.Search{Order: library.Newest, Tags: []prompt.Tag{"data", "text"}})("")
 	require.NoError(t, err)
-	_, err = search(prompthub.Search{Order: prompthub.Newest, Tags: []prompt.Tag{"text", "data", "text"}})(one.Next)
+	_, err = search(library.Search{Order: library.Newest, Tags: []prompt.Tag{"text", "data", "text"}})(one.Next)
 	require.NoError(t, err, "the same query in other words")
 }

@@ -1,4 +1,4 @@
-// Package prompthub is the application: what a user may do, in Go methods. Doors (HTTP, queue,
+// Package library is the application: what a user may do, in Go methods. Doors (HTTP, queue,
 // timer, command line) call it; it sees no protocol. Who is calling is an argument.
 //
 // A tour of the program:
@@ -27,4 +27,4 @@
 //     (checks of infra/ and azure.yaml), stage (what a deployment contains).
 //
 // docs/design.md tells the protocol from top to bottom, and where to add things.
-package prompthub
+package library

@@ -1,4 +1,4 @@
-package prompthub_test
+package library_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ func TestForkOfWhatIncludes(t *testing.T) {
 		m := newMachine(t)
 		ctx := context.Background()
 		const include = "@@@langfusePrompt:name=part|label=latest@@@"
-		write := func(title, text string) prompthub.View {
+		write := func(title, text string) library.View {
 			v, _, err := m.s.Create(ctx, author, prompt.Draft{Title: title, Text: text, Visibility: prompt.Public}, "")
 			require.NoError(t, err)
 			return v
@@ -27,14 +27,14 @@ func TestForkOfWhatIncludes(t *testing.T) {
 		part, whole := one(t, someTexts, "part"), one(t, someTexts, "whole")
 		write("Part", part)
 		there := write("Whole", whole+include)
-		theirs, _, err := m.s.Fork(ctx, reader, there.ID, prompthub.WantedVersion{}, "")
+		theirs, _, err := m.s.Fork(ctx, reader, there.ID, library.WantedVersion{}, "")
 		require.NoError(t, err)
 		require.Equal(t, whole+part, theirs.Text)
-		own, _, err := m.s.Fork(ctx, author, there.ID, prompthub.WantedVersion{}, "")
+		own, _, err := m.s.Fork(ctx, author, there.ID, library.WantedVersion{}, "")
 		require.NoError(t, err)
 		require.Equal(t, whole+include, own.Text)
 		next := one(t, someTexts, "next") + include + "!"
-		_, err = m.s.Patch(ctx, author, there.ID, prompthub.Match{Any: true}, prompthub.Patch{Text: &next})
+		_, err = m.s.Patch(ctx, author, there.ID, library.Match{Any: true}, library.Patch{Text: &next})
 		require.NoError(t, err)
 		theirs, _, err = m.s.MergeUpstream(ctx, reader, theirs.ID, "")
 		require.NoError(t, err)

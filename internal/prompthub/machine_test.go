@@ -1,4 +1,4 @@
-package prompthub_test
+package library_test
 
 import (
 	"context"
@@ -26,7 +26,7 @@ import (
 // of it beside, which says in a few lines what the documentation promises.
 type machine struct {
 	t   *rapid.T
-	s   *prompthub.Service
+	s   *library.Service
 	db  *promptdb.DB
 	now time.Time
 
@@ -79,7 +79,7 @@ func newMachine(t *rapid.T) *machine {
 		Sleep:      func(_ context.Context, d time.Duration) error { m.now = m.now.Add(d); return nil },
 	})
 	require.NoError(t, m.db.Create(context.Background()))
-	m.s = prompthub.New(m.db, prompt.Rules{}, clock)
+	m.s = library.New(m.db, prompt.Rules{}, clock)
 	return m
 }
 
@@ -153,7 +153,7 @@ func visibility(public bool) prompt.Visibility {
 	return prompt.Private
 }
 
-func (m *machine) add(v prompthub.View, text string, public bool) *modelled {
+func (m *machine) add(v library.View, text string, public bool) *modelled {
 	p := &modelled{
 		id: v.ID, name: v.Name, slug: v.Slug, versions: map[int64]string{1: text}, current: 1, last: 1, from: 1,
 		labels: map[string]int64{}, moves: map[string][]int64{}, public: public,
@@ -167,7 +167,7 @@ func (m *machine) add(v prompthub.View, text string, public bool) *modelled {
 func (m *machine) rename(t *rapid.T) {
 	p, name := m.living(), one(t, someNames, "name")
 	free := m.free(name, p)
-	_, err := m.s.Patch(context.Background(), author, p.id, prompthub.Match{Any: true}, prompthub.Patch{Name: &name})
+	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, library.Patch{Name: &name})
 	if !m.answers(when(!free, fault.Conflict), err) || name == p.name {
 		return
 	}
@@ -183,7 +183,7 @@ func (m *machine) write(t *rapid.T) {
 	labels := rapid.SliceOfNDistinct(rapid.SampledFrom(someLabels), 0, 2, rapid.ID[string]).Draw(t, "labels")
 	public := rapid.Bool().Draw(t, "public")
 	to := visibility(public)
-	_, err := m.s.Patch(context.Background(), author, p.id, prompthub.Match{Any: true}, prompthub.Patch{Text: &text, Labels: labels, Visibility: &to})
+	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, library.Patch{Text: &text, Labels: labels, Visibility: &to})
 	require.NoError(t, err)
 	m.holds(p, text)
 	if public && !p.public {
@@ -279,7 +279,7 @@ func (m *machine) restoreVersion(t *rapid.T) {
 
 func (m *machine) remove(*rapid.T) {
 	p := m.any()
-	require.NoError(m.t, m.s.Delete(context.Background(), author, p.id, prompthub.Match{Any: true}))
+	require.NoError(m.t, m.s.Delete(context.Background(), author, p.id, library.Match{Any: true}))
 	if p.deleted.IsZero() {
 		p.deleted = m.now
 	}
@@ -319,7 +319,7 @@ func (m *machine) purge(*rapid.T) {
 func (m *machine) fork(t *rapid.T) {
 	m.few(t)
 	p := m.living()
-	v, isNew, err := m.s.Fork(context.Background(), author, p.id, prompthub.WantedVersion{}, "")
+	v, isNew, err := m.s.Fork(context.Background(), author, p.id, library.WantedVersion{}, "")
 	require.NoError(m.t, err)
 	require.True(m.t, isNew)
 	fork := m.add(v, p.versions[p.current], false)
@@ -342,11 +342,11 @@ func (m *machine) merge(t *rapid.T) {
 	up := m.upstream(p)
 	if up != nil && rapid.Bool().Draw(t, "changed") {
 		text := one(t, someTexts, "text")
-		_, err := m.s.Patch(context.Background(), author, up.id, prompthub.Match{Any: true}, prompthub.Patch{Text: &text})
+		_, err := m.s.Patch(context.Background(), author, up.id, library.Match{Any: true}, library.Patch{Text: &text})
 		require.NoError(t, err)
 		m.holds(up, text)
 	}
-	_, _, err := m.s.MergeUpstream(context.Background(), author, p.id, prompthub.Theirs)
+	_, _, err := m.s.MergeUpstream(context.Background(), author, p.id, library.Theirs)
 	if m.answers(when(up == nil, fault.Conflict), err) {
 		m.holds(p, up.versions[up.current])
 		p.origin.Version = up.current
@@ -370,7 +370,7 @@ func (m *machine) check(*rapid.T) {
 		k := m.keys[name]
 		for _, who := range []auth.User{author, reader} {
 			seen := k != nil && k.to.deleted.IsZero() && (who.ID == author.ID || k.to.public)
-			v, err := m.s.GetByName(context.Background(), who, prompthub.IDOf(author), name, prompthub.WantedVersion{})
+			v, err := m.s.GetByName(context.Background(), who, library.IDOf(author), name, library.WantedVersion{})
 			if m.answers(when(!seen, fault.NotFound), err) {
 				require.Equal(m.t, k.to.id, v.ID, "%s leads to another prompt", name)
 			}
@@ -399,7 +399,7 @@ func (m *machine) reads(p *modelled, who auth.User, from int64) {
 	v, err := m.s.Get(context.Background(), who, p.id)
 	for n := range p.last + 2 {
 		text, exists := p.versions[n]
-		of, err := m.s.GetVersion(context.Background(), who, p.id, prompthub.WantedVersion{Number: n})
+		of, err := m.s.GetVersion(context.Background(), who, p.id, library.WantedVersion{Number: n})
 		if m.answers(when(!seen || !exists || n < from, fault.NotFound), err) {
 			require.Equal(m.t, text, of.Text)
 		}
@@ -415,7 +415,7 @@ func (m *machine) reads(p *modelled, who auth.User, from int64) {
 	require.Equal(m.t, labels, got)
 	require.Equal(m.t, p.current, latest)
 	for _, l := range someLabels {
-		of, err := m.s.GetVersion(context.Background(), who, p.id, prompthub.WantedVersion{Label: l})
+		of, err := m.s.GetVersion(context.Background(), who, p.id, library.WantedVersion{Label: l})
 		if m.answers(when(labels[l] == 0, fault.NotFound), err) {
 			require.Equal(m.t, p.versions[labels[l]], of.Text)
 		}

@@ -1,4 +1,4 @@
-package prompthub_test
+package library_test
 
 import (
 	"crypto/rand"
@@ -27,19 +27,19 @@ func TestStoredNamesStay(t *testing.T) {
 	require.NoError(t, err)
 
 	two := "two"
-	v, err := s.Patch(t.Context(), ann, id, prompthub.Match{Any: true}, prompthub.Patch{Text: &two})
+	v, err := s.Patch(t.Context(), ann, id, library.Match{Any: true}, library.Patch{Text: &two})
 	require.NoError(t, err)
 	require.Equal(t, name, v.Name)
-	_, err = s.SaveNamed(t.Context(), ann, prompthub.NamedDraft{Name: name, Content: prompt.Content{Text: "three"}})
+	_, err = s.SaveNamed(t.Context(), ann, library.NamedDraft{Name: name, Content: prompt.Content{Text: "three"}})
 	require.NoError(t, err)
 	d.Name, d.Text = "", "four"
-	_, err = s.Replace(t.Context(), ann, id, prompthub.Match{Any: true}, d)
+	_, err = s.Replace(t.Context(), ann, id, library.Match{Any: true}, d)
 	require.NoError(t, err)
-	v, err = s.GetByName(t.Context(), ann, "ann", name, prompthub.WantedVersion{})
+	v, err = s.GetByName(t.Context(), ann, "ann", name, library.WantedVersion{})
 	require.NoError(t, err)
 	require.Equal(t, "four", v.Text)
 
 	other := ".."
-	_, err = s.Patch(t.Context(), ann, id, prompthub.Match{Any: true}, prompthub.Patch{Name: &other})
+	_, err = s.Patch(t.Context(), ann, id, library.Match{Any: true}, library.Patch{Name: &other})
 	require.Equal(t, fault.Invalid, fault.Of(err))
 }

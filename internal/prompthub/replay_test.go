@@ -1,4 +1,4 @@
-package prompthub_test
+package library_test
 
 import (
 	"testing"
@@ -25,11 +25,11 @@ func TestReplay(t *testing.T) {
 	made, _, err := s.Create(t.Context(), who, draft(0), "")
 	require.NoError(t, err)
 	for i := range 2 {
-		_, err = s.Replace(t.Context(), who, made.ID, prompthub.Match{Revisions: []int64{int64(i + 1)}}, draft(i+1))
+		_, err = s.Replace(t.Context(), who, made.ID, library.Match{Revisions: []int64{int64(i + 1)}}, draft(i+1))
 		require.NoError(t, err)
 	}
-	_, err = s.Replace(t.Context(), who, made.ID, prompthub.Match{Revisions: []int64{2}}, draft(2))
+	_, err = s.Replace(t.Context(), who, made.ID, library.Match{Revisions: []int64{2}}, draft(2))
 	require.NoError(t, err, "the last request, once more")
-	_, err = s.Replace(t.Context(), who, made.ID, prompthub.Match{Revisions: []int64{1}}, draft(2))
+	_, err = s.Replace(t.Context(), who, made.ID, library.Match{Revisions: []int64{1}}, draft(2))
 	require.Equal(t, fault.Stale, fault.Of(err), "%v", err)
 }

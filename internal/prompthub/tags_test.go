@@ -1,4 +1,4 @@
-package prompthub_test
+package library_test
 
 import (
 	"context"
@@ -18,14 +18,14 @@ import (
 )
 
 // newService returns an instance of the application on stores, and its database.
-func newService(t *testing.T, store table.DB, queues queue.Queues) (*prompthub.Service, *promptdb.DB) {
+func newService(t *testing.T, store table.DB, queues queue.Queues) (*library.Service, *promptdb.DB) {
 	t.Helper()
 	db := promptdb.New(promptdb.Config{
 		Store: store, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
-	return prompthub.New(db, prompt.Rules{}, time.Now), db
+	return library.New(db, prompt.Rules{}, time.Now), db
 }
 
 // TestSplitTags: what the catalog has, as it is written there, are tags of the catalog, and all
@@ -52,7 +52,7 @@ func TestSplitTags(t *testing.T) {
 
 func TestRetire(t *testing.T) {
 	store, q := memory.NewTables(), memory.NewQueues(time.Now)
-	make := func() *prompthub.Service { s, _ := newService(t, store, q); return s }
+	make := func() *library.Service { s, _ := newService(t, store, q); return s }
 	a, b := make(), make()
 	who := auth.User{ID: "mod", Roles: []string{auth.RoleAdmin}}
 	_, err := a.PutTag(t.Context(), who, prompt.TagInfo{Tag: "x", DisplayName: "Old", Active: false})

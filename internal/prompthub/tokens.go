@@ -1,4 +1,4 @@
-package prompthub
+package library
 
 import (
 	"context"

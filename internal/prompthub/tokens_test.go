@@ -1,4 +1,4 @@
-package prompthub_test
+package library_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 
 // A timed service has a clock that a test moves.
 type timed struct {
-	*prompthub.Service
+	*library.Service
 	mu  sync.Mutex
 	now time.Time
 }
@@ -45,7 +45,7 @@ func newTimed(t *testing.T) *timed {
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
-	s.Service = prompthub.New(db, prompt.Rules{}, s.Now)
+	s.Service = library.New(db, prompt.Rules{}, s.Now)
 	return s
 }
 
@@ -63,7 +63,7 @@ func TestAccessTokens(t *testing.T) {
 	t.Parallel()
 	s := newTimed(t)
 	ann := auth.User{ID: "ann", Name: "Ann", Roles: []string{auth.RoleAdmin}}
-	made, token, err := s.CreateToken(t.Context(), ann, prompthub.TokenDraft{Name: "CI", Scopes: []string{auth.ScopeWrite}})
+	made, token, err := s.CreateToken(t.Context(), ann, library.TokenDraft{Name: "CI", Scopes: []string{auth.ScopeWrite}})
 	require.NoError(t, err)
 	who, err := s.as(token, false)
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestAccessTokens(t *testing.T) {
 
 	_, err = s.as(token, true)
 	require.Equal(t, fault.Unauthenticated, fault.Of(err), "it was made where users sign in")
-	_, other, err := s.CreateToken(t.Context(), ann, prompthub.TokenDraft{Name: "other", Scopes: []string{auth.ScopeRead}})
+	_, other, err := s.CreateToken(t.Context(), ann, library.TokenDraft{Name: "other", Scopes: []string{auth.ScopeRead}})
 	require.NoError(t, err)
 	_, secret, _ := auth.ParseToken(other)
 	_, err = s.Bearer(t.Context(), made.ID, secret, false, func() error { return nil })
@@ -82,8 +82,8 @@ func TestAccessTokens(t *testing.T) {
 	require.Equal(t, fault.Forbidden, fault.Of(err), "others would see it")
 	v, _, err := s.Create(t.Context(), who, prompt.Draft{Title: "T", Text: "X", Visibility: prompt.Private}, "")
 	require.NoError(t, err)
-	require.Equal(t, fault.Forbidden, fault.Of(s.Delete(t.Context(), who, v.ID, prompthub.Match{Any: true})))
-	_, _, err = s.CreateToken(t.Context(), who, prompthub.TokenDraft{Name: "more", Scopes: auth.Scopes()})
+	require.Equal(t, fault.Forbidden, fault.Of(s.Delete(t.Context(), who, v.ID, library.Match{Any: true})))
+	_, _, err = s.CreateToken(t.Context(), who, library.TokenDraft{Name: "more", Scopes: auth.Scopes()})
 	require.Equal(t, fault.Forbidden, fault.Of(err))
 
 	s.pass(made.ExpiresAt.Sub(s.Now()) - time.Second)

@@ -29,7 +29,7 @@ const schemas = openapi.Schemas
 
 // Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
-	Service  *prompthub.Service
+	Service  *library.Service
 	Identify auth.Identify
 	// that callers only claim to be who they are: access tokens made now count in development mode
 	// only

@@ -35,7 +35,7 @@ func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 		next(ctx)
 		return
 	}
-	if openapi.ReadBody(ctx, a.Admission, door.BodyLimit(a.MaxText)) {
+	if openapi.ReadBody(ctx, a.Admission, doors.BodyLimit(a.MaxText)) {
 		next(ctx)
 	}
 }

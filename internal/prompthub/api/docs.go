@@ -76,7 +76,7 @@ func (a *api) docsFile(_ context.Context, _ call, in *docsFileInput) (*docsFileO
 	var err error
 	if out.Body, err = docsFiles.ReadFile("docs/" + in.File); err == nil {
 		if in.File == "page.css" {
-			out.Body = append([]byte(look.Colours), out.Body...)
+			out.Body = append([]byte(theme.Colours), out.Body...)
 		}
 		return out, nil
 	}

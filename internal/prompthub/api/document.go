@@ -42,8 +42,8 @@ func (a *api) limits() {
 	openapi.Limit(all["Unfinished"].Properties["title"], "maxLength", prompt.MaxTitle)
 	openapi.Limit(all["Unfinished"].Properties["text"], "maxLength", a.MaxText)
 	openapi.Limit(all["Unfinished"].Properties["tags"], "maxItems", prompt.MaxTags)
-	openapi.Limit(all["Reason"].Properties["reason"], "maxLength", prompthub.MaxReason)
-	openapi.Limit(all["TagEntry"].Properties["displayName"], "maxLength", prompthub.MaxDisplayName)
+	openapi.Limit(all["Reason"].Properties["reason"], "maxLength", library.MaxReason)
+	openapi.Limit(all["TagEntry"].Properties["displayName"], "maxLength", library.MaxDisplayName)
 }
 
 // meanings says what each status that reports an error means here, with an example. Those that mean

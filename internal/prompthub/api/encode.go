@@ -16,7 +16,7 @@ import (
 )
 
 // encode returns a prompt as JSON shows it.
-func (a *api) encode(v prompthub.View) Prompt {
+func (a *api) encode(v library.View) Prompt {
 	p := Prompt{
 		ID: string(v.ID), AuthorID: a.Service.AuthorKey(v.AuthorID), AuthorName: v.AuthorName,
 		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: v.About(), Version: max(v.Version, 1), Message: v.Message,
@@ -31,7 +31,7 @@ func (a *api) encode(v prompthub.View) Prompt {
 		p.Origin = &Origin{ID: string(v.ForkedFrom.ID), Version: v.ForkedFrom.Version}
 	}
 	if v.Deleted() {
-		p.DeletedAt, p.PurgeAt = stamp(v.DeletedAt), stamp(prompthub.PurgeAt(v.Prompt))
+		p.DeletedAt, p.PurgeAt = stamp(v.DeletedAt), stamp(library.PurgeAt(v.Prompt))
 	}
 	if v.Hidden() {
 		// Nobody else is given a hidden prompt than those who may know why.
@@ -68,7 +68,7 @@ func names(list []string) []prompt.Tag {
 // etag changes with all that the caller sees of a prompt and that can change. That it is hidden is
 // no edit, and yet its author must see it. One version has another tag than the prompt has, even if
 // the prompt holds it.
-func etag(v prompthub.View) string {
+func etag(v library.View) string {
 	if v.ShownVersion.Number > 0 {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %d", v.ShownVersion.Hash, v.Revision, v.Likes, v.Dislikes, v.MyVote, v.HiddenAt.UnixMilli()))
 		return fmt.Sprintf(`"v%d-%x"`, v.ShownVersion.Number, sum[:8])
@@ -86,9 +86,9 @@ func etag(v prompthub.View) string {
 
 // match reads If-Match. Only the revision in a tag counts, so that a vote never breaks an edit; a
 // tag that is none of ours names a version that never was.
-func match(header string) prompthub.Match {
+func match(header string) library.Match {
 	list := httpjson.ParseETags([]string{header})
-	m := prompthub.Match{Any: list.Any}
+	m := library.Match{Any: list.Any}
 	for _, tag := range list.Tags {
 		digits, _, _ := strings.Cut(tag, "-")
 		if revision, err := strconv.ParseUint(digits, 10, 63); err == nil {
@@ -99,7 +99,7 @@ func match(header string) prompthub.Match {
 }
 
 // page answers with a page of at most limit prompts, and with texts where they are wanted.
-func (a *api) page(ctx context.Context, c call, in Fields, limit int, read func(limit int) (prompthub.Page, error)) (*listOutput, error) {
+func (a *api) page(ctx context.Context, c call, in Fields, limit int, read func(limit int) (library.Page, error)) (*listOutput, error) {
 	if in.Fields != "" {
 		p, err := a.Service.WithTexts(ctx, c.User, limit, read)
 		return a.list(c, p), err
@@ -109,7 +109,7 @@ func (a *api) page(ctx context.Context, c call, in Fields, limit int, read func(
 }
 
 // list answers with a page, and a link to the next one.
-func (a *api) list(c call, p prompthub.Page) *listOutput {
+func (a *api) list(c call, p library.Page) *listOutput {
 	out := &listOutput{Body: PromptList{Items: make([]Prompt, len(p.Items)), NextCursor: p.Next}}
 	for i, v := range p.Items {
 		out.Body.Items[i] = a.encode(v)

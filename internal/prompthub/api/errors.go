@@ -21,7 +21,7 @@ func (a *api) problem(ctx context.Context, c call, err error) *httpjson.Problem 
 	for i := range p.Errors {
 		p.Errors[i].Location = located(p.Errors[i].Location)
 	}
-	if v, ok := f.Current.(prompthub.View); ok {
+	if v, ok := f.Current.(library.View); ok {
 		if c.May(auth.ScopeRead) {
 			p.Current = a.encode(v)
 		}

@@ -111,7 +111,7 @@ func (a *api) mergeUpstream(ctx context.Context, c call, in *mergeInput) (*chang
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := a.Service.MergeUpstream(ctx, c.User, id, prompthub.Side(in.Take))
+	v, _, err := a.Service.MergeUpstream(ctx, c.User, id, library.Side(in.Take))
 	if err != nil {
 		return nil, err
 	}

@@ -74,8 +74,8 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 
 // check reports a page that is too large for what it is to have.
 func (in Fields) check(p Paging) error {
-	if in.Fields != "" && p.Limit > prompthub.MaxTexts {
-		return openapi.Invalid("query.limit", fmt.Sprintf("ask for at most %d prompts where you want their texts", prompthub.MaxTexts), p.Limit)
+	if in.Fields != "" && p.Limit > library.MaxTexts {
+		return openapi.Invalid("query.limit", fmt.Sprintf("ask for at most %d prompts where you want their texts", library.MaxTexts), p.Limit)
 	}
 	return nil
 }

@@ -302,11 +302,11 @@ func (m matrix) prompt(target string) prompt.Prompt {
 	v, _, err := m.config.Service.Create(m.t.Context(), ann, d, "")
 	require.NoError(m.t, err)
 	two := d.Text + " second"
-	v, err = m.config.Service.Patch(m.t.Context(), ann, v.ID, prompthub.Match{Any: true}, prompthub.Patch{Text: &two})
+	v, err = m.config.Service.Patch(m.t.Context(), ann, v.ID, library.Match{Any: true}, library.Patch{Text: &two})
 	require.NoError(m.t, err)
 	switch target {
 	case "deleted":
-		err = m.config.Service.Delete(m.t.Context(), ann, v.ID, prompthub.Match{Any: true})
+		err = m.config.Service.Delete(m.t.Context(), ann, v.ID, library.Match{Any: true})
 	case "hidden":
 		err = m.config.Service.Hide(m.t.Context(), root, v.ID, "x")
 	}
@@ -342,7 +342,7 @@ func TestScopes(t *testing.T) {
 	c := openapitest.New(t, w.api)
 	m := matrix{w, c, true}
 	token := func(scopes ...string) caller {
-		_, text, err := w.config.Service.CreateToken(t.Context(), auth.User{ID: "ann", Name: "ann"}, prompthub.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
+		_, text, err := w.config.Service.CreateToken(t.Context(), auth.User{ID: "ann", Name: "ann"}, library.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
 		require.NoError(t, err)
 		return caller{name: fmt.Sprint("a token for ", scopes), header: []string{"Authorization", "Bearer " + text}}
 	}

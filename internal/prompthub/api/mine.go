@@ -34,7 +34,7 @@ type meOutput struct {
 }
 
 func (a *api) me(ctx context.Context, c call, _ *struct{}) (*meOutput, error) {
-	me := Me{ID: c.ID, AuthorID: a.Service.AuthorKey(prompthub.IDOf(c.User)), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}
+	me := Me{ID: c.ID, AuthorID: a.Service.AuthorKey(library.IDOf(c.User)), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}
 	if c.Grant != nil {
 		me.Scopes = c.Grant.Scopes
 	}
@@ -67,10 +67,10 @@ func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput
 	if err := in.check(in.Paging); err != nil {
 		return nil, err
 	}
-	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (prompthub.Page, error) {
-		return a.Service.Mine(ctx, c.User, prompthub.MineQuery{
-			Filter: prompthub.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
-			Sort:   prompthub.Sort(in.Sort), Limit: limit, Cursor: in.Cursor,
+	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
+		return a.Service.Mine(ctx, c.User, library.MineQuery{
+			Filter: library.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
+			Sort:   library.Sort(in.Sort), Limit: limit, Cursor: in.Cursor,
 		})
 	})
 }

@@ -75,9 +75,9 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*listOutput,
 	if err := in.check(in.Paging); err != nil {
 		return nil, err
 	}
-	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (prompthub.Page, error) {
-		return a.Service.Search(ctx, c.User, prompthub.Search{
-			Order: prompthub.Order(in.Sort), Tags: tags, Words: words, Titles: in.In == "title", Limit: limit, Cursor: in.Cursor,
+	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
+		return a.Service.Search(ctx, c.User, library.Search{
+			Order: library.Order(in.Sort), Tags: tags, Words: words, Titles: in.In == "title", Limit: limit, Cursor: in.Cursor,
 		})
 	})
 }
@@ -102,7 +102,7 @@ func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutpu
 	return a.created(c, v, isNew), nil
 }
 
-func (a *api) created(c call, v prompthub.View, isNew bool) *createOutput {
+func (a *api) created(c call, v library.View, isNew bool) *createOutput {
 	status := http.StatusCreated
 	if !isNew {
 		status = http.StatusOK
@@ -131,7 +131,7 @@ func (s *Source) source() *prompt.Source {
 	return format.Made(made)
 }
 
-func (a *api) output(v prompthub.View) *promptOutput {
+func (a *api) output(v library.View) *promptOutput {
 	return &promptOutput{ETag: etag(v), Body: a.encode(v)}
 }
 
@@ -150,16 +150,16 @@ func (a *api) get(ctx context.Context, c call, in *getInput) (*promptOutput, err
 }
 
 // read returns a prompt, as it is or in the version that is asked for.
-func (a *api) read(ctx context.Context, c call, in *getInput) (prompthub.View, error) {
+func (a *api) read(ctx context.Context, c call, in *getInput) (library.View, error) {
 	id, err := in.prompt()
 	if err != nil {
-		return prompthub.View{}, err
+		return library.View{}, err
 	}
 	want, one, err := in.wanted()
 	want.Labels = in.labels
 	switch {
 	case err != nil:
-		return prompthub.View{}, err
+		return library.View{}, err
 	case one:
 		return a.Service.GetVersion(ctx, c.User, id, want)
 	}
@@ -216,8 +216,8 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*changedOutput
 }
 
 // change returns what a merge patch asks for.
-func (p PromptPatch) change() prompthub.Patch {
-	change := prompthub.Patch{
+func (p PromptPatch) change() library.Patch {
+	change := library.Patch{
 		Name: p.Name.pointer(), Title: p.Title.pointer(), Description: p.Description.pointer(), Text: p.Text.pointer(), Message: p.Message.Value,
 		Labels: p.Labels.Value, Source: p.Source.source(),
 	}

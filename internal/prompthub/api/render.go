@@ -93,13 +93,13 @@ func (a *api) renderPrompt(ctx context.Context, c call, in *renderInput) (*rende
 }
 
 // rendered returns the version to fill in: without a version or a label, what programs get.
-func (in Which) rendered(location string) (prompthub.WantedVersion, error) {
+func (in Which) rendered(location string) (library.WantedVersion, error) {
 	want, one, err := in.wanted()
 	switch {
 	case err != nil:
 		return want, openapi.Invalid(location, "name a version or a label, not both", in.Label)
 	case !one:
-		return prompthub.ForPrograms, nil
+		return library.ForPrograms, nil
 	}
 	return want, nil
 }

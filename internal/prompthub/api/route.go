@@ -28,7 +28,7 @@ const (
 
 // A call is a request as an action sees it, besides its input.
 type call struct {
-	door.Caller
+	doors.Caller
 	url url.URL
 }
 
@@ -53,7 +53,7 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 		c, _ := ctx.Value(callKey{}).(call)
 		out, err := act(ctx, c, in)
 		if err != nil {
-			return nil, a.problem(ctx, c, prompthub.Told(c.User, err))
+			return nil, a.problem(ctx, c, library.Told(c.User, err))
 		}
 		return out, nil
 	})
@@ -68,7 +68,7 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 		var err error
 		switch {
 		case who != open:
-			c.Caller, err = a.door().Admit(w, r, door.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)})
+			c.Caller, err = a.door().Admit(w, r, doors.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)})
 		case isProbe(ctx.Operation().Path):
 			err = a.Admission.Probe(w, r)
 		default:
@@ -98,8 +98,8 @@ func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-func (a *api) door() door.Door {
-	return door.Door{Identify: a.Identify, PublicRead: a.PublicRead, Admission: a.Admission, Service: a.Service}
+func (a *api) door() doors.Door {
+	return doors.Door{Identify: a.Identify, PublicRead: a.PublicRead, Admission: a.Admission, Service: a.Service}
 }
 
 // scope returns what an access token must allow for a route.
@@ -107,7 +107,7 @@ func scope(who access, r *http.Request) string {
 	if who == reader {
 		return auth.ScopeRead // whatever the method: to render is to read
 	}
-	return door.Scope(r)
+	return doors.Scope(r)
 }
 
 const (

@@ -48,7 +48,7 @@ func (a *api) listTokens(ctx context.Context, c call, in *tokensInput) (*tokensO
 	return out, nil
 }
 
-func encodeToken(t prompthub.Token) Token {
+func encodeToken(t library.Token) Token {
 	wire := Token{ID: t.ID, Name: t.Name, Scopes: t.Scopes, CreatedAt: stamp(t.CreatedAt), ExpiresAt: stamp(t.ExpiresAt)}
 	if !t.UsedOn.IsZero() {
 		wire.UsedOn = t.UsedOn.UTC().Format(time.DateOnly)
@@ -66,7 +66,7 @@ type newTokenOutput struct {
 }
 
 func (a *api) createToken(ctx context.Context, c call, in *newTokenInput) (*newTokenOutput, error) {
-	t, text, err := a.Service.CreateToken(ctx, c.User, prompthub.TokenDraft{
+	t, text, err := a.Service.CreateToken(ctx, c.User, library.TokenDraft{
 		Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: in.Body.ExpiresAt, Claimed: a.Claimed,
 	})
 	if err != nil {

@@ -29,12 +29,12 @@ type changedOutput struct {
 	Body any
 }
 
-func (a *api) changed(c call, v prompthub.View) *changedOutput {
+func (a *api) changed(c call, v library.View) *changedOutput {
 	return &changedOutput{ETag: changedTag(c, v), Body: a.told(c, v)}
 }
 
 // told returns what the answer to a change says of a prompt.
-func (a *api) told(c call, v prompthub.View) any {
+func (a *api) told(c call, v library.View) any {
 	return toldOf(c, a.encode(v), Known{string(v.ID), v.Revision})
 }
 
@@ -46,7 +46,7 @@ func toldOf(c call, whole any, known Known) any {
 	return known
 }
 
-func changedTag(c call, v prompthub.View) string {
+func changedTag(c call, v library.View) string {
 	if c.May(auth.ScopeRead) {
 		return etag(v)
 	}

@@ -22,7 +22,7 @@ func (m matrix) marked(v prompt.Visibility) prompt.Prompt {
 	m.t.Helper()
 	ann := auth.User{ID: "ann", Name: mark}
 	n := fmt.Sprint(m.clock.Now().UnixNano())
-	create := func(d prompt.Draft) prompthub.View {
+	create := func(d prompt.Draft) library.View {
 		d.Title, d.Description, d.Message, d.Visibility, d.OwnTags = "T "+mark, "About "+mark, "Why "+mark, v, []string{mark}
 		made, _, err := m.config.Service.Create(m.t.Context(), ann, d, "")
 		require.NoError(m.t, err)
@@ -33,7 +33,7 @@ func (m matrix) marked(v prompt.Visibility) prompt.Prompt {
 		Variables: []prompt.Variable{{Name: "name", Description: mark}}, Labels: []string{"production", "l-" + strings.ToLower(mark)},
 	})
 	two := made.Text + " and more " + mark
-	now, err := m.config.Service.Patch(m.t.Context(), ann, made.ID, prompthub.Match{Any: true}, prompthub.Patch{Text: &two})
+	now, err := m.config.Service.Patch(m.t.Context(), ann, made.ID, library.Match{Any: true}, library.Patch{Text: &two})
 	require.NoError(m.t, err)
 	create(prompt.Draft{Name: mark + n + "-user", Text: "@@@langfusePrompt:name=" + made.Name + "|label=latest@@@"})
 	m.clock.Advance(1e9)
@@ -101,7 +101,7 @@ func TestAnswersToTokensThatDoNotRead(t *testing.T) {
 	require.Equal(t, http.StatusOK, a.status, "the ETag serves the next change: %s", a.body)
 
 	a = w.as("").do(http.MethodDelete, at, "", token...).is(http.StatusConflict)
-	require.Contains(t, a.body, prompthub.NeedsRead)
+	require.Contains(t, a.body, library.NeedsRead)
 	require.NotContains(t, a.body, mark)
 	a = w.as("").do(http.MethodPost, "/api/v1/prompts", `{"title":"x","text":"x","name":"`+p.Name+`"}`, token...).is(http.StatusConflict)
 	require.Contains(t, a.body, prompt.NameTaken, "which follows from what was sent")

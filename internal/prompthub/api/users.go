@@ -42,7 +42,7 @@ type ownProfileOutput struct {
 	Body OwnUser
 }
 
-func encodeUser(u prompthub.User, err error) (*profileOutput, error) {
+func encodeUser(u library.User, err error) (*profileOutput, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*l
 	if err != nil {
 		return nil, err
 	}
-	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (prompthub.Page, error) {
-		return a.Service.ByAuthor(ctx, c.User, prompthub.AuthorSearch{Handle: in.Handle, Tags: tags, Words: words, Limit: limit, Cursor: in.Cursor})
+	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
+		return a.Service.ByAuthor(ctx, c.User, library.AuthorSearch{Handle: in.Handle, Tags: tags, Words: words, Limit: limit, Cursor: in.Cursor})
 	})
 }

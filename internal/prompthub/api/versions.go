@@ -61,11 +61,11 @@ type Which struct {
 }
 
 // wanted returns the version, and false where none is asked for.
-func (in Which) wanted() (prompthub.WantedVersion, bool, error) {
+func (in Which) wanted() (library.WantedVersion, bool, error) {
 	if in.Version > 0 && in.Label != "" {
-		return prompthub.WantedVersion{}, false, openapi.Invalid("query.label", "name a version or a label, not both", in.Label)
+		return library.WantedVersion{}, false, openapi.Invalid("query.label", "name a version or a label, not both", in.Label)
 	}
-	return prompthub.WantedVersion{Number: in.Version, Label: in.Label}, in.Version > 0 || in.Label != "", nil
+	return library.WantedVersion{Number: in.Version, Label: in.Label}, in.Version > 0 || in.Label != "", nil
 }
 
 // AVersion names a version of a prompt.

@@ -37,7 +37,7 @@ type ballotOutput struct {
 	Body Ballot
 }
 
-func ballot(b prompthub.Ballot, err error) (*ballotOutput, error) {
+func ballot(b library.Ballot, err error) (*ballotOutput, error) {
 	if err != nil {
 		return nil, err
 	}

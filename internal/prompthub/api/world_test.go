@@ -145,7 +145,7 @@ func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 	w.db = w.another()
 	require.NoError(t, w.db.Create(t.Context()))
 	config := api.Config{
-		Service: prompthub.New(w.db, prompt.Rules{}, c.Now), Identify: auth.Dev(), PublicRead: true,
+		Service: library.New(w.db, prompt.Rules{}, c.Now), Identify: auth.Dev(), PublicRead: true,
 		Admission: httpjson.NewAdmission(httpjson.Limits{}, c.Now), Log: log, Now: c.Now, Version: "test",
 	}
 	for _, f := range change {
@@ -182,7 +182,7 @@ func (w *world) another() *promptdb.DB {
 func (w *world) instance(change ...func(*api.Config)) *world {
 	db := w.another()
 	config := w.config
-	config.Service, config.Identify = prompthub.New(db, prompt.Rules{}, w.clock.Now), auth.Dev()
+	config.Service, config.Identify = library.New(db, prompt.Rules{}, w.clock.Now), auth.Dev()
 	for _, f := range change {
 		f(&config)
 	}

@@ -35,7 +35,7 @@ func BenchmarkCompared(b *testing.B) {
 	require.NoError(b, db.Create(b.Context()))
 	_, err = db.BulkLoad(b.Context(), comparedLibrary(time.Now()), embeddedParallel)
 	require.NoError(b, err)
-	hub, admission := prompthub.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now)
+	hub, admission := library.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	h := api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	lists := hubLists()
 	for _, name := range slices.Sorted(maps.Keys(lists)) {

@@ -167,15 +167,15 @@ func (l *corpus) fill(ctx context.Context, tables table.DB, queues queue.Queues,
 	var err error
 	l.Rows, err = db.BulkLoad(ctx, l.all(), parallel)
 	l.Took = time.Since(began)
-	return errors.Join(err, name(ctx, prompthub.New(db, prompt.Rules{}, time.Now)))
+	return errors.Join(err, name(ctx, library.New(db, prompt.Rules{}, time.Now)))
 }
 
 // name gives namers a prompt each, whose first version has a label.
-func name(ctx context.Context, hub *prompthub.Service) error {
+func name(ctx context.Context, hub *library.Service) error {
 	for i := range namers {
 		who := auth.User{ID: reader(i), Name: reader(i)}
 		for _, labels := range [][]string{{prompt.Production}, nil} {
-			d := prompthub.NamedDraft{Name: namedPrompt, Content: prompt.Content{Text: text(rand.New(rand.NewPCG(uint64(i), 3)))}, Labels: labels}
+			d := library.NamedDraft{Name: namedPrompt, Content: prompt.Content{Text: text(rand.New(rand.NewPCG(uint64(i), 3)))}, Labels: labels}
 			if _, err := hub.SaveNamed(ctx, who, d); err != nil {
 				return err
 			}

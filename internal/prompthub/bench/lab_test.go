@@ -140,18 +140,18 @@ func (l *lab) begin(logs io.Writer) {
 			return nil
 		},
 	})
-	hub := prompthub.New(l.db, prompt.Rules{}, time.Now)
+	hub := library.New(l.db, prompt.Rules{}, time.Now)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	identify := hub.WithTokens(auth.Dev(), true, admission.Guess)
 	routes := api.New(api.Config{Service: hub, Identify: identify, Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
 	assistants := mcp.New(mcp.Config{
-		Door: door.Door{Identify: identify, Admission: admission, Service: hub, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
+		Door: doors.Door{Identify: identify, Admission: admission, Service: hub, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
 		Issuers: []string{"https://issuer.example"},
 	})
-	foreign := door.Foreign{Door: door.Door{Identify: identify, Admission: admission, Service: hub}, Log: log, Now: time.Now}
+	foreign := doors.Foreign{Door: doors.Door{Identify: identify, Admission: admission, Service: hub}, Log: log, Now: time.Now}
 	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)
-	l.doors = door.Beside(langsmith.Prefix, door.Beside(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
+	l.doors = doors.Beside(langsmith.Prefix, doors.Beside(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db, log) {
 		l.jobs[t.Name] = t.Run

@@ -75,12 +75,12 @@ func serve(t testing.TB, h http.Handler, c call) *httptest.ResponseRecorder {
 func benchAPI(b *testing.B) (http.Handler, corpus) {
 	b.Helper()
 	db, _, l := benchDB(b)
-	hub, admission, log := prompthub.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now), slog.New(slog.DiscardHandler)
+	hub, admission, log := library.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now), slog.New(slog.DiscardHandler)
 	require.NoError(b, name(b.Context(), hub))
 	h := api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
-	foreign := door.Foreign{Door: door.Door{Identify: auth.Dev(), Admission: admission, Service: hub}, Log: log, Now: time.Now}
-	h = door.Beside(langfuse.Prefix, h, langfuse.New(foreign))
-	return door.Beside(langsmith.Prefix, h, langsmith.New(foreign)), l
+	foreign := doors.Foreign{Door: doors.Door{Identify: auth.Dev(), Admission: admission, Service: hub}, Log: log, Now: time.Now}
+	h = doors.Beside(langfuse.Prefix, h, langfuse.New(foreign))
+	return doors.Beside(langsmith.Prefix, h, langsmith.New(foreign)), l
 }
 
 // benchDB fills an embedded store, whose calls are counted.

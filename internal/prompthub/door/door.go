@@ -1,7 +1,7 @@
-// Package door holds what the doors for programs ask of every request before they call the service:
+// Package doors holds what the doors for programs ask of every request before they call the service:
 // who sends it, whether he may send so many, what an access token allows, and how much is at work.
 // Each door says what came of it in its own protocol.
-package door
+package doors
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ type Door struct {
 	Identify   auth.Identify
 	PublicRead bool // whether nobody in particular may read what is public
 	Admission  *httpjson.Admission
-	Service    *prompthub.Service
+	Service    *library.Service
 }
 
 // A Caller is who sends a request.
@@ -79,7 +79,7 @@ func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, err
 		err = d.Service.LearnAuthorKeys(r.Context())
 	}
 	if u.Known() {
-		httpjson.SetUser(r.Context(), d.Service.AuthorKey(prompthub.IDOf(u)))
+		httpjson.SetUser(r.Context(), d.Service.AuthorKey(library.IDOf(u)))
 	}
 	return c, err
 }

@@ -1,4 +1,4 @@
-package door
+package doors
 
 import (
 	"log/slog"
@@ -56,5 +56,5 @@ func (f Foreign) take(w http.ResponseWriter, r *http.Request, act func(Caller, [
 		return err
 	}
 	defer leave()
-	return prompthub.Told(c.User, act(c, body))
+	return library.Told(c.User, act(c, body))
 }

@@ -136,14 +136,14 @@ func TestIncludesThatAreGone(t *testing.T) {
 		require.Contains(t, a.body, by, query)
 	}
 	id := func(name string) prompt.ID {
-		v, err := w.service.GetByName(t.Context(), c.user, prompthub.IDOf(c.user), name, prompthub.WantedVersion{})
+		v, err := w.service.GetByName(t.Context(), c.user, library.IDOf(c.user), name, library.WantedVersion{})
 		require.NoError(t, err)
 		return v.ID
 	}
 	child, parent := id("child"), id("parent")
 	require.ErrorContains(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0), `the label dev is included by "parent"`)
 	// what is deleted includes nothing, and may come back
-	require.NoError(t, w.service.Delete(t.Context(), c.user, parent, prompthub.Match{Any: true}))
+	require.NoError(t, w.service.Delete(t.Context(), c.user, parent, library.Match{Any: true}))
 	require.NoError(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0))
 	_, _, err := w.service.Restore(t.Context(), c.user, parent)
 	require.NoError(t, err)

@@ -15,9 +15,9 @@ import (
 func publish(t *testing.T, w *world, user, name string) {
 	t.Helper()
 	who, public := auth.User{ID: user, Name: user}, prompt.Public
-	v, err := w.service.GetByName(t.Context(), who, prompthub.IDOf(who), name, prompthub.WantedVersion{})
+	v, err := w.service.GetByName(t.Context(), who, library.IDOf(who), name, library.WantedVersion{})
 	require.NoError(t, err)
-	_, err = w.service.Patch(t.Context(), who, v.ID, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &public})
+	_, err = w.service.Patch(t.Context(), who, v.ID, library.Match{Any: true}, library.Patch{Visibility: &public})
 	require.NoError(t, err)
 }
 

@@ -28,18 +28,18 @@ const (
 	projects = Prefix + "/api/public/projects"
 )
 
-type server struct{ door.Foreign }
+type server struct{ doors.Foreign }
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux around it
 // must not clean them.
-func New(f door.Foreign) http.Handler {
+func New(f doors.Foreign) http.Handler {
 	s := &server{f}
 	return f.Handler(fail, http.HandlerFunc(s.serve))
 }
 
 // A request is one that was let in.
 type request struct {
-	door.Caller
+	doors.Caller
 	name    string // the prompt of the path
 	version string // of the path
 	query   url.Values
@@ -105,7 +105,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	httpjson.SetRoute(r.Context(), method+" "+path)
-	s.Take(w, r, func(c door.Caller, body []byte) error {
+	s.Take(w, r, func(c doors.Caller, body []byte) error {
 		req := request{c, name, version, r.URL.Query(), body}
 		if err := req.readable(); err != nil {
 			return err

@@ -107,7 +107,7 @@ func (w *world) target(t *testing.T, ann client, target string) {
 	}
 	ann.made(fields{"name": target, "prompt": "one", "labels": []string{"production"}})
 	ann.made(fields{"name": target, "prompt": "two"})
-	v, err := w.service.GetByName(t.Context(), ann.user, prompthub.IDOf(ann.user), target, prompthub.WantedVersion{})
+	v, err := w.service.GetByName(t.Context(), ann.user, library.IDOf(ann.user), target, library.WantedVersion{})
 	require.NoError(t, err)
 	switch target {
 	case "public":
@@ -128,7 +128,7 @@ func (w *world) callers(t *testing.T, author client) map[string]client {
 	t.Helper()
 	ann, revoked, foreign := auth.User{ID: "ann", Name: "ann"}, w.client("ann"), author
 	require.NoError(t, w.service.RevokeToken(t.Context(), ann, revoked.id))
-	short, text, err := w.service.CreateToken(t.Context(), ann, prompthub.TokenDraft{
+	short, text, err := w.service.CreateToken(t.Context(), ann, library.TokenDraft{
 		Name: "short", Scopes: auth.Scopes(), Claimed: true, ExpiresAt: w.clock().Add(time.Millisecond),
 	})
 	require.NoError(t, err)

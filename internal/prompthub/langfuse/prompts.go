@@ -20,24 +20,24 @@ import (
 
 // wanted returns which version the query of a request names; the label otherwise where it names
 // none.
-func wanted(r request, otherwise string) (prompthub.WantedVersion, error) {
+func wanted(r request, otherwise string) (library.WantedVersion, error) {
 	n, err := number(r, "version", 0, math.MinInt64, math.MaxInt64)
 	label := r.query.Get("label")
 	switch {
 	case err != nil:
-		return prompthub.WantedVersion{}, err
+		return library.WantedVersion{}, err
 	case n != 0 && label != "":
-		return prompthub.WantedVersion{}, fault.New(fault.Invalid, "Cannot specify both version and label")
+		return library.WantedVersion{}, fault.New(fault.Invalid, "Cannot specify both version and label")
 	case n < 0:
-		return prompthub.WantedVersion{}, notFound(r.name, prompthub.WantedVersion{Number: n})
+		return library.WantedVersion{}, notFound(r.name, library.WantedVersion{Number: n})
 	case n == 0 && label == "":
 		label = otherwise
 	}
-	return prompthub.WantedVersion{Number: n, Label: label}, nil
+	return library.WantedVersion{Number: n, Label: label}, nil
 }
 
 // notFound says what was looked for.
-func notFound(name string, want prompthub.WantedVersion) error {
+func notFound(name string, want library.WantedVersion) error {
 	what := fmt.Sprintf("Prompt not found: '%v'", httpjson.Short(name))
 	switch {
 	case want.Number != 0:
@@ -50,14 +50,14 @@ func notFound(name string, want prompthub.WantedVersion) error {
 
 // find returns the caller's prompt of a name, or of a name that it had, in a version. A slug names
 // nothing here. The name is trimmed, as that of a prompt is when it is made.
-func (s *server) find(ctx context.Context, r request, want prompthub.WantedVersion) (prompthub.View, error) {
+func (s *server) find(ctx context.Context, r request, want library.WantedVersion) (library.View, error) {
 	if r.name = strings.TrimSpace(r.name); r.name == "" {
-		return prompthub.View{}, notFound(r.name, want)
+		return library.View{}, notFound(r.name, want)
 	}
-	if want != (prompthub.WantedVersion{}) {
+	if want != (library.WantedVersion{}) {
 		want.Labels = true
 	}
-	v, err := s.Service.GetByName(ctx, r.User, prompthub.IDOf(r.User), r.name, want)
+	v, err := s.Service.GetByName(ctx, r.User, library.IDOf(r.User), r.name, want)
 	if fault.Of(err) == fault.NotFound || err == nil && v.Name != r.name && !slices.Contains(v.OldNames, r.name) {
 		return v, notFound(r.name, want)
 	}
@@ -133,7 +133,7 @@ func (s *server) label(ctx context.Context, r request) (int, any, error) {
 	if err != nil {
 		return 0, nil, wrong("version", "must be a whole number")
 	}
-	want := prompthub.WantedVersion{Number: n}
+	want := library.WantedVersion{Number: n}
 	if n < 1 {
 		return 0, nil, notFound(r.name, want)
 	}
@@ -160,12 +160,12 @@ func (s *server) delete(ctx context.Context, r request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if want == (prompthub.WantedVersion{}) {
-		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID, prompthub.Match{Any: true}))
+	if want == (library.WantedVersion{}) {
+		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID, library.Match{Any: true}))
 	}
-	page, err := s.Service.Named(ctx, r.User, prompthub.NamedQuery{Name: v.Name, Page: 1, Limit: 1})
+	page, err := s.Service.Named(ctx, r.User, library.NamedQuery{Name: v.Name, Page: 1, Limit: 1})
 	if err == nil && len(page.Items) == 1 && slices.Equal(page.Items[0].Numbers, []int64{v.ShownVersion.Number}) {
-		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID, prompthub.Match{Any: true})) // the only version
+		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID, library.Match{Any: true})) // the only version
 	}
 	return http.StatusNoContent, nil, needed(s.Service.DeleteVersion(ctx, r.User, v.ID, v.ShownVersion.Number))
 }
@@ -229,8 +229,8 @@ func (s *server) list(ctx context.Context, r request) (int, any, error) {
 	return http.StatusOK, p, nil
 }
 
-func query(r request) (prompthub.NamedQuery, error) {
-	q := prompthub.NamedQuery{Name: strings.TrimSpace(r.query.Get("name")), Tag: r.query.Get("tag"), Label: r.query.Get("label")}
+func query(r request) (library.NamedQuery, error) {
+	q := library.NamedQuery{Name: strings.TrimSpace(r.query.Get("name")), Tag: r.query.Get("tag"), Label: r.query.Get("label")}
 	var err error
 	if q.Version, err = number(r, "version", 0, 0, math.MaxInt64); err != nil {
 		return q, err

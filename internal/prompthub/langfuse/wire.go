@@ -49,11 +49,11 @@ type node struct {
 }
 
 // graphOf returns nil where nothing is included.
-func graphOf(r prompthub.Resolution) *graph {
+func graphOf(r library.Resolution) *graph {
 	if len(r.Graph) == 0 {
 		return nil
 	}
-	named := func(n prompthub.Node) node { return node{n.Name, n.Version, versionID(n.ID, n.Version)} }
+	named := func(n library.Node) node { return node{n.Name, n.Version, versionID(n.ID, n.Version)} }
 	g := &graph{Root: named(r.Root), Dependencies: map[string][]node{}}
 	for parent, children := range r.Graph {
 		for _, child := range children {
@@ -79,7 +79,7 @@ const (
 )
 
 // encode returns the version of a prompt that a view shows, with its labels.
-func (s *server) encode(v prompthub.View, on []string) wirePrompt {
+func (s *server) encode(v library.View, on []string) wirePrompt {
 	number, made := v.Version, prompt.Change{By: v.AuthorID, At: v.UpdatedAt}
 	if v.ShownVersion.Number > 0 {
 		number, made = v.ShownVersion.Number, v.ShownVersion.Change
@@ -107,7 +107,7 @@ func (p wirePrompt) Known() any {
 }
 
 // labels returns those of the version that a view shows, latest at the end.
-func labels(v prompthub.View) []string {
+func labels(v library.View) []string {
 	list := []string{}
 	for label, n := range v.Labels {
 		if n == v.ShownVersion.Number {
@@ -187,8 +187,8 @@ func decode(body []byte, v any) error {
 }
 
 // draft returns what is to be saved.
-func (p newPrompt) draft() (prompthub.NamedDraft, error) {
-	d := prompthub.NamedDraft{Name: p.Name, Tags: p.Tags, Message: p.CommitMessage}
+func (p newPrompt) draft() (library.NamedDraft, error) {
+	d := library.NamedDraft{Name: p.Name, Tags: p.Tags, Message: p.CommitMessage}
 	if strings.TrimSpace(p.Name) == "" {
 		return d, wrong("name", "give the prompt a name")
 	}

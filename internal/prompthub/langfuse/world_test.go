@@ -30,8 +30,8 @@ const base = langfuse.Prefix + "/api/public/v2/prompts"
 // A world is the door over a store in memory.
 type world struct {
 	t       testing.TB
-	service *prompthub.Service
-	config  door.Foreign
+	service *library.Service
+	config  doors.Foreign
 	door    http.Handler
 
 	mu  sync.Mutex
@@ -45,11 +45,11 @@ func newWorld(t testing.TB) *world {
 		Log: slog.New(slog.DiscardHandler), Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
-	w.service = prompthub.New(db, prompt.Rules{}, w.clock)
+	w.service = library.New(db, prompt.Rules{}, w.clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, w.clock)
-	w.config = door.Foreign{
+	w.config = doors.Foreign{
 		Log: slog.New(slog.DiscardHandler), Now: w.clock,
-		Door: door.Door{
+		Door: doors.Door{
 			Identify:  w.service.WithTokens(auth.Dev(), true, admission.Guess),
 			Admission: admission,
 			Service:   w.service,
@@ -88,7 +88,7 @@ func (w *world) client(user string, scopes ...string) client {
 		scopes = auth.Scopes()
 	}
 	who := auth.User{ID: user, Name: user}
-	token, text, err := w.service.CreateToken(w.t.Context(), who, prompthub.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
+	token, text, err := w.service.CreateToken(w.t.Context(), who, library.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
 	require.NoError(w.t, err)
 	return w.with(who, token.ID, text)
 }

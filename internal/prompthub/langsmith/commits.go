@@ -56,10 +56,10 @@ func numbered(hash string) int64 {
 }
 
 // version returns the prompt of a path in the version that a tag or a commit hash names.
-func (s *server) version(ctx context.Context, r request, name string) (prompthub.View, error) {
+func (s *server) version(ctx context.Context, r request, name string) (library.View, error) {
 	hash := hashOf(name)
 	if n := numbered(hash); n > 0 {
-		v, err := s.find(ctx, r, prompthub.WantedVersion{Number: n})
+		v, err := s.find(ctx, r, library.WantedVersion{Number: n})
 		if err == nil && !unpushed(v.ShownVersion.Message) && strings.HasPrefix(commitHash(v.ID, n, v.ShownVersion.Hash), hash) {
 			return v, nil
 		}
@@ -67,12 +67,12 @@ func (s *server) version(ctx context.Context, r request, name string) (prompthub
 			return v, err
 		}
 	}
-	v, err := s.find(ctx, r, prompthub.WantedVersion{Label: name})
+	v, err := s.find(ctx, r, library.WantedVersion{Label: name})
 	if err == nil && unpushed(v.ShownVersion.Message) {
 		return v, errNoCommit()
 	}
 	if fault.Of(err) == fault.NotFound {
-		if v, err = s.find(ctx, r, prompthub.WantedVersion{}); err == nil {
+		if v, err = s.find(ctx, r, library.WantedVersion{}); err == nil {
 			err = errNoCommit()
 		}
 	}
@@ -127,7 +127,7 @@ func (s *server) listCommits(ctx context.Context, r request) (any, error) {
 	if err := r.without("tag"); err != nil {
 		return nil, err
 	}
-	v, err := s.find(ctx, r, prompthub.WantedVersion{})
+	v, err := s.find(ctx, r, library.WantedVersion{})
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (s *server) commit(ctx context.Context, r request) (any, error) {
 		return nil, fault.New(fault.Conflict, "Nothing to commit: the prompt has not changed since the latest commit")
 	}
 	message := cmp.Or(in.Message, "Pushed by a client of LangSmith")
-	made, err := s.Service.Patch(ctx, r.User, v.ID, prompthub.Match{Revisions: []int64{v.Revision}}, prompthub.Patch{
+	made, err := s.Service.Patch(ctx, r.User, v.ID, library.Match{Revisions: []int64{v.Revision}}, library.Patch{
 		Kind: &c.Kind, Text: &c.Text, Messages: &c.Messages, Config: &c.Config, Message: message,
 	})
 	var stale *fault.Error

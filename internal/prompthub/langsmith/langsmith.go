@@ -26,13 +26,13 @@ import (
 const Prefix = "/ls"
 
 type server struct {
-	door.Foreign
+	doors.Foreign
 	mux      *http.ServeMux
 	patterns []string // of the mux
 }
 
 // New returns a handler for everything under Prefix.
-func New(f door.Foreign) http.Handler {
+func New(f doors.Foreign) http.Handler {
 	return f.Handler(httpjson.WriteProblem, withoutSlash(httpjson.Routes(build(f).mux)))
 }
 
@@ -51,9 +51,9 @@ func withoutSlash(next http.Handler) http.Handler {
 }
 
 // Patterns returns the routes as a ServeMux knows them.
-func Patterns() []string { return build(door.Foreign{}).patterns }
+func Patterns() []string { return build(doors.Foreign{}).patterns }
 
-func build(f door.Foreign) *server {
+func build(f doors.Foreign) *server {
 	s := &server{Foreign: f, mux: http.NewServeMux()}
 	s.handle("GET /settings", s.settings)
 	s.handle("GET /repos", s.listRepos)
@@ -71,7 +71,7 @@ func build(f door.Foreign) *server {
 
 // A request is one that was let in.
 type request struct {
-	door.Caller
+	doors.Caller
 	owner, repo, commit string
 	query               url.Values
 	body                []byte
@@ -83,7 +83,7 @@ func (s *server) handle(pattern string, act func(context.Context, request) (any,
 	pattern = method + " " + Prefix + path
 	s.patterns = append(s.patterns, pattern)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		s.Take(w, r, func(c door.Caller, body []byte) error {
+		s.Take(w, r, func(c doors.Caller, body []byte) error {
 			answer, err := act(r.Context(), request{c, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("commit"), r.URL.Query(), body})
 			if err == nil {
 				write(w, c.MayKnow(answer))

@@ -29,7 +29,7 @@ import (
 // A world is the door over a store in memory.
 type world struct {
 	t       testing.TB
-	service *prompthub.Service
+	service *library.Service
 	door    http.Handler
 	now     time.Time
 }
@@ -42,11 +42,11 @@ func newWorld(t testing.TB) *world {
 		Log: slog.New(slog.DiscardHandler), Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
-	w.service = prompthub.New(db, prompt.Rules{}, clock)
+	w.service = library.New(db, prompt.Rules{}, clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
-	w.door = langsmith.New(door.Foreign{
+	w.door = langsmith.New(doors.Foreign{
 		Log: slog.New(slog.DiscardHandler), Now: clock,
-		Door: door.Door{Identify: w.service.WithTokens(auth.Dev(), true, admission.Guess), Admission: admission, Service: w.service},
+		Door: doors.Door{Identify: w.service.WithTokens(auth.Dev(), true, admission.Guess), Admission: admission, Service: w.service},
 	})
 	return w
 }
@@ -54,7 +54,7 @@ func newWorld(t testing.TB) *world {
 func user(name string) auth.User { return auth.User{ID: name, Name: name} }
 
 // token makes an access token.
-func (w *world) token(name string, d prompthub.TokenDraft, scopes ...string) (id, text string) {
+func (w *world) token(name string, d library.TokenDraft, scopes ...string) (id, text string) {
 	w.t.Helper()
 	d.Name, d.Claimed = "CI", true
 	if d.Scopes = scopes; len(scopes) == 0 {
@@ -125,13 +125,13 @@ func TestPermissions(t *testing.T) {
 			w.target(t, target)
 			key := w.service.AuthorKey("ann")
 			what := r.pattern + " " + r.path + " of " + target
-			_, reader := w.token("ann", prompthub.TokenDraft{}, auth.ScopeRead)
-			_, writer := w.token("ann", prompthub.TokenDraft{}, auth.ScopeRead, auth.ScopeWrite)
-			id, revoked := w.token("ann", prompthub.TokenDraft{})
+			_, reader := w.token("ann", library.TokenDraft{}, auth.ScopeRead)
+			_, writer := w.token("ann", library.TokenDraft{}, auth.ScopeRead, auth.ScopeWrite)
+			id, revoked := w.token("ann", library.TokenDraft{})
 			require.NoError(t, w.service.RevokeToken(t.Context(), user("ann"), id))
-			_, expired := w.token("ann", prompthub.TokenDraft{ExpiresAt: w.now.Add(time.Millisecond)})
-			_, bob := w.token("bob", prompthub.TokenDraft{})
-			_, ann := w.token("ann", prompthub.TokenDraft{})
+			_, expired := w.token("ann", library.TokenDraft{ExpiresAt: w.now.Add(time.Millisecond)})
+			_, bob := w.token("bob", library.TokenDraft{})
+			_, ann := w.token("ann", library.TokenDraft{})
 			elsewhere, _, _ := auth.NewToken()
 			for name, token := range map[string]string{"nobody": "", "revoked": revoked, "expired": expired, "elsewhere": elsewhere} {
 				require.Equal(t, 401, r.ask(w, token, key, target).Code, "%s by %s", what, name)
@@ -182,17 +182,17 @@ func (w *world) target(t *testing.T, target string) {
 	require.NoError(t, err)
 	w.now = w.now.Add(time.Second)
 	two, public := "two", prompt.Public
-	change := prompthub.Patch{Text: &two, Labels: []string{"production"}}
+	change := library.Patch{Text: &two, Labels: []string{"production"}}
 	if target == "public" || target == "hidden" {
 		change.Visibility = &public
 	}
-	_, err = w.service.Patch(t.Context(), user("ann"), v.ID, prompthub.Match{Any: true}, change)
+	_, err = w.service.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, change)
 	require.NoError(t, err)
 	switch target {
 	case "hidden":
 		err = w.service.Hide(t.Context(), auth.User{ID: "root", Roles: []string{auth.RoleAdmin}}, v.ID, "x")
 	case "deleted":
-		err = w.service.Delete(t.Context(), user("ann"), v.ID, prompthub.Match{Any: true})
+		err = w.service.Delete(t.Context(), user("ann"), v.ID, library.Match{Any: true})
 	}
 	require.NoError(t, err)
 }
@@ -201,7 +201,7 @@ func (w *world) target(t *testing.T, target string) {
 func TestPublishingNeedsAScope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, writer := w.token("ann", prompthub.TokenDraft{}, auth.ScopeRead, auth.ScopeWrite)
+	_, writer := w.token("ann", library.TokenDraft{}, auth.ScopeRead, auth.ScopeWrite)
 	require.Equal(t, 403, w.do(writer, "POST", "/repos/", `{"repo_handle":"p","is_public":true}`).Code)
 	require.Equal(t, 200, w.do(writer, "POST", "/repos/", `{"repo_handle":"p"}`).Code)
 	require.Equal(t, 403, w.do(writer, "PATCH", "/repos/-/p", `{"is_public":true}`).Code)
@@ -213,7 +213,7 @@ func TestPublishingNeedsAScope(t *testing.T) {
 func TestTypesOfRepositories(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, ann := w.token("ann", prompthub.TokenDraft{})
+	_, ann := w.token("ann", library.TokenDraft{})
 	w.target(t, "private")
 	for query, want := range map[string]int{
 		"": 1, "?repo_type=prompt": 1, "?repo_types=prompt": 1, "?repo_types=skill&repo_types=prompt": 1, "?repo_type=": 1,
@@ -240,7 +240,7 @@ func TestTypesOfRepositories(t *testing.T) {
 func TestNothingPushed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, ann := w.token("ann", prompthub.TokenDraft{})
+	_, ann := w.token("ann", library.TokenDraft{})
 	require.Equal(t, 200, w.do(ann, "POST", "/repos/", `{"repo_handle":"new-one"}`).Code)
 	require.Equal(t, 200, w.do(ann, "POST", "/commits/-/new-one", manifest).Code)
 	require.Contains(t, w.do(ann, "GET", "/commits/-/new-one/", "").Body.String(), `"total":1`)
@@ -254,8 +254,8 @@ func TestNothingPushed(t *testing.T) {
 func TestNoSuchPromptOrCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, ann := w.token("ann", prompthub.TokenDraft{})
-	_, bob := w.token("bob", prompthub.TokenDraft{})
+	_, ann := w.token("ann", library.TokenDraft{})
+	_, bob := w.token("bob", library.TokenDraft{})
 	w.target(t, "private")
 	w.target(t, "public")
 	key := w.service.AuthorKey("ann")
@@ -274,8 +274,8 @@ func TestNoSuchPromptOrCommit(t *testing.T) {
 func TestRepositoriesTellTheirCommits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, ann := w.token("ann", prompthub.TokenDraft{})
-	_, bob := w.token("bob", prompthub.TokenDraft{})
+	_, ann := w.token("ann", library.TokenDraft{})
+	_, bob := w.token("bob", library.TokenDraft{})
 	w.target(t, "public")
 	w.target(t, "private")
 	require.Equal(t, 200, w.do(ann, "POST", "/repos/", `{"repo_handle":"empty"}`).Code)
@@ -312,7 +312,7 @@ func TestRepositoriesTellTheirCommits(t *testing.T) {
 func TestWhatPythonReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, ann := w.token("ann", prompthub.TokenDraft{})
+	_, ann := w.token("ann", library.TokenDraft{})
 	w.target(t, "private")
 	var settings struct {
 		ID        string    `json:"id"`
@@ -337,7 +337,7 @@ func TestWhatPythonReads(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, ann := w.token("ann", prompthub.TokenDraft{})
+	_, ann := w.token("ann", library.TokenDraft{})
 	w.target(t, "private")
 	for path, want := range map[string]int{
 		"GET /repos?limit=101": 422, "GET /repos?offset=-1": 422, "GET /commits/-/private/?limit=x": 422, "POST /repos/ {": 400, `POST /repos/ {"repo_handle":" "}`: 422,
@@ -373,7 +373,7 @@ func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
 			require.NoError(t, err)
 			_, _, err = w.service.Create(t.Context(), user("ann"), prompt.Draft{Name: mark, Title: "y", Text: "@@@langfusePrompt:name=x|label=latest@@@", Visibility: prompt.Private}, "")
 			require.NoError(t, err)
-			_, token := w.token("ann", prompthub.TokenDraft{}, scopes...)
+			_, token := w.token("ann", library.TokenDraft{}, scopes...)
 			got := r.ask(w, token, "-", "x")
 			shows := strings.Contains(fmt.Sprint(got.Header(), got.Body), mark) || strings.Contains(got.Body.String(), `"likes"`)
 			if slices.Contains(scopes, auth.ScopeRead) {

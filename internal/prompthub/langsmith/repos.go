@@ -36,7 +36,7 @@ func (s *server) settings(ctx context.Context, r request) (any, error) {
 }
 
 // handleOf returns what a user is called in the names of public prompts.
-func handleOf(u prompthub.User) string { return cmp.Or(u.Handle, u.Key) }
+func handleOf(u library.User) string { return cmp.Or(u.Handle, u.Key) }
 
 // A repo is a prompt.
 type repo struct {
@@ -64,7 +64,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z
 
 // encode returns a prompt as a repository without commits. A name that no identifier of LangSmith
 // can hold shows as the slug.
-func (s *server) encode(v prompthub.View, owner string) repo {
+func (s *server) encode(v library.View, owner string) repo {
 	handle := v.Name
 	if strings.ContainsAny(handle, "/:") || handle == "" {
 		handle = cmp.Or(v.Slug, string(v.ID))
@@ -83,10 +83,10 @@ func (s *server) encode(v prompthub.View, owner string) repo {
 
 // encodeAll returns prompts of one author as repositories with their commits; owner is how the
 // request names him.
-func (s *server) encodeAll(ctx context.Context, r request, views []prompthub.View, owner string) ([]repo, error) {
-	public := func(v prompthub.View) bool { return v.Visibility == prompt.Public }
-	own := len(views) > 0 && views[0].AuthorID == prompthub.IDOf(r.User)
-	var ends []prompthub.VersionEnds
+func (s *server) encodeAll(ctx context.Context, r request, views []library.View, owner string) ([]repo, error) {
+	public := func(v library.View) bool { return v.Visibility == prompt.Public }
+	own := len(views) > 0 && views[0].AuthorID == library.IDOf(r.User)
+	var ends []library.VersionEnds
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		ends, err = s.Service.VersionEnds(gctx, r.User, views)
@@ -116,7 +116,7 @@ func (s *server) encodeAll(ctx context.Context, r request, views []prompthub.Vie
 }
 
 // commitsOf returns how many commits a prompt has, and the hash of the last.
-func commitsOf(id prompt.ID, e prompthub.VersionEnds) (int64, *string) {
+func commitsOf(id prompt.ID, e library.VersionEnds) (int64, *string) {
 	n := e.Count
 	if unpushed(e.First.Message) || unpushed(e.Last.Message) {
 		n--
@@ -129,26 +129,26 @@ func commitsOf(id prompt.ID, e prompthub.VersionEnds) (int64, *string) {
 }
 
 // find returns the prompt of a path, in a version.
-func (s *server) find(ctx context.Context, r request, want prompthub.WantedVersion) (prompthub.View, error) {
+func (s *server) find(ctx context.Context, r request, want library.WantedVersion) (library.View, error) {
 	owner := r.owner
 	if owner == mine {
-		owner = prompthub.Me
+		owner = library.Me
 	}
 	id, err := s.Service.OwnerID(ctx, r.User, owner)
 	if err != nil {
-		return prompthub.View{}, prompt.ErrUnknown()
+		return library.View{}, prompt.ErrUnknown()
 	}
 	v, err := s.Service.GetByName(ctx, r.User, id, r.repo, want)
-	if fault.Of(err) == fault.NotFound && want == (prompthub.WantedVersion{}) {
+	if fault.Of(err) == fault.NotFound && want == (library.WantedVersion{}) {
 		return v, prompt.ErrUnknown()
 	}
 	return v, err
 }
 
 // own returns the caller's prompt of a path.
-func (s *server) own(ctx context.Context, r request) (prompthub.View, error) {
-	v, err := s.find(ctx, r, prompthub.WantedVersion{})
-	if err == nil && v.AuthorID != prompthub.IDOf(r.User) {
+func (s *server) own(ctx context.Context, r request) (library.View, error) {
+	v, err := s.find(ctx, r, library.WantedVersion{})
+	if err == nil && v.AuthorID != library.IDOf(r.User) {
 		return v, fault.New(fault.Forbidden, "only its author may change a prompt")
 	}
 	return v, err
@@ -170,15 +170,15 @@ func (o one) Known() any {
 }
 
 func (s *server) getRepo(ctx context.Context, r request) (any, error) {
-	v, err := s.find(ctx, r, prompthub.WantedVersion{})
+	v, err := s.find(ctx, r, library.WantedVersion{})
 	if err != nil {
 		return nil, err
 	}
 	return s.one(ctx, r, v)
 }
 
-func (s *server) one(ctx context.Context, r request, v prompthub.View) (any, error) {
-	list, err := s.encodeAll(ctx, r, []prompthub.View{v}, r.owner)
+func (s *server) one(ctx context.Context, r request, v library.View) (any, error) {
+	list, err := s.encodeAll(ctx, r, []library.View{v}, r.owner)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (s *server) createRepo(ctx context.Context, r request) (any, error) {
 		visibility = prompt.Public
 	}
 	v, _, err := s.Service.Create(ctx, r.User, prompt.Draft{
-		Name: in.Handle, Title: prompthub.TitleOf(in.Handle), Text: unpushedText, Message: unpushedMessage,
+		Name: in.Handle, Title: library.TitleOf(in.Handle), Text: unpushedText, Message: unpushedMessage,
 		Description: in.Description, Tags: tags, OwnTags: own, Visibility: visibility,
 	}, "")
 	if err != nil {
@@ -257,7 +257,7 @@ func (s *server) updateRepo(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	change := prompthub.Patch{Description: in.Description, Message: v.Message}
+	change := library.Patch{Description: in.Description, Message: v.Message}
 	if in.Tags != nil {
 		tags, own, err := s.Service.SplitTags(ctx, *in.Tags, v.Tags)
 		if err != nil {
@@ -272,7 +272,7 @@ func (s *server) updateRepo(ctx context.Context, r request) (any, error) {
 		}
 		change.Visibility = &visibility
 	}
-	if v, err = s.Service.Patch(ctx, r.User, v.ID, prompthub.Match{Any: true}, change); err != nil {
+	if v, err = s.Service.Patch(ctx, r.User, v.ID, library.Match{Any: true}, change); err != nil {
 		return nil, err
 	}
 	return s.one(ctx, r, v)
@@ -283,7 +283,7 @@ func (s *server) deleteRepo(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Service.Delete(ctx, r.User, v.ID, prompthub.Match{Any: true})
+	return nil, s.Service.Delete(ctx, r.User, v.ID, library.Match{Any: true})
 }
 
 type like struct {
@@ -299,7 +299,7 @@ func (s *server) like(ctx context.Context, r request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	v, err := s.find(ctx, r, prompthub.WantedVersion{})
+	v, err := s.find(ctx, r, library.WantedVersion{})
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +328,7 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 	if err := r.without("tags", "tag_value_id", "upstream_repo_owner", "upstream_repo_handle"); err != nil {
 		return nil, err
 	}
-	q := prompthub.MineQuery{Sort: prompthub.ByUpdated, Limit: maxRepos}
+	q := library.MineQuery{Sort: library.ByUpdated, Limit: maxRepos}
 	switch r.query.Get("is_public") {
 	case "true":
 		q.Visibility = prompt.Public
@@ -343,7 +343,7 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := slices.DeleteFunc(page.Items, func(v prompthub.View) bool { return !matches(v, r.query.Get("query")) })
+	found := slices.DeleteFunc(page.Items, func(v library.View) bool { return !matches(v, r.query.Get("query")) })
 	out.Total = len(found)
 	out.Repos, err = s.encodeAll(ctx, r, found[min(offset, len(found)):min(offset+limit, len(found))], mine)
 	return out, err
@@ -355,7 +355,7 @@ func (r request) wantsPrompts() bool {
 	return types == "" || slices.Contains(strings.Split(types, ","), typePrompt)
 }
 
-func matches(v prompthub.View, text string) bool {
+func matches(v library.View, text string) bool {
 	text = strings.ToLower(text)
 	return strings.Contains(strings.ToLower(v.Name+"\n"+v.Title+"\n"+v.About()), text)
 }

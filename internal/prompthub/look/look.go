@@ -1,6 +1,6 @@
-// Package look owns the colours of the pages, which the reader of the API and the pictures of
+// Package theme owns the colours of the pages, which the reader of the API and the pictures of
 // prompts have too.
-package look
+package theme
 
 import (
 	_ "embed"

@@ -19,7 +19,7 @@ const (
 
 // ask returns a form for the values that a prompt needs and was not given. It is nil where nothing
 // is missing, where the client cannot show a form, and where it has shown it.
-func ask(req *sdk.GetPromptRequest, v prompthub.View, given map[string]string) sdk.InputRequestMap {
+func ask(req *sdk.GetPromptRequest, v library.View, given map[string]string) sdk.InputRequestMap {
 	client := req.ClientCapabilities()
 	asked := len(req.Params.InputResponses) > 0
 	if asked || req.ProtocolVersion() < formsSince || client == nil || client.Elicitation == nil {

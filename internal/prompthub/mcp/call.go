@@ -25,7 +25,7 @@ import (
 
 // A call is a request as methods see it, besides their parameters.
 type call struct {
-	door.Caller
+	doors.Caller
 	set     set
 	refused error // why the caller may not do what it asked for: it is told by the status
 }
@@ -50,7 +50,7 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := d.Door.Admission.ReadBody(w, r, door.BodyLimit(d.MaxText))
+	body, err := d.Door.Admission.ReadBody(w, r, doors.BodyLimit(d.MaxText))
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 // admit returns who is calling, or why the call goes no further. A message is counted as a read;
 // what changes something is counted once more by its tool, as a write.
 func (d *handler) admit(w http.ResponseWriter, r *http.Request) (*call, error) {
-	who, err := d.Door.Admit(w, r, door.Need{Scope: auth.ScopeRead})
+	who, err := d.Door.Admit(w, r, doors.Need{Scope: auth.ScopeRead})
 	c := &call{Caller: who}
 	if err == nil {
 		c.set, err = setOf(r)
@@ -104,7 +104,7 @@ func setOf(r *http.Request) (set, error) {
 		s.tag = tag
 	}
 	s.handle = r.PathValue("handle")
-	if s.handle == prompthub.Me || s.handle != "" && !prompt.NamesUser(s.handle) {
+	if s.handle == library.Me || s.handle != "" && !prompt.NamesUser(s.handle) {
 		return s, fault.New(fault.NotFound, "there is no such user")
 	}
 	return s, nil

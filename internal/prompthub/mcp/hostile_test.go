@@ -106,7 +106,7 @@ func TestPanic(t *testing.T) {
 		store := defect{memory.NewTables()}
 		require.NoError(t, store.Create(t.Context(), promptdb.DefaultTables().SystemState))
 		db := promptdb.New(promptdb.Config{Store: store, Tables: promptdb.DefaultTables(), Now: c.Now, Log: c.Log})
-		c.Service = prompthub.New(db, prompt.Rules{}, c.Now)
+		c.Service = library.New(db, prompt.Rules{}, c.Now)
 	})
 	const internal = -32603
 	require.Contains(t, w.as("ann").call("prompts/list", object{}).fails(internal), "something went wrong")

@@ -27,7 +27,7 @@ const Prefix = "/mcp"
 
 // Config is what the door needs. Every field is required but those that say what their zero means.
 type Config struct {
-	door.Door
+	doors.Door
 	MaxText int      // of a text; zero means prompt.DefaultMaxText
 	Issuers []string // who signs the tokens that count here; none where nobody does
 	Scopes  []string // what clients ask an issuer for; none where it does not matter
@@ -82,7 +82,7 @@ func build(c Config) *handler {
 	server := sync.OnceValue(d.server) // schemas of its tools take as long as all other routes
 	d.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server() }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
-		MaxRequestBodyBytes: door.BodyLimit(d.MaxText),
+		MaxRequestBodyBytes: doors.BodyLimit(d.MaxText),
 		// behind the Functions host every request comes from this machine; auth.Dev has its own
 		DisableLocalhostProtection: true,
 	})

@@ -13,7 +13,7 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // name returns what a client calls a prompt: among prompts of one owner, its name or slug;
 // elsewhere, its slug and its id. lookup understands either, in whichever list.
-func name(v prompthub.View, ofOneOwner bool) string {
+func name(v library.View, ofOneOwner bool) string {
 	switch {
 	case ofOneOwner && plain.MatchString(v.Name):
 		return v.Name

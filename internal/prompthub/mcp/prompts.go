@@ -22,10 +22,10 @@ const (
 )
 
 // page returns a page of the prompts that an endpoint lists.
-func (d *handler) page(ctx context.Context, c *call, cursor string) (prompthub.Page, error) {
+func (d *handler) page(ctx context.Context, c *call, cursor string) (library.Page, error) {
 	before, cursor, err := splitCursor(cursor)
 	if err != nil {
-		return prompthub.Page{}, err
+		return library.Page{}, err
 	}
 	p, err := d.summaries(ctx, c, cursor, min(perPage, maxListed-before))
 	before += perPage
@@ -54,17 +54,17 @@ func splitCursor(s string) (int, string, error) {
 }
 
 // summaries returns what the lists of the service hold, without votes: no prompt is read by itself.
-func (d *handler) summaries(ctx context.Context, c *call, cursor string, limit int) (prompthub.Page, error) {
+func (d *handler) summaries(ctx context.Context, c *call, cursor string, limit int) (library.Page, error) {
 	nobody := auth.User{}
 	switch {
 	case c.set.handle != "":
-		return d.Service.ByAuthor(ctx, nobody, prompthub.AuthorSearch{Handle: c.set.handle, Limit: limit, Cursor: cursor})
+		return d.Service.ByAuthor(ctx, nobody, library.AuthorSearch{Handle: c.set.handle, Limit: limit, Cursor: cursor})
 	case c.set.tag != "":
-		return d.Service.Search(ctx, nobody, prompthub.Search{Order: prompthub.MostLiked, Tags: []prompt.Tag{c.set.tag}, Limit: limit, Cursor: cursor})
+		return d.Service.Search(ctx, nobody, library.Search{Order: library.MostLiked, Tags: []prompt.Tag{c.set.tag}, Limit: limit, Cursor: cursor})
 	case c.Known():
-		return d.Service.Mine(ctx, c.User, prompthub.MineQuery{Sort: prompthub.ByNewest, Limit: limit, Cursor: cursor, NoVotes: true})
+		return d.Service.Mine(ctx, c.User, library.MineQuery{Sort: library.ByNewest, Limit: limit, Cursor: cursor, NoVotes: true})
 	}
-	return d.Service.Search(ctx, nobody, prompthub.Search{Order: prompthub.MostLiked, Limit: limit, Cursor: cursor})
+	return d.Service.Search(ctx, nobody, library.Search{Order: library.MostLiked, Limit: limit, Cursor: cursor})
 }
 
 func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sdk.Result, error) {
@@ -90,15 +90,15 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 // programSummary returns what a list tells of a prompt. A row that was written before there were
 // summaries tells its description alone: such a prompt has no arguments here and is no skill until
 // reindex, or anti-entropy, has written the row again.
-func programSummary(c *call, v prompthub.View) prompt.ProgramSummary {
-	if o := v.ProgramSummary(prompthub.IDOf(c.User)); o != nil {
+func programSummary(c *call, v library.View) prompt.ProgramSummary {
+	if o := v.ProgramSummary(library.IDOf(c.User)); o != nil {
 		return *o
 	}
 	return prompt.ProgramSummary{About: v.About()}
 }
 
 // about describes a prompt.
-func about(v prompthub.View) string {
+func about(v library.View) string {
 	return describe(v.Title, prompt.ProgramSummary{About: v.About(), System: v.Content().HasSystem()})
 }
 
@@ -137,7 +137,7 @@ func (d *handler) getPrompt(ctx context.Context, p *sdk.GetPromptParams, next fu
 
 // renderFound answers with the prompt that getPrompt has found.
 func (d *handler) renderFound(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-	v, _ := ctx.Value(foundKey{}).(prompthub.View)
+	v, _ := ctx.Value(foundKey{}).(library.View)
 	given := values(req.Params)
 	if form := ask(req, v, given); form != nil {
 		return &sdk.GetPromptResult{InputRequests: form}, nil
@@ -202,10 +202,10 @@ func (d *handler) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.
 }
 
 // lookup returns the prompt that a client names, as lists name it or as people do.
-func (d *handler) lookup(ctx context.Context, c *call, name string) (prompthub.View, error) {
+func (d *handler) lookup(ctx context.Context, c *call, name string) (library.View, error) {
 	ref, err := prompt.ParseRef(name)
 	if err != nil {
-		return prompthub.View{}, fault.New(fault.Invalid, fmt.Sprintf("name a prompt: %v", err))
+		return library.View{}, fault.New(fault.Invalid, fmt.Sprintf("name a prompt: %v", err))
 	}
 	if i := strings.LastIndexByte(ref.Name, '_'); i >= 0 {
 		if id, ok := prompt.ParseID(ref.Name[i+1:]); ok {
@@ -219,7 +219,7 @@ func (d *handler) lookup(ctx context.Context, c *call, name string) (prompthub.V
 }
 
 // resolved is lookup for who needs to know all variables: those of prompts that it includes too.
-func (d *handler) resolved(ctx context.Context, c *call, name string) (prompthub.View, error) {
+func (d *handler) resolved(ctx context.Context, c *call, name string) (library.View, error) {
 	v, err := d.lookup(ctx, c, name)
 	if err != nil {
 		return v, err

@@ -158,7 +158,7 @@ func (d *handler) readSkill(ctx context.Context, req *sdk.ReadResourceRequest) (
 }
 
 // skillAt returns the prompt that the address of a skill names.
-func (d *handler) skillAt(ctx context.Context, c *call, uri string) (v prompthub.View, s skill.Skill, err error) {
+func (d *handler) skillAt(ctx context.Context, c *call, uri string) (v library.View, s skill.Skill, err error) {
 	path, ok := strings.CutPrefix(uri, skillScheme)
 	path, isFile := strings.CutSuffix(path, "/"+skill.FileName)
 	text, name, _ := strings.Cut(path, "/")
@@ -174,7 +174,7 @@ func (d *handler) skillAt(ctx context.Context, c *call, uri string) (v prompthub
 }
 
 // skill returns a prompt as a skill.
-func (d *handler) skill(ctx context.Context, c *call, ref prompt.Ref) (prompthub.View, skill.Skill, error) {
+func (d *handler) skill(ctx context.Context, c *call, ref prompt.Ref) (library.View, skill.Skill, error) {
 	v, err := d.Service.Lookup(ctx, c.User, ref)
 	if fault.Of(err) == fault.NotFound {
 		err = errNoSkill()

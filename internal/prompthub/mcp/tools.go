@@ -156,8 +156,8 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	if in.Limit < 1 || in.Limit > maxFound {
 		return out, fault.New(fault.Invalid, "ask for 1 to 50 prompts")
 	}
-	in.Order = cmp.Or(in.Order, string(prompthub.MostLiked))
-	if !slices.Contains([]prompthub.Order{prompthub.MostLiked, prompthub.Newest, prompthub.Hot, prompthub.Best, prompthub.Trending}, prompthub.Order(in.Order)) {
+	in.Order = cmp.Or(in.Order, string(library.MostLiked))
+	if !slices.Contains([]library.Order{library.MostLiked, library.Newest, library.Hot, library.Best, library.Trending}, library.Order(in.Order)) {
 		return out, fault.New(fault.Invalid, "order must be most-liked, newest, hot, best or trending")
 	}
 	page, err := d.search(ctx, c, in, tags, words)
@@ -168,14 +168,14 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	return out, err
 }
 
-func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, words prompt.Query) (prompthub.Page, error) {
+func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, words prompt.Query) (library.Page, error) {
 	if !in.Mine {
-		return d.Service.Search(ctx, c.User, prompthub.Search{Order: prompthub.Order(in.Order), Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
+		return d.Service.Search(ctx, c.User, library.Search{Order: library.Order(in.Order), Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
 	}
 	if !c.Known() {
-		return prompthub.Page{}, errSignIn()
+		return library.Page{}, errSignIn()
 	}
-	q := prompthub.MineQuery{Sort: prompthub.ByNewest, Limit: in.Limit, Cursor: in.Cursor}
+	q := library.MineQuery{Sort: library.ByNewest, Limit: in.Limit, Cursor: in.Cursor}
 	q.Tags, q.Words = tags, words
 	return d.Service.Mine(ctx, c.User, q)
 }
@@ -321,7 +321,7 @@ type updateInput struct {
 }
 
 func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Prompt, error) {
-	change := prompthub.Patch{Title: in.Title, Text: in.Content, Description: in.Description, Message: in.Message}
+	change := library.Patch{Title: in.Title, Text: in.Content, Description: in.Description, Message: in.Message}
 	if in.Tags != nil {
 		tags, err := parseTags(*in.Tags)
 		if err != nil {
@@ -333,12 +333,12 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 		v := prompt.Visibility(*in.Visibility)
 		change.Visibility = &v
 	}
-	match := prompthub.Match{Any: in.Revision == 0, Revisions: []int64{in.Revision}}
+	match := library.Match{Any: in.Revision == 0, Revisions: []int64{in.Revision}}
 	was, err := d.lookup(ctx, c, in.ID)
 	if err != nil {
 		return Prompt{}, err
 	}
-	if match.Any && in.Content != nil && older(was) && was.AuthorID == prompthub.IDOf(c.User) {
+	if match.Any && in.Content != nil && older(was) && was.AuthorID == library.IDOf(c.User) {
 		// Who names no revision has read what the id leads to.
 		return Prompt{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
 	}
@@ -354,7 +354,7 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 
 // stale refuses a change that is not based on what the prompt holds, and says how to base it on
 // that.
-func stale(v prompthub.View, why string) error {
+func stale(v library.View, why string) error {
 	return fault.New(fault.Stale, fmt.Sprintf("%s; get the latest with get_prompt and the id %s@%s, merge your change into it and send its revision", why, v.ID, prompt.Latest))
 }
 

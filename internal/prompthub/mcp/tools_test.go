@@ -204,7 +204,7 @@ func TestScopes(t *testing.T) {
 	w := newWorld(t)
 	public := w.public("public", "Text.")
 	token := func(scopes ...string) caller {
-		_, text, err := w.hub.CreateToken(t.Context(), user("ann"), prompthub.TokenDraft{Name: "t", Scopes: scopes, Claimed: true})
+		_, text, err := w.hub.CreateToken(t.Context(), user("ann"), library.TokenDraft{Name: "t", Scopes: scopes, Claimed: true})
 		require.NoError(t, err)
 		return w.as("", "Authorization", "Bearer "+text)
 	}
@@ -273,12 +273,12 @@ func TestPermissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	root := auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
-	make := func(name string, v prompt.Visibility) prompthub.View {
+	make := func(name string, v prompt.Visibility) library.View {
 		return w.write("ann", prompt.Draft{Name: name, Title: name, Text: "The text " + name, Visibility: v, Tags: []prompt.Tag{"text"}})
 	}
 	private, public := make("private", prompt.Private), make("public", prompt.Public)
 	deleted, hidden := make("deleted", prompt.Public), make("hidden", prompt.Public)
-	require.NoError(t, w.hub.Delete(t.Context(), user("ann"), deleted.ID, prompthub.Match{Any: true}))
+	require.NoError(t, w.hub.Delete(t.Context(), user("ann"), deleted.ID, library.Match{Any: true}))
 	require.NoError(t, w.hub.Hide(t.Context(), root, hidden.ID, "because"))
 	w.handle("ann", "anna")
 	const unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

@@ -51,9 +51,9 @@ type Variable struct {
 
 // encode returns a prompt of a list. It has no revision: who has not read the text has nothing that
 // a new one could be based on.
-func (d *handler) encode(c *call, v prompthub.View) Prompt {
+func (d *handler) encode(c *call, v library.View) Prompt {
 	p := Prompt{
-		ID: string(v.ID), Prompt: name(v, c.Known() && v.AuthorID == prompthub.IDOf(c.User) && c.set.handle == ""), Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
+		ID: string(v.ID), Prompt: name(v, c.Known() && v.AuthorID == library.IDOf(c.User) && c.set.handle == ""), Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
 		Author: v.AuthorName, AuthorID: d.Service.AuthorKey(v.AuthorID), Tags: []string{}, Visibility: string(v.Visibility),
 		Version: max(v.Version, 1), UpdatedAt: v.UpdatedAt.UTC().Format(time.RFC3339),
 		Likes: v.Likes, Dislikes: v.Dislikes, MyVote: v.MyVote.String(),
@@ -65,7 +65,7 @@ func (d *handler) encode(c *call, v prompthub.View) Prompt {
 }
 
 // changed returns a prompt as it was just made.
-func (d *handler) changed(c *call, v prompthub.View) Prompt {
+func (d *handler) changed(c *call, v library.View) Prompt {
 	p := d.encode(c, v)
 	p.Revision = v.Revision
 	return p
@@ -74,7 +74,7 @@ func (d *handler) changed(c *call, v prompthub.View) Prompt {
 // fullPrompt returns a prompt with all that it says. An older version has no revision: a text that
 // was made of it would pass for one that was made of the latest, and what is new there would be
 // lost.
-func (d *handler) fullPrompt(c *call, v prompthub.View) Prompt {
+func (d *handler) fullPrompt(c *call, v library.View) Prompt {
 	p := d.encode(c, v)
 	p.Text, p.Messages = v.Text, encodeMessages(v.Content())
 	if p.Revision = v.Revision; older(v) {
@@ -102,7 +102,7 @@ func invisible(c prompt.Content) string {
 }
 
 // older reports whether a view shows another version than the prompt holds.
-func older(v prompthub.View) bool {
+func older(v library.View) bool {
 	return v.ShownVersion.Number > 0 && v.ShownVersion.Number != v.Latest
 }
 

@@ -29,7 +29,7 @@ import (
 type world struct {
 	t   testing.TB
 	db  *promptdb.DB
-	hub *prompthub.Service
+	hub *library.Service
 	now time.Time
 
 	store  table.DB
@@ -46,10 +46,10 @@ func newWorld(t testing.TB, change ...func(*mcp.Config)) *world {
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, w.db.Create(t.Context()))
-	w.hub = prompthub.New(w.db, prompt.Rules{}, clock)
+	w.hub = library.New(w.db, prompt.Rules{}, clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
 	c := mcp.Config{
-		Door: door.Door{
+		Door: doors.Door{
 			Identify: w.hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: true, Admission: admission, Service: w.hub,
 		},
 		Log: slog.New(slog.DiscardHandler), Now: clock, Version: "test",
@@ -66,7 +66,7 @@ func newWorld(t testing.TB, change ...func(*mcp.Config)) *world {
 func user(name string) auth.User { return auth.User{ID: name, Name: name} }
 
 // write stores a prompt of a user, a second after the last.
-func (w *world) write(who string, d prompt.Draft) prompthub.View {
+func (w *world) write(who string, d prompt.Draft) library.View {
 	w.t.Helper()
 	w.now = w.now.Add(2 * time.Second)
 	v, _, err := w.hub.Create(w.t.Context(), user(who), d, "")
@@ -96,7 +96,7 @@ func (w *world) settle() {
 }
 
 // public stores a public prompt of Ann's.
-func (w *world) public(name, text string) prompthub.View {
+func (w *world) public(name, text string) library.View {
 	w.t.Helper()
 	return w.write("ann", prompt.Draft{Name: name, Title: name, Text: text, Visibility: prompt.Public})
 }

@@ -76,7 +76,7 @@ type Account struct {
 }
 
 // Export returns a part of all that the caller has, and the cursor of the next part.
-func Export(ctx context.Context, s *prompthub.Service, who auth.User, cursor string) (file []byte, next string, err error) {
+func Export(ctx context.Context, s *library.Service, who auth.User, cursor string) (file []byte, next string, err error) {
 	part, err := s.Account(ctx, who, cursor)
 	if err != nil {
 		return nil, "", err
@@ -93,8 +93,8 @@ func Export(ctx context.Context, s *prompthub.Service, who auth.User, cursor str
 	}
 	for _, v := range part.Favorites {
 		owner := s.AuthorKey(v.AuthorID)
-		if v.AuthorID == prompthub.IDOf(who) {
-			owner = prompthub.Me
+		if v.AuthorID == library.IDOf(who) {
+			owner = library.Me
 		}
 		lines = append(lines, line{Favored: &favored{On: "@" + owner + "/" + v.Slug, Title: v.Title}})
 	}

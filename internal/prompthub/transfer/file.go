@@ -26,7 +26,7 @@ type File struct {
 // FileOf returns a prompt in a format, with its text in a syntax where one is named: the file that
 // its version was made of, byte for byte, where that is of the format and still says what the
 // prompt is; else one that is written anew, with what only the format knows put back.
-func FileOf(ctx context.Context, s *prompthub.Service, who auth.User, v prompthub.View, name, syntax string) (File, error) {
+func FileOf(ctx context.Context, s *library.Service, who auth.User, v library.View, name, syntax string) (File, error) {
 	f, err := format.Parse(name)
 	if err != nil {
 		return File{}, invalidFormat(name, err)
@@ -60,7 +60,7 @@ type Offer struct {
 const maxOffered = 32 << 10
 
 // Offers returns all formats, and what a prompt loses in each.
-func Offers(ctx context.Context, s *prompthub.Service, who auth.User, v prompthub.View) ([]Offer, error) {
+func Offers(ctx context.Context, s *library.Service, who auth.User, v library.View) ([]Offer, error) {
 	p, err := storedOf(ctx, s, who, v)
 	if err != nil {
 		return nil, err
@@ -80,12 +80,12 @@ func Offers(ctx context.Context, s *prompthub.Service, who auth.User, v prompthu
 
 // A stored is a view as a document, with the file that it was made of.
 type stored struct {
-	prompthub.View
+	library.View
 	doc  format.Document    // which knows the names alone of what only the format of that file has
 	made *promptdb.SourceOf // nil for none
 }
 
-func storedOf(ctx context.Context, s *prompthub.Service, who auth.User, v prompthub.View) (p stored, err error) {
+func storedOf(ctx context.Context, s *library.Service, who auth.User, v library.View) (p stored, err error) {
 	p = stored{View: v, doc: format.Of(v.Draft)}
 	for label, n := range v.Labels {
 		if n == v.Version {

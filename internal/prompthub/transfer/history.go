@@ -57,7 +57,7 @@ type history struct {
 	item     *Item
 	versions []format.Version
 	gaps     []int64 // numbers of versions that were deleted
-	now      prompthub.View
+	now      library.View
 	have     int            // of the versions are there
 	there    map[int64]bool // their numbers
 }
@@ -117,7 +117,7 @@ func (h *history) add(ctx context.Context, v format.Version) error {
 		draft.PreviousNames = h.former
 		h.now, _, err = h.Create(ctx, h.who, draft, "")
 	} else {
-		h.now, err = h.Replace(ctx, h.who, h.now.ID, prompthub.Match{Any: true}, draft)
+		h.now, err = h.Replace(ctx, h.who, h.now.ID, library.Match{Any: true}, draft)
 	}
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (h *history) finish(ctx context.Context) error {
 	if h.publishedAt() > 0 && h.now.Visibility != prompt.Public {
 		public := prompt.Public
 		if err := h.change(func() error {
-			_, err := h.Patch(ctx, h.who, h.now.ID, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &public})
+			_, err := h.Patch(ctx, h.who, h.now.ID, library.Match{Any: true}, library.Patch{Visibility: &public})
 			return err
 		}); err != nil {
 			return err

@@ -81,7 +81,7 @@ type Report struct {
 
 // Import takes a file into the library, as prompts of the caller's. It goes on past entries that
 // are rejected. The same again finds what is there unchanged.
-func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byte, o Options) (r Report, err error) {
+func Import(ctx context.Context, s *library.Service, who auth.User, file []byte, o Options) (r Report, err error) {
 	all, skipped, err := spotsOf(o.File, file)
 	if err != nil {
 		return Report{}, err
@@ -116,7 +116,7 @@ func Import(ctx context.Context, s *prompthub.Service, who auth.User, file []byt
 			r.More = true
 			break
 		}
-		if err := item.rejected(prompthub.Told(who, err)); err != nil {
+		if err := item.rejected(library.Told(who, err)); err != nil {
 			return r, err
 		}
 		if !who.May(auth.ScopeRead) && (o.DryRun || item.Outcome != Created && item.Outcome != Updated) {
@@ -163,7 +163,7 @@ const EntryRefused fault.Code = "ENTRY_REFUSED"
 var errFull = errors.New("the rest comes with the next request")
 
 type importer struct {
-	*prompthub.Service
+	*library.Service
 	Options
 	who     auth.User
 	syntax  format.Syntax
@@ -237,16 +237,16 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	if err := im.write(); err != nil {
 		return err
 	}
-	_, err = im.Patch(ctx, im.who, was.ID, prompthub.Match{Any: true}, change)
+	_, err = im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, change)
 	return err
 }
 
 // named returns the caller's prompt of exactly this name, nil for none.
-func (im *importer) named(ctx context.Context, name string) (*prompthub.View, error) {
+func (im *importer) named(ctx context.Context, name string) (*library.View, error) {
 	if name == "" {
 		return nil, nil //nolint:nilnil // as documented
 	}
-	v, err := im.GetByName(ctx, im.who, prompthub.IDOf(im.who), name, prompthub.WantedVersion{})
+	v, err := im.GetByName(ctx, im.who, library.IDOf(im.who), name, library.WantedVersion{})
 	switch {
 	case fault.Of(err) == fault.NotFound, err == nil && v.Name != name:
 		return nil, nil //nolint:nilnil // as documented
@@ -278,9 +278,9 @@ func (im *importer) create(ctx context.Context, d format.Document, item *Item) e
 }
 
 // changeOf returns a change to all that a document says.
-func changeOf(d format.Document) prompthub.Patch {
+func changeOf(d format.Document) library.Patch {
 	draft := d.Draft()
-	c := prompthub.Patch{Kind: &draft.Kind, Text: &draft.Text, Messages: &draft.Messages, Message: d.Message, Labels: d.Labels, Source: draft.Source}
+	c := library.Patch{Kind: &draft.Kind, Text: &draft.Text, Messages: &draft.Messages, Message: d.Message, Labels: d.Labels, Source: draft.Source}
 	if d.Title != "" {
 		c.Title = &draft.Title
 	}
@@ -331,16 +331,16 @@ func (im *importer) vote(ctx context.Context, v voted, item *Item) error {
 }
 
 // there returns the prompt that a line is about.
-func (im *importer) there(ctx context.Context, name string) (prompthub.View, error) {
+func (im *importer) there(ctx context.Context, name string) (library.View, error) {
 	ref, err := prompt.ParseRef(name)
 	if err != nil || ref.Owner == "" {
-		return prompthub.View{}, fmt.Errorf("%.100q names no prompt of a user", name)
+		return library.View{}, fmt.Errorf("%.100q names no prompt of a user", name)
 	}
 	owner, err := im.OwnerID(ctx, im.who, ref.Owner)
 	if err != nil {
-		return prompthub.View{}, err
+		return library.View{}, err
 	}
-	return im.GetByName(ctx, im.who, owner, ref.Name, prompthub.WantedVersion{})
+	return im.GetByName(ctx, im.who, owner, ref.Name, library.WantedVersion{})
 }
 
 func (im *importer) favorite(ctx context.Context, f favored, item *Item) error {
@@ -363,7 +363,7 @@ func (im *importer) favorite(ctx context.Context, f favored, item *Item) error {
 	return im.Favorite(ctx, im.who, on.ID, true)
 }
 
-func (im *importer) voteOn(ctx context.Context, on prompthub.View, value string, item *Item) error {
+func (im *importer) voteOn(ctx context.Context, on library.View, value string, item *Item) error {
 	vote, ok := prompt.ParseVote(value)
 	if !ok {
 		return fmt.Errorf("%.40q is no vote", value)

@@ -56,7 +56,7 @@ func (f *failing) Write(ctx context.Context, name string, ops ...table.Op) ([]st
 }
 
 // newService returns a service over a store in memory, whose clock goes on by itself.
-func newService(t testing.TB) (*prompthub.Service, *failing) {
+func newService(t testing.TB) (*library.Service, *failing) {
 	t.Helper()
 	begin := time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC)
 	var clock atomic.Int64 // since then
@@ -69,11 +69,11 @@ func newService(t testing.TB) (*prompthub.Service, *failing) {
 		Sleep:      func(ctx context.Context, d time.Duration) error { store.wait(d); return ctx.Err() },
 	})
 	require.NoError(t, db.Create(t.Context()))
-	return prompthub.New(db, prompt.Rules{}, now), store
+	return library.New(db, prompt.Rules{}, now), store
 }
 
 // take imports a file, in as many requests as it takes.
-func take(t require.TestingT, s *prompthub.Service, file string, o transfer.Options) []transfer.Item {
+func take(t require.TestingT, s *library.Service, file string, o transfer.Options) []transfer.Item {
 	var all []transfer.Item
 	for {
 		r, err := transfer.Import(context.Background(), s, ann, []byte(file), o)
@@ -86,7 +86,7 @@ func take(t require.TestingT, s *prompthub.Service, file string, o transfer.Opti
 }
 
 // give returns the whole export of an account.
-func give(t require.TestingT, s *prompthub.Service) string {
+func give(t require.TestingT, s *library.Service) string {
 	var file strings.Builder
 	for cursor, more := "", true; more; more = cursor != "" {
 		part, next, err := transfer.Export(context.Background(), s, ann, cursor)
@@ -171,17 +171,17 @@ func TestNamesBeforeSlugs(t *testing.T) {
 func TestFormerNames(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	add := func(s *prompthub.Service, name, text string) prompt.ID {
+	add := func(s *library.Service, name, text string) prompt.ID {
 		v, _, err := s.Create(ctx, ann, prompt.Draft{Name: name, Title: name, Text: text, Visibility: prompt.Private}, "")
 		require.NoError(t, err)
 		return v.ID
 	}
-	rename := func(s *prompthub.Service, id prompt.ID, name string) {
-		_, err := s.Patch(ctx, ann, id, prompthub.Match{Any: true}, prompthub.Patch{Name: &name})
+	rename := func(s *library.Service, id prompt.ID, name string) {
+		_, err := s.Patch(ctx, ann, id, library.Match{Any: true}, library.Patch{Name: &name})
 		require.NoError(t, err)
 	}
-	find := func(s *prompthub.Service, name string) string {
-		v, err := s.GetByName(ctx, ann, prompthub.IDOf(ann), name, prompthub.WantedVersion{})
+	find := func(s *library.Service, name string) string {
+		v, err := s.GetByName(ctx, ann, library.IDOf(ann), name, library.WantedVersion{})
 		require.NoError(t, err, name)
 		return v.Name
 	}

@@ -35,7 +35,7 @@ func (s *web) authorAddress(id prompt.UserID) string {
 // An authorPage is a user as everyone may see him, above his public prompts.
 type authorPage struct {
 	listing
-	prompthub.User
+	library.User
 	Mine        bool
 	TheirTokens string // where admins see his access tokens
 	Uses        uses
@@ -44,7 +44,7 @@ type authorPage struct {
 // author shows a user and the prompts that he shares.
 func (s *web) author(r *request) error {
 	handle := r.PathValue("handle")
-	if handle == prompthub.Me {
+	if handle == library.Me {
 		goOn(r, accountPath)
 		return nil
 	}
@@ -58,7 +58,7 @@ func (s *web) author(r *request) error {
 	if p.Query != "" || v.get("tag") != "" {
 		p.Empty = "None of these prompts matches. Search for fewer words or take a tag away."
 	}
-	p.Mine = r.who.Known() && u.Key == s.Service.AuthorKey(prompthub.IDOf(r.who))
+	p.Mine = r.who.Known() && u.Key == s.Service.AuthorKey(library.IDOf(r.who))
 	if r.who.Admin() {
 		p.TheirTokens = authorTokens(handle)
 	}
@@ -81,12 +81,12 @@ func (s *web) author(r *request) error {
 }
 
 // searchAuthor reads what the address of an author's page asks for.
-func (s *web) searchAuthor(r *request, v view) ([]prompt.Tag, prompthub.Page, error) {
+func (s *web) searchAuthor(r *request, v view) ([]prompt.Tag, library.Page, error) {
 	tags, words, err := wanted(v)
 	if err != nil {
-		return tags, prompthub.Page{}, err
+		return tags, library.Page{}, err
 	}
-	p, err := s.Service.ByAuthor(r.Context(), r.who, prompthub.AuthorSearch{
+	p, err := s.Service.ByAuthor(r.Context(), r.who, library.AuthorSearch{
 		Handle: r.PathValue("handle"), Tags: tags, Words: words, Limit: perPage, Cursor: v.get("cursor"),
 	})
 	return tags, p, err
@@ -98,7 +98,7 @@ type profilePage struct {
 	Address string // of the page that others see, "" while there is none
 	Chosen  bool   // whether there is a handle, which stays
 	EraseAt time.Time
-	Storage prompthub.Storage
+	Storage library.Storage
 	Wrong   string
 	Errors  map[string]string
 }
@@ -111,8 +111,8 @@ func (s *web) profile(r *request) error {
 	return s.showProfile(r, http.StatusOK, u, nil)
 }
 
-func (s *web) showProfile(r *request, status int, u prompthub.User, wrong error) error {
-	p := profilePage{Profile: u.Profile, Address: s.authorAddress(prompthub.IDOf(r.who)), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
+func (s *web) showProfile(r *request, status int, u library.User, wrong error) error {
+	p := profilePage{Profile: u.Profile, Address: s.authorAddress(library.IDOf(r.who)), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
 	if p.Chosen {
 		p.Address = Prefix + "/u/" + u.Handle
 	}
@@ -125,7 +125,7 @@ func (s *web) showProfile(r *request, status int, u prompthub.User, wrong error)
 	}
 	g, ctx := errgroup.WithContext(r.Context())
 	g.Go(func() error {
-		_, err := s.Service.OwnerID(ctx, r.who, s.Service.AuthorKey(prompthub.IDOf(r.who)))
+		_, err := s.Service.OwnerID(ctx, r.who, s.Service.AuthorKey(library.IDOf(r.who)))
 		if fault.Of(err) == fault.NotFound { // he has saved nothing yet
 			p.Address, err = "", nil
 		}
@@ -149,7 +149,7 @@ func (s *web) putProfile(r *request) error {
 	sent := prompt.Profile{Handle: r.PostForm.Get("handle"), Name: r.PostForm.Get("name"), About: lf(r.PostForm.Get("about"))}
 	_, err := s.Service.PutProfile(r.Context(), r.who, sent)
 	if fault.Of(err) == fault.Invalid {
-		return s.showProfile(r, http.StatusUnprocessableEntity, prompthub.User{Profile: sent}, err)
+		return s.showProfile(r, http.StatusUnprocessableEntity, library.User{Profile: sent}, err)
 	}
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ type tokensPage struct {
 
 // A tokenRow is a token in the list of all.
 type tokenRow struct {
-	prompthub.Token
+	library.Token
 	Expired bool
 	Revoke  string // where the form goes that revokes it
 }
@@ -226,7 +226,7 @@ func (s *web) showTokens(r *request, status int, p tokensPage, wrong error) erro
 }
 
 // tokenRows returns tokens as pages below a path list them.
-func (s *web) tokenRows(list []prompthub.Token, path string) []tokenRow {
+func (s *web) tokenRows(list []library.Token, path string) []tokenRow {
 	var rows []tokenRow
 	for _, t := range list {
 		rows = append(rows, tokenRow{t, !s.Now().Before(t.ExpiresAt), path + "/" + t.ID + "/revoke"})
@@ -240,7 +240,7 @@ func (s *web) createToken(r *request) error {
 	if err != nil {
 		days = 0 // which the rules refuse
 	}
-	_, text, err := s.Service.CreateToken(r.Context(), r.who, prompthub.TokenDraft{
+	_, text, err := s.Service.CreateToken(r.Context(), r.who, library.TokenDraft{
 		Name: r.PostForm.Get("name"), Scopes: r.PostForm["scope"], ExpiresAt: s.Now().Add(time.Duration(days) * 24 * time.Hour),
 		Claimed: s.SignIn == Dev,
 	})

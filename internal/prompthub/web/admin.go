@@ -160,7 +160,7 @@ func differing(all []tagEntry, form url.Values) (changed, sent []tagEntry, err e
 		}
 		t, err := tagOf(tag, textAt(form["name"], i), textAt(form["order"], i))
 		if err == nil {
-			t, err = prompthub.CheckTag(t)
+			t, err = library.CheckTag(t)
 		}
 		if err != nil && wrong == nil {
 			wrong = fault.New(fault.Invalid, tag+": "+reason(err))
@@ -188,7 +188,7 @@ func authorTokens(handle string) string { return Prefix + "/u/" + url.PathEscape
 
 // A userTokensPage is the access tokens of a user, as admins see them.
 type userTokensPage struct {
-	prompthub.User
+	library.User
 	Author string // the address of the page about him
 	Tokens []tokenRow
 }

@@ -36,11 +36,11 @@ type draftForm struct {
 	MaxTitle    int
 	MaxText     int
 	MaxTags     int
-	Asked       bool                // whether similar prompts were looked for
-	Similar     []prompthub.Similar // what was found
-	AskedTags   bool                // whether tags were asked for
-	Suggested   []tagChoice         // those that fit, which are not among Tags then
-	Focus       string              // the id of the field that somebody goes on with, "" for the first
+	Asked       bool              // whether similar prompts were looked for
+	Similar     []library.Similar // what was found
+	AskedTags   bool              // whether tags were asked for
+	Suggested   []tagChoice       // those that fit, which are not among Tags then
+	Focus       string            // the id of the field that somebody goes on with, "" for the first
 }
 
 // A messageField is where a message of a chat is written. The role of a placeholder is slot, its

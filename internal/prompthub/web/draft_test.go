@@ -18,7 +18,7 @@ import (
 var ann = auth.User{ID: "Ann", Name: "Ann"}
 
 // stored returns the prompt of Ann at a page.
-func (w *world) stored(page string) prompthub.View {
+func (w *world) stored(page string) library.View {
 	w.t.Helper()
 	id, ok := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
 	require.True(w.t, ok, page)

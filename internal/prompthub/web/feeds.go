@@ -81,7 +81,7 @@ func (s *web) siteMap(r *request) error {
 	}
 	origin := httpjson.Origin(r.Request, s.Public)
 	site.Locations = []location{{URL: origin + Prefix}}
-	search := prompthub.Search{Order: prompthub.Newest, Limit: sitePage}
+	search := library.Search{Order: library.Newest, Limit: sitePage}
 	for range maxSite / sitePage {
 		p, err := s.Service.Search(r.Context(), auth.User{}, search)
 		if err != nil {
@@ -119,7 +119,7 @@ func (s *web) newestFeed(r *request) (feed, error) {
 	if err != nil {
 		return feed{}, err
 	}
-	p, err := s.Service.Search(r.Context(), r.who, prompthub.Search{Order: prompthub.Newest, Tags: tags, Limit: perPage})
+	p, err := s.Service.Search(r.Context(), r.who, library.Search{Order: library.Newest, Tags: tags, Limit: perPage})
 	if err != nil {
 		return feed{}, err
 	}
@@ -133,7 +133,7 @@ func (s *web) newestFeed(r *request) (feed, error) {
 // authorFeed is of the public prompts of a user.
 func (s *web) authorFeed(r *request) (feed, error) {
 	handle := r.PathValue("handle")
-	p, err := s.Service.ByAuthor(r.Context(), r.who, prompthub.AuthorSearch{Handle: handle, Limit: perPage})
+	p, err := s.Service.ByAuthor(r.Context(), r.who, library.AuthorSearch{Handle: handle, Limit: perPage})
 	f := feed{title: "PromptHub", home: Prefix + "/u/" + handle}
 	if len(p.Items) > 0 {
 		f.title += ": " + p.Items[0].AuthorName
@@ -142,7 +142,7 @@ func (s *web) authorFeed(r *request) (feed, error) {
 }
 
 // feed completes a feed with a page of its list.
-func (s *web) feed(r *request, f feed, p prompthub.Page) feed {
+func (s *web) feed(r *request, f feed, p library.Page) feed {
 	origin := httpjson.Origin(r.Request, s.Public)
 	f.home, f.self = origin+f.home, origin+r.URL.RequestURI()
 	for _, v := range p.Items {

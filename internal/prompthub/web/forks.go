@@ -25,7 +25,7 @@ func (s *web) fork(r *request) error {
 	if key != "" {
 		key = "page " + key
 	}
-	v, _, err := s.Service.Fork(r.Context(), r.who, id, prompthub.WantedVersion{}, key)
+	v, _, err := s.Service.Fork(r.Context(), r.who, id, library.WantedVersion{}, key)
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,12 @@ type origin struct {
 }
 
 // originOf returns where a prompt comes from, nil where it was forked from none.
-func (s *web) originOf(r *request, v prompthub.View) (*origin, error) {
+func (s *web) originOf(r *request, v library.View) (*origin, error) {
 	if v.ForkedFrom.ID == "" {
 		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
 	}
 	o := &origin{ForkedFrom: v.ForkedFrom, Link: addressOf(v.ForkedFrom.ID)}
-	if v.AuthorID != prompthub.IDOf(r.who) {
+	if v.AuthorID != library.IDOf(r.who) {
 		return o, nil
 	}
 	u, err := s.Service.Upstream(r.Context(), r.who, v.ID)
@@ -57,7 +57,7 @@ func (s *web) originOf(r *request, v prompthub.View) (*origin, error) {
 
 // An upstreamPage is what changed since in the prompt that one was forked from.
 type upstreamPage struct {
-	prompthub.Upstream
+	library.Upstream
 	Address  string         // of the fork
 	There    string         // of the other prompt
 	From, To prompt.Version // there
@@ -100,8 +100,8 @@ func (s *web) merge(r *request) error {
 	if err != nil {
 		return err
 	}
-	take := prompthub.Side(r.PostForm.Get("take"))
-	if take != "" && take != prompthub.Mine && take != prompthub.Theirs {
+	take := library.Side(r.PostForm.Get("take"))
+	if take != "" && take != library.Mine && take != library.Theirs {
 		return fault.New(fault.Invalid, "choose mine or theirs")
 	}
 	_, made, err := s.Service.MergeUpstream(r.Context(), r.who, id, take)

@@ -15,7 +15,7 @@ import (
 // newLongWorld returns a world with the largest limit of a text.
 func newLongWorld(t testing.TB) *world {
 	w := newWorld(t)
-	w.service = prompthub.New(w.db, prompt.Rules{MaxText: prompt.LimitMaxText}, w.clock.Now)
+	w.service = library.New(w.db, prompt.Rules{MaxText: prompt.LimitMaxText}, w.clock.Now)
 	w.config.Service, w.config.MaxText = w.service, prompt.LimitMaxText
 	w.pages = web.New(w.config)
 	return w

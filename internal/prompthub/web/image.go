@@ -181,10 +181,10 @@ const (
 
 var palette = sync.OnceValue(func() color.Palette {
 	var p color.Palette
-	paper, accent := look.Light("page"), look.Light("accent")
+	paper, accent := theme.Light("page"), theme.Light("accent")
 	for _, ink := range [][2]color.RGBA{
-		inkBlack: {paper, look.Light("ink")}, inkSoft: {paper, look.Light("soft")}, inkAccent: {paper, accent},
-		inkWhite: {accent, look.Light("accent-ink")},
+		inkBlack: {paper, theme.Light("ink")}, inkSoft: {paper, theme.Light("soft")}, inkAccent: {paper, accent},
+		inkWhite: {accent, theme.Light("accent-ink")},
 	} {
 		for i := range shades {
 			mix := func(a, b uint8) uint8 { return uint8((int(a)*(shades-1-i) + int(b)*i) / (shades - 1)) }

@@ -27,8 +27,8 @@ const maxNeighbors = 10
 
 // relatedTo puts what a prompt includes into its places, for those who may read it, and returns
 // what there is to say of that. Its author is told what includes it, too.
-func (s *web) relatedTo(r *request, v *prompthub.View) (rel related, err error) {
-	mine := v.AuthorID == prompthub.IDOf(r.who)
+func (s *web) relatedTo(r *request, v *library.View) (rel related, err error) {
+	mine := v.AuthorID == library.IDOf(r.who)
 	if mine {
 		if rel, err = s.usersOf(r, *v); err != nil {
 			return rel, err
@@ -56,7 +56,7 @@ func (s *web) relatedTo(r *request, v *prompthub.View) (rel related, err error) 
 }
 
 // usersOf returns what includes a prompt.
-func (s *web) usersOf(r *request, v prompthub.View) (rel related, err error) {
+func (s *web) usersOf(r *request, v library.View) (rel related, err error) {
 	uses, more, err := s.Service.UsesOf(r.Context(), r.who, v)
 	rel.More = more || len(uses) > maxNeighbors
 	for _, u := range uses[:min(len(uses), maxNeighbors)] {

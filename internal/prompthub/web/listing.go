@@ -94,7 +94,7 @@ func (l *listing) head(string) head { return head{Feeds: l.Feeds} }
 
 // A card is a prompt in a list.
 type card struct {
-	prompthub.View
+	library.View
 	Topics []choice
 	Ballot ballot
 	Manage bool
@@ -143,7 +143,7 @@ func byTag(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t
 func (l *listing) Path() string { return l.view.path }
 
 // cards fits a page of prompts into a listing.
-func (l *listing) cards(who auth.User, p prompthub.Page, called names) {
+func (l *listing) cards(who auth.User, p library.Page, called names) {
 	v, tag := l.view, l.tagged
 	if tag == nil {
 		tag = byTag
@@ -193,7 +193,7 @@ func (l *listing) filters(tags []prompt.Tag, called names) {
 
 // found fits what was found into a listing, and says what the catalog calls tags. Where what the
 // address says was wrong, the listing says so in its place; any other error is returned.
-func (s *web) found(r *request, l *listing, p prompthub.Page, err error) (names, error) {
+func (s *web) found(r *request, l *listing, p library.Page, err error) (names, error) {
 	if kind := fault.Of(err); err != nil && (kind == fault.Malformed || kind == fault.Invalid) {
 		l.Wrong, l.Start = reason(err), l.view.with("cursor", "")
 	} else if err != nil {
@@ -207,7 +207,7 @@ func (s *web) found(r *request, l *listing, p prompthub.Page, err error) (names,
 }
 
 // listFound answers with a list of what was found, where nothing narrows it down.
-func (s *web) listFound(r *request, name, title string, l *listing, p prompthub.Page, err error) error {
+func (s *web) listFound(r *request, name, title string, l *listing, p library.Page, err error) error {
 	if _, err := s.found(r, l, p, err); err != nil {
 		return err
 	}

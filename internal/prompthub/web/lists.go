@@ -23,7 +23,7 @@ func (s *web) lists() {
 
 // orders of the catalog, as addresses and pages name them.
 var orders = [][2]string{
-	{"", "Newest"}, {string(prompthub.MostLiked), "Most liked"}, {string(prompthub.Hot), "Hot"}, {string(prompthub.Best), "Best"}, {string(prompthub.Trending), "Trending"},
+	{"", "Newest"}, {string(library.MostLiked), "Most liked"}, {string(library.Hot), "Hot"}, {string(library.Best), "Best"}, {string(library.Trending), "Trending"},
 }
 
 // catalog shows public prompts.
@@ -82,16 +82,16 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 }
 
 // search reads what an address asks for.
-func (s *web) search(r *request, v view) ([]prompt.Tag, prompthub.Page, error) {
+func (s *web) search(r *request, v view) ([]prompt.Tag, library.Page, error) {
 	tags, words, err := wanted(v)
 	if err != nil {
-		return tags, prompthub.Page{}, err
+		return tags, library.Page{}, err
 	}
-	order := prompthub.Newest
+	order := library.Newest
 	if sort := v.get("sort"); slices.ContainsFunc(orders, func(o [2]string) bool { return o[0] == sort }) {
-		order = cmp.Or(prompthub.Order(sort), prompthub.Newest)
+		order = cmp.Or(library.Order(sort), library.Newest)
 	}
-	p, err := s.Service.Search(r.Context(), r.who, prompthub.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Limit: perPage, Cursor: v.get("cursor")})
+	p, err := s.Service.Search(r.Context(), r.who, library.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Limit: perPage, Cursor: v.get("cursor")})
 	return tags, p, err
 }
 
@@ -195,7 +195,7 @@ func (s *web) mine(r *request) error {
 	case v.get("show") != "deleted":
 		l.Instead, l.Beside = newPrompt, takeIn
 	}
-	q := prompthub.MineQuery{Sort: "newest", Limit: perPage, Cursor: v.get("cursor")}
+	q := library.MineQuery{Sort: "newest", Limit: perPage, Cursor: v.get("cursor")}
 	switch show := v.get("show"); show {
 	case "public", "private":
 		q.Visibility = prompt.Visibility(show)
@@ -206,10 +206,10 @@ func (s *web) mine(r *request) error {
 	return s.listFound(r, "mine", "My prompts", &l, p, err)
 }
 
-func (s *web) findMine(r *request, v view, q prompthub.MineQuery) (prompthub.Page, error) {
+func (s *web) findMine(r *request, v view, q library.MineQuery) (library.Page, error) {
 	var err error
 	if q.Words, err = prompt.ParseQuery(v.get("q")); err != nil {
-		return prompthub.Page{}, err
+		return library.Page{}, err
 	}
 	return s.Service.Mine(r.Context(), r.who, q)
 }

@@ -30,10 +30,10 @@ func (s *web) prompts() {
 // idOf returns the prompt that an address names.
 func idOf(r *request) (prompt.ID, error) { return prompt.FindID(r.PathValue("id")) }
 
-func (s *web) get(r *request) (prompthub.View, error) {
+func (s *web) get(r *request) (library.View, error) {
 	id, err := idOf(r)
 	if err != nil {
-		return prompthub.View{}, err
+		return library.View{}, err
 	}
 	return s.Service.Get(r.Context(), r.who, id)
 }
@@ -42,7 +42,7 @@ func addressOf(id prompt.ID) string { return Prefix + "/prompts/" + string(id) }
 
 // A promptPage is a prompt as its page shows it.
 type promptPage struct {
-	prompthub.View
+	library.View
 	Address string
 	URL     string // the whole address, to be passed on
 	Topics  []choice
@@ -94,11 +94,11 @@ func (s *web) prompt(r *request) error {
 	if err != nil {
 		return err
 	}
-	var v prompthub.View
+	var v library.View
 	var favors bool
 	g, ctx := errgroup.WithContext(r.Context())
 	g.Go(func() (err error) {
-		v, err = s.Service.GetVersion(ctx, r.who, id, prompthub.WantedVersion{Label: prompt.Latest})
+		v, err = s.Service.GetVersion(ctx, r.who, id, library.WantedVersion{Label: prompt.Latest})
 		return err
 	})
 	g.Go(func() (err error) {
@@ -112,7 +112,7 @@ func (s *web) prompt(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == prompthub.IDOf(r.who), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
+	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == library.IDOf(r.who), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
 	p.Ballot, p.Chips = ballotOf(r.who, v, p.Address), chipsOf(p.Address, v.Labels)
 	called, err := s.names(r)
 	if err != nil {
@@ -174,7 +174,7 @@ type ballot struct {
 	Score    int32
 }
 
-func ballotOf(who auth.User, v prompthub.View, back string) ballot {
+func ballotOf(who auth.User, v library.View, back string) ballot {
 	return ballot{
 		Address: addressOf(v.ID) + "/vote", Back: back, MayVote: who.Known() && !v.Deleted() && v.Visibility == prompt.Public,
 		Value: v.MyVote.String(), Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(),
@@ -235,7 +235,7 @@ func (s *web) setVisibility(r *request) error {
 		return err
 	}
 	to := prompt.Visibility(r.PostForm.Get("to"))
-	v, err := s.Service.Patch(r.Context(), r.who, id, prompthub.Match{Any: true}, prompthub.Patch{Visibility: &to})
+	v, err := s.Service.Patch(r.Context(), r.who, id, library.Match{Any: true}, library.Patch{Visibility: &to})
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (s *web) delete(r *request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Delete(r.Context(), r.who, id, prompthub.Match{Any: true}); err != nil {
+	if err := s.Service.Delete(r.Context(), r.who, id, library.Match{Any: true}); err != nil {
 		return err
 	}
 	goOn(r, Prefix+"/mine?show=deleted&done=deleted")

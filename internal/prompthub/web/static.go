@@ -47,7 +47,7 @@ func newStatic() *static {
 			return err
 		}
 		if path.Ext(name) == ".css" {
-			body = append([]byte(look.Colours), body...)
+			body = append([]byte(theme.Colours), body...)
 		}
 		s.add(path.Base(name), body)
 		return nil

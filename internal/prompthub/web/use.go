@@ -50,11 +50,11 @@ func (s *web) usesOf(r *request, endpoint string, open bool) uses {
 
 // usesOfPrompt returns how programs use one prompt. One without a slug was stored before there were
 // names: none can ask for it yet.
-func (s *web) usesOfPrompt(r *request, v prompthub.View) uses {
+func (s *web) usesOfPrompt(r *request, v library.View) uses {
 	if v.Slug == "" {
 		return uses{}
 	}
-	open, mine := v.Listed() && s.PublicRead, v.AuthorID == prompthub.IDOf(r.who)
+	open, mine := v.Listed() && s.PublicRead, v.AuthorID == library.IDOf(r.who)
 	endpoint, header := "/mcp", ""
 	if !mine {
 		endpoint = "/mcp/u/" + s.Service.AuthorKey(v.AuthorID)

@@ -103,7 +103,7 @@ func errNoVersion() error { return fault.New(fault.NotFound, "the prompt has no 
 
 // A versionPage is one version of a prompt.
 type versionPage struct {
-	prompthub.View
+	library.View
 	Prompt  string // the address
 	Chips   []chip
 	Reading reading
@@ -115,11 +115,11 @@ func (s *web) version(r *request) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, id, prompthub.WantedVersion{Number: n, Labels: true})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Number: n, Labels: true})
 	if err != nil {
 		return err
 	}
-	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.AuthorID == prompthub.IDOf(r.who) && !v.Deleted()}
+	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.AuthorID == library.IDOf(r.who) && !v.Deleted()}
 	p.Chips = on(chipsOf(p.Prompt, v.Labels), n)
 	left := room(len(v.Content().Words()))
 	p.Reading = readingOf(v.Content(), nil)
@@ -207,11 +207,11 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, id, prompthub.WantedVersion{Label: prompt.Latest})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest})
 	if err != nil {
 		return err
 	}
-	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.AuthorID == prompthub.IDOf(r.who) && !v.Deleted()
+	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.AuthorID == library.IDOf(r.who) && !v.Deleted()
 	if p.Label != "" {
 		h, err := s.Service.LabelHistory(r.Context(), r.who, id, p.Label, perPage, r.URL.Query().Get("cursor"))
 		if err != nil {

@@ -61,7 +61,7 @@ const Callback = Prefix + "/signin/callback"
 
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
-	Service    *prompthub.Service
+	Service    *library.Service
 	Identify   auth.Identify
 	SignIn     SignIn
 	Sessions   *auth.Sessions // with SignIn Provider, and nil with the others
@@ -254,7 +254,7 @@ func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User
 		err = s.Service.LearnAuthorKeys(r.Context())
 	}
 	if who.Known() {
-		httpjson.SetUser(r.Context(), s.Service.AuthorKey(prompthub.IDOf(who)))
+		httpjson.SetUser(r.Context(), s.Service.AuthorKey(library.IDOf(who)))
 	}
 	return who, caller, err
 }

@@ -30,7 +30,7 @@ import (
 type world struct {
 	t       testing.TB
 	store   *store
-	service *prompthub.Service
+	service *library.Service
 	clock   *clock
 	config  web.Config
 	pages   http.Handler
@@ -95,7 +95,7 @@ func newWorld(t testing.TB, set ...func(*web.Config)) *world {
 		Background: func(do func()) { do() },
 	})
 	require.NoError(t, w.db.Create(t.Context()))
-	w.service = prompthub.New(w.db, prompt.Rules{}, w.clock.Now)
+	w.service = library.New(w.db, prompt.Rules{}, w.clock.Now)
 	w.config = web.Config{Service: w.service, Identify: auth.Dev(), SignIn: web.Dev, Admission: httpjson.NewAdmission(httpjson.Limits{}, w.clock.Now), Log: log, Now: w.clock.Now}
 	for _, f := range set {
 		f(&w.config)

@@ -86,9 +86,9 @@ func onceOnly(key string, d prompt.Draft) string {
 }
 
 // mineToEdit returns a prompt to its author. Others are told no more than on its page.
-func (s *web) mineToEdit(r *request) (prompthub.View, error) {
+func (s *web) mineToEdit(r *request) (library.View, error) {
 	v, err := s.get(r)
-	if err == nil && v.AuthorID != prompthub.IDOf(r.who) {
+	if err == nil && v.AuthorID != library.IDOf(r.who) {
 		err = fault.New(fault.Forbidden, "only its author may change a prompt")
 	}
 	return v, err
@@ -109,7 +109,7 @@ func (s *web) editForm(r *request) error {
 	return s.showEdit(r, http.StatusOK, f, v)
 }
 
-func (s *web) showEdit(r *request, status int, f draftForm, v prompthub.View) error {
+func (s *web) showEdit(r *request, status int, f draftForm, v library.View) error {
 	f.Address, f.Leave = addressOf(v.ID)+"/edit", addressOf(v.ID)
 	if large(v.Variables) {
 		f.Kept, f.Variables = true, nil
@@ -141,7 +141,7 @@ func (s *web) edit(r *request) error {
 		return s.showEdit(r, http.StatusOK, f, v)
 	}
 	d.Variables = named(d.Variables)
-	_, err = s.Service.Patch(r.Context(), r.who, v.ID, prompthub.Match{Revisions: []int64{revision}}, prompthub.Patch{
+	_, err = s.Service.Patch(r.Context(), r.who, v.ID, library.Match{Revisions: []int64{revision}}, library.Patch{
 		Name: &d.Name, Title: &d.Title, Description: &d.Description, Kind: &d.Kind, Text: &d.Text, Messages: &d.Messages,
 		Variables: &d.Variables, Tags: &d.Tags, Visibility: &d.Visibility, Message: d.Message,
 	})
@@ -157,7 +157,7 @@ func (s *web) edit(r *request) error {
 
 // editAgain shows what was written, and why it was not saved. Where another tab was faster, the
 // form is then based on what that saved: who sends it again has seen both.
-func (s *web) editAgain(r *request, v prompthub.View, d prompt.Draft, revision int64, err error) error {
+func (s *web) editAgain(r *request, v library.View, d prompt.Draft, revision int64, err error) error {
 	f, formErr := s.form(r, d, v.Tags)
 	if formErr != nil {
 		return formErr
@@ -166,7 +166,7 @@ func (s *web) editAgain(r *request, v prompthub.View, d prompt.Draft, revision i
 	f.explain(err)
 	status := http.StatusUnprocessableEntity
 	if fault.Of(err) == fault.Stale {
-		now, ok := current[prompthub.View](err)
+		now, ok := current[library.View](err)
 		if !ok {
 			return err
 		}
@@ -187,7 +187,7 @@ type part struct{ Name, Text string }
 
 // differingFrom returns what a prompt has otherwise than a form. What the form does not have, as
 // the config, stays when it is saved.
-func differingFrom(d prompt.Draft, now prompthub.View) *meanwhile {
+func differingFrom(d prompt.Draft, now library.View) *meanwhile {
 	m := &meanwhile{At: now.UpdatedAt}
 	for _, p := range [...]struct{ name, here, there string }{
 		{"Title", d.Title, now.Title},
