@@ -9,7 +9,7 @@ AZURITE := internal/tools/azurite
 AZURITE_STAMP := $(AZURITE)/node_modules/.package-lock.json
 WEB := internal/tools/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
-API_DOCS := internal/prompthub/api/docs
+API_DOCS := internal/prompthub/doors/api/docs
 INFRA := internal/tools/infra
 INFRA_STAMP := $(INFRA)/node_modules/.package-lock.json
 OIDC := internal/tools/oidc
@@ -30,7 +30,7 @@ FUZZTIME ?= 30s
 SOAK ?= 5m
 HEAVIEST ?= 20m
 RACEFLAGS ?= -short
-RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|/promptdb"' handler apps internal | grep -v -e '^internal/tools/' -e '^internal/prompthub/bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|/promptdb"' handler apps infra internal stage | grep -v -e '^internal/tools/' -e '^bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # A line of a comment that is wider than 100 columns, a tab being one.
 WIDE := ^(// .{98}|$(TAB)// .{97}|$(TAB)$(TAB)// .{96}|$(TAB)$(TAB)$(TAB)// .{95})
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
@@ -62,7 +62,7 @@ install: ## build the program under the name of the application, and put it into
 	go build -o "$(BINDIR)/$(NAME)" ./$(APP)/handler
 
 # In a fresh clone six installs of npm take a while: they run side by side, beside go vet, and the two longest, which only
-# ./internal/prompthub/clients needs, beside tests.
+# ./internal/prompthub/e2e/clients needs, beside tests.
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
 # of the built program, and after them those with deadlines of other programs, mostly wait, so the longest of the others run beside them,
 # with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers. They run one after the
@@ -74,8 +74,8 @@ LINKED := -ldflags='-s -w' -vet=off
 SPARING := 400
 quick race deep formats search mutants: export GOGC := $(SPARING)
 TEST := go test -count=1 -timeout 20m $(LINKED)
-DEADLINES := ./handler ./internal/azure ./internal/azurite ./internal/infra ./internal/prompthub/clients
-LONGEST := ./internal/prompthub/bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/api ./internal/prompthub/prompt
+DEADLINES := ./handler ./internal/storage/azure ./internal/testing/azurite ./internal/testing/infra ./internal/prompthub/e2e/clients
+LONGEST := ./bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/doors/api ./internal/prompthub/prompt
 OTHERS = $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(patsubst ./%,-e prompthub/%,$(DEADLINES) $(LONGEST)))
 # Not in the recipe itself, all of which make -n would run then.
 INSTALL_CLIENTS = nice -n 10 $(MAKE) --no-print-directory -j $(ASSISTANTS_STAMP) $(CLIENTS_STAMP) $(PYTHON_STAMP)
@@ -98,12 +98,12 @@ vet:
 
 # Twice as many packages as processors, as some mostly wait. Those that test the built program have nothing that is short;
 # to link them would take as long as some packages.
-BUILT := ./internal/prompthub/e2e ./internal/prompthub/clients
+BUILT := ./internal/prompthub/e2e ./internal/prompthub/e2e/clients
 quick: vet ## after each edit: vet, and the tests of what changed that need nothing but Go
 	go test -short -p $$((2 * $(PROCESSORS))) $(LINKED) $$(go list ./... | grep -vxF $(patsubst ./%,-e prompthub/%,$(BUILT)))
 
 infra-check: $(AZURITE_STAMP) $(INFRA_STAMP) ## check Bicep, azure.yaml, workflows, host.json, functions and the package
-	go test -count=1 ./internal/infra/...
+	go test -count=1 ./internal/testing/infra/...
 	cd $(INFRA) && go vet . && go test -count=1 .
 
 infra-schemas: ## compare azure.yaml, host.json and others with their published JSON schemas, from the Internet
@@ -123,22 +123,22 @@ browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a brow
 	E2E_FULL=1 go test -count=1 -timeout 20m -run '^TestBrowser' -artifacts -outputdir $(CURDIR)/.cache/pages $$(grep -rl --include='*_test.go' '^func TestBrowser' apps internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 clients: $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) $(PYTHON_STAMP) ## run clients of others, as they are published, against the built program
-	go test -count=1 -v -timeout 20m ./internal/prompthub/clients
+	go test -count=1 -v -timeout 20m ./internal/prompthub/e2e/clients
 
 # npm ci wants packages of other machines in the lock file, which the newest npm leaves out.
 langfuse-js: $(LANGFUSE_JS_TESTS) ## fetch the tests that Langfuse has for its own client, and run them against the built program
 	echo "d6b1cba06f00c81cc82b11635d343bac93ac0e374780301ac3df9fbb475acd5b  $<" | sha256sum --check --quiet
 	npm install --prefix $(LANGFUSE_JS) --no-save --ignore-scripts --no-audit --no-fund
-	go test -count=1 -v -run '^TestLangfuseJS$$' ./internal/prompthub/clients
+	go test -count=1 -v -run '^TestLangfuseJS$$' ./internal/prompthub/e2e/clients
 
 promptfoo: ## install promptfoo with the Node that it needs (half a gigabyte), and have it evaluate prompts of the built program
 	npm install --prefix internal/tools/promptfoo --no-save --ignore-scripts --omit=optional --no-audit --no-fund
-	go test -count=1 -v -run '^TestPromptfoo' ./internal/prompthub/clients
+	go test -count=1 -v -run '^TestPromptfoo' ./internal/prompthub/e2e/clients
 
 check: vet ## format, vet, lint, width of comments, dead code, go.mod
 	@unformatted=$$($(TOOLS) gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
 	$(TOOLS) golangci-lint run
-	@wide=$$(LC_ALL=C.UTF-8 grep -rnE --include='*.go' --exclude-dir=node_modules "$(WIDE)" apps handler internal || true); test -z "$$wide" || { echo "comments wider than 100 columns:"; echo "$$wide"; exit 1; }
+	@wide=$$(LC_ALL=C.UTF-8 grep -rnE --include='*.go' --exclude-dir=node_modules "$(WIDE)" apps bench handler infra internal stage || true); test -z "$$wide" || { echo "comments wider than 100 columns:"; echo "$$wide"; exit 1; }
 	@dead=$$($(TOOLS) deadcode -test ./...); test -z "$$dead" || { echo "nothing uses:"; echo "$$dead"; exit 1; }
 	go mod tidy -diff
 
@@ -156,12 +156,12 @@ cover: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## run all tests and tell how
 deep: ## ask and count as often as is worth it now and then: what make test takes samples of
 	POPULAR=1 go test -count=1 -v -timeout 30m -run '^(TestSweepOfAPopularPrompt|TestPurgeOfAPopularPrompt)$$' ./internal/prompthub/promptdb
 	E2E_FULL=1 go test -count=1 -v -timeout 10m -run '^TestUnderAttack$$' ./internal/prompthub/e2e
-	DOUBLING_TIME=1 go test -count=1 -p 1 -timeout 60m -run '^TestDoubling$$' ./internal/prompthub/prompt ./internal/prompthub/skill ./internal/prompthub/format ./internal/prompthub/web
+	DOUBLING_TIME=1 go test -count=1 -p 1 -timeout 60m -run '^TestDoubling$$' ./internal/prompthub/prompt ./internal/prompthub/files/skill ./internal/prompthub/files/format ./internal/prompthub/doors/web
 	$(MAKE) search
 	$(MAKE) -C apps/ricochet soak
 
 formats: ## write and read 10,000 prompts in each format
-	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/format -rapid.checks=10000
+	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/files/format -rapid.checks=10000
 
 search: ## compare the answers to 2,000 questions with a linear scan, and to 2,000 more while others write; also over real prompts, where PROMPTS_CSV names a file as prompts.chat publishes it
 	SEARCH_MORE=1 PROMPTS_CSV=$(PROMPTS_CSV) go test -count=1 -v -timeout 60m -run '^Test(TextSearch|ThousandRealPrompts|SearchAgrees|WalkWhile)' ./internal/prompthub/promptdb -rapid.checks=400
@@ -175,29 +175,29 @@ fuzz: ## fuzz each target for FUZZTIME
 	done
 
 soak: $(AZURITE_STAMP) ## load the program for SOAK (5m) under the test host on Azurite, with kills
-	E2E_FULL=1 SOAK=$(SOAK) EXPLORE_SCHEDULES=100000 EMBEDDED_KILL_ROUNDS=100 go test -timeout 60m -v -run 'TestSoak|TestExplore|Kill|Story|StorageFaults|ManySlow' ./internal/prompthub/e2e ./internal/prompthub/promptdb ./internal/embedded
+	E2E_FULL=1 SOAK=$(SOAK) EXPLORE_SCHEDULES=100000 EMBEDDED_KILL_ROUNDS=100 go test -timeout 60m -v -run 'TestSoak|TestExplore|Kill|Story|StorageFaults|ManySlow' ./internal/prompthub/e2e ./internal/prompthub/promptdb ./internal/storage/embedded
 
 mutants: ## break the protocol on purpose: every break must make a test fail
-	go run ./internal/mutants
+	go run ./internal/testing/mutants
 
 heaviest: ## search for HEAVIEST for the requests that cost most, and fail where one is beyond the bounds
-	go run ./internal/prompthub/bench -heaviest $(HEAVIEST)
+	go run ./bench -heaviest $(HEAVIEST)
 
 bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat), load the program with BENCH_PROMPTS prompts
 	@mkdir -p .cache
-	go test -count=1 -v -run 'TestCounts$$' ./internal/prompthub/bench | grep '^|'
+	go test -count=1 -v -run 'TestCounts$$' ./bench | grep '^|'
 	BENCH_ROWS=$(BENCH_ROWS) go test -run '^$$' -bench . -benchmem -count $(BENCH_COUNT) ./... | tee .cache/bench.txt
-	go run ./internal/prompthub/bench -prompts $(BENCH_PROMPTS) -azurite "$(BENCH_AZURITE)" -each $(BENCH_EACH) -hold $(BENCH_HOLD) -profile | tee .cache/bench.md
+	go run ./bench -prompts $(BENCH_PROMPTS) -azurite "$(BENCH_AZURITE)" -each $(BENCH_EACH) -hold $(BENCH_HOLD) -profile | tee .cache/bench.md
 
 bench-pocketbase: ## compare with PocketBase (AGAINST=pocketbase-synced: one that answers when the disk has it, as PromptHub does), in turns on the same rows: needs the Internet once, to build it
-	go run ./internal/prompthub/bench -against $(AGAINST) -each $(BENCH_EACH)
+	go run ./bench -against $(AGAINST) -each $(BENCH_EACH)
 
 azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Storage, on its usual ports
 	@mkdir -p $(DATA)/azurite
 	node $(AZURITE)/node_modules/azurite/dist/src/azurite.js --location $(DATA)/azurite --skipApiVersionCheck --disableTelemetry
 
 package: ## stage the function app (APP) for Azure in its dist/functionapp, and zip it
-	go run ./internal/stage -app $(APP) -out dist/functionapp -zip dist/functionapp.zip
+	go run ./stage -app $(APP) -out dist/functionapp -zip dist/functionapp.zip
 
 image: ## put the context of a container image (APP) in dist/image, and build it where docker (with its daemon), podman or buildah is
 	rm -rf dist/image && mkdir -p dist/image/data
@@ -209,7 +209,7 @@ image: ## put the context of a container image (APP) in dist/image, and build it
 	else echo "There is no docker that answers, no podman and no buildah: build dist/image where one is."; fi
 
 func-start: $(AZURITE_STAMP) ## stage the function app (APP) for this machine and run it with Azurite and "func start"
-	go run ./internal/stage start -app $(APP) -out dist/local
+	go run ./stage start -app $(APP) -out dist/local
 
 # npm writes this file last. Where npm is missing tests against Azurite are skipped, or fail in CI.
 $(AZURITE_STAMP): $(AZURITE)/package-lock.json

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"prompthub/internal/command"
-	"prompthub/internal/prompthub/client"
+	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/cli/client"
 )
 
 func (c *caller) exportAccount(ctx context.Context, std command.Streams, to string) error {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/apptest"
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
+	"prompthub/internal/testing/apptest"
 )
 
 // twoHouses starts two services, and returns what runs a command as Ann, who moves from the one to

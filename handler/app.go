@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"prompthub/internal/command"
-	"prompthub/internal/prompthub"
-	"prompthub/internal/prompthub/api"
-	"prompthub/internal/prompthub/door"
+	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/doors"
+	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 	"prompthub/internal/telemetry"
 )
 

@@ -18,11 +18,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/auth"
-	"prompthub/internal/azurite"
-	"prompthub/internal/command"
-	"prompthub/internal/functiontest"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/telemetry"
+	"prompthub/internal/testing/azurite"
+	"prompthub/internal/testing/functiontest"
 )
 
 // asHandler says in the environment that the test binary is the handler, and that requests which

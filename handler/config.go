@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"prompthub/internal/auth"
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/auth"
-	"prompthub/internal/command"
-	"prompthub/internal/httpjson"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )

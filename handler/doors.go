@@ -4,14 +4,14 @@ import (
 	"net/http"
 	"time"
 
-	"prompthub/internal/auth"
-	"prompthub/internal/command"
-	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub/door"
-	"prompthub/internal/prompthub/langfuse"
-	"prompthub/internal/prompthub/langsmith"
-	"prompthub/internal/prompthub/mcp"
-	"prompthub/internal/prompthub/web"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/doors"
+	"prompthub/internal/prompthub/doors/langfuse"
+	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/mcp"
+	"prompthub/internal/prompthub/doors/web"
 )
 
 // doors returns the pages, the API, what assistants see and what stands in for other services: the

@@ -12,14 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/auth"
-	"prompthub/internal/command"
-	"prompthub/internal/httpjson"
-	"prompthub/internal/prompthub/api"
-	"prompthub/internal/prompthub/langfuse"
-	"prompthub/internal/prompthub/langsmith"
-	"prompthub/internal/prompthub/mcp"
-	"prompthub/internal/prompthub/web"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/doors/langfuse"
+	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/mcp"
+	"prompthub/internal/prompthub/doors/web"
 )
 
 func TestDoors(t *testing.T) {

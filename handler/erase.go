@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )

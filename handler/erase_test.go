@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
 )
 
 // TestErase removes an account from a store: a search of the backup finds nothing of it, verify no

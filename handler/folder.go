@@ -9,10 +9,10 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"prompthub/internal/command"
-	"prompthub/internal/prompthub/client"
-	"prompthub/internal/prompthub/folder"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/cli/client"
+	"prompthub/internal/prompthub/cli/folder"
+	"prompthub/internal/prompthub/files/format"
 )
 
 const folderHelp = `

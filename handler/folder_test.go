@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/command"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/files/format"
 )
 
 // TestFolderStory keeps a folder and a library the same: pull, edit, push, an edit on the server, a

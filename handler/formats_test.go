@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
 )
 
 // tree writes files into a folder.

@@ -20,16 +20,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/auth"
-	"prompthub/internal/command"
-	"prompthub/internal/memory"
-	"prompthub/internal/prompthub/api"
-	"prompthub/internal/prompthub/langfuse"
-	"prompthub/internal/prompthub/langsmith"
-	"prompthub/internal/prompthub/mcp"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/doors/langfuse"
+	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/mcp"
+	"prompthub/internal/prompthub/doors/web"
+	"prompthub/internal/prompthub/doors/worker"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/prompthub/web"
-	"prompthub/internal/prompthub/worker"
+	"prompthub/internal/storage/memory"
 )
 
 var update = flag.Bool("update", false, "write the folders of functions/ that have HTTP routes")
@@ -165,8 +165,8 @@ func httpFunctions(t *testing.T) map[string]binding {
 	return all
 }
 
-// functionJSON is the file of a function of an HTTP route. It has one input and one output, else the
-// host sends an envelope in place of the request.
+// functionJSON is the file of a function of an HTTP route. It has one input and one output, else
+// the host sends an envelope in place of the request.
 func functionJSON(f binding) string {
 	return fmt.Sprintf(`{
   "bindings": [

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
 )
 
 func TestHealth(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/azure"
-	"prompthub/internal/azurite"
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/azurite"
 )
 
 // startHost runs the custom handler on a free port and waits as the Functions host does.

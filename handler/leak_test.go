@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
 )
 
 // A reader asks a service for all that it will tell.

@@ -13,9 +13,9 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"prompthub/internal/command"
-	"prompthub/internal/prompthub/client"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/cli/client"
+	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 )
 

@@ -20,13 +20,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
-	"prompthub/internal/apptest"
-	"prompthub/internal/command"
-	"prompthub/internal/embedded"
+	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/apptest"
 )
 
 // send makes a request as ann and returns the status and the body.

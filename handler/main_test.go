@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/apptest"
-	"prompthub/internal/command"
-	"prompthub/internal/functiontest"
+	"prompthub/internal/host/command"
+	"prompthub/internal/testing/apptest"
+	"prompthub/internal/testing/functiontest"
 )
 
 // A process is one run of the program.

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/promptdb"
 )
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 
-	"prompthub/internal/command"
-	"prompthub/internal/prompthub/api"
-	"prompthub/internal/prompthub/folder"
+	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/cli/folder"
+	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/doors/web"
+	"prompthub/internal/prompthub/doors/worker"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/prompthub/web"
-	"prompthub/internal/prompthub/worker"
 	"prompthub/internal/telemetry"
 )
 

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/azurite"
-	"prompthub/internal/command"
-	"prompthub/internal/embedded"
+	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/azurite"
 )
 
 const cutOff = "a restore into this store was cut off, and a part of the backup is missing; empty the data directory, or remove the tables, and restore again\n"

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/command"
+	"prompthub/internal/host/command"
 )
 
 func TestHelp(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	"slices"
 	"strings"
 
-	"prompthub/internal/command"
-	"prompthub/internal/prompthub/client"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/cli/client"
+	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/url"
 
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // A failure is a storage call that failed. Its text names the call and what went wrong but no key:

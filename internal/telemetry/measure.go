@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
-	"prompthub/internal/queue"
+	"prompthub/internal/storage/queue"
 )
 
 // meters are the instruments.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
-	"prompthub/internal/transact"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // Tables returns a store whose calls are counted for the request or invocation that makes them,

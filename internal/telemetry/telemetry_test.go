@@ -21,10 +21,10 @@ import (
 	traces "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"prompthub/internal/memory"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 	"prompthub/internal/telemetry"
-	"prompthub/internal/transact"
 )
 
 // A collector takes what is exported.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"prompthub/apps/example/internal/notes"
-	"prompthub/internal/auth"
-	"prompthub/internal/command"
-	"prompthub/internal/httpjson"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/telemetry"
 )
 

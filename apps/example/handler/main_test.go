@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/example/internal/notes"
-	"prompthub/internal/apptest"
-	"prompthub/internal/command"
-	"prompthub/internal/functiontest"
+	"prompthub/internal/host/command"
+	"prompthub/internal/testing/apptest"
+	"prompthub/internal/testing/functiontest"
 )
 
 // root is the root of the repository, and folder where in it this application is.

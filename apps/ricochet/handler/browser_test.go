@@ -12,7 +12,7 @@ import (
 
 	"prompthub/apps/ricochet/internal/api"
 	"prompthub/apps/ricochet/internal/board"
-	"prompthub/internal/browsertest"
+	"prompthub/internal/testing/browsertest"
 )
 
 // desktop and phone are the windows of players.

@@ -15,9 +15,9 @@ import (
 	"prompthub/apps/ricochet/internal/api"
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/apps/ricochet/internal/web"
-	"prompthub/internal/auth"
-	"prompthub/internal/command"
-	"prompthub/internal/httpjson"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/telemetry"
 )
 

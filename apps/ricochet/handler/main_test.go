@@ -17,10 +17,10 @@ import (
 	"prompthub/apps/ricochet/internal/api"
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/apps/ricochet/internal/game"
-	"prompthub/internal/apptest"
-	"prompthub/internal/command"
-	"prompthub/internal/functiontest"
-	"prompthub/internal/httpjson"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/testing/apptest"
+	"prompthub/internal/testing/functiontest"
 )
 
 // folder is where in the repository this application is.

@@ -19,9 +19,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/azurite"
-	"prompthub/internal/functiontest"
-	"prompthub/internal/inputs"
+	"prompthub/internal/testing/azurite"
+	"prompthub/internal/testing/functiontest"
+	"prompthub/internal/testing/inputs"
 )
 
 // root is the root of the repository.
@@ -64,9 +64,9 @@ var staging struct {
 func appRoot(t testing.TB) string {
 	t.Helper()
 	staging.once.Do(func() {
-		inputs.Packages(t, "./handler", "./internal/stage")
+		inputs.Packages(t, "./handler", "./stage")
 		inputs.Files(t, "host.json", "functions", "internal/tools/azurite", "internal/tools/web")
-		cmd := exec.CommandContext(context.Background(), "go", "run", "./internal/stage", "-out", stageDir)
+		cmd := exec.CommandContext(context.Background(), "go", "run", "./stage", "-out", stageDir)
 		cmd.Dir = root
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "stage: %s", out)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/inputs"
+	"prompthub/internal/testing/inputs"
 )
 
 // A block is commands of a document, as a reader copies them.
@@ -191,7 +191,7 @@ func documents(t *testing.T, s stageOfBlocks) map[string][]block {
 func TestBlocksOfDocuments(t *testing.T) {
 	t.Parallel()
 	s := newStageOfBlocks(t)
-	inputs.Packages(t, "./handler", "./internal/stage", "./apps/...")
+	inputs.Packages(t, "./handler", "./stage", "./apps/...")
 	inputs.Files(t, "README.md", "docs", "apps", "deploy", "functions", "host.json", "infra", "Makefile", "internal/prompthub/e2e/testdata/blocks")
 	all, count := documents(t, s), 0
 	var stoodIn, looked atomic.Int32
@@ -222,7 +222,7 @@ func TestBlocksOfDocuments(t *testing.T) {
 func TestMistakesInBlocksAreFound(t *testing.T) {
 	t.Parallel()
 	s := newStageOfBlocks(t)
-	inputs.Packages(t, "./handler", "./internal/stage")
+	inputs.Packages(t, "./handler", "./stage")
 	inputs.Files(t, "docs/deploy.md", "internal/prompthub/e2e/testdata/blocks")
 	work(t)
 	text, err := os.ReadFile(filepath.Join(s.root, "docs/deploy.md"))

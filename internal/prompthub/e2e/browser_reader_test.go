@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/browsertest"
+	"prompthub/internal/testing/browsertest"
 )
 
 // foreign are the rules of axe-core that the markup of Swagger UI breaks, which is not ours.

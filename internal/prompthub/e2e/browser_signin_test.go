@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/auth/authtest"
-	"prompthub/internal/browsertest"
+	"prompthub/internal/http/auth/authtest"
+	"prompthub/internal/testing/browsertest"
 )
 
 // The texts by which people know what to do.

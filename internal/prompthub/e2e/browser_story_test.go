@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/browsertest"
-	"prompthub/internal/functiontest"
+	"prompthub/internal/testing/browsertest"
+	"prompthub/internal/testing/functiontest"
 )
 
 // The pages of "handler local", on all real prompts: two variants, whose sizes and scripts differ,

@@ -5,7 +5,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 
-	"prompthub/internal/browsertest"
+	"prompthub/internal/testing/browsertest"
 )
 
 var variants = []browsertest.Variant{

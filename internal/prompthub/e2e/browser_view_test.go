@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/browsertest"
+	"prompthub/internal/testing/browsertest"
 )
 
 const (
@@ -193,7 +193,7 @@ func furnish(u user) []stop {
 // templates are the names of all pages.
 func templates(t *testing.T) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "internal/prompthub/web/templates/*.html"))
+	files, err := filepath.Glob(filepath.Join(root, "internal/prompthub/doors/web/templates/*.html"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	names := map[string]bool{}

@@ -16,12 +16,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/azure"
-	"prompthub/internal/functiontest"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/functiontest"
 )
 
 // TestKilledInTheMiddle kills the program (SIGKILL) during an import and during votes, starts it

@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/disktest"
-	"prompthub/internal/functiontest"
+	"prompthub/internal/testing/disktest"
+	"prompthub/internal/testing/functiontest"
 )
 
 // underFault returns a command that runs the program under strace, and where its trace will be.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/functiontest"
+	"prompthub/internal/testing/functiontest"
 )
 
 // raw sends a request exactly as it is written and returns the status, 0 where the connection was

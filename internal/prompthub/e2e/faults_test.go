@@ -21,8 +21,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/azurite"
-	"prompthub/internal/functiontest"
+	"prompthub/internal/testing/azurite"
+	"prompthub/internal/testing/functiontest"
 )
 
 // A fault decides what becomes of a request to the storage. It calls pass at most once to let it

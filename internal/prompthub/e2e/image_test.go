@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/auth/authtest"
+	"prompthub/internal/http/auth/authtest"
 )
 
 // TestImage builds the container image with buildah, from nothing, and runs the program in it.

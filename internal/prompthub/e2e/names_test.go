@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/functiontest"
+	"prompthub/internal/testing/functiontest"
 )
 
 // Names with / and other characters stand in the paths of Langfuse as one segment. They come

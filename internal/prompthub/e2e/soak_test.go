@@ -12,10 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/azurite"
-	"prompthub/internal/functiontest"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/queue"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/testing/azurite"
+	"prompthub/internal/testing/functiontest"
 )
 
 // TestSoak runs a mixed load under the host on Azurite for as long as SOAK says (make soak: 5

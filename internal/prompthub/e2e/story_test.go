@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/functiontest"
+	"prompthub/internal/testing/functiontest"
 )
 
 // A size is how much of everything a story does: Azurite is a hundred times slower than the

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"prompthub/internal/prompthub/doubling"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/testing/doubling"
 )
 
 // TestDoubling: what a function takes grows in proportion to the text that it is given.

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // namesFor is what a walk by name needs of a row.

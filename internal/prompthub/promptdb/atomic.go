@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
-	"prompthub/internal/transact"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // Where the storage changes tables and queues together, a commit has its index rows in it, and the

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/transact"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/transact"
 )
 
 // seenWorld is a world whose tables and queues change together, as see lets them.

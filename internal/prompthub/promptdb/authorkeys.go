@@ -11,7 +11,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // The secret that makes keys of authors stands in one row, which is inserted at the first use and

@@ -16,14 +16,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/azure"
-	"prompthub/internal/azurite"
-	"prompthub/internal/embedded"
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/azurite"
 )
 
 // authorKey returns the key of a user as an instance makes it.

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // The rows of the text index are many, so no answer waits for them. A commit after which they

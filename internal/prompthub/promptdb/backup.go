@@ -12,7 +12,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // backupVersion is the version of the format below. Restore reads the one before too, which has no

@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/embedded"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/table"
 )
 
 // measured counts what a store is asked for and returns.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/embedded"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/embedded"
 )
 
 // BenchmarkWrites creates prompts on the embedded store, and votes on them, from several callers at

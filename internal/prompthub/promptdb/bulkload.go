@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 const (

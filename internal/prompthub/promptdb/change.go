@@ -10,7 +10,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // ErrUnchanged is what an edit returns that finds the prompt as it should be.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A Difference is a row that does not agree with the truth.

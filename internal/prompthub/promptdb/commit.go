@@ -15,8 +15,8 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // The times of the protocol: what is assumed of storage, clocks and processes, and what this

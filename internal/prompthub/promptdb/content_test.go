@@ -9,7 +9,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // TestLongContents: texts longer than one property holds come back to the byte, in prompts,

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // damaged is a store with a row that cannot be read, until it is written.

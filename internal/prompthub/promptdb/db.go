@@ -16,9 +16,9 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
-	"prompthub/internal/transact"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // The queues, whose names function.json repeats.

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // A half is a store that makes tables in any order: here the last one first, and then only as many

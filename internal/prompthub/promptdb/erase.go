@@ -12,7 +12,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // An account that is to be erased has two rows in Users: a mark beside its profile, and a row by

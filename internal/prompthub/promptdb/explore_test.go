@@ -19,12 +19,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/chaos"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/chaos"
 )
 
 // TestExplore runs one to four commands of several users on two prompts with their calls

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // An IndexRow is a row that a prompt must have in an index table.

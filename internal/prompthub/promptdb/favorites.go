@@ -8,7 +8,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A favorite is one row in its user's partition, and nothing else follows from it. It names no

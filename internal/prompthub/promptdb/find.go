@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A Search says which public prompts a search wants: with all of the tags, and all of the words in

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A search in titles and texts has two lists for each word: of the titles with a word that begins

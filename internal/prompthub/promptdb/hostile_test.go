@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // writes counts the batches that reach a store.

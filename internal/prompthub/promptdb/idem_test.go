@@ -12,7 +12,7 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // keyed stores a prompt of ann under the key k, unless that made one before.

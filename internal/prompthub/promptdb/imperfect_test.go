@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // TestToolsOnImperfectData damages a library in many seeded ways: rows that cannot be read, foreign

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // An index is a table of rows that follow from prompts. A prompt has one row in it for each of

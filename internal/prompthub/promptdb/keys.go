@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // All keys are built and parsed here and nowhere else. Parts that come from outside are

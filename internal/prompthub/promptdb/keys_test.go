@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 func testID(t testing.TB, ms uint64, entropy uint64) prompt.ID {

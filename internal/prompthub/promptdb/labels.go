@@ -16,8 +16,8 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
-	"prompthub/internal/transact"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // A labelsRow is the truth of the labels of a prompt and of the numbers whose versions were

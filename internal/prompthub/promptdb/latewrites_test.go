@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/chaos"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/chaos"
 )
 
 func toVisibility(v prompt.Visibility) func(context.Context, *promptdb.DB, prompt.ID) error {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/chaos"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/chaos"
 )
 
 // TestLeaseOutlastsLateWrites goes to the end of everything that is assumed at once: a row is sent

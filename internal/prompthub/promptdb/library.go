@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // The rows of names, labels and versions stand in the partition of their prompt and are written in

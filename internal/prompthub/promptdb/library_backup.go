@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A contentLine is a version of a prompt. Those of a prompt stand before it in a backup, so that a

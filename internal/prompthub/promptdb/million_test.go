@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // A million is a store with the rows of many prompts that say "everywhere", one of which says

@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // TestMineAgreesWithAPlainFilter compares an author's own lists, in every order, with a filter over

@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // TestLaterMonthsAreListed: a backup of a machine whose clock was wrong has ids of months to come.

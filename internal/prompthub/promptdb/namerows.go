@@ -13,7 +13,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A NameRow is a prompt as the row of its name tells of it: enough for a list of what programs can

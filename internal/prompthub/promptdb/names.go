@@ -10,7 +10,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // nameProps returns what the rows of a prompt's name and slug hold: where it is, whether everyone

@@ -14,7 +14,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // named returns a public draft with a name.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // Newest returns public prompts, newest first, from a position on. A first page may be a second

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // A gate is a store whose lists wait while it is shut.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // maxParallel bounds the index writes of one projection that are under way at once, but for those

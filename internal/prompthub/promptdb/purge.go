@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // purgeFor bounds one run of Purge; the next one goes on, inside the votes of one prompt if need

@@ -8,7 +8,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // What a user takes is kept with each prompt: the row of a version says how long it and its file

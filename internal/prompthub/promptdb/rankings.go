@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // An Order is an order of public prompts.

@@ -10,7 +10,7 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // rankKeys returns the keys of a prompt in the orders hot and best.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/prompt/prompttest"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/memory"
 )
 
 // TestThousandRealPrompts asks 300 questions made of the prompts' own titles and compares the

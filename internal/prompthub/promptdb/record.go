@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // RowsVersion says which rows a prompt has. A binary that meets a higher one leaves the prompt

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/queue"
+	"prompthub/internal/storage/queue"
 )
 
 // redriveLock is how long a message is hidden from others while it is put back.

@@ -9,7 +9,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // Reindex writes every index row again and removes those that should not be there, beside the truth

@@ -13,7 +13,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows.

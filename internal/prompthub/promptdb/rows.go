@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // An indexRow is a row of one of the index tables.

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // StoreTooOld is the code by which a store is refused that a version before 1.0 made.

@@ -17,7 +17,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // Who writes is told of public prompts that are like his, and of tags that such prompts have. A

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // silent is a store whose writes to Prompts get no answer in time, and do nothing.

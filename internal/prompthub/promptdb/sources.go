@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // The file that a version was made of stands in a row of its own, which is written with that of the

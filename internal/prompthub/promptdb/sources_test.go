@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // madeOf returns the file that a prompt is made of.

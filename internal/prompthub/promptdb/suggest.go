@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // tagWordsKey is where it is kept what the words of public prompts say of their tags.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
+	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/prompthub/skill"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // Programs get the version with the label production, or else what the prompt holds, and lists tell

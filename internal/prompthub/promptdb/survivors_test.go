@@ -14,12 +14,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/chaos"
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/chaos"
 )
 
 // The tests of this file fail for faults that no other noticed.

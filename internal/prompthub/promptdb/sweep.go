@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // JobEnds is when a job of a timer ends at the latest: what it is in the middle of is cut short and

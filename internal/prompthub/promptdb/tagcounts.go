@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A job counts the public prompts, and those of each tag, once a minute: it goes through the list

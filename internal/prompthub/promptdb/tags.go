@@ -13,7 +13,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // catalogFor is how long an instance believes what it read of the tag catalog.

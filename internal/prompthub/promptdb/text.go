@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // parts returns a text as properties that each hold what one property may. The first has the name

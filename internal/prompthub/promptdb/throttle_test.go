@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // perSecond is how many rows one partition of Table Storage serves in a second.

@@ -14,7 +14,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // MaxTokens is how many access tokens a user may have.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A tokenLine is an access token in a backup. Nobody can make the token out of it: of its secret it

@@ -11,7 +11,7 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // freely limits no look into the storage.

@@ -10,7 +10,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A user has a row with the profile, and rows that lead from names to his id: one for the key that

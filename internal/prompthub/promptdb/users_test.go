@@ -9,7 +9,7 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 func chooseHandle(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {

@@ -11,7 +11,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // What a version includes stands in its own row, in a property that is read without the texts, and

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // checksAtOnce bounds how many rows are checked at once: enough for a large library in a day, and

@@ -12,8 +12,8 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // shards is how many rows share the tally of a prompt, so that as many voters can write at once.

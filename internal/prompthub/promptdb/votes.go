@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A votesWalk compares votes with the tallies of their prompts and with the voters' own rows, page

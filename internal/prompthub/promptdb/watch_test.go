@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"prompthub/internal/chaos"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/chaos"
 )
 
 // A watch looks over the stores that processes write to: by any clock a repair message comes when

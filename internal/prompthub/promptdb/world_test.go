@@ -12,12 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/memory"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
-	"prompthub/internal/transact"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // A world is a database over stores in memory, with a clock that moves only when told.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/embedded"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/embedded"
 )
 
 // TestManyWritersOfOnePrompt: 64 writers of one prompt on the embedded store are all answered, with

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"

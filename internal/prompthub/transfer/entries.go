@@ -13,7 +13,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/jsonsize"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"prompthub/internal/auth"
-	"prompthub/internal/prompthub"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )

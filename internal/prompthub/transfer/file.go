@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
-	"prompthub/internal/prompthub"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/promptdb"
 )
 

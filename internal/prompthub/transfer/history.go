@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"prompthub/internal/prompthub"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
 

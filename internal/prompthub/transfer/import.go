@@ -12,10 +12,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
-	"prompthub/internal/prompthub"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
 

@@ -18,15 +18,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
-	"prompthub/internal/memory"
-	"prompthub/internal/prompthub"
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/prompthub/transfer"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 var ann = auth.User{ID: "ann", Name: "Ann"}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"prompthub/internal/prompthub/format"
+	"prompthub/internal/prompthub/files/format"
 )
 
 // A template is a case of the specification.

@@ -1,5 +1,5 @@
 // Command pocketbase serves a prompt library as one would build it with PocketBase, for a
-// comparison with PromptHub under the same load: go run ./internal/prompthub/bench -against
+// comparison with PromptHub under the same load: go run ./bench -against
 // pocketbase.
 //
 //	pocketbase [-synced] <directory> <address> <users>

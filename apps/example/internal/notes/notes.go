@@ -11,12 +11,12 @@ import (
 	"net/http"
 	"time"
 
-	"prompthub/internal/auth"
 	"prompthub/internal/fault"
-	"prompthub/internal/function"
-	"prompthub/internal/httpjson"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // QueueLengths carries the names of notes that are to be measured. The queue function has its name

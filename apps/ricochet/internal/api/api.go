@@ -16,8 +16,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/apps/ricochet/internal/game"
-	"prompthub/internal/httpjson"
-	"prompthub/internal/openapi"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 	"prompthub/internal/telemetry"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"prompthub/apps/ricochet/internal/api"
 	"prompthub/apps/ricochet/internal/game"
-	"prompthub/internal/httpjson"
-	"prompthub/internal/memory"
-	"prompthub/internal/openapi/openapitest"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi/openapitest"
+	"prompthub/internal/storage/memory"
 )
 
 // service returns the API over stores in memory, whose answers are held against its document.

@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/ricochet/internal/game"
-	"prompthub/internal/openapi"
+	"prompthub/internal/http/openapi"
 )
 
 // The parts that inputs share. They are exported because huma fills no others.

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/ricochet/internal/game"
-	"prompthub/internal/memory"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // A meter counts the calls of the storage.

@@ -11,8 +11,8 @@ import (
 
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/fault"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 var errCrash = errors.New("no answer in time")

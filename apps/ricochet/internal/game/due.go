@@ -11,9 +11,9 @@ import (
 
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/internal/fault"
-	"prompthub/internal/function"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // The queues, and the functions of the same names.

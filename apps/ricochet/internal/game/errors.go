@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // The codes.

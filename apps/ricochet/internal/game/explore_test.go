@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/ricochet/internal/game"
-	"prompthub/internal/chaos"
 	"prompthub/internal/fault"
-	"prompthub/internal/function"
-	"prompthub/internal/memory"
-	"prompthub/internal/queue"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/testing/chaos"
 )
 
 // TestExplore runs hosts, players, messages and the timer with their calls interleaved, time

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"prompthub/apps/ricochet/internal/board"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // Insert makes a game on a board of the test's own.

@@ -17,8 +17,8 @@ import (
 
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/internal/fault"
-	"prompthub/internal/queue"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // Limits of games.

@@ -34,7 +34,7 @@ import (
 	"strings"
 	"time"
 
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // Tables names the tables.

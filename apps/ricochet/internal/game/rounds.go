@@ -10,7 +10,7 @@ import (
 
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/internal/fault"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // tries is how often a change is tried again that others came before.

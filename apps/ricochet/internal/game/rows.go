@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"prompthub/apps/ricochet/internal/board"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 // A Game is a board and what was won on it.

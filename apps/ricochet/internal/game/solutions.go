@@ -13,7 +13,7 @@ import (
 
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/internal/fault"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/table"
 )
 
 const conflict = fault.Conflict

@@ -14,8 +14,8 @@ import (
 
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/apps/ricochet/internal/game"
-	"prompthub/internal/memory"
-	"prompthub/internal/table"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"embed"
 	"net/http"
 
-	"prompthub/internal/httpjson"
+	"prompthub/internal/http/httpjson"
 )
 
 // Prefix is the path that the pages begin with.

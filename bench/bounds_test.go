@@ -1,0 +1,1043 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"prompthub/internal/cursor"
+	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/doors/langfuse"
+	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/mcp"
+	"prompthub/internal/prompthub/doors/web"
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// A bound is what a request may cost, whatever is in it: operations of the storage, queues among
+// them and what follows the answer, rows that they read, KiB of the answer and KiB that are
+// allocated on the way, the store in memory included.
+type bound struct{ operations, rows, answer, allocated int64 }
+
+// The costs that routes share. A text has at most 3,000 characters here.
+var (
+	nothing = bound{0, 0, 512, 8 << 10}
+	// the texts of twenty, and what twenty votes of a moment ago became
+	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
+	// two lists of four words, twice and once more, and two hundred prompts that are sorted by
+	// votes
+	aSearch = bound{8*3 + 200 + 20, 5500 + 200, 1 << 10, 64 << 10}
+	looked  = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
+	aPrompt = bound{8, 100, 128, 4 << 10}
+	// eight times a text of three bytes a character, and 64 KiB
+	aPage = bound{8 + 4*50, 1600, 8*9 + 64, 16 << 10}
+	// a prompt, and what includes it: the rows of ten names, and a hundred prompts
+	aPromptPage = bound{aPage.operations + 10 + 100, aPage.rows + 4200, aPage.answer, aPage.allocated}
+	aForm       = bound{8, 1200, 256, 8 << 10}
+	// The form of a prompt, with two hundred messages and thirty variables.
+	aDraft = bound{8, 1200, 384, 16 << 10}
+	// The same with all that a form can send, each character of which may be five in HTML.
+	aSaved = bound{2*prompt.MaxTokens + 60 + 4*50, 1500, 800, 32 << 10}
+	aVote  = bound{10, 60, 32, 4 << 10}
+	// the rows of the old title, and of the new
+	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10}
+	aDelete = bound{aChange.operations + 120, 5300, 256, 32 << 10}  // and who includes the prompt
+	aSave   = bound{aChange.operations + 4*50, 1500, 256, 32 << 10} // and what it includes: 50 at most
+	// and what both versions there include
+	aMerge = bound{aSave.operations + 2*4*50, 1500, 256, 32 << 10}
+	aWhole = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10} // a prompt with what it includes
+	aLabel = bound{20, 200, 64, 4 << 10}
+	// and who includes the prompt by it: the rows of ten names, and a hundred prompts
+	aRemoval = bound{aLabel.operations + 10 + 100, aLabel.rows + 4200, 64, 32 << 10}
+	aTag     = bound{6, 1200, 64, 8 << 10}
+	aToken   = bound{4, 60, 64, 4 << 10}           // a user has at most 50
+	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
+	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each
+	// behind a hundred spaces, and as many nodes of YAML.
+	aFile = bound{8, 100, 1 << 10, 64 << 10}
+	// A hundred looks at prompts with twenty versions of each, until a MiB is full, which the last
+	// may be beyond; or a page of votes.
+	aPart = bound{8 + 100*5 + 101, 5500 + 100*43, 10 << 10, 128 << 10}
+	// Fifty changes, and a look at each of two hundred entries, of which any may be compared with a
+	// thousand versions. A line of the report holds what a text may hold.
+	anImport = bound{50*aSave.operations + 200*14, 50*aSave.rows + 200*1003, 1 << 10, 512 << 10}
+	// What a user takes: the rows of 10,000 prompts and of 5,000 favorites. Once a minute it comes on
+	// top of the bound of a write or a form of that user. TestCounts counts it; TestBounds has it
+	// counted before each request.
+	aCount = bound{15, 15_000, 4, 16 << 10}
+	// with two names that lead to him, each looked for and then written
+	aUser = bound{8, 8, 32, 4 << 10}
+
+	// What the tools of a message do: one of them changes a prompt that was looked up by name.
+	aMessage = bound{aSave.operations + 20, 5600, 2 << 10, 64 << 10}
+	// Of 50 prompts, 1 KiB of description, 2 KiB of hints and 100 names of 64 characters each: what
+	// lists hold and nothing else.
+	aMenu   = bound{12, 5500, 2 << 10, 64 << 10}
+	anIndex = bound{12, 5500, 512, 64 << 10}
+	// by a message of 256 KiB, decoded more than once
+	aRead = bound{aPrompt.operations, aPrompt.rows, aPrompt.answer, 8 << 10}
+)
+
+// messages are the bounds of those messages of the Model Context Protocol that cost less than their
+// route may.
+var messages = map[string]bound{
+	"prompts/list": aMenu, "skills/list": aMenu, "resources/list": aMenu,
+	// and what it includes
+	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
+	"skills/get": aRead, "resources/read": aRead, "tools/list": nothing, "initialize": nothing, "subscriptions/listen": nothing,
+}
+
+// bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages
+// as their mux does. A new route is one line here; without it TestBounds fails. Take a cost that
+// others share, or write one: what the route reads and writes in the worst case, counted by hand,
+// not what a run printed. TestBounds -v prints the most that it found.
+var bounds = map[string]bound{
+	// Swagger UI, which is unpacked for the first client that does not take gzip
+	"GET /docs": nothing, "GET /docs/{file}": {0, 0, 2 << 10, 16 << 10},
+	"GET /health": nothing, "GET /openapi.json": {0, 0, 1 << 10, 8 << 10}, "GET /ready": {1, 1, 4, 512},
+	"GET /me": aCount, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
+	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
+
+	// the catalog with its counts, sketches and tag words once in a while, and five prompts
+	"POST /suggestions": {4 + 5*aPrompt.operations, 1200 + 5*aPrompt.rows, 32, 16 << 10},
+
+	"GET /prompts": aSearch, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": looked,
+
+	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/rank": aPrompt, "GET /prompts/{id}/text": aWhole, "POST /prompts/{id}/render": aWhole,
+	"GET /prompts/{id}/used-by":  {124, 4200, 512, 32 << 10},
+	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
+	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aMerge,
+	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
+	"GET /prompts/{id}/export": aFile,
+	"GET /me/profile":          aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": aList,
+	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
+
+	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
+	"GET /prompts/{id}/versions/{version}/diff/{other}": {8, 100, 256, 8 << 10},
+	"DELETE /prompts/{id}/versions/{version}":           aDelete, "POST /prompts/{id}/versions/{version}/restore": aSave,
+	"GET /prompts/{id}/labels": aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
+	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aRemoval, "POST /prompts/{id}/labels/{label}/undo": aRemoval,
+
+	"POST /prompts": aSave, "PUT /prompts/{id}": aSave, "PATCH /prompts/{id}": aSave, "DELETE /prompts/{id}": aDelete,
+	"POST /prompts/{id}/restore": aChange, "PUT /prompts/{id}/hidden": aChange, "DELETE /prompts/{id}/hidden": aChange,
+
+	"GET /prompts/{id}/vote": aVote, "PUT /prompts/{id}/vote": aVote, "DELETE /prompts/{id}/vote": aVote,
+	"PUT /prompts/{id}/favorite": {aCount.operations + 4, aCount.rows + 20, 4, aCount.allocated}, "DELETE /prompts/{id}/favorite": {2, 1, 4, 512},
+
+	"GET /app": aSearch, "GET /app/mine": aList, "GET /app/votes": looked, "GET /app/favorites": looked, "POST /app/prompts/{id}/favorite": {aCount.operations + 4, aCount.rows + 20, 64, aCount.allocated}, "GET /app/admin/hidden": aList,
+	// the address stands in the link of each tag
+	"GET /app/tags": {8, 1200, 512, 16 << 10},
+	// fifty changed tags
+	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10},
+	"GET /app/prompts/{id}": aPromptPage, "GET /app/prompts/{id}/fill": nothing,
+	// with the values again, each character of which may be five in HTML
+	"POST /app/prompts/{id}/fill":    {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
+	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
+	// as aPage, of two texts
+	"GET /app/prompts/{id}/compare":                     {8, 100, 8*2*9 + 64, 16 << 10},
+	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
+	// the page again, where it is wrong
+	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10},
+	"POST /app/prompts/{id}/labels/remove": aRemoval, "POST /app/prompts/{id}/labels/undo": aRemoval,
+	"POST /app/prompts/{id}/fork":    aSave,
+	"GET /app/prompts/{id}/upstream": {24, 400, 8*2*9 + 64, 16 << 10}, "POST /app/prompts/{id}/upstream": aMerge,
+	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aDraft,
+	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
+	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,
+	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
+	"GET /app/sitemap.xml": {10 * 12, 10 * 5200, 1 << 10, 64 << 10}, // ten pages of a list
+	"GET /robots.txt":      nothing, "GET /app/feed.atom": aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
+	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
+	// with what the user takes, and with all that was sent if it is wrong
+	"GET /app/me":        {aUser.operations + aCount.operations, aUser.rows + aCount.rows, 32, aCount.allocated},
+	"POST /app/me":       {8 + aCount.operations, 8 + aCount.rows, 512, aCount.allocated},
+	"GET /app/me/export": aPart, "POST /app/me/erase": {4, 2, 64, 4 << 10}, "POST /app/me/keep": {3, 1, 64, 4 << 10},
+	"GET /app/prompts/{id}/export": aFile,
+	// a picture of 1200 by 630 pixels, and two fonts for the first one
+	"GET /app/prompts/{id}/image.png": {aPrompt.operations, aPrompt.rows, 128, 16 << 10},
+	// The file stands in the answer once more, and each line of the report with its markup.
+	"GET /app/import": aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
+	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
+	"GET /app/u/{handle}/tokens": {aToken.operations + 4, 60, 64, 4 << 10}, "POST /app/u/{handle}/tokens/{token}/revoke": aToken,
+	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
+	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
+	// Lists read all of a user's prompts, at most 2,000, and two versions of each of a page, or a
+	// thousand versions of one.
+	"GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "POST /ls/repos": aChange,
+	"GET /ls/repos/{owner}/{repo}": aNamed, "PATCH /ls/repos/{owner}/{repo}": aChange, "DELETE /ls/repos/{owner}/{repo}": aDelete,
+	"POST /ls/repos/{owner}/{repo}/tags": {20 + 8, 300, 64, 8 << 10}, "POST /ls/likes/{owner}/{repo}": {10 + 8, 160, 64, 8 << 10},
+	"GET /ls/commits/{owner}/{repo}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},
+	"POST /ls/commits/{owner}/{repo}": aSave,
+	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
+	// 100 configs, of 1 MiB together; each item may have 1,000 numbers beside.
+	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aSave,
+	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aDelete,
+	"GET /lf/api/public/projects":                               aUser,
+	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {20 + 2*8, 300, 256, 8 << 10},
+	"GET /.well-known/agent-skills/index.json":                  anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
+	"GET /u/{handle}/.well-known/agent-skills/index.json":    anIndex,
+	"GET /.well-known/agent-skills/{skill}/SKILL.md":         aPrompt,
+	"GET /t/{tag}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt, "GET /u/{handle}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt,
+	"GET /.well-known/oauth-protected-resource": nothing, "GET /.well-known/oauth-protected-resource/mcp": nothing,
+	"GET /.well-known/oauth-protected-resource/mcp/{rest...}": nothing,
+
+	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
+}
+
+// work is how much processor time a request may take, in jobs: that of some requests that mean
+// nothing, and of what it may allocate.
+func (b bound) work() float64 { return 20 + float64(b.allocated>>10) }
+
+// within reports what of a cost is beyond a bound.
+func (b bound) within(cost bound, work float64) error {
+	if cost.operations > b.operations || cost.rows > b.rows || cost.answer > b.answer || cost.allocated > b.allocated || work > b.work() {
+		return fmt.Errorf("cost %+v and %.1f jobs, bound %+v and %.1f", cost, work, b, b.work())
+	}
+	return nil
+}
+
+func (b bound) most(c bound) bound {
+	return bound{max(b.operations, c.operations), max(b.rows, c.rows), max(b.answer, c.answer), max(b.allocated, c.allocated)}
+}
+
+// A search looks for requests that cost more than their route may.
+type search struct {
+	*lab
+	routes    []string
+	messages  []string            // those of them that take messages, for assistants
+	query     map[string][]string // parameters by route
+	ids       []prompt.ID
+	forks     []prompt.ID
+	files     []string // that pages load
+	bounds    map[string]bound
+	tried     map[string]int
+	found     map[string]bound   // the most
+	method    string             // of a message, in the request that was drawn last
+	job       time.Duration      // what processor time is measured by
+	work      map[string]float64 // the most, in jobs
+	ok        map[string]int     // requests that were answered with success
+	positions map[string]int     // those with a cursor, by route
+	collected uint64             // bytes that were allocated before garbage was collected last
+}
+
+// newSearch fills a library with what costs most, and finds all routes.
+func newSearch(t *testing.T) *search {
+	s := &search{lab: newLab(t), query: map[string][]string{}, bounds: bounds, tried: map[string]int{}, positions: map[string]int{}, found: map[string]bound{}, work: map[string]float64{}, ok: map[string]int{}}
+	for _, title := range hostileTitles {
+		s.make(prompt.Draft{Title: title, Text: "text", Tags: []prompt.Tag{"text"}, Visibility: prompt.Public})
+	}
+	for i, text := range hostileTexts() {
+		s.make(prompt.Draft{Title: fmt.Sprint("Text ", i), Text: text, Tags: []prompt.Tag{"text", "data"}, Visibility: prompt.Public})
+		time.Sleep(time.Duration(i*i) * 30 * 24 * time.Hour) // and months without prompts
+	}
+	s.make(prompt.Draft{Title: "Private", Text: "text", Visibility: prompt.Private})
+	s.including()
+	s.ask(put("/me/profile", ann, `{"handle":"anna"}`), nil)
+	var fork struct{ ID prompt.ID }
+	s.ask(call{method: http.MethodPost, path: "/prompts/" + string(s.ids[0]) + "/fork", user: ann}, &fork)
+	s.ids, s.forks = append(s.ids, fork.ID), append(s.forks, fork.ID)
+	slices.Reverse(s.ids) // rapid draws what comes first more often: what is odd
+	for range 30 {        // votes on what is gone
+		s.create("Gone", `"text"`)
+		s.lab.vote("Vera", prompt.Like)
+		s.ask(call{method: http.MethodDelete, path: s.path("/prompts/{id}"), user: ann}, nil)
+	}
+	s.settle()
+	s.findRoutes(t)
+	s.job = measureJob(t)
+	return s
+}
+
+// including makes prompts that include as many others as they may, as deep as they may, one that
+// all of a hundred include, and forks of the former.
+func (s *search) including() {
+	include := func(names ...string) string {
+		var b strings.Builder
+		for _, name := range names {
+			fmt.Fprintf(&b, "@@@langfusePrompt:name=%s|label=latest@@@\n", name)
+		}
+		return b.String()
+	}
+	public := func(title, text string) {
+		s.make(prompt.Draft{Title: title, Text: text, Visibility: prompt.Public})
+	}
+	known := s.ids
+	public("part", "Of all.")
+	part := s.prompt
+	var leaves, rows []string
+	for i := range 40 {
+		leaves = append(leaves, fmt.Sprint("leaf ", i))
+		public(leaves[i], strings.Repeat("入", 10))
+	}
+	below := ""
+	for depth := range 4 { // the deepest first
+		rows = append(rows, fmt.Sprint("row ", depth))
+		of := slugs(leaves[10*depth : 10*depth+10])
+		if below != "" {
+			of = append(of, below)
+		}
+		public(rows[depth], include(of...))
+		below = slugs(rows[depth:])[0]
+	}
+	public("Whole", include(append(slugs(leaves[:5]), below)...))
+	whole := s.prompt
+	for range 100 {
+		public("User of a part", include("part"))
+	}
+	s.ids = append(known, part, whole) // all others are there for these
+	for _, user := range []string{"Vera", ann} {
+		var made struct{ ID prompt.ID }
+		s.ask(call{method: http.MethodPost, path: "/prompts/" + string(whole) + "/fork", user: user}, &made)
+		s.ids, s.forks = append(s.ids, made.ID), append(s.forks, made.ID)
+	}
+	s.ask(edit("/prompts/"+string(whole), ann, "*", `{"text":"Changed.\n`+strings.ReplaceAll(include(below), "\n", `\n`)+`"}`), nil)
+}
+
+func slugs(titles []string) []string {
+	var all []string
+	for _, title := range titles {
+		all = append(all, strings.ReplaceAll(title, " ", "-"))
+	}
+	return all
+}
+
+func (s *search) make(d prompt.Draft) {
+	body, err := json.Marshal(map[string]any{"title": d.Title, "text": d.Text, "tags": d.Tags, "visibility": d.Visibility})
+	require.NoError(s.t, err)
+	time.Sleep(time.Millisecond)
+	var made struct{ ID prompt.ID }
+	s.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: string(body)}, &made)
+	if s.prompt = made.ID; d.Visibility == prompt.Public {
+		s.lab.vote("Vera", prompt.Like)
+	}
+	s.ids = append(s.ids, made.ID)
+}
+
+func (s *search) findRoutes(t *testing.T) {
+	w := httptest.NewRecorder()
+	s.doors.ServeHTTP(w, httptest.NewRequest(http.MethodGet, api.Prefix+"/openapi.json", nil))
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name, In string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &doc))
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			route := strings.ToUpper(method) + " " + path
+			s.routes = append(s.routes, route)
+			for _, p := range op.Parameters {
+				if p.In == "query" {
+					s.query[route] = append(s.query[route], p.Name)
+				}
+			}
+		}
+	}
+	page := serve(t, s.doors, call{method: http.MethodGet, path: web.Prefix}).Body.String()
+	for _, found := range regexp.MustCompile(`/static/([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		s.files = append(s.files, found[1])
+	}
+	require.NotEmpty(t, s.files)
+	for _, pattern := range web.Patterns() {
+		s.routes = append(s.routes, pattern)
+		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label", "format"}
+	}
+	s.messages = mcp.Patterns()
+	s.routes = append(s.routes, s.messages...)
+	for _, pattern := range langsmith.Patterns() {
+		s.routes = append(s.routes, pattern)
+		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived", "repo_type", "repo_types"}
+	}
+	for _, pattern := range langfuse.Patterns() {
+		s.routes = append(s.routes, pattern)
+		s.query[pattern] = []string{"name", "version", "label", "page", "limit", "fromUpdatedAt", "toUpdatedAt", "resolve"}
+	}
+	slices.Sort(s.routes)
+}
+
+// hostileTitles have as many rows as can be: no two parts of them alike.
+var hostileTitles = []string{
+	scattered('a', 26, 100, "."), scattered('a', 26, 99, "."), scattered('一', 5000, 199, ""), scattered('a', 26, 66, ".b"), strings.Repeat("ﷺ", 200),
+	scattered('k', 11, 50, "yz "), strings.Repeat("<&\">'", 40), strings.Repeat("x", 200),
+}
+
+// scattered returns n characters from first on in no order, each followed by the same. Parts that
+// repeat would have the same rows.
+func scattered(first rune, of int32, n int, by string) string {
+	var b strings.Builder
+	r := mathrand.New(mathrand.NewPCG(uint64(first), uint64(n)))
+	for range n {
+		b.WriteRune(first + r.Int32N(of))
+		b.WriteString(by)
+	}
+	return strings.TrimRight(b.String(), ". ")
+}
+
+// hostileTexts make much of little.
+func hostileTexts() []string {
+	const size = prompt.DefaultMaxText
+	fill := func(s string) string { return strings.Repeat(s, size/len([]rune(s))) }
+	half := size / 2
+	return []string{
+		fill("&"), fill(">"), fill("- "), fill("["), fill("🚀")[:4*size/2], fill("\x01"), fill("*a**b*"), fill("${a}"), fill("入"),
+		"${a:" + strings.Repeat("x", half) + "}" + strings.Repeat("${a}", half/4-10),
+		"[a]: http://" + strings.Repeat("x", half) + "\n\n" + strings.Repeat("[a]", half/3-10),
+		strings.Repeat("|", half/2) + "\n" + strings.Repeat("|-", half/4) + "\n" + strings.Repeat("|\n", half/2-10),
+	}
+}
+
+// head is how many bytes of a path with its query are tried at most: the server reads a head of 32
+// KiB and 4 KiB more, and answers a longer one by itself.
+const head = 36 << 10
+
+// some draws a text of a size at a limit, or beyond it, or none.
+func some(t *rapid.T, name string) string {
+	switch rapid.IntRange(0, 6).Draw(t, name+" is") {
+	case 0:
+		return ""
+	case 1:
+		return rapid.SampledFrom(hostileTitles).Draw(t, name)
+	case 2:
+		return rapid.SampledFrom(hostileTexts()).Draw(t, name)
+	case 3:
+		unit := rapid.SampledFrom([]string{"a", "é", "[", "{\"a\":", "../", "%2e", "a,", "a ", "-", "9", "\x00", "&", "{{a}}"}).Draw(t, name+" unit")
+		return strings.Repeat(unit, rapid.SampledFrom([]int{1, 9, 10, 20, 21, 200, 201, 2000, 2001, 3000, 3001, 30_000}).Draw(t, name+" times"))
+	case 4:
+		return rapid.SampledFrom([]string{"newest", "most-liked", "updated", "title", "public", "private", "like", "text", "text,data", "true", "source", "split", "results", "chat", "add-variable", "1", "2", "100", "common", "提示"}).Draw(t, name)
+	}
+	return rapid.String().Draw(t, name)
+}
+
+// forge draws a query with a cursor that no page gave out, at a position in a list of the route.
+func (s *search) forge(t *rapid.T, route string) url.Values {
+	at := rapid.SampledFrom([]time.Time{
+		time.UnixMilli(0), time.Date(1970, 2, 1, 0, 0, 0, 0, time.UTC), time.Now(), time.Now().AddDate(0, -7, 0),
+		time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+	}).Draw(t, "position")
+	id, err := prompt.NewID(at, strings.NewReader("0123456789"))
+	require.NoError(t, err)
+	age := promptdb.Position(id)
+	own := "!mine|" + age // the key of a row in the author's own list
+	score := fmt.Sprintf("%010d", rapid.SampledFrom([]int64{0, 2147483647, 2147483640, 4294967294}).Draw(t, "score"))
+	title := strings.Repeat(rapid.SampledFrom([]string{"", "a", "一", "\xff"}).Draw(t, "title"), 40)
+	type list struct {
+		sort, scope, at string // scope is what Service calls the list
+	}
+	mine := func(sort promptdb.Sort) string { return fmt.Sprintf(`mine %q "" %s false  [] ""`, ann, sort) }
+	prompts := []list{{"newest", `prompts newest [] ""`, age}, {"most-liked", `prompts most-liked [] ""`, score + "|" + age}}
+	lists := map[string][]list{
+		"GET /prompts": prompts, "GET /app": prompts,
+		"GET /me/prompts":        {{"newest", mine(promptdb.ByNewest), own}, {"title", mine(promptdb.ByTitle), title + "\x00" + own}},
+		"GET /app/mine":          {{"", mine(promptdb.ByNewest), own}},
+		"GET /me/votes":          {{"", fmt.Sprintf("votes %q none", ann), age}},
+		"GET /app/votes":         {{"", fmt.Sprintf("votes %q none", ann), age}},
+		"GET /moderation/hidden": {{"", "hidden", age}},
+	}[route]
+	if lists == nil {
+		lists = []list{{"", "mine", age}}
+	}
+	l := rapid.SampledFrom(lists).Draw(t, "list")
+	query := url.Values{"cursor": {cursor.Seal(l.scope, l.at)}}
+	if l.sort != "" {
+		query.Set("sort", l.sort)
+	}
+	return query
+}
+
+// request draws a request of a route.
+func (s *search) request(t *rapid.T, route string) *http.Request {
+	method, path, _ := strings.Cut(route, " ")
+	isPage, isMessage := strings.HasPrefix(path, web.Prefix) || path == web.Robots, slices.Contains(s.messages, route)
+	isNamed := strings.HasPrefix(path, langfuse.Prefix) || strings.HasPrefix(path, langsmith.Prefix+"/")
+	// Half of the requests mean something in all their parts, and have hostile values only where
+	// any will do; in the others each part is drawn by itself.
+	whole := rapid.Bool().Draw(t, "whole")
+	ids := s.ids
+	if whole && strings.Contains(path, "/upstream") {
+		ids = s.forks
+	}
+	id := string(rapid.SampledFrom(ids).Draw(t, "id"))
+	var now known
+	if whole {
+		now = s.ready(route, id)
+	}
+	part := some(t, "path")
+	part = url.PathEscape(part[:min(len(part), head/6)]) // three times as long, and twice in a path
+	either := func(name string, known ...string) string {
+		if !whole {
+			known = append(known, part)
+		}
+		return rapid.SampledFrom(known).Draw(t, name)
+	}
+	skill := either("skill", id)
+	if isMessage {
+		path = strings.NewReplacer("{tag}", either("tag", "text"), "{handle}", either("handle", "anna")).Replace(path)
+	}
+	numbers := []string{"1", "2", "0", "-1", "9223372036854775807"}
+	if whole {
+		numbers = []string{"1", "2", fmt.Sprint(max(now.Version-1, 1)), fmt.Sprint(max(now.Version, 1))}
+	}
+	number := either("number", numbers...)
+	labels := []string{"production", "latest"}
+	if whole {
+		labels = labels[:1]
+	}
+	files := []string{"page.css", "swagger-ui-bundle.js"}
+	if isPage {
+		files = s.files
+	}
+	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID),
+		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", either("other number", numbers...),
+		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
+		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{$}", "").Replace(path)
+	if !isPage && !isMessage && !isNamed {
+		path = api.Prefix + path
+	}
+	query := url.Values{}
+	for _, name := range s.query[route] {
+		if meant := asked[route][name]; whole {
+			if len(meant) > 0 {
+				query.Set(name, rapid.SampledFrom(meant).Draw(t, name))
+			}
+			continue
+		}
+		if rapid.IntRange(0, 2).Draw(t, name+" given") > 0 {
+			continue
+		}
+		switch name {
+		case "limit":
+			query.Set(name, rapid.SampledFrom([]string{"1", "20", "100", "101", "-1", "9999999999"}).Draw(t, name))
+			continue
+		case "from", "to", "version":
+			query.Set(name, rapid.SampledFrom([]string{"1", "2", "0", "x"}).Draw(t, name))
+			continue
+		case "name":
+			query.Set(name, nameOf(t, false))
+			continue
+		case "format":
+			query.Set(name, string(rapid.SampledFrom(format.Formats()).Draw(t, name)))
+			continue
+		case "fromUpdatedAt", "toUpdatedAt":
+			query.Set(name, rapid.SampledFrom([]string{"1999-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "x"}).Draw(t, name))
+			continue
+		}
+		query.Set(name, some(t, name))
+	}
+	if !whole && rapid.IntRange(0, 11).Draw(t, "of others") == 0 {
+		query.Set("utm_"+some(t, "of others is"), some(t, "value of others"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if len(path)+len(query.Encode()) > head {
+			query.Del(name)
+		}
+	}
+	if slices.Contains(s.query[route], "cursor") && rapid.Bool().Draw(t, "forged") {
+		query = s.forge(t, route)
+	}
+	body, kind := s.body(t, method, isPage, whole)
+	s.method = ""
+	values := fitting[route]
+	switch may := whole || rapid.Bool().Draw(t, "fits"); {
+	case isMessage && method == http.MethodPost:
+		body = strings.NewReader(s.message(t))
+	case body == nil || !may:
+	case values != nil:
+		body = fits(t, values, now, isPage)
+	case strings.HasSuffix(route, "/import"):
+		body, kind = sendFile(t, isPage)
+	case isNamed:
+		body = strings.NewReader(version(t))
+	}
+	if body != nil && !whole {
+		switch rapid.IntRange(0, 7).Draw(t, "sent") {
+		case 0:
+			body = iotest.TimeoutReader(iotest.HalfReader(body)) // cut
+		case 1:
+			body = slowly{body}
+		}
+	}
+	r := httptest.NewRequest(method, "http://localhost/", body)
+	r.URL.Path, _ = url.PathUnescape(path)
+	r.URL.RawPath = path
+	r.URL.RawQuery = query.Encode()
+	r.RequestURI = r.URL.RequestURI()
+	r.Header.Set("Content-Type", kind)
+	r.Header.Set("If-Match", "*")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Accept-Encoding", rapid.SampledFrom([]string{"", "gzip"}).Draw(t, "encoding")) // small, but made of all
+	who, role := now.AuthorName, "admin"
+	if !whole {
+		who = rapid.SampledFrom([]string{ann, ann, "Vera", ""}).Draw(t, "who")
+		role = rapid.SampledFrom([]string{"", "admin"}).Draw(t, "role")
+	}
+	if who != "" {
+		r.Header.Set("X-Dev-User", who)
+		r.Header.Set("X-Dev-Roles", role)
+	}
+	return r
+}
+
+// known is what a request of a prompt has to know to mean something.
+type known struct {
+	AuthorName        string
+	Version, Revision int64
+	Origin            struct{ ID string }
+}
+
+// ready has the library hold what the next request of a route needs, or what the one before used
+// up, and returns what there is to know of a prompt.
+func (s *search) ready(route, id string) known {
+	do := func(c call) {
+		if c.user == "" {
+			c.user = ann
+		}
+		require.Less(s.t, serve(s.t, s.doors, c).Code, http.StatusInternalServerError, c.path)
+	}
+	read := func() (k known) {
+		k = known{AuthorName: ann, Version: 1, Revision: 1}
+		for _, user := range []string{ann, "Vera"} {
+			if w := serve(s.t, s.doors, get("/prompts/"+id, user)); w.Code == http.StatusOK {
+				require.NoError(s.t, json.Unmarshal(w.Body.Bytes(), &k))
+				break
+			}
+		}
+		return k
+	}
+	change := func(id, author string) {
+		do(edit("/prompts/"+id, author, "*", fmt.Sprintf(`{"text":%q}`, "Changed.\n"+rand.Text())))
+	}
+	now := read()
+	switch {
+	case route == "DELETE /me", route == "POST /app/me/erase":
+		do(call{method: http.MethodPost, path: "/me/restore"})
+	case route == "POST /me/restore", route == "POST /app/me/keep":
+		do(call{method: http.MethodDelete, path: "/me"})
+	case strings.Contains(route, "tokens/{token}"):
+		do(call{method: http.MethodDelete, path: s.path("/me/tokens/{token}")})
+		s.makeToken()
+	case strings.Contains(route, "/labels") && !strings.HasPrefix(route, "GET"):
+		for _, n := range []int64{max(now.Version-1, 1), now.Version} { // so that there is a move to undo
+			do(put("/prompts/"+id+"/labels/production", now.AuthorName, fmt.Sprintf(`{"version":%d}`, n)))
+		}
+	case strings.Contains(route, " /lf/"), strings.HasPrefix(route, "DELETE /ls/"):
+		do(call{method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", body: `{"name":"private","prompt":"text","labels":["production"]}`})
+	case strings.Contains(route, "/versions/{version}") && !strings.HasPrefix(route, "GET"), strings.HasSuffix(route, "/compare"):
+		change(id, now.AuthorName)
+	case strings.Contains(route, "/upstream"):
+		change(now.Origin.ID, ann)
+	}
+	return read()
+}
+
+// asked are parameters that mean something, by route.
+var asked = map[string]map[string][]string{
+	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1"}, "limit": {"20"}, "fields": {"text"}},
+	"GET /me/prompts":                   {"sort": {"newest", "updated", "title"}, "q": {"common"}, "limit": {"100"}},
+	"GET /app":                          {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
+	"GET /app/prompts/{id}/compare":     {"from": {"1"}, "to": {"1", "2"}, "view": {"", "split"}},
+	"GET /app/prompts/{id}/export":      {"format": formats()}, // and none, for the page to choose
+	"GET /prompts/{id}/export":          {"format": formats()},
+	"POST /prompts/{id}/upstream/merge": {"take": {"theirs"}},
+	"POST /import":                      {"dryRun": {"true", "false"}, "update": {"true", "false"}},
+	"GET /lf/api/public/prompts":        {"name": {"private"}},
+}
+
+func formats() []string {
+	var all []string
+	for _, f := range format.Formats() {
+		all = append(all, string(f))
+	}
+	return all
+}
+
+// nameOf draws what programs may call a prompt.
+func nameOf(t *rapid.T, known bool) string {
+	if known {
+		return rapid.SampledFrom([]string{"private", "text-1"}).Draw(t, "known name")
+	}
+	if rapid.IntRange(0, 3).Draw(t, "any name") == 0 {
+		return some(t, "name")
+	}
+	return rapid.SampledFrom([]string{"private", "text-1", "made/here", "made there"}).Draw(t, "name")
+}
+
+// What stands for a text that is drawn, for the revision that a prompt has, and for a tag that may
+// be new.
+const (
+	drawn   = "\x00"
+	current = "\x01"
+	newTag  = "\x02"
+)
+
+// fitting are the bodies of routes that take no prompt: what they mean something with.
+var fitting = map[string]map[string]string{
+	"PUT /me/profile": {"handle": "anna", "name": drawn, "about": drawn}, "POST /app/me": {"handle": "anna", "name": drawn},
+	"POST /me/tokens": {"name": drawn, "scopes": `["read"]`}, "POST /app/me/tokens": {"name": drawn, "scope": "read", "days": "7"},
+	"PUT /prompts/{id}/hidden": {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
+	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
+	"POST /app/prompts/{id}/labels/remove": {"label": "production"}, "POST /app/prompts/{id}/labels/undo": {"label": "production"},
+	"POST /suggestions": {"title": drawn, "text": drawn}, "POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},
+	"PUT /prompts/{id}/vote": {"value": "like"}, "POST /app/prompts/{id}/vote": {"value": "like"},
+	"PUT /tags/{tag}": {"displayName": drawn, "active": "true"}, "POST /app/prompts/{id}/visibility": {"to": "public", "revision": current},
+	"POST /app/admin/tags": {"tag": newTag, "name": drawn, "order": "1"}, "POST /app/signin": {"name": "Ann"}, "POST /app/prompts/{id}/versions/{version}/restore": {"revision": current},
+	"POST /app/prompts/{id}/edit":                               {"title": drawn, "text": drawn, "visibility": "public", "revision": current},
+	"POST /app/prompts/{id}/upstream":                           {"take": "theirs"},
+	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {"newLabels": `["production","b"]`},
+	"POST /ls/likes/{owner}/{repo}":                             {"like": "true"}, "POST /ls/repos": {"repo_handle": drawn},
+}
+
+// fits returns such a body, as a form or as JSON.
+func fits(t *rapid.T, values map[string]string, now known, form bool) io.Reader {
+	fields, members := url.Values{}, map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		v := values[name]
+		if v == drawn {
+			v = rapid.SampledFrom([]string{"Some words", some(t, name)}).Draw(t, name+" fits")
+		}
+		if v == current {
+			v = fmt.Sprint(now.Revision)
+		}
+		if v == newTag {
+			v = fmt.Sprint("tag", rapid.IntRange(0, 9).Draw(t, name+" is new"))
+		}
+		fields.Set(name, v)
+		members[name] = v
+		if v != "" && strings.Contains("[{t1", v[:1]) && json.Valid([]byte(v)) {
+			members[name] = json.RawMessage(v)
+		}
+	}
+	if form {
+		return strings.NewReader(fields.Encode())
+	}
+	b, err := json.Marshal(members)
+	require.NoError(t, err)
+	return strings.NewReader(string(b))
+}
+
+// version draws what makes a version of a prompt of a name, or labels it.
+func version(t *rapid.T) string {
+	labels := rapid.SliceOfN(rapid.SampledFrom([]string{"production", "a", "b"}), 0, 60).Draw(t, "labels")
+	if rapid.IntRange(0, 3).Draw(t, "the latest") == 0 {
+		labels = append(labels, prompt.Latest)
+	}
+	b, err := json.Marshal(map[string]any{
+		"name": nameOf(t, false), "prompt": rapid.SampledFrom(hostileTexts()).Draw(t, "prompt"), "labels": labels, "newLabels": labels,
+		"config": some(t, "config"), "like": true, "tag_name": "production", "commit_id": "latest", "repo_handle": nameOf(t, false), "is_public": true,
+		"manifest": map[string]any{"lc": 1, "type": "constructor", "id": []string{"langchain_core", "prompts", "prompt", "PromptTemplate"}, "kwargs": map[string]any{
+			"template_format": rapid.SampledFrom([]string{"f-string", "mustache"}).Draw(t, "syntax"), "template": rapid.SampledFrom(hostileTexts()).Draw(t, "template"),
+		}},
+		"tags": []string{"text", some(t, "tag")},
+	})
+	require.NoError(t, err)
+	return string(b)
+}
+
+// body draws what is sent: fields that mean something with values of all sizes, or what is no form
+// and no JSON, cut or too long.
+func (s *search) body(t *rapid.T, method string, form, whole bool) (io.Reader, string) {
+	if method == http.MethodGet || method == http.MethodDelete {
+		return nil, ""
+	}
+	if !whole && rapid.IntRange(0, 9).Draw(t, "no body") == 0 {
+		return strings.NewReader(strings.Repeat(some(t, "raw"), 20)), "application/json"
+	}
+	values := map[string]any{}
+	fields := url.Values{}
+	for _, name := range []string{
+		"title", "text", "value", "reason", "visibility", "displayName", "v0", "v1", "name", "back", "to", "revision", "key", "tag", "order", "label", "version",
+		"kind", "role", "content", "handle", "about", "scope", "days", "vname", "vtype", "vchoices", "description", "message", "do",
+	} {
+		if rapid.Bool().Draw(t, name+" sent") {
+			v := some(t, name)
+			if name == "v0" || name == "v1" { // of variables
+				v = strings.Repeat("入", rapid.SampledFrom([]int{0, 1, 1999, 2000, 2001}).Draw(t, "characters"))
+			}
+			values[name] = v
+			fields.Set(name, v)
+		}
+	}
+	if whole || rapid.Bool().Draw(t, "valid") {
+		values = map[string]any{
+			"title": rapid.SampledFrom(hostileTitles).Draw(t, "good title"), "text": rapid.SampledFrom(hostileTexts()).Draw(t, "good text"),
+			"visibility": "public", "tags": []string{"text", "data"},
+		}
+		fields = url.Values{"title": {values["title"].(string)}, "text": {values["text"].(string)}, "visibility": {"public"}, "to": {"public"}, "value": {"like"}, "revision": {"1"}, "reason": {"r"}}
+	}
+	if form {
+		return strings.NewReader(fields.Encode()), "application/x-www-form-urlencoded"
+	}
+	b, err := json.Marshal(values)
+	require.NoError(t, err)
+	return strings.NewReader(string(b)), "application/json"
+}
+
+// message draws a message of the Model Context Protocol: one that means something with values of
+// all sizes, or what is none.
+func (s *search) message(t *rapid.T) string {
+	name := rapid.SampledFrom([]string{string(s.ids[0]), "@" + some(t, "owner") + "/x", some(t, "a name")}).Draw(t, "named")
+	params := map[string]any{"name": name, "cursor": some(t, "cursor"), "uri": some(t, "uri"), "arguments": map[string]any{some(t, "argument"): some(t, "argument value")}}
+	switch rapid.IntRange(0, 7).Draw(t, "params are") {
+	case 4, 5:
+		params["name"] = rapid.SampledFrom([]string{"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "suggest", "update_prompt", "vote_prompt"}).Draw(t, "tool")
+		params["arguments"] = map[string]any{
+			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"), "values": map[string]any{"a": some(t, "value")},
+		}
+		// a tool takes no others than its own
+		for _, other := range []string{"title", "content", "query", "values"} {
+			if rapid.Bool().Draw(t, other+" left out") {
+				delete(params["arguments"].(map[string]any), other)
+			}
+		}
+	case 6:
+		params["uri"] = "skill://" + strings.ToLower(name) + "/" + some(t, "slug") + "/SKILL.md"
+	case 0:
+		delete(params, "cursor")
+		delete(params, "arguments")
+	case 1:
+		params["arguments"] = some(t, "no arguments")
+	case 2:
+		params["ref"] = map[string]any{"type": "ref/prompt", "name": name}
+		params["argument"] = map[string]any{"name": some(t, "completed"), "value": some(t, "typed")}
+	case 3:
+		return rapid.SampledFrom([]string{"[", "{\"id\":", "[[", "{}", "\"", "\x00"}).Draw(t, "no JSON") + strings.Repeat(some(t, "junk"), 20)
+	}
+	s.method = rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get", "resources/list", some(t, "method")}).Draw(t, "method")
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": rapid.SampledFrom([]any{1, "x", some(t, "id")}).Draw(t, "id is"), "method": s.method, "params": params})
+	require.NoError(t, err)
+	return string(b)
+}
+
+// slowly sends a body that takes its time.
+type slowly struct{ io.Reader }
+
+func (s slowly) Read(p []byte) (int, error) {
+	time.Sleep(time.Second)
+	return s.Reader.Read(p[:min(len(p), 256)])
+}
+
+// try makes a request, and reports what it cost beyond its bound.
+func (s *search) try(route string, r *http.Request) error {
+	b, ok := s.bounds[route]
+	if !ok {
+		return fmt.Errorf("%s has no bound: give it a line in bounds", route)
+	}
+	if of, ok := messages[s.method]; ok {
+		b, route = of, route+", "+s.method
+	}
+	// What a user takes is counted once a minute, by the request that comes then: see aCount.
+	if _, err := s.db.Usage(s.t.Context(), ann); err != nil {
+		return err
+	}
+	before, scanned := s.meter.count(), s.meter.scanned.Load()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	allocated := m.TotalAlloc
+	if allocated-s.collected > garbage {
+		runtime.GC()
+		s.collected = allocated
+	}
+	began, at := cpu(s.t), time.Now()
+	w := httptest.NewRecorder()
+	s.doors.ServeHTTP(w, r)
+	synctest.Wait() // what follows the answer is counted too
+	took := cpu(s.t) - began
+	runtime.ReadMemStats(&m)
+	spent := s.meter.count().minus(before)
+	if time.Since(at) > 0 { // a slow body: the minute of that count may end before it does
+		b.operations, b.rows = b.operations+aCount.operations, b.rows+aCount.rows
+	}
+	const kib = 1 << 10
+	cost := bound{
+		spent.tables + spent.queues, s.meter.scanned.Load() - scanned,
+		int64(w.Body.Len()+kib-1) / kib, int64(m.TotalAlloc-allocated) / kib,
+	}
+	s.tried[route]++
+	s.found[route] = s.found[route].most(cost)
+	work := float64(took) / float64(s.job)
+	if work > b.work() {
+		work = float64(took) / float64(max(s.job, measureJob(s.t))) // it may be slower just now
+	}
+	s.work[route] = max(s.work[route], work)
+	if w.Code >= http.StatusInternalServerError {
+		return fmt.Errorf("%s: status %d, and nothing is wrong here: %.300s: %s", route, w.Code, r.RequestURI, w.Body)
+	}
+	if w.Code < http.StatusBadRequest {
+		s.ok[route]++
+		if r.URL.Query().Has("cursor") {
+			s.positions[route]++
+		}
+	}
+	if err := b.within(cost, work); err != nil {
+		// what is shrunk finds another state of the library
+		s.t.Logf("%s: status %d: %v", route, w.Code, err)
+		return fmt.Errorf("%s: status %d: %w: %.300s", route, w.Code, err, r.RequestURI)
+	}
+	return nil
+}
+
+// garbage is how many bytes are allocated before garbage is collected: between requests, as it
+// would be counted for one of them.
+const garbage = 256 << 20
+
+// measureJob returns what processor time a job takes that is the same everywhere: to write and read
+// JSON of some 40 KB.
+func measureJob(t testing.TB) time.Duration {
+	v := map[string]any{}
+	for i := range 1000 {
+		v[fmt.Sprint("name ", i)] = []any{"value", i, nil, map[string]any{"a": "b"}}
+	}
+	all := make([]time.Duration, rounds)
+	for i := range all {
+		began := cpu(t)
+		b, err := json.Marshal(v)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(b, new(any)))
+		all[i] = cpu(t) - began
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// run tries a request of a route.
+func (s *search) run(t *rapid.T, route string) error {
+	r := s.request(t, route)
+	time.Sleep(2 * time.Second) // nothing is remembered of lists
+	return s.try(route, r)
+}
+
+// asMade reads every prompt as it was made, by a route that needs nothing but its id: what texts
+// become in the worst case is not left to chance.
+func (s *search) asMade(route string) error {
+	path, reads := strings.CutPrefix(route, http.MethodGet+" ")
+	if !reads || !strings.Contains(path, "/prompts/{id}") || strings.Count(path, "{") != 1 {
+		return nil
+	}
+	if !strings.HasPrefix(path, web.Prefix) {
+		path = api.Prefix + path
+	}
+	for _, id := range s.ids {
+		time.Sleep(2 * time.Second)
+		r := httptest.NewRequest(http.MethodGet, "http://localhost"+strings.ReplaceAll(path, "{id}", string(id)), nil)
+		r.Header.Set("X-Dev-User", ann)
+		if err := s.try(route, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// served reports whether a request of a route, or one of its messages, was answered with success.
+func (s *search) served(route string) bool {
+	for r, n := range s.ok {
+		if n > 0 && (r == route || strings.HasPrefix(r, route+", ")) {
+			return true
+		}
+	}
+	return false
+}
+
+// paged are routes whose positions are forged.
+var paged = []string{"GET /prompts", "GET /app", "GET /me/prompts", "GET /app/mine", "GET /me/votes", "GET /app/votes", "GET /moderation/hidden"}
+
+// revealing reports whether what was tried of a route says what it may cost.
+func (s *search) revealing(route string) bool {
+	return s.served(route) && (s.positions[route] > 0 || !slices.Contains(paged, route))
+}
+
+// bringBack undoes what deletes and hides prompts and retires tags, and gives prompts versions and
+// labels, so that what comes next finds them.
+func (s *search) bringBack() {
+	calls := []call{
+		by("admin", put("/tags/text", ann, `{"displayName":"Text","active":true}`)), by("admin", put("/tags/data", ann, `{"displayName":"Data","active":true}`)),
+		{method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", user: ann, body: `{"name":"made/here","prompt":"text"}`},
+		{method: http.MethodDelete, path: s.path("/me/tokens/{token}"), user: ann},
+	}
+	for i, id := range s.ids {
+		path := "/prompts/" + string(id)
+		calls = append(calls, call{method: http.MethodPost, path: path + "/restore", user: ann}, by("admin", call{method: http.MethodDelete, path: path + "/hidden", user: ann}))
+		if i%2 == 0 { // the others stay as they were made
+			calls = append(calls, edit(path, ann, "*", fmt.Sprintf(`{"description":%q}`, rand.Text())), put(path+"/labels/production", ann, `{"version":1}`))
+		}
+	}
+	for _, c := range calls {
+		require.Less(s.t, serve(s.t, s.doors, c).Code, http.StatusInternalServerError, c.path)
+	}
+	s.makeToken()
+}
+
+// A noDeadline is a test without a deadline, for which there is no clock in a bubble.
+type noDeadline struct{ testing.TB }
+
+// TestBounds searches for requests that cost more than their route may: a hundred of each, some
+// twenty thousand together. -rapid.checks=1000 tries ten times as many, in ten times the half a
+// minute that this takes. Where time is short it only reads every prompt by every route that has a
+// bound, which every route has.
+func TestBounds(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	synctest.Test(t, func(t *testing.T) {
+		s := newSearch(t)
+		for _, route := range s.routes {
+			require.Contains(t, s.bounds, route, "a route without a bound")
+		}
+		for route := range s.bounds {
+			require.Contains(t, s.routes, route, "a bound of no route")
+		}
+		for _, route := range s.routes {
+			require.NoError(t, s.asMade(route))
+		}
+		for _, route := range []string{"GET /app/prompts/{id}", "GET /prompts/{id}/text"} {
+			require.True(t, s.served(route), "%s: no prompt was served as it was made", route)
+		}
+		if testing.Short() {
+			return
+		}
+		for routes := s.routes; len(routes) > 0; {
+			for _, route := range routes {
+				s.bringBack()
+				rapid.Check(noDeadline{t}, func(rt *rapid.T) { require.NoError(rt, s.run(rt, route)) })
+			}
+			// where chance had nothing served that means something, once more
+			blind := slices.DeleteFunc(slices.Clone(routes), s.revealing)
+			require.Less(t, len(blind), len(routes), "%q: nothing that was tried of these was served, or no forged cursor was read, so nothing was found out", blind)
+			routes = blind
+		}
+		if testing.Verbose() {
+			s.print()
+		}
+	})
+}
+
+func (s *search) print() {
+	fmt.Println("| route | inputs | served | operations | of | rows | of | answer, KiB | of | allocated, KiB | of | jobs | of |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	all, served := 0, 0
+	for _, route := range slices.Sorted(maps.Keys(s.tried)) {
+		f, b := s.found[route], s.bounds[route]
+		if _, method, ok := strings.Cut(route, ", "); ok {
+			b = messages[method]
+		}
+		fmt.Printf("| `%s` | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f | %.0f |\n", route, s.tried[route], s.ok[route],
+			f.operations, b.operations, f.rows, b.rows, f.answer, b.answer, f.allocated, b.allocated, s.work[route], b.work())
+		all, served = all+s.tried[route], served+s.ok[route]
+	}
+	fmt.Println(all, "inputs,", served, "served")
+}

@@ -1,0 +1,237 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/table"
+)
+
+// The embedded store belongs to one process, so whoever wants a backup of it while that process
+// runs asks it, by a socket in the directory of the store.
+
+const (
+	// backupWithin is how long the tables stand still for a backup. The file keeps what is deleted
+	// meanwhile, and a write by which it must be mapped anew waits.
+	backupWithin = 10 * time.Minute
+
+	// sendWithin is how long whoever asked may take for the next sendBytes. They come from a file, so
+	// that no write waits for him; another backup does.
+	sendWithin = time.Minute
+	sendBytes  = 1 << 16
+
+	maxSocketPath = 103  // bytes, on the system that allows the fewest
+	maxLeftOut    = 1000 // rows that are told of one by one
+)
+
+// Codes of refusals of a backup.
+const (
+	BackupRunning fault.Code = "BACKUP_RUNNING"  // another one is being made
+	BackupNoRoom  fault.Code = "BACKUP_NO_ROOM"  // there is no place to write it to
+	BackupTooSlow fault.Code = "BACKUP_TOO_SLOW" // it took longer than the tables may stand still
+	BackupFailed  fault.Code = "BACKUP_FAILED"   // the store cannot be read, or the file not written
+)
+
+// A Backup writes all that is in tables, and returns how many rows it wrote. It tells what it
+// leaves out, in words for a person.
+type Backup func(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (rows int, err error)
+
+// Backed says what is in a backup. It comes before it, on a line.
+type Backed struct {
+	Rows    int      `json:"rows"`
+	Left    int      `json:"left"`              // rows that were left out
+	LeftOut []string `json:"leftOut,omitempty"` // the first of them
+}
+
+// InUse reports whether a store was not opened because another process has it open.
+func InUse(err error) bool { return errors.Is(err, embedded.ErrInUse) }
+
+// SyncDir returns when the disk has the names of the files in a folder.
+func SyncDir(dir string) error { return embedded.SyncDir(dir) }
+
+// backups answers who asks for a backup.
+type backups struct {
+	dir      string
+	snapshot func(func(table.DB) error) error
+	write    Backup
+	one      chan struct{}
+	within   time.Duration
+}
+
+func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case b.one <- struct{}{}:
+		defer func() { <-b.one }()
+	default:
+		refuseBackup(w, r, fault.Coded(fault.Conflict, BackupRunning, "another backup is being made; ask again when it has ended"))
+		return
+	}
+	// Removed at once where that is possible, so that no kill leaves it behind.
+	file, err := os.CreateTemp(b.dir, "backup-*.tmp")
+	if err != nil {
+		refuseBackup(w, r, noBackup(BackupNoRoom, "there is no place for the backup in the directory of the store; let the service write there, and ask again", err))
+		return
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if runtime.GOOS != "windows" {
+		_ = os.Remove(file.Name())
+	}
+	said, err := b.spool(r.Context(), file)
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		refuseBackup(w, r, err)
+		return
+	}
+	send(w, said, file)
+}
+
+// spool writes a backup of one moment.
+func (b *backups) spool(ctx context.Context, to io.Writer) (said Backed, err error) {
+	ctx, cancel := context.WithTimeout(ctx, b.within)
+	defer cancel()
+	buf := bufio.NewWriterSize(to, 1<<16)
+	leftOut := func(what string) {
+		if said.Left++; said.Left <= maxLeftOut {
+			said.LeftOut = append(said.LeftOut, what)
+		}
+	}
+	err = b.snapshot(func(tables table.DB) (err error) {
+		said.Rows, err = b.write(ctx, tables, buf, leftOut)
+		return errors.Join(err, buf.Flush())
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return said, noBackup(BackupTooSlow, fmt.Sprintf("the backup takes longer than %v, for which the file keeps what is deleted; stop the service and back up then", b.within), err)
+	}
+	if err != nil {
+		return said, noBackup(BackupFailed, "the backup cannot be written; make room on the disk of the store, or restore an older backup if the store is damaged, and ask again", err)
+	}
+	return said, nil
+}
+
+// noBackup returns why there is no backup. The cause is told: whoever may ask owns the store.
+func noBackup(code fault.Code, text string, cause error) error {
+	return &fault.Error{Kind: fault.Unavailable, Code: code, Text: text + ": " + cause.Error(), Cause: cause}
+}
+
+// send sends a backup as long as somebody takes it.
+func send(w http.ResponseWriter, said Backed, file io.Reader) {
+	c := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "application/jsonl")
+	err := json.NewEncoder(w).Encode(said)
+	for err == nil {
+		if err = c.SetWriteDeadline(time.Now().Add(sendWithin)); err == nil {
+			_, err = io.CopyN(w, file, sendBytes)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		panic(http.ErrAbortHandler) // else it would pass for all of it
+	}
+}
+
+func refuseBackup(w http.ResponseWriter, r *http.Request, err error) {
+	httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))
+}
+
+// socketFile returns where in dir the socket is.
+func (s Service) socketFile(dir string) string { return filepath.Join(dir, s.Name+".sock") }
+
+// listenForBackups opens the socket of a store that this process has open, so that one which is
+// there is of a process that is gone. Only the user who runs the process may use it.
+func (s Service) listenForBackups(dir string) (net.Listener, error) {
+	path := s.socketFile(dir)
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("the path of %s has more than %d bytes, which a socket cannot have; give --data a shorter one", path, maxSocketPath)
+	}
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case info.Mode().IsRegular() || info.IsDir():
+		return nil, fmt.Errorf("%s is no socket; move it away", path)
+	default:
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// serveBackups answers who asks for a backup, until ctx ends. Where it cannot, the log says why,
+// and a backup needs a stop.
+func (s Service) serveBackups(ctx context.Context, dir string, st Store, write Backup, log *slog.Logger) error {
+	if st.Snapshot == nil || write == nil {
+		return nil
+	}
+	l, err := s.listenForBackups(dir)
+	if err != nil {
+		log.WarnContext(ctx, "no backup while this runs: stop it for that", slog.String("error", err.Error()))
+		return nil
+	}
+	return serve(ctx, l, &backups{dir: dir, snapshot: st.Snapshot, write: write, one: make(chan struct{}, 1), within: backupWithin}, log)
+}
+
+// AskBackup has the process that has the store in dir open write a backup.
+func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer) (said Backed, err error) {
+	path := s.socketFile(dir)
+	var dialer net.Dialer
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, "unix", path)
+	}}}
+	defer client.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://store/backup", http.NoBody)
+	if err != nil {
+		return said, err
+	}
+	resp, err := client.Do(req)
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
+		return said, fmt.Errorf("the process that has the store open takes no request for a backup at %s, and its log says why; end it, and back up then: %w", path, op.Err)
+	}
+	if err != nil {
+		return said, err
+	}
+	defer resp.Body.Close()
+	body := bufio.NewReaderSize(resp.Body, 1<<16)
+	if resp.StatusCode != http.StatusOK {
+		var problem struct{ Detail, Code string }
+		if err := json.NewDecoder(body).Decode(&problem); err != nil {
+			return said, fmt.Errorf("the process that has the store open answered %s; is it of the same version?", resp.Status)
+		}
+		return said, fmt.Errorf("%s (%s)", problem.Detail, problem.Code)
+	}
+	line, err := body.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &said)
+	}
+	if err == nil {
+		_, err = io.Copy(w, body)
+	}
+	if err != nil {
+		return said, fmt.Errorf("the backup was cut off, ask again: %w", err)
+	}
+	return said, nil
+}

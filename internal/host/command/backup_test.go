@@ -1,0 +1,204 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/table"
+)
+
+// answering is a service that answers who asks for a backup of a store.
+func answering(t *testing.T, within time.Duration, write Backup) (s Service, dir string, file *embedded.Store) {
+	t.Helper()
+	s, dir = Service{Name: "asked"}, t.TempDir()
+	file, err := embedded.Open(s.storeFile(dir), time.Now)
+	require.NoError(t, err)
+	require.NoError(t, file.Tables.Create(t.Context(), "Rows"))
+	l, err := s.listenForBackups(dir)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		ended <- serve(ctx, l, &backups{dir: dir, snapshot: file.Snapshot, write: write, one: make(chan struct{}, 1), within: within}, slog.New(slog.DiscardHandler))
+	}()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+		require.NoFileExists(t, s.socketFile(dir))
+		require.NoError(t, file.Close())
+	})
+	return s, dir, file
+}
+
+// rowOf is a row that fills pages.
+func rowOf(name string) table.Op {
+	return table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: name}, Props: table.Props{{Name: "Text", Value: table.String(strings.Repeat("x", 30_000))}}}}
+}
+
+func names(ctx context.Context, tables table.DB, w io.Writer) error {
+	for row, err := range table.All(ctx, tables, "Rows", table.Range{}) {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(w, row.Row)
+	}
+	return nil
+}
+
+// TestBackupIsOfOneMoment: what is written while it is made is not in it.
+func TestBackupIsOfOneMoment(t *testing.T) {
+	t.Parallel()
+	var file *embedded.Store
+	s, dir, file := answering(t, 10*time.Second, func(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (int, error) {
+		if _, err := file.Tables.Write(ctx, "Rows", rowOf("later")); err != nil {
+			return 0, err
+		}
+		if _, err := tables.Write(ctx, "Rows", rowOf("none")); err == nil {
+			return 0, errors.New("a snapshot was written to")
+		}
+		leftOut("a row")
+		return 1, names(ctx, tables, w)
+	})
+	_, err := file.Tables.Write(t.Context(), "Rows", rowOf("before"))
+	require.NoError(t, err)
+	room := make([]table.Op, 40) // for what is written meanwhile: else that waits until the file may be mapped anew
+	for i := range room {
+		room[i] = rowOf(fmt.Sprint("room ", i))
+	}
+	_, err = file.Tables.Write(t.Context(), "Rows", room...)
+	require.NoError(t, err)
+	for i, op := range room {
+		room[i] = table.Op{Kind: table.Delete, Row: table.Row{Key: op.Row.Key, ETag: table.Any}}
+	}
+	_, err = file.Tables.Write(t.Context(), "Rows", room...)
+	require.NoError(t, err)
+	info, err := os.Stat(s.socketFile(dir))
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" {
+		require.EqualValues(t, 0o600, info.Mode().Perm())
+	}
+	var out bytes.Buffer
+	said, err := s.AskBackup(t.Context(), dir, &out)
+	require.NoError(t, err)
+	require.Equal(t, "before\n", out.String())
+	require.Equal(t, Backed{Rows: 1, Left: 1, LeftOut: []string{"a row"}}, said)
+	files, err := filepath.Glob(filepath.Join(dir, "backup-*"))
+	require.NoError(t, err)
+	require.Empty(t, files)
+}
+
+// TestSlowBackupKeepsNoWriteWaiting: whoever takes a backup slowly does not hold what writes need,
+// also where the file outgrows what of it is mapped.
+func TestSlowBackupKeepsNoWriteWaiting(t *testing.T) {
+	t.Parallel()
+	s, dir, file := answering(t, 10*time.Second, func(_ context.Context, _ table.DB, w io.Writer, _ func(string)) (int, error) {
+		_, err := io.Copy(w, io.LimitReader(zeros{}, 32<<20))
+		return 1, err
+	})
+	conn, err := net.Dial("unix", s.socketFile(dir))
+	require.NoError(t, err)
+	defer conn.Close()
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: store\r\n\r\n")
+	_, err = conn.Read(make([]byte, 1)) // it has begun to come
+	require.NoError(t, err)
+	for batch := range 20 {
+		ops := make([]table.Op, 40)
+		for i := range ops {
+			ops[i] = rowOf(fmt.Sprint(batch, " ", i))
+		}
+		_, err := file.Tables.Write(t.Context(), "Rows", ops...)
+		require.NoError(t, err)
+	}
+	_, err = s.AskBackup(t.Context(), dir, io.Discard)
+	require.EqualError(t, err, "another backup is being made; ask again when it has ended (BACKUP_RUNNING)")
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { return len(b), nil }
+
+// TestBackupRefused: who asks is told why there is none, and what to do.
+func TestBackupRefused(t *testing.T) {
+	t.Parallel()
+	for want, write := range map[string]Backup{
+		"stop the service and back up then: context deadline exceeded (BACKUP_TOO_SLOW)": func(ctx context.Context, _ table.DB, _ io.Writer, _ func(string)) (int, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		},
+		"restore an older backup if the store is damaged, and ask again: damaged (BACKUP_FAILED)": func(context.Context, table.DB, io.Writer, func(string)) (int, error) {
+			return 0, errors.New("damaged")
+		},
+	} {
+		s, dir, _ := answering(t, time.Millisecond, write)
+		_, err := s.AskBackup(t.Context(), dir, io.Discard)
+		require.ErrorContains(t, err, want)
+	}
+	// as if the directory had gone; a socket that is open stays
+	s, dir, _ := answering(t, time.Minute, nothing)
+	require.NoError(t, os.Rename(dir, dir+".gone"))
+	_, err := s.AskBackup(t.Context(), dir+".gone", io.Discard)
+	require.ErrorContains(t, err, "let the service write there, and ask again")
+	require.ErrorContains(t, err, "(BACKUP_NO_ROOM)")
+}
+
+func nothing(context.Context, table.DB, io.Writer, func(string)) (int, error) { return 0, nil }
+
+// TestBackupCutOff: what did not come whole is no backup.
+func TestBackupCutOff(t *testing.T) {
+	t.Parallel()
+	s, dir := Service{Name: "asked"}, t.TempDir()
+	l, err := s.listenForBackups(dir)
+	require.NoError(t, err)
+	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		send(w, Backed{}, io.MultiReader(io.LimitReader(zeros{}, 3*sendBytes), broken{}))
+	}), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	go server.Serve(l)
+	defer server.Close()
+	_, err = s.AskBackup(t.Context(), dir, io.Discard)
+	require.ErrorContains(t, err, "the backup was cut off")
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }
+
+// TestSocketOfBackups: one that a killed process has left is in nobody's way, and where there can
+// be none both sides say why.
+func TestSocketOfBackups(t *testing.T) {
+	t.Parallel()
+	s, dir := Service{Name: "asked"}, t.TempDir()
+	left, err := net.Listen("unix", s.socketFile(dir))
+	require.NoError(t, err)
+	left.(*net.UnixListener).SetUnlinkOnClose(false)
+	require.NoError(t, left.Close())
+	_, err = s.AskBackup(t.Context(), dir, io.Discard)
+	require.ErrorContains(t, err, "the process that has the store open takes no request for a backup at "+s.socketFile(dir))
+	require.ErrorContains(t, err, "end it, and back up then")
+	l, err := s.listenForBackups(dir)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	require.NoError(t, os.WriteFile(s.socketFile(dir), nil, 0o600))
+	_, err = s.listenForBackups(dir)
+	require.EqualError(t, err, s.socketFile(dir)+" is no socket; move it away")
+
+	long := filepath.Join(dir, strings.Repeat("long", 30))
+	_, err = s.listenForBackups(long)
+	require.ErrorContains(t, err, "give --data a shorter one")
+	_, err = s.AskBackup(t.Context(), long, io.Discard)
+	require.ErrorContains(t, err, "takes no request for a backup")
+}

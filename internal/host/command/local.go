@@ -1,0 +1,156 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime/pprof"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/host/devhost"
+	"prompthub/internal/host/function/queuetrigger"
+)
+
+// Local runs the service without the Functions host.
+func (s Service) Local() Command {
+	return Command{
+		Name: "local", Short: "run everything in this process, for work on one machine",
+		Long: `Runs the API, the queue functions and the timers in one process. Data is kept in the embedded store,
+or in the storage account of AzureWebJobsStorage where that is set (Azurite too). AUTH_MODE is dev unless
+set: the header X-Dev-User says who is calling. Ends on an interrupt, after what is running.`,
+		Setup: func(flags *flag.FlagSet) Action {
+			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; but in oidc and jwt mode a loopback address")
+			data := DataFlag(flags)
+			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
+			return func(ctx context.Context, std Streams, _ []string) error {
+				return s.local(ctx, std, *addr, *data, *profile)
+			}
+		},
+	}
+}
+
+// profileTo profiles the process until stop is called.
+func profileTo(file string) (stop func(), err error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // it tells of requests
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil { // one that was there
+		return nil, errors.Join(err, f.Close())
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
+}
+
+func (s Service) local(ctx context.Context, std Streams, addr, data, profile string) (err error) {
+	set, build, err := s.Read()
+	if err != nil {
+		return err
+	}
+	set.Local = true
+	identify, sessions, err := s.signing(ctx, set)
+	if err != nil {
+		return err
+	}
+	if err := set.mayListen(addr); err != nil {
+		return err
+	}
+	l, err := s.listen(addr)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	st, err := s.OpenStore(data, set.QueuePrefix)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	if profile != "" {
+		stop, err := profileTo(profile)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	log := slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: set.LogLevel}))
+	t := s.startTelemetry(ctx, log)
+	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
+	a := s.open(ctx, set, build, st, log, t)
+	defer a.Wait()
+	if err := a.Create(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // it was to end before it had begun
+		}
+		return err
+	}
+	url := "http://" + l.Addr().String()
+	if sessions != nil {
+		url = set.Public
+	}
+	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title, url, st.Where, s.Try(set, url))
+	backups := func(ctx context.Context) error { return s.serveBackups(ctx, data, st, a.Backup, log) }
+	return a.runLocal(ctx, l, set.Traces(s.withFront(a.Doors(identify, sessions))), st, backups, log)
+}
+
+// listen opens the address.
+func (s Service) listen(addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("--addr %s: another program listens there, perhaps a %s: end it, or name another port, or 0 for any that is free (%w)", addr, s.Title, err)
+	}
+	return l, err
+}
+
+// runLocal serves requests and runs triggers until ctx ends.
+func (a App) runLocal(ctx context.Context, l net.Listener, doors http.Handler, st Store, backups func(context.Context) error, log *slog.Logger) error {
+	g, ctx := errgroup.WithContext(ctx)
+	// No trigger endpoints: the triggers are called, not posted to.
+	g.Go(func() error { return serve(ctx, l, doors, log) })
+	g.Go(func() error { return backups(ctx) })
+	g.Go(func() error {
+		return devhost.Run(ctx, st.Queues, a.Triggers, devhost.Options{
+			Log: log, Queues: LocalQueues(), Grace: stopTime,
+			TimersFirst: true, // it may never run at the hour of the purge
+		})
+	})
+	return g.Wait()
+}
+
+// LocalQueues are the settings of host.json, with shorter pauses, as polling costs nothing here.
+func LocalQueues() queuetrigger.Settings {
+	return queuetrigger.Settings{
+		BatchSize: 16, NewBatchThreshold: 8, Lock: 10 * time.Minute,
+		RetryDelay: 20 * time.Second, MaxDequeue: 5, MaxPoll: time.Second,
+	}
+}
+
+// mayListen refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no
+// platform stands before this process that takes its headers from them.
+func (s Settings) mayListen(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return UsageError(fmt.Sprintf("local: --addr: %v", err))
+	}
+	ip := net.ParseIP(host)
+	if s.Mode == "jwt" || s.Mode == "oidc" || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	mode := s.Mode
+	if s.Dev() {
+		mode = "dev"
+	}
+	return fmt.Errorf("--addr %s can be reached by others, and in %s mode anybody may claim to be anybody: use a loopback address such as 127.0.0.1:7071", addr, mode)
+}

@@ -1,0 +1,130 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/telemetry"
+)
+
+// A Service is an application as the Functions host and "local" run it.
+type Service struct {
+	// Name is what the installed program is called, in lower case. The file of the embedded store,
+	// what telemetry says and the names of the cookies of sessions begin with it.
+	Name  string
+	Title string // as people write it
+	About string // what GET / answers, one line
+
+	// Shared names properties whose texts are the same in many rows of one thing, of which the
+	// embedded store keeps them once.
+	Shared []string
+
+	Health string // the path that answers while the process is up
+	Ready  string // the path that answers 200 where the storage does
+
+	// Pages is where browsers find the pages, and Callback, below it, where the provider sends those
+	// who sign in. Both are empty where there are none.
+	Pages, Callback string
+
+	// Anonymous is set where nobody signs in: then AUTH_MODE says nothing, and every caller is nobody
+	// in particular.
+	Anonymous bool
+
+	// Read reads the settings of the environment and says how to build the application. The error is
+	// an *auth.Refusal; the settings hold then what could be read.
+	Read func() (Settings, Build, error)
+
+	// Try tells who has started "local" what to try at the address url.
+	Try func(s Settings, url string) string
+}
+
+// A Build builds an application over a store, which it asks for nothing yet. What of the store is
+// to be measured goes through the telemetry, which may be nil.
+type Build func(Settings, Store, *slog.Logger, *telemetry.Telemetry) App
+
+// An App is an application over a store.
+type App struct {
+	Create   func(context.Context) error // makes what is missing of tables and queues
+	Triggers []function.Trigger
+	Doors    func(auth.Identify, *auth.Sessions) http.Handler // no sessions but in mode oidc
+	Wait     func()                                           // until the work that follows answers has ended
+	Backup   Backup                                           // nil where there is none
+}
+
+// signing returns how callers are identified, and the sessions of browsers where there are some.
+// The error is an *auth.Refusal.
+func (s Service) signing(ctx context.Context, set Settings) (auth.Identify, *auth.Sessions, error) {
+	if s.Anonymous {
+		return func(*http.Request) (auth.User, error) { return auth.User{}, nil }, nil, nil
+	}
+	identify, err := auth.New(ctx, set.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	sessions, err := set.Sessions(ctx, s.Name, s.Pages, s.Callback)
+	return identify, sessions, err
+}
+
+// open builds the application, with triggers and queues that are measured.
+func (s Service) open(ctx context.Context, set Settings, build Build, st Store, log *slog.Logger, t *telemetry.Telemetry) App {
+	a := build(set, st, log, t)
+	var queues []string
+	for i, trigger := range a.Triggers {
+		a.Triggers[i].Run = func(ctx context.Context, in function.Invocation) error {
+			if !in.Inserted.IsZero() {
+				t.QueueAge(ctx, trigger.Queue, time.Since(in.Inserted))
+			}
+			return t.Function(ctx, trigger.Name, func(ctx context.Context) error { return trigger.Run(ctx, in) })
+		}
+		if trigger.Queue != "" {
+			queues = append(queues, trigger.Queue, queue.Poison(trigger.Queue))
+		}
+	}
+	if err := t.WatchQueues(st.Queues, queues...); err != nil {
+		log.WarnContext(ctx, "the queues are not measured", slog.String("error", err.Error()))
+	}
+	return a
+}
+
+// startTelemetry starts what the standard variables of OpenTelemetry ask for. Where that cannot be
+// had the log says so, and the program does without.
+func (s Service) startTelemetry(ctx context.Context, log *slog.Logger) *telemetry.Telemetry {
+	version, _ := Built()
+	t, err := telemetry.Start(ctx, s.Name, version, log)
+	if err != nil {
+		log.WarnContext(ctx, "no telemetry", slog.String("error", err.Error()))
+		return nil
+	}
+	return t
+}
+
+// create makes tables and queues and tries again until it succeeds or ctx ends. Until then ready
+// reports that the storage does not answer, and so does what needs a table that is missing. refused
+// is why the store is refused for good, where there is a code for it.
+func (a App) create(ctx context.Context, log *slog.Logger, refused *atomic.Pointer[fault.Error]) {
+	pause := time.Second
+	for {
+		err := a.Create(ctx)
+		var f *fault.Error
+		if errors.As(err, &f) && f.Code == "" {
+			f = nil
+		}
+		refused.Store(f)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		log.WarnContext(ctx, "cannot create tables and queues yet", slog.String("error", err.Error()))
+		if Sleep(ctx, pause) != nil {
+			return
+		}
+		pause = min(2*pause, 30*time.Second)
+	}
+}

@@ -1,0 +1,158 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"prompthub/internal/http/auth"
+	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
+)
+
+// A Store is the tables and queues that a command works on.
+type Store struct {
+	Tables table.DB
+	Queues queue.Queues
+
+	// Transact changes both together; nil where the storage cannot.
+	Transact transact.Func
+
+	// Snapshot has do read the tables as they are at one moment; nil where the storage cannot.
+	Snapshot func(do func(table.DB) error) error
+
+	Where string // for the user to read
+	Close func() error
+}
+
+// DataFlag is the flag for the directory that OpenStore and OpenExisting take.
+func DataFlag(flags *flag.FlagSet) *string {
+	return flags.String("data", ".data", "`directory` of the embedded store; unused where AzureWebJobsStorage is set")
+}
+
+// storeFile returns where in dir the embedded store is.
+func (s Service) storeFile(dir string) string { return filepath.Join(dir, s.Name+".db") }
+
+// OnAzure reports whether the environment names a storage account.
+func OnAzure() bool {
+	for _, part := range []string{"", "__accountName", "__tableServiceUri", "__queueServiceUri"} {
+		if os.Getenv("AzureWebJobsStorage"+part) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// openAzure opens the storage account that the environment names. It sends nothing. The error
+// is an *auth.Refusal.
+func openAzure(queuePrefix string) (Store, error) {
+	cfg, err := azure.FromEnv(os.Getenv)
+	if err != nil {
+		return Store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not name a storage account: " + err.Error()}
+	}
+	account, err := azure.New(cfg)
+	if err != nil {
+		return Store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not open a storage account: " + err.Error()}
+	}
+	queues := queue.Prefixed(account.Queues, queuePrefix)
+	where := "the storage account of AzureWebJobsStorage, " + account.Endpoint
+	return Store{Tables: account.Tables, Queues: queues, Where: where, Close: func() error { return nil }}, nil
+}
+
+// OpenStore opens the storage account where one is set, else the embedded store in dir, which
+// it creates.
+func (s Service) OpenStore(dir, queuePrefix string) (Store, error) {
+	if OnAzure() {
+		return openAzure(queuePrefix)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Store{}, err
+	}
+	return s.openFile(dir, queuePrefix, embedded.Open)
+}
+
+// OpenExisting is OpenStore for commands that an empty store would mislead: it creates none.
+func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
+	if OnAzure() {
+		return openAzure(queuePrefix)
+	}
+	st, err := s.openFile(dir, queuePrefix, embedded.OpenExisting)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Store{}, fmt.Errorf("there is no store in %s: name its directory with --data, or set AzureWebJobsStorage", dir)
+	}
+	return st, err
+}
+
+func (s Service) openFile(dir, queuePrefix string, open func(string, func() time.Time, ...string) (*embedded.Store, error)) (Store, error) {
+	path := s.storeFile(dir)
+	file, err := open(path, time.Now, s.Shared...)
+	if err != nil {
+		return Store{}, advised(err)
+	}
+	return Store{
+		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
+		Snapshot: file.Snapshot,
+		Where:    path, Close: file.Close,
+	}, nil
+}
+
+// advised says what to do about a file that was not opened.
+func advised(err error) error {
+	switch {
+	case errors.Is(err, embedded.ErrInUse):
+		return fmt.Errorf("%w (it belongs to one process: is \"handler local\" running?)", err)
+	case errors.Is(err, embedded.ErrForeign):
+		return fmt.Errorf("%w; name the directory of the store with --data, or restore a backup into an empty one", err)
+	}
+	return err
+}
+
+// Compact makes the file of the embedded store in dir, which it names on told, as small as it can
+// be. It returns its size in MB before and after.
+func (s Service) Compact(dir string, told io.Writer, progress func(mb int)) (before, after float64, err error) {
+	if OnAzure() {
+		return 0, 0, errors.New("only the embedded store has a file to compact, and AzureWebJobsStorage names a storage account")
+	}
+	path := s.storeFile(dir)
+	if before, err = sizeOf(path); errors.Is(err, fs.ErrNotExist) {
+		return 0, 0, fmt.Errorf("there is no store in %s: name its directory with --data", dir)
+	} else if err != nil {
+		return 0, 0, err
+	}
+	fmt.Fprintf(told, "Data is in %s\n", path)
+	if err := embedded.Compact(path, progress); err != nil {
+		return 0, 0, advised(err)
+	}
+	after, err = sizeOf(path)
+	return before, after, err
+}
+
+// sizeOf returns how many MB a file has.
+func sizeOf(path string) (mb float64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return float64(info.Size()) / 1e6, nil
+}
+
+// Sleep waits, or returns the context's error.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,432 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func path(r prompt.Ref) string {
+	if id, ok := prompt.ParseID(r.Name); ok {
+		return "/prompts/" + string(id)
+	}
+	return "/users/" + url.PathEscape(cmp.Or(r.Owner, "me")) + "/prompts/" + url.PathEscape(r.Name)
+}
+
+// which returns the query that names the content.
+func which(r prompt.Ref) string {
+	switch {
+	case r.Version > 0:
+		return "?version=" + strconv.FormatInt(r.Version, 10)
+	case r.Label != "":
+		return "?label=" + url.QueryEscape(r.Label)
+	}
+	return ""
+}
+
+// Said is what a prompt says: a text, or the messages of a chat.
+type Said struct {
+	Text     string           `json:"text"`
+	Messages []prompt.Message `json:"messages"`
+}
+
+// Words returns the text, or what is in the messages.
+func (s Said) Words() string {
+	c := prompt.Content{Text: s.Text, Messages: s.Messages}
+	if len(s.Messages) > 0 {
+		c.Kind = prompt.KindChat
+	}
+	return c.Words()
+}
+
+// A Found is a prompt as a command needs it.
+type Found struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Slug  string `json:"slug"`
+	Title string `json:"title"`
+	Said
+	Config     json.RawMessage `json:"config"`
+	AuthorName string          `json:"authorName"`
+	Visibility string          `json:"visibility"`
+	Version    int64           `json:"version"`
+	Revision   int64           `json:"revision"`
+	Score      int             `json:"score"`
+
+	Raw json.RawMessage `json:"-"` // what the service said
+}
+
+// UnmarshalJSON keeps what it reads.
+func (f *Found) UnmarshalJSON(b []byte) error {
+	type plain Found
+	if err := json.Unmarshal(b, (*plain)(f)); err != nil {
+		return err
+	}
+	f.Raw = append(json.RawMessage{}, b...)
+	return nil
+}
+
+// Get returns the prompt that r names, with the content that it names. Where it names none it is
+// that of the label production, if the prompt has one, else the latest.
+func (c *Client) Get(ctx context.Context, r prompt.Ref) (Found, error) {
+	if r.Version == 0 && r.Label == "" {
+		r.Label = prompt.Production
+		f, err := c.found(ctx, r)
+		if !isStatus(err, http.StatusNotFound) {
+			return f, err
+		}
+		r.Label = ""
+	}
+	return c.found(ctx, r)
+}
+
+func (c *Client) found(ctx context.Context, r prompt.Ref) (f Found, err error) {
+	_, err = c.do(ctx, call{method: http.MethodGet, path: path(r) + which(r)}, &f)
+	return f, err
+}
+
+func isStatus(err error, status int) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Status == status
+}
+
+// File returns a version of a prompt as a file of another program, and what such a file cannot
+// hold, "" for nothing. Version 0 is the latest, and without a syntax the text is as it is.
+func (c *Client) File(ctx context.Context, id string, version int64, as format.Format, syntax format.Syntax) (file []byte, loss string, err error) {
+	query := url.Values{"format": {string(as)}}
+	if version > 0 {
+		query.Set("version", strconv.FormatInt(version, 10))
+	}
+	if syntax != "" {
+		query.Set("syntax", string(syntax))
+	}
+	a, err := c.ask(ctx, call{method: http.MethodGet, path: "/prompts/" + url.PathEscape(id) + "/export?" + query.Encode(), accept: "*/*"})
+	return a.body, a.loss, err
+}
+
+// Render returns what Get found, with values in the places of its variables.
+func (c *Client) Render(ctx context.Context, f Found, values map[string]string) (rendered Said, err error) {
+	body, err := encode(map[string]any{"values": values, "version": f.Version})
+	if err != nil {
+		return rendered, err
+	}
+	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts/" + url.PathEscape(f.ID) + "/render", body: body}, &rendered)
+	return rendered, err
+}
+
+// Search returns up to limit public prompts that have the words in titles, or where in says
+// "text" in texts too; "" is what the service takes it for. Or it returns prompts of the
+// caller's, by their titles.
+func (c *Client) Search(ctx context.Context, words, in string, mine bool, limit int) ([]Found, error) {
+	path := "/prompts"
+	if mine {
+		path = "/me/prompts"
+	}
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	if words != "" {
+		query.Set("q", words)
+	}
+	if in != "" {
+		query.Set("in", in)
+	}
+	var list struct {
+		Items []Found `json:"items"`
+	}
+	_, err := c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &list)
+	return list.Items, err
+}
+
+// Document returns what was found as a document.
+func (f Found) Document() (d format.Document, err error) {
+	if err := json.Unmarshal(f.Raw, &d); err != nil {
+		return d, fmt.Errorf("the answer is not PromptHub's: %w", err)
+	}
+	return d.Authored(), nil
+}
+
+// saveTries is how often Save looks again at a prompt that others save meanwhile.
+const saveTries = 10
+
+// Save makes the caller's prompt of a name be what a document says, but for what that does not say:
+// a new prompt, a new version of the one that there is, or neither where it has that content. What
+// others save at the same time becomes a version before or after it.
+func (c *Client) Save(ctx context.Context, d format.Document) (Found, Outcome, error) {
+	return c.save(ctx, d, false)
+}
+
+// save does that, with orSlug also where the document has the slug of the prompt for its name, as
+// files of skills do.
+func (c *Client) save(ctx context.Context, d format.Document, orSlug bool) (now Found, outcome Outcome, err error) {
+	for range saveTries {
+		now, outcome, err = c.saveOnce(ctx, d, orSlug)
+		if !isStatus(err, http.StatusPreconditionFailed) && !NameTaken(err) {
+			break
+		}
+	}
+	return now, outcome, err
+}
+
+// NameTaken reports whether a prompt could not be made, as one of the caller's has its name or that
+// for its slug.
+func NameTaken(err error) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Status == http.StatusConflict && slices.ContainsFunc(p.Errors, func(r Rule) bool { return r.Location == "body.name" })
+}
+
+func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (Found, Outcome, error) {
+	d.Name = strings.TrimSpace(d.Name) // as the service does
+	was, err := c.found(ctx, prompt.Ref{Name: d.Name})
+	if isStatus(err, http.StatusNotFound) {
+		made, err := c.Add(ctx, d)
+		return made, Created, err
+	}
+	if err != nil {
+		return was, Rejected, err
+	}
+	if was.Name != d.Name && !orSlug {
+		return was, Rejected, &Problem{
+			Status: http.StatusConflict, Title: fmt.Sprintf("%q is another way to name your prompt %q: save to that name, or take one that none of your prompts has", d.Name, was.Name),
+		}
+	}
+	is, err := was.Document()
+	if err == nil {
+		err = KeepsKind(is, d)
+	}
+	if err != nil {
+		return was, Rejected, err
+	}
+	body, err := encode(change(d))
+	if err != nil {
+		return was, Rejected, err
+	}
+	k := call{method: http.MethodPatch, path: "/prompts/" + was.ID, body: body, match: fmt.Sprintf(`"%d"`, was.Revision)}
+	var now Found
+	if _, err := c.do(ctx, k, &now); err != nil {
+		return was, Rejected, err
+	}
+	if now.Revision == was.Revision {
+		return now, Unchanged, nil
+	}
+	return now, Updated, nil
+}
+
+// KeepsKind refuses what would make a text of a chat, or a chat of a text, as the service does.
+func KeepsKind(was, d format.Document) error {
+	if err := d.KeepsKind(was); err != nil {
+		return &Problem{Status: http.StatusConflict, Title: err.Error()}
+	}
+	return nil
+}
+
+// change is a merge patch of all that a document says.
+func change(d format.Document) map[string]any {
+	m := map[string]any{"kind": "text", "text": d.Text, "messages": nil}
+	if len(d.Messages) > 0 {
+		m = map[string]any{"kind": "chat", "text": "", "messages": d.Messages}
+	}
+	for name, value := range map[string]string{
+		"title": d.Title, "description": d.Description, "message": d.Message, "visibility": d.Visibility,
+	} {
+		if value != "" {
+			m[name] = value
+		}
+	}
+	for name, list := range map[string][]string{"tags": d.Tags, "ownTags": d.OwnTags, "labels": d.Labels} {
+		if len(list) > 0 {
+			m[name] = list
+		}
+	}
+	if len(d.Variables) > 0 {
+		m["variables"] = d.Variables
+	}
+	if d.Config != nil {
+		m["config"] = d.Config
+	}
+	if d = sendable(d); d.Source != nil {
+		m["source"] = d.Source
+	}
+	return m
+}
+
+// Change makes a prompt be what a document says, if it still has the revision that is known of it.
+// What the document does not say stays, but for members that it had said before; and so do members
+// that it says as before, of which its file may not hold all.
+func (c *Client) Change(ctx context.Context, was Prompt, d, before format.Document) (now Found, err error) {
+	m, then := change(d), change(before)
+	for _, name := range []string{"title", "description", "visibility", "tags", "ownTags", "variables", "config"} {
+		if reflect.DeepEqual(m[name], then[name]) {
+			delete(m, name)
+		}
+	}
+	for name, said := range map[string]bool{
+		"description": d.Description == "" && before.Description != "",
+		"tags":        len(d.Tags) == 0 && len(before.Tags) > 0,
+		"ownTags":     len(d.OwnTags) == 0 && len(before.Tags)+len(before.OwnTags) > 0,
+		"variables":   len(d.Variables) == 0 && len(before.Variables) > 0,
+		"config":      d.Config == nil && before.Config != nil,
+	} {
+		if said {
+			m[name] = map[bool]any{true: "", false: nil}[name == "description"]
+		}
+	}
+	if d.Name != "" && before.Name != d.Name {
+		m["name"] = d.Name
+	}
+	body, err := encode(m)
+	if err != nil {
+		return now, err
+	}
+	_, err = c.do(ctx, call{
+		method: http.MethodPatch, path: "/prompts/" + url.PathEscape(was.ID), body: body, match: fmt.Sprintf(`"%d"`, was.Revision),
+	}, &now)
+	return now, err
+}
+
+// Delete deletes a prompt that is still as it was in a revision.
+func (c *Client) Delete(ctx context.Context, id string, revision int64) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/prompts/" + url.PathEscape(id), match: fmt.Sprintf(`"%d"`, revision)}, nil)
+	return err
+}
+
+// Check reports what keeps a document from becoming a prompt, or where update is true a version of
+// the caller's prompt of that name, but for what it includes. It makes nothing. The error is a
+// *Problem where the service would refuse.
+func (c *Client) Check(ctx context.Context, d format.Document, update bool) error {
+	d.Versions, d.Source = nil, nil
+	line, err := encode(d)
+	if err != nil {
+		return err
+	}
+	var report struct{ Items []Entry }
+	path := "/import?dryRun=true&file=prompt.jsonl&update=" + strconv.FormatBool(update)
+	if _, err := c.do(ctx, call{method: http.MethodPost, path: path, body: line}, &report); err != nil {
+		return err
+	}
+	for _, e := range report.Items {
+		if e.Outcome == Rejected.String() {
+			return &Problem{Status: http.StatusUnprocessableEntity, Errors: []Rule{{Code: e.Code, Message: e.Reason}}}
+		}
+	}
+	return nil
+}
+
+// Add makes a prompt of a document. Unlike Create it does so again where the same was made before:
+// only the tries of one call have one key.
+func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err error) {
+	d.Versions = nil // which one request cannot make
+	body, err := encode(sendable(d).Titled())
+	if err != nil {
+		return made, err
+	}
+	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts", key: rand.Text(), body: body}, &made)
+	return made, err
+}
+
+// Fork makes a private copy of what r names, which knows where it comes from. The same version is
+// forked once.
+func (c *Client) Fork(ctx context.Context, r prompt.Ref) (made Found, err error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return f, err
+	}
+	which := fmt.Sprintf("/prompts/%s/fork?version=%d", f.ID, f.Version)
+	k := call{method: http.MethodPost, path: which, key: keyOf([]byte(which))}
+	_, err = c.do(ctx, k, &made)
+	return made, err
+}
+
+// Upstream returns what was changed in the prompt that a fork comes from, as diff -u writes it.
+func (c *Client) Upstream(ctx context.Context, r prompt.Ref) (string, error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return c.text(ctx, "/prompts/"+f.ID+"/upstream")
+}
+
+// MergeUpstream makes a new version of a fork with what was changed there, or with the content of
+// one side: "mine" or "theirs".
+func (c *Client) MergeUpstream(ctx context.Context, r prompt.Ref, take string) (now Found, err error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return f, err
+	}
+	path := "/prompts/" + f.ID + "/upstream/merge"
+	if take != "" {
+		path += "?take=" + url.QueryEscape(take)
+	}
+	_, err = c.do(ctx, call{method: http.MethodPost, path: path}, &now)
+	return now, err
+}
+
+// A Version is one of a prompt's contents.
+type Version struct {
+	Version   int64    `json:"version"`
+	Message   string   `json:"message"`
+	CreatedAt string   `json:"createdAt"`
+	Labels    []string `json:"labels"`
+}
+
+// Versions returns the versions of a prompt, the newest first, up to limit.
+func (c *Client) Versions(ctx context.Context, r prompt.Ref, limit int) ([]Version, error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Items []Version `json:"items"`
+	}
+	_, err = c.do(ctx, call{method: http.MethodGet, path: fmt.Sprintf("/prompts/%s/versions?limit=%d", f.ID, limit)}, &list)
+	return list.Items, err
+}
+
+// Diff returns what differs between two contents of a prompt, as diff -u writes it.
+func (c *Client) Diff(ctx context.Context, a, b prompt.Ref) (string, error) {
+	was, err := c.found(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	now, err := c.found(ctx, b)
+	if err != nil {
+		return "", err
+	}
+	return c.text(ctx, fmt.Sprintf("/prompts/%s/versions/%d/diff/%d", was.ID, was.Version, now.Version))
+}
+
+// text returns what a path answers as plain text.
+func (c *Client) text(ctx context.Context, path string) (string, error) {
+	answered, err := c.patiently(ctx, call{method: http.MethodGet, path: path, accept: "text/plain"})
+	if err != nil {
+		return "", fmt.Errorf("GET %s: %w", c.base+path, err)
+	}
+	if answered.status != http.StatusOK {
+		return "", answered.problem()
+	}
+	return string(answered.body), nil
+}
+
+// Label puts a label on the content that r names, or takes it from the prompt.
+func (c *Client) Label(ctx context.Context, r prompt.Ref, label string, remove bool) (Found, error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return f, err
+	}
+	k := call{method: http.MethodPut, path: "/prompts/" + f.ID + "/labels/" + url.PathEscape(label), body: fmt.Appendf(nil, `{"version":%d}`, f.Version)}
+	if remove {
+		k.method, k.body = http.MethodDelete, nil
+	}
+	_, err = c.do(ctx, k, nil)
+	return f, err
+}

@@ -1,0 +1,263 @@
+package folder
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/cli/client"
+	"prompthub/internal/prompthub/files/format"
+)
+
+// A State says what has changed since a file and its prompt were last the same.
+type State string
+
+// The states.
+const (
+	Same     State = "same"
+	Here     State = "changed here"
+	There    State = "changed on the server"
+	Conflict State = "changed here and on the server"
+	New      State = "new here"
+	NewThere State = "new on the server"
+	InTheWay State = "new on the server, and another file has its place"
+	Gone     State = "gone here"
+	Deleted  State = "deleted on the server"
+	Broken   State = "cannot be read"
+)
+
+// An Item is a file, its prompt, or both.
+type Item struct {
+	Path   string
+	State  State
+	Format format.Format
+	File   []byte         // what is here, with single line feeds if the prompt has those; nil for nothing
+	Prompt *client.Prompt // what is on the server, nil for nothing
+	Theirs []byte         // the file as it would be with what is on the server
+	Loss   []string       // what of the prompt the file cannot hold
+	Err    error          // of a file that is broken
+
+	document format.Document // what the file says
+	before   []byte          // the file as it was, where only it has changed
+	was      string          // the path that the lock has the file at, where it was moved
+}
+
+// Compare returns all files and prompts, by path. Prompts that have no file get one in a format. A
+// file that was moved is still that of its prompt; others are of no prompt but for that.
+func Compare(files, others []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
+	c := newComparison(files, lock, prompts)
+	for _, f := range files {
+		c.file(f)
+	}
+	for _, f := range others {
+		c.other(f)
+	}
+	c.left()
+	for i := range prompts {
+		if p := &prompts[i]; !c.taken[p.ID] {
+			c.missing(p, as)
+		}
+	}
+	slices.SortStableFunc(c.items, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
+	return c.items
+}
+
+// A comparison is one under way. What is gone is a file that the lock has and the folder has not,
+// and is known by the id of its prompt.
+type comparison struct {
+	lock   Lock
+	byID   map[string]*client.Prompt
+	byName map[string]string   // ids
+	bySlug map[string]string   // ids; some formats have no other name
+	bySum  map[string][]string // ids of files that are gone
+	gone   map[string]string   // the paths that they had
+	here   map[string]bool     // paths of files
+	moved  map[string]bool     // paths that were gone, of files found elsewhere
+	taken  map[string]bool     // ids of prompts that have a file
+	items  []Item
+}
+
+func newComparison(files []format.File, lock Lock, prompts []client.Prompt) *comparison {
+	c := &comparison{
+		lock: lock, byID: make(map[string]*client.Prompt), byName: make(map[string]string), bySlug: make(map[string]string),
+		bySum: make(map[string][]string), gone: make(map[string]string),
+		here: make(map[string]bool), moved: make(map[string]bool), taken: make(map[string]bool),
+	}
+	for i, p := range prompts {
+		c.byID[p.ID] = &prompts[i]
+		c.byName[p.Name] = p.ID
+		c.bySlug[p.Slug] = p.ID
+	}
+	for _, f := range files {
+		c.here[f.Path] = true
+		c.taken[lock.Prompts[f.Path].ID] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(lock.Prompts)) {
+		if e := lock.Prompts[path]; !c.taken[e.ID] {
+			c.gone[e.ID] = path
+			c.bySum[e.SHA256] = append(c.bySum[e.SHA256], e.ID)
+		}
+	}
+	return c
+}
+
+// was returns where a file was that the lock does not have at its path, "" for nowhere: it is known
+// by the name that it says, or else by its bytes.
+func (c *comparison) was(i Item, name string) string {
+	var ids []string
+	if i.Err == nil {
+		id := c.byName[name]
+		if path := c.gone[id]; path == "" && id != "" {
+			return "" // another prompt has that name
+		}
+		ids = append(ids, id, c.bySlug[name])
+	}
+	for _, id := range slices.Concat(ids, c.bySum[sum(i.File)], c.bySum[rawSum(i.File)]) {
+		if path := c.gone[id]; path != "" && !c.taken[id] {
+			return path
+		}
+	}
+	return ""
+}
+
+var errMany = errors.New("holds many prompts: import takes such files")
+
+// left adds items for files that are gone, without a prompt where another file is that.
+func (c *comparison) left() {
+	for path, e := range c.lock.Prompts {
+		if c.here[path] || c.moved[path] {
+			continue
+		}
+		i := Item{Path: path, State: Gone}
+		if !c.taken[e.ID] {
+			i.Prompt = c.byID[e.ID]
+		}
+		c.items = append(c.items, i)
+	}
+	for _, e := range c.lock.Prompts {
+		c.taken[e.ID] = true
+	}
+}
+
+// file adds an item for a file.
+func (c *comparison) file(f format.File) {
+	i := itemOf(f)
+	if _, known := c.lock.Prompts[f.Path]; !known {
+		i.was = c.was(i, i.document.Name)
+	}
+	c.add(i)
+}
+
+// other adds an item for a file that is no prompt, where it is one that was moved. That it is
+// called like one says nothing.
+func (c *comparison) other(f format.File) {
+	i := itemOf(f)
+	said, _ := format.Read(i.Format, "", f.Bytes)
+	if i.was = c.was(i, said.Name); i.was != "" {
+		c.add(i)
+	}
+}
+
+func itemOf(f format.File) Item {
+	i := Item{Path: f.Path, File: f.Bytes, Format: format.Detect(f.Path, f.Bytes)}
+	i.read()
+	return i
+}
+
+// add adds the item of a file.
+func (c *comparison) add(i Item) {
+	raw := i.File
+	e, known := c.lock.Prompts[cmp.Or(i.was, i.Path)]
+	c.moved[i.was] = true
+	if !known && i.Err == nil {
+		if e.ID = c.byName[i.document.Name]; c.taken[e.ID] {
+			e.ID = ""
+		}
+	}
+	c.taken[e.ID] = true
+	if i.Prompt = c.byID[e.ID]; i.Prompt != nil && !i.Prompt.HasCRLF() {
+		i.File = lineFeeds(i.File)
+		i.read()
+	}
+	if i.Prompt != nil && i.Err == nil {
+		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, i.Path, i.File, kept(i.Prompt.Document, i.document))
+	}
+	i.State = i.state(e, known, !e.is(raw))
+	if i.State == Here {
+		i.before = i.locked(e)
+	}
+	c.items = append(c.items, i)
+}
+
+// read reads what the file says.
+func (i *Item) read() {
+	if i.Format == format.CSV || i.Format == format.JSONLines {
+		i.Err = errMany
+		return
+	}
+	i.document, i.Err = format.Read(i.Format, i.Path, i.File)
+	i.document.Source = &format.Source{Format: i.Format, File: i.Path, Data: i.File}
+}
+
+// locked returns the file as it was when both were last the same, where only it has changed since.
+// Pull once wrote commands where they are Markdown: what they do not say was never said.
+func (i Item) locked(e Entry) []byte {
+	if i.Format == format.Markdown && !e.is(i.Theirs) {
+		b, _, err := format.Write(format.Command, i.Prompt.Document)
+		if err == nil && e.is(b) {
+			return b
+		}
+	}
+	return i.Theirs
+}
+
+// kept returns a document of the server as a file says it, with the labels that the file puts on
+// the version.
+func kept(there, here format.Document) format.Document {
+	there.Labels = here.Labels
+	if here.Message == "" {
+		there.Message = ""
+	}
+	return there.As(here)
+}
+
+func (i Item) state(e Entry, known, changed bool) State {
+	switch {
+	case i.Err != nil:
+		return Broken
+	case !known && i.Prompt == nil:
+		return New
+	case i.Prompt == nil && changed:
+		return Conflict
+	case i.Prompt == nil:
+		return Deleted
+	case known && !changed && i.Prompt.Revision == e.Revision, bytes.Equal(i.File, i.Theirs):
+		return Same
+	case !known, changed && i.Prompt.Revision != e.Revision:
+		return Conflict
+	case changed:
+		return Here
+	}
+	return There
+}
+
+// missing adds the item of a prompt without a file, or finds that a new file is what it would be.
+func (c *comparison) missing(p *client.Prompt, as format.Format) {
+	named := p.Document
+	named.Name = cmp.Or(p.Slug, p.Name)
+	i := Item{Path: as.Path(named), State: NewThere, Format: as, Prompt: p}
+	if i.Theirs, i.Loss, i.Err = format.Write(as, p.Document); i.Err != nil {
+		i.State = Broken
+	} else if c.here[i.Path] {
+		at := slices.IndexFunc(c.items, func(o Item) bool { return o.Path == i.Path })
+		if other := &c.items[at]; other.State == New && sameLines(other.File, i.Theirs) {
+			other.State, other.Prompt, other.Theirs = Same, p, i.Theirs
+			return
+		}
+		i.State = InTheWay
+	}
+	c.items = append(c.items, i)
+}

@@ -1,0 +1,363 @@
+package folder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+
+	"prompthub/internal/prompthub/cli/client"
+	"prompthub/internal/prompthub/files/format"
+)
+
+// A Folder is a folder and the library of a user.
+type Folder struct {
+	Root   *os.Root
+	Client *client.Client
+	As     format.Format             // of files that Pull makes
+	Force  bool                      // in a conflict, Pull takes what is there and Push what is here
+	Delete bool                      // what was deleted on the one side is deleted on the other
+	DryRun bool                      // nothing is written, here or there
+	Tell   func(i Item, done string) // of what was done, or "" of what was left alone
+}
+
+// ErrConflicts ends a run that went through and left something alone.
+var ErrConflicts = errors.New("some prompts were left alone")
+
+// Items compares the folder with the library.
+func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
+	user, err := f.Client.Me(ctx)
+	if err != nil {
+		return nil, Lock{}, err
+	}
+	lock, err := ReadLock(f.Root, f.Client.URL(), user)
+	if err != nil {
+		return nil, lock, err
+	}
+	files, others, err := f.files(lock)
+	if err != nil {
+		return nil, lock, err
+	}
+	var prompts []client.Prompt
+	for p, err := range f.Client.Mine(ctx) {
+		if err != nil {
+			return nil, lock, err
+		}
+		prompts = append(prompts, p)
+	}
+	items := Compare(files, others, lock, prompts, f.As)
+	for n := range items {
+		f.look(&items[n])
+	}
+	return items, lock, nil
+}
+
+// look finds what stands in the place of a file that must be made, and was not read: it is no
+// prompt by its name, or no file, or a link to another place.
+func (f *Folder) look(i *Item) {
+	if i.State != NewThere {
+		return
+	}
+	if err := mayEnter(f.Root, path.Dir(i.Path)); err != nil {
+		i.State, i.Err = InTheWay, fmt.Errorf("new on the server, but its file %w: move that away first", err)
+		return
+	}
+	if _, err := f.Root.Lstat(i.Path); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	i.State = InTheWay
+	if b, err := f.Root.ReadFile(i.Path); err == nil {
+		i.File = b
+	}
+	if sameLines(i.File, i.Theirs) {
+		i.State = Same
+	}
+}
+
+// files returns those that hold prompts, and all that the lock names: one that is there is never
+// gone, even if it stands beside a SKILL.md by now or has the name of one that is no prompt. Where
+// one is gone it returns others too, which may be that one.
+func (f *Folder) files(lock Lock) (files, others []format.File, err error) {
+	files, skipped, err := format.Folder(f.Root.FS())
+	if err != nil {
+		return nil, nil, err
+	}
+	read := make(map[string]bool)
+	for _, file := range files {
+		read[file.Path] = true
+	}
+	gone := make(map[string]bool) // what the names of those end in
+	for name := range lock.Prompts {
+		if read[name] {
+			continue
+		}
+		b, err := f.Root.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) {
+			gone[path.Ext(name)] = true
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, format.File{Path: name, Bytes: b})
+	}
+	return files, f.others(skipped, lock, gone), nil
+}
+
+// others returns those of the files that were passed over whose names end like one that is gone. A
+// file that cannot be read is none.
+func (f *Folder) others(skipped []string, lock Lock, ends map[string]bool) (others []format.File) {
+	for _, name := range skipped {
+		if _, known := lock.Prompts[name]; known || !ends[path.Ext(name)] {
+			continue
+		}
+		if info, err := f.Root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > format.MaxOne {
+			continue
+		}
+		if b, err := f.Root.ReadFile(name); err == nil {
+			others = append(others, format.File{Path: name, Bytes: b})
+		}
+	}
+	return others
+}
+
+// Pull changes files as their prompts have changed.
+func (f *Folder) Pull(ctx context.Context) error {
+	return f.each(ctx, func(_ context.Context, i Item, lock Lock) (string, error) {
+		switch {
+		case i.State == Same:
+			lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.File)
+		case i.State == There, i.State == NewThere, i.State == Conflict && f.Force && i.Prompt != nil:
+			return "pulled", f.save(i, lock)
+		case i.State == Deleted && f.Delete, i.State == Conflict && f.Force:
+			return "removed", f.remove(i, lock)
+		case i.State == Gone && i.Prompt == nil:
+			delete(lock.Prompts, i.Path)
+		case slices.Contains([]State{Conflict, Deleted, Broken, InTheWay}, i.State):
+			return "", ErrConflicts
+		}
+		return "", nil
+	})
+}
+
+// Push changes prompts as their files have changed.
+func (f *Folder) Push(ctx context.Context) error {
+	catalog, err := f.Client.Catalog(ctx)
+	if err != nil {
+		return err
+	}
+	made := make(map[string]string) // the files of a dry run, by the names that their prompts would have
+	return f.each(ctx, func(ctx context.Context, i Item, lock Lock) (string, error) {
+		i.document = i.document.Sorted(catalog)
+		switch {
+		case i.State == Same:
+			lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.File)
+		case i.State == New, i.State == Conflict && f.Force && i.Prompt == nil:
+			if f.DryRun {
+				return "created", f.wouldCreate(ctx, i, made)
+			}
+			return "created", f.create(ctx, i, lock)
+		case i.State == Here, i.State == Conflict && f.Force:
+			return "pushed", f.change(ctx, i, lock)
+		case i.State == Gone && i.Prompt == nil:
+			delete(lock.Prompts, i.Path)
+		case i.State == Gone && f.Delete && i.Err == nil:
+			return "deleted", f.deletePrompt(ctx, i, lock)
+		case slices.Contains([]State{Conflict, Gone, Deleted, Broken}, i.State):
+			return "", ErrConflicts
+		}
+		return "", nil
+	})
+}
+
+// A step does something with an item and says what.
+type step func(context.Context, Item, Lock) (done string, err error)
+
+// A run is one of Pull or Push.
+type run struct {
+	*Folder
+	lock  Lock
+	do    step
+	left  error  // ErrConflicts where something was left alone
+	stuck string // the path of a file that was, and may be one that is gone from elsewhere
+}
+
+// each takes a step with every item and then writes the lock, also of a run that failed: what was
+// done is done. What is gone comes last, and is not deleted while another file is left alone that
+// may be what became of it.
+func (f *Folder) each(ctx context.Context, do step) (err error) {
+	items, lock, err := f.Items(ctx)
+	if err != nil {
+		return err
+	}
+	if !f.DryRun {
+		defer func() { err = errors.Join(err, lock.write(f.Root)) }()
+	}
+	var here, gone []Item
+	for _, i := range items {
+		if i.State == Gone {
+			gone = append(gone, i)
+		} else {
+			here = append(here, i)
+		}
+	}
+	r := run{Folder: f, lock: lock, do: do}
+	if err := r.rounds(ctx, here); err != nil {
+		return err
+	}
+	if f.Delete && r.stuck != "" {
+		for n := range gone {
+			gone[n].Err = fmt.Errorf("gone here, but not deleted while %s is left alone, which may be the same", r.stuck)
+		}
+	}
+	if err := r.rounds(ctx, gone); err != nil {
+		return err
+	}
+	return r.left
+}
+
+// rounds takes a step with every item. What the service refuses goes again while others get
+// through: one of them may be what it includes, or may have had its name.
+func (r *run) rounds(ctx context.Context, items []Item) error {
+	for {
+		refused, through, err := r.round(ctx, items)
+		if err != nil {
+			return err
+		}
+		if !through || len(refused) == 0 {
+			for _, i := range refused {
+				r.leave(i)
+			}
+			return nil
+		}
+		items = refused
+	}
+}
+
+// round takes a step with every item. It returns those that the service may take another time, and
+// whether anything was done.
+func (r *run) round(ctx context.Context, items []Item) (refused []Item, through bool, err error) {
+	for _, i := range items {
+		done, err := r.do(ctx, i, r.lock)
+		var why *client.Problem
+		switch {
+		case errors.As(err, &why) && (why.Status == http.StatusConflict || client.MissesInclude(err)):
+			i.Err = why
+			refused = append(refused, i)
+		case errors.As(err, &why):
+			i.Err = why
+			r.leave(i)
+		case errors.Is(err, ErrConflicts):
+			r.leave(i)
+		case err != nil:
+			return nil, false, fmt.Errorf("%s: %w", i.Path, err)
+		case done != "":
+			i.Err = nil // of a round before
+			through = true
+			r.Tell(i, done)
+		}
+	}
+	return refused, through, nil
+}
+
+func (r *run) leave(i Item) {
+	r.left = ErrConflicts
+	r.stuck = cmp.Or(r.stuck, i.mayBeMoved())
+	r.Tell(i, "")
+}
+
+// mayBeMoved returns the path of a file that was left alone, if it may be one that is gone from
+// elsewhere.
+func (i Item) mayBeMoved() string {
+	if i.File == nil || i.State == Gone || i.State == Deleted || errors.Is(i.Err, errMany) {
+		return ""
+	}
+	return i.Path
+}
+
+// save makes a file what its prompt is.
+func (f *Folder) save(i Item, lock Lock) error {
+	if f.DryRun {
+		return nil
+	}
+	if err := f.Root.MkdirAll(path.Dir(i.Path), 0o777); err != nil {
+		return err
+	}
+	if err := replace(f.Root, i.Path, i.Theirs); err != nil {
+		return err
+	}
+	lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.Theirs)
+	return nil
+}
+
+func (f *Folder) remove(i Item, lock Lock) error {
+	if f.DryRun {
+		return nil
+	}
+	delete(lock.Prompts, i.Path)
+	delete(lock.Prompts, i.was)
+	return f.Root.Remove(i.Path)
+}
+
+// wouldCreate reports what would keep a file from making a prompt, as far as that can be told
+// before others are made.
+func (f *Folder) wouldCreate(ctx context.Context, i Item, made map[string]string) error {
+	name := i.document.Name
+	if other := made[name]; other != "" && other != i.Path {
+		return &client.Problem{Status: http.StatusConflict, Errors: []client.Rule{{Message: fmt.Sprintf("%s makes a prompt called %q too", other, name)}}}
+	}
+	if name != "" {
+		made[name] = i.Path
+	}
+	return f.Client.Check(ctx, i.document, false)
+}
+
+func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
+	made, err := f.Client.Add(ctx, i.document)
+	if err == nil {
+		lock.note(i, made.ID, made.Revision, i.File)
+	}
+	return err
+}
+
+// change makes a prompt what its file is, if it is still as it was compared.
+func (f *Folder) change(ctx context.Context, i Item, lock Lock) error {
+	if err := client.KeepsKind(i.Prompt.Document, i.document); err != nil {
+		return err
+	}
+	if f.DryRun {
+		d := i.document
+		d.Name = i.Prompt.Name // by which it is found
+		return f.Client.Check(ctx, d, true)
+	}
+	before := i.before
+	if before == nil {
+		before = i.Theirs
+	}
+	there, err := format.Read(i.Format, i.Path, before)
+	if err != nil {
+		return err
+	}
+	now, err := f.Client.Change(ctx, *i.Prompt, i.document, there)
+	if err == nil {
+		lock.note(i, now.ID, now.Revision, i.File)
+	}
+	return err
+}
+
+func (f *Folder) deletePrompt(ctx context.Context, i Item, lock Lock) error {
+	if f.DryRun {
+		return nil
+	}
+	err := f.Client.Delete(ctx, i.Prompt.ID, i.Prompt.Revision)
+	if err == nil {
+		delete(lock.Prompts, i.Path)
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// What the document says of prompts beyond what huma derives from the Go types: limits that only
+// the domain enforces, and what statuses mean here.
+
+// describe completes the document.
+func (a *api) describe() {
+	doc := a.huma.OpenAPI()
+	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
+	delete(doc.Components.Schemas.Map(), "ErrorDetail")
+	doc.Components.Schemas.Map()["Problem"].Properties["current"] = &huma.Schema{
+		Ref: schemas + "Prompt", Description: "With the status 412: the prompt as it is now; not for an access token without the scope read, to which ETag tells the revision",
+	}
+	a.limits()
+	a.rendered = a.document.Render()
+}
+
+// limits documents limits that only the domain enforces: it counts UTF-16 code units, after
+// trimming, where huma would count code points before.
+func (a *api) limits() {
+	all := a.huma.OpenAPI().Components.Schemas.Map()
+	for _, name := range []string{"Prompt", "NewPrompt", "PromptDraft", "PromptPatch"} {
+		openapi.Limit(all[name].Properties["title"], "maxLength", prompt.MaxTitle)
+		openapi.Limit(all[name].Properties["tags"], "maxItems", prompt.MaxTags)
+		openapi.Limit(all[name].Properties["ownTags"], "maxItems", prompt.MaxOwnTags)
+		openapi.Limit(all[name].Properties["name"], "maxLength", prompt.MaxName)
+		openapi.Limit(all[name].Properties["description"], "maxLength", prompt.MaxDescription)
+		openapi.Limit(all[name].Properties["message"], "maxLength", prompt.MaxMessage)
+		if name != "Prompt" { // the limit was another when an old one was written
+			openapi.Limit(all[name].Properties["text"], "maxLength", a.MaxText)
+		}
+	}
+	openapi.Limit(all["Unfinished"].Properties["title"], "maxLength", prompt.MaxTitle)
+	openapi.Limit(all["Unfinished"].Properties["text"], "maxLength", a.MaxText)
+	openapi.Limit(all["Unfinished"].Properties["tags"], "maxItems", prompt.MaxTags)
+	openapi.Limit(all["Reason"].Properties["reason"], "maxLength", library.MaxReason)
+	openapi.Limit(all["TagEntry"].Properties["displayName"], "maxLength", library.MaxDisplayName)
+}
+
+// meanings says what each status that reports an error means here, with an example. Those that mean
+// the same everywhere package openapi knows.
+var meanings = map[int]openapi.Meaning{
+	400: {Doc: "The query, the cursor or the body cannot be read", Detail: "the body is not valid JSON", Fields: []httpjson.Field{{Location: "body.title", Message: "the JSON ends early"}}},
+	401: {Doc: "Nobody, or nobody who is believed, is calling", Detail: "sign in to use this"},
+	403: {Doc: "The caller may see this and may not do that to it", Detail: "only its author may change a prompt"},
+	409: {Doc: "What the request asks for is taken, or cannot be as things are", Detail: "another prompt of yours has this name", Fields: []httpjson.Field{{Location: "body.name", Message: "choose a name that none of your prompts has, nor has as its slug"}}},
+	404: {Doc: "There is no such thing, or the caller may not know of it", Detail: "there is no such prompt"},
+	412: {Doc: "The prompt was changed since; the answer holds the current one", Detail: "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match"},
+	413: {Doc: "The body is too large", Detail: "the body is larger than 256 KiB"},
+	422: {Doc: "The request can be read and breaks rules, which are named: a parameter that the route does not have is one", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.title", Message: "is required"}}},
+	428: {Doc: "If-Match is missing", Detail: "send the ETag of the prompt that your change is based on in If-Match"},
+}
+
+// rare are members that only few prompts have.
+var rare = []string{"formerName", "deletedAt", "purgeAt", "hidden", "messages"}

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"prompthub/internal/http/openapi"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// The parts that inputs share. They are exported because huma fills no others.
+type (
+	// ByID names a prompt.
+	ByID struct {
+		ID string `path:"id" doc:"The id of a prompt, in either case" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	}
+	// Paging cuts a list.
+	Paging struct {
+		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Most prompts in a page"`
+		Cursor string `query:"cursor" doc:"The nextCursor of the page before; the other parameters must be the same"`
+	}
+	// Fields says what else the prompts of a list have.
+	Fields struct {
+		Fields string `query:"fields" enum:"text" doc:"text: what each prompt holds now too, its text or messages, config and variables; then limit is at most 20, and a page ends, with a nextCursor, when its contents have 1 MiB"`
+	}
+	// Filter chooses prompts.
+	Filter struct {
+		Tag []string `query:"tag" doc:"Only prompts with all of these tags: separated by commas, or the parameter several times" example:"[\"development\"]"`
+		Q   string   `query:"q" doc:"Only prompts whose title has, for each of these words, one that begins with it; at most 200 UTF-16 code units. Where there is a parameter in, it says whether texts count too" example:"code review"`
+	}
+	// Matching names the version that a change is based on.
+	Matching struct {
+		IfMatch string `header:"If-Match" doc:"The ETag of the prompt that the change is based on, or *. Required: without it the answer is 428. Only the revision in it is compared" example:"\"3-12-2-l\""`
+	}
+)
+
+// The outputs that several routes have.
+type (
+	promptOutput struct {
+		ETag string `header:"ETag" doc:"Revision, likes, dislikes and the caller's vote" example:"\"3-12-2-l\""`
+		Body Prompt
+	}
+	listOutput struct {
+		Link string `header:"Link" doc:"The next page, as a relative reference with rel=next; absent at the end"`
+		Body PromptList
+	}
+)
+
+func (in ByID) prompt() (prompt.ID, error) { return prompt.FindID(in.ID) }
+
+// wanted returns the tags and words of a filter.
+func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
+	var tags []prompt.Tag
+	for _, s := range in.Tag {
+		if s = strings.TrimSpace(s); s == "" {
+			continue // of "a,,b"
+		}
+		tag, err := prompt.ParseTag(s)
+		if err != nil {
+			return nil, prompt.Query{}, openapi.Invalid("query.tag", err.Error(), s)
+		}
+		tags = append(tags, tag)
+	}
+	slices.Sort(tags)
+	tags = slices.Compact(tags)
+	if len(tags) > prompt.MaxTags {
+		return nil, prompt.Query{}, openapi.Invalid("query.tag", fmt.Sprintf("name at most %d tags: no prompt has more", prompt.MaxTags), nil)
+	}
+	words, err := prompt.ParseQuery(in.Q)
+	return tags, words, err
+}
+
+// check reports a page that is too large for what it is to have.
+func (in Fields) check(p Paging) error {
+	if in.Fields != "" && p.Limit > library.MaxTexts {
+		return openapi.Invalid("query.limit", fmt.Sprintf("ask for at most %d prompts where you want their texts", library.MaxTexts), p.Limit)
+	}
+	return nil
+}

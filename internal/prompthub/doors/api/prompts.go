@@ -1,0 +1,279 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// The statuses of errors that routes share.
+var (
+	badQuery = []int{http.StatusBadRequest, http.StatusUnprocessableEntity}
+	badBody  = []int{http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity}
+)
+
+func fails(common []int, more ...int) []int { return append(append([]int{}, common...), more...) }
+
+func (a *api) prompts() {
+	route(a, reader, huma.Operation{
+		OperationID: "list-prompts", Method: http.MethodGet, Path: "/prompts", Tags: []string{"prompts"},
+		Summary: "Public prompts, by tags and words", Errors: badQuery,
+		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title or, unless in is title, as a whole word of the text; foundIn tells which. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
+	}, a.search)
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt that the same Idempotency-Key and body created before", answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
+		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
+		Summary: "Store a new prompt", Errors: fails(badBody, 409),
+		Description: "Private unless visibility says otherwise. Send an Idempotency-Key where a request may have to be sent again: the same key with the same body creates nothing further.",
+	})), a.create)
+	route(a, reader, huma.Operation{
+		OperationID: "get-prompt", Method: http.MethodGet, Path: "/prompts/{id}", Tags: []string{"prompts"},
+		Summary: "A prompt, as it is or in one of its versions", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
+		Description: "What the prompt holds now, or with version or label another of its versions. A prompt that the caller may not see is answered as one that is not there.",
+	}, a.get)
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
+		OperationID: "replace-prompt", Method: http.MethodPut, Path: "/prompts/{id}", Tags: []string{"prompts"},
+		Summary: "Write a prompt anew; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
+		Description: "Members that are absent become empty, but the name, which stays. A change of the content makes a new version. If-Match as with PATCH.",
+	}), a.replace)
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
+		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}", Tags: []string{"prompts"},
+		Summary: "Change some of a prompt by a JSON merge patch; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
+		Description: "Members that are absent stay as they are, null removes what may be empty. A change of the content makes a new version. If-Match keeps two editors from undoing each other's work: where the prompt was changed since, the answer is 412 and holds the current one.",
+		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "PromptPatch"}}}},
+	}), a.patch)
+	route(a, user, huma.Operation{
+		OperationID: "delete-prompt", Method: http.MethodDelete, Path: "/prompts/{id}", Tags: []string{"prompts"},
+		Summary: "Delete a prompt, again as often as you like; its author may, and can restore it for 30 days. One that others include is not deleted: the answer names them", Errors: []int{403, 404, 409, 412},
+		Description: "It leaves every public list before the answer is sent, and is purged with its versions and votes after 30 days.",
+	}, a.delete)
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
+		OperationID: "restore-prompt", Method: http.MethodPost, Path: "/prompts/{id}/restore", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
+		Summary: "Undo the deletion of a prompt; its author may. One whose name was taken meanwhile gets another", Errors: []int{403, 404},
+		Description: "It has its versions, labels and votes again, and its places in lists where it was public.",
+	}), a.restore)
+}
+
+type searchInput struct {
+	Sort string `query:"sort" enum:"newest,most-liked,hot,best,trending" default:"newest" doc:"The order; among equals, newer first. most-liked: by likes - dislikes. hot: ten times the score is worth one week of age. best: by the share of likes, as far as its votes make sure of it. trending: by likes - dislikes, where a vote counts twice as much as one of a week before. GET /prompts/{id}/rank explains a place"`
+	In   string `query:"in" enum:"text,title" default:"text" doc:"Where the words of q are looked for. text: each in the title, as title does, or as a whole word in the text; of a text at most 150 words count, no stop words (the, of, …), and edits follow within seconds. title: each as the beginning of a word of the title"`
+	Filter
+	Fields
+	Paging
+}
+
+func (a *api) search(ctx context.Context, c call, in *searchInput) (*listOutput, error) {
+	tags, words, err := in.wanted()
+	if err != nil {
+		return nil, err
+	}
+	if err := in.check(in.Paging); err != nil {
+		return nil, err
+	}
+	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
+		return a.Service.Search(ctx, c.User, library.Search{
+			Order: library.Order(in.Sort), Tags: tags, Words: words, Titles: in.In == "title", Limit: limit, Cursor: in.Cursor,
+		})
+	})
+}
+
+type createInput struct {
+	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{1,128}$" patternDescription:"1 to 128 visible ASCII characters" doc:"Makes it safe to send the request again: the same key with the same body creates nothing further" example:"f3b1c2d4-0001"`
+	Body NewPrompt
+}
+
+type createOutput struct {
+	Status   int
+	Location string `header:"Location" doc:"Where the prompt is" example:"/api/v1/prompts/01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	ETag     string `header:"ETag" doc:"Revision, likes, dislikes and the caller's vote; the revision alone to a token without the scope read" example:"\"1-0-0-n\""`
+	Body     any
+}
+
+func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutput, error) {
+	v, isNew, err := a.Service.Create(ctx, c.User, PromptDraft(in.Body).draft(), in.Key)
+	if err != nil {
+		return nil, err
+	}
+	return a.created(c, v, isNew), nil
+}
+
+func (a *api) created(c call, v library.View, isNew bool) *createOutput {
+	status := http.StatusCreated
+	if !isNew {
+		status = http.StatusOK
+	}
+	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: changedTag(c, v), Body: a.told(c, v)}
+}
+
+func (d PromptDraft) draft() prompt.Draft {
+	return prompt.Draft{
+		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Labels: d.Labels, Kind: prompt.Kind(d.Kind), Text: d.Text,
+		Messages: messages(d.Messages), Config: string(d.Config), Variables: variables(d.Variables),
+		Tags: names(d.Tags), OwnTags: d.OwnTags, Visibility: prompt.Visibility(d.Visibility),
+		Source: d.Source.source(),
+	}
+}
+
+// source returns the file as it is to be kept; nil for none, and for one that cannot be.
+func (s *Source) source() *prompt.Source {
+	if s == nil {
+		return nil
+	}
+	made := &prompt.Source{Format: s.Format, File: s.File, Bytes: s.Data, Syntax: s.Syntax}
+	if !format.Kept(made) {
+		return nil
+	}
+	return format.Made(made)
+}
+
+func (a *api) output(v library.View) *promptOutput {
+	return &promptOutput{ETag: etag(v), Body: a.encode(v)}
+}
+
+type getInput struct {
+	ByID
+	Which
+	labels bool // whether those of a version are wanted
+}
+
+func (a *api) get(ctx context.Context, c call, in *getInput) (*promptOutput, error) {
+	v, err := a.read(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	return a.output(v), nil
+}
+
+// read returns a prompt, as it is or in the version that is asked for.
+func (a *api) read(ctx context.Context, c call, in *getInput) (library.View, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return library.View{}, err
+	}
+	want, one, err := in.wanted()
+	want.Labels = in.labels
+	switch {
+	case err != nil:
+		return library.View{}, err
+	case one:
+		return a.Service.GetVersion(ctx, c.User, id, want)
+	}
+	return a.Service.Get(ctx, c.User, id)
+}
+
+// based returns the prompt of a change that names the version that it is based on. Of one that
+// names none it is told first that there is no such prompt, where that is so.
+func (a *api) based(ctx context.Context, c call, by ByID, m Matching) (prompt.ID, error) {
+	id, err := by.prompt()
+	if err != nil || m.IfMatch != "" {
+		return id, err
+	}
+	if _, err := a.Service.Get(ctx, c.User, id); err != nil {
+		return "", err
+	}
+	return "", fault.New(fault.PreconditionRequired, "send the ETag of the prompt that your change is based on in If-Match")
+}
+
+type replaceInput struct {
+	ByID
+	Matching
+	Body PromptDraft
+}
+
+func (a *api) replace(ctx context.Context, c call, in *replaceInput) (*changedOutput, error) {
+	id, err := a.based(ctx, c, in.ByID, in.Matching)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.Replace(ctx, c.User, id, match(in.IfMatch), in.Body.draft())
+	if err != nil {
+		return nil, err
+	}
+	return a.changed(c, v), nil
+}
+
+type patchInput struct {
+	ByID
+	Matching
+	Body PromptPatch
+}
+
+func (a *api) patch(ctx context.Context, c call, in *patchInput) (*changedOutput, error) {
+	id, err := a.based(ctx, c, in.ByID, in.Matching)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.Patch(ctx, c.User, id, match(in.IfMatch), in.Body.change())
+	if err != nil {
+		return nil, err
+	}
+	return a.changed(c, v), nil
+}
+
+// change returns what a merge patch asks for.
+func (p PromptPatch) change() library.Patch {
+	change := library.Patch{
+		Name: p.Name.pointer(), Title: p.Title.pointer(), Description: p.Description.pointer(), Text: p.Text.pointer(), Message: p.Message.Value,
+		Labels: p.Labels.Value, Source: p.Source.source(),
+	}
+	if p.Kind.Set {
+		kind := prompt.Kind(p.Kind.Value)
+		change.Kind = &kind
+	}
+	if p.Messages.Set {
+		list := messages(p.Messages.Value)
+		change.Messages = &list
+	}
+	if p.Config.Set {
+		config := string(p.Config.Value)
+		change.Config = &config
+	}
+	if p.Variables.Set {
+		list := variables(p.Variables.Value)
+		change.Variables = &list
+	}
+	if p.Tags.Set {
+		tags := names(p.Tags.Value)
+		change.Tags = &tags
+	}
+	if p.OwnTags.Set {
+		change.OwnTags = &p.OwnTags.Value
+	}
+	if p.Visibility.Set {
+		v := prompt.Visibility(p.Visibility.Value)
+		change.Visibility = &v
+	}
+	return change
+}
+
+type deleteInput struct {
+	ByID
+	IfMatch string `header:"If-Match" default:"*" doc:"The ETag of the prompt that is to be deleted, if it is still as it was then, or *. Only the revision in it is compared" example:"\"3-12-2-l\""`
+}
+
+func (a *api) delete(ctx context.Context, c call, in *deleteInput) (*struct{}, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Service.Delete(ctx, c.User, id, match(in.IfMatch))
+}
+
+func (a *api) restore(ctx context.Context, c call, in *ByID) (*changedOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	v, former, err := a.Service.Restore(ctx, c.User, id)
+	if err != nil {
+		return nil, err
+	}
+	p := a.encode(v)
+	p.FormerName = former
+	return &changedOutput{ETag: changedTag(c, v), Body: toldOf(c, p, Known{p.ID, p.Revision})}, nil
+}

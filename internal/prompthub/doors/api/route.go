@@ -1,0 +1,148 @@
+package api
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
+	"prompthub/internal/prompthub/doors"
+	"prompthub/internal/prompthub/library"
+)
+
+// An access says who may use a route.
+type access int
+
+const (
+	open   access = iota // anyone, and nobody is asked who he is
+	reader               // anyone where reading is public, else a user
+	user                 // somebody who was identified
+)
+
+// A call is a request as an action sees it, besides its input.
+type call struct {
+	doors.Caller
+	url url.URL
+}
+
+type callKey struct{}
+
+// route registers an action. op.Errors names the statuses of its errors beyond those that every
+// route has.
+func route[I, O any](a *api, who access, op huma.Operation, act func(context.Context, call, *I) (*O, error)) {
+	op.Middlewares = huma.Middlewares{a.identify(who)}
+	if who != open {
+		op.Middlewares = append(op.Middlewares, openapi.CheckQuery, a.readBody, a.enter)
+	}
+	op.BodyReadTimeout = -1 // readBody has its own
+	op.Responses = a.responses(who, op)
+	// of which nothing may be kept
+	if op.Method == http.MethodGet && !isProbe(op.Path) {
+		openapi.Conditional(&op)
+	}
+	op.Errors = nil
+	op.Security = security(who, a.PublicRead)
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		c, _ := ctx.Value(callKey{}).(call)
+		out, err := act(ctx, c, in)
+		if err != nil {
+			return nil, a.problem(ctx, c, library.Told(c.User, err))
+		}
+		return out, nil
+	})
+}
+
+// identify finds out who is calling, and how often, before anything else of the request is looked
+// at.
+func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		c := call{url: ctx.URL()}
+		r, w := humago.Unwrap(ctx)
+		var err error
+		switch {
+		case who != open:
+			c.Caller, err = a.door().Admit(w, r, doors.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)})
+		case isProbe(ctx.Operation().Path):
+			err = a.Admission.Probe(w, r)
+		default:
+			err = a.Admission.Open(w, r)
+		}
+		if err != nil {
+			httpjson.Refuse(w, r, err)
+			return
+		}
+		next(huma.WithValue(ctx, callKey{}, c))
+	}
+}
+
+// isProbe reports whether a route tells the platform that the service is up.
+func isProbe(path string) bool { return path == healthPath || path == readyPath }
+
+// enter waits for nothing: there is room for the call now, or it is refused.
+func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
+	c, _ := ctx.Context().Value(callKey{}).(call)
+	leave, err := a.Admission.Enter(ctx.Context(), c.Key)
+	if err != nil {
+		r, w := humago.Unwrap(ctx)
+		httpjson.Refuse(w, r, err)
+		return
+	}
+	defer leave()
+	next(ctx)
+}
+
+func (a *api) door() doors.Door {
+	return doors.Door{Identify: a.Identify, PublicRead: a.PublicRead, Admission: a.Admission, Service: a.Service}
+}
+
+// scope returns what an access token must allow for a route.
+func scope(who access, r *http.Request) string {
+	if who == reader {
+		return auth.ScopeRead // whatever the method: to render is to read
+	}
+	return doors.Scope(r)
+}
+
+const (
+	bearer = "bearer"
+	basic  = "basic"
+	apiKey = "apiKey"
+	dev    = "dev"
+	roles  = "devRoles"
+)
+
+func security(who access, publicRead bool) []map[string][]string {
+	if who == open {
+		return nil
+	}
+	either := []map[string][]string{{bearer: {}}, {basic: {}}, {apiKey: {}}, {dev: {}}, {dev: {}, roles: {}}}
+	if who == reader && publicRead {
+		either = append(either, map[string][]string{}) // or nobody
+	}
+	return either
+}
+
+// responses returns the errors of a route beside what it documents of its successes.
+func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response {
+	// A query with a byte that is no UTF-8 is refused on every route.
+	statuses := append([]int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, op.Errors...)
+	if who != open {
+		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity)
+	}
+	if op.Method != http.MethodGet {
+		statuses = append(statuses, http.StatusForbidden) // to pages of other sites, if to nobody else
+	}
+	responses := map[string]*huma.Response{}
+	maps.Copy(responses, op.Responses)
+	for _, s := range statuses {
+		responses[strconv.Itoa(s)] = &huma.Response{Ref: a.document.ErrorResponse(s)}
+	}
+	return responses
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+
+	"prompthub/internal/http/openapi"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (a *api) versions() {
+	tags := []string{"versions"}
+	route(a, reader, huma.Operation{
+		OperationID: "list-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions", Tags: tags,
+		Summary: "The versions of a prompt, the newest first, without their texts", Errors: fails(badQuery, 404),
+		Description: "A version is made by every change of the content, and none by changes of title, tags, visibility or votes.",
+	}, a.listVersions)
+	route(a, reader, huma.Operation{
+		OperationID: "get-version", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}", Tags: tags,
+		Summary: "A version of a prompt", Errors: []int{404, 422},
+		Description: "With its text or messages, config, variables and labels. Versions never change.",
+	}, a.getVersion)
+	route(a, user, huma.Operation{
+		OperationID: "list-uses", Method: http.MethodGet, Path: "/prompts/{id}/used-by", Tags: tags,
+		Summary: "Which of my prompts include one of mine", Errors: []int{403, 404},
+		Description: "Each with the version that does. A prompt that others include cannot be deleted before they stop.",
+	}, a.listUses)
+	route(a, user, huma.Operation{
+		OperationID: "delete-version", Method: http.MethodDelete, Path: "/prompts/{id}/versions/{version}", Tags: tags,
+		Summary: "Delete a version and take its labels away; its number is used for good; its author may", Errors: []int{403, 404, 409, 422},
+		Description: "Where the prompt holds it, it gets the content of the highest that is left; the only version stays: delete the prompt instead.",
+	}, a.deleteVersion)
+	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
+		OperationID: "restore-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/restore", Tags: tags, DefaultStatus: http.StatusOK,
+		Summary: "Make a new version with the content of an old one; its author may", Errors: []int{403, 404, 422},
+		Description: "The history keeps all versions between.",
+	}), a.restoreVersion)
+	route(a, reader, huma.Operation{
+		OperationID: "compare-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}/diff/{other}", Tags: tags,
+		Summary: "What differs between two versions: word by word as JSON, or as diff -u writes it with Accept: text/plain", Errors: []int{404, 422},
+		Description: "The first number is that of the old one, the second that of the new one.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The difference", Content: map[string]*huma.MediaType{
+				jsonType: {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Diff](), true, "Diff")},
+				textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "--- version 1\n+++ version 2\n"},
+			},
+		}},
+	}, a.compareVersions)
+}
+
+// Which asks for one version of a prompt.
+type Which struct {
+	Version int64  `query:"version" minimum:"1" maximum:"9999999998" doc:"The prompt as it was in this version"`
+	Label   string `query:"label" doc:"The prompt as it is in the version with this label; latest is what it holds now"`
+}
+
+// wanted returns the version, and false where none is asked for.
+func (in Which) wanted() (library.WantedVersion, bool, error) {
+	if in.Version > 0 && in.Label != "" {
+		return library.WantedVersion{}, false, openapi.Invalid("query.label", "name a version or a label, not both", in.Label)
+	}
+	return library.WantedVersion{Number: in.Version, Label: in.Label}, in.Version > 0 || in.Label != "", nil
+}
+
+// AVersion names a version of a prompt.
+type AVersion struct {
+	ByID
+	Version int64 `path:"version" minimum:"1" maximum:"9999999998" doc:"The number of a version" example:"3"`
+}
+
+type versionsInput struct {
+	ByID
+	Paging
+}
+
+type versionsOutput struct {
+	Link string `header:"Link" doc:"The next page, as a relative reference with rel=next; absent at the end"`
+	Body VersionList
+}
+
+func (a *api) listVersions(ctx context.Context, c call, in *versionsInput) (*versionsOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	h, err := a.Service.Versions(ctx, c.User, id, in.Limit, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	out := &versionsOutput{Link: nextLink(c, h.Next), Body: VersionList{Items: make([]Version, len(h.Items)), NextCursor: h.Next}}
+	for i, v := range h.Items {
+		out.Body.Items[i] = a.encodeVersion(v)
+		out.Body.Items[i].Labels = labelsOn(h.Labels, v.Number, h.Latest)
+	}
+	return out, nil
+}
+
+func (a *api) encodeVersion(v prompt.Version) Version {
+	kind, list, config, declared := encodeContent(v.Content)
+	if v.Content.Words() == "" { // of a list
+		kind = ""
+	}
+	return Version{
+		Kind: kind, Messages: list, Config: config, Variables: declared,
+		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.AuthorKey(v.By), CreatedAt: stamp(v.At), Hash: v.Hash, Labels: []string{},
+	}
+}
+
+// labelsOn returns the labels of a version, latest first.
+func labelsOn(labels map[string]int64, n, latest int64) []string {
+	list := []string{}
+	if n == latest {
+		list = append(list, prompt.Latest)
+	}
+	for _, l := range sortedLabels(labels) {
+		if labels[l] == n {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+type versionOutput struct {
+	Body Version
+}
+
+func (a *api) getVersion(ctx context.Context, c call, in *AVersion) (*versionOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := a.Service.Compare(ctx, c.User, id, in.Version, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	labels, latest, err := a.Service.Labels(ctx, c.User, id)
+	if err != nil {
+		return nil, err
+	}
+	body := a.encodeVersion(v)
+	body.Labels = labelsOn(labels, v.Number, latest)
+	return &versionOutput{body}, nil
+}
+
+type usesOutput struct {
+	Body UseList
+}
+
+func (a *api) listUses(ctx context.Context, c call, in *ByID) (*usesOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	uses, more, err := a.Service.UsedBy(ctx, c.User, id)
+	if err != nil {
+		return nil, err
+	}
+	out := &usesOutput{UseList{Items: make([]Use, len(uses)), More: more}}
+	for i, u := range uses {
+		out.Body.Items[i] = Use{ID: string(u.ID), Name: u.Name, Title: u.Title, Version: u.Version}
+		for _, include := range u.Includes {
+			out.Body.Items[i].Includes = append(out.Body.Items[i].Includes, Included{Version: include.Version, Label: include.Label})
+		}
+	}
+	return out, nil
+}
+
+func (a *api) deleteVersion(ctx context.Context, c call, in *AVersion) (*struct{}, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Service.DeleteVersion(ctx, c.User, id, in.Version)
+}
+
+func (a *api) restoreVersion(ctx context.Context, c call, in *AVersion) (*changedOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := a.Service.RestoreVersion(ctx, c.User, id, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	return a.changed(c, v), nil
+}
+
+type compareInput struct {
+	AVersion
+	Other  int64  `path:"other" minimum:"1" maximum:"9999999998" doc:"The number of the version to compare it with" example:"4"`
+	Accept string `header:"Accept" hidden:"true"`
+}
+
+type compareOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Vary        string `header:"Vary" hidden:"true"`
+	Body        []byte
+}
+
+func (a *api) compareVersions(ctx context.Context, c call, in *compareInput) (*compareOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	one, other, err := a.Service.Compare(ctx, c.User, id, in.Version, in.Other)
+	if err != nil {
+		return nil, err
+	}
+	out := &compareOutput{Vary: "Accept"}
+	if strings.HasPrefix(strings.TrimSpace(in.Accept), textType) {
+		out.ContentType, out.Body = textType+"; charset=utf-8", []byte(prompt.Unified(one, other))
+		return out, nil
+	}
+	d := Diff{From: one.Number, To: other.Number, Runs: []Run{}}
+	for _, r := range prompt.Words(one.Transcript(), other.Transcript()) {
+		d.Runs = append(d.Runs, Run{Op: string(r.Op), Text: r.Text})
+	}
+	out.ContentType = jsonType
+	out.Body, err = json.Marshal(d)
+	return out, err
+}

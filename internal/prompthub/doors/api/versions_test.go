@@ -1,0 +1,262 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/doors/api"
+)
+
+// TestLibraryStory saves, labels, pins, compares and rolls back a prompt by its name.
+func TestLibraryStory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	p := ann.do("POST", prompts, `{"name":"team/review","title":"Code reviewer","text":"Review the code.","visibility":"public","message":"First","labels":["production"]}`).is(201).prompt()
+	require.Equal(t, []any{"team/review", "team-review", "Review the code.", int64(1), "First"}, []any{p.Name, p.Slug, p.Description, p.Version, p.Message})
+	one := prompts + "/" + p.ID
+	two := ann.do("PATCH", one, `{"text":"Review the code strictly.","message":"Stricter"}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200).prompt()
+	require.EqualValues(t, 2, two.Version)
+
+	// By name, slug, label and number, each with an ETag of its own.
+	mine := "/api/v1/users/me/prompts/"
+	require.Equal(t, "Review the code strictly.", ann.get(mine+"team%2Freview").is(200).prompt().Text)
+	pinned := ann.get(mine + "team-review?label=production").is(200)
+	require.Equal(t, "Review the code.", pinned.prompt().Text)
+	require.Regexp(t, `^"v1-[0-9a-f]{16}"$`, pinned.header.Get("ETag"))
+	bob.get(mine + "team-review").problem(404)
+	require.EqualValues(t, 1, bob.get(one+"?version=1").is(200).prompt().Version)
+	require.Equal(t, "the prompt has no such version", bob.get(one+"?version=3").problem(404).Detail)
+	for _, path := range []string{one + "?label=nope", one + "/text?label=nope", one + "/export?format=markdown&label=nope", mine + "team-review?label=nope"} {
+		require.Equal(t, "the prompt has no such label", ann.get(path).problem(404).Detail, path)
+	}
+	require.Equal(t, "query.label", ann.get(one + "?version=1&label=production").problem(422).Errors[0].Location)
+
+	// A moved label is never a 304.
+	tag := ann.get(one + "?label=production").is(200).header.Get("ETag")
+	ann.get(one+"?label=production", "If-None-Match", tag).is(304)
+	ann.do("PUT", one+"/labels/production", `{"version":2}`).is(200)
+	require.Equal(t, "Review the code strictly.", ann.get(one+"?label=production", "If-None-Match", tag).is(200).prompt().Text)
+
+	// History, difference, back.
+	var versions api.VersionList
+	bob.get(one + "/versions").is(200).into(&versions)
+	require.Len(t, versions.Items, 2)
+	require.Equal(t, []any{int64(2), "Stricter", []string{"latest", "production"}, ""}, []any{versions.Items[0].Version, versions.Items[0].Message, versions.Items[0].Labels, versions.Items[0].Text})
+	var first api.VersionList
+	bob.get(one + "/versions?limit=1").is(200).into(&first)
+	var rest api.VersionList
+	bob.get(one + "/versions?limit=1&cursor=" + first.NextCursor).is(200).into(&rest)
+	require.Equal(t, versions.Items, append(first.Items, rest.Items...))
+	var d api.Diff
+	bob.get(one + "/versions/1/diff/2").is(200).into(&d)
+	require.Equal(t, api.Diff{From: 1, To: 2, Runs: []api.Run{{Op: "equal", Text: "Review the code"}, {Op: "insert", Text: " strictly"}, {Op: "equal", Text: "."}}}, d)
+	require.Contains(t, bob.get(one+"/versions/1/diff/2", "Accept", "text/plain").is(200).body, "-Review the code.\n")
+	ann.do("POST", one+"/labels/production/undo", "").is(204)
+	var moves api.MoveList
+	ann.get(one + "/labels/production/history").is(200).into(&moves)
+	require.Len(t, moves.Items, 2)
+	require.NotEmpty(t, moves.Items[0].UndoneAt)
+	back := ann.do("POST", one+"/versions/1/restore", "").is(200).prompt()
+	require.Equal(t, []any{int64(3), "Review the code.", "Restores version 1"}, []any{back.Version, back.Text, back.Message})
+	ann.do("DELETE", one+"/versions/2", "").is(204)
+	ann.get(one + "/versions/2").problem(404)
+
+	// Names: one prompt each, and the old one goes on leading to it.
+	require.Equal(t, "body.name", ann.do("POST", prompts, `{"name":"team/review","title":"T","text":"x"}`).problem(409).Errors[0].Location)
+	ann.do("PATCH", one, `{"name":"team/strict"}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	require.Equal(t, p.ID, ann.get(mine+"team%2Freview").is(200).prompt().ID)
+	list := ann.get("/api/v1/me/prompts?name=team%2Fstrict").is(200).list()
+	require.Len(t, list.Items, 1)
+	require.Equal(t, []any{"team/strict", "Review the code.", int64(3)}, []any{list.Items[0].Name, list.Items[0].Excerpt, list.Items[0].Version})
+	for name, message := range map[string]string{"a|b": "remove | from the name", "/a": "use / only between parts of the name, one at a time", "new": "choose another name: this one is reserved"} {
+		f := ann.do("POST", prompts, `{"name":"`+name+`","title":"T","text":"x"}`).problem(422).Errors[0]
+		require.Equal(t, []string{"body.name", message}, []string{f.Location, f.Message})
+	}
+
+	require.Equal(t, "path.label", ann.do("PUT", one+"/labels/latest", `{"version":1}`).problem(422).Errors[0].Location)
+	require.Equal(t, "body.labels[0]", ann.do("POST", prompts, `{"title":"T","text":"x","labels":["Bad Label"]}`).problem(422).Errors[0].Location)
+}
+
+// TestIncludes: a prompt stands in another one where that names it, is known by it, and does not go
+// before it.
+func TestIncludes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	add := func(name, text string) string {
+		body, err := json.Marshal(map[string]any{"name": name, "title": "T", "text": text, "visibility": "public"})
+		require.NoError(t, err)
+		return prompts + "/" + ann.do("POST", prompts, string(body)).is(201).prompt().ID
+	}
+	rules := add("rules", "Be polite to {{who}}.")
+	review := add("review", "Review. @@@langfusePrompt:name=rules|version=1@@@")
+	require.Equal(t, "Review. Be polite to Bob.", bob.get(review+"/text?var.who=Bob").is(200).body)
+	require.Equal(t, "Review. Be polite to Bob.", bob.do("POST", review+"/render", `{"values":{"who":"Bob"}}`).is(200).prompt().Text)
+	require.Contains(t, bob.get(review).is(200).prompt().Text, "@@@langfusePrompt:name=rules")
+
+	var uses api.UseList
+	ann.get(rules + "/used-by").is(200).into(&uses)
+	require.Equal(t, []api.Use{{ID: review[len(prompts)+1:], Name: "review", Title: "T", Version: 1, Includes: []api.Included{{Version: 1}}}}, uses.Items)
+	bob.get(rules + "/used-by").problem(403)
+	refusal := ann.do("DELETE", rules, "").problem(409)
+	require.Equal(t, `this prompt is included by "review" in version 1; change or delete those first`, refusal.Detail)
+	change := func(at, text string) answer {
+		return ann.do("PATCH", at, `{"text":"`+text+`"}`, "If-Match", "*")
+	}
+	change(rules, "Be strict.").is(200)
+	require.Equal(t, `version 1 of this prompt is included by "review" in version 1; change or delete those first`, ann.do("DELETE", rules+"/versions/1", "").problem(409).Detail)
+	ann.do("PUT", rules+"/labels/live", `{"version":2}`).is(200)
+	short := add("short", "@@@langfusePrompt:name=rules|label=live@@@")
+	for _, remove := range []answer{ann.do("DELETE", rules+"/labels/live", ""), ann.do("POST", rules+"/labels/live/undo", "")} {
+		require.Equal(t, `the label live is included by "short" in version 1; change or delete those first`, remove.problem(409).Detail)
+	}
+	ann.do("PUT", rules+"/labels/live", `{"version":1}`).is(200)
+	ann.do("DELETE", short, "").is(204)
+	ann.do("DELETE", rules+"/labels/live", "").is(204)
+
+	// What would lead in a circle, or nowhere, is not saved; what became so is told.
+	for text, detail := range map[string]string{
+		"@@@langfusePrompt:name=review|label=latest@@@": `the prompt includes itself: "rules" > "review" > "rules"`,
+		"@@@langfusePrompt:name=nobody|label=latest@@@": `the prompt includes "nobody" with the label latest, which does not exist, or which you may not read`,
+	} {
+		f := change(rules, text).problem(422).Errors[0]
+		require.Equal(t, []string{"body.text", detail}, []string{f.Location, f.Message})
+	}
+	ann.do("PATCH", rules, `{"visibility":"private"}`, "If-Match", "*").is(200)
+	require.Equal(t, "Review. Be polite to Bob.", ann.get(review+"/text?var.who=Bob").is(200).body)
+	require.Contains(t, bob.get(review+"/text?var.who=Bob").problem(409).Detail, "which you may not read")
+	ann.do("PATCH", review, `{"title":"New"}`, "If-Match", "*").is(200)
+	ann.do("DELETE", review, "").is(204)
+	ann.do("DELETE", rules, "").is(204)
+}
+
+// TestWhichContent: a prompt read as it is names the version in production, which programs get.
+func TestWhichContent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	p := ann.do("POST", prompts, `{"title":"T","text":"one","visibility":"public"}`).is(201).prompt()
+	one, byName := prompts+"/"+p.ID, "/api/v1/users/me/prompts/t"
+	write := func(text string) { ann.do("PATCH", one, `{"text":"`+text+`"}`, "If-Match", "*").is(200) }
+	label := func(n string) { ann.do("PUT", one+"/labels/production", `{"version":`+n+`}`).is(200) }
+	write("two")
+	require.Equal(t, "two", ann.get(one+"/text").is(200).body)
+	before := ann.get(one).is(200)
+	require.Zero(t, before.prompt().Production)
+	label("1")
+	after := ann.get(one, "If-None-Match", before.header.Get("ETag")).is(200)
+	for _, a := range []answer{after, ann.get(byName).is(200)} {
+		require.Equal(t, []any{"two", int64(2), int64(1)}, []any{a.prompt().Text, a.prompt().Version, a.prompt().Production})
+	}
+	ann.do("PATCH", one, `{"title":"New"}`, "If-Match", after.header.Get("ETag")).is(200)
+	require.Equal(t, "one", ann.get(one+"/text").is(200).body)
+	require.Equal(t, "two", ann.get(one+"/text?label=latest").is(200).body)
+	require.Equal(t, "two", ann.get(one+"/text?version=2").is(200).body)
+	// What is in production below what is public is not for others.
+	ann.do("PATCH", one, `{"visibility":"private"}`, "If-Match", "*").is(200)
+	ann.do("PATCH", one, `{"visibility":"public"}`, "If-Match", "*").is(200)
+	bob := w.as("Bob")
+	require.Zero(t, bob.get(one).is(200).prompt().Production)
+	require.Equal(t, "two", bob.get(one+"/text").is(200).body)
+}
+
+// TestListsWithTexts: a page has what each prompt holds where that is asked for, and its kind
+// always.
+func TestListsWithTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	p := ann.do("POST", prompts, `{"title":"Text","text":"one {{x}}","config":{"a":1},"variables":[{"name":"x"}],"visibility":"public"}`).is(201).prompt()
+	w.clock.Advance(1e6)
+	ann.do("POST", prompts, `{"title":"Chat","messages":[{"role":"user","content":"hi"}],"visibility":"public"}`).is(201)
+	for _, list := range []string{prompts + "?", prompts + "?sort=most-liked&", prompts + "?q=te&", "/api/v1/me/prompts?", "/api/v1/me/prompts?name=text&", "/api/v1/users/" + p.AuthorID + "/prompts?"} {
+		for _, it := range ann.get(list).is(200).list().Items {
+			require.Equal(t, map[string]string{"Text": "text", "Chat": "chat"}[it.Title], it.Kind, list)
+			require.Empty(t, []any{it.Text, it.Messages, it.Config, it.Variables}[0], list)
+		}
+		items := ann.get(list + "fields=text&limit=20").is(200).list().Items
+		require.NotEmpty(t, items, list)
+		for _, it := range items {
+			if it.Kind == "chat" {
+				require.Equal(t, []api.Message{{Role: "user", Content: "hi"}}, it.Messages, list)
+				continue
+			}
+			require.Equal(t, []any{"one {{x}}", `{"a":1}`, "one {{x}}", 1}, []any{it.Text, string(it.Config), it.Excerpt, len(it.Variables)}, list)
+		}
+		require.Equal(t, []string{"query.limit"}, ann.get(list+"fields=text&limit=21").problem(422).locations(), list)
+	}
+}
+
+// TestListsOfLongTexts: a page whose prompts hold more than 1 MiB together ends early, and its
+// cursor goes on where it ended.
+func TestListsOfLongTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	config := `{"a":"` + strings.Repeat("\u4e2d", 60000) + `"}`
+	config = strings.ReplaceAll(config, "\u4e2d", "中")
+	var made []string
+	for i := range 12 {
+		w.clock.Advance(1e6)
+		made = append(made, ann.do("POST", prompts, fmt.Sprintf(`{"title":"Long %d","text":"x","config":%s,"visibility":"public"}`, i, config)).is(201).prompt().ID)
+	}
+	slices.Reverse(made)
+	for _, list := range []string{prompts + "?", prompts + "?q=long&", "/api/v1/me/prompts?", "/api/v1/users/me/prompts?"} {
+		var got []string
+		pages := 0
+		for cursor := ""; pages == 0 || cursor != ""; pages++ {
+			a := ann.get(list + "fields=text&limit=12&cursor=" + url.QueryEscape(cursor)).is(200)
+			require.Less(t, len(a.body), 1<<20+200<<10)
+			for _, it := range a.list().Items {
+				got = append(got, it.ID)
+			}
+			cursor = a.list().NextCursor
+		}
+		require.Equal(t, made, got, list)
+		require.Equal(t, 2, pages, list)
+		require.Len(t, ann.get(list+"limit=12").list().Items, 12, list)
+	}
+}
+
+// TestOwnVoteIsCounted: before any job has run, a list counts the vote of who looks at it.
+func TestOwnVoteIsCounted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	p := ann.create("T", "text")
+	bob.do("PUT", prompts+"/"+p.ID+"/vote", `{"value":"like"}`).is(200)
+	for _, list := range []string{prompts, prompts + "?tag=text", "/api/v1/me/votes"} {
+		it := bob.get(list).is(200).list().Items[0]
+		require.Equal(t, []any{"like", int32(1), int32(1)}, []any{it.MyVote, it.Likes, it.Score}, list)
+	}
+	require.Zero(t, ann.get(prompts).is(200).list().Items[0].Likes, "others see it later")
+	w.clock.Advance(11e9)
+	require.Zero(t, bob.get(prompts).is(200).list().Items[0].Likes, "no job has run, which takes seconds")
+}
+
+// TestRestoreTellsANewName: a deleted prompt whose name was taken comes back under another, and
+// says so.
+func TestRestoreTellsANewName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	add := func() string {
+		return prompts + "/" + ann.do("POST", prompts, `{"name":"folder/a","title":"T","text":"x"}`).is(201).prompt().ID
+	}
+	first := add()
+	ann.do("DELETE", first, "").is(204)
+	require.Empty(t, ann.do("POST", first+"/restore", "").is(200).prompt().FormerName)
+	ann.do("DELETE", first, "").is(204)
+	add()
+	back := ann.do("POST", first+"/restore", "").is(200).prompt()
+	require.Equal(t, "folder/a", back.FormerName)
+	require.NotEqual(t, "folder/a", back.Name)
+	require.Equal(t, first, prompts+"/"+ann.get("/api/v1/users/me/prompts/"+back.Name).is(200).prompt().ID)
+}

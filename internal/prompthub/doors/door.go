@@ -1,0 +1,115 @@
+// Package doors holds what the doors for programs ask of every request before they call the
+// service: who sends it, whether he may send so many, what an access token allows, and how much is
+// at work. Each door says what came of it in its own protocol.
+package doors
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A Door lets requests in. All doors of an instance share one Admission.
+type Door struct {
+	Identify   auth.Identify
+	PublicRead bool // whether nobody in particular may read what is public
+	Admission  *httpjson.Admission
+	Service    *library.Service
+}
+
+// A Caller is who sends a request.
+type Caller struct {
+	auth.User
+	Key httpjson.Caller // for the limits
+}
+
+// Known is what the answers to changes have that say more than their caller may read.
+type Known interface {
+	// Known returns what an access token without the scope read is told: what was sent, and what names
+	// the thing that was made of it.
+	Known() any
+}
+
+// MayKnow returns an answer as a caller may know it: to an access token without the scope read it
+// is nothing, unless it is Known.
+func (c Caller) MayKnow(answer any) any {
+	if c.May(auth.ScopeRead) || answer == nil {
+		return answer
+	}
+	if k, ok := answer.(Known); ok {
+		return k.Known()
+	}
+	return struct{}{}
+}
+
+// A Need is what a request needs of who sends it.
+type Need struct {
+	Users bool   // to be somebody in particular
+	Write bool   // room among the writes that a caller may send, not among the reads
+	Scope string // what an access token must allow
+}
+
+// Admit returns who sends a request, or why it goes no further. Those who are not identified share
+// what their address may ask for.
+func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, error) {
+	u, err := d.Identify(r)
+	if fault.Of(err) == fault.Limited {
+		return Caller{}, err // of guesses: that is what to tell
+	}
+	if err == nil && !u.Known() && (n.Users || !d.PublicRead) {
+		err = fault.New(fault.Unauthenticated, "sign in to use this")
+		if r.Header.Get("Authorization") != "" {
+			err = fault.New(fault.Unauthenticated, "the Authorization header names nobody here; send an access token of this service, which begins with ph_")
+		}
+	}
+	c := Caller{User: u, Key: httpjson.CallerOf(r, u.ID)}
+	if limited := d.Admission.Admit(r.Context(), w.Header(), c.Key, n.Write); limited != nil {
+		err = limited
+	}
+	if err == nil {
+		err = u.Needs(n.Scope)
+	}
+	if err == nil {
+		err = d.Service.LearnAuthorKeys(r.Context())
+	}
+	if u.Known() {
+		httpjson.SetUser(r.Context(), d.Service.AuthorKey(library.IDOf(u)))
+	}
+	return c, err
+}
+
+// Scope returns what an access token must allow for a request that does what its method says. What
+// others see of a change, the service asks about.
+func Scope(r *http.Request) string {
+	if httpjson.IsWrite(r) {
+		return auth.ScopeWrite
+	}
+	return auth.ScopeRead
+}
+
+// minBody is how large a body may always be, in bytes.
+const minBody = 256 << 10
+
+// BodyLimit returns how large a body may be, in bytes, where texts may be so long: every character
+// may stand as an escape of six bytes, and a config beside them. Zero means prompt.DefaultMaxText.
+func BodyLimit(maxText int) int64 {
+	return max(minBody, 6*int64(cmp.Or(maxText, prompt.DefaultMaxText))+minBody/2)
+}
+
+// Beside gives a door the requests for its prefix and for what is under it, with their paths as
+// they are, and all others to others.
+func Beside(prefix string, others, own http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {
+			own.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,60 @@
+package doors
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/jsonsize"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/telemetry"
+)
+
+// A Foreign is what a door needs that stands in for another service, whose clients come with access
+// tokens of ours. Every field is required but those that say what their zero means.
+type Foreign struct {
+	Door
+	MaxText   int // UTF-16 code units of a text; zero means prompt.DefaultMaxText
+	Origins   httpjson.Origins
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+}
+
+// Handler returns the routes of a door as they are served. Problems are told as it tells them,
+// those too that arise before a route is found.
+func (f Foreign) Handler(problem func(http.ResponseWriter, *httpjson.Problem), routes http.Handler) http.Handler {
+	watch := httpjson.Observer{Log: f.Log, Now: f.Now, Telemetry: f.Telemetry, WriteProblem: problem}
+	return watch.Observe(httpjson.Secure(httpjson.CORS(f.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.Buffered(routes))))))
+}
+
+// Take lets a request in, reads the body of a POST or PATCH, and has act answer while there is a
+// place for it. It answers with what goes wrong before, and with the error that act returns.
+func (f Foreign) Take(w http.ResponseWriter, r *http.Request, act func(c Caller, body []byte) error) {
+	if err := f.take(w, r, act); err != nil {
+		httpjson.Refuse(w, r, err)
+	}
+}
+
+func (f Foreign) take(w http.ResponseWriter, r *http.Request, act func(Caller, []byte) error) error {
+	c, err := f.Door.Admit(w, r, Need{Users: true, Write: httpjson.IsWrite(r), Scope: Scope(r)})
+	if err != nil {
+		return err
+	}
+	var body []byte
+	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
+		if body, err = f.Door.Admission.ReadBody(w, r, BodyLimit(f.MaxText)); err != nil {
+			return err
+		}
+		if err := jsonsize.Check(body); err != nil {
+			return err
+		}
+	}
+	leave, err := f.Door.Admission.Enter(r.Context(), c.Key)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return library.Told(c.User, act(c, body))
+}

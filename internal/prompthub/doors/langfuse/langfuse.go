@@ -1,0 +1,150 @@
+// Package langfuse is the door for programs that speak to Langfuse: its routes for prompts, as its
+// SDKs use them, over the Service. A user is to them what a project is there, and his access token
+// is the pair of keys: its id the public one, its secret the secret one. They see his own prompts,
+// by name.
+//
+// What is wrong with a request is told in the shape of Langfuse, {message, error}.
+package langfuse
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/doors"
+)
+
+// Prefix is the path that all routes begin with: what the SDKs are given as base URL.
+const Prefix = "/lf"
+
+const (
+	prompts  = Prefix + "/api/public/v2/prompts"
+	old      = Prefix + "/api/public/prompts" // before there were labels
+	projects = Prefix + "/api/public/projects"
+)
+
+type server struct{ doors.Foreign }
+
+// New returns a handler for everything under Prefix. It takes paths as they are: a mux around it
+// must not clean them.
+func New(f doors.Foreign) http.Handler {
+	s := &server{f}
+	return f.Handler(fail, http.HandlerFunc(s.serve))
+}
+
+// A request is one that was let in.
+type request struct {
+	doors.Caller
+	name    string // the prompt of the path
+	version string // of the path
+	query   url.Values
+	body    []byte
+}
+
+// An action answers with a status and a body; nil is none.
+type action func(*server, context.Context, request) (status int, body any, err error)
+
+// routes are the actions by pattern. Names stand in a path as one segment, with / as %2F.
+var routes = map[string]action{
+	"GET " + prompts:                                  (*server).list,
+	"POST " + prompts:                                 (*server).create,
+	"GET " + prompts + "/{name}":                      (*server).get,
+	"DELETE " + prompts + "/{name}":                   (*server).delete,
+	"PATCH " + prompts + "/{name}/versions/{version}": (*server).label,
+	"GET " + old:                                      (*server).getOld,
+	"GET " + projects:                                 (*server).project,
+}
+
+// Patterns returns the routes as a ServeMux would know them.
+func Patterns() []string {
+	var all []string
+	for pattern := range routes {
+		all = append(all, pattern)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// find returns which path of routes a path is, and what stands in it. A name whose / were decoded
+// on the way here is taken as it was meant.
+func find(method, path string) (pattern, name, version string) {
+	rest, below := strings.CutPrefix(path, prompts+"/")
+	switch {
+	case !below && (path == prompts || path == old || path == projects):
+		return path, "", ""
+	case !below || rest == "":
+		return "", "", ""
+	}
+	pattern = prompts + "/{name}"
+	if method == http.MethodPatch {
+		if i := strings.LastIndex(rest, "/versions/"); i >= 0 {
+			rest, version, pattern = rest[:i], rest[i+len("/versions/"):], pattern+"/versions/{version}"
+		}
+	}
+	name, err := url.PathUnescape(rest)
+	if err != nil {
+		return "", "", ""
+	}
+	return pattern, name, version
+}
+
+func (s *server) serve(w http.ResponseWriter, r *http.Request) {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	path, name, version := find(method, r.URL.EscapedPath())
+	act, ok := routes[method+" "+path]
+	if !ok {
+		httpjson.Refuse(w, r, missing(r.Context(), path))
+		return
+	}
+	httpjson.SetRoute(r.Context(), method+" "+path)
+	s.Take(w, r, func(c doors.Caller, body []byte) error {
+		req := request{c, name, version, r.URL.Query(), body}
+		if err := req.readable(); err != nil {
+			return err
+		}
+		status, answer, err := act(s, r.Context(), req)
+		if err == nil {
+			write(w, status, c.MayKnow(answer))
+		}
+		return err
+	})
+}
+
+// readable reports an address whose name or query is no text.
+func (r request) readable() error {
+	if !utf8.ValidString(r.name) {
+		return wrong("name", "Name must be valid UTF-8")
+	}
+	for name, values := range r.query {
+		for _, value := range values {
+			if !utf8.ValidString(value) {
+				return wrong(strings.ToValidUTF8(name, "?"), "must be valid UTF-8")
+			}
+		}
+	}
+	return nil
+}
+
+// missing says that there is no such route, or none of this method.
+func missing(ctx context.Context, path string) error {
+	var methods []string
+	for _, pattern := range Patterns() {
+		if method, of, _ := strings.Cut(pattern, " "); of == path {
+			methods = append(methods, method)
+		}
+	}
+	if methods == nil {
+		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such route: this service has prompts, and takes no traces, scores or datasets")
+	}
+	p := httpjson.NewProblem(ctx, http.StatusMethodNotAllowed, "there is no such route for this method")
+	p.SetHeader("Allow", strings.Join(methods, ", "))
+	return p
+}

@@ -1,0 +1,383 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+const (
+	maxFound     = 50
+	defaultFound = 10
+)
+
+// tools adds what assistants may do. The names and those of their arguments are those of
+// prompts.chat where it has the same.
+func (d *handler) tools(s *sdk.Server) {
+	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
+	tool(s, &sdk.Tool{
+		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
+		Description: "Finds prompts by words of their titles and by tags. Without words it lists them. Texts are left out: get_prompt reads one.",
+	}, d.searchPrompts)
+	tool(s, &sdk.Tool{
+		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
+		Description: "Reads a prompt as it was written, with its variables. Where latest names a newer version, there is no revision: read ID@latest to change the prompt.",
+	}, d.readPrompt)
+	tool(s, &sdk.Tool{
+		Name: "render_prompt", Title: "Fill a prompt in", Annotations: &reads,
+		Description: "Puts values in the places of a prompt's variables and returns the text to follow. What is missing or wrong is named at once.",
+	}, d.renderPrompt)
+	tool(s, &sdk.Tool{
+		Name: "list_tags", Title: "List tags", Annotations: &reads, Description: "Lists the tags that prompts can have.",
+	}, d.listTags)
+	tool(s, &sdk.Tool{
+		Name: "suggest", Title: "Look around before saving", Annotations: &reads,
+		Description: "For a prompt that is to be saved: tags that it could have, and public prompts that are like it, which may be enough. Nothing is kept.",
+	}, d.suggest)
+	tool(s, &sdk.Tool{
+		Name: "save_prompt", Title: "Save a prompt",
+		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(bool), OpenWorldHint: new(bool)},
+		Description: "Keeps a new prompt in the caller's library. Nobody else sees it until its author publishes it.",
+	}, writing(d, d.savePrompt))
+	tool(s, &sdk.Tool{
+		Name: "update_prompt", Title: "Change a prompt", Annotations: &sdk.ToolAnnotations{IdempotentHint: true, OpenWorldHint: new(bool)},
+		Description: "Changes a prompt of the caller's; what is left out stays as it is. A new text is a new version, and the old ones are kept. " +
+			"What others see is changed only with the right to publish.",
+	}, writing(d, d.updatePrompt))
+	tool(s, &sdk.Tool{
+		Name: "vote_prompt", Title: "Vote on a prompt",
+		Annotations: &sdk.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(bool), OpenWorldHint: new(bool)},
+		Description: "Sets the caller's vote on a prompt.",
+	}, writing(d, d.votePrompt))
+}
+
+// A task is what a tool does. Who is calling is an argument.
+type task[In, Out any] func(context.Context, *call, In) (Out, error)
+
+// tool adds a tool with schemas that follow from its types. Its errors are for the model to read.
+func tool[In, Out any](s *sdk.Server, t *sdk.Tool, do task[In, Out]) {
+	t.InputSchema, t.OutputSchema = schema[In](), schema[Out]()
+	sdk.AddTool(s, t, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+		c := callOf(ctx)
+		out, err := do(ctx, c, in)
+		if err == nil {
+			return nil, out, nil
+		}
+		if c.refuses(err) {
+			c.refused = err
+		}
+		return nil, out, errors.New(sentence(ctx, err))
+	})
+}
+
+// writing is a task for those who are known, and counts as a change.
+func writing[In, Out any](d *handler, do task[In, Out]) task[In, Out] {
+	return func(ctx context.Context, c *call, in In) (out Out, err error) {
+		if !c.Known() {
+			return out, errSignIn()
+		}
+		if err := c.Needs(auth.ScopeWrite); err != nil {
+			return out, err
+		}
+		if err := d.Door.Admission.Admit(ctx, http.Header{}, c.Key, true); err != nil {
+			return out, err
+		}
+		return do(ctx, c, in)
+	}
+}
+
+// schema returns the schema of a type. A list is a list and not null, which not all clients take.
+func schema[T any]() *jsonschema.Schema {
+	s, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic("mcp: " + err.Error()) // a type of this package that has none
+	}
+	plainLists(s)
+	return s
+}
+
+func plainLists(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if len(s.Types) == 2 && s.Types[0] == "null" {
+		s.Type, s.Types = s.Types[1], nil
+	}
+	plainLists(s.Items)
+	for _, p := range s.Properties {
+		plainLists(p)
+	}
+}
+
+// A Named argument names a prompt.
+type Named struct {
+	ID string `json:"id" jsonschema:"The id of the prompt, or its name or slug if it is yours, or @handle/name for one of another user. NAME@LABEL and NAME@3 name a version."`
+}
+
+type searchInput struct {
+	Query  string   `json:"query,omitempty" jsonschema:"Words, each the beginning of one of the title or a whole one of the text; of the caller's own prompts, of the title alone"`
+	Tag    string   `json:"tag,omitempty" jsonschema:"Only prompts with this tag; list_tags lists them"`
+	Tags   []string `json:"tags,omitempty" jsonschema:"Only prompts with all of these tags"`
+	Mine   bool     `json:"mine,omitempty" jsonschema:"Only the caller's own prompts, private ones too"`
+	Order  string   `json:"order,omitempty" jsonschema:"most-liked, newest, hot, best or trending; most-liked where not given. Of one's own prompts the newest come first"`
+	Limit  int      `json:"limit,omitempty" jsonschema:"Most prompts, 1 to 50; 10 where not given"`
+	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before; the other arguments must be the same"`
+}
+
+type searchOutput struct {
+	Prompts    []Prompt `json:"prompts"`
+	NextCursor string   `json:"nextCursor,omitempty" jsonschema:"Absent at the end"`
+}
+
+func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (searchOutput, error) {
+	out := searchOutput{Prompts: []Prompt{}}
+	tags, err := parseTags(append(in.Tags, in.Tag))
+	if err != nil {
+		return out, err
+	}
+	words, err := prompt.ParseQuery(in.Query)
+	if err != nil {
+		return out, err
+	}
+	if in.Limit == 0 {
+		in.Limit = defaultFound
+	}
+	if in.Limit < 1 || in.Limit > maxFound {
+		return out, fault.New(fault.Invalid, "ask for 1 to 50 prompts")
+	}
+	in.Order = cmp.Or(in.Order, string(library.MostLiked))
+	if !slices.Contains([]library.Order{library.MostLiked, library.Newest, library.Hot, library.Best, library.Trending}, library.Order(in.Order)) {
+		return out, fault.New(fault.Invalid, "order must be most-liked, newest, hot, best or trending")
+	}
+	page, err := d.search(ctx, c, in, tags, words)
+	for _, v := range page.Items {
+		out.Prompts = append(out.Prompts, d.encode(c, v))
+	}
+	out.NextCursor = page.Next
+	return out, err
+}
+
+func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, words prompt.Query) (library.Page, error) {
+	if !in.Mine {
+		return d.Service.Search(ctx, c.User, library.Search{Order: library.Order(in.Order), Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
+	}
+	if !c.Known() {
+		return library.Page{}, errSignIn()
+	}
+	q := library.MineQuery{Sort: library.ByNewest, Limit: in.Limit, Cursor: in.Cursor}
+	q.Tags, q.Words = tags, words
+	return d.Service.Mine(ctx, c.User, q)
+}
+
+func parseTags(list []string) ([]prompt.Tag, error) {
+	var tags []prompt.Tag
+	for _, s := range list {
+		if s == "" {
+			continue
+		}
+		tag, err := prompt.ParseTag(s)
+		if err != nil {
+			return nil, err
+		}
+		tags = append(tags, tag)
+	}
+	if len(tags) > prompt.MaxTags {
+		return nil, fault.New(fault.Invalid, "name fewer tags: no prompt has so many")
+	}
+	return tags, nil
+}
+
+// A FullPrompt is a Prompt under a name that does not hide its member of the same name.
+type FullPrompt Prompt
+
+// A readOutput is a prompt with its text. Lists have no warning: that of a text is told with it,
+// and the schema of each tool costs its callers tokens.
+type readOutput struct {
+	FullPrompt
+	Warning string `json:"warning,omitempty"`
+}
+
+func (d *handler) readPrompt(ctx context.Context, c *call, in Named) (readOutput, error) {
+	v, err := d.lookup(ctx, c, in.ID)
+	if err != nil {
+		return readOutput{}, err
+	}
+	return readOutput{FullPrompt(d.fullPrompt(c, v)), invisible(v.Content())}, nil
+}
+
+type renderInput struct {
+	Named
+	Values map[string]string `json:"values,omitempty" jsonschema:"The values of the variables by their names, each a text"`
+}
+
+type renderOutput struct {
+	Text     string    `json:"text" jsonschema:"What the prompt says, filled in"`
+	Messages []Message `json:"messages,omitempty" jsonschema:"Of a chat, the same as messages"`
+	Version  int64     `json:"version"`
+	Warning  string    `json:"warning,omitempty"`
+}
+
+func (d *handler) renderPrompt(ctx context.Context, c *call, in renderInput) (renderOutput, error) {
+	v, err := d.lookup(ctx, c, in.ID)
+	if err != nil {
+		return renderOutput{}, err
+	}
+	r, err := d.Service.Fill(ctx, c.User, v, in.Values)
+	if err != nil {
+		return renderOutput{}, err
+	}
+	return renderOutput{Text: r.Words(), Messages: encodeMessages(r.Content), Version: r.Version, Warning: invisible(r.Content)}, nil
+}
+
+type tagsOutput struct {
+	Tags []Tag `json:"tags"`
+}
+
+// A Tag is one of the catalog.
+type Tag struct {
+	Tag  string `json:"tag"`
+	Name string `json:"name" jsonschema:"For people"`
+}
+
+func (d *handler) listTags(ctx context.Context, c *call, _ struct{}) (tagsOutput, error) {
+	all, err := d.Service.Tags(ctx, c.User, false)
+	out := tagsOutput{Tags: []Tag{}}
+	for _, t := range all {
+		out.Tags = append(out.Tags, Tag{Tag: string(t.Tag), Name: t.DisplayName})
+	}
+	return out, err
+}
+
+type suggestInput struct {
+	Title   string `json:"title,omitempty" jsonschema:"One line, at most 200 characters"`
+	Content string `json:"content,omitempty" jsonschema:"The text"`
+}
+
+type suggestOutput struct {
+	Tags    []Tag     `json:"tags" jsonschema:"At most three, that which fits best first"`
+	Similar []Similar `json:"similar" jsonschema:"At most five, the most alike first"`
+}
+
+// A Similar is a public prompt that is like a text.
+type Similar struct {
+	Prompt Prompt  `json:"prompt"`
+	Like   float64 `json:"like" jsonschema:"How much both have in common, from 0.6 to 1; from 0.85 on it is the same prompt to most people"`
+}
+
+func (d *handler) suggest(ctx context.Context, c *call, in suggestInput) (suggestOutput, error) {
+	out := suggestOutput{Tags: []Tag{}, Similar: []Similar{}}
+	found, err := d.Service.Suggest(ctx, c.User, prompt.Draft{Title: in.Title, Text: in.Content}, "")
+	for _, t := range found.Tags {
+		out.Tags = append(out.Tags, Tag{Tag: string(t.Tag), Name: t.DisplayName})
+	}
+	for _, s := range found.Similar {
+		out.Similar = append(out.Similar, Similar{Prompt: d.encode(c, s.View), Like: s.Like})
+	}
+	return out, err
+}
+
+type saveInput struct {
+	Title       string   `json:"title" jsonschema:"One line, at most 200 characters"`
+	Content     string   `json:"content" jsonschema:"The text. {{name}} or {{name:default}} is a place for a value."`
+	Name        string   `json:"name,omitempty" jsonschema:"What programs call it; the default follows from the title"`
+	Description string   `json:"description,omitempty" jsonschema:"What it is for; the default is its first sentence"`
+	Tags        []string `json:"tags,omitempty"`
+}
+
+func (d *handler) savePrompt(ctx context.Context, c *call, in saveInput) (Prompt, error) {
+	tags, err := parseTags(in.Tags)
+	if err != nil {
+		return Prompt{}, err
+	}
+	v, _, err := d.Service.Create(ctx, c.User, prompt.Draft{
+		Name: in.Name, Title: in.Title, Description: in.Description, Text: in.Content, Tags: tags, Visibility: prompt.Private,
+	}, "")
+	if err != nil {
+		return Prompt{}, err
+	}
+	return d.changed(c, v), nil
+}
+
+type updateInput struct {
+	Named
+	Title       *string   `json:"title,omitempty"`
+	Content     *string   `json:"content,omitempty" jsonschema:"The new text"`
+	Description *string   `json:"description,omitempty"`
+	Tags        *[]string `json:"tags,omitempty"`
+	Visibility  *string   `json:"visibility,omitempty" jsonschema:"public, so that everyone can find it, or private"`
+	Message     string    `json:"message,omitempty" jsonschema:"Why, for the history"`
+	Revision    int64     `json:"revision,omitempty" jsonschema:"The revision that the change is based on: it fails where there is a later one. Without it, content is refused where id leads to an older version"`
+}
+
+func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Prompt, error) {
+	change := library.Patch{Title: in.Title, Text: in.Content, Description: in.Description, Message: in.Message}
+	if in.Tags != nil {
+		tags, err := parseTags(*in.Tags)
+		if err != nil {
+			return Prompt{}, err
+		}
+		change.Tags = &tags
+	}
+	if in.Visibility != nil {
+		v := prompt.Visibility(*in.Visibility)
+		change.Visibility = &v
+	}
+	match := library.Match{Any: in.Revision == 0, Revisions: []int64{in.Revision}}
+	was, err := d.lookup(ctx, c, in.ID)
+	if err != nil {
+		return Prompt{}, err
+	}
+	if match.Any && in.Content != nil && older(was) && was.AuthorID == library.IDOf(c.User) {
+		// Who names no revision has read what the id leads to.
+		return Prompt{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
+	}
+	v, err := d.Service.Patch(ctx, c.User, was.ID, match, change)
+	if fault.Of(err) == fault.Stale { // that of the service speaks of headers
+		return Prompt{}, stale(was, "the prompt was changed since you read it")
+	}
+	if err != nil {
+		return Prompt{}, err
+	}
+	return d.changed(c, v), nil
+}
+
+// stale refuses a change that is not based on what the prompt holds, and says how to base it on
+// that.
+func stale(v library.View, why string) error {
+	return fault.New(fault.Stale, fmt.Sprintf("%s; get the latest with get_prompt and the id %s@%s, merge your change into it and send its revision", why, v.ID, prompt.Latest))
+}
+
+type voteInput struct {
+	Named
+	Vote string `json:"vote" jsonschema:"like, dislike, or none to take it back"`
+}
+
+type voteOutput struct {
+	Vote     string `json:"vote"`
+	Likes    int32  `json:"likes"`
+	Dislikes int32  `json:"dislikes"`
+}
+
+func (d *handler) votePrompt(ctx context.Context, c *call, in voteInput) (voteOutput, error) {
+	value, ok := prompt.ParseVote(in.Vote)
+	if !ok {
+		return voteOutput{}, fault.New(fault.Invalid, "vote must be like, dislike or none")
+	}
+	v, err := d.lookup(ctx, c, in.ID)
+	if err != nil {
+		return voteOutput{}, err
+	}
+	b, err := d.Service.Vote(ctx, c.User, v.ID, value)
+	return voteOutput{Vote: b.Value.String(), Likes: b.Likes, Dislikes: b.Dislikes}, err
+}

@@ -1,0 +1,262 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+const accountPath = Prefix + "/me"
+
+func (s *web) account() {
+	s.handle("GET "+Prefix+"/u/{handle}", reader, s.author)
+	s.handle("GET "+accountPath, user, s.profile)
+	s.handle("POST "+accountPath, user, s.putProfile)
+	s.handle("GET "+accountPath+"/tokens", user, s.tokens)
+	s.handle("POST "+accountPath+"/tokens", user, s.createToken)
+	s.handle("POST "+accountPath+"/tokens/{token}/revoke", user, s.revokeToken)
+}
+
+// authorAddress returns the page of the author of a prompt.
+func (s *web) authorAddress(id prompt.UserID) string {
+	return Prefix + "/u/" + s.Service.AuthorKey(id)
+}
+
+// An authorPage is a user as everyone may see him, above his public prompts.
+type authorPage struct {
+	listing
+	library.User
+	Mine        bool
+	TheirTokens string // where admins see his access tokens
+	Uses        uses
+}
+
+// author shows a user and the prompts that he shares.
+func (s *web) author(r *request) error {
+	handle := r.PathValue("handle")
+	if handle == library.Me {
+		goOn(r, accountPath)
+		return nil
+	}
+	u, err := s.Service.UserByHandle(r.Context(), r.who, handle)
+	if err != nil {
+		return err
+	}
+	v := viewOf(r, "tag", "q", "cursor")
+	p := authorPage{listing: listing{view: v, Query: v.get("q"), Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
+	p.Kept = url.Values{"tag": v.values["tag"]}
+	if p.Query != "" || v.get("tag") != "" {
+		p.Empty = "None of these prompts matches. Search for fewer words or take a tag away."
+	}
+	p.Mine = r.who.Known() && u.Key == s.Service.AuthorKey(library.IDOf(r.who))
+	if r.who.Admin() {
+		p.TheirTokens = authorTokens(handle)
+	}
+	p.Uses = s.usesOfAuthor(r, cmp.Or(u.Handle, u.Key))
+	tags, page, err := s.searchAuthor(r, v)
+	p.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
+	called, err := s.found(r, &p.listing, page, err)
+	if err != nil {
+		return err
+	}
+	p.filters(tags, called)
+	if p.Name == "" && len(page.Items) > 0 {
+		p.Name = page.Items[0].AuthorName // as he was called when he wrote the newest
+	}
+	title := p.Name
+	if title == "" {
+		title = "An author"
+	}
+	return s.list(r, "author", title, p.Wrong, &p)
+}
+
+// searchAuthor reads what the address of an author's page asks for.
+func (s *web) searchAuthor(r *request, v view) ([]prompt.Tag, library.Page, error) {
+	tags, words, err := wanted(v)
+	if err != nil {
+		return tags, library.Page{}, err
+	}
+	p, err := s.Service.ByAuthor(r.Context(), r.who, library.AuthorSearch{
+		Handle: r.PathValue("handle"), Tags: tags, Words: words, Limit: perPage, Cursor: v.get("cursor"),
+	})
+	return tags, p, err
+}
+
+// A profilePage is the form of what others see of the caller.
+type profilePage struct {
+	prompt.Profile
+	Address string // of the page that others see, "" while there is none
+	Chosen  bool   // whether there is a handle, which stays
+	EraseAt time.Time
+	Storage library.Storage
+	Wrong   string
+	Errors  map[string]string
+}
+
+func (s *web) profile(r *request) error {
+	u, err := s.Service.Profile(r.Context(), r.who)
+	if err != nil {
+		return err
+	}
+	return s.showProfile(r, http.StatusOK, u, nil)
+}
+
+func (s *web) showProfile(r *request, status int, u library.User, wrong error) error {
+	p := profilePage{Profile: u.Profile, Address: s.authorAddress(library.IDOf(r.who)), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
+	if p.Chosen {
+		p.Address = Prefix + "/u/" + u.Handle
+	}
+	if wrong != nil {
+		text, fields := describe(wrong)
+		p.Wrong = sentence(text)
+		for _, f := range fields {
+			p.Errors[f.Name] = sentence(f.Message)
+		}
+	}
+	g, ctx := errgroup.WithContext(r.Context())
+	g.Go(func() error {
+		_, err := s.Service.OwnerID(ctx, r.who, s.Service.AuthorKey(library.IDOf(r.who)))
+		if fault.Of(err) == fault.NotFound { // he has saved nothing yet
+			p.Address, err = "", nil
+		}
+		return err
+	})
+	g.Go(func() (err error) {
+		p.EraseAt, err = s.Service.ErasedAt(ctx, r.who)
+		return err
+	})
+	g.Go(func() (err error) {
+		p.Storage, err = s.Service.Storage(ctx, r.who)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return s.render(r, status, "profile", "Your profile", p)
+}
+
+func (s *web) putProfile(r *request) error {
+	sent := prompt.Profile{Handle: r.PostForm.Get("handle"), Name: r.PostForm.Get("name"), About: lf(r.PostForm.Get("about"))}
+	_, err := s.Service.PutProfile(r.Context(), r.who, sent)
+	if fault.Of(err) == fault.Invalid {
+		return s.showProfile(r, http.StatusUnprocessableEntity, library.User{Profile: sent}, err)
+	}
+	if err != nil {
+		return err
+	}
+	goOn(r, accountPath+"?done=profile")
+	return nil
+}
+
+// A tokensPage is the access tokens of the caller, the form of a new one, and one that was just
+// made.
+type tokensPage struct {
+	Tokens []tokenRow
+	New    string // the token that was just made: it is shown once
+	Name   string
+	Scopes []scope
+	Days   []lifetime
+	Wrong  string
+	Errors map[string]string
+}
+
+// A tokenRow is a token in the list of all.
+type tokenRow struct {
+	library.Token
+	Expired bool
+	Revoke  string // where the form goes that revokes it
+}
+
+// A scope is something that a token may do.
+type scope struct {
+	Name, Says string
+	Checked    bool
+}
+
+// A lifetime is for how many days a token counts.
+type lifetime struct {
+	Days    int
+	Checked bool
+}
+
+func (s *web) tokens(r *request) error {
+	return s.showTokens(r, http.StatusOK, tokensPage{}, nil)
+}
+
+// showTokens shows the tokens, with what was sent of a new one and is wrong with it.
+func (s *web) showTokens(r *request, status int, p tokensPage, wrong error) error {
+	list, err := s.Service.Tokens(r.Context(), r.who, "")
+	if err != nil {
+		return err
+	}
+	p.Tokens = s.tokenRows(list, accountPath+"/tokens")
+	chosen, days := []string{auth.ScopeRead}, "90"
+	if p.Errors = map[string]string{}; wrong != nil {
+		text, fields := describe(wrong)
+		p.Wrong = sentence(text)
+		for _, f := range fields {
+			name, _, _ := item(f.Name)
+			p.Errors[name] = sentence(f.Message)
+		}
+		p.Name, chosen, days = r.PostForm.Get("name"), r.PostForm["scope"], r.PostForm.Get("days")
+	}
+	for _, sc := range []scope{
+		{Name: auth.ScopeRead, Says: "read what you may read"},
+		{Name: auth.ScopeWrite, Says: "write your private prompts, and vote"},
+		{Name: auth.ScopePublish, Says: "change what others see, and delete"},
+	} {
+		sc.Checked = slices.Contains(chosen, sc.Name)
+		p.Scopes = append(p.Scopes, sc)
+	}
+	for _, n := range []int{7, 30, 90, 365} {
+		p.Days = append(p.Days, lifetime{n, strconv.Itoa(n) == days})
+	}
+	r.w.Header().Set("Cache-Control", "no-store")
+	return s.render(r, status, "tokens", "Access tokens", p)
+}
+
+// tokenRows returns tokens as pages below a path list them.
+func (s *web) tokenRows(list []library.Token, path string) []tokenRow {
+	var rows []tokenRow
+	for _, t := range list {
+		rows = append(rows, tokenRow{t, !s.Now().Before(t.ExpiresAt), path + "/" + t.ID + "/revoke"})
+	}
+	return rows
+}
+
+// createToken makes a token and shows it: it is nowhere to be seen again.
+func (s *web) createToken(r *request) error {
+	days, err := strconv.Atoi(r.PostForm.Get("days"))
+	if err != nil {
+		days = 0 // which the rules refuse
+	}
+	_, text, err := s.Service.CreateToken(r.Context(), r.who, library.TokenDraft{
+		Name: r.PostForm.Get("name"), Scopes: r.PostForm["scope"], ExpiresAt: s.Now().Add(time.Duration(days) * 24 * time.Hour),
+		Claimed: s.SignIn == Dev,
+	})
+	if correctable(err) {
+		return s.showTokens(r, http.StatusUnprocessableEntity, tokensPage{}, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.showTokens(r, http.StatusOK, tokensPage{New: text}, nil)
+}
+
+func (s *web) revokeToken(r *request) error {
+	if err := s.Service.RevokeToken(r.Context(), r.who, r.PathValue("token")); err != nil {
+		return err
+	}
+	goOn(r, accountPath+"/tokens?done=revoked")
+	return nil
+}

@@ -1,0 +1,53 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/doors/web"
+)
+
+// The first view of a list costs what the list costs: tags to filter by are those of the prompts
+// shown.
+func TestStorageOperations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })
+	ann := w.as("Ann")
+	var page string
+	for i := range 30 {
+		page = ann.write(fmt.Sprintf("Prompt %d", i), "text", "public", "data", "text")
+	}
+	tests := []struct {
+		name, path string
+		who        person
+		want       int64
+	}{
+		{"newest", "/app", w.as("Bob"), 5}, // one of them a look for later months, once a minute
+		{"newest, nobody", "/app", w.nobody(), 4},
+		{"most liked", "/app?sort=most-liked", w.as("Bob"), 4},
+		{"hot", "/app?sort=hot", w.as("Bob"), 4},
+		{"best", "/app?sort=best", w.as("Bob"), 4},
+		{"trending", "/app?sort=trending", w.as("Bob"), 4},
+		{"one tag", "/app?tag=data", w.as("Bob"), 4},
+		{"one word", "/app?q=prompt", w.as("Bob"), 5},
+		{"my prompts", "/app/mine", ann, 4},
+		{"a prompt", page, w.as("Bob"), 7},
+		{"a version", page + "/versions/1", w.as("Bob"), 5},
+		{"versions", page + "/versions", w.as("Bob"), 3},
+		{"compared", page + "/compare?from=1&to=1", w.as("Bob"), 3},
+		{"labels", page + "/labels", w.as("Bob"), 4},
+		{"what became of a label", page + "/labels?label=production", w.as("Bob"), 6},
+		{"new prompt", "/app/prompts/new", ann, 2},
+		{"all tags", "/app/tags", ann, 2},
+		{"sign in", "/app/signin", w.nobody(), 0},
+	}
+	for _, tt := range tests {
+		w.clock.Advance(time.Minute) // nothing is remembered of the tag catalog, which is two reads
+		before := w.store.calls.Load()
+		tt.who.get(tt.path).is(200)
+		require.Equal(t, tt.want, w.store.calls.Load()-before, tt.name)
+	}
+}

@@ -1,0 +1,382 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A draftForm is the form that a prompt is written in.
+type draftForm struct {
+	Address     string // where it is sent
+	Leave       string // where not sending it leads
+	New         bool
+	Title       string
+	Name        string
+	Description string
+	Chat        bool
+	Text        string
+	Messages    []messageField
+	Variables   []variableField
+	Kept        bool // whether the variables are too many to be shown, and stay as they are
+	Message     string
+	Public      bool
+	Tags        []tagChoice
+	Key         string // of a new prompt: sent twice it is one prompt
+	Revision    int64  // of an edit: what it is based on
+	Wrong       string
+	Errors      map[string]string // by field
+	Theirs      *meanwhile        // what was saved meanwhile
+	MaxTitle    int
+	MaxText     int
+	MaxTags     int
+	Asked       bool              // whether similar prompts were looked for
+	Similar     []library.Similar // what was found
+	AskedTags   bool              // whether tags were asked for
+	Suggested   []tagChoice       // those that fit, which are not among Tags then
+	Focus       string            // the id of the field that somebody goes on with, "" for the first
+}
+
+// A messageField is where a message of a chat is written. The role of a placeholder is slot, its
+// text the name.
+type messageField struct {
+	Role, Text, Wrong string
+}
+
+// slot is what the form calls the role of a placeholder for messages. No role is called so.
+const slot = "[placeholder]"
+
+// Roles returns what the role of the message can be.
+func (m messageField) Roles() []string {
+	roles := []string{"system", "user", "assistant", slot}
+	if !slices.Contains(roles, m.Role) && m.Role != "" {
+		roles = append(roles, m.Role)
+	}
+	return roles
+}
+
+// Rows returns how many lines of the message are to be seen at once.
+func (m messageField) Rows() int { return min(max(strings.Count(m.Text, "\n")+2, 3), 14) }
+
+// A variableField is where a variable is declared.
+type variableField struct {
+	prompt.Variable
+	Wrong string
+}
+
+// Types returns what the type of the variable can be.
+func (variableField) Types() []prompt.VariableType { return prompt.VariableTypes() }
+
+// Fallback returns the default as it is written in the form.
+func (v variableField) Fallback() string {
+	if v.Default == nil {
+		return ""
+	}
+	return *v.Default
+}
+
+// Lines returns the choices as they are written in the form.
+func (v variableField) Lines() string { return strings.Join(v.Choices, "\n") }
+
+// A tagChoice is a tag that a prompt may have.
+type tagChoice struct {
+	Tag     string
+	Name    string
+	Checked bool
+}
+
+// Units returns the length of a text as the limits count it.
+func (draftForm) Units(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// Chosen returns how many tags are checked.
+func (f draftForm) Chosen() int {
+	n := 0
+	for _, t := range f.Tags {
+		if t.Checked {
+			n++
+		}
+	}
+	return n
+}
+
+// What of variables a form shows at most; programs may declare more.
+const (
+	maxVariables = 30
+	maxDeclared  = 16 << 10 // bytes
+)
+
+// large reports whether variables have no room in a form.
+func large(list []prompt.Variable) bool {
+	return len(list) > maxVariables || len(declared(list)) > maxDeclared
+}
+
+// form returns a form that shows a draft.
+func (s *web) form(r *request, d prompt.Draft, has []prompt.Tag) (draftForm, error) {
+	all, err := s.Service.Tags(r.Context(), r.who, false)
+	if err != nil {
+		return draftForm{}, err
+	}
+	f := draftForm{
+		Title: d.Title, Name: d.Name, Description: d.Description, Message: d.Message, Chat: d.Kind == prompt.KindChat,
+		Text: d.Text, Public: d.Visibility == prompt.Public, MaxTitle: prompt.MaxTitle, MaxText: s.MaxText, MaxTags: prompt.MaxTags,
+	}
+	for _, m := range d.Messages {
+		field := messageField{Role: m.Role, Text: m.Content}
+		if m.Placeholder != "" {
+			field = messageField{Role: slot, Text: m.Placeholder}
+		}
+		f.Messages = append(f.Messages, field)
+	}
+	for _, v := range d.Variables {
+		f.Variables = append(f.Variables, variableField{Variable: v})
+	}
+	for _, t := range all {
+		f.Tags = append(f.Tags, tagChoice{string(t.Tag), t.DisplayName, slices.Contains(d.Tags, t.Tag)})
+	}
+	for _, t := range has { // which the catalog may not offer any more
+		if !slices.ContainsFunc(f.Tags, func(c tagChoice) bool { return c.Tag == string(t) }) {
+			f.Tags = append(f.Tags, tagChoice{string(t), string(t), slices.Contains(d.Tags, t)})
+		}
+	}
+	return f, nil
+}
+
+// lookAround looks for prompts that are like a draft, or for tags, where somebody asks for it.
+func (s *web) lookAround(r *request, f *draftForm, d prompt.Draft, itself prompt.ID) (err error) {
+	switch r.PostForm.Get("do") {
+	case "similar":
+		f.Asked, f.Focus = true, "similar"
+		f.Similar, err = s.Service.Similar(r.Context(), r.who, d.Content(), itself)
+	case "suggest":
+		f.AskedTags, f.Focus = true, "suggest"
+		var tags []prompt.TagInfo
+		if tags, err = s.Service.SuggestTags(r.Context(), d); err != nil {
+			return err
+		}
+		for _, t := range tags {
+			f.Suggested = append(f.Suggested, tagChoice{Tag: string(t.Tag), Name: t.DisplayName})
+		}
+		f.Tags = slices.DeleteFunc(f.Tags, func(c tagChoice) bool { return slices.Contains(f.Suggested, c) })
+	}
+	return err
+}
+
+// lf returns a text with the ends of lines that are stored. Browsers send every one as CR LF.
+func lf(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// draft reads what was written.
+func draft(r *request) prompt.Draft {
+	get := r.PostForm.Get
+	d := prompt.Draft{
+		Title: get("title"), Name: get("name"), Description: lf(get("description")), Message: lf(get("message")),
+		Visibility: prompt.Visibility(get("visibility")), Variables: draftVariables(r),
+	}
+	if d.Kind = prompt.Kind(get("kind")); d.Kind == prompt.KindChat {
+		d.Messages = draftMessages(r)
+	} else {
+		d.Text = lf(get("text"))
+	}
+	for _, t := range r.PostForm["tag"] {
+		d.Tags = append(d.Tags, prompt.Tag(t))
+	}
+	return d
+}
+
+// textAt returns the text of a number among those of one name, "" beyond the last.
+func textAt(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return ""
+}
+
+// draftMessages reads the messages of a chat, one more than there may be at most: that is told.
+func draftMessages(r *request) []prompt.Message {
+	var list []prompt.Message
+	texts := r.PostForm["content"]
+	for i, role := range r.PostForm["role"][:min(len(r.PostForm["role"]), prompt.MaxMessages+1)] {
+		m := prompt.Message{Role: role, Content: lf(textAt(texts, i))}
+		if role == slot {
+			m = prompt.Message{Placeholder: strings.TrimSpace(m.Content)}
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// draftVariables reads declared variables, one more than there may be at most: that is told.
+func draftVariables(r *request) []prompt.Variable {
+	var list []prompt.Variable
+	form := r.PostForm
+	for i, name := range form["vname"][:min(len(form["vname"]), prompt.MaxVariables+1)] {
+		v := prompt.Variable{
+			Name: strings.TrimSpace(name), Label: strings.TrimSpace(textAt(form["vlabel"], i)), Description: strings.TrimSpace(textAt(form["vabout"], i)),
+			Type: prompt.VariableType(textAt(form["vtype"], i)), Required: slices.Contains(form["vrequired"], strconv.Itoa(i)),
+		}
+		if def := lf(textAt(form["vdefault"], i)); def != "" {
+			v.Default = &def
+		}
+		for line := range strings.Lines(textAt(form["vchoices"], i)) {
+			if line = strings.TrimSpace(line); line != "" {
+				v.Choices = append(v.Choices, line)
+			}
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// named returns the variables without those rows of a form in which nobody wrote anything.
+func named(list []prompt.Variable) []prompt.Variable {
+	return slices.DeleteFunc(list, func(v prompt.Variable) bool {
+		return v.Name == "" && v.Label == "" && v.Description == "" && v.Default == nil && v.Choices == nil
+	})
+}
+
+// keep keeps of what was stored what the browser changed, and not the author: the ends of lines,
+// the order of tags, defaults that are empty, and variables that the form did not show.
+func keep(d *prompt.Draft, was prompt.Draft, unseen bool) {
+	d.Tags = keepOrder(was.Tags, d.Tags)
+	if lf(was.Text) == d.Text {
+		d.Text = was.Text
+	}
+	for i := range min(len(d.Messages), len(was.Messages)) {
+		if m := was.Messages[i]; lf(m.Content) == d.Messages[i].Content {
+			d.Messages[i].Content = m.Content
+		}
+	}
+	if unseen {
+		d.Variables = was.Variables
+	}
+	for i, v := range d.Variables {
+		for _, w := range was.Variables {
+			if w.Name == v.Name && v.Default == nil && w.Default != nil && *w.Default == "" {
+				d.Variables[i].Default = w.Default
+			}
+		}
+	}
+}
+
+// keepOrder puts chosen tags in the order that the author gave them before; new ones come last.
+func keepOrder(before, chosen []prompt.Tag) []prompt.Tag {
+	var tags []prompt.Tag
+	for _, t := range before {
+		if slices.Contains(chosen, t) {
+			tags = append(tags, t)
+		}
+	}
+	for _, t := range chosen {
+		if !slices.Contains(before, t) {
+			tags = append(tags, t)
+		}
+	}
+	return tags
+}
+
+// changed does what a button of the form asks for that does not save: it changes how the draft is
+// written, and returns where somebody goes on.
+func changed(d prompt.Draft, do string) (prompt.Draft, string) {
+	verb, number, _ := strings.Cut(do, " ")
+	i, _ := strconv.Atoi(number)
+	switch verb {
+	case "chat":
+		d.Kind, d.Messages, d.Text = prompt.KindChat, []prompt.Message{{Role: "user", Content: d.Text}}, ""
+		return d, "content0"
+	case "text":
+		d.Text, d.Kind, d.Messages = asText(d.Content()), prompt.KindText, nil
+		return d, "text"
+	case "add-message":
+		d.Messages = append(d.Messages, prompt.Message{Role: nextRole(d.Messages)})
+		return d, fmt.Sprint("content", len(d.Messages)-1)
+	case "remove-message":
+		if i >= 0 && i < len(d.Messages) {
+			d.Messages = slices.Delete(d.Messages, i, i+1)
+		}
+		return d, fmt.Sprint("content", min(i, len(d.Messages)-1))
+	case "raise-message":
+		if i > 0 && i < len(d.Messages) {
+			d.Messages[i-1], d.Messages[i] = d.Messages[i], d.Messages[i-1]
+		}
+		return d, fmt.Sprint("content", max(i-1, 0))
+	case "find-variables":
+		before := len(d.Variables)
+		d.Variables = named(d.Variables)
+		all := d.Content().Template().Variables
+		d.Variables = all[:min(len(all), max(before, maxVariables))]
+		return d, fmt.Sprint("vname", before)
+	case "add-variable":
+		d.Variables = append(d.Variables, prompt.Variable{Type: prompt.Line})
+		return d, fmt.Sprint("vname", len(d.Variables)-1)
+	case "remove-variable":
+		if i >= 0 && i < len(d.Variables) {
+			d.Variables = slices.Delete(d.Variables, i, i+1)
+		}
+		return d, "add-variable"
+	}
+	return d, ""
+}
+
+// asText returns a chat as one text: who says what where there is more than what a user says.
+func asText(c prompt.Content) string {
+	if len(c.Messages) == 1 && c.Messages[0].Role == "user" {
+		return c.Words()
+	}
+	return c.Transcript()
+}
+
+// nextRole returns who probably speaks after some messages.
+func nextRole(list []prompt.Message) string {
+	if n := len(list); n > 0 && list[n-1].Role == "user" {
+		return "assistant"
+	}
+	return "user"
+}
+
+// explain puts the broken rules beside their fields.
+func (f *draftForm) explain(err error) {
+	text, fields := describe(err)
+	f.Wrong, f.Errors = sentence(text), map[string]string{}
+	if len(fields) > 0 {
+		f.Wrong = "This is not saved yet. What has to change stands at its field."
+	}
+	for _, field := range fields {
+		name, i, isItem := item(field.Name)
+		message := sentence(field.Message)
+		switch {
+		case name == "messages" && isItem && i < len(f.Messages):
+			f.Messages[i].Wrong = message
+		case name == "variables" && isItem && i < len(f.Variables):
+			f.Variables[i].Wrong = message
+		case name == "tags":
+			f.Errors[name] = sentence(fmt.Sprintf("%v: %s", field.Value, field.Message))
+		default:
+			f.Errors[name] = message
+		}
+	}
+}
+
+// item returns the list and the number that the name of a field such as "messages[2].role" has.
+func item(field string) (list string, i int, ok bool) {
+	list, rest, ok := strings.Cut(field, "[")
+	number, _, _ := strings.Cut(rest, "]")
+	i, err := strconv.Atoi(number)
+	return list, i, ok && err == nil
+}
+
+// declared returns variables as a text to compare.
+func declared(list []prompt.Variable) string {
+	if len(list) == 0 {
+		return ""
+	}
+	b, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		panic(err) // unreachable: texts and truth values
+	}
+	return string(b)
+}

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"net/http"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (s *web) forks() {
+	one := Prefix + "/prompts/{id}"
+	s.handle("POST "+one+"/fork", user, s.fork)
+	s.handle("GET "+one+"/upstream", user, s.upstream)
+	s.handle("POST "+one+"/upstream", user, s.merge)
+}
+
+// fork makes a private copy of a prompt.
+func (s *web) fork(r *request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	key := r.PostForm.Get("key")
+	if key != "" {
+		key = "page " + key
+	}
+	v, _, err := s.Service.Fork(r.Context(), r.who, id, library.WantedVersion{}, key)
+	if err != nil {
+		return err
+	}
+	goOn(r, addressOf(v.ID)+"?done=forked")
+	return nil
+}
+
+// An origin is what the page of a prompt says of the one that it was forked from.
+type origin struct {
+	prompt.ForkedFrom
+	Link     string // of the prompt that it comes from
+	Upstream string // where its author sees what changed there; "" to others
+	Changed  bool   // whether something did, which its author is told
+}
+
+// originOf returns where a prompt comes from, nil where it was forked from none.
+func (s *web) originOf(r *request, v library.View) (*origin, error) {
+	if v.ForkedFrom.ID == "" {
+		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
+	}
+	o := &origin{ForkedFrom: v.ForkedFrom, Link: addressOf(v.ForkedFrom.ID)}
+	if v.AuthorID != library.IDOf(r.who) {
+		return o, nil
+	}
+	u, err := s.Service.Upstream(r.Context(), r.who, v.ID)
+	o.Upstream, o.Changed = addressOf(v.ID)+"/upstream", u.Changed()
+	return o, err
+}
+
+// An upstreamPage is what changed since in the prompt that one was forked from.
+type upstreamPage struct {
+	library.Upstream
+	Address  string         // of the fork
+	There    string         // of the other prompt
+	From, To prompt.Version // there
+	Views    []choice
+	Sections []section
+	Wrong    string
+	Clashes  []fault.Field
+}
+
+func (s *web) upstream(r *request) error {
+	return s.showUpstream(r, http.StatusOK, nil)
+}
+
+func (s *web) showUpstream(r *request, status int, wrong error) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	p := upstreamPage{Address: addressOf(id)}
+	if p.Upstream, err = s.Service.Upstream(r.Context(), r.who, id); err != nil {
+		return err
+	}
+	v := viewOf(r, "view")
+	p.There = addressOf(p.Origin.ID)
+	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
+	if p.Changed() {
+		p.From, p.To = p.Base, p.Now.ShownVersion
+		p.Sections = sections(p.Base.Content, p.Now.Content(), v.get("view") == "split")
+	}
+	if wrong != nil {
+		text, fields := describe(wrong)
+		p.Wrong, p.Clashes = sentence(text), fields
+	}
+	return s.render(r, status, "upstream", "What changed there", p)
+}
+
+// merge takes over what changed. What both changed is shown, to be decided.
+func (s *web) merge(r *request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	take := library.Side(r.PostForm.Get("take"))
+	if take != "" && take != library.Mine && take != library.Theirs {
+		return fault.New(fault.Invalid, "choose mine or theirs")
+	}
+	_, made, err := s.Service.MergeUpstream(r.Context(), r.who, id, take)
+	if fault.Of(err) == fault.Conflict {
+		return s.showUpstream(r, http.StatusConflict, err)
+	}
+	if err != nil {
+		return err
+	}
+	goOn(r, addressOf(id)+"?done="+newVersion(made, "merged"))
+	return nil
+}

@@ -1,0 +1,70 @@
+package web
+
+import (
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// related is what a prompt includes, and what includes it, as its page says.
+type related struct {
+	Includes []neighbor
+	Broken   string     // why nothing stands in the places of what it includes
+	Closed   []neighbor // what of it only the author of a public prompt may read
+	UsedBy   []neighbor
+	More     bool // whether more include it
+}
+
+// A neighbor is a prompt of the same author, in a version.
+type neighbor struct {
+	Name    string
+	Link    string
+	Version int64
+}
+
+// maxNeighbors is how many of those that include a prompt its page names.
+const maxNeighbors = 10
+
+// relatedTo puts what a prompt includes into its places, for those who may read it, and returns
+// what there is to say of that. Its author is told what includes it, too.
+func (s *web) relatedTo(r *request, v *library.View) (rel related, err error) {
+	mine := v.AuthorID == library.IDOf(r.who)
+	if mine {
+		if rel, err = s.usersOf(r, *v); err != nil {
+			return rel, err
+		}
+	}
+	resolved, err := s.Service.Resolve(r.Context(), r.who, *v)
+	switch {
+	case fault.Of(err) == fault.Conflict:
+		text, _ := describe(err)
+		rel.Broken = sentence(text)
+		return rel, nil
+	case err != nil:
+		return rel, err
+	}
+	for _, n := range resolved.Graph[resolved.Root] {
+		rel.Includes = append(rel.Includes, neighborOf(n.ID, n.Name, n.Version))
+	}
+	if mine && v.Listed() { // who sees it whole, and would not know that others do not
+		for _, n := range resolved.Closed {
+			rel.Closed = append(rel.Closed, neighborOf(n.ID, n.Name, n.Version))
+		}
+	}
+	v.Draft = v.With(resolved.Content)
+	return rel, nil
+}
+
+// usersOf returns what includes a prompt.
+func (s *web) usersOf(r *request, v library.View) (rel related, err error) {
+	uses, more, err := s.Service.UsesOf(r.Context(), r.who, v)
+	rel.More = more || len(uses) > maxNeighbors
+	for _, u := range uses[:min(len(uses), maxNeighbors)] {
+		rel.UsedBy = append(rel.UsedBy, neighborOf(u.ID, u.Name, u.Version))
+	}
+	return rel, err
+}
+
+func neighborOf(id prompt.ID, name string, version int64) neighbor {
+	return neighbor{name, addressOf(id), version}
+}

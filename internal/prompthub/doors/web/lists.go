@@ -1,0 +1,235 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (s *web) lists() {
+	s.handle("GET "+Prefix, reader, s.catalog)
+	s.handle("GET "+Prefix+"/tags", reader, s.tags)
+	s.handle("GET "+Prefix+"/mine", user, s.mine)
+	s.handle("GET "+Prefix+"/votes", user, s.myVotes)
+	s.handle("GET "+Prefix+"/favorites", user, s.favorites)
+}
+
+// orders of the catalog, as addresses and pages name them.
+var orders = [][2]string{
+	{"", "Newest"}, {string(library.MostLiked), "Most liked"}, {string(library.Hot), "Hot"}, {string(library.Best), "Best"}, {string(library.Trending), "Trending"},
+}
+
+// catalog shows public prompts.
+func (s *web) catalog(r *request) error {
+	v := viewOf(r, "sort", "tag", "q", "in", "cursor")
+	l := listing{view: v, Query: v.get("q"), Choices: v.choices("sort", orders...), Texts: true}
+	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"], "in": v.values["in"]}
+	if l.Query != "" {
+		l.Choices = append(l.Choices, v.titlesOnly())
+	}
+	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
+	tags, p, err := s.search(r, v)
+	l.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
+	called, err := s.found(r, &l, p, err)
+	if err != nil {
+		return err
+	}
+	l.filters(tags, called)
+	l.nothing(r.who, len(tags) > 0)
+	l.Feeds = feedsOf(Prefix, tags)
+	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
+}
+
+// inTitles is how addresses say that texts are not searched.
+const inTitles = "title"
+
+// titlesOnly leaves texts out of a search, or takes them in again.
+func (v view) titlesOnly() choice {
+	if v.get("in") == inTitles {
+		return choice{"Titles only", v.with("in", ""), true}
+	}
+	return choice{"Titles only", v.with("in", inTitles), false}
+}
+
+// Where those go who find nothing and may write.
+var (
+	newPrompt = choice{Name: "New prompt", Link: Prefix + "/prompts/new"}
+	takeIn    = choice{Name: "Import prompts", Link: importPath}
+)
+
+// nothing says of the catalog what to do where it has nothing to show.
+func (l *listing) nothing(who auth.User, tagged bool) {
+	switch {
+	case tagged && l.Query != "":
+		l.Empty = "No public prompt matches. Search for fewer words or take a tag away."
+	case tagged:
+		l.Empty = "No public prompt has all of these tags. Take one away."
+	case l.Query != "":
+		l.Empty = "No public prompt has these words in its title or its text. Search for fewer or shorter ones."
+	default:
+		l.Empty = "Nobody has shared a prompt yet."
+		if who.Known() {
+			l.Instead, l.Beside = newPrompt, takeIn
+		}
+	}
+}
+
+// search reads what an address asks for.
+func (s *web) search(r *request, v view) ([]prompt.Tag, library.Page, error) {
+	tags, words, err := wanted(v)
+	if err != nil {
+		return tags, library.Page{}, err
+	}
+	order := library.Newest
+	if sort := v.get("sort"); slices.ContainsFunc(orders, func(o [2]string) bool { return o[0] == sort }) {
+		order = cmp.Or(library.Order(sort), library.Newest)
+	}
+	p, err := s.Service.Search(r.Context(), r.who, library.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Limit: perPage, Cursor: v.get("cursor")})
+	return tags, p, err
+}
+
+// wanted returns the tags and the words that an address asks for.
+func wanted(v view) ([]prompt.Tag, prompt.Query, error) {
+	tags, err := tagsOf(v.get("tag"))
+	if err != nil {
+		return nil, prompt.Query{}, err
+	}
+	words, err := prompt.ParseQuery(v.get("q"))
+	return tags, words, err
+}
+
+// tagsOf reads tags that are separated by commas.
+func tagsOf(list string) ([]prompt.Tag, error) {
+	var tags []prompt.Tag
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		tag, err := prompt.ParseTag(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	if len(tags) > prompt.MaxTags {
+		return nil, fault.New(fault.Invalid, "no prompt has so many tags; take some away")
+	}
+	return tags, nil
+}
+
+func plus(tags []prompt.Tag, tag prompt.Tag) string {
+	if slices.Contains(tags, tag) {
+		return joined(tags)
+	}
+	return joined(append(slices.Clone(tags), tag))
+}
+
+func minus(tags []prompt.Tag, tag prompt.Tag) string {
+	return joined(slices.DeleteFunc(slices.Clone(tags), func(t prompt.Tag) bool { return t == tag }))
+}
+
+func joined(tags []prompt.Tag) string {
+	names := make([]string, len(tags))
+	for i, t := range tags {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ",")
+}
+
+// A tagsPage is all tags to choose from.
+type tagsPage struct {
+	Tags    []countedTag
+	Prompts int // public ones
+}
+
+// A countedTag is a tag with how many public prompts have it.
+type countedTag struct {
+	choice
+	Prompts int
+}
+
+// tags shows the whole catalog of tags, to choose from.
+func (s *web) tags(r *request) error {
+	v := viewOf(r, "sort", "tag", "q", "in")
+	v.path = Prefix
+	chosen, err := tagsOf(v.get("tag"))
+	if err != nil {
+		return err
+	}
+	catalog, err := s.Service.Catalog(r.Context(), r.who, false)
+	if err != nil {
+		return err
+	}
+	page := tagsPage{Prompts: catalog.Prompts}
+	for _, t := range catalog.Tags {
+		c := choice{t.DisplayName, v.with("tag", plus(chosen, t.Tag)), slices.Contains(chosen, t.Tag)}
+		if c.On {
+			c.Link = v.with("tag", minus(chosen, t.Tag))
+		}
+		page.Tags = append(page.Tags, countedTag{c, t.Prompts})
+	}
+	return s.render(r, http.StatusOK, "tags", "All tags", page)
+}
+
+// mine shows the prompts of the caller.
+func (s *web) mine(r *request) error {
+	v := viewOf(r, "show", "sort", "q", "cursor")
+	l := listing{view: v, Query: v.get("q"), Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
+	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"}, [2]string{"deleted", "Deleted"})
+	l.Empty = map[string]string{
+		"": "You have written no prompt yet.", "public": "You have shared no prompt yet.",
+		"private": "You have no private prompts.", "deleted": "Nothing is deleted. What you delete can be restored here for 30 days.",
+	}[v.get("show")]
+	switch {
+	case l.Query != "":
+		l.Empty = "None of your prompts matches."
+	case v.get("show") != "deleted":
+		l.Instead, l.Beside = newPrompt, takeIn
+	}
+	q := library.MineQuery{Sort: "newest", Limit: perPage, Cursor: v.get("cursor")}
+	switch show := v.get("show"); show {
+	case "public", "private":
+		q.Visibility = prompt.Visibility(show)
+	case "deleted":
+		q.Deleted = true
+	}
+	p, err := s.findMine(r, v, q)
+	return s.listFound(r, "mine", "My prompts", &l, p, err)
+}
+
+func (s *web) findMine(r *request, v view, q library.MineQuery) (library.Page, error) {
+	var err error
+	if q.Words, err = prompt.ParseQuery(v.get("q")); err != nil {
+		return library.Page{}, err
+	}
+	return s.Service.Mine(r.Context(), r.who, q)
+}
+
+// myVotes shows what the caller voted on.
+func (s *web) myVotes(r *request) error {
+	v := viewOf(r, "value", "cursor")
+	l := listing{view: v, Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	l.Choices = v.choices("value", [2]string{"", "All"}, [2]string{"like", "Liked"}, [2]string{"dislike", "Disliked"})
+	value, _ := prompt.ParseVote(v.get("value")) // anything else is all
+	did := map[prompt.Vote]string{prompt.None: "voted on", prompt.Like: "liked", prompt.Dislike: "disliked"}[value]
+	l.Empty = "There is no prompt to show that you " + did + ". Those that are private now are left out."
+	p, err := s.Service.MyVotes(r.Context(), r.who, value, perPage, v.get("cursor"))
+	return s.listFound(r, "votes", "My votes", &l, p, err)
+}
+
+// favorites shows what the caller keeps.
+func (s *web) favorites(r *request) error {
+	v := viewOf(r, "cursor")
+	l := listing{view: v, Empty: "There is no favorite of yours to show. Those that are private now are left out. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	p, err := s.Service.Favorites(r.Context(), r.who, perPage, v.get("cursor"))
+	return s.listFound(r, "favorites", "Favorites", &l, p, err)
+}

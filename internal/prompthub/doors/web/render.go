@@ -1,0 +1,213 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// A page is what the frame around every page shows.
+type page struct {
+	Name   string // of the template
+	Title  string
+	User   auth.User
+	SignIn string // how: "platform", "dev", "provider" or ""
+	Here   string // where signing in leads back to
+	Done   string // what the form that led here did
+	Head   head
+	Body   any
+}
+
+// A head is what a page says of itself to programs: to readers of feeds, and to those that show
+// where a link leads. The zero head says nothing.
+type head struct {
+	Feeds       []feedLink
+	Title       string // of a prompt that everyone may read
+	Description string
+	URL         string
+	Image       string
+}
+
+// A feedLink is a feed of the prompts of a page.
+type feedLink struct{ Type, Link string }
+
+// A headed is the body of a page that has something to say in its head.
+type headed interface {
+	// head returns what to say, with URLs of a service at an origin.
+	head(origin string) head
+}
+
+// parse reads the templates: a set for each page, with the frame and the parts that pages share.
+func (s *web) parse() map[string]*template.Template {
+	functions := template.FuncMap{
+		"asset": s.static.address, "exact": exact,
+		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
+		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
+		"sentence": sentence, "mebibytes": func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) },
+	}
+	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/shared/*.html"))
+	pages, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		panic(err) // unreachable: the pattern is a constant
+	}
+	sets := make(map[string]*template.Template)
+	for _, file := range pages {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		sets[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, file))
+	}
+	return sets
+}
+
+// done says what a form did that led to a page, by the word in its address.
+var done = map[string]string{
+	"created": "The prompt is saved.", "saved": "Your changes are saved.", "restored": "The prompt is restored.",
+	"renamed": "The prompt is restored under another name: another prompt of yours has taken the one it had.",
+	"deleted": "The prompt is deleted. You can restore it here for 30 days.",
+	"public":  "The prompt is public now.", "private": "The prompt is private now: only you see it.",
+	"still-hidden": "The prompt is public now, but a moderator has hidden it: only you see it until it is shown again.",
+	"hidden":       "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.", "tags": "The tags are saved.",
+	"version":         "The prompt has the content of that version now, in a new one.",
+	"same":            "The content of the prompt stays as it is: no new version was needed.",
+	"version-deleted": "The version is deleted.", "label": "The label is changed.",
+	"forked": "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",
+	"erase": "Your account will be erased in 30 days. Until then nothing changes.", "keep": "Your account stays.",
+	"profile": "Your profile is saved.", "revoked": "The token is revoked. Within ten seconds it lets nobody in.",
+}
+
+// render answers with a page.
+func (s *web) render(r *request, status int, name, title string, body any) error {
+	p := page{Name: name, Title: title, User: r.who, Here: here(r), Done: done[r.URL.Query().Get("done")], Body: body}
+	if h, ok := body.(headed); ok && status == http.StatusOK {
+		p.Head = h.head(httpjson.Origin(r.Request, s.Public))
+	}
+	switch s.SignIn {
+	case Platform:
+		p.SignIn = "platform"
+	case Dev:
+		p.SignIn = "dev"
+	case Provider:
+		p.SignIn = "provider"
+	case Nowhere:
+	}
+	return s.write(r, status, name, "frame", p)
+}
+
+// write answers with one template of a page. It is rendered before the answer begins, so that a
+// failure is an error page.
+func (s *web) write(r *request, status int, name, part string, data any) error {
+	var b bytes.Buffer
+	if err := s.templates()[name].ExecuteTemplate(&b, part, data); err != nil {
+		return fmt.Errorf("render %s: %w", name, err)
+	}
+	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	send(r.w, r.Request, status, b.Bytes(), func() []byte { return compress(b.Bytes(), gzip.DefaultCompression) })
+	return nil
+}
+
+// here returns the address of a page, to come back to; that of a form is the page it stands on. A
+// form of which nobody knows who sent it was not read: then the browser says where it stands.
+func here(r *request) string {
+	if r.Method == http.MethodPost {
+		if address := r.PostForm.Get("back"); address != "" {
+			return back(address)
+		}
+		if page, err := url.Parse(r.Referer()); err == nil && page.Host == r.Host {
+			return back(page.RequestURI())
+		}
+		return Prefix
+	}
+	u := *r.URL
+	q := u.Query()
+	q.Del("done")
+	q.Del("part")
+	u.RawQuery = q.Encode()
+	return back(u.RequestURI())
+}
+
+// A failure is what an error page shows.
+type failure struct {
+	Status  int
+	Text    string
+	Fields  []httpjson.Field
+	Request string
+	Again   bool // whether trying again may help
+	Sent    bool // whether a form was refused, whose page the browser keeps as it was left
+}
+
+// fail answers with an error: to a script as a problem document, to a reader as a page. Who is
+// nobody is asked to sign in.
+func (s *web) fail(r *request, err error) {
+	p := httpjson.Describe(r.Context(), err)
+	httpjson.HangUp(r.w, r.Request)
+	for name, values := range p.GetHeaders() {
+		r.w.Header()[name] = values
+	}
+	if wantsJSON(r) {
+		httpjson.WriteProblem(r.w, p)
+		return
+	}
+	if fault.Of(err) == fault.Unauthenticated {
+		r.w.Header().Del("WWW-Authenticate") // a browser has no bearer token to ask its user for
+		err = s.render(r, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: sentence(p.Detail)})
+	} else {
+		f := failure{Status: p.Status, Text: sentence(p.Detail), Fields: p.Errors, Request: p.RequestID, Again: p.GetHeaders().Get("Retry-After") != ""}
+		f.Sent = r.Method == http.MethodPost && p.Status != http.StatusForbidden
+		err = s.render(r, p.Status, "error", p.Title, f)
+	}
+	if err != nil {
+		httpjson.WriteProblem(r.w, httpjson.Describe(r.Context(), err))
+	}
+}
+
+func wantsJSON(r *request) bool { return r.Header.Get("Accept") == "application/json" }
+
+// sentence returns the text of an error as a page shows it.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	s = strings.ToUpper(s[:1]) + s[1:] // they begin with ASCII
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+// age returns how long ago something was, roughly.
+func age(d time.Duration) string {
+	const day = 24 * time.Hour
+	for _, unit := range [...]struct {
+		size time.Duration
+		name string
+	}{{365 * day, "year"}, {30 * day, "month"}, {day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		switch n := int(d / unit.size); {
+		case n == 1:
+			return "1 " + unit.name + " ago"
+		case n > 1:
+			return fmt.Sprintf("%d %ss ago", n, unit.name)
+		}
+	}
+	return "just now"
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+// number returns a score with a minus sign that does not look like a hyphen.
+func number(n int32) string { return strings.Replace(fmt.Sprint(n), "-", "−", 1) }

@@ -1,0 +1,127 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/doors/web/theme"
+)
+
+//go:embed static
+var staticFiles embed.FS
+
+// An asset is a file that pages load. Its name holds a hash of its bytes, so it never changes.
+type asset struct {
+	mime  string
+	plain []byte
+	gzip  func() []byte // made for the first who takes it
+}
+
+// A static is all assets.
+type static struct {
+	addresses map[string]string // by the name in the source
+	assets    map[string]asset  // by the name with the hash
+}
+
+func newStatic() *static {
+	s := &static{map[string]string{}, map[string]asset{}}
+	err := fs.WalkDir(staticFiles, "static", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := staticFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if path.Ext(name) == ".css" {
+			body = append([]byte(theme.Colours), body...)
+		}
+		s.add(path.Base(name), body)
+		return nil
+	})
+	if err != nil {
+		panic(fmt.Errorf("read embedded files: %w", err)) // unreachable: they are part of the program
+	}
+	return s
+}
+
+func (s *static) add(name string, body []byte) {
+	sum := sha256.Sum256(body)
+	ext := path.Ext(name)
+	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
+	s.addresses[name] = Prefix + "/static/" + hashed
+	s.assets[hashed] = asset{mime.TypeByExtension(ext), body, sync.OnceValue(func() []byte { return compress(body, gzip.BestCompression) })}
+}
+
+// address returns where a file is served. It panics for a file that is not there: tests render
+// every page.
+func (s *static) address(name string) string {
+	a, ok := s.addresses[name]
+	if !ok {
+		panic("no static file " + name)
+	}
+	return a
+}
+
+func (s *static) serve(w http.ResponseWriter, r *http.Request) {
+	a, ok := s.assets[r.PathValue("file")]
+	if !ok {
+		w.Header().Set("Cache-Control", "no-store") // of a version that another instance serves
+		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Content-Type", a.mime)
+	send(w, r, http.StatusOK, a.plain, a.gzip)
+}
+
+// send answers with a body, compressed where the client takes that. Compressing with what others
+// wrote would tell secrets by the length; pages hold none.
+func send(w http.ResponseWriter, r *http.Request, status int, body []byte, zipped func() []byte) {
+	h := w.Header()
+	h.Add("Vary", "Accept-Encoding")
+	if httpjson.TakesGzip(r.Header.Values("Accept-Encoding")) {
+		body = zipped()
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // who does not listen any more cannot be told
+	}
+}
+
+// writers are reused: each holds half a megabyte.
+var writers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+
+func compress(body []byte, level int) []byte {
+	var b bytes.Buffer
+	if level == gzip.DefaultCompression {
+		z := writers.Get().(*gzip.Writer)
+		defer writers.Put(z)
+		z.Reset(&b)
+		_, _ = z.Write(body) // a buffer takes everything
+		_ = z.Close()
+		return b.Bytes()
+	}
+	z, err := gzip.NewWriterLevel(&b, level)
+	if err != nil {
+		panic(err) // unreachable: the levels are constants
+	}
+	_, _ = z.Write(body)
+	_ = z.Close()
+	return b.Bytes()
+}

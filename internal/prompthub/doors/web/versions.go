@@ -1,0 +1,284 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (s *web) versions() {
+	all := Prefix + "/prompts/{id}/versions"
+	s.handle("GET "+all, reader, s.history)
+	s.handle("GET "+all+"/{version}", reader, s.version)
+	s.handle("POST "+all+"/{version}/restore", user, s.restoreVersion)
+	s.handle("POST "+all+"/{version}/delete", user, s.deleteVersion)
+	s.handle("GET "+Prefix+"/prompts/{id}/compare", reader, s.compare)
+	s.handle("GET "+Prefix+"/prompts/{id}/labels", reader, s.labels)
+	s.handle("POST "+Prefix+"/prompts/{id}/labels", user, s.setLabel)
+	s.handle("POST "+Prefix+"/prompts/{id}/labels/remove", user, s.removeLabel)
+	s.handle("POST "+Prefix+"/prompts/{id}/labels/undo", user, s.undoLabel)
+}
+
+// A chip is a label as pages show it: with its version, and a link to what became of it.
+type chip struct {
+	Label   string
+	Version int64
+	Link    string
+}
+
+func chipsOf(address string, labels map[string]int64) []chip {
+	var chips []chip
+	for _, l := range slices.Sorted(maps.Keys(labels)) {
+		chips = append(chips, chip{l, labels[l], labelAddress(address, l)})
+	}
+	return chips
+}
+
+// on returns the labels of a version.
+func on(chips []chip, n int64) []chip {
+	return slices.DeleteFunc(slices.Clone(chips), func(c chip) bool { return c.Version != n })
+}
+
+// A historyPage is a part of the versions of a prompt, the newest first.
+type historyPage struct {
+	Address string // of the prompt
+	Items   []edition
+	More    string
+	Start   string
+}
+
+// An edition is a version in the list of all.
+type edition struct {
+	prompt.Version
+	Chips  []chip
+	Latest bool
+	Before int64 // the version before it, 0 for none
+}
+
+func (s *web) history(r *request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	v := viewOf(r, "cursor")
+	h, err := s.Service.Versions(r.Context(), r.who, id, perPage, v.get("cursor"))
+	if err != nil {
+		return err
+	}
+	p := historyPage{Address: addressOf(id)}
+	chips := chipsOf(p.Address, h.Labels)
+	for i, item := range h.Items {
+		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before}
+		if i+1 < len(h.Items) {
+			e.Before = h.Items[i+1].Number
+		}
+		p.Items = append(p.Items, e)
+	}
+	if h.Next != "" {
+		p.More = address(v.path, url.Values{"cursor": {h.Next}})
+	}
+	if v.get("cursor") != "" {
+		p.Start = v.path
+	}
+	return s.render(r, http.StatusOK, "versions", "Versions", p)
+}
+
+// versionNumber reads the number of a version. What is none names a version that there is not.
+func versionNumber(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return -1
+	}
+	return n
+}
+
+func errNoVersion() error { return fault.New(fault.NotFound, "the prompt has no such version") }
+
+// A versionPage is one version of a prompt.
+type versionPage struct {
+	library.View
+	Prompt  string // the address
+	Chips   []chip
+	Reading reading
+	Mine    bool
+}
+
+func (s *web) version(r *request) error {
+	id, n, err := versionOf(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Number: n, Labels: true})
+	if err != nil {
+		return err
+	}
+	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.AuthorID == library.IDOf(r.who) && !v.Deleted()}
+	p.Chips = on(chipsOf(p.Prompt, v.Labels), n)
+	left := room(len(v.Content().Words()))
+	p.Reading = readingOf(v.Content(), nil)
+	left.take(p.Reading.size())
+	p.Reading.render(s.markdown, &left)
+	p.Reading.show(fmt.Sprintf("%s/versions/%d", p.Prompt, n), r)
+	return s.render(r, http.StatusOK, "version", fmt.Sprintf("Version %d of %s", n, v.Title), p)
+}
+
+// versionOf returns the prompt and the version that an address names.
+func versionOf(r *request) (prompt.ID, int64, error) {
+	id, err := idOf(r)
+	n := versionNumber(r.PathValue("version"))
+	if err == nil && n < 0 {
+		err = errNoVersion()
+	}
+	return id, n, err
+}
+
+func (s *web) restoreVersion(r *request) error {
+	id, n, err := versionOf(r)
+	if err != nil {
+		return err
+	}
+	_, made, err := s.Service.RestoreVersion(r.Context(), r.who, id, n)
+	if err != nil {
+		return err
+	}
+	goOn(r, addressOf(id)+"?done="+newVersion(made, "version"))
+	return nil
+}
+
+// newVersion returns the word for what made a new version, or for what did not need to.
+func newVersion(made bool, done string) string {
+	if made {
+		return done
+	}
+	return "same"
+}
+
+func (s *web) deleteVersion(r *request) error {
+	id, n, err := versionOf(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.DeleteVersion(r.Context(), r.who, id, n); err != nil {
+		return err
+	}
+	goOn(r, addressOf(id)+"/versions?done=version-deleted")
+	return nil
+}
+
+// A labelsPage is the labels of a prompt, and what became of one of them.
+type labelsPage struct {
+	Address string // of the prompt
+	Chips   []chip
+	Latest  int64
+	Mine    bool
+
+	Label string // whose history is shown, "" for none
+	On    int64  // the version that has it, 0 for none
+	Moves []prompt.Move
+	Undo  bool // whether there is something to undo
+	More  string
+
+	Wrong  string
+	Sent   string // the label that was sent and is wrong
+	SentOn string
+}
+
+func labelAddress(prompt, label string) string {
+	return address(prompt+"/labels", url.Values{"label": {label}})
+}
+
+func (s *web) labels(r *request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	return s.showLabels(r, http.StatusOK, labelsPage{Address: addressOf(id), Label: r.URL.Query().Get("label")})
+}
+
+func (s *web) showLabels(r *request, status int, p labelsPage) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest})
+	if err != nil {
+		return err
+	}
+	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.AuthorID == library.IDOf(r.who) && !v.Deleted()
+	if p.Label != "" {
+		h, err := s.Service.LabelHistory(r.Context(), r.who, id, p.Label, perPage, r.URL.Query().Get("cursor"))
+		if err != nil {
+			return err
+		}
+		p.On, p.Moves = v.Labels[p.Label], h.Items
+		// What is left to undo may lie behind the newest steps; to look for it would cost as much as
+		// undoing it.
+		p.Undo = p.Mine && (h.Next != "" || slices.ContainsFunc(h.Items, func(m prompt.Move) bool { return m.Undone.At.IsZero() }))
+		if h.Next != "" {
+			p.More = address(p.Address+"/labels", url.Values{"label": {p.Label}, "cursor": {h.Next}})
+		}
+	}
+	return s.render(r, status, "labels", "Labels", p)
+}
+
+// setLabel puts a label on a version.
+func (s *web) setLabel(r *request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	label, sent := r.PostForm.Get("label"), r.PostForm.Get("version")
+	n := versionNumber(sent)
+	if n < 0 {
+		err = fault.New(fault.Invalid, "name the version by its number")
+	} else {
+		err = s.Service.SetLabel(r.Context(), r.who, id, label, n)
+	}
+	if kind := fault.Of(err); kind == fault.Invalid || kind == fault.NotFound { // the version, if not the prompt
+		wrong, fields := describe(err)
+		if len(fields) > 0 {
+			wrong = "a label " + fields[0].Message
+		}
+		return s.showLabels(r, http.StatusUnprocessableEntity, labelsPage{
+			Address: addressOf(id), Wrong: sentence(wrong), Sent: label, SentOn: sent,
+		})
+	}
+	return s.labelled(r, id, label, err)
+}
+
+func (s *web) removeLabel(r *request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	label := r.PostForm.Get("label")
+	return s.labelled(r, id, label, s.Service.SetLabel(r.Context(), r.who, id, label, 0))
+}
+
+func (s *web) undoLabel(r *request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	label := r.PostForm.Get("label")
+	err = s.Service.UndoLabel(r.Context(), r.who, id, label)
+	if fault.Of(err) == fault.Conflict {
+		return s.showLabels(r, http.StatusConflict, labelsPage{Address: addressOf(id), Label: label, Wrong: reason(err)})
+	}
+	return s.labelled(r, id, label, err)
+}
+
+// labelled answers a change of a label: the browser is to open what became of it.
+func (s *web) labelled(r *request, id prompt.ID, label string, err error) error {
+	if err == nil {
+		goOn(r, labelAddress(addressOf(id), label)+"&done=label")
+	}
+	return err
+}

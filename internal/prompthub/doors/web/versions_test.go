@@ -1,0 +1,183 @@
+package web_test
+
+import (
+	"html"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// edit changes the text of a prompt through the form.
+func (p person) edit(page, text, visibility string) {
+	p.w.t.Helper()
+	form := p.get(page + "/edit").is(200)
+	p.post(page+"/edit", "title", form.find(`id="title" name="title" value="([^"]*)"`), "text", text, "visibility", visibility,
+		"revision", form.find(`name="revision" value="(\d+)"`)).to(page)
+}
+
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	page := ann.write("Review", "Secret start", "private")
+	ann.edit(page, "Read the code.\nName *two* risks.", "private")
+	ann.edit(page, "Read the code.\nName *three* <b>risks</b>.", "public")
+
+	ann.get(page).is(200).has(`<a href="`+page+`/versions">Version 3</a>`, "Labels</a>")
+	ann.get(page+"/versions").is(200).has("Version 3</a> <span class=\"badge\">latest</span>", "Version 1</a>", page+"/compare?from=2&amp;to=3", "Compare")
+	ann.get(page+"/versions/1").is(200).has("Secret start", "Restore version 1", "Delete version 1", "Compare with version 3, the latest")
+	ann.get(page + "/versions/2").has("<em>two</em>")
+	ann.get(page + "/compare?from=2&to=3").is(200).has("Name *<del>two</del><ins>three</ins>* <ins>&lt;b&gt;</ins>risks<ins>&lt;/b&gt;</ins>.")
+	ann.get(page+"/compare?from=2&to=3&view=split").is(200).has(
+		"<td dir=\"auto\">Read the code.</td>", `<td dir="auto">Name *<del>two</del>* risks.</td><td dir="auto">Name *<ins>three</ins>*`)
+	long := ann.write("Long", strings.Repeat("Line\n", 20)+"first", "public")
+	ann.edit(long, "New\n"+strings.Repeat("Line\n", 20)+"last", "public")
+	ann.get(long+"/compare?from=1&to=2&view=split").has(`<tr><td dir="auto" class="none"></td><td dir="auto"><ins>New</ins></td></tr>`, "14 lines are the same",
+		`<tr><td dir="auto"><del>first</del></td><td dir="auto"><ins>last</ins></td></tr>`)
+	ann.edit(long, "New\n"+strings.Repeat("Line\n", 20)+"last\n\nand more", "public")
+	ann.get(long+"/compare?from=2&to=3&view=split").has(`<td dir="auto">last</td><td dir="auto">last</td></tr>`,
+		`<tr><td dir="auto" class="none"></td><td dir="auto"></td></tr>`)
+	ann.get(page + "/compare?from=3&to=3").has("one and the same version")
+
+	t.Run("what was private stays so", func(*testing.T) {
+		bob.get(page+"/versions").is(200).has("Version 3").lacks("Version 2<", "Version 1<", "Compare</button>")
+		bob.get(page+"/versions/3").is(200).lacks("Restore", "Delete", "Put on this version")
+		for _, path := range []string{"/versions/1", "/versions/2", "/versions/9", "/versions/0", "/versions/x", "/versions/99999999999999999999", "/compare?from=2&to=3", "/compare?from=3", "/compare?from=3&to=-1"} {
+			bob.get(page + path).is(404).has("no such version").lacks("Secret")
+		}
+		for _, form := range []string{"/versions/3/restore", "/versions/3/delete", "/labels", "/labels/remove", "/labels/undo"} {
+			bob.post(page+form, "label", "production", "version", "3").is(403)
+		}
+		bob.post(page + "/versions/1/restore").is(404).lacks("Secret")
+	})
+	t.Run("restore and delete", func(*testing.T) {
+		ann.get(ann.post(page+"/versions/2/restore").to(page+"?done=version")).has("<em>two</em>", ">Version 4</a>", "The prompt has the content of that version now")
+		for _, same := range []string{"2", "4"} {
+			ann.get(ann.post(page+"/versions/"+same+"/restore").to(page+"?done=same")).has(">Version 4</a>", "no new version was needed")
+		}
+		ann.get(page + "/versions/4").has("Restores version 2")
+		ann.post(page + "/versions/1/delete").to(page + "/versions?done=version-deleted")
+		ann.get(page + "/versions/1").is(404)
+		ann.post(page + "/versions/1/delete").is(404)
+		ann.get(page + "/versions").has("Version 2<").lacks("Version 1<")
+	})
+	t.Run("what changed across pages", func(*testing.T) {
+		many := ann.write("Many", "1", "public")
+		for n := range 22 {
+			ann.edit(many, strconv.Itoa(n+2), "public")
+		}
+		ann.post(many + "/versions/3/delete").to(many + "/versions?done=version-deleted")
+		last := ann.get(many + "/versions").is(200).has("Version 4</a>").lacks("Version 2</a>").has("from=2&amp;to=4")
+		ann.get(html.UnescapeString(last.find(`href="([^"]*from=2&amp;to=4)"`))).is(200)
+		ann.get(html.UnescapeString(last.find(`rel="next" href="([^"]*)"`))).is(200).has("from=1&amp;to=2").lacks("to=1\"")
+	})
+	hidden := ann.write("Hidden", "text", "private")
+	for _, path := range []string{"/versions", "/versions/1", "/compare?from=1&to=1", "/labels", "/labels?label=x"} {
+		bob.get(hidden + path).is(404).has("There is no such prompt.")
+	}
+}
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	page := ann.write("Review", "one", "public")
+	ann.edit(page, "two", "public")
+	label := func(do string, pairs ...string) shown {
+		w.clock.Advance(time.Second)
+		return ann.post(page+"/labels"+do, pairs...)
+	}
+	history := page + "/labels?label=production"
+	require.Equal(t, history+"&done=label", label("", "label", "production", "version", "1").to(page))
+	label("", "label", "production", "version", "2").to(page)
+	label("", "label", "v1.0_beta-2", "version", "1").to(page)
+	for _, who := range []person{ann, bob} {
+		who.get(page).has(`title="The label production is on version 2">production</a>`, "v1.0_beta-2 · 1</a>")
+		who.get(page+"/versions").has(`>production</a>`, `>v1.0_beta-2</a>`)
+		who.get(page + "/versions/1").has(`>v1.0_beta-2</a>`).lacks(`>production</a>`)
+		who.get(history).has("Put on version 1", "Moved from version 1 to version 2")
+	}
+	bob.get(history).lacks("Undo", "Remove", ">Set<")
+	label("/undo", "label", "production").to(page)
+	ann.get(history).has("undone", "production</a> <a href=\""+page+"/versions/1\">version 1</a>")
+	label("/remove", "label", "production").to(page)
+	ann.get(history).has("Taken away from version 1").lacks("production</a> <a")
+	label("/undo", "label", "production").to(page)
+	ann.get(page).has("production · 1")
+
+	label("", "label", "Not a label", "version", "1").is(422).has("A label must be 1 to 36", `value="Not a label"`)
+	label("", "label", "latest", "version", "1").is(422)
+	label("", "label", "x", "version", "many").is(422).has("Name the version by its number.")
+	label("", "label", "x", "version", "7").is(422).has("The prompt has no such version.", `value="x"`, `value="7"`)
+	bob.post(page+"/labels", "label", "x", "version", "7").is(403)
+	ann.post(page[:len(page)-1]+"/labels", "label", "x", "version", "1").is(404).lacks(">Set<")
+	label("/remove", "label", "nosuch").is(404)
+	label("/undo", "label", "nosuch").is(409)
+	for i := range 45 {
+		label("", "label", "moved", "version", strconv.Itoa(i%2+1)).to(page)
+	}
+	for range 22 {
+		label("/undo", "label", "moved").to(page)
+	}
+	ann.get(page + "/labels?label=moved").has("Undo the last step")
+	for range 23 {
+		label("/undo", "label", "moved").to(page)
+	}
+	label("/undo", "label", "moved").is(409).has("There is nothing left to undo.", "What became of", "Earlier steps")
+	ann.get(page + "/labels?label=nosuch").is(200).has("Nothing yet.")
+	ann.get(page + "/labels?label=x&cursor=damaged").is(400)
+}
+
+// A chat is shown, compared and filled in message by message.
+func TestChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	chat := prompt.Draft{
+		Title: "Reviewer", Kind: prompt.KindChat, Visibility: prompt.Private, Name: "team/reviewer", Description: "Reviews code.",
+		Messages:  []prompt.Message{{Role: "system", Content: "You are **{{who:an expert}}**."}, {Placeholder: "history"}, {Role: "user", Content: "Review:\n{{code}}"}},
+		Variables: []prompt.Variable{{Name: "code", Label: "The code", Type: prompt.Multiline, Required: true, Description: "A <file>"}},
+	}
+	v, _, err := w.service.Create(t.Context(), auth.User{ID: "Ann", Name: "Ann"}, chat, "")
+	require.NoError(t, err)
+	page := "/app/prompts/" + string(v.ID)
+	ann.get(page).is(200).has("Reviews code.", "team/reviewer</code>", `<h3 class="role">system</h3>`, `<strong><mark data-v="1">an expert</mark></strong>`,
+		"Messages called <code>history</code>", `data-role="user"`, `<mark data-v="0">{{code}}</mark>`, `<textarea id="v0"`, `>The code</label>`, `aria-describedby="d0"`, "A &lt;file&gt;")
+	ann.post(page+"/fill", "v0", "x := 1\r\n").is(200).has("<mark data-v=\"0\">x := 1\n</mark>")
+	messages := append([]prompt.Message(nil), chat.Messages...)
+	messages[0].Content = "You are {{who:a reader}}."
+	_, err = w.service.Patch(t.Context(), auth.User{ID: "Ann"}, v.ID, library.Match{Any: true}, library.Patch{Messages: &messages, Variables: &[]prompt.Variable{}})
+	require.NoError(t, err)
+	ann.get(page+"/compare?from=1&to=2").is(200).has("system:", "<del>", "who:<del>an</del><ins>a</ins> <del>expert</del><ins>reader</ins>", "<h2>Variables</h2>")
+}
+
+// TestHostileVersions compares texts that make much of little: no page is longer than eight times
+// both and 64 KiB.
+func TestHostileVersions(t *testing.T) {
+	t.Parallel()
+	w := newLongWorld(t)
+	ann := w.as("Ann")
+	const size = prompt.LimitMaxText
+	texts := []string{
+		strings.Repeat("\n", size-1) + "x", strings.Repeat("x\n", size/2), strings.Repeat("&", size), strings.Repeat("a\nb\n", size/4),
+		strings.Repeat("a b ", size/4), strings.Repeat("x\ny\n&\n", size/6), strings.Repeat("\"", size),
+	}
+	page := ann.write("Hostile", "text", "public")
+	for _, text := range texts {
+		ann.edit(page, text, "public")
+	}
+	for i := 2; i <= len(texts); i++ {
+		for _, view := range []string{"", "&view=split"} {
+			s := ann.get(page + "/compare?from=" + string(rune('0'+i)) + "&to=" + string(rune('1'+i)) + view).is(200)
+			require.LessOrEqual(t, len(s.body), 8*(len(texts[i-2])+len(texts[i-1]))+64<<10, "%d%s", i, view)
+			ann.get(page + "/versions/" + string(rune('0'+i))).is(200)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func (s *web) writing() {
+	s.handle("GET "+Prefix+"/prompts/new", user, s.newForm)
+	s.handleText("POST "+Prefix+"/prompts/new", user, s.MaxText, s.create)
+	s.handle("GET "+Prefix+"/prompts/{id}/edit", user, s.editForm)
+	s.handleText("POST "+Prefix+"/prompts/{id}/edit", user, s.MaxText, s.edit)
+}
+
+func (s *web) newForm(r *request) error {
+	return s.showNew(r, http.StatusOK, prompt.Draft{Visibility: prompt.Private}, nil)
+}
+
+// showNew shows the form of a new prompt with a draft, and what is wrong with it.
+func (s *web) showNew(r *request, status int, d prompt.Draft, wrong error) error {
+	focus := ""
+	if do := r.PostForm.Get("do"); do != "" {
+		d, focus = changed(d, do)
+	}
+	f, err := s.form(r, d, nil)
+	if err != nil {
+		return err
+	}
+	if wrong != nil {
+		f.explain(wrong)
+	}
+	f.Address, f.Leave, f.New, f.Focus = Prefix+"/prompts/new", Prefix+"/mine", true, focus
+	if f.Key = r.PostForm.Get("key"); f.Key == "" {
+		f.Key = rand.Text()
+	}
+	if err := s.lookAround(r, &f, d, ""); err != nil {
+		return err
+	}
+	return s.render(r, status, "write", "New prompt", f)
+}
+
+func (s *web) create(r *request) error {
+	d := draft(r)
+	if r.PostForm.Get("do") != "" {
+		return s.showNew(r, http.StatusOK, d, nil)
+	}
+	d.Variables = named(d.Variables)
+	v, _, err := s.Service.Create(r.Context(), r.who, d, onceOnly(r.PostForm.Get("key"), d))
+	if correctable(err) {
+		return s.showNew(r, http.StatusUnprocessableEntity, d, err)
+	}
+	if err != nil {
+		return err
+	}
+	goOn(r, addressOf(v.ID)+"?done=created")
+	return nil
+}
+
+// correctable reports whether the form is to be shown again with what is wrong, a name that another
+// prompt has among it.
+func correctable(err error) bool {
+	kind := fault.Of(err)
+	return err != nil && (kind == fault.Invalid || kind == fault.Stale || kind == fault.Conflict)
+}
+
+// onceOnly returns the key under which a form that is sent again creates nothing new. Somebody who
+// goes back to the form and writes something else wants another prompt.
+func onceOnly(key string, d prompt.Draft) string {
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{
+		key, d.Title, d.Name, d.Description, d.Content().Hash(), d.Tags, d.Visibility,
+	}))
+	return "page " + hex.EncodeToString(sum[:])
+}
+
+// mineToEdit returns a prompt to its author. Others are told no more than on its page.
+func (s *web) mineToEdit(r *request) (library.View, error) {
+	v, err := s.get(r)
+	if err == nil && v.AuthorID != library.IDOf(r.who) {
+		err = fault.New(fault.Forbidden, "only its author may change a prompt")
+	}
+	return v, err
+}
+
+func (s *web) editForm(r *request) error {
+	v, err := s.mineToEdit(r)
+	if err != nil {
+		return err
+	}
+	d := v.Draft
+	d.Message = ""
+	f, err := s.form(r, d, v.Tags)
+	if err != nil {
+		return err
+	}
+	f.Revision = v.Revision
+	return s.showEdit(r, http.StatusOK, f, v)
+}
+
+func (s *web) showEdit(r *request, status int, f draftForm, v library.View) error {
+	f.Address, f.Leave = addressOf(v.ID)+"/edit", addressOf(v.ID)
+	if large(v.Variables) {
+		f.Kept, f.Variables = true, nil
+	}
+	return s.render(r, status, "write", "Edit prompt", f)
+}
+
+func (s *web) edit(r *request) error {
+	v, err := s.mineToEdit(r)
+	if err != nil {
+		return err
+	}
+	d := draft(r)
+	keep(&d, v.Draft, large(v.Variables))
+	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
+	if err != nil {
+		return fault.Wrap(fault.Malformed, "the form does not say what it is based on", err)
+	}
+	if do := r.PostForm.Get("do"); do != "" {
+		d, focus := changed(d, do)
+		f, err := s.form(r, d, v.Tags)
+		f.Revision, f.Focus = revision, focus
+		if err == nil {
+			err = s.lookAround(r, &f, d, v.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return s.showEdit(r, http.StatusOK, f, v)
+	}
+	d.Variables = named(d.Variables)
+	_, err = s.Service.Patch(r.Context(), r.who, v.ID, library.Match{Revisions: []int64{revision}}, library.Patch{
+		Name: &d.Name, Title: &d.Title, Description: &d.Description, Kind: &d.Kind, Text: &d.Text, Messages: &d.Messages,
+		Variables: &d.Variables, Tags: &d.Tags, Visibility: &d.Visibility, Message: d.Message,
+	})
+	if correctable(err) {
+		return s.editAgain(r, v, d, revision, err)
+	}
+	if err != nil {
+		return err
+	}
+	goOn(r, addressOf(v.ID)+"?done=saved")
+	return nil
+}
+
+// editAgain shows what was written, and why it was not saved. Where another tab was faster, the
+// form is then based on what that saved: who sends it again has seen both.
+func (s *web) editAgain(r *request, v library.View, d prompt.Draft, revision int64, err error) error {
+	f, formErr := s.form(r, d, v.Tags)
+	if formErr != nil {
+		return formErr
+	}
+	f.Revision = revision
+	f.explain(err)
+	status := http.StatusUnprocessableEntity
+	if fault.Of(err) == fault.Stale {
+		now, ok := current[library.View](err)
+		if !ok {
+			return err
+		}
+		f.Theirs, f.Revision, status = differingFrom(d, now), now.Revision, http.StatusPreconditionFailed
+		f.Wrong = "This prompt was saved in another tab or window after you opened it here. Nothing is lost: compare, and save again to keep what stands in this form."
+	}
+	return s.showEdit(r, status, f, v)
+}
+
+// A meanwhile is what was saved while a form was open, in those parts that saving the form changes.
+type meanwhile struct {
+	At    time.Time
+	Parts []part
+}
+
+// A part of a prompt, as people read it.
+type part struct{ Name, Text string }
+
+// differingFrom returns what a prompt has otherwise than a form. What the form does not have, as
+// the config, stays when it is saved.
+func differingFrom(d prompt.Draft, now library.View) *meanwhile {
+	m := &meanwhile{At: now.UpdatedAt}
+	for _, p := range [...]struct{ name, here, there string }{
+		{"Title", d.Title, now.Title},
+		{"Description", d.Description, now.Description},
+		{"Text", d.Content().Transcript(), now.Content().Transcript()},
+		{"Variables", declared(d.Variables), declared(now.Variables)},
+		{"Name for programs", d.Name, now.Name},
+		{"Tags", joined(d.Tags), joined(now.Tags)},
+		{"Who sees it", string(d.Visibility), string(now.Visibility)},
+	} {
+		if p.here != p.there {
+			m.Parts = append(m.Parts, part{p.name, p.there})
+		}
+	}
+	return m
+}
+
+// current returns the thing as it is now that came with an error.
+func current[T any](err error) (now T, ok bool) {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		now, ok = f.Current.(T)
+	}
+	return now, ok
+}

@@ -1,0 +1,133 @@
+package format_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/prompt"
+)
+
+func template(t *testing.T, text, syntax string) format.Document {
+	t.Helper()
+	quoted, err := json.Marshal(text)
+	require.NoError(t, err)
+	d, err := format.Read(format.LangChain, "a.json", fmt.Appendf(nil, `{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],
+		"kwargs":{"template":%s,"template_format":%q,"input_variables":[]}}`, quoted, syntax))
+	require.NoError(t, err)
+	return d
+}
+
+func TestMustache(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Tell {a} of {b_2} as {{\"x\": {a}}}": "Tell {{a}} of {{b_2}} as {\"x\": {{a}}}",
+		"{{{a}}}":                             "{{{a}}}", "no braces": "no braces", "{{}}": "{}", "${a}": "${{a}}",
+	} {
+		d, err := template(t, text, "f-string").Mustache()
+		require.NoError(t, err, text)
+		require.Equal(t, want, d.Text)
+		file, loss, err := format.Write(format.LangChain, d)
+		require.NoError(t, err)
+		require.Empty(t, loss)
+		require.Contains(t, string(file), `"template_format": "mustache"`)
+	}
+	for text, want := range map[string]string{
+		"{{{{a}}}}": "would be placeholders", "{a!r}": "the brace at byte 0", "x {a:>10}": "the brace at byte 2", "{": "the brace at byte 0", "{0}": "the brace at byte 0",
+	} {
+		_, err := template(t, text, "f-string").Mustache()
+		require.ErrorContains(t, err, want, text)
+	}
+	d, err := template(t, "{{a}} {b}", "mustache").Mustache()
+	require.NoError(t, err)
+	require.Equal(t, "{{a}} {b}", d.Text)
+
+	chat, err := format.Read(format.LangChain, "chat.json", sample(t, "langchain/chat.json"))
+	require.NoError(t, err)
+	chat, err = chat.Mustache()
+	require.NoError(t, err)
+	require.Equal(t, []prompt.Message{{Role: "system", Content: "You help."}, {Placeholder: "history"}, {Role: "user", Content: "{{question}}"}}, chat.Messages)
+}
+
+func TestSyntaxes(t *testing.T) {
+	t.Parallel()
+	const text = "${a} {{b c:x|y}} {{d: e }} {f} $${g} {\"h\": 1} {{#if a}}"
+	for to, want := range map[format.Syntax]string{
+		format.Mustache:   "{{a}} {{b c:x|y}} {{d: e }} {f} ${{g}} {\"h\": 1} {{#if a}}",
+		format.Dollar:     "${a} ${b c:x|y} ${d: e } {f} $${g} {\"h\": 1} {{#if a}}",
+		format.FString:    "{a} {b_c} {d} {{f}} ${g} {{\"h\": 1}} {{{{#if a}}}}",
+		format.Handlebars: "{{a}} {{b_c}} {{d}} {f} ${{g}} {\"h\": 1} {{#if a}}",
+		format.Jinja:      "{{a}} {{b_c}} {{d}} {f} ${{g}} {\"h\": 1} {{#if a}}",
+		"":                text,
+	} {
+		d, err := format.Document{Text: text, Messages: []prompt.Message{{Role: "user", Content: "${z}"}}}.In(to)
+		require.NoError(t, err)
+		require.Equal(t, want, d.Text, to)
+		was := prompt.ParseTemplate(nil, text)
+		if to == format.Mustache || to == format.Dollar || to == "" {
+			require.Empty(t, d.Variables, "the text says all of them")
+			require.Equal(t, was.Variables, prompt.ParseTemplate(nil, d.Text).Variables)
+			continue
+		}
+		require.Equal(t, was.Variables, d.Variables[:4], "what placeholders cannot say is declared")
+	}
+	d := format.Document{Name: "a", Text: "${a:1} {b}"}
+	f, err := d.In(format.FString)
+	require.NoError(t, err)
+	file, loss, err := format.Write(format.LangChain, f)
+	require.NoError(t, err)
+	require.Contains(t, string(file), `"template": "{a} {{b}}"`)
+	require.Contains(t, string(file), `"template_format": "f-string"`)
+	require.Contains(t, string(file), `"input_variables": [`+"\n      \"a\"\n")
+	require.Contains(t, loss, "variables")
+	same, err := f.In(format.FString)
+	require.NoError(t, err)
+	require.Equal(t, f, same)
+
+	for text, want := range map[string]string{
+		"{{a-b}}": `the variable "a-b" has a name that no placeholder of f-string can have`,
+		"{{a.b}}": `the variable "a.b" has a name`,
+	} {
+		_, err := format.Document{Text: text}.In(format.FString)
+		require.ErrorContains(t, err, want)
+	}
+	d, err = format.Document{Text: "{${a}"}.In(format.Mustache)
+	require.NoError(t, err)
+	require.Equal(t, "{{{a}}", d.Text)
+}
+
+// FuzzSyntax: in another syntax a text leaves the same to be filled in, and says the same when it
+// is.
+func FuzzSyntax(f *testing.F) {
+	f.Add("${a} {{b:x|y}} {c} {{{d}}} $${e} {{f", uint8(0))
+	f.Add("{${a}}{{}}${}}", uint8(2))
+	f.Fuzz(func(t *testing.T, text string, n uint8) {
+		to := format.Syntaxes()[int(n)%len(format.Syntaxes())]
+		d, err := format.Document{Text: text}.In(to)
+		if err != nil || !utf8.ValidString(text) {
+			return
+		}
+		back, err := d.Mustache()
+		require.NoError(t, err)
+		was, is := prompt.ParseTemplate(nil, text), prompt.ParseTemplate(d.Variables, back.Text)
+		values := map[string]string{}
+		for i, v := range was.Variables {
+			require.Equal(t, v.Name, is.Variables[i].Name)
+			values[v.Name] = v.Name
+			if v.Type == prompt.Choice {
+				values[v.Name] = v.Choices[0]
+			}
+		}
+		want, err := was.Render(values, 1<<20)
+		if err != nil {
+			return // choices that no value can be
+		}
+		got, err := is.Render(values, 1<<20)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	})
+}

@@ -1,0 +1,35 @@
+package skill_test
+
+import (
+	"strings"
+	"testing"
+
+	"prompthub/internal/prompthub/files/skill"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/testing/doubling"
+)
+
+// TestDoubling: what a function takes grows in proportion to the text that it is given.
+func TestDoubling(t *testing.T) {
+	of := func(s string) prompt.Prompt {
+		return prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "s", Draft: prompt.Draft{Title: s, Description: s, Text: s}}
+	}
+	chat := func(s string) prompt.Prompt {
+		p := of(s)
+		p.Kind, p.Text = prompt.KindChat, ""
+		for line := range strings.Lines(s) {
+			p.Messages = append(p.Messages, prompt.Message{Role: "user", Content: line})
+		}
+		return p
+	}
+	funcs := []doubling.Func{
+		{Name: "Of", With: func(s string) func() { return func() { skill.Of(of(s)) } }},
+		{Name: "Of (chat)", With: func(s string) func() { p := chat(s); return func() { skill.Of(p) } }},
+		{Name: "Head", With: func(s string) func() { return func() { skill.Head(of(s), s, 1) } }},
+		{Name: "Summarize", With: func(s string) func() { p := chat(s); return func() { skill.Summarize(p) } }},
+		{Name: "Skill.File", With: func(s string) func() { x, _ := skill.Of(of(s)); return func() { x.File() } }},
+		{Name: "Digest", With: func(s string) func() { b := []byte(s); return func() { skill.Digest(b) } }},
+	}
+	doubling.Listed(t, funcs, nil)
+	doubling.Check(t, funcs)
+}

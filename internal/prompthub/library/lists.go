@@ -1,0 +1,222 @@
+package library
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/cursor"
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// A Page is a part of a list. Next is the cursor of the page behind it, "" at the end of the list.
+// A page may be short, even empty, and yet have a Next: one request reads only so much.
+type Page struct {
+	Items []View
+	Next  string
+}
+
+// An Order is an order of public prompts.
+type Order = promptdb.Order
+
+// The orders of public prompts.
+const (
+	Newest    = promptdb.Newest
+	MostLiked = promptdb.MostLiked
+	Hot       = promptdb.Hot
+	Best      = promptdb.Best
+	Trending  = promptdb.Trending
+)
+
+// A Search says which public prompts are wanted.
+type Search struct {
+	Order  Order
+	Tags   []prompt.Tag // all of them
+	Words  prompt.Query // all of them, each in the title or in the text
+	Titles bool         // all of them in the title
+	Limit  int
+	Cursor string
+}
+
+// scope names everything that a cursor of this search depends on.
+func (q Search) scope() string {
+	tags := slices.Clone(q.Tags)
+	slices.Sort(tags)
+	where := ""
+	if !q.Titles && !q.Words.Empty() {
+		where = " text"
+	}
+	return fmt.Sprintf("prompts %s %q %q%s", q.Order, slices.Compact(tags), q.Words, where)
+}
+
+// Search returns public prompts.
+func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, error) {
+	return s.page(ctx, who, q.scope(), q.Cursor, func(after string) (promptdb.Page, error) {
+		switch {
+		case q.Words.Nothing():
+			return promptdb.Page{}, nil
+		case len(q.Tags) > 0 || !q.Words.Empty():
+			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Order: q.Order}, after, q.Limit)
+		case q.Order == "" || q.Order == Newest:
+			return s.db.Newest(ctx, after, q.Limit)
+		}
+		return s.db.Ranked(ctx, q.Order, after, q.Limit)
+	})
+}
+
+// page opens the cursor, reads, marks the caller's votes, if somebody is calling, and seals the
+// next cursor.
+func (s *Service) page(ctx context.Context, who auth.User, scope, token string, read func(after string) (promptdb.Page, error)) (Page, error) {
+	p, err := open(scope, token, read)
+	if err != nil {
+		return Page{}, err
+	}
+	if err := s.db.MarkVotes(ctx, IDOf(who), p.Items); err != nil {
+		return Page{}, err
+	}
+	return sealed(scope, p), nil
+}
+
+func open(scope, token string, read func(after string) (promptdb.Page, error)) (promptdb.Page, error) {
+	after := ""
+	if token != "" {
+		var err error
+		if after, err = cursor.Open(scope, token); err != nil {
+			return promptdb.Page{}, &fault.Error{
+				Kind: fault.Malformed, Cause: err, Text: "the cursor is damaged or belongs to another query; start again without it",
+				Fields: []fault.Field{{Name: "cursor", Message: "must be the cursor that a page of the same query ended with"}},
+			}
+		}
+	}
+	return read(after)
+}
+
+func sealed(scope string, p promptdb.Page) Page {
+	page := Page{Items: p.Items}
+	if p.After != "" {
+		page.Next = cursor.Seal(scope, p.After)
+	}
+	return page
+}
+
+// A Filter says which of an author's own prompts are wanted.
+type Filter = promptdb.Filter
+
+// A Sort is an order of an author's own prompts.
+type Sort = promptdb.Sort
+
+// ByUpdated orders those first that were edited last.
+const ByUpdated = promptdb.ByUpdated
+
+// ByNewest is the order of an author's own prompts that costs the same at any number of them.
+const ByNewest = promptdb.ByNewest
+
+// A MineQuery says which of the caller's own prompts are wanted.
+type MineQuery struct {
+	promptdb.Filter
+	Sort    promptdb.Sort
+	Limit   int
+	Cursor  string
+	NoVotes bool // leaves the caller's votes out
+}
+
+func (q MineQuery) scope(who auth.User) string {
+	tags := slices.Clone(q.Tags)
+	slices.Sort(tags)
+	return fmt.Sprintf("mine %q %q %s %t %s %q %q", who.ID, q.Name, q.Sort, q.Deleted, q.Visibility, slices.Compact(tags), q.Words)
+}
+
+// Mine returns the caller's own prompts.
+func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, error) {
+	voter := who
+	if q.NoVotes {
+		voter = auth.User{}
+	}
+	return s.page(ctx, voter, q.scope(who), q.Cursor, func(after string) (promptdb.Page, error) {
+		if q.Words.Nothing() {
+			return promptdb.Page{}, nil
+		}
+		return s.db.Mine(ctx, IDOf(who), q.Filter, q.Sort, after, q.Limit)
+	})
+}
+
+// A Similar is a public prompt that is like a text.
+type Similar = promptdb.Similar
+
+// Similar returns public prompts that are like what the caller writes, the most alike first; itself
+// is the prompt that he edits, "" for a new one. It may be an hour behind.
+func (s *Service) Similar(ctx context.Context, who auth.User, c prompt.Content, itself prompt.ID) ([]Similar, error) {
+	return s.db.Similar(ctx, IDOf(who), c.Words(), itself)
+}
+
+// SuggestTags returns at most three tags that what the caller writes could have beside those that
+// it has, that which fits best first.
+func (s *Service) SuggestTags(ctx context.Context, d prompt.Draft) ([]prompt.TagInfo, error) {
+	return s.db.SuggestTags(ctx, d.Title, d.Content().Words(), d.Tags)
+}
+
+// Suggestions are what who writes may want to know before he saves.
+type Suggestions struct {
+	Tags    []prompt.TagInfo
+	Similar []Similar
+}
+
+// Suggest returns what SuggestTags and Similar return, of a title and a text that are not longer
+// than they may be.
+func (s *Service) Suggest(ctx context.Context, who auth.User, d prompt.Draft, itself prompt.ID) (found Suggestions, err error) {
+	if err := s.rules.CheckUnfinished(d.Title, d.Text); err != nil {
+		return found, err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		found.Tags, err = s.SuggestTags(gctx, d)
+		return err
+	})
+	g.Go(func() (err error) {
+		found.Similar, err = s.Similar(gctx, who, d.Content(), itself)
+		return err
+	})
+	return found, g.Wait()
+}
+
+// Favorite keeps that a prompt is a favorite of the caller's, which nobody else is told, or takes
+// that back.
+func (s *Service) Favorite(ctx context.Context, who auth.User, id prompt.ID, is bool) error {
+	if !is {
+		return s.db.Unfavorite(ctx, IDOf(who), id)
+	}
+	return s.db.Favorite(ctx, IDOf(who), id)
+}
+
+// IsFavorite reports whether a prompt is a favorite of the caller's, who may be nobody.
+func (s *Service) IsFavorite(ctx context.Context, who auth.User, id prompt.ID) (bool, error) {
+	if !who.Known() {
+		return false, nil
+	}
+	return s.db.IsFavorite(ctx, IDOf(who), id)
+}
+
+// Favorites returns the caller's favorites that he still may see, newest prompt first.
+func (s *Service) Favorites(ctx context.Context, who auth.User, limit int, token string) (Page, error) {
+	return s.page(ctx, who, fmt.Sprintf("favorites %q", who.ID), token, func(after string) (promptdb.Page, error) {
+		return s.db.Favorites(ctx, IDOf(who), after, limit)
+	})
+}
+
+// MyVotes returns the prompts that the caller voted on and still may see, newest prompt first; None
+// asks for likes and dislikes.
+func (s *Service) MyVotes(ctx context.Context, who auth.User, v prompt.Vote, limit int, token string) (Page, error) {
+	scope := fmt.Sprintf("votes %q %s", who.ID, v)
+	p, err := open(scope, token, func(after string) (promptdb.Page, error) {
+		return s.db.MyVotes(ctx, IDOf(who), v, after, limit)
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	return sealed(scope, p), nil
+}

@@ -1,0 +1,60 @@
+package library
+
+import (
+	"context"
+
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// Lookup returns the prompt that a reference names, in the version that it names, or else in that
+// with the label production, or else as it is. A name without an owner is of the caller, who may be
+// nobody.
+func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (View, error) {
+	want := WantedVersion{Number: ref.Version, Label: ref.Label}
+	if want == (WantedVersion{}) {
+		want = ForPrograms
+	}
+	if id, ok := prompt.ParseID(ref.Name); ok {
+		return s.db.GetVersion(ctx, IDOf(who), id, want)
+	}
+	owner := IDOf(who)
+	if ref.Owner != "" {
+		var err error
+		if owner, err = s.OwnerID(ctx, who, ref.Owner); err != nil {
+			return View{}, err
+		}
+	}
+	if owner == "" {
+		return View{}, prompt.ErrUnknown()
+	}
+	return s.db.GetByName(ctx, IDOf(who), owner, ref.Name, want)
+}
+
+// ForPrograms asks for what programs get where they name nothing: the version with the label
+// production, or else what the prompt holds.
+var ForPrograms = promptdb.ForPrograms
+
+// MaxTexts is how many prompts WithTexts takes.
+const MaxTexts = 20
+
+// maxPage is how many bytes the contents of a page have together; the last prompt may go beyond.
+const maxPage = 1 << 20
+
+// WithTexts returns the page of at most limit prompts that read returns, with what each prompt
+// holds now. A page whose contents are too long ends early, as one of a smaller limit. Those that
+// the caller may not know of any more are left out.
+func (s *Service) WithTexts(ctx context.Context, who auth.User, limit int, read func(limit int) (Page, error)) (Page, error) {
+	for {
+		p, err := read(limit)
+		if err != nil {
+			return Page{}, err
+		}
+		items, looked, err := s.db.WithTexts(ctx, IDOf(who), p.Items, maxPage)
+		if err != nil || looked == len(p.Items) {
+			return Page{Items: items, Next: p.Next}, err
+		}
+		limit = looked
+	}
+}

@@ -1,0 +1,169 @@
+package library
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// The limits of access tokens.
+const (
+	MaxTokenName = 100 // UTF-16 code units
+	MaxTokenDays = 366
+	tokenDays    = 90 // unless its owner says otherwise
+)
+
+// A Token is an access token, without its secret.
+type Token = promptdb.Token
+
+// A TokenDraft is what a user wants of a new access token.
+type TokenDraft struct {
+	Name      string
+	Scopes    []string
+	ExpiresAt time.Time // zero: in 90 days
+	// Claimed says that users here only claim to be who they are. A token made so counts where that is
+	// so, and nowhere else: whoever called himself Ann in development mode is not Ann once users sign
+	// in.
+	Claimed bool
+}
+
+// CreateToken makes an access token and returns it with its secret, which nobody is shown again.
+// Who came with an access token cannot make another.
+func (s *Service) CreateToken(ctx context.Context, who auth.User, d TokenDraft) (Token, string, error) {
+	if err := signedIn(who); err != nil {
+		return Token{}, "", err
+	}
+	now := s.now().UTC().Truncate(time.Millisecond)
+	if d.ExpiresAt.IsZero() {
+		d.ExpiresAt = now.AddDate(0, 0, tokenDays)
+	}
+	d.Name = strings.TrimSpace(d.Name)
+	if err := d.check(now); err != nil {
+		return Token{}, "", err
+	}
+	text, id, secret := auth.NewToken()
+	t := Token{
+		ID: id, OwnerID: IDOf(who), OwnerName: who.Name, Name: d.Name, Scopes: slices.Compact(slices.Sorted(slices.Values(d.Scopes))),
+		Secret: secret, Claimed: d.Claimed, CreatedAt: now, ExpiresAt: d.ExpiresAt.UTC().Truncate(time.Millisecond),
+	}
+	return t, text, s.db.AddToken(ctx, t)
+}
+
+func signedIn(who auth.User) error {
+	if who.Grant != nil {
+		return fault.New(fault.Forbidden, "access tokens manage neither access tokens nor the account; sign in yourself")
+	}
+	return nil
+}
+
+func (d TokenDraft) check(now time.Time) error {
+	var fields []fault.Field
+	broken := func(location, message string) {
+		fields = append(fields, fault.Field{Name: location, Message: message})
+	}
+	if n := len(utf16.Encode([]rune(d.Name))); n == 0 || n > MaxTokenName || !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, unicode.IsControl) {
+		broken("name", fmt.Sprintf("give the token a name of 1 to %d characters in one line", MaxTokenName))
+	}
+	if len(d.Scopes) == 0 {
+		broken("scopes", "give the token at least one scope")
+	}
+	for i, scope := range d.Scopes {
+		if !slices.Contains(auth.Scopes(), scope) {
+			broken(fmt.Sprintf("scopes[%d]", i), "must be one of "+strings.Join(auth.Scopes(), ", "))
+			break
+		}
+	}
+	if !d.ExpiresAt.After(now) || d.ExpiresAt.After(now.AddDate(0, 0, MaxTokenDays)) {
+		broken("expiresAt", fmt.Sprintf("must be within the next %d days", MaxTokenDays))
+	}
+	if fields == nil {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Invalid, Text: "the token breaks the rules named here", Fields: fields}
+}
+
+// Tokens returns the access tokens of the caller or, to an admin, of any user by handle or key, the
+// newest first.
+func (s *Service) Tokens(ctx context.Context, who auth.User, owner string) ([]Token, error) {
+	if err := signedIn(who); err != nil {
+		return nil, err
+	}
+	if owner == "" {
+		return s.db.Tokens(ctx, IDOf(who))
+	}
+	if !who.Admin() {
+		return nil, fault.New(fault.Forbidden, "only admins see the access tokens of others")
+	}
+	id, err := s.OwnerID(ctx, who, owner)
+	if err != nil {
+		return nil, err
+	}
+	return s.db.Tokens(ctx, id)
+}
+
+// RevokeToken ends an access token of the caller or, by an admin, of anybody. Within ten seconds it
+// lets nobody in, wherever.
+func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) error {
+	if err := signedIn(who); err != nil {
+		return err
+	}
+	owner := IDOf(who)
+	if who.Admin() {
+		owner = ""
+	}
+	there := false
+	if auth.TokenID(id) {
+		var err error
+		if there, err = s.db.RemoveToken(ctx, owner, id); err != nil {
+			return err
+		}
+	}
+	if !there {
+		return fault.New(fault.NotFound, "there is no such access token")
+	}
+	return nil
+}
+
+// WithTokens returns how a door finds out who is calling that takes access tokens beside what next
+// believes. Claimed is as in TokenDraft.
+func (s *Service) WithTokens(next auth.Identify, claimed bool, guess auth.Guess) auth.Identify {
+	return auth.AccessTokens(func(ctx context.Context, id string, secret auth.Secret, look func() error) (auth.User, error) {
+		return s.Bearer(ctx, id, secret, claimed, look)
+	}, guess, next)
+}
+
+// Bearer returns whom an access token stands for. Claimed is as in TokenDraft, look as in
+// auth.Find.
+func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, claimed bool, look func() error) (auth.User, error) {
+	t, err := s.db.Token(ctx, id, look)
+	if err != nil {
+		return auth.User{}, err
+	}
+	if t == nil || subtle.ConstantTimeCompare(t.Secret[:], secret[:]) != 1 || t.Claimed != claimed {
+		return auth.User{}, fault.New(fault.Unauthenticated, "there is no such access token, or it was revoked")
+	}
+	if !s.now().Before(t.ExpiresAt) {
+		return auth.User{}, fault.New(fault.Unauthenticated, "the access token has expired; make a new one")
+	}
+	s.db.TokenUsed(ctx, t)
+	return auth.User{ID: string(t.OwnerID), Name: t.OwnerName, Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil
+}
+
+// publishes returns an error where a change needs a right that the caller has not: to what others
+// see.
+func publishes(who auth.User, seen bool) error {
+	if !seen {
+		return nil
+	}
+	return who.Needs(auth.ScopePublish)
+}

@@ -1,0 +1,27 @@
+package library
+
+import (
+	"errors"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// NeedsRead is the code of a refusal whose reason is not told to an access token without the scope
+// read.
+const NeedsRead fault.Code = "NEEDS_READ"
+
+// Told returns an error as a caller may know it. What stands in the way of a change may be what
+// other prompts say, or what this one said before, so an access token without the scope read is
+// told only that something does. That a name is taken follows from what was sent.
+func Told(who auth.User, err error) error {
+	var f *fault.Error
+	if who.May(auth.ScopeRead) || !errors.As(err, &f) || f.Kind != fault.Conflict || f.Code == prompt.NameTaken {
+		return err
+	}
+	return &fault.Error{
+		Kind: fault.Conflict, Code: NeedsRead, Cause: err,
+		Text: "as the prompts are, this cannot be done; an access token with the scope read is told why: send the request with such a one",
+	}
+}

@@ -1,0 +1,120 @@
+package library
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// Me names the caller where a handle is asked for.
+const Me = "me"
+
+// A User is a user as everyone may see him.
+type User struct {
+	Key string // stands for the user where the id must not be told
+	prompt.Profile
+}
+
+// IDOf returns the id by which prompts and votes know a caller, "" for nobody.
+func IDOf(who auth.User) prompt.UserID { return prompt.UserID(who.ID) }
+
+// LearnAuthorKeys readies AuthorKey. Every door calls it before it answers a caller that it lets
+// in.
+func (s *Service) LearnAuthorKeys(ctx context.Context) error { return s.db.LearnAuthorKeys(ctx) }
+
+// AuthorKey returns the key that stands for a user in public, and is empty before LearnAuthorKeys.
+func (s *Service) AuthorKey(user prompt.UserID) string { return s.db.AuthorKey(user) }
+
+func errNobody() error { return fault.New(fault.NotFound, "there is no such user") }
+
+// Profile returns what others see of the caller.
+func (s *Service) Profile(ctx context.Context, who auth.User) (User, error) {
+	p, err := s.db.Profile(ctx, IDOf(who))
+	if err != nil {
+		return User{}, err
+	}
+	p.Name = cmp.Or(p.Name, who.Name)
+	return User{Key: s.AuthorKey(IDOf(who)), Profile: p}, nil
+}
+
+// PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves it,
+// another one is Invalid.
+func (s *Service) PutProfile(ctx context.Context, who auth.User, p prompt.Profile) (User, error) {
+	if err := who.Needs(auth.ScopePublish); err != nil {
+		return User{}, err
+	}
+	p, err := p.Check()
+	if err != nil {
+		return User{}, err
+	}
+	p.Name = cmp.Or(p.Name, who.Name)
+	p, err = s.db.PutProfile(ctx, IDOf(who), p)
+	return User{Key: s.AuthorKey(IDOf(who)), Profile: p}, err
+}
+
+// OwnerID returns the id of the user that a handle, a key or Me names.
+func (s *Service) OwnerID(ctx context.Context, who auth.User, handle string) (prompt.UserID, error) {
+	if handle == Me {
+		if !who.Known() {
+			return "", fault.New(fault.Unauthenticated, "sign in to use this")
+		}
+		return IDOf(who), nil
+	}
+	if !prompt.NamesUser(handle) {
+		return "", errNobody()
+	}
+	id, err := s.db.UserID(ctx, handle)
+	if err == nil && id == "" {
+		err = errNobody()
+	}
+	return id, err
+}
+
+// UserByHandle returns a user by his handle or key.
+func (s *Service) UserByHandle(ctx context.Context, who auth.User, handle string) (User, error) {
+	id, err := s.OwnerID(ctx, who, handle)
+	if err != nil {
+		return User{}, err
+	}
+	p, err := s.db.Profile(ctx, id)
+	if err != nil {
+		return User{}, err
+	}
+	u := User{Key: s.AuthorKey(id), Profile: p}
+	if handle != Me && handle != u.Key && handle != u.Handle {
+		return User{}, errNobody() // a handle that was reserved and is not shown
+	}
+	return u, nil
+}
+
+// An AuthorSearch says which public prompts of a user are wanted.
+type AuthorSearch struct {
+	Handle string       // his handle or key, or Me
+	Tags   []prompt.Tag // all of them
+	Words  prompt.Query // all of them, in the title
+	Limit  int
+	Cursor string
+}
+
+// ByAuthor returns public prompts of a user, the newest first.
+func (s *Service) ByAuthor(ctx context.Context, who auth.User, q AuthorSearch) (Page, error) {
+	author, err := s.OwnerID(ctx, who, q.Handle)
+	if err != nil {
+		return Page{}, err
+	}
+	scope := fmt.Sprintf("author %q", author)
+	if len(q.Tags) > 0 || !q.Words.Empty() { // without, it is what cursors in use were sealed for
+		scope += " " + Search{Tags: q.Tags, Words: q.Words}.scope()
+	}
+	return s.page(ctx, who, scope, q.Cursor, func(after string) (promptdb.Page, error) {
+		if q.Words.Nothing() {
+			return promptdb.Page{}, nil
+		}
+		return s.db.ByAuthor(ctx, author, q.Tags, q.Words, after, q.Limit)
+	})
+}

@@ -1,0 +1,163 @@
+package library
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+)
+
+// A WantedVersion is one of a number, or one that has a label.
+type WantedVersion = promptdb.WantedVersion
+
+// GetVersion returns a prompt as it was in a version. What lies below the version that was the
+// first to be public is for its author alone. Who may be nobody.
+func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion) (View, error) {
+	return s.db.GetVersion(ctx, IDOf(who), id, want)
+}
+
+// A History is a part of the versions of a prompt, the newest first, without their contents.
+type History struct {
+	Items  []prompt.Version
+	Labels map[string]int64 // those of the prompt
+	Latest int64
+	Before int64 // the version before the last of Items, 0 for none
+	Next   string
+}
+
+// Versions returns the versions of a prompt that the caller may see.
+func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, limit int, token string) (History, error) {
+	scope := "versions " + string(id)
+	var below int64
+	var page promptdb.VersionPage
+	_, err := open(scope, token, func(after string) (promptdb.Page, error) {
+		below, _ = strconv.ParseInt(after, 10, 64) // of a cursor that was sealed here
+		var err error
+		page, err = s.db.Versions(ctx, IDOf(who), id, below, limit)
+		return promptdb.Page{}, err
+	})
+	if err != nil {
+		return History{}, err
+	}
+	h := History{Items: page.Items, Labels: page.Labels, Latest: page.Latest, Before: page.Before}
+	if page.After > 0 {
+		h.Next = sealed(scope, promptdb.Page{After: strconv.FormatInt(page.After, 10)}).Next
+	}
+	return h, nil
+}
+
+// Compare returns two versions of a prompt.
+func (s *Service) Compare(ctx context.Context, who auth.User, id prompt.ID, a, b int64) (prompt.Version, prompt.Version, error) {
+	return s.db.Contents(ctx, IDOf(who), id, a, b)
+}
+
+// RestoreVersion makes a new version with the content of an old one, unless the prompt has it now.
+func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) (v View, made bool, err error) {
+	old, err := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Number: n})
+	if err != nil {
+		return View{}, false, err
+	}
+	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+		p.Draft = p.With(old.ShownVersion.Content)
+		p.Message = fmt.Sprintf("Restores version %d", n)
+		return p, nil
+	})
+}
+
+// makeVersion is revise for whatever the prompt is now, and reports whether it made a version.
+func (s *Service) makeVersion(ctx context.Context, who auth.User, id prompt.ID, next func(prompt.Prompt) (prompt.Prompt, error)) (v View, made bool, err error) {
+	var before int64
+	v, err = s.revise(ctx, who, id, Match{Any: true}, func(p prompt.Prompt) (prompt.Prompt, error) {
+		before = p.Version
+		return next(p)
+	})
+	return v, v.Version != before, err
+}
+
+// DeleteVersion removes a version and takes its labels away. Its number is used for good.
+func (s *Service) DeleteVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) error {
+	if err := who.Needs(auth.ScopePublish); err != nil {
+		return err
+	}
+	err := s.db.DeleteVersion(ctx, IDOf(who), id, n, s.now().UTC().Truncate(time.Millisecond))
+	if fault.Of(err) == fault.NotFound {
+		if v, getErr := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Label: prompt.Latest}); getErr == nil && v.AuthorID == IDOf(who) {
+			return err
+		}
+		return s.explain(ctx, who, id, err)
+	}
+	return err
+}
+
+// Labels returns the labels of a prompt with their versions, and the version that it holds.
+func (s *Service) Labels(ctx context.Context, who auth.User, id prompt.ID) (labels map[string]int64, latest int64, err error) {
+	return s.db.Labels(ctx, IDOf(who), id)
+}
+
+// SetLabel puts a label on a version, or takes it away for 0.
+func (s *Service) SetLabel(ctx context.Context, who auth.User, id prompt.ID, label string, n int64) error {
+	return s.SetLabels(ctx, who, id, []string{label}, n)
+}
+
+// SetLabels is SetLabel for several labels at once.
+func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64) error {
+	if err := publishes(who, n == 0); err != nil { // taking one away may break who relies on it
+		return err
+	}
+	for _, label := range labels {
+		if err := prompt.CheckLabel(label); err != nil {
+			return s.unlessForbidden(ctx, who, id, err)
+		}
+	}
+	_, err := s.db.SetLabels(ctx, IDOf(who), id, labels, n, IDOf(who), func(p prompt.Prompt) error {
+		return publishes(who, p.Visibility == prompt.Public)
+	})
+	return s.unlessForbidden(ctx, who, id, err)
+}
+
+// UndoLabel takes back what was done last with a label and was not undone yet.
+func (s *Service) UndoLabel(ctx context.Context, who auth.User, id prompt.ID, label string) error {
+	if err := who.Needs(auth.ScopePublish); err != nil {
+		return err
+	}
+	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, IDOf(who), anything)
+	return s.unlessForbidden(ctx, who, id, err)
+}
+
+// anything lets an author do what he wants.
+func anything(prompt.Prompt) error { return nil }
+
+// unlessForbidden returns err to the author of a prompt; others are told that they may not change
+// it, or that there is none.
+func (s *Service) unlessForbidden(ctx context.Context, who auth.User, id prompt.ID, err error) error {
+	if err == nil || fault.Of(err) != fault.NotFound && fault.Of(err) != fault.Invalid {
+		return err
+	}
+	return s.insteadOf(ctx, who, id, err)
+}
+
+// A Moves is a part of what became of a label, the last move first.
+type Moves struct {
+	Items []prompt.Move
+	Next  string
+}
+
+// LabelHistory returns what became of a label.
+func (s *Service) LabelHistory(ctx context.Context, who auth.User, id prompt.ID, label string, limit int, token string) (Moves, error) {
+	scope := fmt.Sprintf("moves %s %q", id, label)
+	var h promptdb.History
+	_, err := open(scope, token, func(after string) (promptdb.Page, error) {
+		var err error
+		h, err = s.db.LabelHistory(ctx, IDOf(who), id, label, after, limit)
+		return promptdb.Page{}, err
+	})
+	if err != nil {
+		return Moves{}, err
+	}
+	return Moves{Items: h.Moves, Next: sealed(scope, promptdb.Page{After: h.After}).Next}, nil
+}

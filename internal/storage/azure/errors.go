@@ -1,0 +1,88 @@
+package azure
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"prompthub/internal/storage/table"
+)
+
+// A failure is an answer of the service that is no success. It takes the place of the SDK's
+// error, whose text runs over many lines.
+type failure struct {
+	status  int
+	code    string
+	request string // by which the service's support finds it
+}
+
+func (f *failure) Error() string {
+	text := fmt.Sprintf("storage answered %d %s", f.status, f.code)
+	if f.request != "" {
+		text += " to request " + f.request
+	}
+	return text
+}
+
+// describe returns the failure in err, or err where there was no answer. What net/http adds to that
+// is the URL, which has the key of the row.
+func describe(err error) error {
+	var re *azcore.ResponseError
+	if !errors.As(err, &re) {
+		if ue := (*url.Error)(nil); errors.As(err, &ue) {
+			return ue.Err
+		}
+		return err
+	}
+	f := &failure{status: re.StatusCode, code: re.ErrorCode}
+	if re.RawResponse != nil {
+		f.request = re.RawResponse.Header.Get("x-ms-request-id")
+	}
+	return f
+}
+
+// sentinel returns the error of package table that the failure amounts to, or nil.
+func (f *failure) sentinel() error {
+	switch {
+	case f.status == http.StatusNotFound:
+		return table.ErrNotFound
+	case f.status == http.StatusConflict && f.code == "EntityAlreadyExists":
+		return table.ErrExists
+	case f.status == http.StatusPreconditionFailed:
+		return table.ErrConflict
+	case f.status == http.StatusServiceUnavailable && f.code == "ServerBusy", f.status == http.StatusTooManyRequests:
+		return table.ErrBusy
+	case f.status == http.StatusBadRequest && f.code != "InvalidAuthenticationInfo", f.status == http.StatusRequestEntityTooLarge:
+		return table.ErrInvalid
+	}
+	return nil
+}
+
+// tableError returns what err says of a request to a table, in the words of package table.
+func tableError(name string, err error) error {
+	err = describe(err)
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	if f.code == "TableNotFound" {
+		return fmt.Errorf("%w: %w", table.NoTableError(name), f)
+	}
+	if s := f.sentinel(); s != nil {
+		return fmt.Errorf("%w: %w", s, f)
+	}
+	return f
+}
+
+// opError returns err as the failed condition of an operation, if it is one.
+func opError(err error, index int, op table.Op) error {
+	for _, s := range []error{table.ErrExists, table.ErrNotFound, table.ErrConflict} {
+		if errors.Is(err, s) {
+			return &table.OpError{Index: index, Key: op.Row.Key, Err: s}
+		}
+	}
+	return err
+}

@@ -1,0 +1,345 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.etcd.io/bbolt"
+
+	"prompthub/internal/storage/table"
+)
+
+// Tables are the tables of a Store: a table.DB.
+type Tables struct{ s *Store }
+
+var _ table.DB = (*Tables)(nil)
+
+// rowsBucket returns the name of the bucket that holds the rows of a table.
+func rowsBucket(table string) []byte { return []byte("r/" + table) }
+
+// rowsOf returns the rows of a table.
+func rowsOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
+	b := tx.Bucket(rowsBucket(name))
+	if b == nil {
+		return nil, table.NoTableError(name)
+	}
+	return b, nil
+}
+
+// Create makes the tables that do not exist yet.
+func (t *Tables) Create(ctx context.Context, tables ...string) error {
+	buckets := make([][]byte, len(tables))
+	for i, name := range tables {
+		buckets[i] = rowsBucket(name)
+	}
+	if err := t.s.update(ctx, len(buckets), awaited, create(buckets)); err != nil {
+		return fmt.Errorf("create tables %q: %w", tables, err)
+	}
+	return nil
+}
+
+// create makes the buckets that do not exist yet.
+func create(buckets [][]byte) plan {
+	return func(tx *bbolt.Tx) (func() error, error) {
+		var missing [][]byte
+		for _, name := range buckets {
+			if tx.Bucket(name) == nil {
+				missing = append(missing, name)
+			}
+		}
+		if missing == nil {
+			return nil, nil
+		}
+		return func() error {
+			for _, name := range missing {
+				if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, nil
+	}
+}
+
+// Get returns the row at key, or table.ErrNotFound.
+func (t *Tables) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	return t.getIn(ctx, t.s.view, name, key)
+}
+
+// A viewing has read do so in a transaction.
+type viewing func(ctx context.Context, read func(*bbolt.Tx) error) error
+
+func (t *Tables) getIn(ctx context.Context, view viewing, name string, key table.Key) (table.Row, error) {
+	var row table.Row
+	err := table.CheckKey(key)
+	if err == nil {
+		err = view(ctx, func(tx *bbolt.Tx) (err error) {
+			row, err = t.s.get(tx, name, key)
+			return err
+		})
+	}
+	if err != nil {
+		return table.Row{}, fmt.Errorf("get from %s: %w", name, err)
+	}
+	return row, nil
+}
+
+func (s *Store) get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error) {
+	b, err := rowsOf(tx, name)
+	if err != nil {
+		return table.Row{}, err
+	}
+	v := b.Get(packedKey(key))
+	if v == nil {
+		return table.Row{}, table.ErrNotFound
+	}
+	return s.names.Load().decode(plainKey(key), v, &lookup{tx: tx})
+}
+
+// view runs a reading transaction. What read takes out of it must be copies.
+func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.db.View(read)
+}
+
+// Snapshot has do read the tables as they are now, whatever is written meanwhile. The file uses no
+// page again that is freed until do returns, and a write waits by which the file must be mapped
+// anew.
+func (s *Store) Snapshot(do func(table.DB) error) error {
+	return s.db.View(func(tx *bbolt.Tx) error { return do(&snapshot{s: s, tx: tx}) })
+}
+
+// A snapshot is the tables at one moment. It takes no writes.
+type snapshot struct {
+	s  *Store
+	mu sync.Mutex // a transaction is for one at a time
+	tx *bbolt.Tx
+}
+
+var errSnapshot = errors.New("a snapshot takes no writes")
+
+func (s *snapshot) Create(context.Context, ...string) error { return errSnapshot }
+
+func (s *snapshot) Write(context.Context, string, ...table.Op) ([]string, error) {
+	return nil, errSnapshot
+}
+
+func (s *snapshot) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	return (&Tables{s.s}).getIn(ctx, s.view, name, key)
+}
+
+func (s *snapshot) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	return (&Tables{s.s}).listIn(ctx, s.view, name, r, limit, next)
+}
+
+func (s *snapshot) view(ctx context.Context, read func(*bbolt.Tx) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return read(s.tx)
+}
+
+// List returns a page of a range. Its token is the key of the next row, which may be gone
+// by the time the token is used.
+func (t *Tables) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	return t.listIn(ctx, t.s.view, name, r, limit, next)
+}
+
+func (t *Tables) listIn(ctx context.Context, view viewing, name string, r table.Range, limit int, next string) (table.Page, error) {
+	var page table.Page
+	err := table.CheckList(r, limit)
+	if err == nil {
+		err = view(ctx, func(tx *bbolt.Tx) (err error) {
+			page, err = t.s.list(ctx, tx, name, r, limit, next)
+			return err
+		})
+	}
+	if err != nil {
+		return table.Page{}, fmt.Errorf("list %s: %w", name, err)
+	}
+	return page, nil
+}
+
+func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit int, next string) (table.Page, error) {
+	b, err := rowsOf(tx, name)
+	if err != nil {
+		return table.Page{}, err
+	}
+	position, err := base64.RawURLEncoding.DecodeString(next)
+	if err != nil || next != "" && bytes.IndexByte(position, 0) < 0 {
+		return table.Page{}, fmt.Errorf("%w: token %q", table.ErrInvalid, next)
+	}
+	var page table.Page
+	w := newWalk(b, r, position, s.names.Load())
+	kept := 0
+	for k, v := w.next(); k != nil; k, v = w.next() {
+		if len(page.Rows) == limit || r.MaxMatches > 0 && kept == r.MaxMatches {
+			page.Next = tokenOf(k)
+			break
+		}
+		row, err := w.row(k, v)
+		if errors.Is(err, table.ErrDamaged) {
+			return w.damaged(page, k)
+		}
+		if err != nil {
+			return table.Page{}, err
+		}
+		if row.Props != nil {
+			kept++
+		}
+		page.Rows = append(page.Rows, row)
+		if err := ctx.Err(); err != nil {
+			return table.Page{}, err
+		}
+	}
+	return page, nil
+}
+
+// tokenOf returns the token of a page that begins with a row: its plain key. Of a damaged key,
+// which no row has, it is 0x00, with which no plain key begins, and the key.
+func tokenOf(k []byte) string {
+	at, ok := appendPlain(nil, k)
+	if !ok {
+		at = append([]byte{0}, k...)
+	}
+	return base64.RawURLEncoding.EncodeToString(at)
+}
+
+// keyAt returns the key that a token is for.
+func keyAt(token []byte) []byte {
+	if bytes.HasPrefix(token, []byte{0}) {
+		return token[1:]
+	}
+	return packedKey(keyOf(string(token)))
+}
+
+// damaged returns what a page is that has come to a damaged row: what it has so far, or else the
+// error that says how to go on.
+func (w *walk) damaged(page table.Page, k []byte) (table.Page, error) {
+	if len(page.Rows) > 0 {
+		page.Next = tokenOf(k)
+		return page, nil
+	}
+	plain, _ := appendPlain(nil, k) // or what it begins with
+	d := &table.DamagedError{Key: keyOf(string(plain))}
+	if next, _ := w.next(); next != nil {
+		d.Next = tokenOf(next)
+	}
+	return table.Page{}, d
+}
+
+// A walk visits the rows of a range in key order. It seeks over what lies outside, so
+// that a page costs the rows it returns and one seek for each partition it passes.
+type walk struct {
+	cursor *bbolt.Cursor
+	r      table.Range
+	low    []byte // the least row of the range, in every partition, packed
+	to     []byte // the least behind it, nil where it has no end
+	start  []byte // where to begin, nil once begun
+	plain  []byte // the key of a row, until the next is looked at
+	names  *dictionary
+	texts  *lookup
+	viewer viewer // for Filter and Select
+}
+
+// row returns the row stored under k, or only its key where the range does not want more.
+func (w *walk) row(k, v []byte) (row table.Row, err error) {
+	var ok bool
+	if w.plain, ok = appendPlain(w.plain[:0], k); !ok {
+		return row, table.ErrDamaged
+	}
+	var props table.Props
+	if w.r.Filter != nil || w.r.Select != nil {
+		if props, err = w.viewer.view(w.plain, v); err != nil {
+			return row, err
+		}
+		if row.Key = keyOf(string(w.plain)); w.r.Filter != nil && !w.r.Filter(props) {
+			return row, nil
+		}
+	}
+	if w.r.Select == nil {
+		return w.names.decode(w.plain, v, w.texts)
+	}
+	etag, _, err := header(v)
+	if err != nil {
+		return row, err
+	}
+	row.ETag = string(etag[:])
+	row.Props = owned(slices.Clone(props))
+	return row, nil
+}
+
+// owned makes properties that view returned valid for good.
+func owned(props table.Props) table.Props {
+	for i, p := range props {
+		props[i].Name = strings.Clone(p.Name)
+		if p.Value.Type() == table.TypeString {
+			props[i].Value = table.String(strings.Clone(p.Value.Str()))
+		}
+	}
+	return props
+}
+
+func newWalk(b *bbolt.Bucket, r table.Range, position []byte, names *dictionary) *walk {
+	w := &walk{cursor: b.Cursor(), r: r, names: names, texts: &lookup{tx: b.Tx()}}
+	if w.viewer = names.viewer(w.texts, r.Select); r.Select == nil {
+		w.viewer = names.viewer(w.texts, r.FilterProps)
+		w.viewer.enough = true // who keeps a row decodes all of it
+	}
+	switch {
+	case r.After != "":
+		w.low = appendPacked(nil, r.After+"\x00") // keys hold no controls: the least that is greater
+	case r.From != "":
+		w.low = appendPacked(nil, r.From)
+	}
+	if r.To != "" {
+		w.to = appendPacked(nil, r.To)
+	}
+	w.start = startOf(max(r.Partition, r.FromPartition), w.low) // one of them is empty
+	if len(position) > 0 {
+		if at := keyAt(position); bytes.Compare(at, w.start) > 0 {
+			w.start = at
+		}
+	}
+	return w
+}
+
+// startOf returns a key from the two parts of it.
+func startOf(partition string, row []byte) []byte {
+	return append(append([]byte(partition), 0), row...)
+}
+
+// next returns the next row of the range, nil at its end.
+func (w *walk) next() (k, v []byte) {
+	if w.start != nil {
+		k, v = w.cursor.Seek(w.start)
+		w.start = nil
+	} else {
+		k, v = w.cursor.Next()
+	}
+	for k != nil {
+		partition, row, _ := bytes.Cut(k, []byte{0})
+		switch {
+		case w.r.Partition != "" && string(partition) != w.r.Partition,
+			w.r.ToPartition != "" && string(partition) >= w.r.ToPartition:
+			return nil, nil
+		case bytes.Compare(row, w.low) < 0:
+			k, v = w.cursor.Seek(startOf(string(partition), w.low))
+		case w.to != nil && bytes.Compare(row, w.to) >= 0:
+			k, v = w.cursor.Seek(append(bytes.Clone(partition), 1)) // the next partition
+		default:
+			return k, v
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,135 @@
+package infra
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sources returns the Go files below directories of the repository, tests left out.
+func sources(t *testing.T, dirs ...string) []*ast.File {
+	t.Helper()
+	var files []*ast.File
+	for _, dir := range dirs {
+		require.NoError(t, filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "node_modules") {
+				return err
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			files = append(files, f)
+			return err
+		}))
+	}
+	return files
+}
+
+// prompthub is the folder of PromptHub's own packages; what else is in internal all applications
+// share.
+const prompthub = "internal/prompthub"
+
+// own returns the directories of the packages that are an application's own.
+func (a application) own() []string {
+	if a == ours {
+		return []string{"handler", prompthub}
+	}
+	return []string{string(a)}
+}
+
+// settings returns the settings of the program of an application, which are the fields with a tag
+// of envconfig, with their defaults.
+func settings(t *testing.T, app application) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	for _, f := range append(shared(t), sources(t, app.own()...)...) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			text, err := strconv.Unquote(field.Tag.Value)
+			require.NoError(t, err)
+			if name := reflect.StructTag(text).Get("envconfig"); name != "" {
+				all[name] = reflect.StructTag(text).Get("default")
+			}
+			return true
+		})
+	}
+	return all
+}
+
+// shared returns the sources of the foundation.
+func shared(t *testing.T) []*ast.File {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(root, "internal"))
+	require.NoError(t, err)
+	var dirs []string
+	for _, e := range entries {
+		if name := "internal/" + e.Name(); name != prompthub && name != "internal/tools" { // which are modules of their own
+			dirs = append(dirs, name)
+		}
+	}
+	return sources(t, dirs...)
+}
+
+// queues returns the names of the queues, the constants that begin with Queue.
+func queues(t *testing.T, app application) []string {
+	t.Helper()
+	var all []string
+	for _, f := range sources(t, app.own()...) {
+		for name, o := range f.Scope.Objects {
+			spec, ok := o.Decl.(*ast.ValueSpec)
+			if !ok || !strings.HasPrefix(name, "Queue") || len(spec.Values) != 1 {
+				continue
+			}
+			if literal, ok := spec.Values[0].(*ast.BasicLit); ok {
+				text, err := strconv.Unquote(literal.Value)
+				require.NoError(t, err)
+				all = append(all, text)
+			}
+		}
+	}
+	return all
+}
+
+// storageCalls returns the requests that package azure can make: the methods that it calls on the
+// clients of the SDK.
+func storageCalls(t *testing.T) map[string]bool {
+	t.Helper()
+	calls := make(map[string]bool)
+	for _, f := range sources(t, "internal/storage/azure") {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if method, ok := call.Fun.(*ast.SelectorExpr); ok && ofClient(method.X) {
+					calls[method.Sel.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	return calls
+}
+
+// ofClient reports whether an expression is a client of the SDK, by the names that package azure
+// gives to these.
+func ofClient(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name == "client" || x.Name == "service"
+	case *ast.SelectorExpr:
+		return x.Sel.Name == "service"
+	case *ast.CallExpr:
+		if made, ok := x.Fun.(*ast.SelectorExpr); ok {
+			return made.Sel.Name == "NewClient" || made.Sel.Name == "NewQueueClient"
+		}
+	}
+	return false
+}

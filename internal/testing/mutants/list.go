@@ -1,0 +1,600 @@
+package main
+
+// A mutant is a fault in the code of promptdb: one text put in place of another that stands there
+// once.
+type mutant struct {
+	name, file, from, to string
+}
+
+var mutants = []mutant{
+	{
+		"no repair message before the commit", "commit.go",
+		"	if w.holding || w.db.transact != nil || !w", "	if true || !w",
+	},
+	{
+		"Pending is cleared before the index rows are written", "change.go",
+		"	if err := w.db.project(ctx, rec, theRows); err != nil {", "	w.db.clear(ctx, rec, theRows)\n	if err := w.db.project(ctx, rec, theRows); err != nil {",
+	},
+	{
+		"stale keys are not recorded", "commit.go",
+		"		stale = stale.without(entriesOf(now.Prompt))", "		stale = entries{}",
+	},
+	{
+		"who takes over forgets the stale keys of the one before", "commit.go",
+		"			stale = stale.and(was.lease.Stale)", "			_ = was.lease.Stale",
+	},
+	{
+		"across buckets the old row is deleted before the new one is there", "project.go",
+		"			steps[i].batches = append(steps[i].batches, []table.Op{op})\n", "			steps[i].batches = append([][]table.Op{{op}}, steps[i].batches...)\n",
+	},
+	{
+		"an ambiguous commit counts as done without a look at the row", "commit.go",
+		"	return w.resolve(context.WithoutCancel(ctx), err)", "	if _, err := w.resolve(context.WithoutCancel(ctx), err); err == nil || true {\n		return now, nil\n	}\n	return now, nil",
+	},
+	{
+		"a commit of a stale row is tried again without its ETag", "commit.go",
+		"		now.etag = was.etag", "		now.etag = table.Any",
+	},
+	{
+		"nobody respects another's lease", "record.go",
+		"return p != nil && now.Before(p.Until)", "return false && p != nil && now.Before(p.Until)",
+	},
+	{
+		"the lease ends before late writes have landed", "commit.go",
+		"leaseFor = sendWithin + landWithin + clockSkew", "leaseFor = (sendWithin + landWithin + clockSkew) * 9 / 10",
+	},
+	{
+		"a vote's repair message comes before a late write has landed", "vote.go",
+		"const voteRepairAfter = repairFresh + landWithin", "const voteRepairAfter = 3 * time.Second",
+	},
+	{
+		"a vote's repair message is brought forward although a write may still land", "vote.go",
+		"	if batchErr == nil && !p.late {", "	if batchErr == nil {",
+	},
+	{
+		"a vote that gives up takes its repair message back", "vote.go",
+		"	if over && p.wrote && !p.late {\n		p.runNow()", "	if over && p.wrote {\n		p.db.forget(QueueMoves, p.receipt)",
+	},
+	{
+		"a projection does not look for votes that came meanwhile", "repair.go",
+		"	if after != rec.Tally {", "	if false && after != rec.Tally {",
+	},
+	{
+		"a job that waits for a lease is dropped for a copy that comes sooner", "repair.go",
+		"until.Sub(now) <= minProjectionInterval && db.requeued.between(", "db.requeued.between(",
+	},
+	{
+		"a commit that nothing can be learned of counts as none", "commit.go",
+		"		if !settled(cause) {\n			w.unknown++\n		}\n", "",
+	},
+	{
+		"the voter's index row is written without a condition", "repair.go",
+		"	row.ETag = index.ETag\n	return table.Op{Kind: table.Replace, Row: row}, true", "	return table.Op{Kind: table.Upsert, Row: row}, true",
+	},
+	{
+		"an index write of unknown outcome counts as done", "project.go",
+		"			return fmt.Errorf(\"%s of %s: %w\", ops[0].Kind, name, err)", "			return nil",
+	},
+	{
+		"all at once leaves rows where they were", "atomic.go",
+		"	for _, r := range drop {", "	for _, r := range drop[:0] {",
+	},
+	{
+		"no job follows a change of all at once", "atomic.go",
+		"	if now.backlog != nil {\n", "	if false {\n",
+	},
+	{
+		"all at once counts the rows of a text as written", "atomic.go",
+		"	if texts {\n", "	if now.backlog != nil {\n",
+	},
+	{
+		"first pages are kept after a change of all at once", "atomic.go",
+		"		defer w.db.pages.changed(w.db.t, now.Prompt)\n", "",
+	},
+	{
+		"who finds a change of all at once done leaves first pages of before", "change.go",
+		"			db.pages.changed(db.t, rec.Prompt)\n", "",
+	},
+	{
+		"a transaction ends with its caller", "atomic.go",
+		"context.WithTimeout(context.WithoutCancel(ctx), atomicWithin)", "context.WithTimeout(ctx, atomicWithin)",
+	},
+	{
+		"rows of texts are written as if somebody waited", "atomic.go",
+		", Later: texts}", "}",
+	},
+	{
+		"a job does not know that its transaction may land", "atomic.go",
+		"			w.unknown++\n", "",
+	},
+	{
+		"an instance does not know of the month of what it changed all at once", "atomic.go",
+		"	w.db.projected(ctx, now)\n", "",
+	},
+	{
+		"a job that fails forgets the voter's own row that may land", "repair.go",
+		"	if unclear != nil {", "	if err == nil && unclear != nil {",
+	},
+	{
+		"the voter's own row is not in the transaction of a vote", "atomic.go",
+		"		t.Put = []transact.Row{{Table: p.db.t.VotesByVoter, Row: row}}\n", "",
+	},
+	{
+		"no job follows a vote of all at once", "atomic.go",
+		"	if p.author != \"\" {", "	if false {",
+	},
+	{
+		"no job follows a label that lists tell of, where all is changed at once", "labels.go",
+		", Ops: ops, Messages: w.follows()})", ", Ops: ops})",
+	},
+	{
+		"all at once takes the name of another", "atomic.go",
+		"		return record{}, failed\n	case failed != nil:\n		return record{}, errConflict", "		return record{}, errConflict\n	case failed != nil:\n		return record{}, errConflict",
+	},
+	{
+		"the embedded store applies what it refused", "../../storage/embedded/write.go",
+		"		if failed != nil {\n			return &table.OpError{Index: i, Key: step.key, Err: failed}\n		}\n", "		if failed != nil && i == 0 {\n			return &table.OpError{Index: i, Key: step.key, Err: failed}\n		}\n",
+	},
+	{
+		"the embedded store loses messages of a transaction", "../../storage/embedded/write.go",
+		"		if _, err := s.put(tx, m.Queue, m.Text, m.Delay); err != nil {\n", "		if _, err := messagesOf(tx, m.Queue); err != nil {\n",
+	},
+	{
+		"a row to drop must be there", "../../storage/embedded/write.go",
+		"		drop.lenient = true\n", "",
+	},
+	{
+		"a row may be in a transaction twice", "../../storage/transact/transact.go",
+		"	if seen[k] {", "	if false {",
+	},
+	{
+		"what nobody waits for waits as long as somebody does", "../../storage/embedded/commit.go",
+		"	return min(p.quiet.Sub(now), p.turn.Sub(now))", "	return p.quiet.Sub(now)",
+	},
+	{
+		"what nobody waits for does not give way", "../../storage/embedded/commit.go",
+		"	return min(p.quiet.Sub(now), p.turn.Sub(now))", "	return 0",
+	},
+	{
+		"a row with fewer digits lies on the wrong side of those with more", "../../storage/embedded/keys.go",
+		"followedAbove-byte(n)), rest...)\n	case below", "byte(n)), rest...)\n	case below",
+	},
+	{
+		"what is no ULID lies behind all ULIDs of its time", "../../storage/embedded/keys.go",
+		"		class = followedAbove - class\n		least", "		class = followedAbove - class\n		n = 0\n		least",
+	},
+	{
+		"a damaged key counts as that of a row that lies elsewhere", "../../storage/embedded/keys.go",
+		"bytes.Equal(appendPacked(nil, string(b[start:])), stored)", "true",
+	},
+	{
+		"a text that the key has is that of another part of it", "../../storage/embedded/codec.go",
+		"		return len(props) + i\n", "		return len(props) + 1 - i\n",
+	},
+	{
+		"the number of a text that is gone is given out again", "../../storage/embedded/shared.go",
+		"		all[at.number()] = entry{damaged: true, newly: true}\n", "",
+	},
+	{
+		"a text passes for another one that had its number", "../../storage/embedded/shared.go",
+		"	return alias(text), ok && refTo(at.number(), text) == at\n", "	return alias(text), ok\n",
+	},
+	{
+		"a row that goes still counts for its texts", "../../storage/embedded/write.go",
+		"		step.freed = names.referred(step.key, old)\n", "",
+	},
+	{
+		"a text goes with the first row of those that share it", "../../storage/embedded/shared.go",
+		"at.number()].rows--", "at.number()].rows = 0",
+	},
+	{
+		"a text gets a number that another one has", "../../storage/embedded/shared.go",
+		"return e.rows == 0 && !e.damaged", "return !e.damaged",
+	},
+	{
+		"a text that finds no number is left out", "../../storage/embedded/shared.go",
+		"appendText(nil, p.text)...)", "0)",
+	},
+	{
+		"a text that is there again leads to one that is not looked up", "../../storage/embedded/codec.go",
+		"p.Value == v && !d.shares(owner, p)", "p.Value == v",
+	},
+	{
+		"rows of the text index count as written that were not", "project.go",
+		"	if which&theText != 0 && rec.backlog != nil {\n		props = append(", "	if rec.backlog != nil {\n		props = append(",
+	},
+	{
+		"an edit forgets which words an earlier one took away", "backlog.go",
+		"		before = slices.Concat(before, was.backlog.Stale)\n", "",
+	},
+	{
+		"an edit takes words for written that an earlier one was to write", "backlog.go",
+		"		there = minus(there, was.backlog.Write)\n", "",
+	},
+	{
+		"no job comes to write the text backlog", "commit.go",
+		"	case rec.backlog == nil:\n		w.cancelRepair()", "	case true:\n		w.cancelRepair()",
+	},
+	{
+		"a search in texts shows what is private", "findtext.go",
+		"rec.purging || !rec.Listed() || ", "rec.purging || ",
+	},
+	{
+		"purge leaves rows of the text index", "backlog.go",
+		"	if rec.backlog == nil {\n		return nil\n	}\n	words", "	if true {\n		return nil\n	}\n	words",
+	},
+	{
+		"a job succeeds although Pending was not cleared", "repair.go",
+		"	if !db.clear(ctx, rec, which) {", "	if !db.clear(ctx, rec, which) && false {",
+	},
+	{
+		"deleting answers although public rows are left", "change.go",
+		"		if mustBeGone {", "		if mustBeGone && false {",
+	},
+	{
+		"the tally is not in the batch of the vote", "vote.go",
+		"	return []table.Op{overwrite(vote, b.vote), overwrite(share, b.share)}", "	_ = p.db.write(context.Background(), p.db.t.Votes, []table.Op{{Kind: table.Upsert, Row: share}})\n	return []table.Op{overwrite(vote, b.vote)}",
+	},
+	{
+		"purge removes the row that leads to the prompt first", "purge.go",
+		"	if done, err := db.purgeVotes(ctx, id, until); err != nil || !done {", "	if err := db.remove(ctx, db.t.DeletedIndex, index.Key); err != nil {\n		return false, err\n	}\n	if done, err := db.purgeVotes(ctx, id, until); err != nil || !done {",
+	},
+	{
+		"a share of the tally that is voted in meanwhile is judged", "votes.go",
+		"s.Says != s.Votes && s.ETag == now[n]", "s.Says != s.Votes",
+	},
+	{
+		"the same key makes a second prompt", "change.go",
+		"rec.idem, ops = idem.Key, append(ops, op)", "rec.idem, ops = idem.Key, append(ops, table.Op{Kind: table.Upsert, Row: table.Row{Key: op.Row.Key, Props: op.Row.Props}})",
+	},
+	{
+		"a lease of half a minute", "commit.go",
+		"leaseFor = sendWithin + landWithin + clockSkew", "leaseFor = 30 * time.Second",
+	},
+	{
+		"a repair message counts as fresh for long", "commit.go",
+		"w.db.now().Sub(w.repairSentAt) < w.db.times.fresh", "w.db.now().Sub(w.repairSentAt) < 100*w.db.times.fresh",
+	},
+	{
+		"a vote's repair message counts as fresh for long", "vote.go",
+		"p.db.now().Sub(p.repairSentAt) < p.db.times.fresh", "p.db.now().Sub(p.repairSentAt) < 100*p.db.times.fresh",
+	},
+	{
+		"first pages are dropped before the writes", "project.go",
+		"	defer db.pages.changed(db.t, rec.Prompt)", "	db.pages.changed(db.t, rec.Prompt)",
+	},
+	{
+		"moderators read the titles of private prompts", "indexes.go",
+		"one(p.Hidden() && !p.Deleted() && p.Visibility == prompt.Public)", "one(p.Hidden() && !p.Deleted())",
+	},
+	{
+		"a row without a prompt is removed whatever it is by then", "reindex.go",
+		"Row: table.Row{Key: d.Key, ETag: d.stray.ETag}}})", "Row: table.Row{Key: d.Key, ETag: table.Any}}})",
+	},
+	{
+		"a backup forgets that a prompt is hidden", "backup.go",
+		"		HiddenAt: rec.HiddenAt, HiddenBy: rec.HiddenBy, HiddenReason: rec.HiddenReason,", "		HiddenReason: rec.HiddenReason,",
+	},
+	{
+		"rows of a newer version are written over", "commit.go",
+		"	if err != nil || rec == nil || rec.rowsVersion <= RowsVersion {", "	if true {",
+	},
+	{
+		"a writer knows its last attempt only", "commit.go",
+		"slices.Contains(w.attempts, rec.lease.Attempt)", "slices.Contains(w.attempts[len(w.attempts)-1:], rec.lease.Attempt)",
+	},
+	{
+		"anti-entropy does nothing", "sweep.go",
+		"	until := db.now().Add(sweepFor)\n", "	until := db.now()\n",
+	},
+	{
+		"any 503 of Azure counts as refused", "../../storage/azure/errors.go",
+		"f.status == http.StatusServiceUnavailable && f.code == \"ServerBusy\"", "f.status == http.StatusServiceUnavailable",
+	},
+	{
+		"the embedded store does not wait for the disk", "../../storage/embedded/store.go",
+		"			Timeout:      lockTimeout,\n", "			Timeout:      lockTimeout,\n			NoSync:       true,\n",
+	},
+	{
+		"any older revision counts as a replay", "../library/service.go",
+		"slices.Contains(m.Revisions, revision-1)", "slices.ContainsFunc(m.Revisions, func(r int64) bool { return r < revision })",
+	},
+	{
+		"a backup that lost lines passes for a whole one", "restore.go",
+		"if *l.Rows != re.rows {", "if false {",
+	},
+	{
+		"the number of a deleted version is given again", "versions.go",
+		"		now.Revision++\n	}\n	was := now", "		now.Revision++\n		now.Last = left\n	}\n	was := now",
+	},
+	{
+		"the labels row is written without its ETag", "labels.go",
+		"	return table.Op{Kind: table.Replace, Row: c.row(author, id)}", "	row := c.row(author, id)\n	row.ETag = table.Any\n	return table.Op{Kind: table.Replace, Row: row}",
+	},
+	{
+		"nothing follows a label that lists tell programs of", "labels.go",
+		"look = w.load // with the repair message", "_ = w.load",
+	},
+	{
+		"a name is free while a living prompt has it", "names.go",
+		`isRedirect(*row) || row.Props.Get("IsDeleted").Bool()`, `true`,
+	},
+	{
+		"others see versions from before a prompt was public", "versions.go",
+		"viewer == p.AuthorID || n >= p.From\n}", "viewer == p.AuthorID || n > 0\n}",
+	},
+	{
+		"others see moves of labels between versions from before a prompt was public", "versions.go",
+		"	for _, n := range []*int64{&m.From, &m.To} {", "	for _, n := range []*int64{} {",
+	},
+	{
+		"the rows beside a truth row go into a batch of their own", "commit.go",
+		"	etags, err := w.db.store.Write(ctx, w.db.t.Prompts, batch...)",
+		"	if len(ops) > 0 {\n		if _, err := w.db.store.Write(ctx, w.db.t.Prompts, ops...); err != nil {\n			return w.resolve(context.WithoutCancel(ctx), err)\n		}\n		batch = batch[:2]\n	}\n	etags, err := w.db.store.Write(ctx, w.db.t.Prompts, batch...)",
+	},
+	{
+		"a longer text is cut where one property is full", "text.go",
+		"		if text = text[len(part):]; text == \"\" {", "		if text = text[len(part):]; true {",
+	},
+	{
+		"a deleted prompt that comes back takes its name from the one that has it", "names.go",
+		"	if restored { // others may have taken what it was called", "	if restored && false {",
+	},
+	{
+		"what a version includes does not know of it", "names.go",
+		"			ops = append(ops, table.Op{Kind: table.Upsert, Row: row}) // the number is taken by the other\n", "			_ = row\n",
+	},
+	{
+		"a prompt that others include is deleted", "uses.go",
+		"	if err != nil || len(uses) == 0 {", "	if true {",
+	},
+	{
+		"a label by which others include a prompt is removed", "labels.go",
+		"if to == 0 && slices.ContainsFunc(list, has) {", "if false {",
+	},
+	{
+		"what is included is read with the rights of its owner", "resolve.go",
+		"db.included(ctx, viewer, p.owner, p.Include)", "db.included(ctx, p.owner, p.owner, p.Include)",
+	},
+	{
+		"prompts include others without end", "resolve.go",
+		"	if depth > prompt.IncludeDepth {", "	if depth > 100 {",
+	},
+	{
+		"a merge takes one of two changes of a line", "../prompt/merge.go",
+		"		if x != y && (x.Start == y.Start || x.Start < y.End && y.Start < x.End) {", "		if false {",
+	},
+	{
+		"two moves of a label in one tick have one key", "labels.go",
+		"	if next := c.movedAt.Add(tick); at.Before(next) {", "	if next := c.movedAt.Add(tick); false && at.Before(next) {",
+	},
+	{
+		"a fork includes by names that are another's", "../library/forks.go",
+		"	if v.AuthorID == IDOf(who) || len(c.Includes()) == 0 {", "	if true {",
+	},
+	{
+		"a fork forgets what was merged into it", "../library/forks.go",
+		"		p.ForkedFrom.Version = u.Now.Version\n", "",
+	},
+	{
+		"an access token is compared without its end", "../library/tokens.go",
+		"	if !s.now().Before(t.ExpiresAt) {", "	if false {",
+	},
+	{
+		"an access token is believed with any secret", "../library/tokens.go",
+		"subtle.ConstantTimeCompare(t.Secret[:], secret[:]) != 1", "subtle.ConstantTimeCompare(t.Secret[:], secret[:]) > 1",
+	},
+	{
+		"an access token of development mode counts everywhere", "../library/tokens.go",
+		" || t.Claimed != claimed {", " {",
+	},
+	{
+		"an access token publishes without the scope", "../library/tokens.go",
+		"	if !seen {\n		return nil\n	}\n	return who.Needs(auth.ScopePublish)", "	return nil",
+	},
+	{
+		"an access token carries the scopes and the roles of its owner", "../library/tokens.go",
+		", Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil", ", Grant: &auth.Grant{TokenID: t.ID, Scopes: auth.Scopes()}}, nil",
+	},
+	{
+		"an access token lets somebody in before its owner sees it", "tokens.go",
+		"{Key: ownAccessKey(t.OwnerID, t.ID), Props: ownTokenProps(t)}, {Key: accessKey(t.ID), Props: secretProps(t)}}", "{Key: accessKey(t.ID), Props: secretProps(t)}, {Key: ownAccessKey(t.OwnerID, t.ID), Props: ownTokenProps(t)}}",
+	},
+	{
+		"a revoked access token leaves the list before it is refused", "tokens.go",
+		"[]table.Key{accessKey(id), ownAccessKey(owner, id)}", "[]table.Key{ownAccessKey(owner, id), accessKey(id)}",
+	},
+	{
+		"an access token is kept from after it was read", "tokens.go",
+		"		db.tokens.keep(id, t, at)", "		_ = at\n		db.tokens.keep(id, t, db.now())",
+	},
+	{
+		"a handle leads to whoever asks for it", "users.go",
+		"		case row != nil && userIn(row.Props, \"UserId\") != user:\n			return errConflict\n", "",
+	},
+	{
+		"the prompts of an author are listed to others, private ones too", "mine.go",
+		"	if f.listed && !p.Listed() {", "	if false {",
+	},
+	{
+		"anti-entropy forgets its place inside a prompt", "sweep.go",
+		"p.votes != nil && text != \"\" &&", "p.votes != nil && text == \"never\" &&",
+	},
+	{
+		"index rows are compared while they are written", "check.go",
+		"rec.lease.held(db.now()) || rec.purging && name", "rec.purging && name",
+	},
+	{
+		"the lock of a message is renewed when it ends", "../../host/function/queuetrigger/delivery.go",
+		"time.NewTicker(d.Settings.Lock / 2)", "time.NewTicker(d.Settings.Lock)",
+	},
+	{
+		"a vote whose index row may still land counts as settled", "vote.go",
+		"p.late || !settled(batchErr) || !settled(indexErr)", "p.late || !settled(batchErr) || indexErr == nil && false",
+	},
+	{
+		"a vote that is changed takes off what it would weigh now", "vote.go",
+		"	t = t.Add(b.cast(), now)\n", "	t = t.Add(prompt.Cast{Vote: b.value(), At: now.At}, now)\n",
+	},
+	{
+		"anti-entropy weighs votes alike, whenever they were cast", "votes.go",
+		"share.Votes.Add(prompt.Cast{}, castOf(row))", "share.Votes.Add(prompt.Cast{}, prompt.Cast{Vote: voteOf(row)})",
+	},
+	{
+		"votes that count as many and weigh otherwise move nothing", "repair.go",
+		"rec.lease == nil && tally == rec.Tally &&", "rec.lease == nil && tally.Unweighed() == rec.Unweighed() &&",
+	},
+	{
+		"an erased vote stays in the tally", "vote.go",
+		"	if b.share != nil {\n		ops = append(ops, overwrite(", "	if false {\n		ops = append(ops, overwrite(",
+	},
+	{
+		"votes and favorites see what an admin hid", "vote.go",
+		"viewer == l.author || l.public && !l.hidden)", "viewer == l.author || l.public)",
+	},
+	{
+		"the favorite of a new prompt of one's own counts as stray", "favorites.go",
+		"	if !ok || db.now().Sub(row.Props.Get(\"AddedAt\").Time()) < voteSettled {", "	if !ok {",
+	},
+	{
+		"prompts of several months come as their partitions lie", "newest.go",
+		"			slices.SortFunc(part.rows, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) })\n", "			_ = cmp.Compare[string]\n",
+	},
+	{
+		"an earlier month that this instance listed is looked for a minute later", "newest.go",
+		"	if month < m.first {\n		m.first = month\n	}\n", "",
+	},
+	{
+		"a restored tally stands in another share", "restore.go",
+		"	n := shard(v.Voter)\n", "	n := shard(v.Voter) ^ 1\n",
+	},
+	{
+		"the oldest of many old names is taken from the prompt that has it now", "names.go",
+		"if row != nil && isRedirect(*row) && prompt.ID(row.Props.Get(\"PromptId\").Str()) == w.id {", "if row != nil {",
+	},
+	{
+		"a revoked access token is believed for ever", "tokens.go",
+		"return t.Token, ok && now.Sub(t.at) < tokenFor", "return t.Token, ok",
+	},
+	{
+		"rows of the text index that are stray stay", "backlog.go",
+		"all := &textBacklog{All: true, Since: now, Stale: stray}", "all := &textBacklog{All: true, Since: now}",
+	},
+	{
+		"tags are learned from a prompt that is private by now", "similar.go",
+		"if rec.purging || !rec.Listed() {", "if rec.purging {",
+	},
+	{
+		"all between the newest prompts of an author is read", "similar.go",
+		"size = max(size/2, 1)", "size = largestRead",
+	},
+	{
+		"a search reads on behind what it wants", "find.go",
+		"found[followed].limit, found[followed].r.MaxMatches = size, enough", "found[followed].limit = size",
+	},
+	{
+		"texts are counted only where a transaction has one change", "../../storage/embedded/commit.go",
+		"s.shared.flush(); err", "func() error {\n		if len(group) == 1 {\n			return s.shared.flush()\n		}\n		return nil\n	}(); err",
+	},
+	{
+		"a text that a damaged count gives no row passes for good", "../../storage/embedded/shared.go",
+		"n <= 0 || rows == 0 ||", "n <= 0 ||",
+	},
+	{
+		"what follows half a ULID lies among those of its time", "../../storage/embedded/keys.go",
+		"text[i] = 'Z'", "text[i] = '0'",
+	},
+	{
+		"giving up on a write reads as if nothing was done", "../../storage/embedded/commit.go",
+		"fmt.Errorf(\"the write may have landed: %w\", ctx.Err())", "ctx.Err()",
+	},
+	{
+		"the error of a commit is lost", "../../storage/embedded/commit.go",
+		"	if err := tx.Commit(); err != nil {\n		return fmt.Errorf(\"commit: %w\", err)\n	}\n", "	_ = tx.Commit()\n",
+	},
+	{
+		"a change whose transaction failed is acknowledged", "../../storage/embedded/commit.go",
+		"			c.done <- err\n", "			c.done <- nil\n",
+	},
+	{
+		"names of a transaction that failed are taken for known", "../../storage/embedded/names.go",
+		"tx.OnCommit(func() { s.names.Store(learnt) })", "s.names.Store(learnt)",
+	},
+	{
+		"compact does not sync the new file before it takes the place of the old one", "../../storage/embedded/compact.go",
+		"return c.to.Sync()", "return nil",
+	},
+	{
+		"a folder is not synced", "../../storage/embedded/store.go",
+		"	return errors.Join(d.Sync(), d.Close())", "	return d.Close()",
+	},
+	{
+		"what a killed compact has left stays", "../../storage/embedded/store.go",
+		"if err := removeLeft(path); err != nil", "if false",
+	},
+	{
+		"a poison message is deleted before its copy is sent", "../../host/function/queuetrigger/delivery.go",
+		"	if _, err := d.Queues.Send(ctx, name, d.Text, 0); err != nil {\n		return fmt.Errorf(\"send to %s: %w\", name, err)\n	}\n	return d.remove(ctx)", "	if err := d.remove(ctx); err != nil {\n		return err\n	}\n	_, err := d.Queues.Send(ctx, name, d.Text, 0)\n	return err",
+	},
+	{
+		"a month that is listed during a search for the first one is forgotten", "newest.go",
+		"found = min(found, m.first)", "_ = m.first",
+	},
+	{
+		"an edit forgets that all rows of a text were still to be written", "backlog.go",
+		"b.All = b.All || was.backlog.All && now.Listed()", "_ = b.All",
+	},
+	{
+		"purge leaves words that an edit took away", "backlog.go",
+		"slices.Concat(rec.backlog.Stale, rec.backlog.Write,", "slices.Concat(rec.backlog.Write,",
+	},
+	{
+		"a change of labels goes on although it has read that the prompt is deleted", "labels.go",
+		"case rec == nil || rec.purging || rec.Deleted():\n			return nil, false", "case rec == nil || rec.purging:\n			return nil, false",
+	},
+	{
+		"a label is moved on a prompt that is deleted meanwhile", "labels.go",
+		"		if w.labels.deleted {\n			return nil, false, prompt.ErrUnknown()\n		}\n", "",
+	},
+	{
+		"a table that anti-entropy could not repair counts as walked", "sweep.go",
+		"			if len(failed) == 0 { // else the next run begins again\n				s.full = s.db.now()\n			}", "			s.full = s.db.now()",
+	},
+	{
+		"a clock that is set back ends anti-entropy", "sweep.go",
+		"s.next != \"\" || rested < 0 ||", "s.next != \"\" ||",
+	},
+	{
+		"a profile is written without its ETag", "users.go",
+		"table.Replace, row.ETag, parse", "table.Replace, table.Any, parse",
+	},
+	{
+		"the instance that revokes an access token believes it", "tokens.go",
+		"	db.tokens.forget(id)\n	return there", "	return there",
+	},
+	{
+		"rows of texts are not asked for tags", "findtext.go",
+		"read: after, keep: tagged}", "read: after, keep: func(table.Props) bool { return true }}",
+	},
+}
+
+// unbounded are faults by which a request costs more than its route may: the search of TestBounds
+// must find them by itself.
+var unbounded = []mutant{
+	{
+		"a filled text is as long as its values make it", "../prompt/template.go",
+		"n > most && len(fields) == 0", "n > most && false",
+	},
+	{
+		"a page has room for whatever a text becomes", "../doors/web/prompts.go",
+		"budget(perByte*n + maxFrame - reserved)", "budget(1 << 40)",
+	},
+	{
+		"a file has as many entries as it likes", "../transfer/entries.go",
+		"		if len(all) == format.MaxRows {\n			return nil, errTooMany\n		}\n		s := spot", "		s := spot",
+	},
+	{
+		"a title has a row for each of its tokens", "../prompt/term.go",
+		"	left := MaxTokens\n", "	left := 100 * MaxTokens\n",
+	},
+}

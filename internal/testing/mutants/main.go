@@ -1,0 +1,224 @@
+// Command mutants breaks the protocol on purpose, one deliberate fault at a time, and checks that
+// the tests notice each: a test that no fault makes fail proves nothing. It works on a copy of the
+// tree.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const usage = `usage: go run ./internal/testing/mutants [-list] [WORDS]
+
+Puts one fault after the other into a copy of the tree, and runs the tests that must notice it.
+WORDS chooses the mutants whose name has them. Each takes as long as the tests of its package.
+
+  -list   print the names of the mutants, and try none
+
+Exit codes: 0 every mutant was caught, 1 at least one survived or did not fit the code,
+2 the tests fail without any, or no mutant has that name.
+`
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	list := flags.Bool("list", false, "")
+	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	}
+	words := strings.Join(flags.Args(), " ")
+	chosen := slices.DeleteFunc(slices.Concat(mutants, unbounded), func(m mutant) bool {
+		return !strings.Contains(m.name, words)
+	})
+	switch {
+	case len(chosen) == 0:
+		fmt.Fprintf(os.Stderr, "mutants: none has %q in its name: -list prints them\n", words)
+		return 2
+	case *list:
+		for _, m := range chosen {
+			fmt.Println(m.name)
+		}
+		return 0
+	}
+	return try(context.Background(), chosen)
+}
+
+// try puts the mutants into a copy of the tree, one after the other, and tells of each whether a
+// test noticed it.
+func try(ctx context.Context, chosen []mutant) int {
+	dir, err := copyTree(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		return 2
+	}
+	defer os.RemoveAll(dir)
+	t, survived := tree{dir: dir, usual: make(map[string]time.Duration)}, 0
+	for _, m := range chosen {
+		start := time.Now()
+		verdict, err := t.try(ctx, m)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "mutants:", err)
+			return 2
+		}
+		fmt.Printf("%-70s %s (%.0f s)\n", m.name, verdict, time.Since(start).Seconds())
+		if !strings.HasPrefix(verdict, "caught") {
+			survived++
+		}
+	}
+	fmt.Printf("%d mutants, %d not caught\n", len(chosen), survived)
+	return min(survived, 1)
+}
+
+// promptdb is where most mutants live; the files of others are named from there.
+const promptdb = "internal/prompthub/promptdb"
+
+// apply returns its file in dir with the fault in it.
+func (m mutant) apply(dir string) ([]byte, error) {
+	good, err := os.ReadFile(filepath.Join(dir, m.file))
+	if err != nil {
+		return nil, err
+	}
+	if n := bytes.Count(good, []byte(m.from)); n != 1 {
+		return nil, fmt.Errorf("its text stands %d times in %s, not once: %q", n, m.file, m.from)
+	}
+	if m.from == m.to {
+		return nil, errors.New("it changes nothing")
+	}
+	return bytes.Replace(good, []byte(m.from), []byte(m.to), 1), nil
+}
+
+// A tree is a copy of the source that mutants are put into, and how long the tests of a package
+// take there without one.
+type tree struct {
+	dir   string
+	usual map[string]time.Duration
+}
+
+// try puts a mutant into the copy, runs the tests and takes it out. It fails where the tests fail
+// without it.
+func (t tree) try(ctx context.Context, m mutant) (string, error) {
+	bad, err := m.apply(filepath.Join(t.dir, promptdb))
+	if err != nil {
+		return "DOES NOT FIT: " + err.Error(), nil
+	}
+	path := filepath.Join(t.dir, promptdb, m.file)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	usual, err := t.without(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, bad, 0o600); err != nil {
+		return "", err
+	}
+	defer os.WriteFile(path, good, 0o600)                  //nolint:errcheck // a copy that is thrown away
+	out, ok := test(ctx, t.dir, m, hangs(usual), "-short") // notice most of them, in a fifth of the time
+	if ok {
+		out, ok = test(ctx, t.dir, m, hangs(usual))
+	}
+	switch {
+	case strings.Contains(out, "[build failed]"):
+		return "DOES NOT COMPILE\n" + out, nil
+	case ok:
+		return "SURVIVED", nil
+	}
+	return "caught by " + failed(out), nil
+}
+
+// without says how long the tests that m is for take without it, which they must pass.
+func (t tree) without(ctx context.Context, m mutant) (time.Duration, error) {
+	pkg := m.pkg()
+	if _, known := t.usual[pkg]; !known {
+		start := time.Now()
+		if out, ok := test(ctx, t.dir, m, 20*time.Minute); !ok {
+			return 0, fmt.Errorf("the tests of %s fail without a mutant:\n%s", pkg, out)
+		}
+		t.usual[pkg] = time.Since(start)
+	}
+	return t.usual[pkg], nil
+}
+
+// hangs is when a test that goes on counts as one that never ends: far beyond what a busy machine
+// adds.
+func hangs(usual time.Duration) time.Duration { return 10*usual + time.Minute }
+
+// pkg is the package whose tests must notice the mutant.
+func (m mutant) pkg() string {
+	if slices.Contains(unbounded, m) {
+		return "bench"
+	}
+	return filepath.Dir(filepath.Join(promptdb, m.file))
+}
+
+// failed names the tests that failed, or that hung.
+func failed(out string) string {
+	var names []string
+	hung := false
+	for line := range strings.Lines(out) {
+		hung = hung || strings.HasPrefix(line, "panic: test timed out")
+		if name, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
+			names = append(names, strings.Fields(name)[0])
+		} else if name, ok := strings.CutPrefix(line, "\tTest"); ok && hung {
+			names = append(names, "Test"+strings.Fields(name)[0]+" (hangs)")
+		}
+	}
+	if len(names) == 0 {
+		return "a panic"
+	}
+	return strings.Join(names, ", ")
+}
+
+// test runs the tests that m is for; of another package than promptdb those that need nothing but
+// the copy.
+func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags ...string) (string, bool) {
+	args := append([]string{"test", "-count=1", "-failfast", "-timeout=" + limit.String(), "./" + m.pkg()}, flags...)
+	switch {
+	case slices.Contains(unbounded, m):
+		args = append(args, "-run=^TestBounds$")
+	case m.pkg() != promptdb:
+		args = append(args, "-short", "-skip=^TestTables$|^TestQueues$|Emulator|Kill")
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+// copyTree copies what the tests need to a new directory.
+func copyTree(ctx context.Context) (string, error) {
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return "", err
+	}
+	parts, err := filepath.Glob("internal/*")
+	if err != nil || len(parts) == 0 {
+		return dir, fmt.Errorf("run it from the root of the repository: %w", cmp.Or(err, os.ErrNotExist))
+	}
+	for _, part := range parts {
+		if part == "internal/tools" { // modules of their own
+			continue
+		}
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(part)); err != nil {
+			return dir, err
+		}
+	}
+	cmd := exec.CommandContext(ctx, "cp", "go.mod", "go.sum", dir)
+	return dir, cmd.Run()
+}
