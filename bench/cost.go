@@ -20,9 +20,8 @@ const indexRows = 3 + 5*3 + 6
 // textRows are the rows of its text: of some seventy words, those that count.
 const textRows = 39
 
-// costedRequests returns the operations of every kind of request; package bench counts them and holds
-// both equal. Where the count depends on the prompt it is that of a typical one; where it depends
-// on luck, the most.
+// costedRequests returns the operations of every kind of request; a test counts them and compares.
+// If the count depends on the prompt, it is that of a typical one; if it depends on luck, the most.
 func costedRequests() []monthlyOperations {
 	return []monthlyOperations{
 		{Name: "list", Tables: 2},
