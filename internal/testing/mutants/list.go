@@ -590,6 +590,10 @@ var unbounded = []mutant{
 		"budget(perByte*n + maxFrame - reserved)", "budget(1 << 40)",
 	},
 	{
+		"a kept file that costs much is read at each export", "../transfer/file.go",
+		"!format.Kept(&p.made.Source)", "false",
+	},
+	{
 		"a file has as many entries as it likes", "../transfer/entries.go",
 		"		if len(all) == format.MaxRows {\n			return nil, errTooMany\n		}\n		s := spot", "		s := spot",
 	},
