@@ -3,14 +3,10 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
@@ -264,11 +260,7 @@ func (im *importer) create(ctx context.Context, d format.Document, item *Item) e
 	if err := im.write(); err != nil {
 		return err
 	}
-	said := d
-	said.Source = nil          // another file may say the same
-	b, _ := json.Marshal(said) // which was read from JSON, or could have been
-	sum := sha256.Sum256(b)
-	v, isNew, err := im.Create(ctx, im.who, d.Draft(), "import "+hex.EncodeToString(sum[:]))
+	v, isNew, err := im.Create(ctx, im.who, d.Draft(), d.Key())
 	if err == nil && !isNew {
 		item.Outcome = Unchanged
 		im.writes--

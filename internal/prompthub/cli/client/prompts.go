@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"iter"
 	"net/http"
@@ -50,7 +49,7 @@ func (c *Client) Create(ctx context.Context, user string, d format.Document) (bo
 		return false, err
 	}
 	var made Prompt
-	status, err := c.do(ctx, call{method: http.MethodPost, path: "/prompts", user: user, key: key(user, d), body: body}, &made)
+	status, err := c.do(ctx, call{method: http.MethodPost, path: "/prompts", user: user, key: d.Key(), body: body}, &made)
 	return status == http.StatusCreated, err
 }
 
@@ -79,14 +78,6 @@ func Unheld(d format.Document) []string {
 		return nil
 	}
 	return sendable(d).Unheld()
-}
-
-// key names the content: the same again creates nothing, in whatever file it is.
-func key(user string, d format.Document) string {
-	d.Source = nil
-	// Neither type can fail.
-	b, _ := json.Marshal([]any{user, d})
-	return keyOf(b)
 }
 
 func keyOf(b []byte) string {

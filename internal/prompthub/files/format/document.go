@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -239,6 +240,16 @@ func (d Document) Titled() Document {
 		d.Title = d.Name[strings.LastIndexByte(d.Name, '/')+1:]
 	}
 	return d
+}
+
+// Key returns the Idempotency-Key with which an import makes a prompt of the document: equal
+// documents have the same, whatever files they stand in and whoever takes those in, page, API or
+// command. So the same file taken in twice creates nothing the second time.
+func (d Document) Key() string {
+	d = d.Titled()
+	d.Source, d.Versions = nil, nil // another file may say the same
+	b, _ := json.Marshal(d.normal(), json.Deterministic(true)) // which was read from JSON, or could have been
+	return fmt.Sprintf("import-%x", sha256.Sum256(b))
 }
 
 // normal returns the document as equal ones look: without empty lists, with its config as compact

@@ -136,6 +136,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Of", With: doc(func(d format.Document) { format.Of(d.Draft()) })},
 		{Name: "Document.Draft", With: doc(func(d format.Document) { d.Draft() })},
 		{Name: "Document.Titled", With: doc(func(d format.Document) { d.Title = ""; d.Titled() })},
+		{Name: "Document.Key", With: doc(func(d format.Document) { d.Key() })},
 		{Name: "Document.Sorted", With: doc(func(d format.Document) { d.Sorted([]string{"a", "b"}) })},
 		{Name: "Document.Authored", With: doc(func(d format.Document) { d.Authored() })},
 		{Name: "Document.HasCRLF", With: doc(func(d format.Document) { d.HasCRLF() })},
