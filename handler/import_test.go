@@ -19,8 +19,8 @@ import (
 	"prompthub/internal/host/command"
 )
 
-// TestOneFileThreeWays: a file that was taken in by the command, the API or the page creates nothing
-// when it comes again by any of them, whether its prompts have names or not.
+// TestOneFileThreeWays: a file that was taken in by the command, the API or the page creates
+// nothing when it comes again by any of them, whether its prompts have names or not.
 func TestOneFileThreeWays(t *testing.T) {
 	clean(t)
 	_, address := startLocal(t, t.TempDir())

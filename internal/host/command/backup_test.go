@@ -63,10 +63,17 @@ func names(ctx context.Context, tables table.DB, w io.Writer) error {
 // TestBackupIsOfOneMoment: what is written while it is made is not in it.
 func TestBackupIsOfOneMoment(t *testing.T) {
 	t.Parallel()
+	var s Service
+	var dir string
 	var file *embedded.Store
-	s, dir, file := answering(t, 10*time.Second, func(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (int, error) {
-		if _, err := file.Tables.Write(ctx, "Rows", rowOf("later")); err != nil {
+	s, dir, file = answering(t, 10*time.Second, func(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (int, error) {
+		later := rowOf("later")
+		later.Kind = table.Upsert
+		if _, err := file.Tables.Write(ctx, "Rows", later); err != nil {
 			return 0, err
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "backup-*")); len(left) > 0 && runtime.GOOS != "windows" {
+			return 0, errors.New("a kill would leave " + left[0])
 		}
 		if _, err := tables.Write(ctx, "Rows", rowOf("none")); err == nil {
 			return 0, errors.New("a snapshot was written to")
@@ -100,6 +107,9 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(dir, "backup-*"))
 	require.NoError(t, err)
 	require.Empty(t, files)
+
+	_, err = s.AskBackup(t.Context(), dir, io.Discard)
+	require.NoError(t, err, "the first one has ended")
 }
 
 // TestSlowBackupKeepsNoWriteWaiting: whoever takes a backup slowly does not hold what writes need,

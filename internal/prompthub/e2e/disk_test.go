@@ -122,6 +122,7 @@ func TestDiskFails(t *testing.T) {
 		"compact": func(t *testing.T, f disktest.Fault) disktest.Trace {
 			dir := copyOf(t, data)
 			_, _, trace := failing(t, f, "compact", "--data", dir)
+			require.NoFileExists(t, filepath.Join(dir, "prompthub.db.compact"))
 			require.Equal(t, backup, backedUp(t, dir))
 			return trace
 		},

@@ -99,8 +99,8 @@ func storedOf(ctx context.Context, s *library.Service, who auth.User, v library.
 	return p, err
 }
 
-// read returns what the file says, or nil if it is not read. A backup may hold a file that costs too
-// much to read at each export, and a later version of PromptHub may refuse what this one kept.
+// read returns what the file says, or nil if it is not read. A backup may hold a file that costs
+// too much to read at each export, and a later version of PromptHub may refuse what this one kept.
 func (p stored) read() *format.Document {
 	if !format.Kept(&p.made.Source) {
 		return nil

@@ -170,6 +170,20 @@ func TestMissingTableIsNamed(t *testing.T) {
 	require.ErrorContains(t, err, "absent: the queue does not exist")
 }
 
+// TestGapInNames: a file whose dictionary of names lost one is refused, for rows would be read
+// under wrong names.
+func TestGapInNames(t *testing.T) {
+	t.Parallel()
+	path, s := crowded(t)
+	require.NoError(t, s.Close())
+	file, err := bbolt.Open(path, 0o600, nil)
+	require.NoError(t, err)
+	require.NoError(t, file.Update(func(tx *bbolt.Tx) error { return tx.Bucket(namesBucket).Delete([]byte{0, 1}) }))
+	require.NoError(t, file.Close())
+	_, err = Open(path, time.Now)
+	require.ErrorIs(t, err, table.ErrDamaged)
+}
+
 // TestDamagedRow: a row that lost its end is met by everybody who reads it, and can be passed.
 func TestDamagedRow(t *testing.T) {
 	t.Parallel()

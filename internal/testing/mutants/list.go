@@ -533,6 +533,22 @@ var mutants = []mutant{
 		"if err := removeLeft(path); err != nil", "if false",
 	},
 	{
+		"a dictionary of names with a gap is read", "../../storage/embedded/names.go",
+		"if len(k) != 2 || int(binary.BigEndian.Uint16(k)) != len(d.names)+1 {", "if len(k) != 2 {",
+	},
+	{
+		"a message comes once more after its last try", "../../host/function/queuetrigger/delivery.go",
+		"d.Dequeued == d.Settings.MaxDequeue:", "d.Dequeued > d.Settings.MaxDequeue:",
+	},
+	{
+		"one backup is the last of a process", "../../host/command/backup.go",
+		"		defer func() { <-b.one }()\n", "",
+	},
+	{
+		"a kill leaves the file of a backup", "../../host/command/backup.go",
+		"		_ = os.Remove(file.Name())\n", "		_ = file.Name()\n",
+	},
+	{
 		"a poison message is deleted before its copy is sent", "../../host/function/queuetrigger/delivery.go",
 		"	if _, err := d.Queues.Send(ctx, name, d.Text, 0); err != nil {\n		return fmt.Errorf(\"send to %s: %w\", name, err)\n	}\n	return d.remove(ctx)", "	if err := d.remove(ctx); err != nil {\n		return err\n	}\n	_, err := d.Queues.Send(ctx, name, d.Text, 0)\n	return err",
 	},

@@ -137,10 +137,13 @@ func TestFailureGoesToPoison(t *testing.T) {
 	run(t, fail, func(t *testing.T, w *world) {
 		w.send("text")
 		w.start()
+		for len(w.seen()) < 5 {
+			w.later(time.Second)
+		}
+		require.Equal(t, 5, w.seen()[4].Dequeued)
+		require.Zero(t, w.len("jobs"), "it goes after the last try, and does not come once more")
 		w.later(20 * time.Minute)
 		require.Len(t, w.seen(), 5)
-		require.Equal(t, 5, w.seen()[4].Dequeued)
-		require.Zero(t, w.len("jobs"))
 		left, err := w.queues.Receive(t.Context(), queue.Poison("jobs"), 10, time.Minute)
 		require.NoError(t, err)
 		require.Len(t, left, 1)

@@ -373,10 +373,15 @@ func (d Document) KeepsKind(was Document) error {
 func (d Document) Sorted(catalog []string) Document {
 	tags := d.Tags
 	d.Tags, d.OwnTags = nil, slices.Clone(d.OwnTags)
+	own := make(map[string]bool) // a file may have as many tags as fit into it
+	for _, tag := range d.OwnTags {
+		own[tag] = true
+	}
 	for _, tag := range tags {
 		if slices.Contains(catalog, strings.ToLower(tag)) {
 			d.Tags = append(d.Tags, tag)
-		} else if !slices.Contains(d.OwnTags, tag) {
+		} else if !own[tag] {
+			own[tag] = true
 			d.OwnTags = append(d.OwnTags, tag)
 		}
 	}
