@@ -247,7 +247,7 @@ func (d Document) Titled() Document {
 // command. So the same file taken in twice creates nothing the second time.
 func (d Document) Key() string {
 	d = d.Titled()
-	d.Source, d.Versions = nil, nil // another file may say the same
+	d.Source, d.Versions = nil, nil                            // another file may say the same
 	b, _ := json.Marshal(d.normal(), json.Deterministic(true)) // which was read from JSON, or could have been
 	return fmt.Sprintf("import-%x", sha256.Sum256(b))
 }
