@@ -71,7 +71,7 @@ var (
 	aRemoval = bound{aLabel.operations + 10 + 100, aLabel.rows + 4200, 64, 32 << 10}
 	aTag     = bound{6, 1200, 64, 8 << 10}
 	aToken   = bound{4, 60, 64, 4 << 10}           // a user has at most 50
-	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config beside it, and what it includes
+	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config next to it, and what it includes
 	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each
 	// behind a hundred spaces, and as many nodes of YAML.
 	aFile = bound{8, 100, 1 << 10, 64 << 10}

@@ -71,7 +71,7 @@ func listPrices() prices {
 	}
 }
 
-// What the model takes for granted beside the operations. All err on the dear side.
+// What the model takes for granted in addition to the operations. All err on the dear side.
 const (
 	costMonth      = 30 * 24 * 3600  // seconds
 	memoryGB       = 0.5             // GB of an instance
@@ -102,7 +102,7 @@ type bill struct {
 	Operations, Storage, Compute, Logs, Total, PerUser float64 // US dollars
 }
 
-// billFor returns the bill of a library with so many active users.
+// billFor returns the bill of a library with n active users.
 func billFor(users float64, u usage, p prices) bill {
 	b := bill{Users: users}
 	jobs := 0.0

@@ -46,7 +46,7 @@ var (
 	listMembers  = []string{"variables", "messages", "versions", "tags", "ownTags", "labels", "config", "prompt", "choices", "others"}
 )
 
-// list returns a list of so many bytes as JSON, and the member that it is. That of choices and of a
+// list returns a list of n bytes as JSON, and the member that it is. That of choices and of a
 // config stands deeper.
 func (h hostile) list() (member string, list json.RawMessage) {
 	element := listElements[h.Motifs[0]%len(listElements)]
@@ -85,7 +85,7 @@ func (h hostile) file() string {
 	return ext
 }
 
-// first cuts a text to so many bytes at most.
+// first cuts a text to n bytes at most.
 func first(text string, n int) string {
 	return strings.ToValidUTF8(text[:min(n, len(text))], "")
 }

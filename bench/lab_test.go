@@ -63,7 +63,7 @@ const (
 		"what keeps a reader from going on there, and one better wording. Judge plot, characters, pace, dialogue, tension and style; praise nothing. " +
 		"Then name the weakest chapter, explain in two paragraphs why it fails, and suggest how to mend it without new scenes."
 	typicalTags = `"text","writing","education"`
-	filled      = 60 // prompts beside the typical one
+	filled      = 60 // prompts in addition to the typical one
 )
 
 // stock is what a lab begins with. To fill it takes longer than what most labs are for, so it is
@@ -220,7 +220,7 @@ func (l *lab) path(path string) string {
 // voteOnce is a vote of Vera's on the prompt.
 func (l *lab) voteOnce() { l.vote("Vera", prompt.Like) }
 
-// likes makes so many strangers like the prompt, and leaves the jobs of that undone.
+// likes makes n strangers like the prompt, and leaves the jobs of that undone.
 func (l *lab) likes(n int) {
 	l.t.Helper()
 	for i := range n {

@@ -153,7 +153,7 @@ func including(l *lab) {
 	l.settle()
 }
 
-// included has one that includes the typical one stand beside it.
+// included has one that includes the typical one stand next to it.
 func included(l *lab) {
 	typical := l.prompt
 	including(l)

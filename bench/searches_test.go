@@ -22,7 +22,7 @@ import (
 )
 
 // What a page of a search reads at most: the rows of one request and the first page of each list,
-// which it reads in any case; and of prompts those that it decides about, 200 where they are to
+// which it reads in any case; and of prompts those that it decides about, 200 where they must
 // be sorted.
 const (
 	scannedAtMost = 5000

@@ -25,7 +25,7 @@ type store struct {
 	stop  func() error
 }
 
-// A note stands beside a kept store.
+// A note stands next to a kept store.
 type note struct {
 	corpus
 	Made int  `json:"made"` // by which version of library

@@ -32,7 +32,7 @@ func eraseCommand() command.Command {
 	}
 }
 
-// eraseFor is for how long one call works before it looks whether it is to stop.
+// eraseFor is for how long one call works before it looks whether it must stop.
 const eraseFor = time.Minute
 
 // settleFor is for how long the command waits for messages: longer than those are delayed that it

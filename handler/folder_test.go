@@ -244,7 +244,7 @@ func TestPushKeepsTheKind(t *testing.T) {
 	d.runs(command.LeftOut, `the prompt is a text, and messages would take its place`, "import", "--update", filepath.Join(d.dir, "words.prompt.yml"))
 	d.runs(command.OK, `^The text of words\nMore.$`, "get", "words")
 
-	// A format that has both kinds says which one it is to be.
+	// A format that has both kinds says which one it must be.
 	d.dir = t.TempDir()
 	d.does(command.OK, `pulled words.md\n$`, "pull")
 	d.write("words.md", "---\nname: words\nmessages: [{role: user, content: Hello}]\n---\n")

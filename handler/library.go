@@ -307,7 +307,7 @@ func diffCommand() command.Command {
 	})
 }
 
-// compared reads which two contents of a prompt are to be compared.
+// compared reads which two contents of a prompt must be compared.
 func compared(args []string) (from, to prompt.Ref, err error) {
 	if len(args) == 3 { // as one may say it, too
 		args = []string{args[0] + "@" + args[1], args[2]}

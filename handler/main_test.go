@@ -25,7 +25,7 @@ type process struct {
 	stop     context.CancelFunc
 }
 
-// start runs the program beside the test, and stops it with the test.
+// start runs the program during the test, and stops it with the test.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

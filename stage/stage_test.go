@@ -164,7 +164,7 @@ func TestRun(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), []string{"now"}, &out), `unknown argument "now"`)
 }
 
-// An application beside that of the repository's root is staged from its own folder.
+// A sibling of the application at the repository's root is staged from its own folder.
 func TestRunOfASibling(t *testing.T) {
 	t.Chdir(repository(t))
 	sibling := filepath.Join("apps", "other")

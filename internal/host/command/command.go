@@ -130,7 +130,7 @@ func (p Program) dispatch(ctx context.Context, args []string, std Streams) error
 	return do(ctx, std, operands)
 }
 
-// takes reports whether a command can have so many arguments.
+// takes reports whether a command can have n arguments.
 func (c Command) takes(n int) bool {
 	if last := len(c.Args) - 1; last >= 0 && strings.HasPrefix(c.Args[last], "[") {
 		return n >= last

@@ -92,7 +92,7 @@ func (s Service) local(ctx context.Context, std Streams, addr, data, profile str
 	defer a.Wait()
 	if err := a.Create(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil // it was to end before it had begun
+			return nil // it should end before it had begun
 		}
 		return err
 	}

@@ -16,7 +16,7 @@ type Progress struct {
 
 const everyLine = 100 // on a terminal every tenth of it
 
-// NewProgress returns the progress of so many things, of an unknown number where total is 0, that
+// NewProgress returns the progress of n things, of an unknown number where total is 0, that
 // is told to w.
 func NewProgress(w io.Writer, what string, total int) *Progress {
 	p := &Progress{w: w, what: what, total: total}

@@ -62,7 +62,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	return err
 }
 
-// closeUnused has a server close connections that were never used when it is to end, for which it
+// closeUnused has a server close connections that were never used when it must end, for which it
 // would wait five seconds: clients open some ahead.
 func closeUnused(srv *http.Server) {
 	var unused sync.Map // net.Conn

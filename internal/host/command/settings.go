@@ -37,8 +37,8 @@ type Settings struct {
 	httpjson.Limits
 
 	// Proxies are those of whom it is believed where a request comes from: FRONT_DOOR_ID and
-	// TRUSTED_PROXIES. Not set: only what is on this machine, as the Functions host and a reverse
-	// proxy beside the program are.
+	// TRUSTED_PROXIES. Not set: only programs on this machine, such as the Functions host and a
+	// reverse proxy.
 	httpjson.Proxies
 
 	// Origins are the origins of pages elsewhere that may use the API from a browser, separated by

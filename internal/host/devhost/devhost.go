@@ -70,7 +70,7 @@ func Run(ctx context.Context, queues queue.Queues, triggers []function.Trigger, 
 }
 
 // A server serves one trigger. It starts nothing after the end of poll and returns when what
-// runs has ended; that is to give up at the end of work.
+// runs has ended; that must give up at the end of work.
 type server func(poll, work context.Context)
 
 func prepare(queues queue.Queues, triggers []function.Trigger, o Options) ([]server, error) {

@@ -33,7 +33,7 @@ func newTimer(t function.Trigger, o Options) (*timer, error) {
 }
 
 // serve is a server. The runs of a timer follow one another, so they never overlap; a time that
-// passes during a run is left out. At the end a run is to give up at once: no message waits for
+// passes during a run is left out. At the end a run must give up at once: no message waits for
 // it, it may take minutes, and the next one does what is left.
 func (t *timer) serve(poll, _ context.Context) {
 	if t.first {

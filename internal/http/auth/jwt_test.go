@@ -75,7 +75,7 @@ func TestJWTClaims(t *testing.T) {
 	}
 }
 
-// raw returns a token with a header of its own; sign gets what is to be signed.
+// raw returns a token with a header of its own; sign gets what must be signed.
 func raw(header, payload string, sign func([]byte) []byte) string {
 	text := encode([]byte(header)) + "." + encode([]byte(payload))
 	return text + "." + encode(sign([]byte(text)))

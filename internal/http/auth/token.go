@@ -67,7 +67,7 @@ var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding
 // A Secret is what is kept of the secret of an access token: its SHA-256.
 type Secret [sha256.Size]byte
 
-// NewToken makes an access token. Nothing but the id and the Secret is to be kept of it.
+// NewToken makes an access token. Nothing but the id and the Secret must be kept of it.
 func NewToken() (token, id string, secret Secret) {
 	random := make([]byte, idBytes+secretBytes)
 	rand.Read(random) // it never fails

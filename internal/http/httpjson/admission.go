@@ -83,7 +83,7 @@ func (a *Admission) Guess(r *http.Request) (wrong func(), err error) {
 // caller's at a time, and eight in all. What is in a file takes many times its size.
 func (a *Admission) EnterFile(c Caller) (leave func(), err error) { return a.files.Enter(c) }
 
-// ReadBody reads the body of a request that was admitted, of at most so many bytes, which count as
+// ReadBody reads the body of a request that was admitted, of at most n bytes, which count as
 // they come. The client must send 16 KiB in a second, and may fall 5 s behind. The error is a
 // *Problem.
 func (a *Admission) ReadBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {

@@ -140,7 +140,7 @@ func tell(h http.Header, b *rate.Limiter, now time.Time, reset time.Duration) {
 	h.Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil(reset.Seconds()))))
 }
 
-// until returns in what time a bucket will have so many tokens.
+// until returns in what time a bucket will have n tokens.
 func until(b *rate.Limiter, now time.Time, tokens float64) time.Duration {
 	return time.Duration((tokens - b.TokensAt(now)) / float64(b.Limit()) * float64(time.Second))
 }

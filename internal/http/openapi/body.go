@@ -20,7 +20,7 @@ import (
 // JSON is the media type of bodies.
 const JSON = "application/json"
 
-// ReadBody reads the JSON body of a request whose operation takes one, of at most so many bytes,
+// ReadBody reads the JSON body of a request whose operation takes one, of at most n bytes,
 // and refuses what not all readers understand alike: it must be UTF-8 throughout, with no name
 // twice in an object. Where the operation can do without a body, an empty one is none. It reports
 // whether the request goes on; otherwise it is answered.

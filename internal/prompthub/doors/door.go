@@ -1,6 +1,6 @@
 // Package doors holds what the doors for programs ask of every request before they call the
-// service: who sends it, whether he may send so many, what an access token allows, and how much is
-// at work. Each door says what came of it in its own protocol.
+// service: who sends it, whether the caller may send as many requests, what an access token allows,
+// and how much is at work. Each door says what came of it in its own protocol.
 package doors
 
 import (
@@ -97,7 +97,7 @@ func Scope(r *http.Request) string {
 const minBody = 256 << 10
 
 // BodyLimit returns how large a body may be, in bytes, where texts may be so long: every character
-// may stand as an escape of six bytes, and a config beside them. Zero means prompt.DefaultMaxText.
+// may stand as an escape of six bytes, and a config next to them. Zero means prompt.DefaultMaxText.
 func BodyLimit(maxText int) int64 {
 	return max(minBody, 6*int64(cmp.Or(maxText, prompt.DefaultMaxText))+minBody/2)
 }

@@ -84,7 +84,7 @@ func binary(t testing.TB) string {
 	return filepath.Join(appRoot(t), "handler")
 }
 
-// full reports whether the tests are to do all that they can and not what is enough for every run.
+// full reports whether the tests must do all that they can and not what is enough for every run.
 func full() bool { return os.Getenv("E2E_FULL") != "" }
 
 // An app is a running PromptHub.
@@ -246,7 +246,7 @@ func awaitReady(t testing.TB, url string) {
 	}, time.Minute, 50*time.Millisecond, "%s does not become ready", url)
 }
 
-// atWork are the places for tests that keep the processors busy. Beside more of them, on two
+// atWork are the places for tests that keep the processors busy. With more of them, on two
 // processors, an emulator of storage misses the deadlines of its callers. Who mostly waits takes no
 // place, so that waits run side by side.
 var atWork = make(chan struct{}, 4)

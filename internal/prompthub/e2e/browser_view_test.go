@@ -93,7 +93,7 @@ func accessible(t *testing.T, b browser, base string) {
 		sizes = variants[:2]
 	}
 	for _, v := range sizes {
-		v.Height = 1600 // a picture is to show the most of a page
+		v.Height = 1600 // a picture must show the most of a page
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			visitor := b.visit(t, base, v)

@@ -135,7 +135,7 @@ func votesThroughKills(t *testing.T, a app, alive int) {
 	}
 }
 
-// openAzure returns the store of an application on Azurite, beside it.
+// openAzure returns the store of an application on Azurite, next to it.
 func openAzure(t testing.TB, vars []string, raw bool) *azure.Store {
 	t.Helper()
 	cfg, err := azure.FromEnv(lookup(vars))

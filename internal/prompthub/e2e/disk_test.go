@@ -198,7 +198,7 @@ func checkChanges(t *testing.T, data string, changes []change, made []bool) {
 		require.Contains(t, []int{0, c.rows}, rows, "rows of %s %s", c.method, c.path)
 		require.True(t, rows > 0 || !made[i], "%s %s was acknowledged", c.method, c.path)
 	}
-	code, out, errs := command(t, nil, "reindex", "--data", data) // for what a message was to finish
+	code, out, errs := command(t, nil, "reindex", "--data", data) // for what a message should finish
 	require.Zero(t, code, "%s%s", out, errs)
 	code, out, errs = command(t, nil, "verify", "--data", data)
 	require.Zero(t, code, "%s%s", out, errs)

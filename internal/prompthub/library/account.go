@@ -17,7 +17,7 @@ import (
 // EraseDays is for how many days a user who wants to be erased can change his mind.
 const EraseDays = 30
 
-// Erase has the caller's account erased in EraseDays, or when it was to be erased already, and
+// Erase has the caller's account erased in EraseDays, or earlier, if that was decided before, and
 // returns from when on. Until then nothing changes. Who came with an access token cannot ask for
 // it.
 func (s *Service) Erase(ctx context.Context, who auth.User) (time.Time, error) {
@@ -27,7 +27,7 @@ func (s *Service) Erase(ctx context.Context, who auth.User) (time.Time, error) {
 	return s.db.EraseAt(ctx, IDOf(who), s.now().UTC().Truncate(time.Millisecond).AddDate(0, 0, EraseDays))
 }
 
-// CancelErase keeps the caller's account, which was to be erased.
+// CancelErase keeps the caller's account, which would have been erased.
 func (s *Service) CancelErase(ctx context.Context, who auth.User) error {
 	if err := signedIn(who); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (s *Service) CancelErase(ctx context.Context, who auth.User) error {
 	return s.db.CancelErase(ctx, IDOf(who))
 }
 
-// ErasedAt returns when the caller's account is to be erased; the zero time where it is not.
+// ErasedAt returns when the caller's account will be erased; the zero time where it is not.
 func (s *Service) ErasedAt(ctx context.Context, who auth.User) (time.Time, error) {
 	return s.db.Erasure(ctx, IDOf(who))
 }

@@ -154,8 +154,8 @@ func (s *Service) Similar(ctx context.Context, who auth.User, c prompt.Content, 
 	return s.db.Similar(ctx, IDOf(who), c.Words(), itself)
 }
 
-// SuggestTags returns at most three tags that what the caller writes could have beside those that
-// it has, that which fits best first.
+// SuggestTags returns at most three tags that what the caller writes could have in addition to
+// those that it has, that which fits best first.
 func (s *Service) SuggestTags(ctx context.Context, d prompt.Draft) ([]prompt.TagInfo, error) {
 	return s.db.SuggestTags(ctx, d.Title, d.Content().Words(), d.Tags)
 }

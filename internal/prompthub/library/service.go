@@ -181,7 +181,7 @@ func (s *Service) checkTags(ctx context.Context, tags, has []prompt.Tag) error {
 
 // SplitTags parts tags that a client wrote without knowing of the catalog: those that it offers, or
 // that the prompt has already, and tags of the author's own. A tag that is written otherwise than
-// in the catalog is one of the latter, and so are those beyond prompt.MaxTags: the client is to
+// in the catalog is one of the latter, and so are those beyond prompt.MaxTags: the client must
 // read what it wrote.
 func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag) (tags []prompt.Tag, own []string, err error) {
 	catalog, err := s.db.Tags(ctx)

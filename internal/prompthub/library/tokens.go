@@ -134,8 +134,8 @@ func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) err
 	return nil
 }
 
-// WithTokens returns how a door finds out who is calling that takes access tokens beside what next
-// believes. Claimed is as in TokenDraft.
+// WithTokens returns how a door finds out who is calling that takes access tokens in addition to
+// what next believes. Claimed is as in TokenDraft.
 func (s *Service) WithTokens(next auth.Identify, claimed bool, guess auth.Guess) auth.Identify {
 	return auth.AccessTokens(func(ctx context.Context, id string, secret auth.Secret, look func() error) (auth.User, error) {
 		return s.Bearer(ctx, id, secret, claimed, look)

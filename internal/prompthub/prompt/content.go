@@ -22,7 +22,7 @@ const (
 type Message struct {
 	Role    string `json:"role,omitempty"`
 	Content string `json:"content,omitempty"`
-	// the name of what is to be put here, instead of the others
+	// the name of what must be put here, instead of the others
 	Placeholder string `json:"placeholder,omitempty"`
 }
 
@@ -134,8 +134,8 @@ func First(p Prompt) Prompt {
 	return p
 }
 
-// Next numbers what becomes of a prompt: another content, one that is to count anew, or one with a
-// file that is to be kept with it, is a new version, and publishing makes the version of that
+// Next numbers what becomes of a prompt: another content, one that must count anew, or one with a
+// file that must be kept with it, is a new version, and publishing makes the version of that
 // moment the first that others see.
 func Next(was, now Prompt) Prompt {
 	now.Versions = was.Versions

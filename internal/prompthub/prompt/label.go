@@ -35,7 +35,7 @@ func CheckLabel(s string) error {
 	}}
 }
 
-// labels returns the labels that a version is to get, each once.
+// labels returns the labels that a version must get, each once.
 func (c *checker) labels(list []string) []string {
 	if len(list) > MaxLabels {
 		c.broken("labels", fmt.Sprintf("%d labels", len(list)), "name at most %d labels", MaxLabels)

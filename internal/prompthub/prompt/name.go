@@ -29,7 +29,7 @@ var (
 	htmlTags = regexp.MustCompile(`</?[A-Za-z][^>]*>`)
 )
 
-// name returns what programs are to call a prompt, trimmed. The empty name asks for the default.
+// name returns what programs must call a prompt, trimmed. The empty name asks for the default.
 func (c *checker) name(location, s string) string {
 	if !utf8.ValidString(s) {
 		c.broken(location, s, "send the name as valid UTF-8")

@@ -41,7 +41,7 @@ type Draft struct {
 	Visibility  Visibility
 	Description string   // "" stands for the first sentence
 	Message     string   // why the content is what it is, for people
-	Labels      []string // that the version of this content is to get; they are not kept here
+	Labels      []string // that the version of this content must get; they are not kept here
 	// whether it is a new version even where the content is the one that the prompt has; not kept
 	// either
 	Anew bool

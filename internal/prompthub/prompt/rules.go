@@ -17,7 +17,7 @@ const (
 	LimitMaxText   = 131072 // the most that Rules may say; who reads the setting checks it
 )
 
-// Limits of what stands beside a text, in UTF-16 code units.
+// Limits of what stands next to a text, in UTF-16 code units.
 const (
 	MaxTitle       = 200
 	MaxName        = 255

@@ -10,7 +10,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// sentenceOf is a text of so many words, from a number on.
+// sentenceOf is a text of n words, from a number on.
 func sentenceOf(from, n int) string {
 	var words []string
 	for i := range n {

@@ -28,7 +28,7 @@ type Source struct {
 	// names of members that only its format knows, so that an export in another format can tell that
 	// they are lost, and need not read the file
 	Extra []string
-	// what the prompt was beside its content when it was made of the file: see Draft.State
+	// what the prompt was in addition to its content when it was made of the file: see Draft.State
 	State string
 }
 
@@ -49,8 +49,9 @@ func (s Source) WithExtra(names []string) *Source {
 	return &s
 }
 
-// State names what a prompt is beside the content of a version with some labels: while it stays the
-// same, and the content does, the file that the version was made of says what the prompt is.
+// State names what a prompt is in addition to the content of a version with some labels: while it
+// stays the same, and the content does, the file that the version was made of says what the prompt
+// is.
 func (d Draft) State(labels []string) string {
 	b, _ := json.Marshal([]any{ // texts cannot fail
 		d.Name, d.Title, d.Description, append([]Tag{}, d.Tags...), append([]string{}, d.OwnTags...), d.Visibility,

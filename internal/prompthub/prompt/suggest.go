@@ -276,9 +276,9 @@ func (m *TagWords) best(x Example, without bool) []Tag {
 	return tags
 }
 
-// Suggest returns at most three tags of a catalog that a prompt could have beside those that it
-// has, that which fits best first. A tag that was not learned is suggested where the title names
-// it, or, if there is room, the text.
+// Suggest returns at most three tags of a catalog that a prompt could have in addition to those
+// that it has, that which fits best first. A tag that was not learned is suggested where the title
+// names it, or, if there is room, the text.
 func (m *TagWords) Suggest(catalog []TagInfo, title, text string, has []Tag) []TagInfo {
 	x := NewExample(title, text, nil)
 	var inTitle, inText []TagInfo

@@ -213,8 +213,8 @@ func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 	return f, nil
 }
 
-// Render returns the texts with values in the places of all variables. Beside the errors of Fill,
-// which see, it is one if a needed value is missing; it names all of them.
+// Render returns the texts with values in the places of all variables. In addition to the errors of
+// Fill, which see, it is one if a needed value is missing; it names all of them.
 func (t Template) Render(values map[string]string, maxText int) ([]string, error) {
 	f, err := t.Fill(values, maxText)
 	if err != nil {

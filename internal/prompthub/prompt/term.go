@@ -14,7 +14,7 @@ import (
 // chain, of which a plain word is the shortest. Tokens says what these are.
 type term string
 
-// joiners are what a chain has beside its words.
+// joiners are what a chain has in addition to its words.
 const joiners = ".+#"
 
 // terms folds a normalised title and cuts it into its terms.
@@ -260,7 +260,7 @@ func (t term) tokens() int {
 const perWord = 1 + 2*(len(ladder)+1)
 
 // cut returns the beginning of a term, "" for none, that has at most n tokens: so many pieces of a
-// run, so many words of a chain.
+// run, n words of a chain.
 func (t term) cut(n int) term {
 	if n <= 0 {
 		return ""

@@ -56,7 +56,7 @@ var ladder = [...]int{2, 3, 5, 8, LongestPrefix}
 // LongestPrefix is how many characters the longest of them has.
 const LongestPrefix = 12
 
-// rungs returns how many prefixes a word of so many characters has.
+// rungs returns how many prefixes a word of n characters has.
 func rungs(length int) int {
 	n := 0
 	for n < len(ladder) && ladder[n] <= length {

@@ -61,7 +61,7 @@ func FuzzNormalizeTitle(f *testing.F) {
 	})
 }
 
-// TestNormalizeEveryCharacter also stands each character beside marks that may join it.
+// TestNormalizeEveryCharacter also stands each character next to marks that may join it.
 func TestNormalizeEveryCharacter(t *testing.T) {
 	t.Parallel()
 	for r := rune(1); r <= unicode.MaxRune; r++ {
@@ -145,8 +145,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestTitleOfManyTokens holds that a title has only so many rows, and which of its words are found
-// then.
+// TestTitleOfManyTokens holds that a title has a bounded number of rows, and which of its words are
+// found then.
 func TestTitleOfManyTokens(t *testing.T) {
 	t.Parallel()
 	letters := make([]string, 100)

@@ -16,7 +16,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// weeks returns the time so many weeks after the first hour that weighs.
+// weeks returns the time n weeks after the first hour that weighs.
 func weeks(n float64) time.Time {
 	return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n * float64(7*24*time.Hour)))
 }

@@ -101,7 +101,7 @@ func (db *DB) textRows(p prompt.Prompt) []indexRow {
 	return rows
 }
 
-// backlogRows returns the rows of the text index that a record says are to be written and deleted.
+// backlogRows returns the rows of the text index that a record says must be written and deleted.
 func (db *DB) backlogRows(rec record) (want, stale []indexRow) {
 	words := textWords(rec.Prompt)
 	for _, word := range words {
@@ -173,8 +173,8 @@ func (e entries) cutText() (words []string, rest entries) {
 }
 
 // textDue reports whether the job that compares the truth with all that follows from it compares
-// the rows of a prompt in the text index, too: once in so many days, as these are more than all
-// others.
+// the rows of a prompt in the text index, too: once every textEvery days, as these are more than
+// all others.
 func (db *DB) textDue(id prompt.ID) bool {
 	return (db.now().Unix()/int64((24*time.Hour).Seconds())+id.Time().UnixMilli())%textEvery == 0
 }

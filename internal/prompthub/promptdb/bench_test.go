@@ -40,7 +40,7 @@ func (m *measured) List(ctx context.Context, name string, r table.Range, limit i
 
 // BenchmarkSearchPages reads pages of 20 on the embedded store with 1,000 to 1,000,000 index rows
 // in the walked list, at the beginning and deep inside, and reports operations, rows and bytes for
-// each page beside the time. BENCH_ROWS sets the largest size.
+// each page next to the time. BENCH_ROWS sets the largest size.
 func BenchmarkSearchPages(b *testing.B) {
 	most := 1_000_000
 	if s := os.Getenv("BENCH_ROWS"); s != "" {

@@ -29,7 +29,7 @@ func (db *DB) Change(ctx context.Context, author prompt.UserID, id prompt.ID, ed
 }
 
 // ChangeAndGet is Change, and returns the prompt as its author sees it then. What that takes is
-// read beside the index writes.
+// read during the index writes.
 func (db *DB) ChangeAndGet(ctx context.Context, author prompt.UserID, id prompt.ID, edit Edit) (View, error) {
 	w := db.writer(author, id)
 	w.heard = new(tallyAndVote)

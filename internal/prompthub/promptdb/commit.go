@@ -76,9 +76,9 @@ type writer struct {
 	unknown      int           // commits whose outcome was not known at once
 	lost         error         // why that of the last one was not
 	holding      bool          // a queue delivered the message that started it: no other is needed
-	heard        *tallyAndVote // what voters say, where the caller is to be told
-	labels       *labelsRow    // the labels row as it was read beside the truth row
-	names        names         // what is known of names that the prompt is to have
+	heard        *tallyAndVote // what voters say, where the caller must be told
+	labels       *labelsRow    // the labels row as it was read with the truth row
+	names        names         // what is known of names that the prompt must have
 	used         Usage         // what its author takes, if that is limited
 	more         Usage         // and takes more after what is committed next
 }
@@ -154,7 +154,7 @@ func (w *writer) cancelOrRun(rec record) {
 	}
 }
 
-// runNow brings the repair message forward. Its caller has written what the job is to find.
+// runNow brings the repair message forward. Its caller has written what the job must find.
 func (w *writer) runNow() {
 	if !w.repairSentAt.IsZero() {
 		w.db.runNow(QueueRepairs, w.repair)
@@ -221,7 +221,7 @@ func (w *writer) commit(ctx context.Context, was *record, now record, which rows
 	return w.resolve(context.WithoutCancel(ctx), err)
 }
 
-// batch returns the write of a record, for the first time or under its ETag, with others beside it.
+// batch returns the write of a record, for the first time or under its ETag, with others.
 func (r record) batch(first bool, ops []table.Op) ([]table.Op, error) {
 	row, err := r.row()
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 )
 
 // WithTexts returns the first prompts of a list with the content that each holds now, and how many
-// of the list it has looked at: as many as have so many bytes together, of which the last may go
+// of the list it has looked at: as many as have most bytes together, of which the last may go
 // beyond. Those that the viewer may not know of any more are left out.
 func (db *DB) WithTexts(ctx context.Context, viewer prompt.UserID, items []View, most int) (whole []View, looked int, err error) {
 	recs := make([]*record, len(items))

@@ -127,7 +127,7 @@ func sow(t *testing.T, whole bool) (s sown) {
 }
 
 // furnished returns the store with what a case wants to be there, where all rests after that too.
-// What is to be at work when a cell begins each cell sets up for itself.
+// What must be at work when a cell begins each cell sets up for itself.
 func (s sown) furnished(t *testing.T, c crashCase) sown {
 	if c.setup == nil || c.open {
 		return s

@@ -15,7 +15,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// An account that is to be erased has two rows in Users: a mark beside its profile, and a row by
+// An account that will be erased has two rows in Users: a mark next to its profile, and a row by
 // which the job of the day finds it. The latter is written first and removed last, so whatever
 // stops a writer, a mark is found; a row without a mark is nothing. Until the day nothing else
 // changes, and the mark can be taken away.
@@ -23,7 +23,7 @@ import (
 // eraseFor bounds one run of Erase; the next one goes on, inside one account if need be.
 const eraseFor = 3 * time.Minute
 
-// Erasure returns when the account of a user is to be erased; the zero time where it is not.
+// Erasure returns when the account of a user will be erased; the zero time where it is not.
 func (db *DB) Erasure(ctx context.Context, user prompt.UserID) (time.Time, error) {
 	mark, err := db.get(ctx, db.t.Users, erasureKey(user))
 	if err != nil || mark == nil {
@@ -43,7 +43,7 @@ func (db *DB) Holds(ctx context.Context, user prompt.UserID) (bool, error) {
 	return false, nil
 }
 
-// EraseAt has the account of a user erased at a time, or when it was to be erased already, and
+// EraseAt has the account of a user erased at a time, or earlier, if that was decided before, and
 // returns when that is.
 func (db *DB) EraseAt(ctx context.Context, user prompt.UserID, at time.Time) (time.Time, error) {
 	for range maxTries {
@@ -67,7 +67,7 @@ func (db *DB) EraseAt(ctx context.Context, user prompt.UserID, at time.Time) (ti
 	return time.Time{}, busy(time.Second)
 }
 
-// CancelErase keeps the account of a user, which was to be erased.
+// CancelErase keeps the account of a user, which would have been erased.
 func (db *DB) CancelErase(ctx context.Context, user prompt.UserID) error {
 	mark, err := db.get(ctx, db.t.Users, erasureKey(user))
 	if err != nil || mark == nil {
@@ -208,7 +208,7 @@ func (e *erasure) purge(ctx context.Context, id prompt.ID, index table.Row) erro
 	return err
 }
 
-// sideRows removes what is left beside the prompts: names and keys that lead to none. What
+// sideRows removes what is left next to the prompts: names and keys that lead to none. What
 // belongs to a prompt that was made meanwhile stays: whoever comes back begins anew.
 func (e *erasure) sideRows(ctx context.Context) error {
 	r := table.Range{Partition: authorPartition(e.user), To: "0"}

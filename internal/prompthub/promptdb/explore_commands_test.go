@@ -48,7 +48,7 @@ func (e *explorer) second() prompt.ID {
 	return id
 }
 
-// beginDeleted starts one to three commands on a prompt that is to be purged, and on one that is
+// beginDeleted starts one to three commands on a prompt that will be purged, and on one that is
 // not.
 func (e *explorer) beginDeleted() {
 	s := e.subjects[0]
@@ -237,7 +237,7 @@ func (e *explorer) redrive(i int) {
 	e.command(fmt.Sprintf("%d redrive", i), func(ctx context.Context, db *promptdb.DB) error { _, err := db.Redrive(ctx); return err }, nil)
 }
 
-// made returns a prompt that is to be created.
+// made returns a prompt that will be created.
 func (e *explorer) made(author prompt.UserID, title string, n int) prompt.Prompt {
 	id, err := prompt.NewID(e.Now(), strings.NewReader(fmt.Sprintf("%010d", n)))
 	require.NoError(e.t, err)

@@ -194,8 +194,8 @@ func likely(seen, found, n int) (rows int, ok bool) {
 }
 
 // step reads on in the sparsest list. A sample of all lists is read in the first round, to choose
-// it, and beside it every other round, because what is sparse among the newest may be dense further
-// down. It need not read on behind so many rows that are wanted.
+// it, and with it every other round, because what is sparse among the newest may be dense further
+// down. It need not read on after enough rows that are wanted.
 func (w *walk) step(ctx context.Context, enough int) (rows []table.Row, more bool, err error) {
 	looks := w.round%2 == 0 && (w.round == 0 || w.s.reads > len(w.lists))
 	followed := w.leader

@@ -152,7 +152,7 @@ func handleKey(handle string) table.Key {
 // knownKey is where the key that stands for a user in public leads to him.
 func knownKey(key string) table.Key { return table.Key{Partition: knownPrefix + enc(key), Row: "r"} }
 
-// erasureKey is where a user says that his account is to be erased.
+// erasureKey is where a user says that his account will be erased.
 func erasureKey(user prompt.UserID) table.Key {
 	return table.Key{Partition: userPart(user), Row: erasureRow}
 }

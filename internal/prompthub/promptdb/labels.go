@@ -292,7 +292,7 @@ func errNoVersion() error { return fault.New(fault.NotFound, "the prompt has no 
 
 func errNoLabel() error { return fault.New(fault.NotFound, "the prompt has no such label") }
 
-// A labelMove returns what becomes of the labels row of a prompt, and what is written beside it:
+// A labelMove returns what becomes of the labels row of a prompt, and what is written next to it:
 // nothing where it is as it should be. It may be called several times.
 type labelMove func(*writer, prompt.Prompt, labelsRow) (labelsRow, []table.Op, error)
 
@@ -394,7 +394,7 @@ func (w *writer) both(ctx context.Context) (rec *record, err error) {
 // UndoLabel takes back the last move of a label that was not undone yet, and returns the labels
 // then.
 func (db *DB) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
-	var tried *table.Row // the move that an attempt of unknown outcome was to undo
+	var tried *table.Row // the move that an attempt of unknown outcome should undo
 	return db.relabel(ctx, author, id, []string{label}, may, func(_ *writer, p prompt.Prompt, c labelsRow) (labelsRow, []table.Op, error) {
 		if tried != nil {
 			row, err := db.get(ctx, db.t.Prompts, tried.Key)

@@ -64,7 +64,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// newDistant returns a database on a distant store that answers at once as yet. It is to be called
+// newDistant returns a database on a distant store that answers at once as yet. It must be called
 // in a bubble.
 func newDistant(t *testing.T, takes time.Duration) (*promptdb.DB, *distant) {
 	store := &distant{DB: memory.NewTables(), takes: takes}

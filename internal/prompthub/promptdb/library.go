@@ -15,7 +15,7 @@ import (
 // message is needed for them, and no crash leaves them half written. What follows here finds and
 // repairs what a defect or a hand did to them.
 
-// checkLibrary compares the rows beside a truth row with it.
+// checkLibrary compares the side rows of a truth row with it.
 func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name string, key table.Key, format string, args ...any)) error {
 	key := labelsKey(rec.AuthorID, rec.ID)
 	row, err := db.expected(ctx, key, differ)
@@ -41,7 +41,7 @@ func (db *DB) checkLibrary(ctx context.Context, rec record, differ func(name str
 	return db.checkVersions(ctx, rec, c, differ)
 }
 
-// expected returns a row that must stand beside a truth row, or says that it is missing.
+// expected returns a row that must stand next to a truth row, or says that it is missing.
 func (db *DB) expected(ctx context.Context, key table.Key, differ func(string, table.Key, string, ...any)) (*table.Row, error) {
 	row, err := db.get(ctx, db.t.Prompts, key)
 	if err == nil && row == nil {
@@ -154,7 +154,7 @@ func isLibraryKey(row string) bool {
 	return strings.HasPrefix(row, "!") && !strings.HasPrefix(row, minePrefix) && !strings.HasPrefix(row, idemPrefix)
 }
 
-// libraryKey reports whether a row key is one of those that stand beside a prompt.
+// libraryKey reports whether a row key is one of those that stand next to a prompt.
 func libraryKey(row string, id prompt.ID) bool {
 	if strings.HasPrefix(row, namePrefix) {
 		return true
@@ -182,9 +182,9 @@ func hasLibraryRow(rec record, key table.Key) bool {
 	return key == labelsKey(rec.AuthorID, rec.ID) || slices.ContainsFunc(ownNames(rec.Prompt), is) || slices.ContainsFunc(rec.OldNames, is)
 }
 
-// repairLibrary writes what follows from a prompt beside its truth row once more, and removes a row
-// that should not be there. A version that is gone stays gone, unless it is the one that the prompt
-// holds.
+// repairLibrary writes what follows from a prompt next to its truth row once more, and removes a
+// row that should not be there. A version that is gone stays gone, unless it is the one that the
+// prompt holds.
 func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 	w := db.writer(d.author, d.id)
 	w.holding = true // what is written here needs no repair message
@@ -228,8 +228,8 @@ func (db *DB) repairLibrary(ctx context.Context, d Difference) error {
 	return nil
 }
 
-// rowAgain returns the writes after which a row of a version, or beside one, is as it should be. It
-// reports false where the row needs none any more.
+// rowAgain returns the writes after which a row of a version, or next to one, is as it should be.
+// It reports false where the row needs none any more.
 func (db *DB) rowAgain(ctx context.Context, d Difference, rec record, c labelsRow) (ops []table.Op, ok bool, err error) {
 	if strings.HasPrefix(d.Key.Row, usesPrefix) {
 		row, err := db.usesRow(ctx, d.author, d.Key)
@@ -254,7 +254,7 @@ func (db *DB) rowAgain(ctx context.Context, d Difference, rec record, c labelsRo
 	return ops, true, nil
 }
 
-// purgeLibrary removes what stands beside a truth row that is being purged. The labels row goes
+// purgeLibrary removes what stands next to a truth row that is being purged. The labels row goes
 // first: no label moves after it.
 func (db *DB) purgeLibrary(ctx context.Context, rec record) error {
 	if err := db.remove(ctx, db.t.Prompts, labelsKey(rec.AuthorID, rec.ID)); err != nil {

@@ -36,7 +36,7 @@ type sourceLine struct {
 	Extra  []string `json:"extra,omitempty"`
 }
 
-// contentParts are what only some contents have beside the text.
+// contentParts are what only some contents have in addition to the text.
 type contentParts struct {
 	Kind      prompt.Kind       `json:"kind,omitempty"`
 	Messages  []prompt.Message  `json:"messages,omitempty"`

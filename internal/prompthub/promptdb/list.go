@@ -253,7 +253,7 @@ func (db *DB) MarkVotes(ctx context.Context, viewer prompt.UserID, items []View)
 }
 
 // Counts in lists lag behind votes: by at most voteLag while jobs run. A viewer who voted since
-// sees his own vote counted, in so many prompts of a page.
+// sees his own vote counted, in the first prompts of a page.
 const (
 	voteLag   = 10 * time.Second
 	maxRecent = 20

@@ -146,9 +146,9 @@ func nameTaken(name string) error {
 	}}
 }
 
-// sideOps returns the writes of a change in the partition of its prompt beside those of truth row
-// and summary, and completes now, which is to be committed in place of was, or for the first time
-// where that is nil.
+// sideOps returns the writes of a change in the partition of its prompt in addition to those of
+// truth row and summary, and completes now, which will be committed in place of was, or for the
+// first time where that is nil.
 func (w *writer) sideOps(ctx context.Context, was *record, now *record) ([]table.Op, error) {
 	restored := was != nil && was.Deleted() && !now.Deleted()
 	if restored { // others may have taken what it was called

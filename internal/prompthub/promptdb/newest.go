@@ -51,7 +51,7 @@ func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error)
 }
 
 // newestMonth reads n rows of a month behind a key, or, where that is 0, of the latest month that
-// has prompts, and returns which it was. That is mostly this month, which is read beside the look
+// has prompts, and returns which it was. That is mostly this month, which is read during the look
 // for a later one: ids lie there that a wrong clock made.
 func (s *budget) newestMonth(ctx context.Context, at yearMonth, after string, n int) (read yearMonth, rows []table.Row, more bool, err error) {
 	get := func(ctx context.Context) (err error) {
@@ -251,7 +251,7 @@ func (m *partitionCache) latest(ctx context.Context, db *DB) (yearMonth, error) 
 	return found, nil
 }
 
-// believed returns what is kept of a month, and whether it is to be believed still.
+// believed returns what is kept of a month, and whether it must be believed still.
 func (m *partitionCache) believed(month *yearMonth, at *time.Time, now time.Time) (yearMonth, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,9 +22,9 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// bySchema is a second oracle beside Verify, which shares the code that writes rows. It is written
-// from the schema alone: names, keys and rules stand here as docs/design has them, and nothing of
-// promptdb or prompt is called. It lists what is wrong with a store at rest.
+// bySchema is a second oracle in addition to Verify, which shares the code that writes rows. It is
+// written from the schema alone: names, keys and rules stand here as docs/design has them, and
+// nothing of promptdb or prompt is called. It lists what is wrong with a store at rest.
 func bySchema(store table.DB) []string {
 	s := schema{rows: map[string]map[table.Key]table.Row{}, want: map[string]map[table.Key]bool{}}
 	for _, name := range append(slices.Clone(indexNames), "Prompts", "PromptVotes", "PromptVotesByVoter") {

@@ -69,7 +69,7 @@ func (f *pageCache) fill(ctx context.Context, key firstKey, p *first, read func(
 	}
 }
 
-// join returns a page that is recent enough, or one that the caller is to read, or nil.
+// join returns a page that is recent enough, or one that the caller must read, or nil.
 func (f *pageCache) join(key firstKey, now time.Time) (p *first, mine bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -31,7 +31,7 @@ const (
 )
 
 // project makes the index rows of a record that was just committed agree with it, where they were
-// not in the commit. Then Pending is to be cleared. Where it fails, Pending stays, and the repair
+// not in the commit. Then Pending must be cleared. Where it fails, Pending stays, and the repair
 // message finishes the work: a write whose outcome is unknown may land until the lease ends, so
 // nobody may go on before that.
 func (db *DB) project(ctx context.Context, rec record, which rowsOf) error {
@@ -57,7 +57,7 @@ func (db *DB) projected(ctx context.Context, rec record) {
 	db.count(ctx, "projections", 1)
 }
 
-// changes returns the index rows that a record is to have, and those that are to go: what is stale
+// changes returns the index rows that a record must have, and those that must go: what is stale
 // and not among these.
 func (db *DB) changes(rec record, which rowsOf, stale entries) (want, gone []indexRow) {
 	if which&theRows != 0 {

@@ -103,7 +103,7 @@ func TestRankKeysKeepTheOrder(t *testing.T) {
 }
 
 // keysSort holds that the keys of two prompts tell whose they are, and that the first is the lesser
-// one where it is to be.
+// one where it must be.
 func keysSort(t require.TestingT, name string, of []prompt.Prompt, keys []table.Key, ascending bool) {
 	db := promptdb.New(promptdb.Config{Tables: promptdb.DefaultTables()})
 	for i, p := range of {

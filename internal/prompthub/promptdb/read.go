@@ -57,7 +57,7 @@ func (db *DB) lookUp(ctx context.Context, viewer prompt.UserID, id prompt.ID, la
 	return v.of(viewer, db, rec, c)
 }
 
-// readWithLabels reads a truth row and, if it is wanted, the labels row beside it.
+// readWithLabels reads a truth row and, if it is wanted, the labels row next to it.
 func (db *DB) readWithLabels(ctx context.Context, author prompt.UserID, id prompt.ID, labels bool) (rec *record, c *labelsRow, err error) {
 	if !labels {
 		rec, err = db.read(ctx, author, id)

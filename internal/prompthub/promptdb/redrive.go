@@ -75,7 +75,7 @@ func (db *DB) settle(ctx context.Context, user prompt.UserID, name string, other
 				others[name] = append(others[name], m.Receipt)
 				continue
 			}
-			if err := run(ctx, m.Text); err != nil { // anti-entropy finds what it was to do
+			if err := run(ctx, m.Text); err != nil { // anti-entropy finds what it should do
 				db.log.WarnContext(ctx, "the job of a message failed that names an erased user", slog.String("queue", name), slog.Any("error", err))
 			}
 			if err := db.queues.Delete(ctx, name, m.Receipt); err != nil && !errors.Is(err, queue.ErrGone) {

@@ -12,11 +12,11 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Reindex writes every index row again and removes those that should not be there, beside the truth
-// rows too. The application may be running. It returns how many prompts it went through. What it
-// leaves to a person it reports: damaged rows and what needs them, truth rows that it cannot read
-// or that a newer version wrote, tallies, and votes on prompts that do not exist. The latter it
-// removes where it is to remove orphans.
+// Reindex writes every index row again and removes those that should not be there, next to the
+// truth rows too. The application may be running. It returns how many prompts it went through. What
+// it leaves to a person it reports: damaged rows and what needs them, truth rows that it cannot
+// read or that a newer version wrote, tallies, and votes on prompts that do not exist. The latter
+// it removes where it must remove orphans.
 func (db *DB) Reindex(ctx context.Context, orphans bool, report func(Difference), progress func(prompts int)) (int, error) {
 	r := reindexing{db: db, orphans: orphans, report: report, progress: progress}
 	for i, p := range db.parts(everyPrompt) {
@@ -44,7 +44,7 @@ type reindexing struct {
 }
 
 // truth projects the prompts of a page, one after the other as each sends many writes at once, and
-// checks the rows beside them.
+// checks the rows next to them.
 func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found []Difference, errs failures) {
 	check := func(ctx context.Context, row table.Row) ([]Difference, error) {
 		if strings.HasPrefix(row.Row, "!") {

@@ -55,7 +55,7 @@ func parseMessage(text string) (message, error) {
 const minProjectionInterval = 3 * time.Second
 
 // Repair is the job of a message on QueueRepairs: it finishes what an interrupted writer left.
-// It may run twice, late, in any order, beside anything else.
+// It may run twice, late, in any order, next to anything else.
 func (db *DB) Repair(ctx context.Context, text string) error {
 	m, err := parseMessage(text)
 	if err != nil {
@@ -242,7 +242,7 @@ func (db *DB) waits(rec record, why reason) outcome {
 	return reconciled
 }
 
-// due returns what a prompt is to be, and which of its rows are to be written: none where all agree
+// due returns what a prompt must be, and which of its rows must be written: none where all agree
 // with the truth row, and that with the tally.
 func (db *DB) due(ctx context.Context, rec record, tally prompt.Tally, why reason) (to record, which rowsOf, err error) {
 	to = rec
@@ -310,7 +310,7 @@ func (db *DB) load(ctx context.Context, w *writer) (rec *record, tally prompt.Ta
 }
 
 // next says when to look again at a prompt that somebody else is at work on until a time. That is
-// mostly done in a moment; the lists are to follow votes within seconds, and who rewrites many
+// mostly done in a moment; the lists must follow votes within seconds, and who rewrites many
 // prompts waits for each.
 func (db *DB) next(why reason, until time.Time) time.Time {
 	if soon := db.now().Add(minProjectionInterval); why != upToDate && soon.Before(until) {

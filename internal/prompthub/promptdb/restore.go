@@ -18,7 +18,7 @@ import (
 
 // Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows.
 // The tag catalog becomes that of the backup. What is no backup changes nothing; where it fails
-// later, the store is to be emptied before it is tried again, and nobody takes it for a library
+// later, the store must be emptied before it is tried again, and nobody takes it for a library
 // until then. It tells what Reindex leaves alone,
 // how many rows it has read and, after that, how many prompts have their index rows, and returns
 // the number of rows.

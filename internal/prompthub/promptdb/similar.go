@@ -84,7 +84,7 @@ func (db *DB) KeepSketches(ctx context.Context) (int, prompt.Trial, error) {
 	return db.keepSketches(ctx, maxSketches)
 }
 
-// keepSketches does it for so many prompts.
+// keepSketches does it for n prompts.
 func (db *DB) keepSketches(ctx context.Context, most int) (int, prompt.Trial, error) {
 	ctx, cancel := context.WithTimeout(ctx, JobEnds)
 	defer cancel()
@@ -135,7 +135,7 @@ type authorPart struct {
 	ids    []prompt.ID
 }
 
-// newestByAuthor returns so many of the newest public prompts in parts that can be read side by
+// newestByAuthor returns n of the newest public prompts in parts that can be read side by
 // side.
 func (db *DB) newestByAuthor(ctx context.Context, most int) ([]authorPart, error) {
 	ids := map[prompt.UserID][]prompt.ID{}

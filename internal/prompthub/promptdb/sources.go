@@ -143,7 +143,7 @@ func (db *DB) checkSource(ctx context.Context, rec record, v prompt.Version, dif
 	return nil
 }
 
-// wantedBeside reports whether a row is one that the row of a version says is beside it.
+// wantedBeside reports whether a row is one that the row of a version says is next to it.
 func (db *DB) wantedBeside(ctx context.Context, author prompt.UserID, key table.Key) (bool, error) {
 	if strings.HasPrefix(key.Row, usesPrefix) {
 		want, err := db.usesRow(ctx, author, key)

@@ -34,8 +34,8 @@ func (db *DB) readTagWords(ctx context.Context) (words *prompt.TagWords, err err
 	return words, nil
 }
 
-// SuggestTags returns at most three tags of the catalog that a prompt could have beside those that
-// it has, that which fits best first.
+// SuggestTags returns at most three tags of the catalog that a prompt could have in addition to
+// those that it has, that which fits best first.
 func (db *DB) SuggestTags(ctx context.Context, title, text string, has []prompt.Tag) (tags []prompt.TagInfo, err error) {
 	var catalog []prompt.TagInfo
 	var words *prompt.TagWords

@@ -365,7 +365,7 @@ func TestPurgeTakesWordsOfBefore(t *testing.T) {
 	require.Empty(t, w.all(text))
 }
 
-// TestTextRowsOfAnEditBeforeTheJob: the job that was to write all rows has not come when a word is
+// TestTextRowsOfAnEditBeforeTheJob: the job that should write all rows has not come when a word is
 // added.
 func TestTextRowsOfAnEditBeforeTheJob(t *testing.T) {
 	t.Parallel()
@@ -575,7 +575,7 @@ func TestRestoreCutOff(t *testing.T) {
 	}
 }
 
-// failing is a store that takes so many writes.
+// failing is a store that takes n writes.
 type failing struct {
 	table.DB
 	on   bool

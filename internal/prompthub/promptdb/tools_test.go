@@ -16,7 +16,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// backedUp returns a backup and what was reported beside it.
+// backedUp returns a backup and what was reported with it.
 func (w *world) backedUp() (*bytes.Buffer, []string) {
 	w.t.Helper()
 	var out bytes.Buffer
@@ -104,7 +104,7 @@ func orphaned(t *testing.T) (*world, prompt.Prompt) {
 	return w, lost
 }
 
-// TestOrphansAreRemovedOnDemand: votes without a prompt are reported, and stay unless they are to
+// TestOrphansAreRemovedOnDemand: votes without a prompt are reported, and stay unless they must
 // go.
 func TestOrphansAreRemovedOnDemand(t *testing.T) {
 	w, lost := orphaned(t)

@@ -281,7 +281,7 @@ type userLine struct {
 	Name    string        `json:"name,omitempty"`
 	About   string        `json:"about,omitempty"`
 	Profile bool          `json:"profile,omitempty"` // whether this is more than a reservation of the handle
-	// when the account is to be erased, on a line of its own
+	// when the account will be erased, on a line of its own
 	EraseAt time.Time `json:"eraseAt,omitzero"`
 }
 

@@ -62,7 +62,7 @@ func usesRows(author prompt.UserID, id prompt.ID, n int64, includes []prompt.Inc
 	return rows
 }
 
-// sideProps is what the row of a version says of other rows that stand beside it.
+// sideProps is what the row of a version says of other rows that stand next to it.
 var sideProps = []string{"Version", "Includes", "Source", "Size"}
 
 // sideKeys returns the rows that go with that of a version, without what is in them.
@@ -77,13 +77,13 @@ func sideKeys(author prompt.UserID, id prompt.ID, row table.Row) (keys []table.K
 	return keys
 }
 
-// versionSideProps returns what the row of a version says of those beside it; nil where there is
+// versionSideProps returns what the row of a version says of those next to it; nil where there is
 // none.
 func (db *DB) versionSideProps(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (*table.Row, error) {
 	return db.get(ctx, db.t.Prompts, versionKey(author, id, n), sideProps...)
 }
 
-// forgetSideOps returns the writes that remove the rows beside that of a version and what they all
+// forgetSideOps returns the writes that remove the rows next to that of a version and what they all
 // take, and refuses if others include it.
 func (w *writer) forgetSideOps(ctx context.Context, p prompt.Prompt, c labelsRow, n int64) ([]table.Op, int64, error) {
 	labels := c.on(n)

@@ -11,7 +11,7 @@ import (
 )
 
 // checksAtOnce bounds how many rows are checked at once: enough for a large library in a day, and
-// little beside what one partition of the storage serves.
+// little compared with what one partition of the storage serves.
 const checksAtOnce = 16
 
 // checkPage is how many rows are read at once to be checked.
@@ -78,7 +78,7 @@ func (db *DB) checkRows(ctx context.Context, name string, rows []table.Row, chec
 }
 
 // checkTwice checks a row, and where it differs once more as it is then: the check may have come
-// between two writes. Where it is to be compared with a damaged row, that one is the finding.
+// between two writes. Where it must be compared with a damaged row, that one is the finding.
 func (db *DB) checkTwice(ctx context.Context, name string, row table.Row, check rowCheck) ([]Difference, error) {
 	ds, err := check(ctx, row)
 	if err == nil && len(ds) > 0 {

@@ -55,8 +55,8 @@ func parseContent(row table.Row) (prompt.Content, error) {
 	return c, nil
 }
 
-// versionRow returns the row of a version, beside which a file takes some bytes. Inserting it takes
-// its number.
+// versionRow returns the row of a version, next to which a file takes some bytes. Inserting it
+// takes its number.
 func versionRow(author prompt.UserID, id prompt.ID, v prompt.Version, kept int) table.Row {
 	content := contentProps(v.Content)
 	return table.Row{Key: versionKey(author, id, v.Number), Props: slices.Concat(includesProps(v.Includes()), sourceProp(v.Source), table.Props{
@@ -145,7 +145,7 @@ func (db *DB) GetVersion(ctx context.Context, viewer prompt.UserID, id prompt.ID
 	return v, nil
 }
 
-// versionView returns a prompt as it was in a version, and does what else is to be read beside
+// versionView returns a prompt as it was in a version, and does what else must be read beside
 // it.
 func (db *DB) versionView(
 	ctx context.Context, viewer prompt.UserID, id prompt.ID, want WantedVersion, alongside func(context.Context) error,

@@ -139,7 +139,7 @@ type voteOp struct {
 	unknown       int  // batches whose outcome was not known at once
 	wrote         bool // a write was sent
 	late          bool // a write may land after its answer was given up
-	erase         bool // the vote itself is to go, whether its voter may see the prompt or not
+	erase         bool // the vote itself must go, whether its voter may see the prompt or not
 }
 
 func (p *voteOp) message() message { return message{Author: p.author, Prompt: p.id, Voter: p.voter} }
@@ -320,7 +320,7 @@ func (p *voteOp) index(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// voterRow returns the voter's own row, and whether there is to be one.
+// voterRow returns the voter's own row, and whether there must be one.
 func (p *voteOp) voterRow(now time.Time) (row table.Row, has bool) {
 	row.Key = voterKey(p.voter, p.id)
 	if p.value == prompt.None {

@@ -91,7 +91,7 @@ func (w *votesWalk) boxes(ctx context.Context, rows []table.Row) []votesOfPrompt
 	return boxes
 }
 
-// open finds out whose votes these are, and whether they are to be looked at.
+// open finds out whose votes these are, and whether they must be looked at.
 func (db *DB) open(ctx context.Context, box *votesOfPrompt) {
 	box.at.Skip = true
 	partition := table.Key{Partition: box.at.Partition}

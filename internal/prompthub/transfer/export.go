@@ -61,7 +61,7 @@ type favored struct {
 	Title string `json:"title"`
 }
 
-// An Account is what an account has of a prompt beside its contents.
+// An Account is what an account has of a prompt in addition to its contents.
 type Account struct {
 	Name        string   `json:"name"`
 	Slug        string   `json:"slug,omitempty"`     // where it is not what the name gives

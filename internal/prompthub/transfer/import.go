@@ -29,13 +29,13 @@ const (
 	maxParts = 25_000    // parts of YAML and JSON, and fields of CSV
 )
 
-// Options say how a file is to be taken in.
+// Options say how a file must be taken in.
 type Options struct {
 	File   string // its name, which says what it is
 	DryRun bool   // says what would be done, and does nothing
 	Update bool   // gives prompts that there are by their names new versions
 	From   int    // how many entries an earlier request was through with
-	Syntax string // in which texts are to be, "" for as they are
+	Syntax string // in which texts must be, "" for as they are
 }
 
 // An Outcome is what became of an entry.
@@ -63,7 +63,7 @@ type Item struct {
 	Loss []string
 }
 
-// A Report says what became of the entries of a file. Where there is More the same file is to be
+// A Report says what became of the entries of a file. Where there is More the same file must be
 // sent again, from the entry on with which the import is not through.
 type Report struct {
 	Items   []Item

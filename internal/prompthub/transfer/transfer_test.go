@@ -336,7 +336,8 @@ func TestLimitsOfHistories(t *testing.T) {
 }
 
 // TestManyDeleted: that too many versions were deleted is told before others are made up for all of
-// them, which would take all memory. No other test runs beside it, whose memory would be counted.
+// them, which would take all memory. No other test runs at the same time, whose memory would be
+// counted.
 func TestManyDeleted(t *testing.T) {
 	s, _ := newService(t)
 	var many strings.Builder

@@ -46,7 +46,7 @@ func keyText(key table.Key, which int) string {
 	return key.Partition[strings.IndexByte(key.Partition, '|')+1:]
 }
 
-// A reference is where a row is to refer to a text that it shares.
+// A reference is where a row must refer to a text that it shares.
 type reference struct {
 	head, at int // where the type and the ref are
 	text     string

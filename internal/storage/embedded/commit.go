@@ -40,7 +40,7 @@ const (
 	later                  // nobody
 )
 
-// update hands a plan for so many rows to the writer and waits until its transaction is durable.
+// update hands a plan for n rows to the writer and waits until its transaction is durable.
 // Where ctx ends before, the outcome is unknown.
 func (s *Store) update(ctx context.Context, size int, u urgency, p plan) error {
 	if err := ctx.Err(); err != nil {

@@ -31,7 +31,7 @@ func Compact(path string, progress func(mb int)) (err error) {
 	if err := c.replace(path, s.db); err != nil {
 		return errors.Join(fmt.Errorf("compact %s: %w", path, err), removeLeft(path))
 	}
-	return SyncDir(filepath.Dir(path)) // the lock is of the old file: what is left beside the new one may be another's
+	return SyncDir(filepath.Dir(path)) // the lock is of the old file: what is left next to the new one may be another's
 }
 
 // replace puts a copy of the file at path in its place.

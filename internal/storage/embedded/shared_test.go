@@ -18,7 +18,7 @@ import (
 	"prompthub/internal/storage/transact"
 )
 
-// A shelf is a store whose rows share texts, beside what it must hold.
+// A shelf is a store whose rows share texts, in addition to what it must hold.
 type shelf struct {
 	*Store
 	path string
@@ -231,7 +231,8 @@ func TestRowsShareTexts(t *testing.T) {
 	})
 }
 
-// sharers makes a store with two rows that share an excerpt, and have other texts beside it.
+// sharers makes a store with two rows that share an excerpt, and have other texts in addition to
+// it.
 func sharers(t *testing.T) (s *Store, keys []table.Key, props table.Props) {
 	t.Helper()
 	s, err := Open(filepath.Join(t.TempDir(), "data.db"), time.Now, "Excerpt")

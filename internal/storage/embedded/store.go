@@ -176,7 +176,7 @@ func openFile(path string, create bool) (*bbolt.DB, error) {
 	return db, nil
 }
 
-// checkFile refuses a file that bbolt would make a store of, where none is to be created, and one
+// checkFile refuses a file that bbolt would make a store of, where none will be created, and one
 // that ends before its last page, where reading ends the process. One that is created belongs to
 // whom its directory belongs to.
 func checkFile(file *os.File, create bool) error {

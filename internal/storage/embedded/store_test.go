@@ -463,7 +463,7 @@ func TestCommitFails(t *testing.T) {
 	mustWrite(t, s, large)
 }
 
-// TestNamesOfATransactionThatFails: names that it was to teach are not taken for known.
+// TestNamesOfATransactionThatFails: names that it should teach are not taken for known.
 func TestNamesOfATransactionThatFails(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data.db")
@@ -601,7 +601,7 @@ func TestLaterOnASlowDisk(t *testing.T) {
 	})
 }
 
-// TestGroupsAreBounded: a transaction takes no more changes once it has so many rows and messages.
+// TestGroupsAreBounded: a transaction takes no more changes once it has n rows and messages.
 func TestGroupsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

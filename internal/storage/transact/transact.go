@@ -42,7 +42,7 @@ type Key struct {
 	table.Key
 }
 
-// A Message is to be put on a queue, invisible for Delay.
+// A Message must be put on a queue, invisible for Delay.
 type Message struct {
 	Queue, Text string
 	Delay       time.Duration

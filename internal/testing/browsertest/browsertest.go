@@ -311,7 +311,7 @@ func keepsPictures() bool {
 	return keep != nil && keep.Value.String() == "true"
 }
 
-// Scheme sets whether the browser prefers light or dark. It is to show that at once.
+// Scheme sets whether the browser prefers light or dark. It must show that at once.
 func (p *Tab) Scheme(name string) {
 	p.T.Helper()
 	Call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{

@@ -182,7 +182,7 @@ type Motif struct {
 	of   func(i int) string
 }
 
-// Text returns so many bytes of it, or a few more.
+// Text returns n bytes of it, or a few more.
 func (m Motif) Text(length int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < length; i++ {

@@ -115,7 +115,7 @@ func TestHostAnswersItself(t *testing.T) {
 }
 
 // A host without a front end marks nothing: then the guard has only what the client cannot do,
-// which is to send chunks, even if it knows the port of the handler.
+// which must send chunks, even if it knows the port of the handler.
 func TestTriggersFromOutsideABareHost(t *testing.T) {
 	t.Parallel()
 	h := up(t, application(nil), Options{}, "AzureFunctionsJobHost__extensions__http__routePrefix=")

@@ -9,7 +9,7 @@ import (
 )
 
 // Of these no system makes ports of clients, one of which may take a port between the look at it
-// and the start of the program that is to listen there.
+// and the start of the program that must listen there.
 const firstPort, lastPort = 10000, 32767
 
 var taken sync.Map

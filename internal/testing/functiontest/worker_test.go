@@ -24,7 +24,7 @@ func (h *Host) count(text string) int {
 	return n
 }
 
-// printed requires that the handler printed a line so many times, which the host may yet have to
+// printed requires that the handler printed a line n times, which the host may yet have to
 // read.
 func printed(t *testing.T, h *Host, n int, text string) {
 	t.Helper()

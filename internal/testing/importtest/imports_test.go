@@ -223,7 +223,7 @@ func application(name string) bool {
 	return name == "internal/prompthub" || strings.HasPrefix(name, "internal/prompthub/") || sibling(name) != ""
 }
 
-// sibling returns the folder of the application beside PromptHub that a package is of, "apps/NAME",
+// sibling returns the folder of the sibling application that a package is of, "apps/NAME",
 // or nothing.
 func sibling(name string) string {
 	parts := strings.SplitN(name, "/", 3)

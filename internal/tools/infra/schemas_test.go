@@ -68,8 +68,8 @@ func validate(t *testing.T, dir string, d document) {
 	}
 }
 
-// everywhere returns files, and those of the same names of the applications beside the one at the
-// top.
+// everywhere returns files, and those of the same names of the sibling applications of the one at
+// the top.
 func everywhere(t *testing.T, names []string) []string {
 	t.Helper()
 	all := names

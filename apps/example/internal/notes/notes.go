@@ -19,7 +19,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// QueueLengths carries the names of notes that are to be measured. The queue function has its name
+// QueueLengths carries the names of notes that will be measured. The queue function has its name
 // too.
 const QueueLengths = "note-lengths"
 

@@ -134,7 +134,7 @@ func (d *draft) goal(quadrant int, color Color) bool {
 	return true
 }
 
-// crowded reports whether a goal is at the cell or beside it.
+// crowded reports whether a goal is at the cell or next to it.
 func (d *draft) crowded(c Cell) bool {
 	for _, g := range d.board.Goals {
 		if near(g.Cell.X(), c.X()) && near(g.Cell.Y(), c.Y()) {

@@ -29,7 +29,7 @@ func (s *Slides) reaches(r Robots, g Goal) bool {
 }
 
 // reachesWith reports whether the active robot gets to a cell while nobody but the helper moves
-// beside it.
+// next to it.
 func (s *Slides) reachesWith(r Robots, goal Cell, active, helper Color) bool {
 	var seen [Size * Size][Size * Size / 64]uint64
 	todo := []Robots{r}

@@ -183,7 +183,7 @@ func (gs *Games) sweepOne(ctx context.Context, due table.Key, now time.Time) err
 	case err != nil:
 		return err
 	case dueKey(r.End, id, number) != due:
-		return gs.forget(ctx, due) // it was extended, or was to be: that has a row of its own
+		return gs.forget(ctx, due) // it was extended, or should be: that has a row of its own
 	case r.Status == Active:
 		return nil // it is over in this moment
 	case r.Optimum.State == "":

@@ -24,7 +24,7 @@
 // The table Due has a row in its one partition for each deadline, written before the round that it
 // is of, so that what is due is one range and no scan:
 //
-//	{end}|{game}|{round}                 a round to close, or whose optimum is to be found
+//	{end}|{game}|{round}                 a round to close, or whose optimum must be found
 //	{at}|{game}|0000                     a game to delete
 package game
 

@@ -194,7 +194,7 @@ func (a *attempt) claim(ctx context.Context) (table.Op, error) {
 	return table.Op{Kind: table.Insert, Row: a.name.row(a.game, a.player)}, nil
 }
 
-// rank returns the rank of a player whose best solution of a round has so many moves: as many
+// rank returns the rank of a player whose best solution of a round has moves moves: as many
 // players as have a shorter one are before.
 func (gs *Games) rank(ctx context.Context, id string, number, moves int, player string) (int, error) {
 	before := map[string]bool{}

@@ -107,7 +107,7 @@ func (c *Client) Updater() Maker {
 	}
 }
 
-// errNameless is the trouble of a row that is to be found again by a name.
+// errNameless is the trouble of a row that must be found again by a name.
 var errNameless = errors.New("name: there is none, and none can be made of the title")
 
 // refused reports whether err is the service's answer to this one row, so that others may
@@ -142,7 +142,7 @@ func DryRun(rules prompt.Rules) Maker {
 	}
 }
 
-// errNobody is the trouble of a row that is to be created as its contributor.
+// errNobody is the trouble of a row that will be created as its contributor.
 var errNobody = errors.New("contributor: names nobody")
 
 // ByContributor marks the rows that cannot be created as their contributor.

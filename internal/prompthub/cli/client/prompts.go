@@ -60,7 +60,7 @@ const (
 )
 
 // sendable returns a document without the file that it was made of, where that is too large to go
-// along, or empty: the API reads no empty base64, and is to say what the document lacks.
+// along, or empty: the API reads no empty base64, and must say what the document lacks.
 func sendable(d format.Document) format.Document {
 	if s := d.Source; s != nil && (len(s.Data) == 0 || len(s.Data) > maxSource || len(s.File) > maxSourceName) {
 		d.Source = nil

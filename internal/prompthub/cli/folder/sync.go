@@ -81,7 +81,7 @@ func (f *Folder) look(i *Item) {
 }
 
 // files returns those that hold prompts, and all that the lock names: one that is there is never
-// gone, even if it stands beside a SKILL.md by now or has the name of one that is no prompt. Where
+// gone, even if it stands next to a SKILL.md by now or has the name of one that is no prompt. Where
 // one is gone it returns others too, which may be that one.
 func (f *Folder) files(lock Lock) (files, others []format.File, err error) {
 	files, skipped, err := format.Folder(f.Root.FS())

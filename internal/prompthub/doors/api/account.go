@@ -12,11 +12,11 @@ func (a *api) account() {
 		OperationID: "erase-me", Method: http.MethodDelete, Path: "/me", Tags: []string{"me"}, DefaultStatus: http.StatusAccepted,
 		Summary: "Have my account erased, 30 days from now",
 		Description: "Prompts, versions, votes, profile, access tokens. Until then all stays as it is. " +
-			"What others forked stays, and my handle is nobody's.",
+			"Forks that others made stay. No other user can take my handle.",
 	}, a.eraseMe)
 	route(a, user, huma.Operation{
 		OperationID: "restore-me", Method: http.MethodPost, Path: "/me/restore", Tags: []string{"me"},
-		Summary:     "Keep my account, which was to be erased",
+		Summary:     "Keep my account after all: it is not erased",
 		Description: "Within the 30 days; of an account that is not to be erased, nothing changes.",
 	}, a.keepMe)
 }

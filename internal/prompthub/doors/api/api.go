@@ -107,7 +107,7 @@ var subjects = [][2]string{
 	{"votes", "What people think of prompts"},
 	{"tags", "The catalog"},
 	{"users", "Authors, as everyone may see them"},
-	{"me", "The caller, and what is his"},
+	{"me", "The caller, and all that belongs to them"},
 	{"tokens", "Access for programs"},
 	{"moderation", "What admins do"},
 	{"system", "Whether the service is up, and this document"},
@@ -117,16 +117,16 @@ func (a *api) settings() huma.Config {
 	c := openapi.Config("PromptHub", a.Version)
 	c.Info.Description = "The prompt library of a team: store prompts, keep them private or share them, find them by title and tag, and vote on them. " +
 		"Lengths count UTF-16 code units. Every error is a problem document. HEAD answers as GET does, without a body. " +
-		"Who sends too much is answered 429; the RateLimit fields, where a limit is set, are those of draft-ietf-httpapi-ratelimit-headers-06."
+		"A caller that sends too much is answered 429; the RateLimit fields, if a limit is set, are those of draft-ietf-httpapi-ratelimit-headers-06."
 	for _, t := range subjects {
 		c.Tags = append(c.Tags, &huma.Tag{Name: t[0], Description: t[1]})
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearer: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of the identity provider, or an access token, which begins with ph_."},
-		basic:  {Type: "http", Scheme: "basic", Description: "An access token: its id as the name, and the token, or what follows its second _, as the password."},
+		basic:  {Type: "http", Scheme: "basic", Description: "An access token: its id as the name, and the token, or the part after its second _, as the password."},
 		apiKey: {Type: "apiKey", In: "header", Name: auth.APIKeyHeader, Description: "An access token."},
 		dev:    {Type: "apiKey", In: "header", Name: auth.DevUserHeader, Description: "In development mode: any name."},
-		roles:  {Type: "apiKey", In: "header", Name: auth.DevRolesHeader, Description: "In development mode, beside a name: roles, such as admin."},
+		roles:  {Type: "apiKey", In: "header", Name: auth.DevRolesHeader, Description: "In development mode, together with a name: roles, such as admin."},
 	}
 	return c
 }

@@ -39,7 +39,7 @@ func TestGeneratedClient(t *testing.T) {
 	}
 	require.NoError(t, err, out)
 
-	// The generated file is put beside main.go for the compiler only.
+	// The generated file is put next to main.go for the compiler only.
 	program := "internal/prompthub/doors/api/testdata/client"
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, program, "client.gen.go"): made}})
 	require.NoError(t, err)

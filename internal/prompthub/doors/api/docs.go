@@ -37,7 +37,7 @@ func (a *api) docs() {
 	route(a, open, huma.Operation{
 		OperationID: "get-docs", Method: http.MethodGet, Path: "/docs", Tags: []string{"system"},
 		Summary:     "A page to read this document and try it",
-		Description: "Swagger UI, which comes with this service and asks nobody else. What is tried there is sent as whom Authorize is told, or as whom the browser is signed in.",
+		Description: "Swagger UI, which is part of this service and loads nothing from elsewhere. It sends requests as the caller that Authorize names, or as the one who is signed in.",
 		Responses:   map[string]*huma.Response{"200": {Description: "HTML", Content: map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}, Example: "<!doctype html>"}}}},
 	}, a.docsPage)
 	route(a, open, huma.Operation{

@@ -50,7 +50,7 @@ func (a *api) limits() {
 // the same everywhere package openapi knows.
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query, the cursor or the body cannot be read", Detail: "the body is not valid JSON", Fields: []httpjson.Field{{Location: "body.title", Message: "the JSON ends early"}}},
-	401: {Doc: "Nobody, or nobody who is believed, is calling", Detail: "sign in to use this"},
+	401: {Doc: "The caller is not signed in, or the proof of identity is not valid", Detail: "sign in to use this"},
 	403: {Doc: "The caller may see this and may not do that to it", Detail: "only its author may change a prompt"},
 	409: {Doc: "What the request asks for is taken, or cannot be as things are", Detail: "another prompt of yours has this name", Fields: []httpjson.Field{{Location: "body.name", Message: "choose a name that none of your prompts has, nor has as its slug"}}},
 	404: {Doc: "There is no such thing, or the caller may not know of it", Detail: "there is no such prompt"},

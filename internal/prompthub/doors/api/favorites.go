@@ -11,12 +11,12 @@ func (a *api) favorites() {
 	route(a, user, huma.Operation{
 		OperationID: "set-favorite", Method: http.MethodPut, Path: "/prompts/{id}/favorite", Tags: []string{"me"}, DefaultStatus: http.StatusNoContent,
 		Summary: "Make a prompt a favorite of mine", Errors: []int{http.StatusNotFound},
-		Description: "Nobody else is told. Again, it changes nothing.",
+		Description: "Other users do not see it. The same request again changes nothing.",
 	}, a.favorite)
 	route(a, user, huma.Operation{
 		OperationID: "delete-favorite", Method: http.MethodDelete, Path: "/prompts/{id}/favorite", Tags: []string{"me"}, DefaultStatus: http.StatusNoContent,
 		Summary: "Take that back", Errors: []int{http.StatusNotFound},
-		Description: "Of any prompt, whether it is a favorite, can still be seen, or exists. 404 is for what is no id.",
+		Description: "Of any prompt, whether it is a favorite, can still be seen, or exists. 404 means that it is no id.",
 	}, a.unfavorite)
 	route(a, user, huma.Operation{
 		OperationID: "list-my-favorites", Method: http.MethodGet, Path: "/me/favorites", Tags: []string{"me"},

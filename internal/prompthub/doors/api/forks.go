@@ -18,7 +18,7 @@ func (a *api) forks() {
 	route(a, user, answers[Prompt](a, http.StatusOK, "The fork that the same Idempotency-Key created before", answers[Prompt](a, http.StatusCreated, "The fork", huma.Operation{
 		OperationID: "fork-prompt", Method: http.MethodPost, Path: "/prompts/{id}/fork", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary:     "Store a private copy that knows where it comes from. What the text includes must be among the caller's own prompts",
-		Description: "The copy is the caller's own. Its origin stays known, so that what is changed there later can be seen and merged. With an Idempotency-Key it is safe to send again.",
+		Description: "The copy is the caller's own. Its origin stays known, so that later changes there can be seen and merged. With an Idempotency-Key it is safe to send again.",
 		Errors:      fails(badQuery, 404, 409),
 	})), a.fork)
 	route(a, user, huma.Operation{
@@ -35,7 +35,7 @@ func (a *api) forks() {
 	}, a.upstream)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The fork as it is now", huma.Operation{
 		OperationID: "merge-upstream", Method: http.MethodPost, Path: "/prompts/{id}/upstream/merge", Tags: tags, DefaultStatus: http.StatusOK,
-		Summary:     "Make a new version of a fork with what was changed in the prompt that it comes from; its author may. Where both changed the same, the answer says where, and nothing is changed",
+		Summary:     "Merge the changes of the prompt that a fork comes from into the fork, as a new version; for its author. If both changed the same lines, the answer says which, and nothing is changed",
 		Description: "Three versions are merged by line: the one that was forked, the fork's and the origin's.",
 		Errors:      fails(badQuery, 403, 404, 409),
 	}), a.mergeUpstream)
@@ -103,7 +103,7 @@ func (a *api) upstream(ctx context.Context, c call, in *upstreamInput) (*compare
 
 type mergeInput struct {
 	ByID
-	Take string `query:"take" enum:"mine,theirs" doc:"Whose content it is to be, without a merge: mine marks it as merged; absent merges line by line"`
+	Take string `query:"take" enum:"mine,theirs" doc:"Take one content as it is: mine keeps mine and marks the other as merged, theirs takes the other; absent merges line by line"`
 }
 
 func (a *api) mergeUpstream(ctx context.Context, c call, in *mergeInput) (*changedOutput, error) {

@@ -72,7 +72,7 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 	return tags, words, err
 }
 
-// check reports a page that is too large for what it is to have.
+// check reports a page that is too large for what it must have.
 func (in Fields) check(p Paging) error {
 	if in.Fields != "" && p.Limit > library.MaxTexts {
 		return openapi.Invalid("query.limit", fmt.Sprintf("ask for at most %d prompts where you want their texts", library.MaxTexts), p.Limit)

@@ -32,7 +32,7 @@ func (a *api) labels() {
 	route(a, reader, huma.Operation{
 		OperationID: "get-label-history", Method: http.MethodGet, Path: "/prompts/{id}/labels/{label}/history", Tags: tags,
 		Summary: "What became of a label, the last move first", Errors: fails(badQuery, 404),
-		Description: "Who moved it when, from which version to which, and what was taken back.",
+		Description: "Each move: the user, the time, both versions, and whether it was undone.",
 	}, a.labelHistory)
 	route(a, user, huma.Operation{
 		OperationID: "undo-label", Method: http.MethodPost, Path: "/prompts/{id}/labels/{label}/undo", Tags: tags, DefaultStatus: http.StatusNoContent,

@@ -119,7 +119,7 @@ func (d PromptDraft) draft() prompt.Draft {
 	}
 }
 
-// source returns the file as it is to be kept; nil for none, and for one that cannot be.
+// source returns the file as it must be kept; nil for none, and for one that cannot be.
 func (s *Source) source() *prompt.Source {
 	if s == nil {
 		return nil
@@ -253,7 +253,7 @@ func (p PromptPatch) change() library.Patch {
 
 type deleteInput struct {
 	ByID
-	IfMatch string `header:"If-Match" default:"*" doc:"The ETag of the prompt that is to be deleted, if it is still as it was then, or *. Only the revision in it is compared" example:"\"3-12-2-l\""`
+	IfMatch string `header:"If-Match" default:"*" doc:"The ETag of the prompt, which is then deleted only if it has not changed, or *. Only the revision in it is compared" example:"\"3-12-2-l\""`
 }
 
 func (a *api) delete(ctx context.Context, c call, in *deleteInput) (*struct{}, error) {

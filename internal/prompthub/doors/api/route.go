@@ -129,7 +129,7 @@ func security(who access, publicRead bool) []map[string][]string {
 	return either
 }
 
-// responses returns the errors of a route beside what it documents of its successes.
+// responses returns the errors of a route in addition to what it documents of its successes.
 func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response {
 	// A query with a byte that is no UTF-8 is refused on every route.
 	statuses := append([]int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, op.Errors...)

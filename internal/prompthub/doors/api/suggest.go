@@ -24,7 +24,7 @@ func (a *api) suggestions() {
 // An Unfinished is what POST /suggestions takes: what somebody is writing.
 type Unfinished struct {
 	Title  string   `json:"title,omitempty" doc:"At most 200 UTF-16 code units" example:"Act as a code reviewer"`
-	Text   string   `json:"text,omitempty" doc:"Of a chat, what its messages say, one below the other. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
+	Text   string   `json:"text,omitempty" doc:"Of a chat, the texts of its messages, one below the other. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
 	Tags   []string `json:"tags,omitempty" doc:"Tags that it has, which are not suggested" example:"[\"development\"]"`
 	Prompt string   `json:"prompt,omitempty" doc:"The id of the prompt that is being edited: it is not similar to itself" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
 }

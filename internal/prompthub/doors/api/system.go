@@ -16,12 +16,12 @@ func (a *api) system() {
 	route(a, open, huma.Operation{
 		OperationID: "get-health", Method: http.MethodGet, Path: healthPath, Tags: []string{"system"},
 		Summary:     "The process is up",
-		Description: "Asks nothing of the storage, and nobody who is calling: for probes that restart a process. Nothing keeps the answer.",
+		Description: "Reads no storage and needs no sign-in: for probes that restart a process. The answer is not cached.",
 	}, a.health)
 	route(a, open, huma.Operation{
 		OperationID: "get-ready", Method: http.MethodGet, Path: readyPath, Tags: []string{"system"},
 		Summary: "The storage answers, or did within the last seconds", Errors: []int{http.StatusServiceUnavailable},
-		Description: "For probes that send requests elsewhere: 503 means that no request that needs the storage can succeed. The storage is asked at most every 2 s, whoever calls.",
+		Description: "For probes that send requests elsewhere: 503 means that no request that needs the storage can succeed. The storage is asked at most every 2 s, however many call.",
 	}, a.isReady)
 	route(a, open, huma.Operation{
 		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"},

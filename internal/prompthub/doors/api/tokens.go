@@ -14,7 +14,7 @@ func (a *api) tokens() {
 	route(a, user, huma.Operation{
 		OperationID: "list-tokens", Method: http.MethodGet, Path: "/me/tokens", Tags: []string{"tokens"},
 		Summary: "My access tokens, the newest first, without their secrets", Errors: []int{http.StatusNotFound},
-		Description: "With their names, scopes and the day of their last use, so that those which nobody needs can be revoked.",
+		Description: "With their names, scopes and the day of their last use, so that tokens that are no longer used can be revoked.",
 	}, a.listTokens)
 	route(a, user, huma.Operation{
 		OperationID: "create-token", Method: http.MethodPost, Path: "/me/tokens", Tags: []string{"tokens"}, DefaultStatus: http.StatusCreated,

@@ -36,7 +36,7 @@ func (a *api) transfers() {
 type importInput struct {
 	File    string `query:"file" maxLength:"255" doc:"The name of the file, which says what it is; else what is in it does" example:"prompts.csv"`
 	DryRun  bool   `query:"dryRun" doc:"Says what would be done, and does nothing"`
-	Update  bool   `query:"update" doc:"Gives prompts of mine that have the same names new versions; else they stay, and what differs is rejected"`
+	Update  bool   `query:"update" doc:"Gives prompts of mine that have the same names new versions. Otherwise they stay, and entries that differ are rejected"`
 	From    int    `query:"from" minimum:"0" doc:"How many entries an earlier request was through with: its next"`
 	Syntax  string `query:"syntax" enum:"dollar,mustache" doc:"Writes the placeholders of texts anew, such as {name} of an f-string, which is not filled in here; the file is kept as it is. Absent: texts stay as they are" example:"mustache"`
 	RawBody []byte `contentType:"application/octet-stream"`

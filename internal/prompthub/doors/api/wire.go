@@ -31,7 +31,7 @@ type Prompt struct {
 	Visibility  string          `json:"visibility" enum:"private,public" doc:"private: only its author sees it; public: everyone who may read" example:"public"`
 	CreatedAt   string          `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
 	UpdatedAt   string          `json:"updatedAt" format:"date-time" doc:"Of the last edit; votes leave it alone" example:"2026-03-04T05:06:07.891Z"`
-	Likes       int32           `json:"likes" doc:"Exact in a prompt; seconds behind in lists" example:"12"`
+	Likes       int32           `json:"likes" doc:"Exact in a prompt; in lists up to seconds old" example:"12"`
 	Dislikes    int32           `json:"dislikes" doc:"Like likes" example:"2"`
 	Score       int32           `json:"score" doc:"likes - dislikes" example:"10"`
 	Revision    int64           `json:"revision,omitempty" doc:"One more with every edit; absent in lists of other authors' prompts" example:"3"`
@@ -67,7 +67,7 @@ type NewPrompt struct {
 	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs, such as model and parameters: at most 65,536 UTF-16 code units without white space" example:"{\"model\":\"small\"}"`
 	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables, at most 100; they override what the text says of them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	Tags        []string        `json:"tags,omitempty" doc:"At most 10 active tags of the catalog, each once, in either case" example:"[\"development\",\"code-review\"]"`
-	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Who may read the prompt reads them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
+	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Everyone who may read the prompt sees them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
 	Visibility  string          `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"Who sees it" example:"public"`
 	Source      *Source         `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
@@ -93,7 +93,7 @@ type PromptDraft struct {
 	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs, such as model and parameters: at most 65,536 UTF-16 code units without white space" example:"{\"model\":\"small\"}"`
 	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables, at most 100; they override what the text says of them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	Tags        []string        `json:"tags,omitempty" doc:"At most 10 tags, active ones or those it has, each once; absent for none" example:"[\"development\",\"code-review\"]"`
-	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Who may read the prompt reads them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
+	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Everyone who may read the prompt sees them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
 	Visibility  string          `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
 	Source      *Source         `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
@@ -151,7 +151,7 @@ type Reason struct {
 
 // A Me is the caller.
 type Me struct {
-	ID       string   `json:"id" doc:"Opaque; told to nobody else" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
+	ID       string   `json:"id" doc:"Opaque; no other user sees it" example:"6d3f1c0e-5a52-4c1e-9d1b-0f7f2a3b4c5d"`
 	AuthorID string   `json:"authorId" doc:"Names the caller in prompts, to everybody" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	Name     string   `json:"name" doc:"Display name" example:"Ann"`
 	Roles    []string `json:"roles" nullable:"false" doc:"admin keeps the tags and moderates" example:"[\"admin\"]"`
@@ -174,16 +174,16 @@ type Storage struct {
 
 // A User is a user as everyone may see him.
 type User struct {
-	ID     string `json:"id" doc:"Stands for the user on this service, for as long as its data. It is the authorId of his prompts, and no id of a directory" example:"a_3xkzq5m7t2v4w6y2a4c6e2g4ij"`
-	Handle string `json:"handle,omitempty" doc:"What names him in addresses; absent until he has chosen one" example:"ann-lee"`
-	Name   string `json:"name" doc:"What to call him" example:"Ann Lee"`
-	About  string `json:"about" doc:"What he says of himself" example:"I write prompts for the kitchen."`
+	ID     string `json:"id" doc:"Stands for the user on this service, for as long as its data. It is the authorId of their prompts, and no id of a directory" example:"a_3xkzq5m7t2v4w6y2a4c6e2g4ij"`
+	Handle string `json:"handle,omitempty" doc:"The user's name in addresses; absent until they choose one" example:"ann-lee"`
+	Name   string `json:"name" doc:"The name that others see" example:"Ann Lee"`
+	About  string `json:"about" doc:"A text of the user about themselves" example:"I write prompts for the kitchen."`
 }
 
 // An OwnUser is a user as he sees himself.
 type OwnUser struct {
 	User
-	EraseAt string `json:"eraseAt,omitempty" format:"date-time" doc:"From when on all that is stored of the caller goes for good; absent where he did not ask for it" example:"2026-12-22T09:30:00.000Z"`
+	EraseAt string `json:"eraseAt,omitempty" format:"date-time" doc:"When the deletion of the caller's account begins; absent if they did not ask for it" example:"2026-12-22T09:30:00.000Z"`
 }
 
 // An Erasure says when an account goes.
@@ -202,7 +202,7 @@ type Profile struct {
 type Token struct {
 	ID        string   `json:"id" doc:"Names it; the first part of the token. Also the name for HTTP Basic" example:"mfrggzdfmztwq2lk"`
 	Name      string   `json:"name" doc:"What its owner calls it" example:"CI of the shop"`
-	Scopes    []string `json:"scopes" nullable:"false" enum:"read,write,publish" doc:"read: what the owner may read. write: change what nobody else sees, and vote. publish: change what others see, and delete. Roles are never among them" example:"[\"read\"]"`
+	Scopes    []string `json:"scopes" nullable:"false" enum:"read,write,publish" doc:"read: what the owner may read. write: change private prompts, and vote. publish: change what others see, and delete. Roles are never among them" example:"[\"read\"]"`
 	CreatedAt string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
 	ExpiresAt string   `json:"expiresAt" format:"date-time" doc:"From then on it is refused" example:"2026-06-02T05:06:07.891Z"`
 	UsedOn    string   `json:"usedOn,omitempty" format:"date" doc:"The day of its last use, UTC; absent until it is used" example:"2026-03-05"`
@@ -223,7 +223,7 @@ type NewToken struct {
 // A ShownToken is a new access token with its secret.
 type ShownToken struct {
 	Token
-	Secret string `json:"token" doc:"The token itself: for Authorization: Bearer or X-Api-Key; for HTTP Basic its id is the name and it, or what follows its second _, the password. It is not kept and cannot be shown again" example:"ph_mfrggzdfmztwq2lk_nbswy3dpeb3w64tmmqqho33snrscaylomqqgg33omnqxe5djnzsxg4domuqgc2la"`
+	Secret string `json:"token" doc:"The token itself: for Authorization: Bearer or X-Api-Key; for HTTP Basic its id is the name; the token, or the part after its second _, is the password. It is not kept and cannot be shown again" example:"ph_mfrggzdfmztwq2lk_nbswy3dpeb3w64tmmqqho33snrscaylomqqgg33omnqxe5djnzsxg4domuqgc2la"`
 }
 
 // A Tag is an entry of the tag catalog.
@@ -379,7 +379,7 @@ type Variable struct {
 
 // An ImportReport says what became of the entries of a file.
 type ImportReport struct {
-	Items   []Imported `json:"items" nullable:"false" doc:"Those that this request was through with, in the order in which they were taken in: what others include comes first"`
+	Items   []Imported `json:"items" nullable:"false" doc:"Those that this request was through with, in the order in which they were taken in: a prompt comes before those that include it"`
 	Entries int        `json:"entries" doc:"How many the file has" example:"859"`
 	Next    *int       `json:"next,omitempty" doc:"From where to send the file again; absent where all is done" example:"50"`
 	Warning string     `json:"warning,omitempty" doc:"Says so if the caller has used nine tenths of what a user may store" example:"you use 9500 of the 10000 prompts that a user may have; deleted prompts count until they are gone for good, 30 days later"`

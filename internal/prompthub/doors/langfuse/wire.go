@@ -186,7 +186,7 @@ func decode(body []byte, v any) error {
 	return fault.Wrap(fault.Malformed, "the body is not valid JSON", err)
 }
 
-// draft returns what is to be saved.
+// draft returns what must be saved.
 func (p newPrompt) draft() (library.NamedDraft, error) {
 	d := library.NamedDraft{Name: p.Name, Tags: p.Tags, Message: p.CommitMessage}
 	if strings.TrimSpace(p.Name) == "" {

@@ -3,7 +3,8 @@
 // repository there, a version a commit, a label a tag of a commit, and a vote a like.
 //
 // A manifest is what LangChain makes of a prompt. It is made from the prompt, unless what was
-// pushed says more than a prompt can: then it is kept beside it, and counts while the content does.
+// pushed says more than a prompt can: then it is kept next to it, and counts while the content
+// does.
 //
 // What is wrong with a request is told as everywhere here: the sentence is in detail, where
 // LangSmith has it.
@@ -93,7 +94,7 @@ func (s *server) handle(pattern string, act func(context.Context, request) (any,
 	})
 }
 
-// decode reads a body. What it says beside the members of v is not looked at.
+// decode reads a body. What it says in addition to the members of v is not looked at.
 func (r request) decode(v any) error {
 	if err := json.Unmarshal(r.body, v); err != nil {
 		return fault.Wrap(fault.Malformed, "the body is no JSON of the form that this route takes", err)

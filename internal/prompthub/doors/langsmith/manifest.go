@@ -351,7 +351,7 @@ func (r *reader) text(o object, values map[string]any) (string, error) {
 	return r.fill(*o.Kwargs.Template, o.Kwargs.Format, o.Kwargs.Partial, values)
 }
 
-// examples returns the examples of a few, and how each is to be said.
+// examples returns the examples of a few, and how each must be said.
 func (o object) examples() (object, []map[string]any, error) {
 	if o.Kwargs.Example == nil || len(o.Kwargs.Examples) > prompt.MaxMessages {
 		return object{}, nil, unread("a few-shot template needs an example_prompt, and at most %d examples", prompt.MaxMessages)

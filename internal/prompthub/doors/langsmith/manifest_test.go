@@ -163,7 +163,7 @@ func TestManifestsThatAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "too much")
 }
 
-// repeated returns a thing so many times.
+// repeated returns a thing n times.
 func repeated[T any](v T, n int) []T {
 	all := make([]T, n)
 	for i := range all {

@@ -82,7 +82,7 @@ func (w *world) do(token, method, path, body string) *httptest.ResponseRecorder 
 var targets = []string{"public", "private", "hidden", "deleted", "unknown"}
 
 // A route is one, with {owner} and {repo} where it names them, the scope that an access token needs
-// beside read, and what the author and another user are answered for each target.
+// in addition to read, and what the author and another user are answered for each target.
 type route struct{ pattern, path, body, scope, author, other string }
 
 var matrix = []route{
@@ -197,7 +197,7 @@ func (w *world) target(t *testing.T, target string) {
 	require.NoError(t, err)
 }
 
-// What others are to see takes the scope publish, whatever it was before.
+// What others must see takes the scope publish, whatever it was before.
 func TestPublishingNeedsAScope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -105,7 +105,7 @@ func TestPagesOfPrompts(t *testing.T) {
 	w.as("bob").call("prompts/list", object{"cursor": own}).fails(invalidParams)
 }
 
-// A prompt is got by whatever names it, in the version that programs are to have.
+// A prompt is got by whatever names it, in the version that programs must have.
 func TestGetPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

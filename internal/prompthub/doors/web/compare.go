@@ -85,13 +85,13 @@ func sizeOf(runs []prompt.Run) int {
 	return n
 }
 
-// A diffRow is a line of one text beside that of another, or stands for lines that are the same.
+// A diffRow is a line of one text next to that of another, or stands for lines that are the same.
 type diffRow struct {
 	Left, Right diffLine
 	Same        int // how many lines are left out here, 0 for none
 }
 
-// A diffLine is a line of one of two texts. Number is 0 where the text has none beside that of the
+// A diffLine is a line of one of two texts. Number is 0 where the text has none next to that of the
 // other.
 type diffLine struct {
 	Number int
@@ -123,7 +123,7 @@ func sizeOfRows(rows []diffRow) int {
 	return n
 }
 
-// rowsOf puts the lines of two texts beside one another. Where both have the same end of a line, a
+// rowsOf puts the lines of two texts next to one another. Where both have the same end of a line, a
 // row ends.
 func rowsOf(runs []prompt.Run) []diffRow {
 	var l lines
@@ -173,8 +173,8 @@ func (l *lines) add(run prompt.Run) {
 	}
 }
 
-// end ends a line. Where both texts do, the lines before it are put beside one another: the first
-// beside the first if they begin alike, else the last beside the last, as these end alike.
+// end ends a line. Where both texts do, the lines before it are put next to one another: the first
+// next to the first if they begin alike, else the last next to the last, as these end alike.
 func (l *lines) end(op prompt.RunOp) {
 	for _, i := range of(op) {
 		side := &l.sides[i]
@@ -204,7 +204,7 @@ func (l *lines) end(op prompt.RunOp) {
 	l.sides[0].waiting, l.sides[1].waiting = nil, nil
 }
 
-// begins reports whether a line begins as the one beside it.
+// begins reports whether a line begins as the one next to it.
 func (l diffLine) begins() bool { return len(l.Runs) > 0 && l.Runs[0].Op == prompt.Equal }
 
 // padded returns n lines: those that there are, and none.

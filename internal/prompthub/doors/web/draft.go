@@ -61,7 +61,7 @@ func (m messageField) Roles() []string {
 	return roles
 }
 
-// Rows returns how many lines of the message are to be seen at once.
+// Rows returns how many lines of the message must be seen at once.
 func (m messageField) Rows() int { return min(max(strings.Count(m.Text, "\n")+2, 3), 14) }
 
 // A variableField is where a variable is declared.
@@ -338,7 +338,7 @@ func nextRole(list []prompt.Message) string {
 	return "user"
 }
 
-// explain puts the broken rules beside their fields.
+// explain puts the broken rules next to their fields.
 func (f *draftForm) explain(err error) {
 	text, fields := describe(err)
 	f.Wrong, f.Errors = sentence(text), map[string]string{}

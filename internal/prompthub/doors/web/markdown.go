@@ -84,7 +84,7 @@ func sanitizer() *bluemonday.Policy {
 	return p
 }
 
-// render returns a text, with what stands for its variables marked, as HTML of at most so many
+// render returns a text, with what stands for its variables marked, as HTML of at most n
 // bytes. It reports false where there would be more: nested quotes and lists, and references that
 // are repeated, make much of little.
 func (m *markdown) render(parts []prompt.Part, most int) (template.HTML, bool) {

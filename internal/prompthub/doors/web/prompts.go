@@ -67,7 +67,7 @@ func (p promptPage) head(string) head {
 	return head{Title: p.Title, Description: words(p.About()), URL: p.URL, Image: p.URL + "/image.png"}
 }
 
-// A page of a prompt has at most so many bytes for each of its text and so many for all else; what
+// A page of a prompt has at most perByte bytes for each of its text and maxFrame for all else; what
 // of it does not fit is left out.
 const (
 	perByte  = 8
@@ -78,7 +78,7 @@ const (
 // budget is what may still go onto a page.
 type budget int
 
-// take reports whether so many bytes fit, and takes them.
+// take reports whether n bytes fit, and takes them.
 func (b *budget) take(n int) bool {
 	if n > int(*b) {
 		return false
@@ -146,7 +146,7 @@ func (s *web) unfilled(r *request) error {
 	return err
 }
 
-// room returns how many bytes a page has for contents of so many bytes.
+// room returns how many bytes a page has for contents of n bytes.
 func room(n int) budget { return budget(perByte*n + maxFrame - reserved) }
 
 // fit leaves out of a page what it has no room for. The text as it was written always has a place.

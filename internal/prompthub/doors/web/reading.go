@@ -61,7 +61,7 @@ func (r reading) Exact(text string) template.HTML {
 // A passage is a text, or a message.
 type passage struct {
 	Role        string // of a message
-	Placeholder string // the name of messages that are to be put here, which has nothing else
+	Placeholder string // the name of messages that must be put here, which has nothing else
 	Parts       []prompt.Part
 	Rendered    template.HTML
 }

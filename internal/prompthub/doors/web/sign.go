@@ -132,7 +132,7 @@ func (s *web) remember(r *request, value string, age time.Duration) {
 	})
 }
 
-// goOn answers a form: the browser is to open an address, which is ours.
+// goOn answers a form: the browser must open an address, which is ours.
 func goOn(r *request, address string) {
 	http.Redirect(r.w, r.Request, address, http.StatusSeeOther)
 }

@@ -211,7 +211,7 @@ func TestEditOfOthers(t *testing.T) {
 	w.as("Ann").get(page).has("Hers")
 }
 
-// Two tabs: what the second one wrote is kept, and shown beside what the first one saved.
+// Two tabs: what the second one wrote is kept, and shown next to what the first one saved.
 func TestTwoTabs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

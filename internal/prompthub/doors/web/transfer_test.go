@@ -151,7 +151,7 @@ func TestExportPage(t *testing.T) {
 	ann.get("/app/prompts/x/export?format=skill").is(404)
 }
 
-// TestLeaving: an account is downloaded, is to be erased, and is kept.
+// TestLeaving: an account is downloaded, will be erased, and is kept.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

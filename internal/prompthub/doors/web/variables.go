@@ -33,7 +33,7 @@ type field struct {
 // Title returns what to call the variable.
 func (f field) Title() string { return cmp.Or(f.Label, f.Name) }
 
-// Described returns the ids of what stands beside the field of a number.
+// Described returns the ids of what stands next to the field of a number.
 func (f field) Described(i int) string {
 	var ids []string
 	if f.Description != "" {
@@ -92,7 +92,8 @@ func (s *web) fill(r *request, c prompt.Content) fill {
 	return f
 }
 
-// explain puts what is wrong with values beside their fields, and returns what to say of the whole.
+// explain puts what is wrong with values next to their fields, and returns what to say of the
+// whole.
 func (f *fill) explain(err error) string {
 	var wrong *fault.Error
 	if !errors.As(err, &wrong) {

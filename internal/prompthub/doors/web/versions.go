@@ -275,7 +275,7 @@ func (s *web) undoLabel(r *request) error {
 	return s.labelled(r, id, label, err)
 }
 
-// labelled answers a change of a label: the browser is to open what became of it.
+// labelled answers a change of a label: the browser must open what became of it.
 func (s *web) labelled(r *request, id prompt.ID, label string, err error) error {
 	if err == nil {
 		goOn(r, labelAddress(addressOf(id), label)+"&done=label")

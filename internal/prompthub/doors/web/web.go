@@ -199,14 +199,14 @@ type request struct {
 	leave  func() // gives the place at work back, once
 }
 
-// An action answers a request, or returns the error that it is to be answered with.
+// An action answers a request, or returns the error that it must be answered with.
 type action func(*request) error
 
 func (s *web) handle(pattern string, a access, act action) {
 	s.register(pattern, s.action(a, maxForm, act))
 }
 
-// handleText is handle for forms with a text of so many characters.
+// handleText is handle for forms with a text of n characters.
 func (s *web) handleText(pattern string, a access, characters int, act action) {
 	s.register(pattern, s.action(a, maxForm+perUnit*int64(characters), act))
 }

@@ -66,7 +66,7 @@ func (s *web) create(r *request) error {
 	return nil
 }
 
-// correctable reports whether the form is to be shown again with what is wrong, a name that another
+// correctable reports whether the form must be shown again with what is wrong, a name that another
 // prompt has among it.
 func correctable(err error) bool {
 	kind := fault.Of(err)

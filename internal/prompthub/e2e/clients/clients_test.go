@@ -79,7 +79,7 @@ func TestPython(t *testing.T) {
 	})
 }
 
-// scripts has all scripts of a directory run beside one another on one program, each by a user of
+// scripts has all scripts of a directory run at the same time on one program, each by a user of
 // its own.
 func scripts(t *testing.T, in, ending string, runs func(t *testing.T, env []string, script string)) {
 	t.Helper()

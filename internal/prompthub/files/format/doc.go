@@ -1,6 +1,6 @@
 // Package format reads and writes prompts as files of other programs hold them.
 //
-// A file is read into Documents: what the library keeps of a prompt, and beside it, in Extra, what
+// A file is read into Documents: what the library keeps of a prompt, and next to it, in Extra, what
 // only its own format knows. Nothing is dropped silently: Rewrite returns the bytes that were read
 // while a document is unchanged, and Write names what a format cannot hold. The text of a template
 // is never rewritten: a placeholder stays as it was written, whatever the format.

@@ -42,7 +42,7 @@ const (
 // A codec reads and writes one prompt in one format. What read leaves of a file's members is the
 // extra of the document, which write puts back.
 type codec struct {
-	path  string // of a file that Write is to name, * the name
+	path  string // of a file that Write must name, * the name
 	read  func(path string, file []byte) (Document, object, error)
 	write func(Document, object) ([]byte, error)
 	// the members of a document that the format cannot hold; the others come back as they were

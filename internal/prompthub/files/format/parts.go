@@ -261,7 +261,7 @@ type csvTable struct {
 }
 
 // partsOfCSV finds the rows of a CSV file. What looks like nothing else is taken for one, so where
-// it is none its name, if there is one, says what it was to be.
+// it is none its name, if there is one, says what it should be.
 func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bool) error {
 	r, header, err := newCSV(file)
 	if err != nil {

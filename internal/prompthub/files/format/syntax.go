@@ -9,7 +9,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A Syntax is how a text says what is to be filled in.
+// A Syntax is how a text says what must be filled in.
 type Syntax string
 
 // The syntaxes.
@@ -119,7 +119,7 @@ func said(texts []*string) []string {
 }
 
 // isFString reports whether placeholders are those of an f-string: as the file says, or as they
-// were written for one that is to be.
+// were written for one that must be.
 func (d Document) isFString() bool {
 	if d.syntax != "" {
 		return d.syntax == fString
