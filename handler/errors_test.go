@@ -1,0 +1,53 @@
+package main
+
+import (
+	"cmp"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// aCode finds the codes of refusals in the source: constants, arguments, members, and those of
+// statuses.
+var aCode = regexp.MustCompile(`(?m)(?:fault\.Code += |Coded\([^,]+, |Code(?: :?= |: +)|^\thttp\.Status\w+: +)"([A-Z][A-Z_]+)"`)
+
+// TestErrorsAreDocumented: docs/errors.md lists each code that a problem document of PromptHub can
+// have, and no other.
+func TestErrorsAreDocumented(t *testing.T) {
+	var want []string
+	for _, dir := range []string{".", "../internal"} {
+		require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() && slices.Contains([]string{"tools", "testing", "node_modules"}, d.Name()) {
+				return cmp.Or(err, fs.SkipDir)
+			}
+			if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			for _, m := range aCode.FindAllSubmatch(text, -1) {
+				want = append(want, string(m[1]))
+			}
+			return err
+		}))
+	}
+	text, err := os.ReadFile("../docs/errors.md")
+	require.NoError(t, err)
+	var got []string
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, m := range regexp.MustCompile("`([A-Z][A-Z_]+)`").FindAllStringSubmatch(cells[1], -1) {
+				got = append(got, m[1])
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	require.Equal(t, slices.Compact(want), got)
+	require.Greater(t, len(got), 30)
+}
