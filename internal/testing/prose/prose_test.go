@@ -29,7 +29,8 @@ var dialect = map[string]*regexp.Regexp{
 		`(who|what|whoever|whatever) (is|are|was|has|had|have|may|can|must|does|do|did|will|would|[a-z]+s|[a-z]+ed)\b`),
 }
 
-// most is how often each may stand in each kind of text. An author who removes one lowers the number.
+// most is how often each may stand in each kind of text. An author who removes one lowers the
+// number.
 var most = map[string]map[string]int{
 	"comments":  {"nobody": 200, "beside": 10, "behind": 111, "is to": 8, "so many": 12, "who, what": 626},
 	"documents": {"nobody": 53, "beside": 39, "behind": 45, "is to": 6, "who, what": 108},
