@@ -45,7 +45,7 @@ func (w *writer) commitAtomic(ctx context.Context, first bool, now record, which
 	}
 	etags, err := w.db.together(ctx, t)
 	if which&theRows != 0 {
-		defer w.db.pages.changed(w.db.t, now.Prompt)
+		defer w.db.onProjected(now.Prompt)
 	}
 	var failed *table.OpError
 	switch {
@@ -60,7 +60,7 @@ func (w *writer) commitAtomic(ctx context.Context, first bool, now record, which
 		return record{}, unavailable(err)
 	}
 	now.etag, now.indexed = etags[0], true
-	w.db.projected(ctx, now)
+	w.db.count(ctx, "projections", 1)
 	return now, nil
 }
 

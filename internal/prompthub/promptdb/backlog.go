@@ -175,8 +175,8 @@ func (e entries) cutText() (words []string, rest entries) {
 // textDue reports whether the job that compares the truth with all that follows from it compares
 // the rows of a prompt in the text index, too: once every textEvery days, as these are more than
 // all others.
-func (db *DB) textDue(id prompt.ID) bool {
-	return (db.now().Unix()/int64((24*time.Hour).Seconds())+id.Time().UnixMilli())%textEvery == 0
+func textDue(id prompt.ID, now time.Time) bool {
+	return (now.Unix()/int64((24*time.Hour).Seconds())+id.Time().UnixMilli())%textEvery == 0
 }
 
 const textEvery = 30

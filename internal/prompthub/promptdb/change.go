@@ -81,7 +81,7 @@ func (w *writer) run(ctx context.Context, next func(*record) (record, []table.Op
 				continue
 			}
 			// what it finds done may have been done after its sender was told of a failure
-			db.pages.changed(db.t, rec.Prompt)
+			db.onProjected(rec.Prompt)
 			w.cancelOrRun(*rec)
 			return rec.Prompt, w.readTally(ctx)
 		}
@@ -196,7 +196,7 @@ func (db *DB) patience() waiter {
 	step := 10 * time.Millisecond
 	return func(ctx context.Context, until time.Time) error {
 		if !db.now().Before(giveUp) {
-			return busy(until.Sub(db.now()))
+			return busy(min(until.Sub(db.now()), leaseFor))
 		}
 		step = min(step*2, 250*time.Millisecond)
 		if err := db.sleep(ctx, db.jitter(step)); err != nil {
@@ -208,7 +208,7 @@ func (db *DB) patience() waiter {
 
 func busy(after time.Duration) error {
 	return &fault.Error{
-		Kind: fault.Unavailable, RetryAfter: min(max(after.Round(time.Second), time.Second), leaseFor),
+		Kind: fault.Unavailable, RetryAfter: max(after.Round(time.Second), time.Second),
 		Text: "another change of this prompt is being finished; try again",
 	}
 }

@@ -144,6 +144,8 @@ type DB struct {
 	authorSecret atomic.Pointer[prompt.AuthorSecret] // nil until it is read
 	quota        Quota
 	usages       usages
+	// projectedHook is told of each prompt whose index rows may have changed.
+	onProjected func(prompt.Prompt)
 }
 
 // New returns a DB over a store. It reads and writes nothing.
@@ -161,11 +163,13 @@ func New(c Config) *DB {
 	if c.Transact != nil {
 		jobs = textJobsWhole
 	}
-	return &DB{
+	db := &DB{
 		store: c.Store, queues: c.Queues, transact: c.Transact, t: c.Tables.prefixed(), now: c.Now, log: c.Log, tags: c.Tags,
 		background: c.Background, sleep: c.Sleep, random: c.Jitter, count: c.Count, times: ofProtocol,
 		texts: make(chan struct{}, jobs), quota: c.Quota,
 	}
+	db.onProjected = db.projected
+	return db
 }
 
 // Create makes the queues and tables that do not exist yet. A store may make several tables at

@@ -301,7 +301,7 @@ func sortRanked(by ranking, rows []table.Row, after string, limit int) Page {
 func (db *DB) walkRanked(ctx context.Context, s *budget, order Order, after string, limit int, want func(table.Props) bool) (Page, error) {
 	var found []table.Row
 	for size := 4 * (limit + 1); ; size *= 4 {
-		rows, more, err := s.ranked(ctx, rankings[order], after, s.size(size), want)
+		rows, more, err := db.readRanked(ctx, s, rankings[order], after, s.size(size), want)
 		if err != nil {
 			return Page{}, err
 		}

@@ -152,26 +152,26 @@ func (db *DB) ranked(ctx context.Context, r ranking, after string, limit int) (P
 	if _, ok := r.bucket(after); after != "" && !ok {
 		return Page{}, badPosition()
 	}
-	rows, _, err := db.budget().ranked(ctx, r, after, limit+1, nil)
+	rows, _, err := db.readRanked(ctx, db.budget(), r, after, limit+1, nil)
 	if err != nil {
 		return Page{}, err
 	}
 	return pageOf(rows, limit, rowKey), nil
 }
 
-// ranked reads n rows of a ranking, those that keep refuses bare: the bucket that after lies in,
+// readRanked reads n rows of a ranking, those that keep refuses bare: the bucket that after lies in,
 // then one range over the lower ones.
-func (s *budget) ranked(ctx context.Context, r ranking, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
+func (db *DB) readRanked(ctx context.Context, s *budget, r ranking, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
 	lower := r.prefix
 	if after != "" {
 		bucket, _ := r.bucket(after)
-		rows, more, err = s.rows(ctx, r.table(s.db.t), table.Range{Partition: bucket, After: after, Filter: keep, FilterProps: signed}, n)
+		rows, more, err = s.rows(ctx, r.table(db.t), table.Range{Partition: bucket, After: after, Filter: keep, FilterProps: signed}, n)
 		if err != nil || more || len(rows) >= n {
 			return rows, true, err
 		}
 		lower = bucket + "|" // behind this bucket, before the next
 	}
-	rest, more, err := s.rows(ctx, r.table(s.db.t), table.Range{FromPartition: lower, ToPartition: table.After(r.prefix), Filter: keep, FilterProps: signed}, n-len(rows))
+	rest, more, err := s.rows(ctx, r.table(db.t), table.Range{FromPartition: lower, ToPartition: table.After(r.prefix), Filter: keep, FilterProps: signed}, n-len(rows))
 	return append(rows, rest...), more, err
 }
 

@@ -31,14 +31,14 @@ func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error)
 		}
 		at = monthOf(id.Time())
 	}
-	at, rows, more, err := s.newestMonth(ctx, at, after, limit+1)
+	at, rows, more, err := db.newestMonth(ctx, s, at, after, limit+1)
 	if err != nil {
 		return Page{}, err
 	}
 	var rest yearMonth
 	if len(rows) <= limit && !more {
 		var older []table.Row
-		if older, rest, err = s.olderMonths(ctx, at, limit+1-len(rows)); err != nil {
+		if older, rest, err = db.olderMonths(ctx, s, at, limit+1-len(rows)); err != nil {
 			return Page{}, err
 		}
 		rows = append(rows, older...)
@@ -53,19 +53,19 @@ func (db *DB) newest(ctx context.Context, after string, limit int) (Page, error)
 // newestMonth reads n rows of a month behind a key, or, where that is 0, of the latest month that
 // has prompts, and returns which it was. That is mostly this month, which is read during the look
 // for a later one: ids lie there that a wrong clock made.
-func (s *budget) newestMonth(ctx context.Context, at yearMonth, after string, n int) (read yearMonth, rows []table.Row, more bool, err error) {
+func (db *DB) newestMonth(ctx context.Context, s *budget, at yearMonth, after string, n int) (read yearMonth, rows []table.Row, more bool, err error) {
 	get := func(ctx context.Context) (err error) {
-		rows, more, err = s.rows(ctx, s.db.t.Newest, table.Range{Partition: newestPrefix + read.key(), After: after}, n)
+		rows, more, err = s.rows(ctx, db.t.Newest, table.Range{Partition: newestPrefix + read.key(), After: after}, n)
 		return err
 	}
-	now, latest := monthNow(s.db.now()), yearMonth(0)
+	now, latest := monthNow(db.now()), yearMonth(0)
 	if read = cmp.Or(at, now); at != 0 && at <= now {
 		err = get(ctx)
 		return read, rows, more, err
 	}
 	read = now
 	err = both(ctx, func(ctx context.Context) (err error) {
-		latest, err = s.db.partitions.latest(ctx, s.db)
+		latest, err = db.latestMonth(ctx)
 		return err
 	}, get)
 	if at != 0 {
@@ -126,16 +126,16 @@ func (s span) parts() []span {
 
 // olderMonths reads the first n rows of the months before one. Where it does not come to the end of
 // the list, and has fewer, rest is the month down to which it has come.
-func (s *budget) olderMonths(ctx context.Context, before yearMonth, n int) (rows []table.Row, rest yearMonth, err error) {
-	oldest, err := s.db.partitions.oldest(ctx, s.db)
+func (db *DB) olderMonths(ctx context.Context, s *budget, before yearMonth, n int) (rows []table.Row, rest yearMonth, err error) {
+	oldest, err := db.oldestMonth(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	rows, full, err := s.spans(ctx, spansBefore(before, oldest), n)
+	rows, full, err := db.spans(ctx, s, spansBefore(before, oldest), n)
 	if err != nil || full == nil {
 		return rows, 0, err
 	}
-	older, fuller, err := s.spans(ctx, full.parts(), n-len(rows))
+	older, fuller, err := db.spans(ctx, s, full.parts(), n-len(rows))
 	if rows = append(rows, older...); err != nil || len(rows) >= n {
 		return rows, 0, err
 	}
@@ -148,10 +148,10 @@ func (s *budget) olderMonths(ctx context.Context, before yearMonth, n int) (rows
 // spans reads the first n rows of spans that follow on each other, all at once. A range of several
 // months begins with the oldest, so one that does not end within n rows tells nothing: full is the
 // first such, and rows are those before it.
-func (s *budget) spans(ctx context.Context, all []span, n int) (rows []table.Row, full *span, err error) {
+func (db *DB) spans(ctx context.Context, s *budget, all []span, n int) (rows []table.Row, full *span, err error) {
 	found := make([]*reading, len(all))
 	for i, months := range all {
-		found[i] = &reading{table: s.db.t.Newest, r: table.Range{
+		found[i] = &reading{table: db.t.Newest, r: table.Range{
 			FromPartition: newestPrefix + months.from.key(), ToPartition: newestPrefix + (months.to + 1).key(),
 		}, limit: n}
 	}
@@ -193,8 +193,9 @@ const (
 	maxLater  = 3
 )
 
-// oldest returns the first month that has prompts.
-func (m *partitionCache) oldest(ctx context.Context, db *DB) (yearMonth, error) {
+// oldestMonth returns the first month that has prompts.
+func (db *DB) oldestMonth(ctx context.Context) (yearMonth, error) {
+	m := &db.partitions
 	began := db.now()
 	was, fresh := m.believed(&m.first, &m.firstAt, began)
 	if fresh {
@@ -220,8 +221,9 @@ func (m *partitionCache) oldest(ctx context.Context, db *DB) (yearMonth, error) 
 	return found, nil
 }
 
-// latest returns the last month that has prompts, or this one where none is later.
-func (m *partitionCache) latest(ctx context.Context, db *DB) (yearMonth, error) {
+// latestMonth returns the last month that has prompts, or this one where none is later.
+func (db *DB) latestMonth(ctx context.Context) (yearMonth, error) {
+	m := &db.partitions
 	began := db.now()
 	found := monthNow(began)
 	was, fresh := m.believed(&m.last, &m.lastAt, began)

@@ -106,6 +106,14 @@ func (f *pageCache) forget(key firstKey, p *first) {
 	}
 }
 
+// projected makes the caches follow a prompt whose index rows this instance has just written.
+func (db *DB) projected(p prompt.Prompt) {
+	db.pages.changed(db.t, p)
+	if p.Listed() {
+		db.partitions.listed(monthOf(p.ID.Time()))
+	}
+}
+
 // changed drops the pages that the index rows of a prompt may have changed: those that show it,
 // those that should, and those that are being read. Who waits for one of these came before the
 // change was answered.

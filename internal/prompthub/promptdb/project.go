@@ -40,21 +40,13 @@ func (db *DB) project(ctx context.Context, rec record, which rowsOf) error {
 		return nil
 	}
 	if which&theRows != 0 {
-		defer db.pages.changed(db.t, rec.Prompt)
+		defer db.onProjected(rec.Prompt)
 	}
 	if err := db.index(ctx, rec, which); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
 	}
-	db.projected(ctx, rec)
-	return nil
-}
-
-// projected notes that index rows were written.
-func (db *DB) projected(ctx context.Context, rec record) {
-	if rec.Listed() {
-		db.partitions.listed(monthOf(rec.ID.Time()))
-	}
 	db.count(ctx, "projections", 1)
+	return nil
 }
 
 // changes returns the index rows that a record must have, and those that must go: what is stale

@@ -56,12 +56,12 @@ type cached[T any] struct {
 	at      time.Time
 }
 
-// now returns what was read, which may be some minutes old.
-func (k *cached[T]) now(ctx context.Context, now func() time.Time, read func(context.Context) (T, error)) (T, error) {
+// now returns what was read, which may be as old as keep.
+func (k *cached[T]) now(ctx context.Context, now func() time.Time, keep time.Duration, read func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
 	value, at := k.value, k.at
 	k.mu.Unlock()
-	if !at.IsZero() && now().Sub(at) < sketchesFor {
+	if !at.IsZero() && now().Sub(at) < keep {
 		return value, nil
 	}
 	v, err, _ := k.reading.Do("", func() (any, error) {
@@ -299,7 +299,7 @@ type Similar struct {
 // Similar returns public prompts whose texts are like one, the most alike first. The prompt that is
 // being written itself is none of them.
 func (db *DB) Similar(ctx context.Context, viewer prompt.UserID, text string, itself prompt.ID) ([]Similar, error) {
-	all, err := db.sketches.now(ctx, db.now, db.readSketches)
+	all, err := db.sketches.now(ctx, db.now, sketchesFor, db.readSketches)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (db *DB) SuggestTags(ctx context.Context, title, text string, has []prompt.
 		catalog, err = db.Tags(ctx)
 		return err
 	}, func(ctx context.Context) (err error) {
-		words, err = db.tagWords.now(ctx, db.now, db.readTagWords)
+		words, err = db.tagWords.now(ctx, db.now, sketchesFor, db.readTagWords)
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/storage/table"
 )
 
@@ -73,7 +74,7 @@ type slice struct {
 // slices returns the tables whose turn it is, and where the last run stopped.
 func (db *DB) slices(ctx context.Context) ([]*slice, error) {
 	var all []*slice
-	for _, p := range db.parts(db.textDue) {
+	for _, p := range db.parts(func(id prompt.ID) bool { return textDue(id, db.now()) }) {
 		state, err := db.get(ctx, db.t.SystemState, sweepKey(p.table))
 		if err != nil {
 			return nil, err
