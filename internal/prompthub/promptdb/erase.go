@@ -240,18 +240,11 @@ func (e *erasure) votes(ctx context.Context) error {
 		if !ok {
 			return fmt.Errorf("a vote at %s", row.Row)
 		}
-		if err := e.retract(ctx, id); err != nil {
+		if err := e.db.eraseVote(ctx, e.user, id); err != nil {
 			return err
 		}
 		return e.db.remove(ctx, e.db.t.VotesByVoter, row.Key)
 	})
-}
-
-// retract removes the user's vote on a prompt, and from its tally, whether he may see it or not.
-func (e *erasure) retract(ctx context.Context, id prompt.ID) error {
-	v := voteOp{db: e.db, id: id, voter: e.user, value: prompt.None, erase: true}
-	_, err := v.run(ctx)
-	return err
 }
 
 // A trace is where something else may name a user: rows of a table, and what is done with one that
@@ -276,7 +269,7 @@ func (e *erasure) traceList() []trace {
 			if !ok {
 				return fmt.Errorf("a vote in %s", row.Partition)
 			}
-			return e.retract(ctx, id)
+			return e.db.eraseVote(ctx, e.user, id)
 		}},
 		{e.db.t.Prompts, table.Range{From: "0", Select: []string{"HiddenBy"}, Filter: names("HiddenBy")}, func(ctx context.Context, row table.Row) error {
 			author, id, err := truthKey(row.Key)

@@ -129,6 +129,13 @@ func (db *DB) Vote(ctx context.Context, voter prompt.UserID, id prompt.ID, v pro
 }
 
 // A voteOp is one vote being cast.
+// eraseVote removes a user's vote on a prompt, and from its tally, whether they may see it or not.
+func (db *DB) eraseVote(ctx context.Context, voter prompt.UserID, id prompt.ID) error {
+	p := voteOp{db: db, id: id, voter: voter, value: prompt.None, erase: true}
+	_, err := p.run(ctx)
+	return err
+}
+
 type voteOp struct {
 	db            *DB
 	id            prompt.ID
