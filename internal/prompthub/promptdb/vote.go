@@ -128,7 +128,6 @@ func (db *DB) Vote(ctx context.Context, voter prompt.UserID, id prompt.ID, v pro
 	return p.run(ctx)
 }
 
-// A voteOp is one vote being cast.
 // eraseVote removes a user's vote on a prompt, and from its tally, whether they may see it or not.
 func (db *DB) eraseVote(ctx context.Context, voter prompt.UserID, id prompt.ID) error {
 	p := voteOp{db: db, id: id, voter: voter, value: prompt.None, erase: true}
@@ -136,6 +135,7 @@ func (db *DB) eraseVote(ctx context.Context, voter prompt.UserID, id prompt.ID) 
 	return err
 }
 
+// A voteOp is one vote being cast.
 type voteOp struct {
 	db            *DB
 	id            prompt.ID
