@@ -86,13 +86,6 @@ func VoterRow(voter prompt.UserID, id prompt.ID, v prompt.Vote) table.Row {
 	return table.Row{Key: voterKey(voter, id), Props: voterProps(id, "ann", v, id.Time())}
 }
 
-// FirstPages returns how many first pages the instance keeps.
-func (db *DB) FirstPages() int {
-	db.pages.mu.Lock()
-	defer db.pages.mu.Unlock()
-	return len(db.pages.pages)
-}
-
 // ByAge returns the position behind a prompt in the lists that are newest first.
 func ByAge(id prompt.ID) string { return byAge(id) }
 

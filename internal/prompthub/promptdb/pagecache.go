@@ -106,6 +106,13 @@ func (f *pageCache) forget(key firstKey, p *first) {
 	}
 }
 
+// FirstPages returns how many first pages the instance keeps.
+func (db *DB) FirstPages() int {
+	db.pages.mu.Lock()
+	defer db.pages.mu.Unlock()
+	return len(db.pages.pages)
+}
+
 // projected makes the caches follow a prompt whose index rows this instance has just written.
 func (db *DB) projected(p prompt.Prompt) {
 	db.pages.changed(db.t, p)
