@@ -196,7 +196,7 @@ func (db *DB) patience() waiter {
 	step := 10 * time.Millisecond
 	return func(ctx context.Context, until time.Time) error {
 		if !db.now().Before(giveUp) {
-			return busy(min(until.Sub(db.now()), leaseFor))
+			return busy(min(until.Sub(db.now()), Lease))
 		}
 		step = min(step*2, 250*time.Millisecond)
 		if err := db.sleep(ctx, db.jitter(step)); err != nil {

@@ -41,13 +41,15 @@ const (
 	// landWithin is by when a write has landed or never will, from the look at the clock before it.
 	landWithin = pauseWithin + callWithin + writeEnd
 
-	// leaseFor is how long one writer has the index rows of a prompt to itself: by the clock of any
-	// instance all that it sent has landed then, or never will.
-	leaseFor = sendWithin + landWithin + clockSkew
+	// Lease is how long one writer has the index rows of a prompt to itself: by the clock of any
+	// instance all that it sent has landed then, or never will. A projection that was cut short may
+	// keep the next one waiting for so long, so a message must be tried for longer, or it turns to
+	// poison by waiting.
+	Lease = sendWithin + landWithin + clockSkew
 
 	// repairAfter is how long a repair message stays invisible: until the lease of its commit has
 	// ended.
-	repairAfter = repairFresh + leaseFor + clockSkew
+	repairAfter = repairFresh + Lease + clockSkew
 )
 
 // times are those of the above that a DB goes by. They are constants; a test bends one, to see that
@@ -56,11 +58,7 @@ type times struct {
 	lease, send, fresh, repair, vote time.Duration
 }
 
-var ofProtocol = times{lease: leaseFor, send: sendWithin, fresh: repairFresh, repair: repairAfter, vote: voteRepairAfter}
-
-// Lease is how long a projection that was cut short may keep the next one waiting. A message must
-// be tried for longer, or it turns to poison by waiting.
-const Lease = leaseFor
+var ofProtocol = times{lease: Lease, send: sendWithin, fresh: repairFresh, repair: repairAfter, vote: voteRepairAfter}
 
 // errConflict means that the row was changed since it was read.
 var errConflict = errors.New("row was changed by another")

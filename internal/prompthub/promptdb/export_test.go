@@ -108,7 +108,7 @@ type Times struct{ Lease, Send, Fresh, Wake, Vote, Call time.Duration }
 // OrElse returns t with the constants of the protocol where it is zero.
 func (t Times) OrElse() Times {
 	return Times{
-		Lease: cmp.Or(t.Lease, leaseFor), Send: cmp.Or(t.Send, sendWithin), Fresh: cmp.Or(t.Fresh, repairFresh),
+		Lease: cmp.Or(t.Lease, Lease), Send: cmp.Or(t.Send, sendWithin), Fresh: cmp.Or(t.Fresh, repairFresh),
 		Wake: cmp.Or(t.Wake, repairAfter), Vote: cmp.Or(t.Vote, voteRepairAfter), Call: cmp.Or(t.Call, callWithin),
 	}
 }

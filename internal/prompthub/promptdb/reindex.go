@@ -144,7 +144,7 @@ func (db *DB) follow(ctx context.Context, author prompt.UserID, id prompt.ID, wh
 			w.cancelRepair()
 			return nil
 		}
-		if err := db.sleep(ctx, min(o.retryAt.Sub(db.now()), leaseFor)+time.Second); err != nil {
+		if err := db.sleep(ctx, min(o.retryAt.Sub(db.now()), Lease)+time.Second); err != nil {
 			return err
 		}
 	}

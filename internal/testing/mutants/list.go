@@ -41,7 +41,7 @@ var mutants = []mutant{
 	},
 	{
 		"the lease ends before late writes have landed", "commit.go",
-		"leaseFor = sendWithin + landWithin + clockSkew", "leaseFor = (sendWithin + landWithin + clockSkew) * 9 / 10",
+		"Lease = sendWithin + landWithin + clockSkew", "Lease = (sendWithin + landWithin + clockSkew) * 9 / 10",
 	},
 	{
 		"a vote's repair message comes before a late write has landed", "vote.go",
@@ -249,7 +249,7 @@ var mutants = []mutant{
 	},
 	{
 		"a lease of half a minute", "commit.go",
-		"leaseFor = sendWithin + landWithin + clockSkew", "leaseFor = 30 * time.Second",
+		"Lease = sendWithin + landWithin + clockSkew", "Lease = 30 * time.Second",
 	},
 	{
 		"a repair message counts as fresh for long", "commit.go",
