@@ -6,61 +6,55 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/commit"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
 // An IndexRow is a row that a prompt must have in an index table.
-type IndexRow struct {
-	Table string
-	Row   table.Row
-}
+type IndexRow = schema.IndexRow
 
 // IndexRows returns the index rows of a prompt, for tests that fill tables without going through a
 // projection.
-func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
-	var rows []IndexRow
-	for _, r := range db.rows(p) {
-		rows = append(rows, IndexRow{Table: r.table, Row: r.row})
-	}
-	return rows
-}
+func (db *DB) IndexRows(p prompt.Prompt) []IndexRow { return db.T.Rows(p) }
 
 // Sleep waits as the DB does.
-func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.sleep(ctx, d) }
+func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.Store.Sleep(ctx, d) }
 
 // TextRows returns the rows of a prompt in the text index.
-func (db *DB) TextRows(p prompt.Prompt) []IndexRow {
-	var rows []IndexRow
-	for _, r := range db.textRows(p) {
-		rows = append(rows, IndexRow{Table: r.table, Row: r.row})
-	}
-	return rows
-}
+func (db *DB) TextRows(p prompt.Prompt) []IndexRow { return db.T.TextRows(p) }
 
 // Entries says which index rows a prompt has, as the property Pending stores it.
-type Entries = entries
+type Entries map[string][]string
 
 // Keys returns the keys of the rows that e names.
 func (e Entries) Keys(id prompt.ID) []table.Key {
 	var keys []table.Key
-	for _, r := range New(Config{Tables: DefaultTables()}).keys(e, id) {
-		keys = append(keys, r.row.Key)
+	for _, r := range DefaultTables().Keys(schema.Entries(e), id) {
+		keys = append(keys, r.Row.Key)
 	}
 	return keys
 }
 
+// MarshalJSON writes entries as they are stored.
+func (e Entries) MarshalJSON() ([]byte, error) { return schema.Entries(e).MarshalJSON() }
+
+// UnmarshalJSON reads entries as they are stored.
+func (e *Entries) UnmarshalJSON(b []byte) error { return (*schema.Entries)(e).UnmarshalJSON(b) }
+
 // IndexTables returns the tables that hold nothing but index rows.
-func (db *DB) IndexTables() []string { return db.indexTables() }
+func (db *DB) IndexTables() []string { return db.T.IndexTables() }
 
 // OwnerOf returns the prompt that the key of an index row names, or none.
 func (db *DB) OwnerOf(name string, key table.Key) prompt.ID {
-	_, id, _ := db.entry(name, key)
+	_, id, _ := db.T.Entry(name, key)
 	return id
 }
 
 // Record returns a prompt as its truth row has it.
 func (db *DB) Record(ctx context.Context, author prompt.UserID, id prompt.ID) (prompt.Prompt, error) {
-	rec, err := db.record(ctx, author, id)
+	rec, err := db.Reader.Record(ctx, author, id)
 	if err != nil || rec == nil {
 		return prompt.Prompt{}, cmp.Or(err, prompt.ErrUnknown())
 	}
@@ -69,37 +63,37 @@ func (db *DB) Record(ctx context.Context, author prompt.UserID, id prompt.ID) (p
 
 // VoteRow returns the vote that a voter's row says.
 func (db *DB) VoteRow(ctx context.Context, voter prompt.UserID, id prompt.ID) (prompt.Vote, error) {
-	b, err := db.voteRows(ctx, voter, id)
-	return b.value(), err
+	b, err := db.VoteRows(ctx, voter, id)
+	return b.Value(), err
 }
 
 // Rewrite projects a prompt, whatever its index rows hold.
 func (db *DB) Rewrite(ctx context.Context, author prompt.UserID, id prompt.ID) error {
-	return db.rewrite(ctx, author, id, entries{})
+	return db.Verifier.Rewrite(ctx, author, id, schema.Entries{})
 }
 
 // MineRow returns the author's summary row of a prompt.
-func (db *DB) MineRow(p prompt.Prompt) table.Row { return record{Prompt: p}.mineRow() }
+func (db *DB) MineRow(p prompt.Prompt) table.Row { return schema.Record{Prompt: p}.MineRow() }
 
 // VoterRow returns a voter's own row.
 func VoterRow(voter prompt.UserID, id prompt.ID, v prompt.Vote) table.Row {
-	return table.Row{Key: voterKey(voter, id), Props: voterProps(id, "ann", v, id.Time())}
+	return table.Row{Key: schema.VoterKey(voter, id), Props: schema.VoterProps(id, "ann", v, id.Time())}
 }
 
 // ByAge returns the position behind a prompt in the lists that are newest first.
-func ByAge(id prompt.ID) string { return byAge(id) }
+func ByAge(id prompt.ID) string { return schema.ByAge(id) }
 
 // PromptKey returns the key of a truth row.
-func PromptKey(author prompt.UserID, id prompt.ID) table.Key { return promptKey(author, id) }
+func PromptKey(author prompt.UserID, id prompt.ID) table.Key { return schema.PromptKey(author, id) }
 
 // What the protocol assumes of processes, storage and clocks.
 const (
-	PauseWithin  = pauseWithin
-	CallWithin   = callWithin
-	SendWithin   = sendWithin
-	AtomicWithin = atomicWithin
-	WriteEnd     = writeEnd
-	ClockSkew    = clockSkew
+	PauseWithin  = rowstore.PauseWithin
+	CallWithin   = rowstore.CallWithin
+	SendWithin   = commit.SendWithin
+	AtomicWithin = commit.AtomicWithin
+	WriteEnd     = rowstore.WriteEnd
+	ClockSkew    = rowstore.ClockSkew
 )
 
 // Times are constants of the protocol, each as it is where it is zero.
@@ -107,9 +101,10 @@ type Times struct{ Lease, Send, Fresh, Wake, Vote, Call time.Duration }
 
 // OrElse returns t with the constants of the protocol where it is zero.
 func (t Times) OrElse() Times {
+	of := commit.OfProtocol
 	return Times{
-		Lease: cmp.Or(t.Lease, Lease), Send: cmp.Or(t.Send, sendWithin), Fresh: cmp.Or(t.Fresh, repairFresh),
-		Wake: cmp.Or(t.Wake, repairAfter), Vote: cmp.Or(t.Vote, voteRepairAfter), Call: cmp.Or(t.Call, callWithin),
+		Lease: cmp.Or(t.Lease, of.Lease), Send: cmp.Or(t.Send, of.Send), Fresh: cmp.Or(t.Fresh, of.Fresh),
+		Wake: cmp.Or(t.Wake, of.Repair), Vote: cmp.Or(t.Vote, of.Vote), Call: cmp.Or(t.Call, rowstore.CallWithin),
 	}
 }
 
@@ -117,20 +112,20 @@ func (t Times) OrElse() Times {
 // schedules them.
 func (db *DB) Bend(t Times) {
 	t = t.OrElse()
-	db.times = times{lease: t.Lease, send: t.Send, fresh: t.Fresh, repair: t.Wake, vote: t.Vote}
+	db.Protocol = commit.Times{Lease: t.Lease, Send: t.Send, Fresh: t.Fresh, Repair: t.Wake, Vote: t.Vote}
 }
 
 // RowsKey returns the key of the row that says which version wrote all index rows.
-func RowsKey() table.Key { return rowsKey() }
+func RowsKey() table.Key { return schema.RowsKey() }
 
 // KeepSketchesOf is KeepSketches with another bound. It returns whose sketches are kept.
 func (db *DB) KeepSketchesOf(ctx context.Context, most int) (ids []prompt.ID, err error) {
-	if _, _, err := db.keepSketches(ctx, most); err != nil {
+	if _, _, err := db.KeepNewestSketches(ctx, most); err != nil {
 		return nil, err
 	}
-	all, err := db.readSketches(ctx)
+	all, err := db.ReadSketches(ctx)
 	for _, s := range all {
-		ids = append(ids, s.id)
+		ids = append(ids, s.ID)
 	}
 	return ids, err
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -14,22 +16,19 @@ const StoreTooOld fault.Code = "STORE_TOO_OLD"
 var errTooOld error = fault.Coded(fault.Unavailable, StoreTooOld,
 	"the library was made by a version before 1.0: export it with that version (`backup`), then `restore`")
 
-// rowsKey is the row that says which RowsVersion a store has.
-func rowsKey() table.Key { return sweepKey("rows") }
-
 // CheckVersion refuses a store whose rows have a lower RowsVersion. If the row that says it was
 // lost, truth rows do.
 func (db *DB) CheckVersion(ctx context.Context) error {
-	said, err := db.get(ctx, db.t.SystemState, rowsKey())
+	said, err := db.GetRow(ctx, db.T.SystemState, schema.RowsKey())
 	if err != nil {
 		return err
 	}
 	if said != nil {
 		return tooOld(*said)
 	}
-	for row, err := range table.All(ctx, db.store, db.t.Prompts, table.Range{Select: []string{"RowsVersion"}}) {
+	for row, err := range table.All(ctx, db.DB, db.T.Prompts, table.Range{Select: []string{"RowsVersion"}}) {
 		if err != nil {
-			return unavailable(err)
+			return rowstore.Unavailable(err)
 		}
 		if len(row.Props) > 0 {
 			return tooOld(row)
@@ -39,7 +38,7 @@ func (db *DB) CheckVersion(ctx context.Context) error {
 }
 
 func tooOld(row table.Row) error {
-	if row.Props.Get("RowsVersion").Int() < RowsVersion {
+	if row.Props.Get("RowsVersion").Int() < schema.RowsVersion {
 		return errTooOld
 	}
 	return nil
@@ -47,11 +46,11 @@ func tooOld(row table.Row) error {
 
 // noteVersion notes the RowsVersion of a store that does not say its own.
 func (db *DB) noteVersion(ctx context.Context) error {
-	err := db.write(ctx, db.t.SystemState, []table.Op{{Kind: table.Insert, Row: table.Row{
-		Key: rowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(RowsVersion)}},
+	err := db.Write(ctx, db.T.SystemState, []table.Op{{Kind: table.Insert, Row: table.Row{
+		Key: schema.RowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(schema.RowsVersion)}},
 	}}})
 	if err != nil && !errors.Is(err, table.ErrExists) {
-		return unavailable(err)
+		return rowstore.Unavailable(err)
 	}
 	return nil
 }

@@ -1,0 +1,194 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// MaxTokens is how many access tokens a user may have.
+const MaxTokens = 50
+
+// An access token is two rows: what a request is held against, by its id, and, in its owner's list,
+// the same without the secret, and the day of its last use. The first alone lets somebody in. It is
+// written after the other and removed before it, so whatever stops a writer, no token lets anybody
+// in that its owner does not see and cannot revoke. It is never changed, so nothing can bring it
+// back.
+
+// AddToken stores a new access token. Who has MaxTokens is refused.
+func (db *Accounts) AddToken(ctx context.Context, t schema.Token) error {
+	rows, _, err := db.Budget().Rows(ctx, db.T.AccessTokens, table.Range{Partition: schema.AccessPartition(t.OwnerID)}, MaxTokens)
+	if err != nil {
+		return err
+	}
+	if len(rows) >= MaxTokens {
+		return fault.New(fault.Invalid, fmt.Sprintf("you have %d access tokens, which is the most; revoke one first", MaxTokens))
+	}
+	for _, row := range []table.Row{{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}, {Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)}} {
+		if err := db.Write(ctx, db.T.AccessTokens, []table.Op{{Kind: table.Insert, Row: row}}); err != nil {
+			return rowstore.Unavailable(fmt.Errorf("add an access token: %w", err))
+		}
+	}
+	return nil
+}
+
+// Tokens returns the access tokens of a user, the newest first.
+func (db *Accounts) Tokens(ctx context.Context, owner prompt.UserID) ([]schema.Token, error) {
+	var all []schema.Token
+	for row, err := range table.All(ctx, db.DB, db.T.AccessTokens, table.Range{Partition: schema.AccessPartition(owner)}) {
+		if err != nil {
+			return nil, rowstore.Unavailable(err)
+		}
+		all = append(all, schema.ParseToken(row))
+	}
+	slices.SortFunc(all, func(a, b schema.Token) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return all, nil
+}
+
+// RemoveToken revokes an access token of a user, or of anybody where owner is "". It reports
+// whether there was one.
+func (db *Accounts) RemoveToken(ctx context.Context, owner prompt.UserID, id string) (bool, error) {
+	row, err := db.GetRow(ctx, db.T.AccessTokens, schema.AccessKey(id))
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case row != nil && owner == "":
+		owner = schema.ParseToken(*row).OwnerID
+	case row != nil && owner != schema.ParseToken(*row).OwnerID || row == nil && owner == "":
+		return false, nil
+	}
+	there := row != nil
+	for _, key := range []table.Key{schema.AccessKey(id), schema.OwnAccessKey(owner, id)} {
+		err := db.Write(ctx, db.T.AccessTokens, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}})
+		if err != nil && !errors.Is(err, table.ErrNotFound) {
+			return false, rowstore.Unavailable(fmt.Errorf("remove an access token: %w", err))
+		}
+		there = there || err == nil // one that somebody else began to revoke
+	}
+	db.tokens.forget(id)
+	return there, nil
+}
+
+// tokenFor is how long an instance believes what it read of an access token, from before it read.
+const tokenFor = 8 * time.Second
+
+// tokens is what was read of access tokens.
+type tokens struct {
+	reading singleflight.Group
+	mu      sync.Mutex
+	m       map[string]readToken
+	used    map[string]time.Time // the day whose use is noted
+}
+
+// A readToken is an access token, or nil for none, as it was at some time.
+type readToken struct {
+	*schema.Token
+	at time.Time
+}
+
+const maxTokensKept = 10_000
+
+func (c *tokens) get(id string, now time.Time) (*schema.Token, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, ok := c.m[id]
+	return t.Token, ok && now.Sub(t.at) < tokenFor
+}
+
+func (c *tokens) keep(id string, t *schema.Token, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil || len(c.m) >= maxTokensKept {
+		c.m = make(map[string]readToken)
+	}
+	c.m[id] = readToken{t, at}
+}
+
+func (c *tokens) forget(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.m, id)
+}
+
+// firstUse reports whether nobody has asked this before of a token and a day.
+func (c *tokens) firstUse(id string, day time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.used == nil || len(c.used) >= maxTokensKept {
+		c.used = make(map[string]time.Time)
+	}
+	first := !c.used[id].Equal(day)
+	c.used[id] = day
+	return first
+}
+
+// Token returns an access token as it was at most a few seconds ago, or nil. It calls look before
+// it asks the storage, and returns the error of look as it is.
+func (db *Accounts) Token(ctx context.Context, id string, look func() error) (*schema.Token, error) {
+	if t, ok := db.tokens.get(id, db.Now()); ok {
+		return t, nil
+	}
+	if err := look(); err != nil {
+		return nil, err
+	}
+	read := db.tokens.reading.DoChan(id, func() (any, error) {
+		// others wait for it too
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.CallWithin)
+		defer cancel()
+		at := db.Now()
+		row, err := db.GetRow(ctx, db.T.AccessTokens, schema.AccessKey(id))
+		if err != nil {
+			return nil, err
+		}
+		var t *schema.Token
+		if row != nil {
+			parsed := schema.ParseToken(*row)
+			t = &parsed
+		}
+		db.tokens.keep(id, t, at)
+		return t, nil
+	})
+	select {
+	case <-ctx.Done():
+		return nil, rowstore.Unavailable(ctx.Err())
+	case got := <-read:
+		if got.Err != nil {
+			return nil, got.Err
+		}
+		return got.Val.(*schema.Token), nil
+	}
+}
+
+// TokenUsed notes, behind the answer, that an access token was used today.
+func (db *Accounts) TokenUsed(ctx context.Context, t *schema.Token) {
+	today := db.Now().UTC().Truncate(24 * time.Hour)
+	if !db.tokens.firstUse(t.ID, today) {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	db.Background(func() {
+		ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+		defer cancel()
+		row, err := db.GetRow(ctx, db.T.AccessTokens, schema.OwnAccessKey(t.OwnerID, t.ID))
+		if err != nil || row == nil || !schema.ParseToken(*row).UsedOn.Before(today) {
+			return // it is known, or shown a day late
+		}
+		// Under its ETag: a row that was revoked meanwhile must not come back. Who was faster has said
+		// the same.
+		_ = db.Write(ctx, db.T.AccessTokens, []table.Op{{Kind: table.Merge, Row: table.Row{
+			Key: row.Key, ETag: row.ETag, Props: table.Props{{Name: schema.UsedOn, Value: table.Time(today)}},
+		}}})
+	})
+}

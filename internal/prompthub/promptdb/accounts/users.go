@@ -1,0 +1,193 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/truth"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A user has a row with the profile, and rows that lead from names to his id: one for the key that
+// stands for him in public, and one for the handle that he has chosen. These are inserted and never
+// changed, and the insert of a handle is its reservation. They are written before the profile names
+// them, so whatever stops a writer, a handle that is shown leads to its user; and one that leads to
+// somebody leads to nobody else, ever.
+
+// Profile returns the profile of a user, the zero one where he has none.
+func (db *Accounts) Profile(ctx context.Context, user prompt.UserID) (prompt.Profile, error) {
+	row, err := db.GetRow(ctx, db.T.Users, schema.ProfileKey(user))
+	if err != nil || row == nil {
+		return prompt.Profile{}, err
+	}
+	return schema.ParseProfile(*row), nil
+}
+
+// PutProfile writes the profile of a user. A handle that he has stays; the zero one leaves it.
+func (db *Accounts) PutProfile(ctx context.Context, user prompt.UserID, p prompt.Profile) (prompt.Profile, error) {
+	for range rowstore.MaxTries {
+		row, err := db.GetRow(ctx, db.T.Users, schema.ProfileKey(user))
+		if err != nil {
+			return p, err
+		}
+		op := table.Op{Kind: table.Insert, Row: table.Row{Key: schema.ProfileKey(user)}}
+		var was prompt.Profile
+		if row != nil {
+			op.Kind, op.Row.ETag, was = table.Replace, row.ETag, schema.ParseProfile(*row)
+		}
+		next, err := db.handle(ctx, user, was, p)
+		if err != nil {
+			return p, err
+		}
+		if row != nil && next == was {
+			return next, nil
+		}
+		op.Row.Props = schema.ProfileProps(user, next)
+		err = db.Write(ctx, db.T.Users, []table.Op{op})
+		switch {
+		case errors.Is(err, table.ErrConflict) || errors.Is(err, table.ErrExists):
+			continue // the user himself was faster, in another window
+		case err != nil:
+			return p, rowstore.Unavailable(fmt.Errorf("write a profile: %w", err))
+		}
+		return next, nil
+	}
+	return p, truth.Busy(time.Second)
+}
+
+// handle returns the profile with the handle that the user has, or takes one for him.
+func (db *Accounts) handle(ctx context.Context, user prompt.UserID, was, p prompt.Profile) (prompt.Profile, error) {
+	switch {
+	case was.Handle != "" && p.Handle != "" && p.Handle != was.Handle:
+		return p, prompt.HandleChosen(was.Handle)
+	case was.Handle != "":
+		p.Handle = was.Handle
+		return p, nil
+	}
+	if err := db.WriteUserByKey(ctx, user); err != nil {
+		return p, err
+	}
+	if p.Handle == "" {
+		return p, nil
+	}
+	err := db.writeUserRow(ctx, user, schema.HandleKey(p.Handle))
+	if errors.Is(err, rowstore.ErrConflict) {
+		return p, prompt.HandleTaken(p.Handle)
+	}
+	return p, err
+}
+
+// writeUserRow has a row lead to a user. It is errConflict if it leads to another.
+func (db *Accounts) writeUserRow(ctx context.Context, user prompt.UserID, key table.Key) error {
+	for range rowstore.MaxTries {
+		row, err := db.GetRow(ctx, db.T.Users, key)
+		switch {
+		case err != nil:
+			return err
+		case row != nil && schema.UserIn(row.Props, "UserId") != user:
+			return rowstore.ErrConflict
+		case row != nil:
+			return nil
+		}
+		op := table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: table.Props{{Name: "UserId", Value: table.String(string(user))}}}}
+		if err = db.Write(ctx, db.T.Users, []table.Op{op}); err == nil {
+			return nil
+		}
+		if !errors.Is(err, table.ErrExists) {
+			return rowstore.Unavailable(fmt.Errorf("write where a user is: %w", err))
+		}
+	}
+	return truth.Busy(time.Second)
+}
+
+// UserID returns the id of the user that a handle or a key leads to, "" for nobody.
+func (db *Accounts) UserID(ctx context.Context, name string) (prompt.UserID, error) {
+	key := schema.HandleKey(name)
+	if strings.Contains(name, "_") { // no handle has one
+		key = schema.KnownKey(name)
+	}
+	row, err := db.GetRow(ctx, db.T.Users, key)
+	if err != nil || row == nil {
+		return "", err
+	}
+	user := schema.UserIn(row.Props, "UserId")
+	if key == schema.KnownKey(name) && name != db.AuthorKey(user) {
+		return "", nil // a key of before there was a secret, which anybody can make of an id
+	}
+	return user, nil
+}
+
+// users remembers whose key leads to them.
+type users struct {
+	mu sync.Mutex
+	m  map[prompt.UserID]bool
+}
+
+// first reports whether nobody has asked this before of a user.
+func (u *users) first(user prompt.UserID) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.m == nil || len(u.m) >= truth.MaxAuthors {
+		u.m = make(map[prompt.UserID]bool)
+	}
+	first := !u.m[user]
+	u.m[user] = true
+	return first
+}
+
+func (u *users) Forget(user prompt.UserID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.m, user)
+}
+
+// TouchUser has the key of a user lead to him, behind the answer, once in a while of each instance.
+func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID) {
+	if !db.Known.first(user) {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	db.Background(func() {
+		ctx, cancel := context.WithTimeout(ctx, 2*rowstore.CallWithin)
+		defer cancel()
+		_ = db.WriteUserByKey(ctx, user) // if not now, the next time
+	})
+}
+
+// TouchAuthor is Known, done when it returns: for authors who wrote before there were keys, and
+// those whose Known was lost.
+func (db *Accounts) TouchAuthor(ctx context.Context, author prompt.UserID) error {
+	if !db.Known.first(author) {
+		return nil
+	}
+	return db.WriteUserByKey(ctx, author)
+}
+
+func (db *Accounts) WriteUserByKey(ctx context.Context, user prompt.UserID) error {
+	err := db.LearnAuthorKeys(ctx)
+	if err == nil {
+		err = db.writeUserRow(ctx, user, schema.KnownKey(db.AuthorKey(user)))
+	}
+	if err != nil {
+		db.Known.Forget(user)
+	}
+	return err
+}
+
+// A UserLine is a profile in a backup, or a handle that leads to a user, or both.
+type UserLine struct {
+	ID      prompt.UserID `json:"id"`
+	Handle  string        `json:"handle,omitempty"`
+	Name    string        `json:"name,omitempty"`
+	About   string        `json:"about,omitempty"`
+	Profile bool          `json:"profile,omitempty"` // whether this is more than a reservation of the handle
+	// when the account will be erased, on a line of its own
+	EraseAt time.Time `json:"eraseAt,omitzero"`
+}

@@ -1,0 +1,326 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A contentLine is a version of a prompt. Those of a prompt stand before it in a backup, so that a
+// prompt which changes while they are read is found with all of them.
+type contentLine struct {
+	Prompt  prompt.ID     `json:"prompt"`
+	Author  prompt.UserID `json:"author"`
+	Version int64         `json:"version"`
+	Text    string        `json:"text"`
+	contentParts
+	Message string        `json:"message,omitempty"`
+	By      prompt.UserID `json:"by"`
+	At      time.Time     `json:"at"`
+
+	Source *sourceLine `json:"source,omitempty"`
+}
+
+// A sourceLine is the file that a version was made of.
+type sourceLine struct {
+	Format string   `json:"format"`
+	File   string   `json:"file"`
+	Bytes  []byte   `json:"bytes"`
+	State  string   `json:"state"`
+	Syntax string   `json:"syntax,omitempty"`
+	Extra  []string `json:"extra,omitempty"`
+}
+
+// contentParts are what only some contents have in addition to the text.
+type contentParts struct {
+	Kind      prompt.Kind       `json:"kind,omitempty"`
+	Messages  []prompt.Message  `json:"messages,omitempty"`
+	Config    string            `json:"config,omitempty"`
+	Variables []prompt.Variable `json:"variables,omitempty"`
+}
+
+func partsOf(c prompt.Content) contentParts {
+	return contentParts{Kind: c.Kind, Messages: c.Messages, Config: c.Config, Variables: c.Variables}
+}
+
+func (p contentParts) with(text string) prompt.Content {
+	return prompt.Content{Kind: p.Kind, Text: text, Messages: p.Messages, Config: p.Config, Variables: p.Variables}
+}
+
+// A moveLine tells what became of a label of a prompt. It stands before the prompt, too.
+type moveLine struct {
+	Prompt   prompt.ID     `json:"prompt"`
+	Author   prompt.UserID `json:"author"`
+	Label    string        `json:"label"`
+	From     int64         `json:"from,omitempty"`
+	To       int64         `json:"to,omitempty"`
+	By       prompt.UserID `json:"by"`
+	At       time.Time     `json:"at"`
+	UndoneBy prompt.UserID `json:"undoneBy,omitempty"`
+	UndoneAt time.Time     `json:"undoneAt,omitzero"`
+}
+
+// A libraryLine is what a prompt with a name has beyond one without.
+type libraryLine struct {
+	Name     string   `json:"name"`
+	Slug     string   `json:"slug"`
+	OldNames []string `json:"oldNames,omitempty"`
+	// those of its names that lead to other prompts, or nowhere
+	Lost        []string         `json:"lost,omitempty"`
+	Description string           `json:"description,omitempty"`
+	OwnTags     []string         `json:"ownTags,omitempty"`
+	Version     int64            `json:"version"`
+	LastVersion int64            `json:"lastVersion"`
+	PublicFrom  int64            `json:"publicFrom"`
+	Deleted     string           `json:"deletedVersions,omitempty"` // such as 2,5-9
+	Labels      map[string]int64 `json:"labels,omitempty"`
+	Message     string           `json:"message,omitempty"`
+	Origin      *originLine      `json:"origin,omitempty"`
+	// what it takes with what it includes; nothing else tells what that was when it was saved
+	Included []prompt.Argument `json:"included,omitempty"`
+	contentParts
+}
+
+// An originLine is where a fork comes from.
+type originLine struct {
+	Prompt  prompt.ID `json:"prompt"`
+	Version int64     `json:"version"`
+}
+
+// maxBackupTries is how often a prompt is read anew that changes while its versions are read.
+const maxBackupTries = 20
+
+// library writes the versions of a prompt and returns the rest. The record becomes that which they
+// belong to.
+func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine, error) {
+	written := int64(0)
+	for range maxBackupTries {
+		to := rec.Last
+		if err := b.contents(ctx, *rec, written); err != nil {
+			return nil, err
+		}
+		written = to
+		fresh, err := b.db.Record(ctx, rec.AuthorID, rec.ID)
+		if err != nil {
+			return nil, err
+		}
+		if fresh == nil || fresh.Purging {
+			rec.Purging = true // what was written of it belongs to no prompt, and a restore removes it
+			return nil, nil
+		}
+		c, err := b.db.LabelsRow(ctx, rec.AuthorID, rec.ID)
+		if err != nil {
+			return nil, err
+		}
+		if *rec = *fresh; rec.Last == written && c != nil && c.Follows(rec.Prompt) && !c.Gaps.Have(rec.Version) {
+			if err := b.moves(ctx, *rec); err != nil {
+				return nil, err
+			}
+			return b.libraryLine(ctx, *rec, *c)
+		}
+	}
+	return nil, fmt.Errorf("prompt %s: changed %d times while it was read", rec.ID, maxBackupTries)
+}
+
+func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.LabelsRow) (*libraryLine, error) {
+	l := &libraryLine{
+		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
+		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
+		Deleted: c.Gaps.String(), Labels: c.Labels, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
+	}
+	if rec.ForkedFrom.ID != "" {
+		l.Origin = &originLine{rec.ForkedFrom.ID, rec.ForkedFrom.Version}
+	}
+	names := rec.OldNames // a living prompt has its name and slug
+	if rec.Deleted() {
+		names = slices.Concat(schema.OwnNames(rec.Prompt), names)
+	}
+	for _, name := range names {
+		row, err := b.db.GetRow(ctx, b.db.T.Prompts, schema.NameKey(rec.AuthorID, name))
+		if err != nil {
+			return nil, err
+		}
+		if row == nil || prompt.ID(row.Props.Get("PromptId").Str()) != rec.ID {
+			l.Lost = append(l.Lost, name)
+		}
+	}
+	return l, nil
+}
+
+// contents writes the versions of a prompt above one, up to its last.
+func (b *backup) contents(ctx context.Context, rec schema.Record, above int64) error {
+	r := table.Range{
+		Partition: schema.PromptKey(rec.AuthorID, rec.ID).Partition,
+		From:      schema.VersionKey(rec.AuthorID, rec.ID, rec.Last).Row, To: schema.VersionKey(rec.AuthorID, rec.ID, above).Row,
+	}
+	for row, err := range table.All(ctx, b.db.DB, b.db.T.Prompts, r) {
+		if errors.Is(err, table.ErrDamaged) { // it is left out alone
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		v := schema.ParseVersionRow(row)
+		source, err := b.source(ctx, rec, v)
+		if err != nil {
+			return err
+		}
+		if err := b.emit(line{Kind: "content", Content: &contentLine{
+			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
+			Source: source,
+		}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source returns the file that a version was made of; nil for none.
+func (b *backup) source(ctx context.Context, rec schema.Record, v prompt.Version) (*sourceLine, error) {
+	if v.Source == "" {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	row, err := b.db.GetRow(ctx, b.db.T.Prompts, schema.SourceKey(rec.AuthorID, rec.ID, v.Number))
+	if errors.Is(err, table.ErrDamaged) { // it is left out alone
+		return nil, nil //nolint:nilnil // as documented
+	}
+	if err != nil || row == nil { // it went with its version
+		return nil, err
+	}
+	s, err := schema.ParseSourceRow(*row)
+	return &sourceLine{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra}, err
+}
+
+// moves writes what became of the labels of a prompt.
+func (b *backup) moves(ctx context.Context, rec schema.Record) error {
+	r := table.Prefix(schema.PromptKey(rec.AuthorID, rec.ID).Partition, schema.MovesOf(rec.ID))
+	for row, err := range table.All(ctx, b.db.DB, b.db.T.Prompts, r) {
+		if errors.Is(err, table.ErrDamaged) { // it is left out alone
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		m := schema.ParseMoveRow(row)
+		if err := b.emit(line{Kind: "move", Move: &moveLine{
+			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, By: m.By, At: m.At,
+			UndoneBy: m.Undone.By, UndoneAt: m.Undone.At,
+		}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// into completes a prompt that is being restored.
+func (l *libraryLine) into(p *prompt.Prompt) {
+	p.Name, p.Slug, p.OldNames, p.Description, p.OwnTags, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.OwnTags, l.Message
+	p.AllArguments = l.Included
+	p.Draft = p.With(l.with(p.Text))
+	if l.Origin != nil {
+		p.ForkedFrom = prompt.ForkedFrom{ID: l.Origin.Prompt, Version: l.Origin.Version}
+	}
+	p.Versions = prompt.Versions{Version: l.Version, Last: l.LastVersion, From: l.PublicFrom}
+}
+
+// content puts a version into the batch.
+func (re *restore) content(ctx context.Context, l contentLine) error {
+	id, ok := prompt.ParseID(string(l.Prompt))
+	if !ok || id != l.Prompt || l.Version < 1 || l.Version >= schema.MaxVersion {
+		return fmt.Errorf("version %d of prompt %q", l.Version, l.Prompt)
+	}
+	content := l.with(l.Text)
+	rows := schema.UsesRows(l.Author, id, l.Version, content.Includes())
+	v, kept := prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}, 0
+	if s := l.Source; s != nil {
+		v.Source = s.Format
+		row := schema.SourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra})
+		rows, kept = append(rows, row), len(schema.JoinedText(row, "Packed"))
+	}
+	version := schema.VersionRow(l.Author, id, v, kept)
+	rows = append(rows, version)
+	if id != re.of {
+		re.of, re.versions, re.sizes, re.movedAt, re.moves = id, map[int64][]table.Key{}, map[int64]int64{}, time.Time{}, 0
+	}
+	re.sizes[l.Version] = schema.SizeIn(version)
+	for _, row := range rows {
+		re.versions[l.Version] = append(re.versions[l.Version], row.Key)
+		if err := re.add(ctx, re.db.T.Prompts, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget removes the rows of a version that was deleted while its prompt was backed up.
+func (re *restore) forget(ctx context.Context, id prompt.ID, n int64) error {
+	if id != re.of || len(re.versions[n]) == 0 {
+		return nil
+	}
+	delete(re.sizes, n)
+	if err := re.flush(ctx); err != nil {
+		return err
+	}
+	var ops []table.Op
+	for _, key := range re.versions[n] {
+		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
+	}
+	if err := re.db.Write(ctx, re.db.T.Prompts, ops); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}
+
+// move puts what became of a label into the batch.
+func (re *restore) move(ctx context.Context, l moveLine) error {
+	id, ok := prompt.ParseID(string(l.Prompt))
+	if !ok || id != l.Prompt || !prompt.ValidLabel(l.Label) {
+		return fmt.Errorf("label %q of prompt %q", l.Label, l.Prompt)
+	}
+	if id == re.of {
+		re.moves++
+		if l.At.After(re.movedAt) {
+			re.movedAt = l.At
+		}
+	}
+	return re.add(ctx, re.db.T.Prompts, schema.MoveRow(l.Author, id, prompt.Move{
+		Label: l.Label, From: l.From, To: l.To, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
+	}))
+}
+
+// library puts the rows of labels and names of a prompt into the batch.
+func (re *restore) library(ctx context.Context, rec schema.Record, l *libraryLine) error {
+	deleted, err := schema.ParseGaps(l.Deleted)
+	if err != nil {
+		return err
+	}
+	for _, n := range deleted {
+		if err := re.forget(ctx, rec.ID, n); err != nil {
+			return err
+		}
+	}
+	c := schema.LabelsRow{Labels: l.Labels, Gaps: deleted, MovedAt: re.movedAt, Moves: re.moves}.Of(rec.Prompt)
+	for _, size := range re.sizes {
+		c.Bytes += size
+	}
+	errs := []error{re.add(ctx, re.db.T.Prompts, c.Row(rec.AuthorID, rec.ID))}
+	add := func(name string, props table.Props) {
+		if !slices.Contains(l.Lost, name) {
+			errs = append(errs, re.add(ctx, re.db.T.Prompts, table.Row{Key: schema.NameKey(rec.AuthorID, name), Props: props}))
+		}
+	}
+	for _, name := range schema.OwnNames(rec.Prompt) {
+		add(name, schema.NameProps(rec.Prompt, c))
+	}
+	for _, name := range rec.OldNames {
+		add(name, schema.Redirect(rec.ID))
+	}
+	return errors.Join(errs...)
+}

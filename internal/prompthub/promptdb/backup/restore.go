@@ -1,0 +1,286 @@
+package backup
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/verify"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows.
+// The tag catalog becomes that of the backup. What is no backup changes nothing; where it fails
+// later, the store must be emptied before it is tried again, and nobody takes it for a library
+// until then. It tells what Reindex leaves alone,
+// how many rows it has read and, after that, how many prompts have their index rows, and returns
+// the number of rows.
+func (db *Backups) Restore(ctx context.Context, r io.Reader, report func(verify.Difference), progress func(rows int), indexed func(prompts int)) (int, error) {
+	if err := db.mustBeEmpty(ctx); err != nil {
+		return 0, err
+	}
+	re := &restore{db: db, progress: progress, tallies: map[int]prompt.Tally{}, prompts: map[prompt.ID]bool{}}
+	if err := re.lines(ctx, bufio.NewReaderSize(r, 1<<16)); err != nil {
+		return re.rows, err
+	}
+	if err := db.verify.Restoring(ctx, indexRows); err != nil {
+		return re.rows, err
+	}
+	if _, err := db.verify.Reindex(ctx, false, report, indexed); err != nil {
+		return re.rows, fmt.Errorf("%w: %w", ErrNotIndexed, err)
+	}
+	return re.rows, nil
+}
+
+// ErrNotIndexed ends a Restore that has read all of the backup, and refuses its store.
+var ErrNotIndexed error = fault.Coded(fault.Unavailable, verify.RestoreIncomplete, "the rows of a backup are restored, their index rows are not; run reindex")
+
+const (
+	allRows   = "rows"
+	indexRows = "index rows"
+)
+
+// Ready reports whether the storage answers, and has a library: half of a backup is none.
+func (db *Backups) Ready(ctx context.Context) error {
+	row, err := db.GetRow(ctx, db.T.SystemState, verify.RestoringKey())
+	switch {
+	case err != nil || row == nil:
+		return err
+	case row.Props.Get("Lacks").Str() == indexRows:
+		return ErrNotIndexed
+	}
+	return verify.ErrHalfRestored
+}
+
+func (db *Backups) mustBeEmpty(ctx context.Context) error {
+	for _, name := range []string{db.T.Prompts, db.T.Votes, db.T.AccessTokens, db.T.Users, db.T.Favorites} {
+		rows, _, err := db.Budget().Rows(ctx, name, table.Range{}, 1)
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			return fault.New(fault.Invalid, "the store is not empty: table "+name+" has rows; restore into a new one")
+		}
+	}
+	return nil
+}
+
+func (db *Backups) clearTags(ctx context.Context) error {
+	tags, err := db.accounts.ReadTags(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range tags {
+		op := table.Op{Kind: table.Delete, Row: table.Row{Key: schema.CatalogKey(t.Tag), ETag: table.Any}}
+		if err := db.Write(ctx, db.T.TagCatalog, []table.Op{op}); err != nil && !errors.Is(err, table.ErrNotFound) {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return nil
+}
+
+type restore struct {
+	db       *Backups
+	progress func(int)
+	rows     int
+	name     string // the table of ops
+	ops      []table.Op
+	size     int                  // of ops, in bytes
+	tallies  map[int]prompt.Tally // of the prompt whose votes are being read
+	voted    prompt.ID
+	prompts  map[prompt.ID]bool // that are in the backup
+	of       prompt.ID          // whose versions are being read
+	versions map[int64][]table.Key
+	sizes    map[int64]int64 // of those
+	moves    int64           // of the labels of that prompt
+	movedAt  time.Time       // when the labels of that prompt moved last
+}
+
+// lines reads the whole backup. A line's number is part of every error.
+func (re *restore) lines(ctx context.Context, r *bufio.Reader) error {
+	for n := 1; ; n++ {
+		text, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(text) == 0 {
+			return fmt.Errorf("line %d: the backup ends early: it has no last line", n)
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		done, err := re.line(ctx, n, text)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if done {
+			return nil
+		}
+	}
+}
+
+func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err error) {
+	var l line
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&l); err != nil {
+		return false, err
+	}
+	switch {
+	case n == 1 && (l.Kind != "backup" || l.Version < backupVersion-1 || l.Version > backupVersion):
+		return false, fmt.Errorf("not a backup of version %d or %d", backupVersion-1, backupVersion)
+	case n == 1: // not before: what is no backup changes nothing
+		if err := re.db.verify.Restoring(ctx, allRows); err != nil {
+			return false, err
+		}
+		return false, re.db.clearTags(ctx)
+	case l.Kind == "end" && l.Rows != nil:
+		if *l.Rows != re.rows {
+			return false, fmt.Errorf("the backup says %d rows, these were %d", *l.Rows, re.rows)
+		}
+		return true, errors.Join(re.endVotes(ctx), re.flush(ctx))
+	}
+	if re.rows++; re.rows%verify.ProgressEvery == 0 {
+		re.progress(re.rows)
+	}
+	return false, re.row(ctx, l)
+}
+
+// row puts one line into the batch.
+func (re *restore) row(ctx context.Context, l line) error {
+	switch {
+	case l.Keys != "":
+		return re.secret(ctx, l.Keys)
+	case l.Tag != nil:
+		return re.add(ctx, re.db.T.TagCatalog, schema.TagRow(prompt.TagInfo{Tag: l.Tag.Tag, DisplayName: l.Tag.DisplayName, SortOrder: l.Tag.SortOrder, Active: l.Tag.Active}))
+	case l.Idem != nil:
+		return re.add(ctx, re.db.T.Prompts, table.Row{Key: schema.IdemKey(l.Idem.Author, l.Idem.Key), Props: schema.IdemProps(l.Idem.Prompt, l.Idem.Body)})
+	case l.Prompt != nil:
+		rec, err := l.Prompt.record(re.db.Now())
+		if err != nil {
+			return err
+		}
+		re.prompts[rec.ID] = true
+		row, err := rec.Row()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(re.add(ctx, re.db.T.Prompts, row), re.add(ctx, re.db.T.Prompts, rec.MineRow())); err != nil {
+			return err
+		}
+		return re.library(ctx, rec, l.Prompt.Library)
+	case l.Content != nil:
+		return re.content(ctx, *l.Content)
+	case l.Move != nil:
+		return re.move(ctx, *l.Move)
+	case l.Vote != nil:
+		return re.vote(ctx, *l.Vote)
+	case l.Token != nil:
+		return re.token(ctx, *l.Token)
+	case l.User != nil:
+		return re.user(ctx, *l.User)
+	case l.Favorite != nil:
+		return re.favorite(ctx, *l.Favorite)
+	}
+	return fmt.Errorf("a line of kind %q", l.Kind)
+}
+
+// record returns the truth row that Reindex completes: it is marked as if its writer were gone.
+func (l promptLine) record(now time.Time) (schema.Record, error) {
+	id, ok := prompt.ParseID(string(l.ID))
+	if !ok || id != l.ID {
+		return schema.Record{}, fmt.Errorf("%q is no prompt id", l.ID)
+	}
+	rec := schema.Record{
+		Prompt: prompt.Prompt{
+			ID: id, AuthorID: l.Author, AuthorName: l.AuthorName,
+			Draft:     prompt.Draft{Title: l.Title, Text: l.Text, Tags: l.Tags, Visibility: l.Visibility},
+			CreatedAt: id.Time(), UpdatedAt: l.UpdatedAt, DeletedAt: l.DeletedAt,
+			HiddenAt: l.HiddenAt, HiddenBy: l.HiddenBy, HiddenReason: l.HiddenReason, Revision: l.Revision,
+		},
+		Idem: l.Idempotency, RowsVersion: schema.RowsVersion,
+		Lease: &schema.Lease{Attempt: "restore", Until: now.UTC()},
+	}
+	if l.Library == nil {
+		return schema.Record{}, fmt.Errorf("prompt %s has no name", l.ID)
+	}
+	l.Library.into(&rec.Prompt)
+	return rec, nil
+}
+
+func (re *restore) vote(ctx context.Context, v voteLine) error {
+	id, ok := prompt.ParseID(string(v.Prompt))
+	if !ok || id != v.Prompt || v.Value < prompt.Dislike || v.Value > prompt.Like {
+		return fmt.Errorf("a vote of %d on prompt %q", v.Value, v.Prompt)
+	}
+	if !re.prompts[id] {
+		return nil // an older version backed up votes on prompts that were made meanwhile
+	}
+	if id != re.voted {
+		if err := re.endVotes(ctx); err != nil {
+			return err
+		}
+		re.voted = id
+	}
+	n := schema.Shard(v.Voter)
+	re.tallies[n] = re.tallies[n].Add(prompt.Cast{}, prompt.Cast{Vote: v.Value, At: v.UpdatedAt})
+	return re.add(ctx, re.db.T.Votes, table.Row{Key: schema.VoteKey(v.Voter, id), Props: schema.VoteProps(v.Voter, id, v.Value, v.UpdatedAt)})
+}
+
+// endVotes writes the tally of the prompt whose votes have been read.
+func (re *restore) endVotes(ctx context.Context) error {
+	for n := range schema.Shards {
+		if t, ok := re.tallies[n]; ok {
+			if err := re.add(ctx, re.db.T.Votes, table.Row{Key: schema.TallyKey(re.voted, n), Props: schema.TallyProps(t)}); err != nil {
+				return err
+			}
+		}
+	}
+	clear(re.tallies)
+	return nil
+}
+
+// add puts a row into the batch, which holds rows of one partition.
+func (re *restore) add(ctx context.Context, name string, row table.Row) error {
+	size := table.Size(table.Op{Row: row})
+	full := len(re.ops) >= table.MaxBatch || re.size+size > table.MaxBatchBytes
+	if full || len(re.ops) > 0 && (re.name != name || re.ops[0].Row.Partition != row.Partition) {
+		if err := re.flush(ctx); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(re.ops, func(op table.Op) bool { return op.Row.Key == row.Key }) {
+		return twice(name, row.Key)
+	}
+	re.name = name
+	re.size += size
+	re.ops = append(re.ops, table.Op{Kind: table.Insert, Row: row})
+	return nil
+}
+
+func (re *restore) flush(ctx context.Context) error {
+	if len(re.ops) == 0 {
+		return nil
+	}
+	err := re.db.Write(ctx, re.name, re.ops)
+	re.ops, re.size = re.ops[:0], 0
+	if op := (*table.OpError)(nil); errors.As(err, &op) && errors.Is(err, table.ErrExists) {
+		return twice(re.name, op.Key)
+	}
+	if err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}
+
+// twice refuses what Backup never writes. The store was empty.
+func twice(name string, key table.Key) error {
+	return fmt.Errorf("the backup has a row twice: %s: %s", name, key)
+}

@@ -1,0 +1,75 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/truth"
+)
+
+// ForPrograms asks for what programs get of a prompt where they ask for nothing: the version with
+// the label production, or else what the prompt holds.
+var ForPrograms = WantedVersion{Label: prompt.Production, orLatest: true}
+
+const (
+	maxContents    = 50 // rows that a list reads for its prompts at a time
+	contentsAtOnce = 10 // of them with whole contents
+)
+
+// WithTexts returns the first prompts of a list with the content that each holds now, and how many
+// of the list it has looked at: as many as have most bytes together, of which the last may go
+// beyond. Those that the viewer may not know of any more are left out.
+func (db *Queries) WithTexts(ctx context.Context, viewer prompt.UserID, items []truth.View, most int) (whole []truth.View, looked int, err error) {
+	recs := make([]*schema.Record, len(items))
+	var size atomic.Int64 // of those that were read, which are before all that were not begun
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(contentsAtOnce)
+	for i, it := range items {
+		if size.Load() >= int64(most) {
+			break
+		}
+		g.Go(func() (err error) {
+			recs[i], err = db.Read(gctx, it.AuthorID, it.ID)
+			if errors.Is(err, schema.ErrUnreadable) { // verify reports it
+				return nil
+			}
+			if err == nil && recs[i] != nil {
+				size.Add(int64(recs[i].Content().Size()))
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, 0, err
+	}
+	whole = make([]truth.View, 0, len(items))
+	bytes := 0
+	for i, rec := range recs {
+		if bytes >= most {
+			return whole, i, nil
+		}
+		if rec != nil {
+			bytes += rec.Content().Size()
+		}
+		if rec != nil && !rec.Purging && (schema.LocatorOf(rec.Prompt).VisibleTo(viewer) || rec.Deleted() && rec.AuthorID == viewer) {
+			v := items[i]
+			v.Draft, v.Version, v.Revision, v.UpdatedAt = rec.Draft, rec.Version, rec.Revision, rec.UpdatedAt
+			whole = append(whole, v)
+		}
+	}
+	return whole, len(items), nil
+}
+
+// in returns which version of a prompt has the label that is wanted, 0 for none.
+func (w WantedVersion) in(viewer prompt.UserID, p prompt.Prompt, c *schema.LabelsRow) int64 {
+	n := labelled(p, c, w.Label)
+	if w.orLatest && (n == 0 || !truth.Shows(viewer, p, n)) {
+		return p.Version
+	}
+	return n
+}

@@ -1,0 +1,15 @@
+// Package query reads one prompt as a user sees it, lists prompts, searches them and resolves what
+// they include.
+package query
+
+import "prompthub/internal/prompthub/promptdb/truth"
+
+// Queries answers what users ask. It keeps first pages of lists for a moment.
+type Queries struct {
+	*truth.Reader
+	partitions partitionCache
+	pages      pageCache
+}
+
+// New returns the queries of what r reads.
+func New(r *truth.Reader) *Queries { return &Queries{Reader: r} }

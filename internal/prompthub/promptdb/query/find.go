@@ -1,0 +1,313 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Search says which public prompts a search wants: with all of the tags, and all of the words in
+// the title, or where Text is set each in the title or in the text. One tag or one word at least.
+type Search struct {
+	Tags  []prompt.Tag
+	Words prompt.Query
+	Text  bool
+	Order schema.Order // "" is Newest
+}
+
+const (
+	maxLists   = 5    // index partitions that one search reads; any one of them would do
+	maxMatches = 1000 // matches that are sorted in memory
+	rankReads  = 4    // reads that are left for a walk through the index of the order
+)
+
+// asked are the properties of an index row by which searches decide, and signed those of a row of a
+// ranking.
+var (
+	asked  = []string{"Tags", "TitleNormalized"}
+	signed = append(slices.Clip(asked), "Words")
+)
+
+// match decides by the properties of an index row alone whether a search wants the prompt.
+func (w Search) match(props table.Props) bool {
+	var title string
+	var tags string
+	for _, p := range props {
+		switch p.Name {
+		case "Tags":
+			tags = p.Value.Str()
+		case "TitleNormalized":
+			title = p.Value.Str()
+		}
+	}
+	return w.tagged(tags) && w.Words.Match(title)
+}
+
+// tagged reports whether all tags that a search wants are among those that joinTags joined.
+func (w Search) tagged(tags string) bool {
+	for _, tag := range w.Tags {
+		if !amongTags(tags, string(tag)) {
+			return false
+		}
+	}
+	return true
+}
+
+// amongTags reports whether a tag is among those that joinTags joined.
+func amongTags(tags, tag string) bool {
+	for one := range strings.SplitSeq(tags, ";") {
+		if one == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// A list is an index partition that holds every prompt that a search wants, newest first.
+type list struct{ table, partition string }
+
+// lists returns partitions to search in: those likely to be short first.
+func (db *Queries) lists(w Search) []list {
+	tokens := w.Words.Tokens()
+	slices.SortStableFunc(tokens, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	var ls []list
+	// by turns: many tags must not leave a rare word out
+	for i := range max(len(w.Tags), len(tokens)) {
+		if i < len(w.Tags) {
+			ls = append(ls, list{db.T.TagIndex, schema.TagPartition(w.Tags[i])})
+		}
+		if i < len(tokens) {
+			if l := (list{db.T.TitleIndex, schema.TokenPartition(tokens[i])}); !slices.Contains(ls, l) {
+				ls = append(ls, l)
+			}
+		}
+	}
+	return ls[:min(len(ls), maxLists)]
+}
+
+// Find returns the public prompts that a search wants, from a position on. The first page of one
+// tag, newest first, may be a second old, but for what this DB wrote.
+func (db *Queries) Find(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	switch {
+	case w.Text && len(w.Words.Words(prompt.LongestPrefix)) > 0:
+		return db.findText(ctx, w, after, limit)
+	case w.Order != "" && w.Order != schema.Newest:
+		return db.findRanked(ctx, w, after, limit)
+	case after == "" && len(w.Tags) == 1 && w.Words.Empty():
+		key := firstKey{list{db.T.TagIndex, schema.TagPartition(w.Tags[0])}, limit}
+		return db.pages.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
+	}
+	return db.find(ctx, w, after, limit)
+}
+
+func (db *Queries) find(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	if _, ok := schema.ParseByAge(after); after != "" && !ok {
+		return Page{}, rowstore.BadPosition()
+	}
+	wk := db.walk(w, db.Budget(), after, limit+1)
+	rows, done, err := wk.run(ctx, limit+1)
+	if err != nil {
+		return Page{}, err
+	}
+	page := pageOf(rows, limit, rowKey)
+	if page.After == "" && !done {
+		page.After = wk.pos
+	}
+	return page, nil
+}
+
+// A walk goes through several lists from a position on and finds the rows that are wanted. Every
+// wanted prompt is in every list and every row decides by itself, so one list would
+// do: the others are read to find out which is the sparsest from here on.
+type walk struct {
+	s      *rowstore.Budget
+	lists  []list
+	match  func(table.Props) bool
+	pos    string // row key up to which everything was looked at
+	size   int    // rows to read of the list that is followed
+	sample int    // rows that tell how sparse a list is
+	round  int
+	leader int // the sparsest list at the last look
+	seen   int // rows of lists that were followed
+}
+
+func (db *Queries) walk(w Search, s *rowstore.Budget, after string, size int) *walk {
+	return &walk{s: s, lists: db.lists(w), match: w.match, pos: after, size: size, sample: size}
+}
+
+// run finds up to n rows. It is done at the end of a list; else it has n, or read what one request
+// may.
+func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err error) {
+	for len(rows) < n {
+		if w.round > 0 && w.s.Spent() {
+			return rows, false, nil
+		}
+		part, more, err := w.step(ctx, n-len(rows))
+		if err != nil {
+			return nil, false, err
+		}
+		for _, row := range part {
+			if rowstore.IsMatch(row) {
+				rows = append(rows, row)
+			}
+		}
+		if !more {
+			return rows, true, nil
+		}
+		w.pos = part[len(part)-1].Row
+		w.seen += len(part)
+		if likely, ok := likely(w.seen, len(rows), n); ok {
+			w.size = likely
+		}
+	}
+	return rows, false, nil
+}
+
+// likely returns how many rows to read next, where some of those that were seen were found, so that
+// there are n, nearly for certain: what the rest takes if it is like these, and twice what that
+// varies by. A round more would cost more than these rows. It is not ok where too few were found to
+// say.
+func likely(seen, found, n int) (rows int, ok bool) {
+	if found < 3 || found >= n {
+		return 0, false
+	}
+	root := math.Sqrt(float64(n-found)) + 1
+	return int(root*root*float64(seen)/float64(found)) + 1, true
+}
+
+// step reads on in the sparsest list. A sample of all lists is read in the first round, to choose
+// it, and with it every other round, because what is sparse among the newest may be dense further
+// down. It need not read on after enough rows that are wanted.
+func (w *walk) step(ctx context.Context, enough int) (rows []table.Row, more bool, err error) {
+	looks := w.round%2 == 0 && (w.round == 0 || w.s.Reads > len(w.lists))
+	followed := w.leader
+	others := 0
+	if looks {
+		others = len(w.lists) - 1
+	}
+	size := max(min(w.size, table.MaxPage, w.s.Left-others*w.sample), 1)
+	w.round++
+	w.size *= 4
+	found := make([]*rowstore.Reading, len(w.lists))
+	for i, l := range w.lists {
+		found[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, After: w.pos, Filter: w.match, FilterProps: asked}, Limit: min(size, w.sample)}
+	}
+	found[followed].Limit, found[followed].Range.MaxMatches = size, enough
+	all := found
+	if !looks {
+		all = found[followed : followed+1]
+	}
+	if err := w.s.ReadAll(ctx, all); err != nil {
+		return nil, false, err
+	}
+	if !looks || found[followed].Enough {
+		return found[followed].Rows, found[followed].More, nil
+	}
+	ofSample := func(i int) ([]table.Row, bool) {
+		n := min(len(found[i].Rows), w.sample)
+		return found[i].Rows[:n], found[i].More || n < len(found[i].Rows)
+	}
+	for i := range w.lists {
+		a, aMore := ofSample(i)
+		b, bMore := ofSample(w.leader)
+		if sparser(a, aMore, b, bMore) {
+			w.leader = i
+		}
+	}
+	// The list that was followed has been read furthest, unless another one has come to its end or
+	// all have been read alike.
+	if _, more := ofSample(w.leader); !more || len(found[followed].Rows) <= w.sample {
+		followed = w.leader
+	}
+	return found[followed].Rows, found[followed].More, nil
+}
+
+// sparser reports whether rows a of one list reach further down than rows b of another. A list that
+// is read to its end reaches furthest.
+func sparser(a []table.Row, aMore bool, b []table.Row, bMore bool) bool {
+	if aMore != bMore {
+		return bMore
+	}
+	if !aMore {
+		return len(a) < len(b)
+	}
+	return a[len(a)-1].Row > b[len(b)-1].Row
+}
+
+// walking begins the position of a search that walks the index of its order.
+const walking = "w"
+
+// findRanked returns what is wanted in an order that votes change. Up to maxMatches it is sorted in
+// memory; where there is more, enough of the index of the order is wanted to walk that.
+func (db *Queries) findRanked(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	s, by := db.Budget(), schema.Rankings[w.Order]
+	row, walks := strings.CutPrefix(after, walking)
+	if _, ok := by.Bucket(row); after != "" && !ok {
+		return Page{}, rowstore.BadPosition()
+	}
+	if !walks {
+		half := s.Part(s.Left/2, s.Reads-rankReads)
+		wk := db.walk(w, half, "", table.MaxPage/4)
+		rows, done, err := wk.run(ctx, maxMatches+1)
+		if err != nil {
+			return Page{}, err
+		}
+		if done && len(rows) <= maxMatches {
+			return sortRanked(by, rows, row, limit), nil
+		}
+		s.Rejoin(half)
+	}
+	return db.walkRanked(ctx, s, w.Order, row, limit, w.match)
+}
+
+// sortRanked sorts rows of any index as that of an order is sorted.
+func sortRanked(by schema.Ranking, rows []table.Row, after string, limit int) Page {
+	keys := make([]string, 0, len(rows))
+	byKey := make(map[string]table.Row, len(rows))
+	keyOf := func(row table.Row) string { return by.Key(schema.ParseSummary(row)).Row }
+	for _, row := range rows {
+		if key := keyOf(row); key > after {
+			keys = append(keys, key)
+			byKey[key] = row
+		}
+	}
+	slices.Sort(keys)
+	sorted := make([]table.Row, min(len(keys), limit+1))
+	for i := range sorted {
+		sorted[i] = byKey[keys[i]]
+	}
+	return pageOf(sorted, limit, keyOf)
+}
+
+// walkRanked goes through the index of an order and keeps what is wanted.
+func (db *Queries) walkRanked(ctx context.Context, s *rowstore.Budget, order schema.Order, after string, limit int, want func(table.Props) bool) (Page, error) {
+	var found []table.Row
+	for size := 4 * (limit + 1); ; size *= 4 {
+		rows, more, err := db.readRanked(ctx, s, schema.Rankings[order], after, s.Size(size), want)
+		if err != nil {
+			return Page{}, err
+		}
+		for _, row := range rows {
+			if rowstore.IsMatch(row) {
+				found = append(found, row)
+			}
+		}
+		if len(found) > limit || !more {
+			break
+		}
+		after = rows[len(rows)-1].Row
+		if s.Spent() {
+			page := pageOf(found, limit, rowKey)
+			page.After = walking + after
+			return page, nil
+		}
+	}
+	return pageOf(found, limit, func(row table.Row) string { return walking + row.Row }), nil
+}

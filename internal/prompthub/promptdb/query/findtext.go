@@ -1,0 +1,398 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/truth"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A search in titles and texts has two lists for each word: of the titles with a word that begins
+// with it, and of the texts that have it. What is in one of the two for each word is a candidate.
+// All lists are in one order, so they are walked side by side: none needs to be read where another
+// one has nothing. A row of a title decides about the title; what was found in a text is read, and
+// shown only where the truth row says that it is public and has the words, so that no row that
+// lags behind shows anything.
+
+const (
+	// words whose lists are walked, the longest ones; the truth decides about others
+	maxTextWords = 4
+	// ranges of one request: two lists for each of these words, twice
+	maxTextReads = 4 * maxTextWords
+	// candidates that are read to be sorted by votes; beyond that the index of the order is walked
+	maxTextMatches = 200
+	maxDecided     = 100 // that are read at once
+)
+
+// A candidate is a prompt that a search may have found. Row is that of its title, if its title
+// decides, or else it has its author alone.
+type candidate struct {
+	at     string // its key by age
+	author prompt.UserID
+	row    *table.Row
+}
+
+// A textList is one of the two lists of a word, as far as it was read.
+type textList struct {
+	table, partition string
+	keep             func(table.Props) bool
+	rows             []table.Row // those kept that were not looked at yet
+	read             string      // the key up to which the list is known
+	ended            bool        // the whole list is
+}
+
+// drop takes rows before a key from the list.
+func (l *textList) drop(before string) {
+	i, _ := slices.BinarySearchFunc(l.rows, before, func(row table.Row, key string) int { return strings.Compare(row.Row, key) })
+	l.rows = l.rows[i:]
+}
+
+// at returns the row at a key, where it is the first one.
+func (l *textList) at(key string) *table.Row {
+	if len(l.rows) == 0 || l.rows[0].Row != key {
+		return nil
+	}
+	return &l.rows[0]
+}
+
+// least returns the least key at which the list may have a row that was not looked at, and exact
+// whether it has it there, or else behind it. It has none where it is not ok.
+func (l *textList) least() (key string, exact, ok bool) {
+	if len(l.rows) > 0 {
+		return l.rows[0].Row, true, true
+	}
+	return l.read, false, !l.ended
+}
+
+// The two lists of a word: of titles and of texts.
+type textLists [2]*textList
+
+// least is that of the one list or the other: where one has a row at a key behind which the other
+// may go on, the word is there.
+func (ls textLists) least() (key string, exact, ok bool) {
+	for _, l := range ls {
+		if k, e, has := l.least(); has && (!ok || k < key || k == key && e) {
+			key, exact, ok = k, e, true
+		}
+	}
+	return key, exact, ok
+}
+
+// A textWalk goes through the lists of some words side by side.
+type textWalk struct {
+	s     *rowstore.Budget
+	want  prompt.Query
+	words []textLists
+	size  int    // rows to read of a list
+	pos   string // up to which all candidates were found
+}
+
+func (db *Queries) textWalk(w Search, s *rowstore.Budget, after string, size int) *textWalk {
+	walk := &textWalk{s: s, want: w.Words, size: size, pos: after}
+	words := w.Words.Words(prompt.LongestPrefix)
+	for _, word := range words[:min(len(words), maxTextWords)] {
+		tagged := func(p table.Props) bool { return w.tagged(p.Get("Tags").Str()) }
+		walk.words = append(walk.words, textLists{
+			{table: db.T.TitleIndex, partition: schema.TokenPartition(word.Title), read: after, keep: func(p table.Props) bool {
+				return tagged(p) && word.InTitle(p.Get("TitleNormalized").Str())
+			}},
+			{table: db.T.TextIndex, partition: schema.TextPartition(word.Text), read: after, keep: tagged},
+		})
+	}
+	if len(walk.words) > 1 {
+		walk.size *= 4 // most of what one word has the other has not
+	}
+	return walk
+}
+
+// run finds up to n candidates. It is done where there are no more; else it has n, or read what one
+// request may.
+func (w *textWalk) run(ctx context.Context, n int) (found []candidate, done bool, err error) {
+	for round := 0; len(found) < n; round++ {
+		if round > 0 && w.s.Spent() {
+			return found, false, nil
+		}
+		if err := w.read(ctx); err != nil {
+			return nil, false, err
+		}
+		found = w.meet(found, n)
+		if w.ended() {
+			return found, true, nil
+		}
+	}
+	return found, false, nil
+}
+
+// ended reports whether one word has nothing more.
+func (w *textWalk) ended() bool {
+	return slices.ContainsFunc(w.words, func(word textLists) bool {
+		_, _, more := word.least()
+		return !more
+	})
+}
+
+// read reads on in all lists of which nothing is left, from where each word may have a row.
+func (w *textWalk) read(ctx context.Context) error {
+	from := ""
+	for _, word := range w.words {
+		least, _, _ := word.least()
+		from = max(from, least)
+	}
+	var lists []*textList
+	for _, word := range w.words {
+		for _, l := range word {
+			if l.drop(from); len(l.rows) == 0 && !l.ended {
+				lists = append(lists, l)
+			}
+		}
+	}
+	size := w.s.Size(min(w.size, w.s.Left/max(len(lists), 1)))
+	w.size *= 4
+	to := w.last()
+	all := make([]*rowstore.Reading, len(lists))
+	for i, l := range lists {
+		all[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: asked, After: l.read, To: to}, Limit: size}
+		if from > l.read {
+			all[i].Range.After, all[i].Range.From = "", from
+		}
+	}
+	if err := w.s.ReadAll(ctx, all); err != nil {
+		return err
+	}
+	for i, l := range lists {
+		rows := all[i].Rows
+		if len(rows) > 0 {
+			l.read = rows[len(rows)-1].Row
+		}
+		l.ended = !all[i].More
+		l.rows = slices.DeleteFunc(rows, func(row table.Row) bool { return !rowstore.IsMatch(row) })
+	}
+	return nil
+}
+
+// last returns a key behind which nothing is wanted, as a word whose lists are known to their ends
+// has nothing there. It is "" where no word is.
+func (w *textWalk) last() string {
+	last := ""
+	for _, word := range w.words {
+		if !word[0].ended || !word[1].ended {
+			continue
+		}
+		end := ""
+		for _, l := range word {
+			if len(l.rows) > 0 {
+				end = max(end, l.rows[len(l.rows)-1].Row)
+			}
+		}
+		if end += "~"; last == "" || end < last { // behind that key, and before all others
+			last = end
+		}
+	}
+	return last
+}
+
+// known returns the key up to which all lists are known.
+func (w *textWalk) known() string {
+	known := "~" // behind all keys
+	for _, word := range w.words {
+		for _, l := range word {
+			if !l.ended {
+				known = min(known, l.read)
+			}
+		}
+	}
+	return known
+}
+
+// meet takes candidates, n in all, from what is known of all lists.
+func (w *textWalk) meet(found []candidate, n int) []candidate {
+	for known := w.known(); len(found) < n; {
+		at, here := "", true
+		for _, word := range w.words {
+			least, exact, more := word.least()
+			if !more {
+				return found
+			}
+			switch {
+			case least > at:
+				at, here = least, exact
+			case least == at:
+				here = here && exact
+			}
+		}
+		if known < at || !here {
+			w.pos = max(w.pos, min(known, at))
+			return found
+		}
+		if c, ok := w.take(at); ok {
+			found = append(found, c)
+		}
+		w.pos = at
+	}
+	return found
+}
+
+// take returns what stands at a key, if each word has it, and goes behind it.
+func (w *textWalk) take(at string) (candidate, bool) {
+	c, everywhere := candidate{at: at}, true
+	for _, word := range w.words {
+		found := false
+		for _, l := range word {
+			l.drop(at)
+			if row := l.at(at); row != nil {
+				found = true
+				if c.author = schema.UserIn(row.Props, "AuthorId"); w.want.MatchTitle(row.Props.Get("TitleNormalized").Str()) {
+					c.row = row
+				}
+				l.rows = l.rows[1:]
+			}
+		}
+		everywhere = everywhere && found
+	}
+	return c, everywhere
+}
+
+// findText returns what a search in titles and texts wants, from a position on.
+func (db *Queries) findText(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	if w.Order != "" && w.Order != schema.Newest {
+		return db.findTextRanked(ctx, w, after, limit)
+	}
+	if _, ok := schema.ParseByAge(after); after != "" && !ok {
+		return Page{}, rowstore.BadPosition()
+	}
+	walk := db.textWalk(w, db.textBudget(), after, limit+1)
+	found, done, err := walk.run(ctx, limit+1)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{}
+	switch {
+	case len(found) > limit:
+		found = found[:limit]
+		page.After = found[limit-1].at
+	case !done:
+		page.After = walk.pos
+	}
+	page.Items, err = db.decide(ctx, w, found)
+	return page, err
+}
+
+func (db *Queries) textBudget() *rowstore.Budget {
+	s := db.Budget()
+	s.Reads = maxTextReads
+	return s
+}
+
+// decide returns the candidates that a search wants, in their order: those by their titles as their
+// rows have them, the others as their truth rows do.
+func (db *Queries) decide(ctx context.Context, w Search, found []candidate) ([]truth.View, error) {
+	views := make([]*truth.View, len(found))
+	err := rowstore.Each(ctx, len(found), maxDecided, func(ctx context.Context, i int) (err error) {
+		c := found[i]
+		if c.row != nil {
+			v := pageOf([]table.Row{*c.row}, 1, rowKey).Items[0]
+			v.Found = prompt.InTitle
+			views[i] = &v
+			return nil
+		}
+		id, ok := schema.ParseByAge(c.at)
+		if !ok {
+			return nil // anti-entropy removes it
+		}
+		views[i], err = db.decideByTruth(ctx, w, c.author, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	items := make([]truth.View, 0, len(views))
+	for _, v := range views {
+		if v != nil {
+			items = append(items, *v)
+		}
+	}
+	return items, nil
+}
+
+// decideByTruth returns a prompt as a list shows it, nil where a search does not want it.
+func (db *Queries) decideByTruth(ctx context.Context, w Search, author prompt.UserID, id prompt.ID) (*truth.View, error) {
+	rec, err := db.Read(ctx, author, id)
+	if errors.Is(err, schema.ErrUnreadable) { // verify reports it
+		return nil, nil //nolint:nilnil // as documented
+	}
+	if err != nil || rec == nil || rec.Purging || !rec.Listed() || !w.tagged(schema.JoinTags(rec.Tags)) {
+		return nil, err
+	}
+	text := rec.Content().Words()
+	where := w.Words.MatchText(prompt.NormalizeTitle(rec.Title), prompt.NewText(text))
+	if where == prompt.Nowhere {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	found := table.Row{Key: schema.NewestKey(id), Props: schema.SummaryProps(rec.Prompt)}
+	v := pageOf([]table.Row{found}, 1, rowKey).Items[0]
+	if v.Found = where; where == prompt.InText {
+		v.Snippet = w.Words.Snippet(text)
+	}
+	return &v, nil
+}
+
+// findTextRanked is findText in an order that votes change. Few candidates are read and sorted;
+// where there are more, enough of the index of the order is wanted to walk that: its rows have
+// signatures.
+func (db *Queries) findTextRanked(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	by := schema.Rankings[w.Order]
+	row, walks := strings.CutPrefix(after, walking)
+	if _, ok := by.Bucket(row); after != "" && !ok {
+		return Page{}, rowstore.BadPosition()
+	}
+	s := db.textBudget()
+	if !walks {
+		s.Left /= 2
+		walk := db.textWalk(w, s, "", maxTextMatches+1)
+		found, done, err := walk.run(ctx, maxTextMatches+1)
+		if err != nil {
+			return Page{}, err
+		}
+		if done && len(found) <= maxTextMatches {
+			items, err := db.decide(ctx, w, found)
+			return sortViews(by, items, row, limit), err
+		}
+		s = db.Budget()
+		s.Left /= 2
+		s.Reads = rankReads
+	}
+	page, err := db.walkRanked(ctx, s, w.Order, row, limit, func(p table.Props) bool {
+		return w.tagged(p.Get("Tags").Str()) &&
+			w.Words.MayMatch(p.Get("TitleNormalized").Str(), prompt.Signature(p.Get("Words").Str()))
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	found := make([]candidate, len(page.Items))
+	for i, v := range page.Items {
+		found[i] = candidate{at: schema.ByAge(v.ID), author: v.AuthorID}
+	}
+	items, err := db.decide(ctx, w, found)
+	for i := range items { // with the counts that gave them their places
+		at := slices.IndexFunc(page.Items, func(v truth.View) bool { return v.ID == items[i].ID })
+		items[i].Tally = page.Items[at].Tally
+	}
+	return Page{Items: items, After: page.After}, err
+}
+
+// sortViews sorts prompts as the index of an order is sorted, and cuts a page out.
+func sortViews(by schema.Ranking, items []truth.View, after string, limit int) Page {
+	key := func(v truth.View) string { return by.Key(v.Prompt).Row }
+	items = slices.DeleteFunc(items, func(v truth.View) bool { return key(v) <= after })
+	slices.SortFunc(items, func(a, b truth.View) int { return strings.Compare(key(a), key(b)) })
+	if len(items) <= limit {
+		return Page{Items: items}
+	}
+	return Page{Items: items[:limit], After: key(items[limit-1])}
+}

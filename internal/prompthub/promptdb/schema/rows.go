@@ -1,0 +1,139 @@
+package schema
+
+import (
+	"slices"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/storage/table"
+)
+
+// An IndexRow is a row of one of the index tables.
+type IndexRow struct {
+	Table string
+	Row   table.Row
+}
+
+// Rows lists every index row that p must have when an answer says so: its locator, and what indexes
+// say.
+func (t Tables) Rows(p prompt.Prompt) []IndexRow {
+	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(p.ID), Props: locatorProps(p)}}}
+	plain := SummaryProps(p)
+	summed := plain
+	if p.Listed() {
+		summed = with(plain, ProgramProps(p)...)
+	}
+	signed := signatureOf(p)
+	for _, x := range indexes {
+		for _, part := range x.parts(p) {
+			of := plain
+			if x.programs {
+				of = summed
+			}
+			if x.signed {
+				of = with(of, signed)
+			}
+			rows = append(rows, IndexRow{x.table(t), table.Row{Key: x.key(part, p.ID), Props: x.props(of, part, p)}})
+		}
+	}
+	return rows
+}
+
+// Of reports whether a prompt has all that is in e.
+func (e Entries) Of(p prompt.Prompt) bool {
+	words, rest := e.CutText()
+	return len(rest.Without(EntriesOf(p))) == 0 && (words == nil || len(minus(words, textWords(p))) == 0)
+}
+
+// Keys returns the rows of e for one prompt, without their contents.
+func (t Tables) Keys(e Entries, id prompt.ID) []IndexRow {
+	var rows []IndexRow
+	for _, x := range allIndexes() {
+		for _, part := range e[x.code] {
+			rows = append(rows, IndexRow{x.table(t), table.Row{Key: x.key(part, id)}})
+		}
+	}
+	return rows
+}
+
+// Entry reads the key of an index row: which prompt it belongs to, and which of its entries it is.
+func (t Tables) Entry(name string, key table.Key) (Entries, prompt.ID, bool) {
+	for _, x := range allIndexes() {
+		if x.table(t) != name {
+			continue
+		}
+		part, id, ok := x.parse(key)
+		if !ok || x.key(part, id) != key {
+			return nil, "", false
+		}
+		return Entries{x.code: {part}}, id, true
+	}
+	return nil, "", false
+}
+
+// IndexTables are the tables that hold nothing but index rows of prompts.
+func (t Tables) IndexTables() []string {
+	var names []string
+	for _, x := range allIndexes() {
+		names = append(names, x.table(t))
+	}
+	return names
+}
+
+// locatorProps says where the truth row of a prompt is and who may know of it. It is the one index
+// row that every prompt has, at a key that never changes; so it is no entry of indexes.
+func locatorProps(p prompt.Prompt) table.Props {
+	return table.Props{
+		{Name: "PromptId", Value: table.String(string(p.ID))},
+		{Name: "AuthorId", Value: table.String(string(p.AuthorID))},
+		{Name: "Visibility", Value: table.String(string(p.Visibility))},
+		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
+		{Name: "IsHidden", Value: table.Bool(p.Hidden())},
+	}
+}
+
+// Entries says which index rows a prompt has, by the code of the index, without their contents:
+// small enough to be kept in the truth row while they change.
+type Entries map[string][]string
+
+// EntriesOf returns what a prompt has but for the text index.
+func EntriesOf(p prompt.Prompt) Entries {
+	e := make(Entries, len(indexes))
+	for _, x := range indexes {
+		e.add(x.code, x.parts(p))
+	}
+	return e
+}
+
+func (e Entries) add(code string, parts []string) {
+	if len(parts) > 0 {
+		e[code] = parts
+	}
+}
+
+// Without returns what is in e and not in f.
+func (e Entries) Without(f Entries) Entries {
+	rest := make(Entries, len(e))
+	for code, parts := range e {
+		rest.add(code, minus(parts, f[code]))
+	}
+	return rest
+}
+
+// And returns what is in e or in f.
+func (e Entries) And(f Entries) Entries {
+	all := make(Entries, len(e))
+	for _, x := range indexes {
+		all.add(x.code, slices.Concat(e[x.code], minus(f[x.code], e[x.code])))
+	}
+	return all
+}
+
+func minus(a, b []string) []string {
+	var rest []string
+	for _, x := range a {
+		if !slices.Contains(b, x) {
+			rest = append(rest, x)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,65 @@
+package schema
+
+import (
+	"encoding/json"
+
+	"prompthub/internal/prompthub/files/skill"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/storage/table"
+)
+
+// Programs get the version with the label production, or else what the prompt holds, and lists tell
+// them of it without reading it: the rows of those lists have its outline. That of what the prompt
+// holds follows from the truth row; that of another version is kept there, as Released. A label is
+// moved without writing the truth row, which follows by a message, as counts follow votes.
+
+// ProgramProps returns what the rows of public lists hold for programs.
+func ProgramProps(p prompt.Prompt) table.Props {
+	return table.Props{programSummaryProp("Outline", shownSummary(p))}
+}
+
+// ownSummaryProps returns what the author's own list holds for programs: what he gets, and what
+// others get where that is another version.
+func ownSummaryProps(p prompt.Prompt) table.Props {
+	if p.InProduction == nil {
+		return ProgramProps(p)
+	}
+	props := table.Props{programSummaryProp("Outline", *p.InProduction)}
+	if p.Listed() && p.InProduction.Version < p.From {
+		props = append(props, programSummaryProp("OutlineForOthers", shownSummary(p)))
+	}
+	return props
+}
+
+func shownSummary(p prompt.Prompt) prompt.ProgramSummary {
+	if p.InProduction != nil && p.InProduction.Version >= p.From {
+		return *p.InProduction
+	}
+	return skill.Summarize(p)
+}
+
+func programSummaryProp(name string, o prompt.ProgramSummary) table.Prop {
+	return table.Prop{Name: name, Value: table.String(JSONOf(o))}
+}
+
+// ParseProgramSummary reads a summary for programs. It is nil where a row has none, or one of
+// another format: those of stores of earlier versions, until their prompts are written again.
+func ParseProgramSummary(text string) *prompt.ProgramSummary {
+	var o prompt.ProgramSummary
+	if text == "" || json.Unmarshal([]byte(text), &o) != nil || o.Format != skill.Format {
+		return nil
+	}
+	return &o
+}
+
+// SameHead reports whether two states of a prompt agree in what a summary takes of all versions.
+func SameHead(a, b prompt.Prompt) bool {
+	return a.Slug == b.Slug && a.Title == b.Title && a.Description == b.Description
+}
+
+func SameProgramSummary(a, b *prompt.ProgramSummary) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return JSONOf(a) == JSONOf(b)
+}

@@ -1,0 +1,73 @@
+package schema
+
+import (
+	"iter"
+	"reflect"
+
+	"prompthub/internal/storage/table"
+)
+
+// Tables names the tables. Prefix goes before every name.
+type Tables struct {
+	Prefix       string `envconfig:"TABLE_PREFIX"`
+	Prompts      string `envconfig:"TABLE_PROMPTS" default:"Prompts"`
+	Votes        string `envconfig:"TABLE_VOTES" default:"PromptVotes"`
+	VotesByVoter string `envconfig:"TABLE_VOTES_BY_VOTER" default:"PromptVotesByVoter"`
+	TagIndex     string `envconfig:"TABLE_TAG_INDEX" default:"TagIndex"`
+	TitleIndex   string `envconfig:"TABLE_TITLE_INDEX" default:"TitleSearchIndex"`
+	TextIndex    string `envconfig:"TABLE_TEXT_INDEX" default:"TextSearchIndex"`
+	Newest       string `envconfig:"TABLE_NEWEST" default:"PublicPromptsNewestIndex"`
+	MostLiked    string `envconfig:"TABLE_MOST_LIKED" default:"PublicPromptsMostLikedIndex"`
+	Hot          string `envconfig:"TABLE_HOT" default:"PublicPromptsHotIndex"`
+	Best         string `envconfig:"TABLE_BEST" default:"PublicPromptsBestIndex"`
+	Trending     string `envconfig:"TABLE_TRENDING" default:"PublicPromptsTrendingIndex"`
+	DeletedIndex string `envconfig:"TABLE_DELETED" default:"DeletedPromptsIndex"`
+	HiddenIndex  string `envconfig:"TABLE_HIDDEN" default:"HiddenPromptsIndex"`
+	TagCatalog   string `envconfig:"TABLE_TAG_CATALOG" default:"TagCatalog"`
+	SystemState  string `envconfig:"TABLE_SYSTEM_STATE" default:"SystemState"`
+	AccessTokens string `envconfig:"TABLE_ACCESS_TOKENS" default:"AccessTokens"`
+	Users        string `envconfig:"TABLE_USERS" default:"Users"`
+	Favorites    string `envconfig:"TABLE_FAVORITES" default:"PromptFavorites"`
+}
+
+// DefaultTables returns the tables under their usual names.
+func DefaultTables() Tables {
+	var t Tables
+	for field, name := range t.names() {
+		*name = field.Tag.Get("default")
+	}
+	return t
+}
+
+// names returns every field of t but Prefix, and the name in it.
+func (t *Tables) names() iter.Seq2[reflect.StructField, *string] {
+	return func(yield func(reflect.StructField, *string) bool) {
+		v := reflect.ValueOf(t).Elem()
+		for i := range v.NumField() {
+			name := v.Field(i).Addr().Interface().(*string)
+			if name != &t.Prefix && !yield(v.Type().Field(i), name) {
+				return
+			}
+		}
+	}
+}
+
+// All returns every table's full name.
+func (t Tables) All() []string {
+	var all []string
+	for _, name := range t.names() {
+		all = append(all, t.Prefix+*name)
+	}
+	return all
+}
+
+// Prefixed returns the names with the prefix before each.
+func (t Tables) Prefixed() Tables {
+	for _, name := range t.names() {
+		*name = t.Prefix + *name
+	}
+	t.Prefix = ""
+	return t
+}
+
+func SweepKey(name string) table.Key { return table.Key{Partition: SweepPartition, Row: name} }

@@ -1,0 +1,58 @@
+package schema
+
+import (
+	"strconv"
+	"strings"
+
+	"prompthub/internal/storage/table"
+)
+
+// TextParts returns a text as properties that each hold what one property may. The first has the name
+// alone, the others a number behind it.
+func TextParts(name, text string) table.Props {
+	props := table.Props{{Name: name}}
+	for i := 0; ; i++ {
+		part := head(text)
+		if i > 0 {
+			props = append(props, table.Prop{Name: name + strconv.Itoa(i)})
+		}
+		props[i].Value = table.String(part)
+		if text = text[len(part):]; text == "" {
+			return props
+		}
+	}
+}
+
+// head returns as much of a text as fits into one property. No character is cut in two.
+func head(text string) string {
+	if len(text) <= table.MaxString {
+		return text
+	}
+	units := 0
+	for i, r := range text {
+		if units++; r > 0xffff {
+			units++
+		}
+		if units > table.MaxString {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// JoinedText puts together what parts made.
+func JoinedText(row table.Row, name string) string {
+	first := row.Props.Get(name).Str()
+	second := row.Props.Get(name + "1").Str()
+	if second == "" {
+		return first
+	}
+	var b strings.Builder
+	b.WriteString(first)
+	for i := 1; second != ""; {
+		b.WriteString(second)
+		i++
+		second = row.Props.Get(name + strconv.Itoa(i)).Str()
+	}
+	return b.String()
+}

@@ -1,0 +1,24 @@
+// Package truth reads the rows that say what is: the truth row of a prompt, the labels and versions
+// next to it, its votes, and what its author takes up. Each read is by a key that is known, and
+// sees the last write. Package query reads lists, which follow a moment later.
+package truth
+
+import (
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+)
+
+// A Reader reads truth rows and what stands next to them.
+type Reader struct {
+	*rowstore.Store
+	T      schema.Tables // with the prefix before each name
+	Limits schema.Quota  // of each user
+
+	Authors authors
+	Usages  usages
+}
+
+// New returns a Reader of the tables t, in which each user is limited by q.
+func New(s *rowstore.Store, t schema.Tables, q schema.Quota) *Reader {
+	return &Reader{Store: s, T: t, Limits: q}
+}

@@ -1,0 +1,140 @@
+package truth
+
+import (
+	"context"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/files/skill"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// LabelsRow reads the labels row of a prompt; a missing one is nil.
+func (db *Reader) LabelsRow(ctx context.Context, author prompt.UserID, id prompt.ID) (*schema.LabelsRow, error) {
+	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+	defer cancel()
+	row, err := db.GetRow(ctx, db.T.Prompts, schema.LabelsKey(author, id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	c, err := schema.ParseLabelsRow(*row)
+	return &c, err
+}
+
+func ErrNoVersion() error { return fault.New(fault.NotFound, "the prompt has no such version") }
+
+func ErrNoLabel() error { return fault.New(fault.NotFound, "the prompt has no such label") }
+
+// LastMove returns the last move of a label that was not undone.
+func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.ID, label string) (*table.Row, error) {
+	s := db.Budget()
+	r := table.Prefix(schema.PromptKey(author, id).Partition, schema.MovesOf(id))
+	for {
+		rows, more, err := s.Rows(ctx, db.T.Prompts, r, s.Size(100))
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range rows {
+			if m := schema.ParseMoveRow(row); m.Label == label && m.Undone.At.IsZero() {
+				return &rows[i], nil
+			}
+			r.From, r.After = "", row.Row
+		}
+		if !more || s.Spent() {
+			return nil, nil
+		}
+	}
+}
+
+// Released returns what a prompt keeps of the version with the label production. Was is the prompt
+// before a change of it; where it is nil, everything is made anew.
+func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Prompt, c schema.LabelsRow) (*prompt.ProgramSummary, error) {
+	n := c.Labels[prompt.Production]
+	if n == 0 || n == p.Version {
+		return nil, nil
+	}
+	of := p
+	of.AllArguments = nil
+	switch {
+	case was != nil && was.Version == n:
+		of.Draft, of.AllArguments = p.With(was.Content()), was.AllArguments
+	case was != nil && was.InProduction != nil && was.InProduction.Version == n && schema.SameHead(was.Prompt, p):
+		return was.InProduction, nil
+	default:
+		row, err := db.VersionAt(ctx, p.AuthorID, p.ID, n)
+		if err != nil || row == nil {
+			return nil, err
+		}
+		of.Draft = p.With(schema.ParseVersionRow(*row).Content)
+	}
+	of.Version = n
+	o := skill.Summarize(of)
+	if p.InProduction != nil && p.InProduction.Version == n && len(of.Content().Includes()) > 0 {
+		o.Arguments = p.InProduction.Arguments // with those of what was included when it was saved
+	}
+	return &o, nil
+}
+
+// ReleasedNow returns what a prompt keeps of the version with the label production, as its labels
+// row says now.
+func (db *Reader) ReleasedNow(ctx context.Context, rec schema.Record) (*prompt.ProgramSummary, error) {
+	c, err := db.LabelsRow(ctx, rec.AuthorID, rec.ID)
+	if err != nil || c == nil {
+		return rec.InProduction, err
+	}
+	return db.Released(ctx, nil, rec.Prompt, *c)
+}
+
+// ProgramSummary returns what programs of a viewer get of a prompt of a list. It is nil where the
+// list does not tell. Most who read lists do not ask, so it is not read before.
+func (v View) ProgramSummary(viewer prompt.UserID) *prompt.ProgramSummary {
+	if viewer != v.AuthorID {
+		if o := schema.ParseProgramSummary(v.SummaryForOthers); o != nil {
+			return o
+		}
+	}
+	return schema.ParseProgramSummary(v.SummaryText)
+}
+
+// Shows reports whether a viewer may see a version of a prompt that he may see.
+func Shows(viewer prompt.UserID, p prompt.Prompt, n int64) bool {
+	return viewer != "" && viewer == p.AuthorID || n >= p.From
+}
+
+func (db *Reader) VersionAt(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, only ...string) (*table.Row, error) {
+	if n >= schema.MaxVersion {
+		return nil, nil
+	}
+	return db.GetRow(ctx, db.T.Prompts, schema.VersionKey(author, id, n), only...)
+}
+
+// AtVersion returns the view with the content of a version, whose row was read unless it is the one
+// that the prompt holds.
+func (v View) AtVersion(viewer prompt.UserID, n int64, row *table.Row) (View, error) {
+	switch {
+	case !Shows(viewer, v.Prompt, n) || n == 0 || n != v.Version && row == nil:
+		return View{}, ErrNoVersion()
+	case row == nil:
+		v.ShownVersion = v.Current()
+	default:
+		v.ShownVersion = schema.ParseVersionRow(*row)
+	}
+	v.Draft = v.With(v.ShownVersion.Content)
+	v.Message, v.Version = v.ShownVersion.Message, n
+	return v, nil
+}
+
+// ShownLabels returns the labels that a viewer may see.
+func ShownLabels(viewer prompt.UserID, p prompt.Prompt, c *schema.LabelsRow) map[string]int64 {
+	labels := map[string]int64{}
+	if c != nil {
+		for label, n := range c.Labels {
+			if Shows(viewer, p, n) {
+				labels[label] = n
+			}
+		}
+	}
+	return labels
+}

@@ -1,0 +1,23 @@
+// Package verify compares every row with what the truth says it must be, and repairs what differs:
+// at once for an operator, and a slice at a time on a timer (anti-entropy).
+package verify
+
+import (
+	"prompthub/internal/prompthub/promptdb/accounts"
+	"prompthub/internal/prompthub/promptdb/commit"
+	"prompthub/internal/prompthub/promptdb/query"
+	"prompthub/internal/prompthub/promptdb/truth"
+)
+
+// A Verifier compares and repairs.
+type Verifier struct {
+	*truth.Reader
+	commit   *commit.Committer
+	query    *query.Queries
+	accounts *accounts.Accounts
+}
+
+// New returns a Verifier that repairs by way of c.
+func New(r *truth.Reader, c *commit.Committer, q *query.Queries, a *accounts.Accounts) *Verifier {
+	return &Verifier{Reader: r, commit: c, query: q, accounts: a}
+}

@@ -1,0 +1,309 @@
+package verify
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// The rows of names, labels and versions stand in the partition of their prompt and are written in
+// one batch with its truth row, or, where only labels change, with the labels row. So no repair
+// message is needed for them, and no crash leaves them half written. What follows here finds and
+// repairs what a defect or a hand did to them.
+
+// checkLibrary compares the side rows of a truth row with it.
+func (db *Verifier) checkLibrary(ctx context.Context, rec schema.Record, differ func(name string, key table.Key, format string, args ...any)) error {
+	key := schema.LabelsKey(rec.AuthorID, rec.ID)
+	row, err := db.expected(ctx, key, differ)
+	if err != nil || row == nil {
+		return err
+	}
+	c, err := schema.ParseLabelsRow(*row)
+	if err != nil {
+		differ(db.T.Prompts, key, "cannot be read: %v", err)
+		return nil
+	}
+	for label, n := range c.Labels {
+		if !c.Has(n) {
+			differ(db.T.Prompts, key, "has label %s on version %d, which does not exist", label, n)
+		}
+	}
+	if want := c.Of(rec.Prompt).Row(rec.AuthorID, rec.ID); !row.Props.Equal(want.Props) {
+		differ(db.T.Prompts, key, "does not follow the truth: %s", unlike(row.Props, want.Props))
+	}
+	if err := db.checkNames(ctx, rec, c, differ); err != nil {
+		return err
+	}
+	return db.checkVersions(ctx, rec, c, differ)
+}
+
+// expected returns a row that must stand next to a truth row, or says that it is missing.
+func (db *Verifier) expected(ctx context.Context, key table.Key, differ func(string, table.Key, string, ...any)) (*table.Row, error) {
+	row, err := db.GetRow(ctx, db.T.Prompts, key)
+	if err == nil && row == nil {
+		differ(db.T.Prompts, key, "is missing")
+	}
+	return row, err
+}
+
+// checkNames compares the rows of a prompt's name and slug. Those of a deleted prompt another one
+// may have taken.
+func (db *Verifier) checkNames(ctx context.Context, rec schema.Record, c schema.LabelsRow, differ func(string, table.Key, string, ...any)) error {
+	for _, name := range schema.OwnNames(rec.Prompt) {
+		key := schema.NameKey(rec.AuthorID, name)
+		row, err := db.GetRow(ctx, db.T.Prompts, key)
+		if err != nil {
+			return err
+		}
+		mine := row != nil && prompt.ID(row.Props.Get("PromptId").Str()) == rec.ID
+		switch {
+		case mine && !row.Props.Equal(schema.NameProps(rec.Prompt, c)):
+			differ(db.T.Prompts, key, "is out of date: %s", unlike(row.Props, schema.NameProps(rec.Prompt, c)))
+		case !mine && !rec.Deleted() && row == nil:
+			differ(db.T.Prompts, key, "is missing")
+		case !mine && !rec.Deleted():
+			differ(db.T.Prompts, key, "leads to another prompt")
+		}
+	}
+	return nil
+}
+
+// checkVersions looks for each version that a prompt must have, and compares the latest with the
+// truth row.
+func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c schema.LabelsRow, differ func(string, table.Key, string, ...any)) error {
+	next, size := rec.Last, int64(0)
+	missing := func(down int64) {
+		for ; next > down; next-- {
+			if !c.Gaps.Have(next) {
+				differ(db.T.Prompts, schema.VersionKey(rec.AuthorID, rec.ID, next), "is missing")
+			}
+		}
+	}
+	r := table.Prefix(schema.PromptKey(rec.AuthorID, rec.ID).Partition, schema.VersionsOf(rec.ID))
+	for row, err := range table.All(ctx, db.DB, db.T.Prompts, r) {
+		if err != nil {
+			return err
+		}
+		id, n, ok := schema.ParseVersion(row.Row)
+		if !ok || id != rec.ID || n > rec.Last {
+			continue // checkLibraryRow reports it
+		}
+		missing(n)
+		next, size = n-1, size+schema.SizeIn(row)
+		if c.Gaps.Have(n) {
+			differ(db.T.Prompts, row.Key, "was deleted and is there")
+		}
+		v := schema.ParseVersionRow(row)
+		if hash := v.Content.Hash(); v.Number != n || hash != v.Hash {
+			differ(db.T.Prompts, row.Key, "does not hold the content that its hash names")
+		} else if n == rec.Version && hash != rec.Content().Hash() {
+			differ(db.T.Prompts, row.Key, "is the latest version, and the prompt has another content")
+		}
+		if err := db.checkSource(ctx, rec, v, differ); err != nil {
+			return err
+		}
+		if err := db.checkUses(ctx, rec, v, row, differ); err != nil {
+			return err
+		}
+	}
+	missing(0)
+	if size != c.Bytes {
+		differ(db.T.Prompts, schema.LabelsKey(rec.AuthorID, rec.ID), "says that its versions take %d bytes, which are %d", c.Bytes, size)
+	}
+	return nil
+}
+
+// checkLibraryRow reports a row of a name, of labels or of a version that no prompt has.
+func (db *Verifier) checkLibraryRow(ctx context.Context, row table.Row) ([]Difference, error) {
+	author, okUser := schema.ParseUser(row.Partition)
+	id, okID := schema.ParseID(row.Props.Get("PromptId").Str())
+	d := Difference{Table: db.T.Prompts, Key: row.Key, author: author, id: id, stray: &row}
+	if !okUser || !okID || !schema.LibraryKey(row.Row, id) {
+		d.What, d.id = "is no row that this version writes", ""
+		return []Difference{d}, nil
+	}
+	rec, ok, err := db.judge(ctx, author, id)
+	switch {
+	case err != nil || !ok:
+		return nil, err
+	case rec == nil:
+		d.What = "belongs to a prompt that does not exist"
+	case rec.Purging || schema.HasLibraryRow(*rec, row.Key):
+		return nil, nil
+	default:
+		d.What = "should not be there"
+	}
+	if rec != nil {
+		if wanted, err := db.wantedBeside(ctx, author, row.Key); err != nil || wanted {
+			return nil, err // what differs in it is found with the version
+		}
+	}
+	return []Difference{d}, nil
+}
+
+// repairLibrary writes what follows from a prompt next to its truth row once more, and removes a
+// row that should not be there. A version that is gone stays gone, unless it is the one that the
+// prompt holds.
+func (db *Verifier) repairLibrary(ctx context.Context, d Difference) error {
+	w := db.commit.Writer(d.author, d.id)
+	w.Holding = true // what is written here needs no repair message
+	rec, err := w.Load(ctx)
+	if err != nil || rec == nil || rec.Purging || rec.Lease != nil {
+		return err
+	}
+	var c schema.LabelsRow
+	var ops []table.Op
+	if w.Labels != nil {
+		c = *w.Labels
+	} else { // then nothing but the truth row keeps a purge from being overtaken
+		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{
+			Key: schema.PromptKey(d.author, d.id), ETag: rec.ETag, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(rec.RowsVersion)}},
+		}})
+	}
+	labels := len(ops)
+	ops = append(ops, c.Of(rec.Prompt).Op(d.author, d.id))
+	if !rec.Deleted() {
+		for _, name := range schema.OwnNames(rec.Prompt) {
+			ops = append(ops, w.Names.Op(schema.NameKey(d.author, name), schema.NameProps(rec.Prompt, c), true))
+		}
+	}
+	if d.stray == nil {
+		again, ok, err := db.rowAgain(ctx, d, *rec, c)
+		if err != nil || !ok {
+			return err
+		}
+		ops = append(ops, again...)
+	} else if !slices.ContainsFunc(ops, func(op table.Op) bool { return op.Row.Key == d.Key }) {
+		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}})
+	}
+	if c.Bytes, err = db.VersionsTake(ctx, d.author, d.id, ops); err != nil {
+		return err
+	}
+	ops[labels] = c.Of(rec.Prompt).Op(d.author, d.id)
+	err = db.Write(ctx, db.T.Prompts, ops)
+	if err != nil && !rowstore.Overtaken(err) { // who was faster wrote what is right
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}
+
+// rowAgain returns the writes after which a row of a version, or next to one, is as it should be.
+// It reports false where the row needs none any more.
+func (db *Verifier) rowAgain(ctx context.Context, d Difference, rec schema.Record, c schema.LabelsRow) (ops []table.Op, ok bool, err error) {
+	if strings.HasPrefix(d.Key.Row, schema.UsesPrefix) {
+		row, err := db.usesRow(ctx, d.author, d.Key)
+		if err != nil || row == nil {
+			return nil, false, err
+		}
+		return []table.Op{{Kind: table.Upsert, Row: *row}}, true, nil
+	}
+	if _, n, ok := schema.ParseSource(d.Key.Row); ok {
+		ops, err := db.withoutSource(ctx, d, n)
+		return ops, err == nil, err
+	}
+	_, n, isVersion := schema.ParseVersion(d.Key.Row)
+	switch {
+	case isVersion && c.Gaps.Have(n):
+		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: table.Any}})
+	case isVersion && n == rec.Version:
+		for _, row := range append(schema.UsesRows(d.author, d.id, n, rec.Content().Includes()), schema.VersionRow(d.author, d.id, rec.Current(), 0)) {
+			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
+		}
+	}
+	return ops, true, nil
+}
+
+// checkSource looks for the file that a version was made of.
+func (db *Verifier) checkSource(ctx context.Context, rec schema.Record, v prompt.Version, differ func(string, table.Key, string, ...any)) error {
+	if v.Source == "" {
+		return nil
+	}
+	key := schema.SourceKey(rec.AuthorID, rec.ID, v.Number)
+	row, err := db.expected(ctx, key, differ)
+	if err != nil || row == nil {
+		return err
+	}
+	s, err := schema.ParseSourceRow(*row)
+	if err != nil {
+		differ(db.T.Prompts, key, "cannot be read: %v", err)
+	} else if s.Format != v.Source {
+		differ(db.T.Prompts, key, "is not what its version names")
+	}
+	return nil
+}
+
+// wantedBeside reports whether a row is one that the row of a version says is next to it.
+func (db *Verifier) wantedBeside(ctx context.Context, author prompt.UserID, key table.Key) (bool, error) {
+	if strings.HasPrefix(key.Row, schema.UsesPrefix) {
+		want, err := db.usesRow(ctx, author, key)
+		return want != nil, err
+	}
+	id, n, ok := schema.ParseSource(key.Row)
+	if !ok {
+		return false, nil
+	}
+	row, err := db.VersionSideProps(ctx, author, id, n)
+	return row != nil && row.Props.Get("Source").Str() != "", err
+}
+
+// withoutSource returns the writes by which a version is without a file that is lost.
+func (db *Verifier) withoutSource(ctx context.Context, d Difference, n int64) ([]table.Op, error) {
+	var ops []table.Op
+	version, err := db.VersionSideProps(ctx, d.author, d.id, n)
+	if version != nil {
+		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{
+			Key: version.Key, ETag: version.ETag, Props: table.Props{{Name: "Source", Value: table.String("")}},
+		}})
+	}
+	if err != nil {
+		return nil, err
+	}
+	row, err := db.GetRow(ctx, db.T.Prompts, d.Key)
+	if row != nil {
+		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: row.ETag}})
+	}
+	return ops, err
+}
+
+// checkUses compares the rows of what a version includes with the version.
+func (db *Verifier) checkUses(ctx context.Context, rec schema.Record, v prompt.Version, row table.Row, differ func(string, table.Key, string, ...any)) error {
+	includes := v.Includes()
+	if schema.IncludesProps(includes).Get("Includes") != row.Props.Get("Includes") {
+		differ(db.T.Prompts, row.Key, "does not say what its text includes")
+	}
+	for _, want := range schema.UsesRows(rec.AuthorID, rec.ID, v.Number, includes) {
+		got, err := db.GetRow(ctx, db.T.Prompts, want.Key)
+		switch {
+		case err != nil:
+			return err
+		case got == nil:
+			differ(db.T.Prompts, want.Key, "is missing")
+		case !got.Props.Equal(want.Props):
+			differ(db.T.Prompts, want.Key, "is out of date: %s", unlike(got.Props, want.Props))
+		}
+	}
+	return nil
+}
+
+// usesRow returns the row that must be at a key, and nil where there must be none.
+func (db *Verifier) usesRow(ctx context.Context, author prompt.UserID, key table.Key) (*table.Row, error) {
+	id, n, ok := schema.ParseUses(key.Row)
+	if !ok {
+		return nil, nil
+	}
+	version, err := db.VersionSideProps(ctx, author, id, n)
+	if err != nil || version == nil {
+		return nil, err
+	}
+	for _, row := range schema.UsesRows(author, id, n, schema.IncludesIn(*version)) {
+		if row.Key == key {
+			return &row, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,178 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// checksAtOnce bounds how many rows are checked at once: enough for a large library in a day, and
+// little compared with what one partition of the storage serves.
+const checksAtOnce = 16
+
+// checkPage is how many rows are read at once to be checked.
+const checkPage = 100
+
+// A part is a table whose rows are checked, page after page.
+type part struct {
+	table string
+	page  func(ctx context.Context, rows []table.Row, last bool) ([]Difference, rowstore.Failures)
+	votes *votesWalk    // of the table of votes: where page is inside a prompt
+	rest  time.Duration // how long anti-entropy leaves it alone that has walked it to its end
+}
+
+// everyPrompt is the choice of all.
+func everyPrompt(prompt.ID) bool { return true }
+
+// A rowCheck compares one row with what it should be.
+type rowCheck func(ctx context.Context, row table.Row) ([]Difference, error)
+
+// parts returns all that is checked: the truth rows first, then what follows from them. Text says
+// of which prompts the rows of the text index are compared with the truth.
+func (db *Verifier) parts(text func(prompt.ID) bool) []part {
+	votes := &votesWalk{db: db}
+	parts := []part{
+		db.rowByRow(db.T.Prompts, func(ctx context.Context, row table.Row) ([]Difference, error) {
+			return db.checkBesideTruth(ctx, row, text)
+		}),
+		{table: db.T.Votes, page: votes.page, votes: votes, rest: sweepRest},
+		db.rowByRow(db.T.VotesByVoter, db.checkVoter),
+		db.rowByRow(db.T.AccessTokens, db.checkToken),
+		db.rowByRow(db.T.Users, db.checkUser),
+		db.rowByRow(db.T.Favorites, db.checkFavorite),
+	}
+	for _, name := range db.T.IndexTables() {
+		parts = append(parts, db.rowByRow(name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }))
+		if db.T.IsText(name) {
+			parts[len(parts)-1].rest = schema.TextEvery * sweepRest
+		}
+	}
+	return parts
+}
+
+func (db *Verifier) rowByRow(name string, check rowCheck) part {
+	return part{table: name, rest: sweepRest, page: func(ctx context.Context, rows []table.Row, _ bool) ([]Difference, rowstore.Failures) {
+		return db.checkRows(ctx, name, rows, check)
+	}}
+}
+
+// checkRows checks rows of a table, many at once, and returns what it found in their order.
+func (db *Verifier) checkRows(ctx context.Context, name string, rows []table.Row, check rowCheck) ([]Difference, rowstore.Failures) {
+	found := make([][]Difference, len(rows))
+	errs := make([]error, len(rows))
+	_ = rowstore.Each(ctx, len(rows), checksAtOnce, func(ctx context.Context, i int) error {
+		found[i], errs[i] = db.checkTwice(ctx, name, rows[i], check)
+		return nil // each row has its error
+	})
+	var all []Difference
+	var failed rowstore.Failures
+	for i := range rows {
+		all = append(all, found[i]...)
+		failed.Record(errs[i])
+	}
+	return all, failed
+}
+
+// checkTwice checks a row, and where it differs once more as it is then: the check may have come
+// between two writes. Where it must be compared with a damaged row, that one is the finding.
+func (db *Verifier) checkTwice(ctx context.Context, name string, row table.Row, check rowCheck) ([]Difference, error) {
+	ds, err := check(ctx, row)
+	if err == nil && len(ds) > 0 {
+		fresh, getErr := db.GetRow(ctx, name, row.Key)
+		if getErr != nil || fresh == nil {
+			return nil, getErr
+		}
+		ds, err = check(ctx, *fresh)
+	}
+	if errors.Is(err, table.ErrDamaged) {
+		return nil, nil
+	}
+	return ds, err
+}
+
+// Verify compares every row with the truth and calls report for each that differs, in the order of
+// the rows. It reads any number of rows in constant memory, calls progress now and then with how
+// many it has checked, and returns their number. What is being changed while it looks is looked at
+// twice and left out while its projection is under way, so on a store at rest a report is a defect.
+// A row that it cannot read, or that a newer version wrote, is one of the reports.
+func (db *Verifier) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
+	count := counter{tell: progress}
+	for _, p := range db.parts(everyPrompt) {
+		if err := db.checkAll(ctx, p, count.add, func(d Difference) error { report(d); return nil }); err != nil {
+			return count.n, err
+		}
+	}
+	return count.n, nil
+}
+
+// checkAll checks all rows of a part, has do look at what it finds, and counts the rows of each
+// page. It ends at the first page with an error.
+func (db *Verifier) checkAll(ctx context.Context, p part, count func(rows int), do func(Difference) error) error {
+	for next := ""; ; {
+		page, damaged, err := db.page(ctx, p.table, next)
+		if err != nil {
+			return err
+		}
+		found, failed := p.page(ctx, page.Rows, page.Next == "")
+		for _, d := range append(damaged, found...) {
+			failed.Record(do(d))
+		}
+		if err := failed.Join(); err != nil {
+			return err
+		}
+		count(len(page.Rows))
+		if next = page.Next; next == "" {
+			return nil
+		}
+	}
+}
+
+// page reads a page of a table to be checked. A damaged row comes in place of a page.
+func (db *Verifier) page(ctx context.Context, name, next string) (table.Page, []Difference, error) {
+	page, err := db.DB.List(ctx, name, table.Range{}, checkPage, next)
+	if d := (*table.DamagedError)(nil); errors.As(err, &d) {
+		return table.Page{Next: d.Next}, []Difference{{Table: name, Key: d.Key, What: DamagedRow, damaged: true}}, nil
+	}
+	return page, nil, err
+}
+
+// What is said of a row that the storage cannot read, and of one whose like is needed.
+const (
+	DamagedRow   = "is damaged in the storage"
+	NeedsDamaged = "needs a row that is damaged in the storage"
+)
+
+// A counter tells how far a command has come.
+type counter struct {
+	n    int
+	tell func(int)
+}
+
+const ProgressEvery = 1000
+
+func (c *counter) add(n int) {
+	before := c.n
+	c.n += n
+	if c.n/ProgressEvery != before/ProgressEvery {
+		c.tell(c.n)
+	}
+}
+
+// checkBesideTruth checks any row of the table of truth rows.
+func (db *Verifier) checkBesideTruth(ctx context.Context, row table.Row, text func(prompt.ID) bool) ([]Difference, error) {
+	switch {
+	case strings.HasPrefix(row.Row, schema.MinePrefix):
+		return db.checkMine(ctx, row)
+	case strings.HasPrefix(row.Row, schema.IdemPrefix):
+		return db.checkIdem(ctx, row)
+	case strings.HasPrefix(row.Row, "!"):
+		return db.checkLibraryRow(ctx, row)
+	}
+	return db.checkTruth(ctx, row, text)
+}

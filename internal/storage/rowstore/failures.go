@@ -1,0 +1,35 @@
+package rowstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"prompthub/internal/storage/table"
+)
+
+// Failures collects what went wrong with single rows: one that cannot be read keeps nobody from the
+// others.
+type Failures []error
+
+// maxFailures is after how many a job gives up: then it is not the rows.
+const maxFailures = 20
+
+// Record takes note of an error, if it is one, and reports whether to go on.
+func (f *Failures) Record(err error) bool {
+	if err != nil {
+		*f = append(*f, err)
+	}
+	return len(*f) < maxFailures
+}
+
+func (f Failures) Join() error { return errors.Join(f...) }
+
+// RemoveKey deletes a row; one that is gone is as good.
+func (db *Store) RemoveKey(ctx context.Context, name string, key table.Key) error {
+	err := db.Write(ctx, name, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}})
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return Unavailable(fmt.Errorf("delete from %s: %w", name, err))
+	}
+	return nil
+}
