@@ -13,35 +13,61 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
-// What callers of a DB name, under the names by which they know it; each is described in its room.
+// The types that callers of a DB name; each is described in its room.
 type (
-	Tables         = schema.Tables
-	Order          = schema.Order
-	Quota          = schema.Quota
-	Usage          = schema.Usage
-	Token          = schema.Token
-	View           = truth.View
-	Use            = truth.Use
-	Edit           = commit.Edit
-	Idempotency    = commit.Idempotency
-	Page           = query.Page
-	Search         = query.Search
-	Filter         = query.Filter
-	Sort           = query.Sort
-	WantedVersion  = query.WantedVersion
-	VersionPage    = query.VersionPage
-	History        = query.History
-	Numbered       = query.Numbered
-	NameRow        = query.NameRow
-	Node           = query.Node
-	Resolution     = query.Resolution
-	SourceOf       = query.SourceOf
+	// Tables names the tables.
+	Tables = schema.Tables
+	// An Order is one that lists of public prompts may have.
+	Order = schema.Order
+	// A Quota is what one user may store.
+	Quota = schema.Quota
+	// Usage is what a user takes.
+	Usage = schema.Usage
+	// A Token is an access token, without its secret.
+	Token = schema.Token
+	// A View is a prompt as one user sees it.
+	View = truth.View
+	// A Use is a prompt that includes another.
+	Use = truth.Use
+	// An Edit returns what becomes of a prompt.
+	Edit = commit.Edit
+	// Idempotency names a request, so that the same one again makes nothing twice.
+	Idempotency = commit.Idempotency
+	// A Page is a part of a list.
+	Page = query.Page
+	// A Search says what prompts to find.
+	Search = query.Search
+	// A Filter chooses among an author's prompts.
+	Filter = query.Filter
+	// A Sort is an order of an author's prompts.
+	Sort = query.Sort
+	// A WantedVersion names a version by its number or a label.
+	WantedVersion = query.WantedVersion
+	// A VersionPage is a part of the versions of a prompt.
+	VersionPage = query.VersionPage
+	// A History is what became of the labels of a prompt.
+	History = query.History
+	// A Numbered names a version of a prompt.
+	Numbered = query.Numbered
+	// A NameRow is a prompt as the row of its name tells of it.
+	NameRow = query.NameRow
+	// A Node is a prompt among those that a text includes.
+	Node = query.Node
+	// A Resolution is a text with what it includes.
+	Resolution = query.Resolution
+	// A SourceOf is the file that a version was made of.
+	SourceOf = query.SourceOf
+	// An ExportedPrompt is a prompt with some of its versions.
 	ExportedPrompt = query.ExportedPrompt
-	Catalog        = accounts.Catalog
-	Similar        = learn.Similar
-	Difference     = verify.Difference
+	// A Catalog is the tags that prompts may have.
+	Catalog = accounts.Catalog
+	// A Similar is a prompt that is like another.
+	Similar = learn.Similar
+	// A Difference is a row that is not as the truth says.
+	Difference = verify.Difference
 )
 
+// Constants of the rooms.
 const (
 	QueueMoves     = commit.QueueMoves
 	QueueRepairs   = commit.QueueRepairs
@@ -67,6 +93,7 @@ const (
 	RestoreIncomplete   = verify.RestoreIncomplete
 )
 
+// Values of the rooms.
 var (
 	ErrUnchanged  = commit.ErrUnchanged
 	ErrNotIndexed = backup.ErrNotIndexed

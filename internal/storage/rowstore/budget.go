@@ -13,6 +13,7 @@ import (
 // IsMatch reports whether a List kept a row: each row of an index has properties.
 func IsMatch(row table.Row) bool { return row.Props != nil }
 
+// CountMatches returns how many of the rows a filter let through.
 func CountMatches(rows []table.Row) int {
 	n := 0
 	for _, row := range rows {
@@ -38,10 +39,12 @@ type Budget struct {
 	until time.Time
 }
 
+// Budget returns what one request may read.
 func (db *Store) Budget() *Budget {
 	return &Budget{db: db, Left: MaxScan, Reads: maxReads, until: db.Now().Add(maxScanTime)}
 }
 
+// Spent reports whether the request must stop reading.
 func (s *Budget) Spent() bool { return s.Left <= 0 || s.Reads <= 0 || s.db.Now().After(s.until) }
 
 // Size returns how many rows to read next where n would be best.
@@ -60,7 +63,7 @@ func (s *Budget) Rejoin(part *Budget) {
 	s.Reads += max(part.Reads, 0)
 }
 
-// A Reading is a range to read, and what was found in it: no more than limit rows, and no more than
+// A Reading is a range to read, and the rows found in it: no more than limit rows, and no more than
 // the range says are enough, where the storage goes by that.
 type Reading struct {
 	Table string
@@ -133,6 +136,7 @@ func (s *Budget) spend(all ...*Reading) {
 	}
 }
 
+// BadPosition refuses a cursor that no list gave out.
 func BadPosition() error {
 	return &fault.Error{Kind: fault.Malformed, Text: "the cursor is not one that this list gave out; start again without it", Fields: []fault.Field{
 		{Name: "cursor", Message: "must be the cursor that a page of the same query ended with"},

@@ -23,6 +23,7 @@ func (f *Failures) Record(err error) bool {
 	return len(*f) < maxFailures
 }
 
+// Join returns all failures as one error, or nil if there is none.
 func (f Failures) Join() error { return errors.Join(f...) }
 
 // RemoveKey deletes a row; one that is gone is as good.

@@ -12,11 +12,10 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// The times of the protocol: what is assumed of storage, clocks and processes, and what this
-// package keeps to itself.
+// The times of the protocol: assumptions about storage, clocks and processes, and the deadlines that
+// this package sets.
 const (
-
-	// a write ends within it of being received, whatever its sender believes
+	// a write ends within it of being received, also when its sender has given up
 	WriteEnd  = 30 * time.Second
 	ClockSkew = 10 * time.Second // the clocks of two instances differ by no more
 	// a process stands still for no longer between a look at its clock and a call
@@ -29,7 +28,7 @@ const (
 // alone.
 const (
 
-	// landWithin is by when a write has landed or never will, from the look at the clock before it.
+	// LandWithin is by when a write has landed or never will, from the look at the clock before it.
 	LandWithin = PauseWithin + CallWithin + WriteEnd
 )
 
@@ -61,6 +60,7 @@ func Unavailable(err error) error {
 	return &fault.Error{Kind: fault.Unavailable, Text: text, RetryAfter: RetryAfter, Cause: err}
 }
 
+// RetryAfter is when a caller may try again after the storage did not answer.
 const RetryAfter = 2 * time.Second
 
 // GetRow reads a row, or only some of its properties; a missing one is nil. Like every error of this

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
@@ -66,11 +65,4 @@ func (db *Accounts) Unfavorite(ctx context.Context, user prompt.UserID, id promp
 func (db *Accounts) IsFavorite(ctx context.Context, user prompt.UserID, id prompt.ID) (bool, error) {
 	row, err := db.GetRow(ctx, db.T.Favorites, schema.FavoriteKey(user, id))
 	return row != nil, err
-}
-
-type FavoriteLine struct {
-	User    prompt.UserID `json:"user"`
-	Prompt  prompt.ID     `json:"prompt"`
-	Own     bool          `json:"own,omitempty"`
-	AddedAt time.Time     `json:"addedAt"`
 }

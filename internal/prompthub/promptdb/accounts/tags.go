@@ -20,7 +20,9 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A job counts the public prompts, and those of each tag, once a minute: it goes through the list
+// CountsRest is how long the job that counts tags rests, in times of what a count took.
+//
+// The job counts the public prompts, and those of each tag, once a minute: it goes through the list
 // of the newest, which has each of them once, and keeps what it counted in one row. It counts less
 // often where that takes long, so that it is at work for a fifth of the time at most.
 const CountsRest = 4
@@ -140,6 +142,7 @@ func (db *Accounts) readCatalog(ctx context.Context) (c Catalog, err error) {
 	return c, err
 }
 
+// ReadTags reads the catalog of tags in its order.
 func (db *Accounts) ReadTags(ctx context.Context) ([]prompt.TagInfo, error) {
 	var tags []prompt.TagInfo
 	for row, err := range table.All(ctx, db.DB, db.T.TagCatalog, table.Range{Partition: schema.CatalogPartition}) {

@@ -84,7 +84,7 @@ func (db *Accounts) handle(ctx context.Context, user prompt.UserID, was, p promp
 	return p, err
 }
 
-// writeUserRow has a row lead to a user. It is errConflict if it leads to another.
+// writeUserRow has a row lead to a user. It is rowstore.ErrConflict if it leads to another.
 func (db *Accounts) writeUserRow(ctx context.Context, user prompt.UserID, key table.Key) error {
 	for range rowstore.MaxTries {
 		row, err := db.GetRow(ctx, db.T.Users, key)
@@ -170,6 +170,8 @@ func (db *Accounts) TouchAuthor(ctx context.Context, author prompt.UserID) error
 	return db.WriteUserByKey(ctx, author)
 }
 
+// WriteUserByKey writes the row that leads from the key of a user, which stands for them in public,
+// to the user.
 func (db *Accounts) WriteUserByKey(ctx context.Context, user prompt.UserID) error {
 	err := db.LearnAuthorKeys(ctx)
 	if err == nil {
@@ -179,15 +181,4 @@ func (db *Accounts) WriteUserByKey(ctx context.Context, user prompt.UserID) erro
 		db.Known.Forget(user)
 	}
 	return err
-}
-
-// A UserLine is a profile in a backup, or a handle that leads to a user, or both.
-type UserLine struct {
-	ID      prompt.UserID `json:"id"`
-	Handle  string        `json:"handle,omitempty"`
-	Name    string        `json:"name,omitempty"`
-	About   string        `json:"about,omitempty"`
-	Profile bool          `json:"profile,omitempty"` // whether this is more than a reservation of the handle
-	// when the account will be erased, on a line of its own
-	EraseAt time.Time `json:"eraseAt,omitzero"`
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/prompthub/promptdb/accounts"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -41,12 +40,12 @@ func (b *backup) favoriteOf(row table.Row) (*line, error) {
 	case !b.prompts[id]: // made, purged or left out since
 		return nil, nil
 	}
-	return &line{Kind: "favorite", Favorite: &accounts.FavoriteLine{
+	return &line{Kind: "favorite", Favorite: &favoriteLine{
 		User: user, Prompt: id, Own: row.Props.Get("IsOwn").Bool(), AddedAt: row.Props.Get("AddedAt").Time(),
 	}}, nil
 }
 
-func (re *restore) favorite(ctx context.Context, f accounts.FavoriteLine) error {
+func (re *restore) favorite(ctx context.Context, f favoriteLine) error {
 	id, ok := prompt.ParseID(string(f.Prompt))
 	if !ok || id != f.Prompt || f.User == "" {
 		return fmt.Errorf("a favorite %q, of a user whose id has %d bytes", f.Prompt, len(f.User))
@@ -105,7 +104,7 @@ func (re *restore) token(ctx context.Context, l tokenLine) error {
 }
 
 func userOf(row table.Row) (*line, error) {
-	l := accounts.UserLine{ID: schema.UserIn(row.Props, "UserId")}
+	l := userLine{ID: schema.UserIn(row.Props, "UserId")}
 	handle, isHandle := strings.CutPrefix(row.Partition, schema.HandlePrefix)
 	switch {
 	case strings.HasPrefix(row.Partition, schema.ErasePrefix): // follows from the mark
@@ -123,7 +122,7 @@ func userOf(row table.Row) (*line, error) {
 
 // user restores the row that a line was made of. A line without anything else is a key. One without
 // an id is a handle whose user was erased.
-func (re *restore) user(ctx context.Context, l accounts.UserLine) error {
+func (re *restore) user(ctx context.Context, l userLine) error {
 	if l.ID == "" && (l.Handle == "" || l.Profile) || l.Handle != "" && !prompt.ValidSlug(l.Handle) {
 		return fmt.Errorf("a user with the handle %q, whose id has %d bytes", l.Handle, len(l.ID))
 	}
@@ -143,4 +142,23 @@ func (re *restore) user(ctx context.Context, l accounts.UserLine) error {
 		row.Key = schema.HandleKey(l.Handle)
 	}
 	return re.add(ctx, re.db.T.Users, row)
+}
+
+// A favoriteLine is a favorite as a backup has it.
+type favoriteLine struct {
+	User    prompt.UserID `json:"user"`
+	Prompt  prompt.ID     `json:"prompt"`
+	Own     bool          `json:"own,omitempty"`
+	AddedAt time.Time     `json:"addedAt"`
+}
+
+// A userLine is a profile in a backup, or a handle that leads to a user, or both.
+type userLine struct {
+	ID      prompt.UserID `json:"id"`
+	Handle  string        `json:"handle,omitempty"`
+	Name    string        `json:"name,omitempty"`
+	About   string        `json:"about,omitempty"`
+	Profile bool          `json:"profile,omitempty"` // whether this is more than a reservation of the handle
+	// when the account will be erased, on a line of its own
+	EraseAt time.Time `json:"eraseAt,omitzero"`
 }

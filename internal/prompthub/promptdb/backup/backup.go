@@ -12,7 +12,6 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/prompthub/promptdb/accounts"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/verify"
 	"prompthub/internal/storage/table"
@@ -26,20 +25,20 @@ const backupVersion = 3
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
 	// backup, secret, tag, idempotency, content, move, prompt, vote, token, user, favorite, end
-	Kind    string             `json:"kind"`
-	Version int                `json:"version,omitempty"`
-	Rows    *int               `json:"rows,omitempty"`
-	Keys    string             `json:"authorKeys,omitempty"` // the secret of author keys: in the first row
-	Tag     *tagLine           `json:"tag,omitempty"`
-	Idem    *idemLine          `json:"idempotency,omitempty"`
-	Content *contentLine       `json:"content,omitempty"`
-	Move    *moveLine          `json:"move,omitempty"`
-	Prompt  *promptLine        `json:"prompt,omitempty"`
-	Vote    *voteLine          `json:"vote,omitempty"`
-	Token   *tokenLine         `json:"token,omitempty"`
-	User    *accounts.UserLine `json:"user,omitempty"`
+	Kind    string       `json:"kind"`
+	Version int          `json:"version,omitempty"`
+	Rows    *int         `json:"rows,omitempty"`
+	Keys    string       `json:"authorKeys,omitempty"` // the secret of author keys: in the first row
+	Tag     *tagLine     `json:"tag,omitempty"`
+	Idem    *idemLine    `json:"idempotency,omitempty"`
+	Content *contentLine `json:"content,omitempty"`
+	Move    *moveLine    `json:"move,omitempty"`
+	Prompt  *promptLine  `json:"prompt,omitempty"`
+	Vote    *voteLine    `json:"vote,omitempty"`
+	Token   *tokenLine   `json:"token,omitempty"`
+	User    *userLine    `json:"user,omitempty"`
 
-	Favorite *accounts.FavoriteLine `json:"favorite,omitempty"`
+	Favorite *favoriteLine `json:"favorite,omitempty"`
 }
 
 type tagLine struct {

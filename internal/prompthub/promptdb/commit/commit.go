@@ -21,6 +21,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
+// How long steps of a write may take.
 const (
 	SendWithin  = 20 * time.Second // after the commit, for index writes
 	repairFresh = 20 * time.Second // how old a repair message may be at the commit
@@ -29,7 +30,6 @@ const (
 )
 
 const (
-
 	// Lease is how long one writer has the index rows of a prompt to itself: by the clock of any
 	// instance all that it sent has landed then, or never will. A projection that was cut short may
 	// keep the next one waiting for so long, so a message must be tried for longer, or it turns to
@@ -47,6 +47,7 @@ type Times struct {
 	Lease, Send, Fresh, Repair, Vote time.Duration
 }
 
+// OfProtocol are the times that every Committer goes by.
 var OfProtocol = Times{Lease: Lease, Send: SendWithin, Fresh: repairFresh, Repair: repairAfter, Vote: voteRepairAfter}
 
 // A Writer is one command or job on one prompt: its repair message, and its own attempts.
@@ -67,6 +68,7 @@ type Writer struct {
 	more         schema.Usage        // and takes more after what is committed next
 }
 
+// Writer returns one that writes to a prompt.
 func (db *Committer) Writer(author prompt.UserID, id prompt.ID) *Writer {
 	return &Writer{db: db, author: author, id: id, Names: names{}}
 }
@@ -163,7 +165,7 @@ func (db *Committer) forget(name string, r queue.Receipt) {
 
 // commit writes now in place of was under its ETag, or for the first time where was is nil, and
 // marks it as being projected. It is the commit point of every change of a prompt. Any ops go into
-// the same batch. It returns the record as it stands, or errConflict if somebody else was faster,
+// the same batch. It returns the record as it stands, or rowstore.ErrConflict if somebody else was faster,
 // or the batch's OpError if one of ops failed. A storage that changes all at once gets the index
 // rows with it that which says.
 func (w *Writer) commit(ctx context.Context, was *schema.Record, now schema.Record, which schema.RowsOf, ops ...table.Op) (schema.Record, error) {

@@ -147,9 +147,10 @@ func (db *Committer) requeue(ctx context.Context, name, text string, until time.
 	return err
 }
 
-// What a projection is for.
+// A Reason is what a projection is for.
 type Reason int
 
+// The reasons.
 const (
 	upToDate Reason = iota // finish what is pending, follow the tally
 	counts                 // the same, not too often
@@ -169,6 +170,7 @@ var reconciled Outcome
 
 func retryAt(t time.Time) Outcome { return Outcome{RetryAt: t} }
 
+// IsDone reports whether nothing is left to try again.
 func (o Outcome) IsDone() bool { return o == reconciled }
 
 // Reconcile makes the index rows of a prompt agree with its truth row, and that with the tally.
@@ -183,7 +185,7 @@ func (db *Committer) Reconcile(ctx context.Context, w *Writer, why Reason, stray
 	return reconciled, fmt.Errorf("prompt %s: changed by others %d times", w.id, rowstore.MaxTries)
 }
 
-// reconcileOnce does it with one look at the truth, and fails with errConflict where somebody
+// reconcileOnce does it with one look at the truth, and fails with rowstore.ErrConflict where somebody
 // changed that meanwhile.
 func (db *Committer) reconcileOnce(ctx context.Context, w *Writer, why Reason, stray schema.Entries) (Outcome, error) {
 	rec, tally, err := db.load(ctx, w)

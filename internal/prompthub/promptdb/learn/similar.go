@@ -44,6 +44,7 @@ const (
 	sketchesPartition = "sketches"
 )
 
+// A Sketch is that of a prompt.
 type Sketch struct {
 	ID     prompt.ID
 	sketch prompt.Sketch
@@ -251,6 +252,7 @@ func parseSketches(text string) []Sketch {
 
 const idLength = 26
 
+// ReadSketches reads the sketches that a job kept.
 func (db *Learner) ReadSketches(ctx context.Context) (all []Sketch, err error) {
 	for row, err := range table.All(ctx, db.DB, db.T.SystemState, table.Range{Partition: sketchesPartition}) {
 		if err != nil {

@@ -50,7 +50,7 @@ func (w Search) match(props table.Props) bool {
 	return w.tagged(tags) && w.Words.Match(title)
 }
 
-// tagged reports whether all tags that a search wants are among those that joinTags joined.
+// tagged reports whether all tags that a search wants are among those that schema.JoinTags joined.
 func (w Search) tagged(tags string) bool {
 	for _, tag := range w.Tags {
 		if !amongTags(tags, string(tag)) {
@@ -60,7 +60,7 @@ func (w Search) tagged(tags string) bool {
 	return true
 }
 
-// amongTags reports whether a tag is among those that joinTags joined.
+// amongTags reports whether a tag is among those that schema.JoinTags joined.
 func amongTags(tags, tag string) bool {
 	for one := range strings.SplitSeq(tags, ";") {
 		if one == tag {

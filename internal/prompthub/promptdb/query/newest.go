@@ -35,6 +35,7 @@ func (db *Queries) Newest(ctx context.Context, after string, limit int) (Page, e
 	})
 }
 
+// NewestPage is Newest without the cache of first pages.
 func (db *Queries) NewestPage(ctx context.Context, after string, limit int) (Page, error) {
 	s := db.Budget()
 	var at yearMonth

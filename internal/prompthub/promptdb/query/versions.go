@@ -243,7 +243,7 @@ type VersionPage struct {
 	Before int64 // the version before the last of Items, 0 for none
 }
 
-// versionCard is what a list shows of a version.
+// versionHeadProps is what a list shows of a version.
 var versionHeadProps = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash"}
 
 // Versions returns the versions of a prompt that the viewer may see, the newest first, from below a

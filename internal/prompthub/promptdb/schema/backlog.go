@@ -110,7 +110,8 @@ var textIndex = index{
 	},
 }
 
-const CodeText = "x" // of the text index, whose parts are words
+// CodeText names the text index, whose parts are words.
+const CodeText = "x"
 
 // allIndexes are those that an answer waits for, and that which it does not wait for.
 func allIndexes() []index { return append(slices.Clip(indexes), textIndex) }
@@ -138,12 +139,13 @@ func (e Entries) CutText() (words []string, rest Entries) {
 }
 
 // TextDue reports whether the job that compares the truth with all that follows from it compares
-// the rows of a prompt in the text index, too: once every textEvery days, as these are more than
+// the rows of a prompt in the text index, too: once every TextEvery days, as these are more than
 // all others.
 func TextDue(id prompt.ID, now time.Time) bool {
 	return (now.Unix()/int64((24*time.Hour).Seconds())+id.Time().UnixMilli())%TextEvery == 0
 }
 
+// TextEvery is after how many days the rows of a text are compared again.
 const TextEvery = 30
 
 // VoteSettled is after what time the jobs of a vote, or of a moved label, are done, or lost.

@@ -15,10 +15,10 @@ import (
 )
 
 // All keys are built and parsed here and nowhere else. Parts that come from outside are
-// encoded by enc, so that no input can leave its partition; parts that bear order are ASCII
-// digits of fixed width and ULIDs.
-//
+// encoded by rowstore.Encode, so that no input can leave its partition; parts that bear order are
+// ASCII digits of fixed width and ULIDs.
 
+// The beginnings of keys, and keys that are the same for all.
 const (
 	MinePrefix   = "!mine|"
 	IdemPrefix   = "!idem|"
@@ -73,14 +73,17 @@ const (
 // UserPart is the partition of a user in each table that has some for users.
 func UserPart(user prompt.UserID) string { return userPrefix + rowstore.Encode(string(user)) }
 
+// PromptKey is where the truth row of a prompt is.
 func PromptKey(author prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: AuthorPartition(author), Row: string(id)}
 }
 
+// MineKey is where the summary of a prompt is in its author's list.
 func MineKey(author prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: AuthorPartition(author), Row: MinePrefix + ByAge(id)}
 }
 
+// IdemKey is where the answer to an idempotency key is, which is kept as a hash.
 func IdemKey(author prompt.UserID, hash string) table.Key {
 	return table.Key{Partition: AuthorPartition(author), Row: IdemPrefix + hash}
 }
@@ -95,6 +98,7 @@ func NameKey(author prompt.UserID, name string) table.Key {
 	return table.Key{Partition: AuthorPartition(author), Row: NamePrefix + part}
 }
 
+// LabelsKey is where the labels row of a prompt is.
 func LabelsKey(author prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: AuthorPartition(author), Row: LabelsPrefix + string(id)}
 }
@@ -104,20 +108,25 @@ func VersionKey(author prompt.UserID, id prompt.ID, n int64) table.Key {
 	return table.Key{Partition: AuthorPartition(author), Row: VersionsOf(id) + fmt.Sprintf("%010d", MaxVersion-n)}
 }
 
+// VersionsOf is how the row keys of the versions of a prompt begin.
 func VersionsOf(id prompt.ID) string { return verPrefix + string(id) + "|" }
 
+// VoteKey is where the vote of a voter on a prompt is, next to the tally.
 func VoteKey(voter prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: "p|" + string(id), Row: VotePrefix + rowstore.Encode(string(voter))}
 }
 
+// TallyKey is where a share of the tally of a prompt is.
 func TallyKey(id prompt.ID, shard int) table.Key {
 	return table.Key{Partition: "p|" + string(id), Row: tallyPrefix + strconv.Itoa(shard)}
 }
 
+// LocatorKey is where a prompt says whose it is, so that it is found by its id alone.
 func LocatorKey(id prompt.ID) table.Key {
 	return table.Key{Partition: "p|" + string(id), Row: locatorRow}
 }
 
+// VoterKey is where a vote is in the list of its voter.
 func VoterKey(voter prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: VoterPartition(voter), Row: ByAge(id)}
 }
@@ -127,6 +136,7 @@ func FavoriteKey(user prompt.UserID, id prompt.ID) table.Key {
 	return table.Key{Partition: FavoritesPartition(user), Row: ByAge(id)}
 }
 
+// FavoritesPartition has the favorites of a user.
 func FavoritesPartition(user prompt.UserID) string { return UserPart(user) }
 
 // AccessKey is where the row of an access token is that lets somebody in.
@@ -139,8 +149,10 @@ func OwnAccessKey(owner prompt.UserID, id string) table.Key {
 	return table.Key{Partition: AccessPartition(owner), Row: rowstore.Encode(id)}
 }
 
+// AccessPartition has the access tokens of an owner.
 func AccessPartition(owner prompt.UserID) string { return UserPart(owner) }
 
+// ProfileKey is where the profile of a user is.
 func ProfileKey(user prompt.UserID) table.Key {
 	return table.Key{Partition: UserPart(user), Row: ProfileRow}
 }
@@ -165,28 +177,34 @@ func DueKey(user prompt.UserID, day string) table.Key {
 	return table.Key{Partition: ErasePrefix + day, Row: rowstore.Encode(string(user))}
 }
 
+// VoterPartition has the votes of a voter.
 func VoterPartition(voter prompt.UserID) string { return UserPart(voter) }
 
+// AuthorPartition has the prompts of an author and all that stands next to them.
 func AuthorPartition(author prompt.UserID) string { return UserPart(author) }
 
 func tagKey(tag prompt.Tag, id prompt.ID) table.Key {
 	return table.Key{Partition: TagPartition(tag), Row: ByAge(id)}
 }
 
+// TagPartition has the public prompts of a tag.
 func TagPartition(tag prompt.Tag) string { return tagPrefix + rowstore.Encode(string(tag)) }
 
 func tokenKey(token string, id prompt.ID) table.Key {
 	return table.Key{Partition: TokenPartition(token), Row: ByAge(id)}
 }
 
+// TokenPartition has the public prompts that have a token in their titles.
 func TokenPartition(token string) string { return tokenPrefix + rowstore.Encode(cutToken(token)) }
 
 func textKey(word string, id prompt.ID) table.Key {
 	return table.Key{Partition: TextPartition(word), Row: ByAge(id)}
 }
 
+// TextPartition has the public prompts that have a word in their texts.
 func TextPartition(word string) string { return textPrefix + rowstore.Encode(word) }
 
+// NewestKey is where a public prompt is in the list that is newest first.
 func NewestKey(id prompt.ID) table.Key {
 	return table.Key{Partition: NewestPrefix + Month(id.Time()), Row: ByAge(id)}
 }
@@ -195,6 +213,7 @@ func likedKey(score int32, id prompt.ID) table.Key {
 	return table.Key{Partition: likedPrefix + bucketDesc(score), Row: scoreDesc(score) + "|" + ByAge(id)}
 }
 
+// DeletedKey is where a prompt that was deleted on a day waits for the purge.
 func DeletedKey(day string, id prompt.ID) table.Key {
 	return table.Key{Partition: DeletedPrefix + day, Row: string(id)}
 }
@@ -203,6 +222,7 @@ func hiddenKey(id prompt.ID) table.Key {
 	return table.Key{Partition: HiddenPartition, Row: ByAge(id)}
 }
 
+// CatalogKey is where a tag is in the catalog.
 func CatalogKey(tag prompt.Tag) table.Key {
 	return table.Key{Partition: CatalogPartition, Row: rowstore.Encode(string(tag))}
 }
@@ -246,7 +266,7 @@ func byAgeUnder(prefix string) func(table.Key) (string, prompt.ID, bool) {
 	}
 }
 
-// ParseDeleted returns the day and the id in a key made by deletedKey.
+// ParseDeleted returns the day and the id in a key made by DeletedKey.
 func ParseDeleted(key table.Key) (day string, id prompt.ID, ok bool) {
 	id, ok = ParseID(key.Row)
 	return strings.TrimPrefix(key.Partition, DeletedPrefix), id, ok
@@ -273,7 +293,7 @@ func parseLiked(row string) (int32, prompt.ID, bool) {
 	return score, id, ok && scoreDesc(score) == desc
 }
 
-// ParseMine returns the id in a row key made by mineKey.
+// ParseMine returns the id in a row key made by MineKey.
 func ParseMine(row string) (prompt.ID, bool) {
 	rest, ok := strings.CutPrefix(row, MinePrefix)
 	if !ok {
@@ -282,7 +302,7 @@ func ParseMine(row string) (prompt.ID, bool) {
 	return ParseByAge(rest)
 }
 
-// parseLabels returns the id in a row key made by labelsKey.
+// parseLabels returns the id in a row key made by LabelsKey.
 func parseLabels(row string) (prompt.ID, bool) {
 	rest, ok := strings.CutPrefix(row, LabelsPrefix)
 	if !ok {
@@ -291,7 +311,7 @@ func parseLabels(row string) (prompt.ID, bool) {
 	return ParseID(rest)
 }
 
-// ParseVersion returns the id and the number in a row key made by versionKey.
+// ParseVersion returns the id and the number in a row key made by VersionKey.
 func ParseVersion(row string) (id prompt.ID, n int64, ok bool) {
 	rest, ok := strings.CutPrefix(row, verPrefix)
 	if !ok {
@@ -309,9 +329,10 @@ func SourceKey(author prompt.UserID, id prompt.ID, n int64) table.Key {
 	return table.Key{Partition: AuthorPartition(author), Row: SourcesOf(id) + fmt.Sprintf("%010d", MaxVersion-n)}
 }
 
+// SourcesOf is how the row keys of the files begin that versions of a prompt were made of.
 func SourcesOf(id prompt.ID) string { return sourcePrefix + string(id) + "|" }
 
-// ParseSource returns the id and the number in a row key made by sourceKey.
+// ParseSource returns the id and the number in a row key made by SourceKey.
 func ParseSource(row string) (id prompt.ID, n int64, ok bool) {
 	rest, ok := strings.CutPrefix(row, sourcePrefix)
 	if !ok {
@@ -325,6 +346,7 @@ func moveKey(author prompt.UserID, id prompt.ID, at time.Time, label string) tab
 	return table.Key{Partition: AuthorPartition(author), Row: MovesOf(id) + fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(at)) + "|" + label}
 }
 
+// MovesOf is how the row keys of the moves of labels of a prompt begin.
 func MovesOf(id prompt.ID) string { return movesPrefix + string(id) + "|" }
 
 // ParseMove returns the id in a row key made by moveKey.
@@ -343,6 +365,7 @@ func usesKey(author prompt.UserID, name string, id prompt.ID, n int64) table.Key
 	return table.Key{Partition: AuthorPartition(author), Row: UsesOf(name) + string(id) + "|" + fmt.Sprintf("%010d", n)}
 }
 
+// UsesOf is how the row keys of versions begin that include the prompt of a name.
 func UsesOf(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return UsesPrefix + hex.EncodeToString(sum[:16]) + "|"
@@ -358,7 +381,7 @@ func ParseUses(row string) (id prompt.ID, n int64, ok bool) {
 	return id, n, ok && both && okID && err == nil && n > 0 && digits == fmt.Sprintf("%010d", n)
 }
 
-// ParseVote returns the voter in a row key made by voteKey.
+// ParseVote returns the voter in a row key made by VoteKey.
 func ParseVote(row string) (voter prompt.UserID, ok bool) {
 	rest, ok := strings.CutPrefix(row, VotePrefix)
 	if !ok {
@@ -393,8 +416,10 @@ func ParsePrompt(partition string) (prompt.ID, bool) {
 	return ParseID(rest)
 }
 
+// Month is how a key names the month of a time.
 func Month(t time.Time) string { return t.UTC().Format("200601") }
 
+// Day is how a key names the day of a time.
 func Day(t time.Time) string { return t.UTC().Format("20060102") }
 
 func bucketDesc(score int32) string {

@@ -30,6 +30,7 @@ type LabelsRow struct {
 	etag       string
 }
 
+// ParseLabelsRow reads a labels row, or the copy of it that the row of a name has.
 func ParseLabelsRow(row table.Row) (LabelsRow, error) {
 	p := row.Props
 	c := LabelsRow{
@@ -98,6 +99,7 @@ func (c LabelsRow) LabelsText() string {
 	return string(b)
 }
 
+// Row returns the labels row of a prompt.
 func (c LabelsRow) Row(author prompt.UserID, id prompt.ID) table.Row {
 	row := table.Row{Key: LabelsKey(author, id), ETag: c.etag, Props: table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
@@ -130,6 +132,7 @@ type Gaps []int64
 // MaxGaps is how long their text may be: it has to fit into one property.
 const MaxGaps = 30_000
 
+// Have reports whether a number is among the gaps.
 func (g Gaps) Have(n int64) bool {
 	_, found := slices.BinarySearch(g, n)
 	return found
@@ -160,6 +163,7 @@ func (g Gaps) String() string {
 	return b.String()
 }
 
+// ParseGaps reads gaps as a labels row has them.
 func ParseGaps(s string) (Gaps, error) {
 	var g Gaps
 	if s == "" {
@@ -198,10 +202,12 @@ func MoveRow(author prompt.UserID, id prompt.ID, m prompt.Move) table.Row {
 	return row
 }
 
+// UndoneProps say that a move of a label was undone.
 func UndoneProps(c prompt.Change) table.Props {
 	return table.Props{{Name: "UndoneBy", Value: table.String(string(c.By))}, {Name: "UndoneAt", Value: table.Time(c.At)}}
 }
 
+// ParseMoveRow reads the row of a move of a label.
 func ParseMoveRow(row table.Row) prompt.Move {
 	p := row.Props
 	return prompt.Move{

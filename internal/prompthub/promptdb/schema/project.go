@@ -7,13 +7,14 @@ import (
 // RowsOf says which index rows of a prompt are meant.
 type RowsOf int
 
+// What may be meant.
 const (
 	TheRows RowsOf = 1 << iota // those that answers wait for
 	TheText                    // those of the text index
 )
 
-// Changes returns the index rows that a record must have, and those that must go: what is stale
-// and not among these.
+// Changes returns the index rows that a record must have, and those that must go: the stale
+// ones that are not among these.
 func (t Tables) Changes(rec Record, which RowsOf, stale Entries) (want, gone []IndexRow) {
 	if which&TheRows != 0 {
 		want = t.Rows(rec.Prompt)

@@ -19,7 +19,7 @@ type Quota struct {
 	Prompts int64 // deleted ones too, until they are purged
 }
 
-// The codes of what would be beyond a quota.
+// The codes of refusals by a quota.
 const (
 	QuotaBytes     fault.Code = "QUOTA_BYTES"
 	QuotaPrompts   fault.Code = "QUOTA_PROMPTS"
@@ -27,16 +27,15 @@ const (
 )
 
 const (
-
 	// MaxFavorites is how many favorites a user may have.
 	MaxFavorites = 5000
 
-	// versionBytes is what a version takes besides what is in it: its row, and what follows from it.
+	// versionBytes is the size of a version without its content: its row and its index rows.
 	versionBytes = 1 << 10
 	moveBytes    = 256 // of the row that tells of a label
 
-	// maxCounted is how many prompts of a user are counted. Whoever sets no limit of prompts has
-	// bytes limited up to here.
+	// MaxCounted is how many prompts of a user are counted. Without a limit of prompts, a limit of
+	// bytes counts up to here.
 	MaxCounted = 100_000
 )
 
@@ -70,8 +69,8 @@ func VersionTakes(row table.Row) int64 {
 // Takes returns what a prompt takes.
 func (c LabelsRow) Takes() int64 { return c.Bytes + moveBytes*c.Moves }
 
-// sizeProp is what the row of a version says of how much it takes: with what is kept of the file
-// that it was made of, as that stands in its row.
+// sizeProp is the property of the row of a version that has its size, together with the size of the
+// file that it was made of.
 func sizeProp(v prompt.Version, content table.Props, kept int) table.Prop {
 	n := versionBytes + len(v.Message) + kept
 	for _, p := range content {

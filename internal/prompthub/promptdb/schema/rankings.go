@@ -33,6 +33,7 @@ type Ranking struct {
 	Bucket func(row string) (string, bool) // in which a row key lies, and whether it is one
 }
 
+// Rankings are the orders of public prompts that votes change.
 var Rankings = map[Order]Ranking{
 	MostLiked: {
 		Table:  func(t Tables) string { return t.MostLiked },

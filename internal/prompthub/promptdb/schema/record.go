@@ -188,7 +188,7 @@ func (r Record) MineRow() table.Row {
 	return table.Row{Key: MineKey(r.AuthorID, r.ID), Props: append(authorSummary(r.Prompt), ownSummaryProps(r.Prompt)...)}
 }
 
-// ErrUnreadable means that a truth row is damaged, and errNewer that a later version of the
+// ErrUnreadable means that a truth row is damaged, and ErrNewer that a later version of the
 // application wrote it. Checks report both, and go on.
 var (
 	ErrUnreadable = errors.New("cannot be read")
@@ -313,6 +313,7 @@ func ownTags(p prompt.Prompt) table.Props {
 	return table.Props{{Name: "OwnTags", Value: table.String(strings.Join(p.OwnTags, "\n"))}}
 }
 
+// JoinTags writes tags as a row has them.
 func JoinTags(tags []prompt.Tag) string {
 	var b strings.Builder
 	for i, t := range tags {
@@ -324,6 +325,7 @@ func JoinTags(tags []prompt.Tag) string {
 	return b.String()
 }
 
+// SplitTags is the opposite of JoinTags.
 func SplitTags(s string) []prompt.Tag {
 	if s == "" {
 		return nil

@@ -13,8 +13,8 @@ type IndexRow struct {
 	Row   table.Row
 }
 
-// Rows lists every index row that p must have when an answer says so: its locator, and what indexes
-// say.
+// Rows lists every index row that p must have when an answer says so: its locator, and its rows in
+// the indexes.
 func (t Tables) Rows(p prompt.Prompt) []IndexRow {
 	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(p.ID), Props: locatorProps(p)}}}
 	plain := SummaryProps(p)
@@ -79,7 +79,7 @@ func (t Tables) IndexTables() []string {
 	return names
 }
 
-// locatorProps says where the truth row of a prompt is and who may know of it. It is the one index
+// locatorProps names the author of a prompt, and so its truth row, and says whether it is public. It is the one index
 // row that every prompt has, at a key that never changes; so it is no entry of indexes.
 func locatorProps(p prompt.Prompt) table.Props {
 	return table.Props{

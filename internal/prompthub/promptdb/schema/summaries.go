@@ -57,6 +57,7 @@ func SameHead(a, b prompt.Prompt) bool {
 	return a.Slug == b.Slug && a.Title == b.Title && a.Description == b.Description
 }
 
+// SameProgramSummary reports whether two summaries say the same; either may be nil.
 func SameProgramSummary(a, b *prompt.ProgramSummary) bool {
 	if a == nil || b == nil {
 		return a == b

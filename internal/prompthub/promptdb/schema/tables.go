@@ -70,4 +70,5 @@ func (t Tables) Prefixed() Tables {
 	return t
 }
 
+// SweepKey is where a job keeps its place in SystemState.
 func SweepKey(name string) table.Key { return table.Key{Partition: SweepPartition, Row: name} }

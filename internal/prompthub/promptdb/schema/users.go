@@ -15,8 +15,10 @@ import (
 // The secret that makes keys of authors stands in one row, which is inserted at the first use and
 // never changed. Links and clients hold keys, so a backup has the secret too.
 
+// AuthorSecretKey is where the secret is that makes keys of authors.
 func AuthorSecretKey() table.Key { return table.Key{Partition: "author-keys", Row: "secret"} }
 
+// AuthorSecretRow returns the row of that secret, from its text.
 func AuthorSecretRow(text string) table.Row {
 	return table.Row{Key: AuthorSecretKey(), Props: table.Props{{Name: "Secret", Value: table.String(text)}}}
 }
@@ -24,7 +26,7 @@ func AuthorSecretRow(text string) table.Row {
 // AuthorSecretText returns a secret as a row and a backup have it.
 func AuthorSecretText(s prompt.AuthorSecret) string { return base64.StdEncoding.EncodeToString(s[:]) }
 
-// ParseAuthorSecret is the opposite of authorSecretText.
+// ParseAuthorSecret is the opposite of AuthorSecretText.
 func ParseAuthorSecret(text string) (*prompt.AuthorSecret, error) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(b) != len(prompt.AuthorSecret{}) {
@@ -46,10 +48,12 @@ func ErrAuthorSecretDamaged(cause error) error {
 	}
 }
 
+// IdemProps say which prompt an idempotency key made, and of which request.
 func IdemProps(id prompt.ID, body string) table.Props {
 	return table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "BodyHash", Value: table.String(body)}}
 }
 
+// FavoriteProps returns the properties of the row of a favorite.
 func FavoriteProps(id prompt.ID, own bool, at time.Time) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
@@ -58,6 +62,7 @@ func FavoriteProps(id prompt.ID, own bool, at time.Time) table.Props {
 	}
 }
 
+// TagRow returns the row of a tag in the catalog.
 func TagRow(t prompt.TagInfo) table.Row {
 	return table.Row{Key: CatalogKey(t.Tag), Props: table.Props{
 		{Name: "Tag", Value: table.String(string(t.Tag))},
@@ -67,6 +72,7 @@ func TagRow(t prompt.TagInfo) table.Row {
 	}}
 }
 
+// ParseTag is the opposite of TagRow.
 func ParseTag(row table.Row) prompt.TagInfo {
 	return prompt.TagInfo{
 		Tag:         prompt.Tag(row.Props.Get("Tag").Str()),
@@ -135,6 +141,7 @@ func ParseToken(row table.Row) Token {
 	return t
 }
 
+// ProfileProps returns the properties of the row of a profile.
 func ProfileProps(user prompt.UserID, p prompt.Profile) table.Props {
 	return table.Props{
 		{Name: "UserId", Value: table.String(string(user))},
@@ -144,6 +151,7 @@ func ProfileProps(user prompt.UserID, p prompt.Profile) table.Props {
 	}
 }
 
+// ParseProfile is the opposite of ProfileProps.
 func ParseProfile(row table.Row) prompt.Profile {
 	p := row.Props
 	return prompt.Profile{Handle: p.Get("Handle").Str(), Name: p.Get("Name").Str(), About: p.Get("About").Str()}

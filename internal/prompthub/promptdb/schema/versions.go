@@ -25,6 +25,7 @@ func sourceProp(format string) table.Props {
 	return table.Props{{Name: "Source", Value: table.String(format)}}
 }
 
+// SourceRow returns the row of the file that a version was made of.
 func SourceRow(author prompt.UserID, id prompt.ID, n int64, s prompt.Source) table.Row {
 	props := table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
@@ -41,6 +42,7 @@ func SourceRow(author prompt.UserID, id prompt.ID, n int64, s prompt.Source) tab
 	return table.Row{Key: SourceKey(author, id, n), Props: append(props, TextParts("Packed", pack(s.Bytes))...)}
 }
 
+// ParseSourceRow is the opposite of SourceRow.
 func ParseSourceRow(row table.Row) (prompt.Source, error) {
 	b, err := unpack(JoinedText(row, "Packed"))
 	if err != nil {
@@ -93,7 +95,7 @@ func IncludesProps(includes []prompt.Include) table.Props {
 	return table.Props{{Name: "Includes", Value: table.String(strings.Join(texts, "\n"))}}
 }
 
-// IncludesIn reads it, and the same of a row of usesRows.
+// IncludesIn reads it, and the same of a row of UsesRows.
 func IncludesIn(row table.Row) []prompt.Include {
 	var all []prompt.Include
 	for text := range strings.SplitSeq(row.Props.Get("Includes").Str(), "\n") {

@@ -12,6 +12,7 @@ import (
 // Shards is how many rows share the tally of a prompt, so that as many voters can write at once.
 const Shards = 8
 
+// Shard returns the share of the tally in which a voter counts.
 func Shard(voter prompt.UserID) int {
 	h := fnv.New32a()
 	h.Write([]byte(voter))
@@ -42,8 +43,10 @@ func (b VoteRows) Cast() prompt.Cast {
 	return CastOf(*b.Vote)
 }
 
+// Value returns the voter's vote.
 func (b VoteRows) Value() prompt.Vote { return b.Cast().Vote }
 
+// SumTally adds up the shares of a tally.
 func SumTally(rows []table.Row) prompt.Tally {
 	var t prompt.Tally
 	var weights []prompt.Weight
@@ -67,6 +70,7 @@ func Overwrite(row table.Row, was *table.Row) table.Op {
 	return table.Op{Kind: table.Replace, Row: row}
 }
 
+// VoteProps returns the properties of the row of a vote.
 func VoteProps(voter prompt.UserID, id prompt.ID, v prompt.Vote, at time.Time) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
@@ -76,6 +80,7 @@ func VoteProps(voter prompt.UserID, id prompt.ID, v prompt.Vote, at time.Time) t
 	}
 }
 
+// TallyProps returns the properties of a share of a tally.
 func TallyProps(t prompt.Tally) table.Props {
 	props := table.Props{{Name: "Likes", Value: table.Int32(t.Likes)}, {Name: "Dislikes", Value: table.Int32(t.Dislikes)}}
 	return append(props, weightProp(t)...)
@@ -90,6 +95,7 @@ func weightProp(t prompt.Tally) table.Props {
 	return table.Props{{Name: "Weight", Value: table.String(string(t.Weight))}}
 }
 
+// VoterProps returns the properties of a vote in the list of its voter.
 func VoterProps(id prompt.ID, author prompt.UserID, v prompt.Vote, at time.Time) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
@@ -99,16 +105,18 @@ func VoterProps(id prompt.ID, author prompt.UserID, v prompt.Vote, at time.Time)
 	}
 }
 
-// A Locator says where the truth row of a prompt is and who may know of it.
+// A Locator names the author of a prompt, and so its truth row, and says whether it is public.
 type Locator struct {
 	Author                  prompt.UserID
 	public, deleted, hidden bool
 }
 
+// LocatorOf returns the locator of a prompt.
 func LocatorOf(p prompt.Prompt) Locator {
 	return Locator{Author: p.AuthorID, public: p.Visibility == prompt.Public, deleted: p.Deleted(), hidden: p.Hidden()}
 }
 
+// ParseLocator reads the row of a locator.
 func ParseLocator(row table.Row) Locator {
 	return Locator{
 		Author:  UserIn(row.Props, "AuthorId"),
@@ -118,10 +126,12 @@ func ParseLocator(row table.Row) Locator {
 	}
 }
 
+// VisibleTo reports whether a viewer may know of the prompt.
 func (l Locator) VisibleTo(viewer prompt.UserID) bool {
 	return !l.deleted && (viewer != "" && viewer == l.Author || l.public && !l.hidden)
 }
 
+// ParseTallyShard returns the number of the share in a row key made by TallyKey.
 func ParseTallyShard(row string) (int, bool) {
 	if len(row) != len(tallyPrefix)+1 || row[:len(tallyPrefix)] != tallyPrefix {
 		return 0, false

@@ -1,5 +1,5 @@
 // Package truth reads the rows that say what is: the truth row of a prompt, the labels and versions
-// next to it, its votes, and what its author takes up. Each read is by a key that is known, and
+// next to it, its votes, and the usage of its author. Each read is by a key that is known, and
 // sees the last write. Package query reads lists, which follow a moment later.
 package truth
 
@@ -8,7 +8,7 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
-// A Reader reads truth rows and what stands next to them.
+// A Reader reads truth rows and the rows next to them.
 type Reader struct {
 	*rowstore.Store
 	T      schema.Tables // with the prefix before each name

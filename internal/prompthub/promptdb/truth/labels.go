@@ -23,8 +23,10 @@ func (db *Reader) LabelsRow(ctx context.Context, author prompt.UserID, id prompt
 	return &c, err
 }
 
+// ErrNoVersion answers for a version that a prompt lacks or a viewer must not know of.
 func ErrNoVersion() error { return fault.New(fault.NotFound, "the prompt has no such version") }
 
+// ErrNoLabel answers for a label that a prompt lacks or a viewer must not know of.
 func ErrNoLabel() error { return fault.New(fault.NotFound, "the prompt has no such label") }
 
 // LastMove returns the last move of a label that was not undone.
@@ -72,7 +74,7 @@ func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Pro
 	of.Version = n
 	o := skill.Summarize(of)
 	if p.InProduction != nil && p.InProduction.Version == n && len(of.Content().Includes()) > 0 {
-		o.Arguments = p.InProduction.Arguments // with those of what was included when it was saved
+		o.Arguments = p.InProduction.Arguments // with those of its includes when it was saved
 	}
 	return &o, nil
 }
@@ -103,6 +105,7 @@ func Shows(viewer prompt.UserID, p prompt.Prompt, n int64) bool {
 	return viewer != "" && viewer == p.AuthorID || n >= p.From
 }
 
+// VersionAt reads the row of a version, or only some of its properties; a missing one is nil.
 func (db *Reader) VersionAt(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, only ...string) (*table.Row, error) {
 	if n >= schema.MaxVersion {
 		return nil, nil

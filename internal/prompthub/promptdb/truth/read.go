@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
+// Busy refuses a write that meets another one; the caller may try again after a time.
 func Busy(after time.Duration) error {
 	return &fault.Error{
 		Kind: fault.Unavailable, RetryAfter: max(after.Round(time.Second), time.Second),
@@ -54,6 +55,7 @@ type authors struct {
 	m  map[prompt.ID]prompt.UserID
 }
 
+// MaxAuthors is how many pairs each map of this kind keeps in memory.
 const MaxAuthors = 100_000
 
 func (a *authors) Get(id prompt.ID) (prompt.UserID, bool) {
@@ -106,6 +108,7 @@ func (db *Reader) TallyAndVote(ctx context.Context, viewer prompt.UserID, id pro
 	return TallyAndVote{Tally: b.Tally, Mine: b.Value()}, author, err
 }
 
+// AuthorIn returns the author that the header rows of a prompt name, or none.
 func AuthorIn(rows []table.Row, id prompt.ID) prompt.UserID {
 	for _, row := range rows {
 		if row.Key == schema.LocatorKey(id) {
@@ -115,6 +118,7 @@ func AuthorIn(rows []table.Row, id prompt.ID) prompt.UserID {
 	return ""
 }
 
+// Of makes the view of the rows that were read, or answers that the viewer must not know of the prompt.
 func (o TallyAndVote) Of(viewer prompt.UserID, db *Reader, rec *schema.Record, c *schema.LabelsRow) (View, error) {
 	if rec == nil || rec.Purging {
 		return View{}, prompt.ErrUnknown()

@@ -101,7 +101,7 @@ func (db *Reader) Locate(ctx context.Context, viewer prompt.UserID, id prompt.ID
 	return viewer, nil
 }
 
-// Author returns who wrote a prompt, whoever may see it, or NotFound.
+// Author returns the author of a prompt, also of one that the viewer may not see, or NotFound.
 func (db *Reader) Author(ctx context.Context, viewer prompt.UserID, id prompt.ID) (prompt.UserID, error) {
 	if author, ok := db.Authors.Get(id); ok {
 		return author, nil

@@ -120,6 +120,7 @@ func (db *Verifier) renew(ctx context.Context, author prompt.UserID, id prompt.I
 	return db.Rewrite(ctx, author, id, schema.Entries{})
 }
 
+// TruthKey reads the key of a truth row.
 func TruthKey(key table.Key) (prompt.UserID, prompt.ID, error) {
 	author, okUser := schema.ParseUser(key.Partition)
 	id, okID := schema.ParseID(key.Row)
@@ -198,6 +199,7 @@ func (db *Verifier) removeOrphan(ctx context.Context, d Difference) error {
 // its end: it has a part of a library, which looks like all of it.
 const RestoreIncomplete fault.Code = "RESTORE_INCOMPLETE"
 
+// ErrHalfRestored refuses a store in which a restore came to no end.
 var ErrHalfRestored error = fault.Coded(fault.Unavailable, RestoreIncomplete, "a restore into this store was cut off, and a part of the backup is missing; "+
 	"empty the data directory, or remove the tables, and restore again")
 
@@ -205,6 +207,7 @@ var ErrHalfRestored error = fault.Coded(fault.Unavailable, RestoreIncomplete, "a
 // end, and says what is still to be written.
 func RestoringKey() table.Key { return schema.SweepKey("restoring") }
 
+// Restoring notes that a restore has begun, and what is still to be written.
 func (db *Verifier) Restoring(ctx context.Context, lacks string) error {
 	err := db.Write(ctx, db.T.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{
 		Key: RestoringKey(), Props: table.Props{{Name: "Lacks", Value: table.String(lacks)}},

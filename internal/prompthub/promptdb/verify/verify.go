@@ -154,6 +154,7 @@ type counter struct {
 	tell func(int)
 }
 
+// ProgressEvery is after how many rows long work tells how far it is.
 const ProgressEvery = 1000
 
 func (c *counter) add(n int) {
