@@ -164,7 +164,11 @@ func (m mutant) pkg() string {
 	if slices.Contains(unbounded, m) {
 		return "bench"
 	}
-	return filepath.Dir(filepath.Join(promptdb, m.file))
+	dir := filepath.Dir(filepath.Join(promptdb, m.file))
+	if strings.HasPrefix(dir, promptdb+"/") {
+		return promptdb // which has the tests of its rooms
+	}
+	return dir
 }
 
 // failed names the tests that failed, or that hung.
