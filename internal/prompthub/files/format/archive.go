@@ -163,14 +163,17 @@ func below(file string, dirs map[string]bool) bool {
 // aboutFolders are files that tell of the folder that they are in.
 var aboutFolders = []string{"readme", "license", "changelog", "contributing", "agents", "claude", "security", "code_of_conduct", "user"}
 
-// holdsPrompts reports whether a file may hold prompts, by its name.
+// holdsPrompts reports whether a file may hold prompts, by its name. Ends that files of any kind have
+// say nothing here.
 func holdsPrompts(file string) bool {
 	base := strings.ToLower(path.Base(file))
-	for _, end := range []string{".prompt", ".prompty", ".prompt.yml", ".prompt.yaml", ".prompt.md", ".csv", ".tsv", ".jsonl", ".ndjson", ".json"} {
-		if strings.HasSuffix(base, end) {
-			return true
-		}
+	switch end := endOf(base); end {
+	case "":
+		return strings.HasSuffix(base, ".json")
+	case ".txt", ".yml", ".yaml":
+		return false
+	case ".md", ".markdown":
+		return !slices.Contains(aboutFolders, strings.TrimSuffix(base, end))
 	}
-	name, isMarkdown := strings.CutSuffix(base, ".md")
-	return isMarkdown && !slices.Contains(aboutFolders, name)
+	return true
 }

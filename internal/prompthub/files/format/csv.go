@@ -16,6 +16,14 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
+// CSV is the prompts.csv of prompts.chat. Line ends in texts become single line feeds.
+const CSV Format = "csv"
+
+var _ = register(codec{
+	name: CSV, path: "*.csv", ends: []string{".csv", ".tsv"}, many: true, read: readOneCSV, write: writeCSV,
+	keeps: []string{fieldName, fieldTitle},
+})
+
 // The columns of a CSV file. The first two are needed.
 const (
 	colTitle       = "act"
@@ -163,9 +171,9 @@ func (r *Row) fill(header, record []string, key string) {
 }
 
 // readOneCSV reads a file with one row.
-func readOneCSV(_ string, file []byte) (d Document, extra object, err error) {
+func readOneCSV(in *input) (d Document, extra object, err error) {
 	n := 0
-	err = partsOfCSV("", bytes.TrimPrefix(file, bom), fieldName, func(part Part, _ error) bool {
+	err = partsOfCSV("", bytes.TrimPrefix(in.file, bom), fieldName, func(part Part, _ error) bool {
 		if n++; n == 1 {
 			row := Row{Err: part.err}
 			if part.err == nil {

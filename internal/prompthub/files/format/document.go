@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -91,9 +92,9 @@ func weightOf(f Format, file []byte) (yaml, parts int) {
 // yamlOf returns the YAML in a file of a format.
 func yamlOf(f Format, file []byte) []byte {
 	switch {
-	case f == GitHubModels:
+	case path.Ext(codecs[f].path) == ".yml":
 		return file
-	case slices.Contains([]Format{Markdown, Skill, VSCode, Command, Dotprompt, Prompty}, f):
+	case codecs[f].front:
 		if y, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom)); err == nil {
 			return y
 		}

@@ -12,6 +12,17 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
+// Dotprompt is a *.prompt of Genkit.
+const Dotprompt Format = "dotprompt"
+
+var _ = register(codec{
+	name: Dotprompt, path: "*.prompt", ends: []string{".prompt"}, front: true, read: readDotprompt, write: writeDotprompt,
+	keeps: []string{
+		fieldName, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldVariables + ".description",
+		fieldVariables + ".required", fieldVariables + ".default", fieldVariables + ".choices",
+	},
+})
+
 // roleMark begins a message of Dotprompt, or is the place of earlier ones.
 var roleMark = regexp.MustCompile(`\{\{\s*(?:role\s+["']([a-z]+)["']|(history))\s*\}\}`)
 
@@ -24,8 +35,8 @@ const (
 )
 
 // readDotprompt reads a *.prompt. Helpers of Handlebars stay in the text as they are.
-func readDotprompt(_ string, b []byte) (Document, object, error) {
-	o, text, err := splitFrontMatter(b)
+func readDotprompt(in *input) (Document, object, error) {
+	o, text, err := in.frontMatter()
 	if err != nil {
 		return Document{}, nil, err
 	}

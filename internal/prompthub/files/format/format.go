@@ -21,80 +21,56 @@ import (
 // A Format is a kind of file.
 type Format string
 
-// The formats.
-const (
-	Markdown     Format = "markdown"      // Markdown with front matter, which holds all of a prompt
-	Skill        Format = "skill"         // SKILL.md of a folder, as agents read them
-	VSCode       Format = "vscode"        // *.prompt.md
-	Command      Format = "command"       // a command of Claude Code
-	Fabric       Format = "fabric"        // system.md of a folder
-	Dotprompt    Format = "dotprompt"     // *.prompt
-	Prompty      Format = "prompty"       // *.prompty
-	GitHubModels Format = "github-models" // *.prompt.yml
-	Langfuse     Format = "langfuse"      // JSON of its API
-	LangChain    Format = "langchain"     // JSON of a serialized template
-	OpenWebUI    Format = "open-webui"    // JSON that its page exports
-	PromptsChat  Format = "prompts.chat"  // JSON of its site
-	CSV          Format = "csv"           // prompts.csv of prompts.chat
-	JSONLines    Format = "jsonl"         // our own export
-)
-
-// A codec reads and writes one prompt in one format. What read leaves of a file's members is the
-// extra of the document, which write puts back.
+// A codec is a kind of file: what its files are called, what they hold, and how one prompt is read
+// and written. Each format has one in its own file.
 type codec struct {
-	path  string // of a file that Write must name, * the name
-	read  func(path string, file []byte) (Document, object, error)
+	name Format
+	path string   // of a file that Write must name, * the name
+	ends []string // of the names of its files, in lower case; the longest end that fits decides
+	// which of the files with such an end are meant; nil for those that no other format means
+	means func(file string) bool
+	// whether an object of JSON is a prompt of the format; nil for formats that are told by the name
+	holds func(object) bool
+
+	many  bool // a file is one of many prompts, be it with one in it
+	list  bool // a prompt stands in a list
+	front bool // a file begins with front matter
+
+	// What read leaves of a file's members is the extra of the document, which write puts back.
+	read  func(*input) (Document, object, error)
 	write func(Document, object) ([]byte, error)
-	// the members of a document that the format cannot hold; the others come back as they were
-	loses []string
+	// The members of a document that come back as they were. What is not named here a format loses,
+	// and says so.
+	keeps []string
 }
 
-var codecs = map[Format]codec{
-	Markdown: {"*.md", readMarkdown, writeMarkdown, nil},
-	Skill: {"*/SKILL.md", readSkill, writeSkill, []string{
-		fieldName, // that no folder can have
-		fieldTitle, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
-	}},
-	VSCode: {"*.prompt.md", readVSCode, writeVSCode, []string{
-		fieldTitle, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
-	}},
-	Command: {"commands/*.md", readCommand, writeCommand, []string{
-		fieldTitle, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
-	}},
-	Fabric: {"*/system.md", readFabric, writeFabric, []string{
-		fieldName, // that no folder can have
-		fieldTitle, fieldDescription, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels,
-		fieldMessage,
-	}},
-	Dotprompt: {"*.prompt", readDotprompt, writeDotprompt, []string{
-		fieldTitle, "messages.role", "messages.placeholder", "variables.label", "variables.type", fieldTags, fieldOwnTags,
-		fieldVisibility, fieldLabels, fieldMessage,
-	}},
-	Prompty: {"*.prompty", readPrompty, writePrompty, []string{
-		"messages.role", "messages.placeholder", "variables.label", "variables.type", fieldTags, fieldOwnTags, fieldVisibility, fieldLabels,
-		fieldMessage,
-	}},
-	GitHubModels: {"*.prompt.yml", readGitHubModels, writeGitHubModels, []string{
-		fieldTitle, fieldKind, "messages.placeholder", fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
-	}},
-	Langfuse: {"*.json", readLangfuse, writeLangfuse, []string{
-		fieldTitle, fieldDescription, fieldVariables, fieldOwnTags, fieldVisibility,
-	}},
-	LangChain: {"*.json", readLangChain, writeLangChain, []string{
-		fieldName, fieldTitle, fieldDescription, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels,
-		fieldMessage,
-	}},
-	OpenWebUI: {"*.json", readOpenWebUI, writeOpenWebUI, []string{
-		fieldDescription, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
-	}},
-	PromptsChat: {"*.json", readPromptsChat, writePromptsChat, []string{
-		fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
-	}},
-	CSV: {"*.csv", readOneCSV, writeCSV, []string{
-		fieldText, // line ends become single line feeds
-		fieldDescription, fieldKind, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
-	}},
-	JSONLines: {"*.jsonl", readLine, writeLine, nil},
+var codecs = make(map[Format]codec)
+
+// register makes a format known.
+func register(c codec) Format {
+	codecs[c.name] = c
+	return c.name
+}
+
+// everything is what a format keeps that holds all of a document.
+var everything = []string{
+	fieldName, fieldTitle, fieldText, fieldDescription, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder",
+	fieldConfig, fieldVariables, fieldVariables + ".label", fieldVariables + ".description", fieldVariables + ".type", fieldVariables + ".required",
+	fieldVariables + ".default", fieldVariables + ".choices", fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
+}
+
+// An input is a file that is being read. It collects what the author of the file should know.
+type input struct {
+	path     string
+	file     []byte
+	warnings []Warning
+}
+
+// A Warning says what was made of a place in a file that is not as its format wants it, and how to
+// write it well.
+type Warning struct {
+	Line int    `json:"line,omitempty"` // of the file, 0 where there is none
+	Text string `json:"text"`
 }
 
 // Formats returns all formats, by name.
@@ -113,9 +89,7 @@ func Names(of []Format) string {
 func Singles() []Format { return slices.DeleteFunc(Formats(), Format.IsMany) }
 
 // IsMany reports whether a file of the format is one of many prompts, be it with one in it.
-func (f Format) IsMany() bool {
-	return slices.Contains([]Format{CSV, JSONLines, OpenWebUI, PromptsChat}, f)
-}
+func (f Format) IsMany() bool { return codecs[f].many }
 
 // Parse returns the format of a name.
 func Parse(s string) (Format, error) {
@@ -147,8 +121,20 @@ func (f Format) isJSON() bool {
 	return slices.Contains([]string{".json", ".jsonl"}, path.Ext(codecs[f].path))
 }
 
-// Loses returns the members of a document that a format cannot hold.
-func (f Format) Loses() []string { return slices.Clone(codecs[f].loses) }
+// Loses returns the members of a document that a format cannot hold. Members of a member are named
+// where the format holds that.
+func (f Format) Loses() (lost []string) {
+	for _, member := range everything {
+		of, _, isPart := strings.Cut(member, ".")
+		if member == fieldMessages { // without them the kind is lost
+			continue
+		}
+		if !slices.Contains(codecs[f].keeps, member) && (!isPart || slices.Contains(codecs[f].keeps, of)) {
+			lost = append(lost, member)
+		}
+	}
+	return lost
+}
 
 // Path returns what to call the file of a document, so that a reader takes it for what it is.
 func (f Format) Path(d Document) string {
@@ -184,12 +170,13 @@ func Read(f Format, file string, b []byte) (Document, error) {
 	if !utf8.Valid(b) {
 		return Document{}, errors.New("the file is not valid UTF-8")
 	}
-	if one, err := single(b); f.listed() && err != nil {
+	if one, err := single(b); codecs[f].list && err != nil {
 		return Document{}, err
-	} else if f.listed() {
+	} else if codecs[f].list {
 		b = one
 	}
-	d, extra, err := codecs[f].read(file, b)
+	in := &input{path: file, file: b}
+	d, extra, err := codecs[f].read(in)
 	if err != nil {
 		return Document{}, mistyped(err)
 	}
@@ -202,9 +189,6 @@ func Read(f Format, file string, b []byte) (Document, error) {
 	d.Source = nil
 	return d.normal(), nil
 }
-
-// listed reports whether files of the format hold a list.
-func (f Format) listed() bool { return f == OpenWebUI || f == PromptsChat || f == Langfuse }
 
 // single returns the only value of a list, or what is no list.
 func single(b []byte) ([]byte, error) {
@@ -221,10 +205,8 @@ func single(b []byte) ([]byte, error) {
 // nameOf returns the name of a file without what it ends in.
 func nameOf(file string) string {
 	name := path.Base(file)
-	for _, end := range []string{".prompt.md", ".prompt.yml", ".prompt.yaml"} {
-		if rest, ok := strings.CutSuffix(name, end); ok {
-			return rest
-		}
+	if rest := name[:len(name)-len(endOf(name))]; rest != "" && strings.Count(endOf(name), ".") > 1 {
+		return rest
 	}
 	if name == "." || name == "/" {
 		return ""
@@ -291,40 +273,35 @@ func (was Document) Rewrite(name string, file []byte, d Document) (rewritten []b
 // CSV file in which a program for tables finds something to compute.
 func (was Document) Stays(file []byte) bool { return was.Extra.Format != CSV || !computes(file) }
 
-// Detect returns the format of a file by its name, or else by what is in it.
-func Detect(file string, b []byte) Format {
+// endOf returns the longest end that a format has for the name of a file, "" for none.
+func endOf(file string) (end string) {
 	name := strings.ToLower(path.Base(file))
-	for _, of := range []struct {
-		end string
-		Format
-	}{
-		{".prompt.md", VSCode},
-		{".prompt.yml", GitHubModels},
-		{".prompt.yaml", GitHubModels},
-		{".prompt", Dotprompt},
-		{".prompty", Prompty},
-		{".csv", CSV},
-		{".tsv", CSV},
-		{".jsonl", JSONLines},
-		{".ndjson", JSONLines},
-		{".yml", GitHubModels},
-		{".yaml", GitHubModels},
-	} {
-		if strings.HasSuffix(name, of.end) {
-			return of.Format
+	for _, c := range codecs {
+		for _, e := range c.ends {
+			if len(e) > len(end) && strings.HasSuffix(name, e) {
+				end = e
+			}
 		}
 	}
-	switch {
-	case isSkill(file):
-		return Skill
-	case name == "system.md" && path.Dir(file) != ".": // a pattern has the name of its folder
-		return Fabric
-	case strings.HasSuffix(name, ".md") && strings.Contains("/"+file, "/commands/"):
-		return Command
-	case strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".markdown"), strings.HasSuffix(name, ".txt"):
-		return Markdown
+	return end
+}
+
+// Detect returns the format of a file by its name, or else by what is in it.
+func Detect(file string, b []byte) (found Format) {
+	end := endOf(file)
+	if end == "" {
+		return detectContent(b)
 	}
-	return detectContent(b)
+	for _, f := range Formats() {
+		switch c := codecs[f]; {
+		case !slices.Contains(c.ends, end):
+		case c.means == nil:
+			found = cmp.Or(found, f)
+		case c.means(file):
+			return f
+		}
+	}
+	return found
 }
 
 // detectContent returns the format of what is in a file.
@@ -344,4 +321,14 @@ func detectContent(b []byte) Format {
 		return Markdown
 	}
 	return CSV
+}
+
+// formatOf returns the format of an object by its members.
+func formatOf(o object) Format {
+	for f, c := range codecs {
+		if c.holds != nil && c.holds(o) {
+			return f // no object is of two
+		}
+	}
+	return JSONLines
 }

@@ -70,10 +70,10 @@ func cutFrontMatter(file []byte) (front, body []byte, err error) {
 	return front[:end], front[below:], nil
 }
 
-// splitFrontMatter returns the members of the front matter and the text below it: without the empty
-// line that begins it and without its last line end. Without front matter all is text.
-func splitFrontMatter(file []byte) (object, string, error) {
-	front, below, err := cutFrontMatter(bytes.TrimPrefix(file, bom))
+// frontMatter returns the members of the front matter and the text below it: without the empty line
+// that begins it and without its last line end. Without front matter all is text.
+func (in *input) frontMatter() (object, string, error) {
+	front, below, err := cutFrontMatter(bytes.TrimPrefix(in.file, bom))
 	if err != nil {
 		return nil, "", err
 	}
@@ -81,7 +81,7 @@ func splitFrontMatter(file []byte) (object, string, error) {
 	if front == nil {
 		return nil, trimLineEnd(body), nil
 	}
-	o, err := parseYAML(front)
+	o, err := in.parse(front)
 	if err != nil {
 		return nil, "", fmt.Errorf("the front matter: %w", err)
 	}

@@ -4,9 +4,18 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
+// GitHubModels is a *.prompt.yml.
+const GitHubModels Format = "github-models"
+
+var _ = register(codec{
+	name: GitHubModels, path: "*.prompt.yml", ends: []string{".prompt.yml", ".prompt.yaml", ".yml", ".yaml"},
+	read: readGitHubModels, write: writeGitHubModels,
+	keeps: []string{fieldName, fieldText, fieldDescription, fieldMessages, fieldMessages + ".role", fieldConfig},
+})
+
 // readGitHubModels reads a *.prompt.yml. The parameters of its model are the rest of the config.
-func readGitHubModels(_ string, file []byte) (Document, object, error) {
-	o, err := parseYAML(file)
+func readGitHubModels(in *input) (Document, object, error) {
+	o, err := in.yaml()
 	if err != nil {
 		return Document{}, nil, err
 	}

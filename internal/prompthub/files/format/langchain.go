@@ -35,10 +35,19 @@ var chatClasses = map[string]string{
 	"system": "SystemMessagePromptTemplate", "user": "HumanMessagePromptTemplate", "assistant": "AIMessagePromptTemplate",
 }
 
+// LangChain is the JSON of a serialized template.
+const LangChain Format = "langchain"
+
+var _ = register(codec{
+	name: LangChain, path: "*.json", read: readLangChain, write: writeLangChain,
+	holds: func(o object) bool { return o.has("lc") },
+	keeps: []string{fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder"},
+})
+
 // readLangChain reads a template. What a chain binds to it is a program's, and refused.
-func readLangChain(_ string, file []byte) (d Document, extra object, err error) {
+func readLangChain(in *input) (d Document, extra object, err error) {
 	var l langChain
-	if err := json.Unmarshal(file, &l); err != nil {
+	if err := json.Unmarshal(in.file, &l); err != nil {
 		return d, nil, err
 	}
 	extra = l.Kwargs

@@ -19,10 +19,22 @@ type langfuseMessage struct {
 
 const langfusePlaceholder = "placeholder"
 
+// Langfuse is the JSON of the API of Langfuse.
+const Langfuse Format = "langfuse"
+
+var _ = register(codec{
+	name: Langfuse, path: "*.json", list: true, read: readLangfuse, write: writeLangfuse,
+	holds: func(o object) bool { return o.has("prompt") && !o.has("lc") && !isOpenWebUI(o) },
+	keeps: []string{
+		fieldName, fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder", fieldConfig, fieldTags, fieldLabels,
+		fieldMessage,
+	},
+})
+
 // readLangfuse reads a prompt as the API of Langfuse returns it. Numbers of versions are given by
 // the library, and latest is the newest, so both are passed over.
-func readLangfuse(_ string, file []byte) (Document, object, error) {
-	o, err := parseObject(file)
+func readLangfuse(in *input) (Document, object, error) {
+	o, err := parseObject(in.file)
 	if err != nil {
 		return Document{}, nil, err
 	}

@@ -6,9 +6,19 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// OpenWebUI is the JSON that a page of Open WebUI exports.
+const OpenWebUI Format = "open-webui"
+
+var _ = register(codec{
+	name: OpenWebUI, path: "*.json", many: true, list: true, read: readOpenWebUI, write: writeOpenWebUI,
+	holds: func(o object) bool { return isOpenWebUI(o) && !o.has("lc") }, keeps: []string{fieldName, fieldTitle, fieldText},
+})
+
+func isOpenWebUI(o object) bool { return o.has("command") && o.has("content") }
+
 // readOpenWebUI reads one prompt of a list that Open WebUI exports.
-func readOpenWebUI(_ string, file []byte) (Document, object, error) {
-	o, err := parseObject(file)
+func readOpenWebUI(in *input) (Document, object, error) {
+	o, err := parseObject(in.file)
 	if err != nil {
 		return Document{}, nil, err
 	}
@@ -28,9 +38,20 @@ func writeOpenWebUI(d Document, extra object) ([]byte, error) {
 	return indented([]object{o})
 }
 
+// PromptsChat is the JSON of prompts.chat.
+const PromptsChat Format = "prompts.chat"
+
+var _ = register(codec{
+	name: PromptsChat, path: "*.json", many: true, list: true, read: readPromptsChat, write: writePromptsChat,
+	holds: func(o object) bool {
+		return o.has("content") && !o.has("text") && !o.has("lc") && !o.has("prompt") && !isOpenWebUI(o)
+	},
+	keeps: []string{fieldName, fieldTitle, fieldText, fieldDescription},
+})
+
 // readPromptsChat reads one prompt of the list that prompts.chat serves.
-func readPromptsChat(_ string, file []byte) (Document, object, error) {
-	o, err := parseObject(file)
+func readPromptsChat(in *input) (Document, object, error) {
+	o, err := parseObject(in.file)
 	if err != nil {
 		return Document{}, nil, err
 	}
@@ -49,13 +70,20 @@ func writePromptsChat(d Document, extra object) ([]byte, error) {
 	return indented(list)
 }
 
+// JSONLines is our own export.
+const JSONLines Format = "jsonl"
+
+var _ = register(codec{
+	name: JSONLines, path: "*.jsonl", ends: []string{".jsonl", ".ndjson"}, many: true, read: readLine, write: writeLine, keeps: everything,
+})
+
 // readLine reads a line of our own export. What the service numbers and counts is passed over.
-func readLine(_ string, file []byte) (d Document, extra object, err error) {
-	extra, err = parseObject(file)
+func readLine(in *input) (d Document, extra object, err error) {
+	extra, err = parseObject(in.file)
 	if err != nil {
 		return d, nil, err
 	}
-	if err := json.Unmarshal(file, &d); err != nil {
+	if err := json.Unmarshal(in.file, &d); err != nil {
 		return d, nil, err
 	}
 	documentOf(&extra)

@@ -7,9 +7,17 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
+// Markdown has front matter that can hold all of a prompt.
+const Markdown Format = "markdown"
+
+var _ = register(codec{
+	name: Markdown, path: "*.md", ends: []string{".md", ".markdown", ".txt"}, front: true,
+	read: readMarkdown, write: writeMarkdown, keeps: everything,
+})
+
 // readMarkdown reads Markdown, which may have front matter with the members of a Document.
-func readMarkdown(_ string, file []byte) (Document, object, error) {
-	o, text, err := splitFrontMatter(file)
+func readMarkdown(in *input) (Document, object, error) {
+	o, text, err := in.frontMatter()
 	if err != nil {
 		return Document{}, nil, err
 	}
@@ -75,15 +83,23 @@ func writeMarkdown(d Document, extra object) ([]byte, error) {
 	return joinFrontMatter(o, text)
 }
 
+// Skill is the SKILL.md of a folder, as agents read it. A name that no folder can have is lost.
+const Skill Format = "skill"
+
+var _ = register(codec{
+	name: Skill, path: "*/SKILL.md", ends: []string{".md"}, means: isSkill, front: true,
+	read: readSkill, write: writeSkill, keeps: []string{fieldText, fieldDescription},
+})
+
 // readSkill reads the SKILL.md of a folder.
-func readSkill(file string, b []byte) (Document, object, error) {
-	o, text, err := splitFrontMatter(b)
+func readSkill(in *input) (Document, object, error) {
+	o, text, err := in.frontMatter()
 	if err != nil {
 		return Document{}, nil, err
 	}
 	d := Document{Name: o.text("name"), Description: o.text("description"), Text: text}
 	if d.Name == "" {
-		d.Name = folder(file)
+		d.Name = folder(in.path)
 	}
 	return d.undescribed(), o, nil
 }
@@ -112,9 +128,17 @@ func writeSkill(d Document, extra object) ([]byte, error) {
 	return joinFrontMatter(o, d.words())
 }
 
+// VSCode is a prompt file of VS Code.
+const VSCode Format = "vscode"
+
+var _ = register(codec{
+	name: VSCode, path: "*.prompt.md", ends: []string{".prompt.md"}, front: true,
+	read: readVSCode, write: writeVSCode, keeps: []string{fieldName, fieldText, fieldDescription},
+})
+
 // readVSCode reads a prompt file of VS Code.
-func readVSCode(_ string, b []byte) (Document, object, error) {
-	o, text, err := splitFrontMatter(b)
+func readVSCode(in *input) (Document, object, error) {
+	o, text, err := in.frontMatter()
 	if err != nil {
 		return Document{}, nil, err
 	}
@@ -154,14 +178,25 @@ func modelOf(config []byte) (model string, rest object) {
 	return rest.text("model"), rest
 }
 
+// Command is a command of Claude Code.
+const Command Format = "command"
+
+var _ = register(codec{
+	name: Command, path: "commands/*.md", ends: []string{".md"}, front: true,
+	means: func(file string) bool {
+		return strings.Contains("/"+file, "/commands/") && !isSkill(file) && !isPattern(file)
+	},
+	read: readCommand, write: writeCommand, keeps: []string{fieldName, fieldText, fieldDescription},
+})
+
 // readCommand reads a command of Claude Code. Its name is its path below the folder of commands.
-func readCommand(file string, b []byte) (Document, object, error) {
-	d, o, err := readVSCode(file, b)
+func readCommand(in *input) (Document, object, error) {
+	d, o, err := readVSCode(in)
 	if err != nil {
 		return d, o, err
 	}
 	if d.Name == "" {
-		d.Name = commandOf(file)
+		d.Name = commandOf(in.path)
 	}
 	return d, o, nil
 }
@@ -176,9 +211,22 @@ func writeCommand(d Document, extra object) ([]byte, error) {
 	return writeVSCode(d, extra)
 }
 
+// Fabric is the system.md of a folder, which is called as that. A name that no folder can have is
+// lost.
+const Fabric Format = "fabric"
+
+var _ = register(codec{
+	name: Fabric, path: "*/system.md", ends: []string{".md"},
+	means: isPattern, read: readFabric, write: writeFabric, keeps: []string{fieldText},
+})
+
+func isPattern(file string) bool {
+	return strings.ToLower(path.Base(file)) == "system.md" && path.Dir(file) != "."
+}
+
 // readFabric reads the system.md of a pattern, which is all text.
-func readFabric(file string, b []byte) (Document, object, error) {
-	return Document{Name: folder(file), Text: trimLineEnd(strings.TrimPrefix(string(b), "\ufeff"))}, nil, nil
+func readFabric(in *input) (Document, object, error) {
+	return Document{Name: folder(in.path), Text: trimLineEnd(strings.TrimPrefix(string(in.file), "\ufeff"))}, nil, nil
 }
 
 func writeFabric(d Document, _ object) ([]byte, error) { return []byte(ended(d.words())), nil }

@@ -11,6 +11,17 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
+// Prompty is a *.prompty.
+const Prompty Format = "prompty"
+
+var _ = register(codec{
+	name: Prompty, path: "*.prompty", ends: []string{".prompty"}, front: true, read: readPrompty, write: writePrompty,
+	keeps: []string{
+		fieldName, fieldTitle, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldVariables + ".description",
+		fieldVariables + ".required", fieldVariables + ".default", fieldVariables + ".choices",
+	},
+})
+
 // promptyMark is the line that begins a message of Prompty.
 var promptyMark = regexp.MustCompile(`(?im)^[ \t]*#?[ \t]*(system|user|assistant|developer)[ \t]*:[ \t]*\r?$\n?`)
 
@@ -19,8 +30,8 @@ var promptyKinds = map[prompt.VariableType]string{prompt.Number: "float", prompt
 
 // readPrompty reads a *.prompty. Of the form before version 2, the model and the inputs stay what
 // only Prompty knows. What refers to the environment or to files is text here.
-func readPrompty(_ string, file []byte) (Document, object, error) {
-	o, text, err := splitFrontMatter(file)
+func readPrompty(in *input) (Document, object, error) {
+	o, text, err := in.frontMatter()
 	if err != nil {
 		return Document{}, nil, err
 	}

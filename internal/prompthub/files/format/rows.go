@@ -65,7 +65,8 @@ func readValue(path string, v jsontext.Value, key string) (Document, error) {
 	if o, err := parseObject(v); err == nil {
 		f = formatOf(o)
 	}
-	d, extra, err := codecs[f].read(path, v)
+	in := &input{path: path, file: v}
+	d, extra, err := codecs[f].read(in)
 	if err != nil {
 		return Document{}, fmt.Errorf("not the JSON of a prompt: %w", mistyped(err))
 	}
@@ -97,21 +98,6 @@ func mistyped(err error) error {
 var kinds = map[reflect.Kind]string{
 	reflect.String: "a string", reflect.Bool: "true or false", reflect.Int64: "a number", reflect.Float64: "a number",
 	reflect.Slice: "an array", reflect.Struct: "an object", reflect.Map: "an object",
-}
-
-// formatOf returns the format of an object by its members.
-func formatOf(o object) Format {
-	switch {
-	case o.has("lc"):
-		return LangChain
-	case o.has("command") && o.has("content"):
-		return OpenWebUI
-	case o.has("prompt"):
-		return Langfuse
-	case o.has("content") && !o.has("text"):
-		return PromptsChat
-	}
-	return JSONLines
 }
 
 // contributor returns the first of those who contributed a prompt.

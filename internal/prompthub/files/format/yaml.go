@@ -15,6 +15,12 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
+// yaml reads a file that is YAML.
+func (in *input) yaml() (object, error) { return in.parse(in.file) }
+
+// parse reads the members of YAML that is in the file.
+func (in *input) parse(y []byte) (object, error) { return parseYAML(y) }
+
 // parseYAML reads the members of a YAML document, as JSON. Empty YAML has none.
 func parseYAML(file []byte) (object, error) {
 	if len(file) > MaxOne || yamlParts(file) > maxStructural {
