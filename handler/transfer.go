@@ -62,6 +62,19 @@ type importing struct {
 	account       bool
 	syntax        *syntaxName
 	key           string
+	public        bool
+	private       bool
+}
+
+// visibility returns who may see a prompt whose file does not say.
+func (c *importing) visibility() (prompt.Visibility, error) {
+	switch {
+	case c.public && c.private:
+		return "", command.UsageError("import: --public and --private exclude each other")
+	case c.public:
+		return prompt.Public, nil
+	}
+	return prompt.Private, nil
 }
 
 func importCommand() command.Command {
@@ -71,9 +84,13 @@ func importCommand() command.Command {
 ZIP archive. The name of a file says what it is, or else what is in it: SKILL.md, *.prompt.yml, *.prompt, *.prompty,
 *.prompt.md, Markdown, JSON of Langfuse, LangChain, Open WebUI or prompts.chat, CSV, or JSON Lines as export writes them.
 
-CSV has the columns act (title), prompt (text) and, if there, for_devs (TRUE: tag development), type (a tag),
-contributor, name; its prompts become public, others private where their file does not say. Line ends inside CSV texts
-become single line feeds. Tags of other files that are not in the catalog become the prompt's own. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
+CSV has the columns act, title or name (the title), prompt, text or content (the text) and, if there, for_devs (TRUE:
+tag development), type (a tag), contributor, name. Line ends inside CSV texts become single line feeds. Prompts become
+private if their file does not say who may see them, or public with --public. Tags that are not in the catalog become
+the prompt's own. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
+
+A file that is not quite as its format wants it is read all the same: each such place is printed as a warning, with what
+was made of it and how to write it well. The file itself is kept with the prompt, and comes back as it was.
 
 JSON Lines that export wrote have all versions with their labels. A prompt of such a name that has the same is unchanged, one
 that has others is rejected, but with --update. What a text includes may stand anywhere in FILE.
@@ -86,6 +103,8 @@ imported again: what was created from it before is unchanged.`,
 			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
 			c.syntax = syntaxFlag(flags, "in which placeholders are written anew, such as {x} of an f-string, which is not filled in here; files are kept as they are", format.Imported()...)
 			flags.BoolVar(&c.account, "account", false, "FILE is what export --account wrote: make its prompts with all their versions and labels")
+			flags.BoolVar(&c.public, "public", false, "everybody may see prompts whose file does not say who may")
+			flags.BoolVar(&c.private, "private", false, "only the caller may see them, which is the default")
 			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title")
 			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules and send nothing; the service is not asked: texts have the limit in MAX_TEXT here, and tags are not looked up")
 			return c.run
@@ -101,7 +120,10 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 	if err != nil {
 		return err
 	}
-	rows = client.In(client.Readable(rows), c.syntax.Syntax)
+	visibility, err := c.visibility()
+	if err != nil {
+		return err
+	}
 	// Twice: a file that is broken further down creates nothing, and the total is known.
 	total := 0
 	for _, err := range rows {
@@ -114,9 +136,7 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 	if err != nil {
 		return err
 	}
-	if !c.dryRun {
-		rows = client.WithOwnTags(rows, catalog)
-	}
+	rows = client.In(client.Prepared(rows, catalog, visibility), c.syntax.Syntax)
 	if c.asContributor {
 		rows = client.ByContributor(rows)
 	}

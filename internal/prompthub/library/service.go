@@ -124,10 +124,17 @@ func (s *Service) madeBefore(ctx context.Context, who auth.User, idem promptdb.I
 	return v, true, err
 }
 
+// contentKey begins the keys of imports. Such a key names all that is sent with it but who may see
+// it, so the rest need not be compared.
+const contentKey = "import-"
+
 // idempotency identifies a key and what was sent with it.
 func idempotency(key string, d prompt.Draft, origin prompt.ForkedFrom) *promptdb.Idempotency {
 	if key == "" {
 		return nil
+	}
+	if strings.HasPrefix(key, contentKey) {
+		return &promptdb.Idempotency{Key: hash(key)}
 	}
 	body := fmt.Sprintf("%q", []any{d.Title, d.Text, d.Tags, d.Visibility})
 	if c := d.Content(); c.Kind == prompt.KindChat || c.Config != "" || len(c.Variables) > 0 {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gosimple/unidecode"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -93,12 +94,12 @@ func dotted(s string) bool {
 func ValidSlug(s string) bool { return len(s) <= maxSlug && slugs.MatchString(s) }
 
 // Slug returns a text as a URL and a file can hold it, and "" where nothing of it can be kept.
+// Letters of other scripts are transliterated, so that people can type the name.
 func Slug(s string) string {
 	var b strings.Builder
 	gap := false
-	for _, r := range norm.NFKD.String(s) {
-		r = unicode.ToLower(r)
-		switch {
+	add := func(r rune) {
+		switch r = unicode.ToLower(r); {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
 			if gap && b.Len() > 0 {
 				b.WriteByte('-')
@@ -109,6 +110,18 @@ func Slug(s string) string {
 			// of an accent or a contraction: the letters around it stay together
 		default:
 			gap = true
+		}
+	}
+	for _, r := range norm.NFKC.String(s) {
+		if b.Len() > maxSlug {
+			break
+		}
+		text := norm.NFKD.String(string(r)) // a letter, then its accents
+		if first, _ := utf8.DecodeRuneInString(text); first > unicode.MaxASCII && unicode.IsLetter(r) {
+			text = unidecode.Unidecode(string(r)) // of a Chinese character, a word and a space
+		}
+		for _, r := range text {
+			add(r)
 		}
 	}
 	return cutSlug(b.String(), maxSlug)

@@ -67,7 +67,7 @@ func (w *world) setDeleted(p prompt.Prompt, deleted bool) prompt.Prompt {
 func TestDefaultNames(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.add("ann", draft("Linux Terminal")), w.add("ann", draft("Linux, terminal!"))
-	c, d := w.add("ann", draft("日本語")), w.add("bob", draft("Linux Terminal"))
+	c, d := w.add("ann", draft("🎲")), w.add("bob", draft("Linux Terminal"))
 	end := func(p prompt.Prompt) string { return strings.ToLower(string(p.ID[20:])) }
 	require.Equal(t, []string{"linux-terminal", "linux-terminal"}, []string{a.Name, a.Slug})
 	require.Equal(t, []string{"linux-terminal-" + end(b), "linux-terminal-" + end(b)}, []string{b.Name, b.Slug})

@@ -36,6 +36,8 @@ type Options struct {
 	Update bool   // gives prompts that there are by their names new versions
 	From   int    // how many entries an earlier request was through with
 	Syntax string // in which texts must be, "" for as they are
+	// of prompts whose file does not say one; "" is private
+	Visibility prompt.Visibility
 }
 
 // An Outcome is what became of an entry.
@@ -61,6 +63,8 @@ type Item struct {
 	// what of it the library does not hold: members that only its file has, and comes back with; the
 	// file itself where it is too large to be kept
 	Loss []string
+	// how the file is not as its format wants it, what was made of that, and how to write it well
+	Warnings []format.Warning
 }
 
 // A Report says what became of the entries of a file. Where there is More the same file must be
@@ -105,8 +109,10 @@ func Import(ctx context.Context, s *library.Service, who auth.User, file []byte,
 			break
 		}
 		e := at.read()
-		e.doc = e.doc.Readable()
-		item := Item{Place: e.place, Name: e.doc.Name, Title: e.doc.Titled().Title}
+		if e.err == nil {
+			e.doc = e.doc.Prepared(im.catalog, o.Visibility)
+		}
+		item := Item{Place: e.place, Name: cmp.Or(e.doc.Name, at.name), Title: e.doc.Titled().Title, Warnings: e.doc.Warnings}
 		err := im.entry(ctx, e, &item)
 		if errors.Is(err, errFull) {
 			r.More = true
@@ -187,10 +193,6 @@ func (im *importer) entry(ctx context.Context, e entry, item *Item) error {
 		return im.favorite(ctx, *e.favored, item)
 	case len(e.doc.Versions) > 0 && e.doc.Name != "":
 		return im.history(ctx, e, item)
-	}
-	// whose tags are meant for the catalog
-	if f := e.doc.Extra.Format; f != format.CSV && f != format.JSONLines {
-		e.doc = e.doc.Sorted(im.catalog)
 	}
 	if im.syntax != "" {
 		var err error

@@ -159,26 +159,12 @@ func ByContributor(rows iter.Seq2[format.Row, error]) iter.Seq2[format.Row, erro
 	}
 }
 
-// Readable gives rows titles and names that say what their readers see; see
-// format.Document.Readable.
-func Readable(rows iter.Seq2[format.Row, error]) iter.Seq2[format.Row, error] {
+// Prepared prepares rows as imports do; see format.Document.Prepared.
+func Prepared(rows iter.Seq2[format.Row, error], catalog []string, visibility prompt.Visibility) iter.Seq2[format.Row, error] {
 	return func(yield func(format.Row, error) bool) {
 		for row, err := range rows {
-			row.Document = row.Document.Readable()
-			if !yield(row, err) {
-				return
-			}
-		}
-	}
-}
-
-// WithOwnTags gives rows whose tags are anybody's words those outside the catalog as their own.
-// Rows of CSV and of an export say which tags are meant for the catalog.
-func WithOwnTags(rows iter.Seq2[format.Row, error], catalog []string) iter.Seq2[format.Row, error] {
-	return func(yield func(format.Row, error) bool) {
-		for row, err := range rows {
-			if f := row.Extra.Format; f != format.CSV && f != format.JSONLines {
-				row.Document = row.Sorted(catalog)
+			if row.Err == nil {
+				row.Document = row.Document.Prepared(catalog, visibility)
 			}
 			if !yield(row, err) {
 				return

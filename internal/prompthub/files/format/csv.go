@@ -13,14 +13,13 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/jsonsize"
-	"prompthub/internal/prompthub/prompt"
 )
 
 // CSV is the prompts.csv of prompts.chat. Line ends in texts become single line feeds.
 const CSV Format = "csv"
 
 var _ = register(codec{
-	name: CSV, path: "*.csv", ends: []string{".csv", ".tsv"}, many: true, read: readOneCSV, write: writeCSV,
+	name: CSV, path: "*.csv", ends: []string{".csv", ".tsv"}, many: true, unnamed: true, read: readOneCSV, write: writeCSV,
 	keeps: []string{fieldName, fieldTitle},
 })
 
@@ -33,8 +32,11 @@ const (
 	colContributor = "contributor"
 )
 
-// otherwise are names that a needed column may have where the file has none of that name.
-var otherwise = map[string]string{"title": colTitle, "text": colText}
+// Names that the needed columns may have; the first of them that the file has counts.
+var (
+	titleColumns = []string{colTitle, "title", "name"}
+	textColumns  = []string{colText, "text", "content"}
+)
 
 // maxHeader is how many bytes of a first line are kept with each row.
 const maxHeader = 4096
@@ -88,7 +90,8 @@ func newCSV(file []byte) (*csvReader, []string, error) {
 	var first []string
 	for _, separator := range separators {
 		r := &csvReader{csv.NewReader(bytes.NewReader(file)), file}
-		r.Comma = separator
+		r.Comma, r.FieldsPerRecord = separator, -1
+		r.TrimLeadingSpace = hasSpaces(file, separator)
 		header, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil, nil, errEmpty
@@ -102,17 +105,39 @@ func newCSV(file []byte) (*csvReader, []string, error) {
 		for i, name := range header {
 			header[i] = strings.ToLower(strings.TrimSpace(unescaped(name)))
 		}
-		for i, name := range header {
-			if usual, ok := otherwise[name]; ok && !slices.Contains(header, usual) {
-				header[i] = usual
-			}
-		}
+		rename(header, titleColumns)
+		rename(header, textColumns)
 		if slices.Contains(header, colTitle) && slices.Contains(header, colText) {
 			return r, header, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("the first line is %.200q: want the columns %s and %s (or title and text), and optionally %s, %s, %s",
+	return nil, nil, fmt.Errorf("the first line is %.200q: want the columns %s and %s (or title and text, or name and content), and optionally %s, %s, %s",
 		strings.Join(first, ","), colTitle, colText, colForDevs, colType, colContributor)
+}
+
+// rename gives the first column that has one of some names the first of these.
+func rename(header, names []string) {
+	for _, name := range names {
+		if i := slices.Index(header, name); i >= 0 {
+			header[i] = names[0]
+			return
+		}
+	}
+}
+
+// hasSpaces reports whether a file has spaces between separators and quotes, and is no CSV unless
+// these are left out.
+func hasSpaces(file []byte, separator rune) bool {
+	if !bytes.Contains(file, []byte(string(separator)+` "`)) {
+		return false
+	}
+	r := csvReader{csv.NewReader(bytes.NewReader(file)), file}
+	r.Comma, r.FieldsPerRecord, r.ReuseRecord = separator, -1, true
+	for {
+		if _, err := r.Read(); err != nil {
+			return errors.Is(err, csv.ErrBareQuote) || errors.Is(err, csv.ErrQuote)
+		}
+	}
 }
 
 // unread says why a file is no CSV, or what else its name says it is.
@@ -141,7 +166,6 @@ func malformed(err error) error {
 }
 
 func (r *Row) fill(header, record []string, key string) {
-	r.Visibility = string(prompt.Public)
 	r.Extra.Format = CSV
 	for i, value := range record {
 		if !utf8.ValidString(value) {

@@ -41,6 +41,8 @@ type Document struct {
 	Source *Source `json:"source,omitempty"`
 
 	Extra Extra `json:"-"`
+	// what the author of the file should know of how it was read
+	Warnings []Warning `json:"-"`
 
 	syntax string // of the texts, where they were written in one: as LangChain names it
 	// the members that characters were removed from, which no reader sees
@@ -177,7 +179,9 @@ type Extra struct {
 // members returns their names.
 func (e Extra) members() (names []string) {
 	for _, m := range e.Members {
-		names = append(names, m.name)
+		if m.value.Kind() != 'n' { // which says nothing
+			names = append(names, m.name)
+		}
 	}
 	return names
 }
@@ -187,7 +191,7 @@ func (e Extra) members() (names []string) {
 func Named(f Format, names []string) Extra {
 	e := Extra{Format: f}
 	for _, name := range names {
-		e.Members = append(e.Members, member{name, jsontext.Value("null")})
+		e.Members = append(e.Members, member{name, jsontext.Value("true")})
 	}
 	return e
 }
@@ -244,10 +248,12 @@ func (d Document) Titled() Document {
 }
 
 // Key returns the Idempotency-Key with which an import makes a prompt of the document: equal
-// documents have the same, whatever files they stand in and whoever takes those in, page, API or
-// command. So the same file taken in twice creates nothing the second time.
+// documents have the same, whatever files they stand in, whoever takes those in, page, API or
+// command, and whoever may see the prompt. So the same file taken in twice creates nothing the
+// second time.
 func (d Document) Key() string {
 	d = d.Titled()
+	d.Visibility = ""
 	d.Source, d.Versions = nil, nil                            // another file may say the same
 	b, _ := json.Marshal(d.normal(), json.Deterministic(true)) // which was read from JSON, or could have been
 	return fmt.Sprintf("import-%x", sha256.Sum256(b))
@@ -528,14 +534,19 @@ func (o object) has(name string) bool {
 	return slices.ContainsFunc(o, func(m member) bool { return m.name == name })
 }
 
-// take moves the value of a member into v, where it is of that type.
+// take moves the value of a member into v, if it is of that type. One that is null says nothing, and
+// goes.
 func (o *object) take(name string, v any) bool {
 	i := slices.IndexFunc(*o, func(m member) bool { return m.name == name })
-	if i < 0 || (*o)[i].value.Kind() == 'n' || json.Unmarshal((*o)[i].value, v) != nil {
+	if i < 0 {
+		return false
+	}
+	says := (*o)[i].value.Kind() != 'n'
+	if says && json.Unmarshal((*o)[i].value, v) != nil {
 		return false
 	}
 	*o = slices.Delete(slices.Clone(*o), i, i+1)
-	return true
+	return says
 }
 
 // raw returns the value of a member.

@@ -36,7 +36,7 @@ const (
 
 // readDotprompt reads a *.prompt. Helpers of Handlebars stay in the text as they are.
 func readDotprompt(in *input) (Document, object, error) {
-	o, text, err := in.frontMatter()
+	o, text, err := in.frontMatter(nameAndAbout, "model", "config", "input")
 	if err != nil {
 		return Document{}, nil, err
 	}

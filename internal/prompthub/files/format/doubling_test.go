@@ -126,6 +126,8 @@ func TestDoubling(t *testing.T) {
 			return func() { d.Stays(b) }
 		}},
 		{Name: "Document.Readable", With: doc(func(d format.Document) { d.Readable() })},
+		{Name: "Document.Fitted", With: doc(func(d format.Document) { d.Fitted() })},
+		{Name: "Document.Prepared", With: doc(func(d format.Document) { d.Prepared([]string{"a"}, prompt.Public) })},
 		{Name: "Row.Units", With: doc(func(d format.Document) { format.Row{Document: d}.Units() })},
 		{Name: "Version.In", With: doc(func(d format.Document) { format.Version{Text: d.Text, Messages: d.Messages}.In(d) })},
 		{Name: "Version.Hash", With: doc(func(d format.Document) { format.Version{Text: d.Text, Messages: d.Messages}.Hash() })},

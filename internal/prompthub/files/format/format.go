@@ -3,13 +3,11 @@ package format
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -32,9 +30,10 @@ type codec struct {
 	// whether an object of JSON is a prompt of the format; nil for formats that are told by the name
 	holds func(object) bool
 
-	many  bool // a file is one of many prompts, be it with one in it
-	list  bool // a prompt stands in a list
-	front bool // a file begins with front matter
+	unnamed bool // the name of a file does not name the prompt
+	many    bool // a file is one of many prompts, be it with one in it
+	list    bool // a prompt stands in a list
+	front   bool // a file begins with front matter
 
 	// What read leaves of a file's members is the extra of the document, which write puts back.
 	read  func(*input) (Document, object, error)
@@ -167,26 +166,27 @@ func Read(f Format, file string, b []byte) (Document, error) {
 	if len(b) > MaxOne {
 		return Document{}, fault.Coded(fault.Invalid, FileTooLarge, fmt.Sprintf("the file has more than %d bytes, which is the most for one prompt: shorten it", MaxOne))
 	}
-	if !utf8.Valid(b) {
-		return Document{}, errors.New("the file is not valid UTF-8")
+	b, warnings, err := decoded(b, f.isJSON())
+	if err != nil {
+		return Document{}, err
 	}
 	if one, err := single(b); codecs[f].list && err != nil {
 		return Document{}, err
 	} else if codecs[f].list {
 		b = one
 	}
-	in := &input{path: file, file: b}
+	in := &input{path: file, file: b, warnings: warnings}
 	d, extra, err := codecs[f].read(in)
 	if err != nil {
 		return Document{}, mistyped(err)
 	}
-	if d.Name == "" && f != CSV && f != JSONLines {
+	if d.Name == "" && !codecs[f].unnamed {
 		d.Name = nameOf(file)
 	}
 	if d.Extra = (Extra{Format: f}); len(extra) > 0 {
 		d.Extra.Members = extra
 	}
-	d.Source = nil
+	d.Source, d.Warnings = nil, in.warnings
 	return d.normal(), nil
 }
 
@@ -205,8 +205,8 @@ func single(b []byte) ([]byte, error) {
 // nameOf returns the name of a file without what it ends in.
 func nameOf(file string) string {
 	name := path.Base(file)
-	if rest := name[:len(name)-len(endOf(name))]; rest != "" && strings.Count(endOf(name), ".") > 1 {
-		return rest
+	if end := endOf(name); strings.Count(end, ".") > 1 { // else it may be marked
+		return name[:len(name)-len(end)]
 	}
 	if name == "." || name == "/" {
 		return ""

@@ -70,10 +70,11 @@ func cutFrontMatter(file []byte) (front, body []byte, err error) {
 	return front[:end], front[below:], nil
 }
 
-// frontMatter returns the members of the front matter and the text below it: without the empty line
-// that begins it and without its last line end. Without front matter all is text.
-func (in *input) frontMatter() (object, string, error) {
-	front, below, err := cutFrontMatter(bytes.TrimPrefix(in.file, bom))
+// frontMatter returns the members of the front matter, see parse, and the text below it: without the
+// empty line that begins it and without its last line end. Without front matter all is text.
+func (in *input) frontMatter(texts []string, others ...string) (object, string, error) {
+	file := bytes.TrimPrefix(in.file, bom)
+	front, below, err := cutFrontMatter(file)
 	if err != nil {
 		return nil, "", err
 	}
@@ -81,7 +82,7 @@ func (in *input) frontMatter() (object, string, error) {
 	if front == nil {
 		return nil, trimLineEnd(body), nil
 	}
-	o, err := in.parse(front)
+	o, err := in.parse(front, bytes.Count(file[:frontMatterAt(file)], newline), texts, others)
 	if err != nil {
 		return nil, "", fmt.Errorf("the front matter: %w", err)
 	}

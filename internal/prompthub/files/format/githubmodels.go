@@ -15,7 +15,7 @@ var _ = register(codec{
 
 // readGitHubModels reads a *.prompt.yml. The parameters of its model are the rest of the config.
 func readGitHubModels(in *input) (Document, object, error) {
-	o, err := in.yaml()
+	o, err := in.yaml(nameAndAbout, "model", "modelParameters", "messages")
 	if err != nil {
 		return Document{}, nil, err
 	}

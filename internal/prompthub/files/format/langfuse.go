@@ -24,7 +24,7 @@ const Langfuse Format = "langfuse"
 
 var _ = register(codec{
 	name: Langfuse, path: "*.json", list: true, read: readLangfuse, write: writeLangfuse,
-	holds: func(o object) bool { return o.has("prompt") && !o.has("lc") && !isOpenWebUI(o) },
+	holds: func(o object) bool { return o.has("prompt") && !o.has("lc") && !isOpenWebUI(o) && !isOther(o) },
 	keeps: []string{
 		fieldName, fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder", fieldConfig, fieldTags, fieldLabels,
 		fieldMessage,

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -11,7 +12,7 @@ const OpenWebUI Format = "open-webui"
 
 var _ = register(codec{
 	name: OpenWebUI, path: "*.json", many: true, list: true, read: readOpenWebUI, write: writeOpenWebUI,
-	holds: func(o object) bool { return isOpenWebUI(o) && !o.has("lc") }, keeps: []string{fieldName, fieldTitle, fieldText},
+	holds: func(o object) bool { return isOpenWebUI(o) && !o.has("lc") }, keeps: []string{fieldName, fieldTitle, fieldText, fieldTags},
 })
 
 func isOpenWebUI(o object) bool { return o.has("command") && o.has("content") }
@@ -26,6 +27,7 @@ func readOpenWebUI(in *input) (Document, object, error) {
 	if d.Title == "" {
 		d.Title = o.text("name")
 	}
+	o.take(fieldTags, &d.Tags)
 	return d, o, nil
 }
 
@@ -34,6 +36,7 @@ func writeOpenWebUI(d Document, extra object) ([]byte, error) {
 	o.put("command", "/"+d.Name)
 	o.put("title", d.Titled().Title)
 	o.put("content", d.words())
+	o.put(fieldTags, slices.Concat(d.Tags, d.OwnTags))
 	o.add(extra)
 	return indented([]object{o})
 }
@@ -44,9 +47,9 @@ const PromptsChat Format = "prompts.chat"
 var _ = register(codec{
 	name: PromptsChat, path: "*.json", many: true, list: true, read: readPromptsChat, write: writePromptsChat,
 	holds: func(o object) bool {
-		return o.has("content") && !o.has("text") && !o.has("lc") && !o.has("prompt") && !isOpenWebUI(o)
+		return o.has("content") && !o.has("text") && !o.has("lc") && !o.has("prompt") && !isOpenWebUI(o) && !isOther(o)
 	},
-	keeps: []string{fieldName, fieldTitle, fieldText, fieldDescription},
+	keeps: []string{fieldName, fieldTitle, fieldText, fieldDescription, fieldTags},
 })
 
 // readPromptsChat reads one prompt of the list that prompts.chat serves.
@@ -55,7 +58,10 @@ func readPromptsChat(in *input) (Document, object, error) {
 	if err != nil {
 		return Document{}, nil, err
 	}
-	return Document{Name: o.text("slug"), Title: o.text("title"), Description: o.text("description"), Text: o.text("content")}, o, nil
+	o = o.called()
+	d := Document{Name: o.text("slug"), Title: o.text(fieldTitle), Description: o.text("description"), Text: o.text(fieldText)}
+	o.take(fieldTags, &d.Tags)
+	return d, o, nil
 }
 
 func writePromptsChat(d Document, extra object) ([]byte, error) {
@@ -64,6 +70,7 @@ func writePromptsChat(d Document, extra object) ([]byte, error) {
 	o.put("slug", d.Name)
 	o.put("description", d.Description)
 	o.put("content", d.words())
+	o.put(fieldTags, slices.Concat(d.Tags, d.OwnTags))
 	o.add(extra)
 	var list object
 	list.put("prompts", []object{o})
@@ -74,7 +81,7 @@ func writePromptsChat(d Document, extra object) ([]byte, error) {
 const JSONLines Format = "jsonl"
 
 var _ = register(codec{
-	name: JSONLines, path: "*.jsonl", ends: []string{".jsonl", ".ndjson"}, many: true, read: readLine, write: writeLine, keeps: everything,
+	name: JSONLines, path: "*.jsonl", ends: []string{".jsonl", ".ndjson"}, many: true, unnamed: true, read: readLine, write: writeLine, keeps: everything,
 })
 
 // readLine reads a line of our own export. What the service numbers and counts is passed over.
@@ -83,7 +90,10 @@ func readLine(in *input) (d Document, extra object, err error) {
 	if err != nil {
 		return d, nil, err
 	}
-	if err := json.Unmarshal(in.file, &d); err != nil {
+	if extra, err = in.flatten(extra.called()); err != nil {
+		return d, nil, err
+	}
+	if err := json.Unmarshal(extra.value(), &d); err != nil {
 		return d, nil, err
 	}
 	documentOf(&extra)

@@ -17,7 +17,7 @@ var _ = register(codec{
 
 // readMarkdown reads Markdown, which may have front matter with the members of a Document.
 func readMarkdown(in *input) (Document, object, error) {
-	o, text, err := in.frontMatter()
+	o, text, err := in.frontMatter(textFields, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldLabels)
 	if err != nil {
 		return Document{}, nil, err
 	}
@@ -30,6 +30,12 @@ func readMarkdown(in *input) (Document, object, error) {
 	}
 	return d, o, nil
 }
+
+// Members that are texts in any front matter, and in that of Markdown.
+var (
+	nameAndAbout = []string{fieldName, fieldDescription}
+	textFields   = []string{fieldName, fieldTitle, fieldText, fieldDescription, fieldVisibility, fieldMessage}
+)
 
 // documentOf takes the members of a Document.
 func documentOf(o *object) (d Document) {
@@ -87,13 +93,13 @@ func writeMarkdown(d Document, extra object) ([]byte, error) {
 const Skill Format = "skill"
 
 var _ = register(codec{
-	name: Skill, path: "*/SKILL.md", ends: []string{".md"}, means: isSkill, front: true,
+	name: Skill, path: "*/SKILL.md", ends: []string{".md"}, means: isSkill, front: true, unnamed: true,
 	read: readSkill, write: writeSkill, keeps: []string{fieldText, fieldDescription},
 })
 
 // readSkill reads the SKILL.md of a folder.
 func readSkill(in *input) (Document, object, error) {
-	o, text, err := in.frontMatter()
+	o, text, err := in.frontMatter(nameAndAbout)
 	if err != nil {
 		return Document{}, nil, err
 	}
@@ -138,7 +144,7 @@ var _ = register(codec{
 
 // readVSCode reads a prompt file of VS Code.
 func readVSCode(in *input) (Document, object, error) {
-	o, text, err := in.frontMatter()
+	o, text, err := in.frontMatter(nameAndAbout, "model")
 	if err != nil {
 		return Document{}, nil, err
 	}

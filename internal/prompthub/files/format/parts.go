@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -34,6 +35,8 @@ type Part struct {
 	table  *csvTable // of CSV
 	key    string    // what the member with the name is called, of JSON
 	err    error     // why the part is no prompt
+
+	warnings []Warning // of the file, which concern the part
 }
 
 // Parts returns where the prompts of a file stand, as Rows returns them.
@@ -42,21 +45,37 @@ func Parts(file string, b []byte, key string) iter.Seq2[Part, error] {
 	if len(b) > MaxFile {
 		return broken(fault.Coded(fault.Invalid, FileTooLarge, fmt.Sprintf("the file has more than %d bytes: split it", MaxFile)))
 	}
-	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
-		return broken(errors.New("the file is in UTF-16: save it as UTF-8"))
+	f := Detect(file, b)
+	text, warnings, err := decoded(b, f == JSONLines)
+	switch {
+	case errors.Is(err, errBinary) && endOf(file) == "":
+		return broken(unread(file, err))
+	case errors.Is(err, errNoUTF8) && f.IsMany(): // which rows and lines tell of themselves
+		text, err = b, nil
+	case err != nil && f.IsMany():
+		return broken(err)
 	}
-	switch f := Detect(file, b); f {
+	if endOf(file) == "" && err == nil {
+		f = Detect(file, text)
+	}
+	switch f {
 	case CSV:
 		return sole(file, b, func(yield func(Part, error) bool) {
-			if err := partsOfCSV(file, bytes.TrimPrefix(b, bom), key, yield); err != nil {
+			concerned := func(part Part, err error) bool {
+				if bytes.ContainsFunc(part.Bytes, func(r rune) bool { return r >= utf8.RuneSelf }) {
+					part.warnings = warnings
+				}
+				return yield(part, err)
+			}
+			if err := partsOfCSV(file, bytes.TrimPrefix(text, bom), key, concerned); err != nil {
 				yield(Part{}, err)
 			}
 		})
 	case JSONLines:
-		if jsonsize.Parts(b) > MaxParts {
+		if jsonsize.Parts(text) > MaxParts {
 			return broken(fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf("the JSON of the file has more than %d elements and members: split it", MaxParts)))
 		}
-		return sole(file, b, partsOfJSON(bytes.TrimPrefix(b, bom), key))
+		return sole(file, b, partsOfJSON(bytes.TrimPrefix(text, bom), key))
 	default:
 		part := Part{Number: 1, Line: 1, Bytes: b, format: f, file: file}
 		return func(yield func(Part, error) bool) { yield(part, nil) }
@@ -128,11 +147,12 @@ func (p Part) Row() Row {
 	case p.table != nil:
 		p.table.read(p.Bytes, &row)
 	case p.format == JSONLines:
-		row.Document, row.Err = readValue(p.file, p.Bytes, p.key)
+		row.Document, row.Err = readValue(p.file, p.Line, p.Bytes, p.key)
 	default:
 		row.Document, row.Err = Read(p.format, p.file, p.Bytes)
 		row.Source = &Source{Format: p.format, Data: p.Bytes}
 	}
+	row.Warnings = append(slices.Clone(p.warnings), row.Warnings...)
 	if s := row.Source; s != nil {
 		s.File = p.file
 		if p.whole != nil {
@@ -257,6 +277,7 @@ type csvTable struct {
 	begin     []byte // the first line
 	header    []string
 	separator rune
+	spaces    bool   // whether spaces before a field are none of it
 	key       string // the column of names
 }
 
@@ -267,7 +288,7 @@ func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bo
 	if err != nil {
 		return unread(name, err)
 	}
-	table := &csvTable{begin: file[:r.InputOffset()], header: header, separator: r.Comma, key: strings.ToLower(key)}
+	table := &csvTable{begin: file[:r.InputOffset()], header: header, separator: r.Comma, spaces: r.TrimLeadingSpace, key: strings.ToLower(key)}
 	column := slices.Index(header, table.key)
 	r.ReuseRecord = true
 	for n := 1; ; n++ {
@@ -276,15 +297,15 @@ func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bo
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		short := errors.Is(err, csv.ErrFieldCount)
-		if err != nil && !short {
+		if err != nil {
 			return malformed(err)
 		}
+		record, fits := fitted(record, len(header))
 		line, _ := r.FieldPos(0)
 		part := Part{Number: n, Line: line, Bytes: file[at:r.InputOffset()], format: CSV, table: table}
 		switch {
-		case short:
-			part.err = fmt.Errorf("has %d fields, the first line has %d", len(record), len(header))
+		case !fits:
+			part.err = fmt.Errorf("has %d fields, the first line has %d: put quotes around a text that has the separator in it", len(record), len(header))
 		case column >= 0:
 			part.name = strings.Clone(strings.TrimSpace(unescaped(record[column])))
 		}
@@ -294,11 +315,24 @@ func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bo
 	}
 }
 
+// fitted returns a row with as many fields as the first line has: programs for tables leave out
+// empty fields at the end, or add some. It reports false for a row with more in it.
+func fitted(record []string, n int) ([]string, bool) {
+	for len(record) > n && strings.TrimSpace(record[len(record)-1]) == "" {
+		record = record[:len(record)-1]
+	}
+	if short := n - len(record); short > 0 {
+		record = append(slices.Clip(record), make([]string, short)...)
+	}
+	return record, len(record) == n
+}
+
 // read reads a row.
 func (t *csvTable) read(b []byte, row *Row) {
 	r := csv.NewReader(bytes.NewReader(b))
-	r.Comma, r.FieldsPerRecord = t.separator, len(t.header)
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = t.separator, -1, t.spaces
 	record, err := r.Read()
+	record, _ = fitted(record, len(t.header))
 	if err != nil { // unreachable: it was read before
 		row.Err = err
 		return
@@ -313,7 +347,10 @@ func (t *csvTable) read(b []byte, row *Row) {
 func partsOfJSON(file []byte, key string) iter.Seq2[Part, error] {
 	list := listIn(file)
 	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), newline); list == nil && !jsontext.Value(bytes.TrimSpace(first)).IsValid(twice) {
-		list = objects(file)
+		if list = objects(file); list == nil && len(bytes.Trim(first, " \t\r[{")) == 0 { // no lines of JSON
+			err := syntaxOfJSON(file)
+			return broken(fmt.Errorf("the file is no JSON: %w", whyNoJSON(file, 1, err)))
+		}
 	}
 	if len(list) > MaxRows {
 		return broken(fault.Coded(fault.Invalid, TooManyEntries, fmt.Sprintf("there are more than %d prompts in the list: take a part of them", MaxRows)))
@@ -368,26 +405,38 @@ func listIn(file []byte) []value {
 	case kind == '[':
 		return elements(decoder(file), file)
 	}
+	return listBelow(decoder(file), file, true)
+}
+
+// listBelow returns the list in the only member prompts, or else data, of the object that comes next
+// in a file, or in the member prompts of the member data of that.
+func listBelow(d *jsontext.Decoder, file []byte, outer bool) []value {
 	lists := make(map[string][]value)
-	d := decoder(file)
 	_, err := d.ReadToken()
 	for n := 0; err == nil && d.PeekKind() != '}'; n++ {
 		var t jsontext.Token
 		if t, err = d.ReadToken(); err != nil || n == maxMembers {
 			return nil
 		}
-		if name := t.String(); (name == "prompts" || name == "data") && d.PeekKind() == '[' {
+		name := t.String()
+		switch kind := d.PeekKind(); {
+		case (name == "prompts" || name == "data" && outer) && kind == '[':
 			if lists[name] != nil {
 				return nil
 			}
 			if lists[name] = elements(d, file); len(lists[name]) > MaxRows {
 				return lists[name]
 			}
-		} else {
+		case name == "data" && kind == '{' && outer:
+			lists[name] = listBelow(d, file, false)
+		default:
 			err = d.SkipValue()
 		}
 	}
-	if prompts := lists["prompts"]; prompts != nil {
+	if err == nil {
+		_, err = d.ReadToken()
+	}
+	if prompts := lists["prompts"]; prompts != nil && err == nil {
 		return prompts
 	}
 	return lists["data"]

@@ -31,7 +31,7 @@ var promptyKinds = map[prompt.VariableType]string{prompt.Number: "float", prompt
 // readPrompty reads a *.prompty. Of the form before version 2, the model and the inputs stay what
 // only Prompty knows. What refers to the environment or to files is text here.
 func readPrompty(in *input) (Document, object, error) {
-	o, text, err := in.frontMatter()
+	o, text, err := in.frontMatter([]string{fieldName, "displayName", fieldDescription}, "model", "inputs")
 	if err != nil {
 		return Document{}, nil, err
 	}

@@ -11,8 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"prompthub/internal/prompthub/prompt"
 )
 
 // A Row is one prompt of a file.
@@ -60,7 +58,7 @@ func read(parts iter.Seq2[Part, error]) iter.Seq2[Row, error] {
 var bom = []byte("\ufeff")
 
 // readValue reads one prompt of a file of many.
-func readValue(path string, v jsontext.Value, key string) (Document, error) {
+func readValue(path string, line int, v jsontext.Value, key string) (Document, error) {
 	f := JSONLines
 	if o, err := parseObject(v); err == nil {
 		f = formatOf(o)
@@ -68,14 +66,12 @@ func readValue(path string, v jsontext.Value, key string) (Document, error) {
 	in := &input{path: path, file: v}
 	d, extra, err := codecs[f].read(in)
 	if err != nil {
-		return Document{}, fmt.Errorf("not the JSON of a prompt: %w", mistyped(err))
+		return Document{}, fmt.Errorf("not the JSON of a prompt: %w", whyNoJSON(v, line, mistyped(err)))
 	}
 	if key != fieldName {
 		d.Name = extra.text(key)
 	}
-	if f == JSONLines {
-		d.Visibility = cmp.Or(d.Visibility, string(prompt.Private))
-	}
+	d.Warnings = in.warnings
 	d.Extra, d.Source = Extra{f, extra}, &Source{Format: f, Data: v}
 	return d.normal(), nil
 }

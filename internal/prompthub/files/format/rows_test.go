@@ -36,29 +36,30 @@ func TestCSV(t *testing.T) {
 		"Plain,x,no,,\n"+
 		"Short,x\n"+
 		"Long,x,,,,,\n"+
+		"Longer,x,,,,y\n"+
 		"Bad,\xff,,,bob\n"+
 		"Last, keeps its spaces ,true,Structured,bob")
-	require.Len(t, rows, 7)
+	require.Len(t, rows, 8)
 	require.Equal(t, format.Row{Number: 1, Line: 2, Contributor: "f", Document: format.Document{
-		Title: "Linux Terminal", Text: "Act as\n\"it\", please", Tags: []string{"development", "text"}, Visibility: "public",
+		Title: "Linux Terminal", Text: "Act as\n\"it\", please", Tags: []string{"development", "text"},
 	}}, rows[0])
 	require.Equal(t, format.Row{Number: 2, Line: 4, Contributor: "bob", Document: format.Document{
-		Title: "Image", Text: "A cat", Tags: []string{"image"}, Visibility: "public",
+		Title: "Image", Text: "A cat", Tags: []string{"image"},
 	}}, rows[1])
 	require.Empty(t, rows[2].Tags)
 	require.Empty(t, rows[2].Contributor)
-	require.EqualError(t, rows[3].Err, "has 2 fields, the first line has 5")
-	require.EqualError(t, rows[4].Err, "has 7 fields, the first line has 5")
-	require.EqualError(t, rows[5].Err, "prompt: is not valid UTF-8")
-	require.Equal(t, 8, rows[5].Line)
-	require.Equal(t, " keeps its spaces ", rows[6].Text)
-	require.Equal(t, []string{"development", "structured"}, rows[6].Tags)
+	require.Equal(t, []string{"x", "x"}, []string{rows[3].Text, rows[4].Text}, "empty fields at the end count for nothing")
+	require.EqualError(t, rows[5].Err, "has 6 fields, the first line has 5: put quotes around a text that has the separator in it")
+	require.EqualError(t, rows[6].Err, "prompt: is not valid UTF-8")
+	require.Equal(t, 9, rows[6].Line)
+	require.Equal(t, " keeps its spaces ", rows[7].Text)
+	require.Equal(t, []string{"development", "structured"}, rows[7].Tags)
 }
 
 func TestCSVColumnsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rows := read(t, "type,extra,prompt,for_devs,act\nTEXT,y,x,TRUE,t\n")
-	require.Equal(t, format.Document{Title: "t", Text: "x", Tags: []string{"development", "text"}, Visibility: "public"}, rows[0].Document)
+	require.Equal(t, format.Document{Title: "t", Text: "x", Tags: []string{"development", "text"}}, rows[0].Document)
 }
 
 // TestColumnsOtherwise: title and text are what other programs call the columns.
@@ -83,7 +84,7 @@ func TestLines(t *testing.T) {
 		`[]`)
 	require.Len(t, rows, 6)
 	require.Equal(t, format.Row{Number: 1, Line: 2, Document: format.Document{Title: " t ", Text: "a\r\n<b>", Tags: []string{"text"}, Visibility: "public"}}, rows[0])
-	require.Equal(t, format.Row{Number: 2, Line: 4, Document: format.Document{Title: "u", Text: "x", Visibility: "private"}}, rows[1])
+	require.Equal(t, format.Row{Number: 2, Line: 4, Document: format.Document{Title: "u", Text: "x"}}, rows[1])
 	for _, row := range rows[2:] {
 		require.ErrorContains(t, row.Err, "not the JSON of a prompt")
 		require.Equal(t, row.Number+2, row.Line)
@@ -136,9 +137,11 @@ func TestFilesThatCannotBeTrusted(t *testing.T) {
 	}{
 		{"empty", "", 0, "the file is empty"},
 		{"only a mark", "\ufeff", 0, "the file is empty"},
-		{"no header", "Linux Terminal,Act as it\n", 0, `the first line is "Linux Terminal,Act as it": want the columns act and prompt (or title and text), and optionally for_devs, type, contributor`},
+		{"no header", "Linux Terminal,Act as it\n", 0, `the first line is "Linux Terminal,Act as it": want the columns act and prompt (or title and text, or name and content), and optionally for_devs, type, contributor`},
 		{"half a header", "act,words\n", 0, "want the columns act and prompt"},
-		{"UTF-16", "\xff\xfea\x00c\x00t\x00", 0, "the file is in UTF-16: save it as UTF-8"},
+		{"UTF-16", "\xff\xfea\x00c\x00t\x00", 0, "the first line is \"act\""},
+		{"half of UTF-16", "\xff\xfea\x00c", 0, "the file is in UTF-16 and is cut off"},
+		{"binary", "act,prompt\na,\x00\n", 0, "the file is binary"},
 		{"quote never closed", header + "a,b,,,\nc,\"d,,,\ne,f,,,\n", 1, `line 4, column 8: extraneous or missing " in quoted-field, in the row that begins on line 3`},
 		{"quote in a bare field", header + "a,b\"c,,,\nd,e,,,\n", 0, `line 2, column 4: bare " in non-quoted-field, in the row that begins on line 2`},
 		{"text after a quote", header + "a,\"b\" c,,,\n", 0, "line 2"},

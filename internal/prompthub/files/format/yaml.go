@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -16,19 +17,31 @@ import (
 )
 
 // yaml reads a file that is YAML.
-func (in *input) yaml() (object, error) { return in.parse(in.file) }
+func (in *input) yaml(texts []string, others ...string) (object, error) {
+	return in.parse(in.file, 0, texts, others)
+}
 
-// parse reads the members of YAML that is in the file.
-func (in *input) parse(y []byte) (object, error) { return parseYAML(y) }
+// parse reads the members of YAML that stands in the file after some lines. The texts and others are
+// the names that the format reads; the former are texts, however they are written.
+func (in *input) parse(y []byte, before int, texts, others []string) (object, error) {
+	o, err := parseYAML(y, texts...)
+	if err != nil {
+		var warnings []Warning
+		o, warnings, err = leniently(y, before, texts, err)
+		in.warnings = append(in.warnings, warnings...)
+	}
+	return o.spelled(slices.Concat(texts, others)), err
+}
 
-// parseYAML reads the members of a YAML document, as JSON. Empty YAML has none.
-func parseYAML(file []byte) (object, error) {
+// parseYAML reads the members of a YAML document, as JSON. Empty YAML has none. Those that are meant
+// as texts are texts.
+func parseYAML(file []byte, texts ...string) (object, error) {
 	if len(file) > MaxOne || yamlParts(file) > maxStructural {
 		return nil, fault.Coded(fault.Invalid, YAMLTooLarge, fmt.Sprintf("the YAML is larger than %d bytes, or has more than %d parts: take a part of it", MaxOne, maxStructural))
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(file, &doc); err != nil {
-		return nil, err
+		return nil, noYAML{err}
 	}
 	if doc.Kind == 0 || doc.Content[0].Tag == "!!null" {
 		return nil, nil
@@ -36,7 +49,7 @@ func parseYAML(file []byte) (object, error) {
 	if doc.Content[0].Kind != yaml.MappingNode {
 		return nil, errNoObject
 	}
-	r := yamlReader{most: aliasFactor*len(file) + aliasFree}
+	r := yamlReader{most: aliasFactor*len(file) + aliasFree, texts: texts}
 	v, err := r.value(nil, doc.Content[0], 0)
 	if err != nil {
 		return nil, err
@@ -80,6 +93,7 @@ func hasAliases(file []byte) bool {
 
 // A yamlReader makes JSON of nodes.
 type yamlReader struct {
+	texts   []string // names of members that are texts
 	aliases int
 	most    int // bytes that aliases may add
 	added   int // bytes that they added
@@ -146,7 +160,7 @@ func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) 
 			return b, fmt.Errorf("line %d: a name must be a text; merge keys are not supported", key.Line)
 		}
 		if seen[key.Value] {
-			return b, fmt.Errorf("line %d: %.40q stands there twice", key.Line, key.Value)
+			return b, noYAML{fmt.Errorf("line %d: %.40q stands there twice", key.Line, key.Value)}
 		}
 		seen[key.Value] = true
 		if i > 0 {
@@ -157,11 +171,37 @@ func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) 
 			return b, fmt.Errorf("line %d: %w", key.Line, err)
 		}
 		b = append(b, ':')
+		isText := depth == 0 && slices.ContainsFunc(r.texts, func(name string) bool { return strings.EqualFold(name, key.Value) })
+		if text, ok := sourceText(n.Content[i+1]); ok && isText {
+			if b, err = jsontext.AppendQuote(b, text); err != nil {
+				return b, fmt.Errorf("line %d: %w", key.Line, err)
+			}
+			continue
+		}
 		if b, err = r.value(b, n.Content[i+1], depth+1); err != nil {
 			return b, err
 		}
 	}
 	return append(b, '}'), nil
+}
+
+// sourceText returns a scalar as it is written, and those of a list with commas between. It reports
+// false for anything else.
+func sourceText(n *yaml.Node) (string, bool) {
+	switch {
+	case n.Kind == yaml.ScalarNode && n.Tag != "!!null":
+		return n.Value, true
+	case n.Kind != yaml.SequenceNode || len(n.Content) == 0:
+		return "", false
+	}
+	var list []string
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode {
+			return "", false
+		}
+		list = append(list, item.Value)
+	}
+	return strings.Join(list, ", "), true
 }
 
 var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)

@@ -1,0 +1,100 @@
+package format
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// untitled is how long a title is that is made of a text.
+const untitled = 60
+
+// Prepared returns the document as an import takes it in, whoever imports: readable, fitted, with its
+// tags where the catalog has them, and with a visibility where the file does not say one.
+func (d Document) Prepared(catalog []string, visibility prompt.Visibility) Document {
+	d = d.Readable().Fitted().Sorted(catalog)
+	if d.Visibility == "" {
+		d.Visibility = string(visibility)
+	}
+	return d
+}
+
+// Fitted returns the document as the library can hold it, with a warning for whatever was left out:
+// the file keeps that. A title that is missing is made of the text; one that is too long, like a
+// description, is cut at a word; messages that say nothing go.
+func (d Document) Fitted() Document {
+	d.Warnings = slices.Clip(d.Warnings)
+	warn := func(format string, of ...any) {
+		d.Warnings = append(d.Warnings, Warning{Text: fmt.Sprintf(format, of...)})
+	}
+	said := slices.DeleteFunc(slices.Clone(d.Messages), func(m prompt.Message) bool { return m.Placeholder == "" && strings.TrimSpace(m.Content) == "" })
+	if gone := len(d.Messages) - len(said); gone > 0 && len(said) > 0 {
+		d.Messages = said
+		warn("messages that say nothing are left out: %d of them", gone)
+	}
+	if strings.TrimSpace(d.Titled().Title) == "" {
+		if d.Title = cutAt(heading(d.words()), untitled); d.Title != "" {
+			warn("there is no title, and the prompt is called as its text begins, %q: give it one", d.Title)
+		}
+	}
+	for _, of := range []struct {
+		member string
+		text   *string
+		most   int
+	}{{fieldTitle, &d.Title, prompt.MaxTitle}, {fieldDescription, &d.Description, prompt.MaxDescription}, {fieldMessage, &d.Message, prompt.MaxMessage}} {
+		if of.member == fieldTitle {
+			if line := strings.Join(strings.Fields(*of.text), " "); strings.ContainsFunc(strings.TrimSpace(*of.text), unicode.IsControl) {
+				*of.text = line
+				warn("the title had several lines, which became one")
+			}
+		}
+		if n := unitsOf(strings.TrimSpace(*of.text)); n > of.most {
+			*of.text = cutAt(strings.TrimSpace(*of.text), of.most)
+			warn("the %s has %d characters and was cut after %d, of %d that it may have: shorten it", of.member, n, unitsOf(*of.text), of.most)
+		}
+	}
+	return d
+}
+
+// heading returns the first heading of Markdown in a text, or else its first line with a letter or a
+// digit.
+func heading(text string) (first string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "#"); ok {
+			if rest = strings.TrimSpace(strings.TrimLeft(rest, "#")); rest != "" {
+				return rest
+			}
+		}
+		if first == "" && strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			first = line
+		}
+	}
+	return first
+}
+
+func unitsOf(s string) (n int) {
+	for _, r := range s {
+		n += max(utf16.RuneLen(r), 1)
+	}
+	return n
+}
+
+// cutAt cuts a text to some UTF-16 code units: at a word if one ends in the second half.
+func cutAt(s string, most int) string {
+	n := 0
+	for i, r := range s {
+		if n += max(utf16.RuneLen(r), 1); n > most {
+			cut := s[:i]
+			if word := strings.LastIndexFunc(cut, unicode.IsSpace); word > len(cut)/2 {
+				cut = cut[:word]
+			}
+			return strings.TrimSpace(cut)
+		}
+	}
+	return s
+}

@@ -1,0 +1,118 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Names that other programs have for the title and the text of a prompt. The first that an object
+// has counts.
+var (
+	titleMembers = []string{fieldTitle, "act", "key", fieldName}
+	textMembers  = []string{fieldText, "prompt", "content", "value"}
+)
+
+// isOther reports whether an object has a title and a text under names of other programs, and is no
+// line of our export.
+func isOther(o object) bool {
+	return !o.has(fieldText) && !o.has("lc") && (o.has("act") || o.has(fieldTitle) || o.has("key")) && (o.has("prompt") || o.has("value"))
+}
+
+// called returns an object with its title and text under our names. The name is no title of an
+// object that has a text under our name, where it is a name.
+func (o object) called() object {
+	o = slices.Clone(o)
+	for _, names := range [][]string{titleMembers, textMembers} {
+		if names[0] == fieldTitle && o.has(fieldText) {
+			names = names[:len(names)-1]
+		}
+		if names[0] == fieldText && o.has(fieldMessages) || o.has(names[0]) {
+			continue
+		}
+		i := -1
+		for _, name := range names {
+			if i < 0 {
+				i = slices.IndexFunc(o, func(m member) bool { return m.name == name && m.value.Kind() != 'n' })
+			}
+		}
+		if i >= 0 && o[i].value.Kind() == '[' && names[0] == fieldText {
+			o[i].name = fieldMessages
+		} else if i >= 0 {
+			o[i].name = names[0]
+		}
+	}
+	return o
+}
+
+// flatten makes the messages of an object say their contents as texts, where these are lists of
+// parts. A part that is no text is left out, with a warning.
+func (in *input) flatten(o object) (object, error) {
+	i := slices.IndexFunc(o, func(m member) bool { return m.name == fieldMessages })
+	if i < 0 || o[i].value.Kind() != '[' || !bytes.Contains(o[i].value, []byte(`"content":[`)) {
+		return o, nil
+	}
+	var list []object
+	if !(&object{o[i]}).take(fieldMessages, &list) {
+		return o, nil // reading it says what is wrong
+	}
+	for n, m := range list {
+		var parts []object
+		if !m.take("content", &parts) {
+			continue
+		}
+		var texts []string
+		for k, part := range parts {
+			var text string
+			if part.take(fieldText, &text) {
+				texts = append(texts, text)
+			} else {
+				in.warnings = append(in.warnings, Warning{Text: fmt.Sprintf(
+					"messages[%d].content[%d] is of the type %.40q, which is no text, and is left out: describe it in words", n, k, part.text("type"))})
+			}
+		}
+		m.put("content", strings.Join(texts, "\n"))
+		list[n] = m
+	}
+	o = slices.Clone(o)
+	var one object
+	one.put(fieldMessages, list)
+	if len(one) == 1 {
+		o[i] = one[0]
+	}
+	return o, nil
+}
+
+// whyNoJSON says where JSON is broken, and what should stand there. The JSON begins at a line of its
+// file.
+func whyNoJSON(file []byte, line int, err error) error {
+	var broken *jsontext.SyntacticError
+	if !errors.As(err, &broken) {
+		return err
+	}
+	at := min(int(broken.ByteOffset), len(file))
+	before := file[:at]
+	column := at - bytes.LastIndexByte(before, '\n')
+	line += bytes.Count(before, newline)
+	what := broken.Err.Error()
+	if rest := file[at:]; strings.HasPrefix(what, "invalid surrogate pair") && len(rest) >= 6 {
+		what = fmt.Sprintf("%s is half of a character, a lone surrogate: write the character itself, or both halves", rest[:6])
+	} else if what == "unexpected EOF" {
+		what = "the file ends in the middle of it"
+	}
+	return fmt.Errorf("line %d, column %d: %s", line, column, what)
+}
+
+// syntaxOfJSON returns why a file is no JSON, nil where it is.
+func syntaxOfJSON(file []byte) error {
+	d := decoder(file)
+	for {
+		if _, err := d.ReadValue(); err != nil {
+			return err // io.EOF at the end
+		}
+	}
+}
