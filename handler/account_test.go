@@ -72,7 +72,7 @@ func TestAccountMovesHouse(t *testing.T) {
 	out = do(command.LeftOut, "import", "--account", file(t, "account.jsonl", other), "--url", there)
 	require.Contains(t, out, `"my/prompt" rejected: name: a prompt of yours has this name and another history`)
 	do(command.Usage, "import", "--account", "--update", file(t, "account.jsonl", exported), "--url", there)
-	do(command.LeftOut, "import", "--account", file(t, "broken.jsonl", "{\n"), "--url", there)
+	do(command.LeftOut, "import", "--account", file(t, "broken.jsonl", "{\"a\n"), "--url", there)
 }
 
 // TestLongHistoryMovesHouse: a history that is longer than what a request may send comes in

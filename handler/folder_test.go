@@ -94,7 +94,7 @@ func TestFolderStory(t *testing.T) {
 	does(command.OK, `^deleted greeting.md\n$`, "push", dir, "--delete")
 	does(command.Failed, "", "get", "greeting")
 	write("broken.prompt", "---\na: [\n---\n")
-	does(command.LeftOut, `^left alone broken.prompt: the front matter: `, "push", dir)
+	does(command.LeftOut, `^left alone broken.prompt: line 2: a is not valid YAML`, "push", dir)
 	does(command.Failed, "", "push", filepath.Join(dir, "nosuch"))
 }
 
@@ -321,7 +321,7 @@ func TestDryRunTellsWhatPushDoes(t *testing.T) {
 	d.write("title.md", "---\ntitle: "+strings.Repeat("t", 201)+"\n---\nText\n")
 	d.write("twice.md", "---\nname: good\n---\nText\n")
 	refused := func(created, twice string) string {
-		return `^left alone edited.md: labels.*\n` + created + `\nleft alone long.md: text: shorten.*\nleft alone title.md: title: shorten.*\nleft alone twice.md: ` + twice + `.*\n$`
+		return `^left alone edited.md: labels.*\n` + created + `\nleft alone long.md: text: shorten.*\nleft alone title.md: .*title.*\nleft alone twice.md: ` + twice + `.*\n$`
 	}
 	d.does(command.LeftOut, refused(`created good.md \(not done\)`, `good.md makes a prompt called "good" too`), "push", "--dry-run")
 	d.does(command.LeftOut, refused(`created good.md`, `another prompt of yours has this name|name: choose`), "push")
@@ -346,10 +346,10 @@ func TestPullOfFormatsThatHoldMany(t *testing.T) {
 	for _, name := range []string{"csv", "jsonl", "open-webui", "prompts.chat"} {
 		code, _, errs := handler(t, "pull", t.TempDir(), "--format", name)
 		require.Equal(t, command.Usage, code)
-		require.Contains(t, errs, name+" may hold many prompts, and a folder has one for each: use command, dotprompt, fabric, ")
+		require.Contains(t, errs, name+" may hold many prompts, and a folder has one for each: use agent, chatmode, command, ")
 	}
 	_, out, _ := handler(t, "help", "pull")
-	require.Contains(t, out, "name of a format: command, dotprompt, fabric, github-models, langchain, langfuse, markdown, prompty, skill, vscode\n")
+	require.Contains(t, out, "name of a format: agent, chatmode, command, cursor-rule, dotprompt, fabric, github-models, instructions, langchain, langfuse, markdown, prompty, skill, vscode\n")
 }
 
 // TestMovedBesideASkill: a file that was moved to where no prompts are looked for is found by its

@@ -69,7 +69,7 @@ func TestFormatsStory(t *testing.T) {
 	require.Contains(t, errs, "chats/critic: langchain cannot hold name, title, config, ")
 	code, _, errs = handler(t, "get", "review", "--format", "nosuch", "--user", "ann")
 	require.Equal(t, command.Usage, code)
-	require.Contains(t, errs, "is no format: use command, csv, dotprompt, ")
+	require.Contains(t, errs, "is no format: use agent, chatmode, command, csv, ")
 
 	to := filepath.Join(t.TempDir(), "out")
 	code, _, errs = handler(t, "export", "--format", "skill", "--to", to, "--user", "ann")
@@ -135,12 +135,12 @@ func TestImportTellsWhatIsLeftToTheFile(t *testing.T) {
 	_, url := startLocal(t, t.TempDir())
 	files := map[string]string{
 		"a.md": "---\ntags: development, foo\nmood: dry\n---\nOne.\n", "b.md": "---\nmood: warm\n---\nTwo.\n", "c.md": "Three.\n",
-		"d.md": "Four." + strings.Repeat("<!-- -->", 1<<13) + "\n", "broken.prompt": "---\nmood: [\n---\n",
+		"d.md": "Four." + strings.Repeat("<!-- -->", 1<<13) + "\n", "broken.prompt": "---\nmood: [dry\n---\n",
 	}
 	code, out, errs := handler(t, "import", tree(t, files), "--url", url, "--user", "ann")
 	require.Equal(t, command.LeftOut, code, errs)
 	require.Contains(t, out, "created 3, unchanged 0, rejected 2\n", "a text is too long")
-	require.Equal(t, "\"extra.mood\" in 2 of 5 rows: the library does not hold it, and leaves it to the file\n", errs)
+	require.Equal(t, "kept in the files alone: mood (2)\n", errs)
 	code, out, errs = handler(t, "get", "a", "--format", "jsonl", "--url", url, "--user", "ann")
 	require.Equal(t, command.OK, code, errs)
 	require.Contains(t, out, `"tags":["development"],"ownTags":["foo"]`)
@@ -148,12 +148,12 @@ func TestImportTellsWhatIsLeftToTheFile(t *testing.T) {
 	large := file(t, "large.md", "---\nnote: "+strings.Repeat("x", 1<<16)+"\n---\nText.\n")
 	code, _, errs = handler(t, "import", large, "--url", url, "--user", "ann")
 	require.Equal(t, command.OK, code, errs)
-	require.Contains(t, errs, "\"source\" in 1 of 1 rows: the file is too large to be kept with the prompt\n")
+	require.Contains(t, errs, "1 of 1 files are too large to be kept with their prompts\n")
 	var many strings.Builder
 	for i := range 13 {
 		fmt.Fprintf(&many, "x%02d: 1\n", i)
 	}
 	_, _, errs = handler(t, "import", file(t, "many.md", "---\n"+many.String()+"---\nText.\n"), "--url", url, "--user", "ann")
-	require.Equal(t, 11, strings.Count(errs, "\n"), errs)
-	require.Contains(t, errs, "and 3 more that are left to the file\n")
+	require.Equal(t, 1, strings.Count(errs, "\n"), errs)
+	require.Contains(t, errs, "x09 (1) and 3 more\n")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -25,6 +24,7 @@ type report struct {
 	authors  bool           // whether the contributor of a row is its author, and so is held
 	taken    int            // how many were rejected as a prompt of their name is there and says something else
 	updates  bool           // whether such a prompt can be given a new version instead, which was not asked for
+	warned   int            // how many rows have warnings
 	long     []int          // how long the texts are that were rejected for their length
 }
 
@@ -49,6 +49,7 @@ func (r *report) add(res client.Result) {
 				r.unheld[name]++
 			}
 		}
+		r.warnings(res)
 	}
 	r.progress.At(r.seen)
 }
@@ -68,6 +69,27 @@ func (r *report) rejected(res client.Result) {
 	}
 }
 
+// warnings prints what is not in the file as its format wants it.
+func (r *report) warnings(res client.Result) {
+	if len(res.Row.Warnings) == 0 {
+		return
+	}
+	if r.warned++; r.warned > shownRows {
+		return
+	}
+	r.progress.Clear()
+	for _, w := range res.Row.Warnings {
+		place := res.Row.Place()
+		if w.Line > 0 {
+			place = fmt.Sprintf("line %d", w.Line)
+			if res.Row.Path != "" {
+				place = res.Row.Path + ", " + place
+			}
+		}
+		fmt.Fprintf(r.out, "row %d (%s) %.60q warning: %s\n", res.Row.Number, place, res.Row.Titled().Title, w.Text)
+	}
+}
+
 func (r *report) end(dryRun bool) {
 	r.progress.Clear()
 	for _, reason := range slices.Sorted(maps.Keys(r.reasons)) {
@@ -78,6 +100,12 @@ func (r *report) end(dryRun bool) {
 	r.tellLong(dryRun)
 	if r.taken > 0 && r.updates {
 		fmt.Fprintf(r.out, "%d rows have names of prompts that are there and say something else; with --update each becomes a new version of that\n", r.taken)
+	}
+	if r.warned > 0 {
+		if more := r.warned - shownRows; more > 0 {
+			fmt.Fprintf(r.out, "and %d more with warnings\n", more)
+		}
+		fmt.Fprintf(r.out, "%d rows have warnings; mend the file and import it again with --update to take them in anew\n", r.warned)
 	}
 	r.tellUnheld()
 	word := "created"
@@ -99,29 +127,36 @@ func (r *report) tellLong(dryRun bool) {
 	slices.Sort(r.long)
 	limit := min(r.long[len(r.long)-1], prompt.LimitMaxText)
 	n, _ := slices.BinarySearch(r.long, limit+1)
+	if n == 0 {
+		fmt.Fprintf(r.out, "%d rows have texts that are too long for any service: the most is %d\n", len(r.long), limit)
+		return
+	}
 	fmt.Fprintf(r.out, "%d rows have texts that are too long; a service with MAX_TEXT=%d would take %d of them\n", len(r.long), limit, n)
 	if dryRun {
 		fmt.Fprintln(r.out, "a dry run asks no service how long a text may be: set MAX_TEXT to what yours allows")
 	}
 }
 
-// tellUnheld says what files say and the library does not hold, that of most files first.
+// tellUnheld says what files say and the library does not hold.
 func (r *report) tellUnheld() {
-	names := slices.SortedFunc(maps.Keys(r.unheld), func(a, b string) int {
-		return cmp.Or(cmp.Compare(r.unheld[b], r.unheld[a]), cmp.Compare(a, b))
-	})
-	for _, name := range names[:min(len(names), shownRows)] {
-		count, why := r.unheld[name], "the library does not hold it, and leaves it to the file"
+	var members []string
+	for _, name := range slices.Sorted(maps.Keys(r.unheld)) {
+		count := r.unheld[name]
 		member, invisible := strings.CutSuffix(name, format.FieldInvisible)
 		switch {
 		case name == format.FieldSource:
-			why = "the file is too large to be kept with the prompt"
+			fmt.Fprintf(r.err, "%d of %d files are too large to be kept with their prompts\n", count, r.seen)
 		case invisible:
-			name, why = member, "characters that no reader sees were removed"
+			fmt.Fprintf(r.err, "characters that no reader sees were removed from the %s of %d of %d rows\n", member, count, r.seen)
+		default:
+			members = append(members, fmt.Sprintf("%.60s (%d)", strings.TrimPrefix(name, "extra."), count))
 		}
-		fmt.Fprintf(r.err, "%.60q in %d of %d rows: %s\n", name, count, r.seen, why)
 	}
-	if more := len(names) - shownRows; more > 0 {
-		fmt.Fprintf(r.err, "and %d more that are left to the file\n", more)
+	if len(members) > 0 {
+		more := ""
+		if n := len(members) - shownRows; n > 0 {
+			members, more = members[:shownRows], fmt.Sprintf(" and %d more", n)
+		}
+		fmt.Fprintf(r.err, "kept in the files alone: %s%s\n", strings.Join(members, ", "), more)
 	}
 }

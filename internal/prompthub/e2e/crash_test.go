@@ -43,7 +43,7 @@ func killed(t *testing.T, a app, n size, done func()) {
 	file, total, good := importFile(t, n.rows)
 	importing := make(chan string)
 	go func() {
-		_, out, errs := command(t, nil, "import", file, "--as-contributor", "--url", a.url())
+		_, out, errs := command(t, nil, "import", file, "--as-contributor", "--public", "--url", a.url())
 		importing <- out + errs
 	}()
 	reader := user{t: t, url: a.url(), name: "reader"}
@@ -51,7 +51,7 @@ func killed(t *testing.T, a app, n size, done func()) {
 	require.Eventually(t, func() bool { return len(reader.walkSafely("/prompts?limit=100")) > good/10 }, time.Minute, 20*time.Millisecond)
 	a.kill(t)
 	out := <-importing
-	code, out2, errs := command(t, nil, "import", file, "--as-contributor", "--url", a.url())
+	code, out2, errs := command(t, nil, "import", file, "--as-contributor", "--public", "--url", a.url())
 	require.Contains(t, []int{0, 3}, code, "%s\n%s\n%s", out, out2, errs)
 	require.Contains(t, out2, fmt.Sprintf("rejected %d", total-good))
 

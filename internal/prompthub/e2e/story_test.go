@@ -133,7 +133,7 @@ func madeFile(t *testing.T, rows int) (path string, total, good int) {
 
 func runImport(t *testing.T, a app, file string, created, unchanged, rejected int) {
 	t.Helper()
-	code, out, errs := command(t, nil, "import", file, "--as-contributor", "--url", a.url())
+	code, out, errs := command(t, nil, "import", file, "--as-contributor", "--public", "--url", a.url())
 	want := 0
 	if rejected > 0 {
 		want = 3

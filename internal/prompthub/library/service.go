@@ -124,8 +124,8 @@ func (s *Service) madeBefore(ctx context.Context, who auth.User, idem promptdb.I
 	return v, true, err
 }
 
-// contentKey begins the keys of imports. Such a key names all that is sent with it but who may see
-// it, so the rest need not be compared.
+// contentKey begins the keys of imports. Such a key is a hash of all that is sent with it but the
+// visibility, so the bodies need not be compared.
 const contentKey = "import-"
 
 // idempotency identifies a key and what was sent with it.

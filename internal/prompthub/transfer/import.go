@@ -63,7 +63,7 @@ type Item struct {
 	// what of it the library does not hold: members that only its file has, and comes back with; the
 	// file itself where it is too large to be kept
 	Loss []string
-	// how the file is not as its format wants it, what was made of that, and how to write it well
+	// places of the file that are not as its format wants them, and how to write them well
 	Warnings []format.Warning
 }
 
@@ -121,6 +121,9 @@ func Import(ctx context.Context, s *library.Service, who auth.User, file []byte,
 		if err := item.rejected(library.Told(who, err)); err != nil {
 			return r, err
 		}
+		if item.Code == prompt.TextTooLong {
+			item.Reason += longer(format.Row{Document: e.doc}.Units())
+		}
 		if !who.May(auth.ScopeRead) && (o.DryRun || item.Outcome != Created && item.Outcome != Updated) {
 			item.ID = "" // which prompt has a name is for readers
 		}
@@ -156,6 +159,14 @@ func (item *Item) rejected(err error) error {
 	item.Code = cmp.Or(item.Code, EntryRefused)
 	item.Outcome = Rejected
 	return nil
+}
+
+// longer says which setting would take a text of some UTF-16 code units.
+func longer(units int) string {
+	if units > prompt.LimitMaxText {
+		return fmt.Sprintf("; no service takes more than %d", prompt.LimitMaxText)
+	}
+	return fmt.Sprintf("; a service with MAX_TEXT=%d would take it", units)
 }
 
 // EntryRefused is the code of an entry that was rejected for a reason that has no code of its own.

@@ -110,7 +110,7 @@ func TestRejectedHaveCodes(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
 	for file, code := range map[string]fault.Code{
-		`{"title":"x","text":"y","tags":[` + strings.Repeat(`"a",`, 10) + `"a"]}`:    transfer.EntryRefused,
+		`{"title":"x","text":"y","visibility":"everybody"}`:                          transfer.EntryRefused,
 		`{"title":"x","text":"y","unknown":1,"variables":[{"name":"a","type":"b"}]}`: transfer.EntryRefused,
 		`{"title":"x","text":"` + strings.Repeat("y", 200_000) + `"}`:                "TEXT_TOO_LONG",
 		`{"title":1,"text":"y"}`: transfer.Unreadable,

@@ -48,6 +48,8 @@ type Entry struct {
 	Outcome string `json:"outcome"`
 	Code    string `json:"code"`
 	Reason  string `json:"reason"`
+	// places of its file that are not as its format wants them
+	Warnings []format.Warning `json:"warnings"`
 }
 
 const (

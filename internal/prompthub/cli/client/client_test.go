@@ -89,7 +89,7 @@ func TestKeyNamesTheContent(t *testing.T) {
 		func(d *format.Document) { d.Title = "U" },
 		func(d *format.Document) { d.Text += " " },
 		func(d *format.Document) { d.Tags = nil },
-		func(d *format.Document) { d.Visibility = "private" },
+		func(d *format.Document) { d.Message = "why" },
 	}
 	for _, change := range other {
 		for _, user := range []string{"ann", "bob"} {

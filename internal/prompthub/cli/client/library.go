@@ -318,6 +318,9 @@ func (c *Client) Check(ctx context.Context, d format.Document, update bool) erro
 		if e.Outcome == Rejected.String() {
 			return &Problem{Status: http.StatusUnprocessableEntity, Errors: []Rule{{Code: e.Code, Message: e.Reason}}}
 		}
+		for _, w := range e.Warnings { // an import would go on, and leave something out
+			return &Problem{Status: http.StatusUnprocessableEntity, Errors: []Rule{{Message: w.Text}}}
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -186,6 +187,10 @@ func (c *comparison) add(i Item) {
 		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, i.Path, i.File, kept(i.Prompt.Document, i.document))
 	}
 	i.State = i.state(e, known, !e.is(raw))
+	if w := i.document.Warnings; len(w) > 0 && (i.State == New || i.State == Here) {
+		// which an import reads all the same; but here somebody may be in the middle of writing it
+		i.State, i.Err = Broken, fmt.Errorf("line %d: %s", w[0].Line, w[0].Text)
+	}
 	if i.State == Here {
 		i.before = i.locked(e)
 	}

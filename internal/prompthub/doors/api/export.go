@@ -36,8 +36,8 @@ func files() map[string]*huma.MediaType {
 type exportInput struct {
 	ByID
 	Which
-	Format string `query:"format" required:"true" enum:"command,csv,dotprompt,fabric,github-models,jsonl,langchain,langfuse,markdown,open-webui,prompts.chat,prompty,skill,vscode" doc:"Which program's" example:"skill"`
-	Syntax string `query:"syntax" enum:"dollar,f-string,handlebars,jinja,mustache" doc:"Writes the placeholders of the text anew: dollar as ${name}, f-string as {name}, the others as {{name}}. Defaults that only the text has become declared variables where they cannot stand in it. Absent: the text as it is" example:"handlebars"`
+	Format FileFormat `query:"format" required:"true" doc:"Which program's" example:"skill"`
+	Syntax string     `query:"syntax" enum:"dollar,f-string,handlebars,jinja,mustache" doc:"Writes the placeholders of the text anew: dollar as ${name}, f-string as {name}, the others as {{name}}. Defaults that only the text has become declared variables where they cannot stand in it. Absent: the text as it is" example:"handlebars"`
 }
 
 type exportOutput struct {
@@ -52,7 +52,7 @@ func (a *api) exportPrompt(ctx context.Context, c call, in *exportInput) (*expor
 	if err != nil {
 		return nil, err
 	}
-	file, err := transfer.FileOf(ctx, a.Service, c.User, v, in.Format, in.Syntax)
+	file, err := transfer.FileOf(ctx, a.Service, c.User, v, string(in.Format), in.Syntax)
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func (s *Source) source() *prompt.Source {
 	if s == nil {
 		return nil
 	}
-	made := &prompt.Source{Format: s.Format, File: s.File, Bytes: s.Data, Syntax: s.Syntax}
+	made := &prompt.Source{Format: string(s.Format), File: s.File, Bytes: s.Data, Syntax: s.Syntax}
 	if !format.Kept(made) {
 		return nil
 	}

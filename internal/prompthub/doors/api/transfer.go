@@ -6,6 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
 )
 
@@ -26,6 +28,7 @@ func (a *api) transfers() {
 		Summary: "Take a file in",
 		Description: "One prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB and 10,000 entries, its JSON 500,000 elements and members, 50,000 in an entry, and a row of CSV 1,000 fields; each change that it makes counts as a write; one file of a caller is taken in at a time. " +
 			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged. " +
+			"A file that is not as its format wants it is read all the same, and the entry has warnings: front matter that is not YAML, a text in Windows-1252, a title or description that is too long and was cut at a word. The file is kept as it is. " +
 			"The history of a prompt may have 1,000 versions, and 100 between them that were deleted; a file of one prompt is kept with the version that it makes, up to 256 KiB, unless its YAML or JSON has more than 5,000 parts, or its YAML an alias. " +
 			"An archive unpacks to at most 16 MiB, and 50 times its size or 1 MiB. One request makes at most 50 changes and reads at most 200 entries, 1 MiB of the file, and 256 KiB of YAML or 25,000 parts of YAML, JSON and CSV, but always one entry; aliases add at most twice what the YAML has and 1 KiB.",
 		Errors: badBody,
@@ -34,12 +37,13 @@ func (a *api) transfers() {
 
 // An importInput is a file, as it is.
 type importInput struct {
-	File    string `query:"file" maxLength:"255" doc:"The name of the file, which says what it is; else what is in it does" example:"prompts.csv"`
-	DryRun  bool   `query:"dryRun" doc:"Says what would be done, and does nothing"`
-	Update  bool   `query:"update" doc:"Gives prompts of mine that have the same names new versions. Otherwise they stay, and entries that differ are rejected"`
-	From    int    `query:"from" minimum:"0" doc:"How many entries an earlier request was through with: its next"`
-	Syntax  string `query:"syntax" enum:"dollar,mustache" doc:"Writes the placeholders of texts anew, such as {name} of an f-string, which is not filled in here; the file is kept as it is. Absent: texts stay as they are" example:"mustache"`
-	RawBody []byte `contentType:"application/octet-stream"`
+	File       string `query:"file" maxLength:"255" doc:"The name of the file, which says what it is; else what is in it does" example:"prompts.csv"`
+	DryRun     bool   `query:"dryRun" doc:"Says what would be done, and does nothing"`
+	Update     bool   `query:"update" doc:"Gives prompts of mine that have the same names new versions. Otherwise they stay, and entries that differ are rejected"`
+	From       int    `query:"from" minimum:"0" doc:"How many entries an earlier request was through with: its next"`
+	Syntax     string `query:"syntax" enum:"dollar,mustache" doc:"Writes the placeholders of texts anew, such as {name} of an f-string, which is not filled in here; the file is kept as it is. Absent: texts stay as they are" example:"mustache"`
+	Visibility string `query:"visibility" enum:"private,public" doc:"Who may see prompts whose file does not say. Absent: private. An entry that was taken in before stays as it is" example:"private"`
+	RawBody    []byte `contentType:"application/octet-stream"`
 }
 
 type importOutput struct {
@@ -52,19 +56,32 @@ func (a *api) importFile(ctx context.Context, c call, in *importInput) (*importO
 		return nil, err
 	}
 	defer leave()
-	r, err := transfer.Import(ctx, a.Service, c.User, in.RawBody, transfer.Options{File: in.File, DryRun: in.DryRun, Update: in.Update, From: in.From, Syntax: in.Syntax})
+	r, err := transfer.Import(ctx, a.Service, c.User, in.RawBody, transfer.Options{
+		File: in.File, DryRun: in.DryRun, Update: in.Update, From: in.From, Syntax: in.Syntax,
+		Visibility: prompt.Visibility(in.Visibility),
+	})
 	a.Admission.Spend(c.Key, r.Changes)
 	if err != nil {
 		return nil, err
 	}
 	out := &importOutput{ImportReport{Items: make([]Imported, len(r.Items)), Entries: r.Entries, Skipped: r.Skipped, Warning: r.Warning}}
 	for i, item := range r.Items {
-		out.Body.Items[i] = Imported{Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome), Code: string(item.Code), Reason: item.Reason, Loss: item.Loss}
+		out.Body.Items[i] = Imported{
+			Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome), Code: string(item.Code), Reason: item.Reason,
+			Loss: item.Loss, Warnings: warned(item.Warnings),
+		}
 	}
 	if r.More {
 		out.Body.Next = &r.Through
 	}
 	return out, nil
+}
+
+func warned(list []format.Warning) (all []ImportWarning) {
+	for _, w := range list {
+		all = append(all, ImportWarning{Line: w.Line, Text: w.Text})
+	}
+	return all
 }
 
 type exportMeInput struct {

@@ -222,7 +222,7 @@ func TestImportOfMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	csv := "act,prompt,for_devs\n" + "Good,Text,TRUE\n" + ",No title,FALSE\n" + "Long," + strings.Repeat("x", 3001) + ",FALSE\n"
+	csv := "act,prompt,for_devs\n" + "Good,Text,TRUE\n" + "No text,,FALSE\n" + "Long," + strings.Repeat("x", 3001) + ",FALSE\n"
 	for i := range 70 {
 		csv += fmt.Sprintf("Row %d,Text %d,FALSE\n", i, i)
 	}

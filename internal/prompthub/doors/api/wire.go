@@ -3,6 +3,10 @@ package api
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/prompthub/files/format"
 )
 
 // A Prompt is a prompt as one caller sees it.
@@ -72,12 +76,25 @@ type NewPrompt struct {
 	Source      *Source         `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
 
+// A FileFormat is the name of a format of files.
+type FileFormat string
+
+// Schema lists the formats.
+func (FileFormat) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, f := range format.Formats() {
+		s.Enum = append(s.Enum, string(f))
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
 // A Source is a file with one prompt.
 type Source struct {
-	Format string `json:"format" enum:"command,csv,dotprompt,fabric,github-models,jsonl,langchain,langfuse,markdown,open-webui,prompts.chat,prompty,skill,vscode" doc:"Which program's" example:"skill"`
-	File   string `json:"file" maxLength:"255" doc:"Its name, with the folders that say what it is" example:"code-review/SKILL.md"`
-	Data   []byte `json:"data" doc:"Its bytes as base64, as far as a body has room; POST /import takes larger files. More than 256 KiB are not kept, nor YAML that has an alias or more than 5,000 parts. It comes back only where it says what the version holds" example:"LS0tCm5hbWU6IGEKLS0tCkhpLgo="`
-	Syntax string `json:"syntax,omitempty" enum:"dollar,mustache" doc:"In which the text was rewritten, as POST /import does with its syntax; absent where the file says it as it is" example:"mustache"`
+	Format FileFormat `json:"format" doc:"Which program's" example:"skill"`
+	File   string     `json:"file" maxLength:"255" doc:"Its name, with the folders that say what it is" example:"code-review/SKILL.md"`
+	Data   []byte     `json:"data" doc:"Its bytes as base64, as far as a body has room; POST /import takes larger files. More than 256 KiB are not kept, nor YAML that has an alias or more than 5,000 parts. It comes back only where it says what the version holds" example:"LS0tCm5hbWU6IGEKLS0tCkhpLgo="`
+	Syntax string     `json:"syntax,omitempty" enum:"dollar,mustache" doc:"In which the text was rewritten, as POST /import does with its syntax; absent where the file says it as it is" example:"mustache"`
 }
 
 // A PromptDraft is what PUT /prompts/{id} takes: all of what an author writes.
@@ -386,14 +403,21 @@ type ImportReport struct {
 	Skipped []string   `json:"skipped,omitempty" doc:"Files of an archive that hold no prompts" example:"[\"LICENSE\"]"`
 }
 
+// An ImportWarning is a place of a file that is not as its format wants it.
+type ImportWarning struct {
+	Line int    `json:"line,omitempty" doc:"Of the file that holds the entry; absent where it concerns all of it" example:"3"`
+	Text string `json:"text" doc:"How it was read, and how to write it well" example:"description is not valid YAML and was read as the text up to the end of its line: write description: \"Collects tables: progress, rows\""`
+}
+
 // An Imported is an entry of a file, and what became of it.
 type Imported struct {
-	Place   string   `json:"place" doc:"Where it is in the file" example:"line 12"`
-	Name    string   `json:"name,omitempty" doc:"That the file gives it" example:"letters/thanks"`
-	Title   string   `json:"title,omitempty" doc:"That the file gives it" example:"Write a letter of thanks"`
-	ID      string   `json:"id,omitempty" doc:"Of the prompt" example:"01HZX3V9K2M4Q6R8T0W2Y4A6C8"`
-	Outcome string   `json:"outcome" enum:"created,updated,unchanged,rejected" doc:"What became of it, or would" example:"created"`
-	Loss    []string `json:"loss,omitempty" doc:"What of it the library does not hold: extra.NAME is a member that its file alone has and comes back with, source the file itself, which is too large to be kept, title.invisible and name.invisible characters that no reader sees, which were removed" example:"[\"extra.testData\"]"`
-	Code    string   `json:"code,omitempty" doc:"Why it was rejected, for programs; absent if only the reason says it" example:"TEXT_TOO_LONG"`
-	Reason  string   `json:"reason,omitempty" doc:"Why it was rejected, and what to do" example:"the prompt breaks the rules named here; title: must not be empty"`
+	Place    string          `json:"place" doc:"Where it is in the file" example:"line 12"`
+	Name     string          `json:"name,omitempty" doc:"That the file gives it" example:"letters/thanks"`
+	Title    string          `json:"title,omitempty" doc:"That the file gives it" example:"Write a letter of thanks"`
+	ID       string          `json:"id,omitempty" doc:"Of the prompt" example:"01HZX3V9K2M4Q6R8T0W2Y4A6C8"`
+	Outcome  string          `json:"outcome" enum:"created,updated,unchanged,rejected" doc:"What became of it, or would" example:"created"`
+	Loss     []string        `json:"loss,omitempty" doc:"What of it the library does not hold: extra.NAME is a member that its file alone has and comes back with, source the file itself, which is too large to be kept, title.invisible and name.invisible characters that no reader sees, which were removed" example:"[\"extra.testData\"]"`
+	Warnings []ImportWarning `json:"warnings,omitempty" doc:"Places of the file that are not as its format wants them"`
+	Code     string          `json:"code,omitempty" doc:"Why it was rejected, for programs; absent if only the reason says it" example:"TEXT_TOO_LONG"`
+	Reason   string          `json:"reason,omitempty" doc:"Why it was rejected, and what to do" example:"the prompt breaks the rules named here; title: must not be empty"`
 }

@@ -3,7 +3,9 @@ package web
 import (
 	"cmp"
 	"encoding/base64"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +13,8 @@ import (
 	"strings"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
 )
 
@@ -138,6 +142,9 @@ type importPage struct {
 	File   string
 	Kept   string // the file, for the next request
 	Update bool
+	Public bool     // whether everybody may see prompts whose file does not say
+	InFile []string // members that only files have, with how many entries have them
+	Warned int      // how many entries have warnings
 	Wrong  string
 }
 
@@ -197,34 +204,40 @@ func (p *importPage) May() bool {
 // An importItem is an entry of a file, and what its file alone has.
 type importItem struct {
 	transfer.Item
-	InFile    string // members
-	TooLarge  bool   // the file is not kept
-	Invisible bool   // characters that no reader sees were removed
+	TooLarge  bool // the file is not kept
+	Invisible bool // characters that no reader sees were removed
 }
 
-// importItems returns the entries as the page shows them: those that were rejected first, which
-// nobody finds among a thousand others.
-func importItems(list []transfer.Item) []importItem {
-	all := make([]importItem, len(list))
-	for i, item := range list {
-		all[i].Item = item
-		var members []string
+// list fills in the entries as the page shows them: those that were rejected first, then those with
+// warnings, which nobody finds among a thousand others.
+func (p *importPage) list() {
+	members := make(map[string]int)
+	for _, item := range p.Report.Items {
+		shown := importItem{Item: item, TooLarge: slices.Contains(item.Loss, format.FieldSource)}
 		for _, lost := range item.Loss {
 			if member, ok := strings.CutPrefix(lost, "extra."); ok {
-				members = append(members, member)
+				members[member]++
 			}
-			all[i].Invisible = all[i].Invisible || strings.HasSuffix(lost, ".invisible")
+			shown.Invisible = shown.Invisible || strings.HasSuffix(lost, format.FieldInvisible)
 		}
-		all[i].InFile, all[i].TooLarge = strings.Join(members, ", "), slices.Contains(item.Loss, "source")
+		if len(item.Warnings) > 0 {
+			p.Warned++
+		}
+		p.Items = append(p.Items, shown)
 	}
-	rejected := func(i importItem) int {
-		if i.Outcome == transfer.Rejected {
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		p.InFile = append(p.InFile, fmt.Sprintf("%s (%d)", member, members[member]))
+	}
+	rank := func(i importItem) int {
+		switch {
+		case i.Outcome == transfer.Rejected:
 			return 0
+		case len(i.Warnings) > 0:
+			return 1
 		}
-		return 1
+		return 2
 	}
-	slices.SortStableFunc(all, func(a, b importItem) int { return cmp.Compare(rejected(a), rejected(b)) })
-	return all
+	slices.SortStableFunc(p.Items, func(a, b importItem) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
 func (s *web) importForm(r *request) error {
@@ -243,19 +256,22 @@ func (s *web) importFile(r *request) error {
 		from, _ := strconv.Atoi(r.PostForm.Get("from")) // of a form of ours
 		p.Looked = r.PostForm.Get("do") != "import"
 		var report transfer.Report
-		report, err = transfer.Import(r.Context(), s.Service, r.who, file, transfer.Options{File: p.File, DryRun: p.Looked, Update: p.Update, From: from})
+		report, err = transfer.Import(r.Context(), s.Service, r.who, file, transfer.Options{
+			File: p.File, DryRun: p.Looked, Update: p.Update, From: from, Visibility: p.visibility(),
+		})
 		s.Admission.Spend(r.caller, report.Changes)
 		p.Report = &report
 	}
 	if correctable(err) {
 		text, _ := describe(err)
-		p = importPage{Wrong: sentence(text), Update: p.Update}
+		p = importPage{Wrong: sentence(text), Update: p.Update, Public: p.Public}
 		return s.render(r, http.StatusUnprocessableEntity, "import", "Import", p)
 	}
 	if err != nil {
 		return err
 	}
-	p.Items, p.Counts = importItems(p.Report.Items), counts(r, p.Report.Items)
+	p.list()
+	p.Counts = counts(r, p.Report.Items)
 	if !p.Looked {
 		p.tell(r)
 	}
@@ -266,12 +282,20 @@ func (s *web) importFile(r *request) error {
 	return s.render(r, http.StatusOK, "import", "Import", p)
 }
 
+// visibility returns who may see a prompt whose file does not say.
+func (p *importPage) visibility() prompt.Visibility {
+	if p.Public {
+		return prompt.Public
+	}
+	return prompt.Private
+}
+
 // read returns the file of a form: one that is sent now, or that was sent before.
 func (p *importPage) read(r *request) ([]byte, error) {
 	if err := r.ParseMultipartForm(maxUpload); err != nil {
 		return nil, fault.Wrap(fault.Malformed, "the form cannot be read", err)
 	}
-	p.File, p.Update = r.PostForm.Get("name"), r.PostForm.Get("update") != ""
+	p.File, p.Update, p.Public = r.PostForm.Get("name"), r.PostForm.Get("update") != "", r.PostForm.Get("visibility") == string(prompt.Public)
 	if kept := r.PostForm.Get("kept"); kept != "" {
 		b, err := base64.StdEncoding.DecodeString(kept)
 		if err != nil {

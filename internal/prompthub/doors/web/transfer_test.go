@@ -53,7 +53,7 @@ func TestImportPage(t *testing.T) {
 	ann.upload("/app/import", "letter.prompt", file+"More.", "do", "import", "update", "yes").is(200).has("1 updated.")
 
 	ann.upload("/app/import", "tests.prompt.yml", "messages: [{role: user, content: Hi}]\ntestData: [{expected: x}]\nevaluators: []\n", "do", "look").
-		has("Only its file has: <span dir=\"auto\">testData, evaluators</span>")
+		has("Kept in the files alone: <span dir=\"auto\">evaluators (1)</span>, <span dir=\"auto\">testData (1)</span>.")
 	ann.upload("/app/import", "large.md", "x"+strings.Repeat("<!-- -->", 32<<10)+"x", "do", "look").has("Its file is too large to be kept.")
 	ann.upload("/app/import", "", "", "do", "look").is(422).has("Choose a file with prompts.")
 	ann.upload("/app/import", "x.csv", "a,b\n1,2\n", "do", "look").is(422).has("want the columns act and prompt")
@@ -68,12 +68,12 @@ func TestImportInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	ann.get("/app/import").has("Prompts of a CSV file become public")
+	ann.get("/app/import").has("Who may see prompts whose file does not say")
 	file := "act,prompt\n"
 	for i := range 70 {
 		file += fmt.Sprintf("Title %d,Text %d\n", i, i)
 	}
-	file += ",rejected\n"
+	file += "rejected,\n"
 	look := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).has("70 created. 1 rejected. 71 of 71 entries.", "All 71 entries")
 	fields := func(s shown) []string {
 		all := []string{"do", "import"}
@@ -85,7 +85,7 @@ func TestImportInParts(t *testing.T) {
 		return all
 	}
 	first := ann.upload("/app/import", "", "", fields(look)...).is(200).has("The first 50 of 71 entries: 50 created. </p>", "Go on with the next")
-	require.Less(t, strings.Index(look.body, "give the prompt a title"), strings.Index(look.body, "Title 0"), "what was rejected comes first")
+	require.Less(t, strings.Index(look.body, "write the text of the prompt"), strings.Index(look.body, "Title 0"), "what was rejected comes first")
 	require.Less(t, strings.Index(first.body, "Go on with the next"), strings.Index(first.body, "<table"), "nobody looks for it below hundreds of rows")
 	ann.upload("/app/import", "", "", fields(first)...).is(200).has("70 created. 1 rejected. 71 of 71 entries.").lacks("Go on")
 }
@@ -98,11 +98,11 @@ func TestImportOfMany(t *testing.T) {
 	ann := w.as("Ann")
 	file := "act,prompt\n"
 	for i := range 240 {
-		title := fmt.Sprintf("Title %d", i)
+		text := fmt.Sprintf("Text %d", i)
 		if i%60 == 0 {
-			title = ""
+			text = ""
 		}
-		file += fmt.Sprintf("%s,Text %d\n", title, i)
+		file += fmt.Sprintf("Title %d,%s\n", i, text)
 	}
 	s := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).
 		has("Of 240 entries the first 200 were looked at: 196 created. 4 rejected.", "All 240 entries, also those that were not looked at")
@@ -117,12 +117,12 @@ func TestImportOfMany(t *testing.T) {
 		s = ann.upload("/app/import", "", "", pairs...).is(200)
 	}
 	s.has("236 created. 4 rejected. 240 of 240 entries.", "Rejected before")
-	require.Equal(t, 4, strings.Count(s.body, "give the prompt a title"), "each is told once")
+	require.Equal(t, 4, strings.Count(s.body, "write the text of the prompt"), "each is told once")
 
-	nothing := ann.upload("/app/import", "x.csv", "act,prompt\n,text\n", "do", "look").is(200).has("1 rejected.", "There is nothing in it to import.").lacks(`value="import"`)
+	nothing := ann.upload("/app/import", "x.csv", "act,prompt\ntitle,\n", "do", "look").is(200).has("1 rejected.", "There is nothing in it to import.").lacks(`value="import"`)
 	require.NotContains(t, nothing.body, `name="kept"`)
 	many := strings.Repeat(strings.Repeat("x", 99)+"\n", 1000)
-	long := ann.upload("/app/import", "x.csv", "act,prompt\n,text\n", "do", "import", "rejected", "2000", "told", many).is(200).has("And 1672 more.")
+	long := ann.upload("/app/import", "x.csv", "act,prompt\ntitle,\n", "do", "import", "rejected", "2000", "told", many).is(200).has("And 1672 more.")
 	require.Less(t, len(long.body), 100<<10)
 }
 

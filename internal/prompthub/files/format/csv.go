@@ -18,10 +18,12 @@ import (
 // CSV is the prompts.csv of prompts.chat. Line ends in texts become single line feeds.
 const CSV Format = "csv"
 
-var _ = register(codec{
-	name: CSV, path: "*.csv", ends: []string{".csv", ".tsv"}, many: true, unnamed: true, read: readOneCSV, write: writeCSV,
-	keeps: []string{fieldName, fieldTitle},
-})
+func init() {
+	register(codec{
+		name: CSV, path: "*.csv", ends: []string{".csv", ".tsv"}, many: true, unnamed: true, read: readOneCSV, write: writeCSV,
+		keeps: []string{fieldName, fieldTitle},
+	})
+}
 
 // The columns of a CSV file. The first two are needed.
 const (
@@ -156,7 +158,7 @@ func unread(name string, err error) error {
 	return err
 }
 
-// malformed says where quoting is broken: what follows may be the middle of a text.
+// malformed says where quoting is broken: the rest of the file may be the middle of a text.
 func malformed(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {

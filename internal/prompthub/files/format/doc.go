@@ -8,7 +8,7 @@
 // Everything that comes in is bounded: see the limits.
 package format
 
-// Limits of what is read.
+// Limits of reading.
 const (
 	MaxFile  = 8 << 20  // bytes of a file with many prompts
 	MaxOne   = 1 << 20  // bytes of a file with one prompt
@@ -20,7 +20,7 @@ const (
 	maxRatio      = 50      // of the bytes in an archive to those of it; texts have 20
 	minUnpacked   = 1 << 20 // bytes that the files of an archive may have, however small it is
 	maxPath       = 1000    // bytes of the path of a file
-	maxDepth      = 50      // of what is nested in a file
+	maxDepth      = 50      // levels of nesting in a file
 	maxMembers    = 1000    // of an object, or columns of a file
 	maxAliases    = 200     // of YAML, in a file
 	maxStructural = 100_000 // bytes that may begin a node of YAML, in a file

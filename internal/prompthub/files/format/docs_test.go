@@ -23,7 +23,7 @@ const (
 	end   = "<!-- end -->\n"
 )
 
-// letters stand for what is lost, in the table.
+// letters stand for lost members, in the table.
 var letters = []struct{ letter, field string }{
 	{"n", "name"},
 	{"t", "title"},

@@ -74,7 +74,7 @@ func (s *Source) kept() *prompt.Source {
 }
 
 // Kept reports whether a file can be kept with the version that was made of it: one that costs
-// little to read, because each export in its format reads it again, whoever asks for that. Its YAML
+// little to read, because each export in its format reads it again. Its YAML
 // has no aliases.
 func Kept(s *prompt.Source) bool {
 	f := Format(s.Format)
@@ -248,9 +248,8 @@ func (d Document) Titled() Document {
 }
 
 // Key returns the Idempotency-Key with which an import makes a prompt of the document: equal
-// documents have the same, whatever files they stand in, whoever takes those in, page, API or
-// command, and whoever may see the prompt. So the same file taken in twice creates nothing the
-// second time.
+// documents have the same, in any file, by page, API or command, and with any visibility. So the
+// same file taken in twice creates nothing the second time.
 func (d Document) Key() string {
 	d = d.Titled()
 	d.Visibility = ""
@@ -405,7 +404,7 @@ func sameJSON(a, b jsontext.Value) bool {
 // without a description that follows from the text.
 func (d Document) Authored() Document { return d.undescribed().normal() }
 
-// SameContent reports whether two documents say the same of what versions keep.
+// SameContent reports whether two documents have the same content, as versions keep it.
 func (d Document) SameContent(e Document) bool {
 	return len(Differences(d.content(), e.content())) == 0
 }
@@ -436,7 +435,7 @@ func (d Document) words() string { return d.draft().Content().Words() }
 // HasCRLF reports whether what people read of a document has the line ends of Windows.
 func (d Document) HasCRLF() bool { return strings.Contains(d.words(), "\r\n") }
 
-// messageDifferences tells what is said from who says it, and from the places for others.
+// messageDifferences tells contents from roles, and from the places for other messages.
 func messageDifferences(a, b []prompt.Message) (fields []string) {
 	said, other := spoken(a), spoken(b)
 	if !slices.EqualFunc(said, other, func(m, n prompt.Message) bool { return m.Content == n.Content }) {

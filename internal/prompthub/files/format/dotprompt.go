@@ -15,13 +15,15 @@ import (
 // Dotprompt is a *.prompt of Genkit.
 const Dotprompt Format = "dotprompt"
 
-var _ = register(codec{
-	name: Dotprompt, path: "*.prompt", ends: []string{".prompt"}, front: true, read: readDotprompt, write: writeDotprompt,
-	keeps: []string{
-		fieldName, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldVariables + ".description",
-		fieldVariables + ".required", fieldVariables + ".default", fieldVariables + ".choices",
-	},
-})
+func init() {
+	register(codec{
+		name: Dotprompt, path: "*.prompt", ends: []string{".prompt"}, front: true, read: readDotprompt, write: writeDotprompt,
+		keeps: []string{
+			fieldName, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldVariables + ".description",
+			fieldVariables + ".required", fieldVariables + ".default", fieldVariables + ".choices",
+		},
+	})
+}
 
 // roleMark begins a message of Dotprompt, or is the place of earlier ones.
 var roleMark = regexp.MustCompile(`\{\{\s*(?:role\s+["']([a-z]+)["']|(history))\s*\}\}`)

@@ -13,8 +13,8 @@ import (
 // untitled is how long a title is that is made of a text.
 const untitled = 60
 
-// Prepared returns the document as an import takes it in, whoever imports: readable, fitted, with its
-// tags where the catalog has them, and with a visibility where the file does not say one.
+// Prepared returns the document as every import takes it in: readable, fitted, its tags parted into
+// those of the catalog and others, and with a visibility if the file does not say one.
 func (d Document) Prepared(catalog []string, visibility prompt.Visibility) Document {
 	d = d.Readable().Fitted().Sorted(catalog)
 	if d.Visibility == "" {
@@ -23,8 +23,8 @@ func (d Document) Prepared(catalog []string, visibility prompt.Visibility) Docum
 	return d
 }
 
-// Fitted returns the document as the library can hold it, with a warning for whatever was left out:
-// the file keeps that. A title that is missing is made of the text; one that is too long, like a
+// Fitted returns the document as the library can hold it, with a warning for each part that was
+// left out, which the file keeps. A title that is missing is made of the text; one that is too long, like a
 // description, is cut at a word; messages that say nothing go.
 func (d Document) Fitted() Document {
 	d.Warnings = slices.Clip(d.Warnings)

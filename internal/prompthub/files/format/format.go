@@ -19,7 +19,7 @@ import (
 // A Format is a kind of file.
 type Format string
 
-// A codec is a kind of file: what its files are called, what they hold, and how one prompt is read
+// A codec is a kind of file: the names of its files, their structure, and how one prompt is read
 // and written. Each format has one in its own file.
 type codec struct {
 	name Format
@@ -38,18 +38,15 @@ type codec struct {
 	// What read leaves of a file's members is the extra of the document, which write puts back.
 	read  func(*input) (Document, object, error)
 	write func(Document, object) ([]byte, error)
-	// The members of a document that come back as they were. What is not named here a format loses,
-	// and says so.
+	// The members of a document that come back as they were. A format loses the others, and
+	// says so.
 	keeps []string
 }
 
 var codecs = make(map[Format]codec)
 
 // register makes a format known.
-func register(c codec) Format {
-	codecs[c.name] = c
-	return c.name
-}
+func register(c codec) { codecs[c.name] = c }
 
 // everything is what a format keeps that holds all of a document.
 var everything = []string{
@@ -190,7 +187,7 @@ func Read(f Format, file string, b []byte) (Document, error) {
 	return d.normal(), nil
 }
 
-// single returns the only value of a list, or what is no list.
+// single returns the only value of a list, or a file that is no list as it is.
 func single(b []byte) ([]byte, error) {
 	list := listIn(bytes.TrimPrefix(b, bom))
 	switch {
@@ -286,7 +283,7 @@ func endOf(file string) (end string) {
 	return end
 }
 
-// Detect returns the format of a file by its name, or else by what is in it.
+// Detect returns the format of a file by its name, or else by its content.
 func Detect(file string, b []byte) (found Format) {
 	end := endOf(file)
 	if end == "" {
@@ -304,7 +301,7 @@ func Detect(file string, b []byte) (found Format) {
 	return found
 }
 
-// detectContent returns the format of what is in a file.
+// detectContent returns the format of a content.
 func detectContent(b []byte) Format {
 	b = bytes.TrimPrefix(b, bom)
 	switch kind := jsontext.Value(b).Kind(); {

@@ -41,6 +41,11 @@ func samples(t testing.TB) map[string]format.Format {
 		"plain.md":                     format.Markdown,
 		"full.md":                      format.Markdown,
 		"export.jsonl":                 format.JSONLines,
+		// github.com/github/awesome-copilot, code.visualstudio.com/docs/copilot
+		"editors/planner.agent.md":         format.Agent,
+		"editors/go-style.instructions.md": format.Instructions,
+		"editors/sources.chatmode.md":      format.ChatMode,
+		"editors/typescript.mdc":           format.CursorRule, // whose front matter is no YAML, as rules of Cursor have it
 	}
 }
 
@@ -224,7 +229,7 @@ func TestRealFiles(t *testing.T) {
 	t.Log(counts)
 }
 
-// text draws a text with what parsers stumble over.
+// text draws a text with characters that parsers stumble over.
 func text(t *rapid.T, name string) string {
 	return strings.Join(rapid.SliceOfN(rapid.OneOf(
 		rapid.SampledFrom([]string{

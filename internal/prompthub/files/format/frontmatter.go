@@ -56,7 +56,7 @@ func HasFrontMatter(file []byte) bool {
 	return front != nil && err == nil
 }
 
-// cutFrontMatter returns the YAML that a file begins with, nil for none, and what is below it.
+// cutFrontMatter returns the YAML that a file begins with, nil for none, and the rest.
 func cutFrontMatter(file []byte) (front, body []byte, err error) {
 	begin := frontMatterAt(file)
 	if begin < 0 {

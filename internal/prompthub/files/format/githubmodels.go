@@ -7,11 +7,13 @@ import (
 // GitHubModels is a *.prompt.yml.
 const GitHubModels Format = "github-models"
 
-var _ = register(codec{
-	name: GitHubModels, path: "*.prompt.yml", ends: []string{".prompt.yml", ".prompt.yaml", ".yml", ".yaml"},
-	read: readGitHubModels, write: writeGitHubModels,
-	keeps: []string{fieldName, fieldText, fieldDescription, fieldMessages, fieldMessages + ".role", fieldConfig},
-})
+func init() {
+	register(codec{
+		name: GitHubModels, path: "*.prompt.yml", ends: []string{".prompt.yml", ".prompt.yaml", ".yml", ".yaml"},
+		read: readGitHubModels, write: writeGitHubModels,
+		keeps: []string{fieldName, fieldText, fieldDescription, fieldMessages, fieldMessages + ".role", fieldConfig},
+	})
+}
 
 // readGitHubModels reads a *.prompt.yml. The parameters of its model are the rest of the config.
 func readGitHubModels(in *input) (Document, object, error) {

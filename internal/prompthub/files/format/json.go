@@ -51,14 +51,14 @@ func (o object) called() object {
 
 // flatten makes the messages of an object say their contents as texts, where these are lists of
 // parts. A part that is no text is left out, with a warning.
-func (in *input) flatten(o object) (object, error) {
+func (in *input) flatten(o object) object {
 	i := slices.IndexFunc(o, func(m member) bool { return m.name == fieldMessages })
 	if i < 0 || o[i].value.Kind() != '[' || !bytes.Contains(o[i].value, []byte(`"content":[`)) {
-		return o, nil
+		return o
 	}
 	var list []object
 	if !(&object{o[i]}).take(fieldMessages, &list) {
-		return o, nil // reading it says what is wrong
+		return o // which reading it tells of
 	}
 	for n, m := range list {
 		var parts []object
@@ -84,7 +84,7 @@ func (in *input) flatten(o object) (object, error) {
 	if len(one) == 1 {
 		o[i] = one[0]
 	}
-	return o, nil
+	return o
 }
 
 // whyNoJSON says where JSON is broken, and what should stand there. The JSON begins at a line of its

@@ -38,11 +38,13 @@ var chatClasses = map[string]string{
 // LangChain is the JSON of a serialized template.
 const LangChain Format = "langchain"
 
-var _ = register(codec{
-	name: LangChain, path: "*.json", read: readLangChain, write: writeLangChain,
-	holds: func(o object) bool { return o.has("lc") },
-	keeps: []string{fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder"},
-})
+func init() {
+	register(codec{
+		name: LangChain, path: "*.json", read: readLangChain, write: writeLangChain,
+		holds: func(o object) bool { return o.has("lc") },
+		keeps: []string{fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder"},
+	})
+}
 
 // readLangChain reads a template. What a chain binds to it is a program's, and refused.
 func readLangChain(in *input) (d Document, extra object, err error) {

@@ -22,14 +22,16 @@ const langfusePlaceholder = "placeholder"
 // Langfuse is the JSON of the API of Langfuse.
 const Langfuse Format = "langfuse"
 
-var _ = register(codec{
-	name: Langfuse, path: "*.json", list: true, read: readLangfuse, write: writeLangfuse,
-	holds: func(o object) bool { return o.has("prompt") && !o.has("lc") && !isOpenWebUI(o) && !isOther(o) },
-	keeps: []string{
-		fieldName, fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder", fieldConfig, fieldTags, fieldLabels,
-		fieldMessage,
-	},
-})
+func init() {
+	register(codec{
+		name: Langfuse, path: "*.json", list: true, read: readLangfuse, write: writeLangfuse,
+		holds: func(o object) bool { return o.has("prompt") && !o.has("lc") && !isOpenWebUI(o) && !isOther(o) },
+		keeps: []string{
+			fieldName, fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder", fieldConfig, fieldTags, fieldLabels,
+			fieldMessage,
+		},
+	})
+}
 
 // readLangfuse reads a prompt as the API of Langfuse returns it. Numbers of versions are given by
 // the library, and latest is the newest, so both are passed over.

@@ -89,7 +89,7 @@ func memberLines(y []byte) (all []lineMember) {
 		n++
 		at := end
 		end += len(line)
-		name := memberLine.FindSubmatch(line)
+		name := memberLine.FindSubmatch(bytes.TrimSuffix(line, newline))
 		goesOn := isBlank(bytes.TrimSuffix(line, newline)) || bytes.ContainsAny(line[:1], " \t#-]}")
 		switch {
 		case name != nil:
@@ -105,7 +105,7 @@ func memberLines(y []byte) (all []lineMember) {
 	return all
 }
 
-// value returns the member as a text: what stands after its name, and the lines that go on with it.
+// value returns the member as a text: the rest of its line, and the lines that go on with it.
 func (m lineMember) value() string {
 	_, text, _ := strings.Cut(string(m.text), ":")
 	var words []string

@@ -10,10 +10,12 @@ import (
 // OpenWebUI is the JSON that a page of Open WebUI exports.
 const OpenWebUI Format = "open-webui"
 
-var _ = register(codec{
-	name: OpenWebUI, path: "*.json", many: true, list: true, read: readOpenWebUI, write: writeOpenWebUI,
-	holds: func(o object) bool { return isOpenWebUI(o) && !o.has("lc") }, keeps: []string{fieldName, fieldTitle, fieldText, fieldTags},
-})
+func init() {
+	register(codec{
+		name: OpenWebUI, path: "*.json", many: true, list: true, read: readOpenWebUI, write: writeOpenWebUI,
+		holds: func(o object) bool { return isOpenWebUI(o) && !o.has("lc") }, keeps: []string{fieldName, fieldTitle, fieldText, fieldTags},
+	})
+}
 
 func isOpenWebUI(o object) bool { return o.has("command") && o.has("content") }
 
@@ -44,13 +46,15 @@ func writeOpenWebUI(d Document, extra object) ([]byte, error) {
 // PromptsChat is the JSON of prompts.chat.
 const PromptsChat Format = "prompts.chat"
 
-var _ = register(codec{
-	name: PromptsChat, path: "*.json", many: true, list: true, read: readPromptsChat, write: writePromptsChat,
-	holds: func(o object) bool {
-		return o.has("content") && !o.has("text") && !o.has("lc") && !o.has("prompt") && !isOpenWebUI(o) && !isOther(o)
-	},
-	keeps: []string{fieldName, fieldTitle, fieldText, fieldDescription, fieldTags},
-})
+func init() {
+	register(codec{
+		name: PromptsChat, path: "*.json", many: true, list: true, read: readPromptsChat, write: writePromptsChat,
+		holds: func(o object) bool {
+			return o.has("content") && !o.has("text") && !o.has("lc") && !o.has("prompt") && !isOpenWebUI(o) && !isOther(o)
+		},
+		keeps: []string{fieldName, fieldTitle, fieldText, fieldDescription, fieldTags},
+	})
+}
 
 // readPromptsChat reads one prompt of the list that prompts.chat serves.
 func readPromptsChat(in *input) (Document, object, error) {
@@ -80,9 +84,11 @@ func writePromptsChat(d Document, extra object) ([]byte, error) {
 // JSONLines is our own export.
 const JSONLines Format = "jsonl"
 
-var _ = register(codec{
-	name: JSONLines, path: "*.jsonl", ends: []string{".jsonl", ".ndjson"}, many: true, unnamed: true, read: readLine, write: writeLine, keeps: everything,
-})
+func init() {
+	register(codec{
+		name: JSONLines, path: "*.jsonl", ends: []string{".jsonl", ".ndjson"}, many: true, unnamed: true, read: readLine, write: writeLine, keeps: everything,
+	})
+}
 
 // readLine reads a line of our own export. What the service numbers and counts is passed over.
 func readLine(in *input) (d Document, extra object, err error) {
@@ -90,9 +96,7 @@ func readLine(in *input) (d Document, extra object, err error) {
 	if err != nil {
 		return d, nil, err
 	}
-	if extra, err = in.flatten(extra.called()); err != nil {
-		return d, nil, err
-	}
+	extra = in.flatten(extra.called())
 	if err := json.Unmarshal(extra.value(), &d); err != nil {
 		return d, nil, err
 	}

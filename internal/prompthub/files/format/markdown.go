@@ -10,10 +10,12 @@ import (
 // Markdown has front matter that can hold all of a prompt.
 const Markdown Format = "markdown"
 
-var _ = register(codec{
-	name: Markdown, path: "*.md", ends: []string{".md", ".markdown", ".txt"}, front: true,
-	read: readMarkdown, write: writeMarkdown, keeps: everything,
-})
+func init() {
+	register(codec{
+		name: Markdown, path: "*.md", ends: []string{".md", ".markdown", ".txt"}, front: true,
+		read: readMarkdown, write: writeMarkdown, keeps: everything,
+	})
+}
 
 // readMarkdown reads Markdown, which may have front matter with the members of a Document.
 func readMarkdown(in *input) (Document, object, error) {
@@ -92,10 +94,12 @@ func writeMarkdown(d Document, extra object) ([]byte, error) {
 // Skill is the SKILL.md of a folder, as agents read it. A name that no folder can have is lost.
 const Skill Format = "skill"
 
-var _ = register(codec{
-	name: Skill, path: "*/SKILL.md", ends: []string{".md"}, means: isSkill, front: true, unnamed: true,
-	read: readSkill, write: writeSkill, keeps: []string{fieldText, fieldDescription},
-})
+func init() {
+	register(codec{
+		name: Skill, path: "*/SKILL.md", ends: []string{".md"}, means: isSkill, front: true, unnamed: true,
+		read: readSkill, write: writeSkill, keeps: []string{fieldText, fieldDescription},
+	})
+}
 
 // readSkill reads the SKILL.md of a folder.
 func readSkill(in *input) (Document, object, error) {
@@ -137,10 +141,12 @@ func writeSkill(d Document, extra object) ([]byte, error) {
 // VSCode is a prompt file of VS Code.
 const VSCode Format = "vscode"
 
-var _ = register(codec{
-	name: VSCode, path: "*.prompt.md", ends: []string{".prompt.md"}, front: true,
-	read: readVSCode, write: writeVSCode, keeps: []string{fieldName, fieldText, fieldDescription},
-})
+func init() {
+	register(codec{
+		name: VSCode, path: "*.prompt.md", ends: []string{".prompt.md"}, front: true,
+		read: readVSCode, write: writeVSCode, keeps: []string{fieldName, fieldText, fieldDescription},
+	})
+}
 
 // readVSCode reads a prompt file of VS Code.
 func readVSCode(in *input) (Document, object, error) {
@@ -187,13 +193,15 @@ func modelOf(config []byte) (model string, rest object) {
 // Command is a command of Claude Code.
 const Command Format = "command"
 
-var _ = register(codec{
-	name: Command, path: "commands/*.md", ends: []string{".md"}, front: true,
-	means: func(file string) bool {
-		return strings.Contains("/"+file, "/commands/") && !isSkill(file) && !isPattern(file)
-	},
-	read: readCommand, write: writeCommand, keeps: []string{fieldName, fieldText, fieldDescription},
-})
+func init() {
+	register(codec{
+		name: Command, path: "commands/*.md", ends: []string{".md"}, front: true,
+		means: func(file string) bool {
+			return strings.Contains("/"+file, "/commands/") && !isSkill(file) && !isPattern(file)
+		},
+		read: readCommand, write: writeCommand, keeps: []string{fieldName, fieldText, fieldDescription},
+	})
+}
 
 // readCommand reads a command of Claude Code. Its name is its path below the folder of commands.
 func readCommand(in *input) (Document, object, error) {
@@ -221,10 +229,12 @@ func writeCommand(d Document, extra object) ([]byte, error) {
 // lost.
 const Fabric Format = "fabric"
 
-var _ = register(codec{
-	name: Fabric, path: "*/system.md", ends: []string{".md"},
-	means: isPattern, read: readFabric, write: writeFabric, keeps: []string{fieldText},
-})
+func init() {
+	register(codec{
+		name: Fabric, path: "*/system.md", ends: []string{".md"},
+		means: isPattern, read: readFabric, write: writeFabric, keeps: []string{fieldText},
+	})
+}
 
 func isPattern(file string) bool {
 	return strings.ToLower(path.Base(file)) == "system.md" && path.Dir(file) != "."

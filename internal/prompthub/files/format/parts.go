@@ -86,7 +86,7 @@ func broken(err error) iter.Seq2[Part, error] {
 	return func(yield func(Part, error) bool) { yield(Part{}, err) }
 }
 
-// PartsOf returns the parts of files, in their order. What is wrong with a file is told when its
+// PartsOf returns the parts of files, in their order. A file that is broken says so when its
 // part is read.
 func PartsOf(files []File, key string) iter.Seq2[Part, error] {
 	return func(yield func(Part, error) bool) {
@@ -281,7 +281,7 @@ type csvTable struct {
 	key       string // the column of names
 }
 
-// partsOfCSV finds the rows of a CSV file. What looks like nothing else is taken for one, so where
+// partsOfCSV finds the rows of a CSV file. A file that looks like nothing else is taken for CSV, so where
 // it is none its name, if there is one, says what it should be.
 func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bool) error {
 	r, header, err := newCSV(file)

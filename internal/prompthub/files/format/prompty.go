@@ -14,13 +14,15 @@ import (
 // Prompty is a *.prompty.
 const Prompty Format = "prompty"
 
-var _ = register(codec{
-	name: Prompty, path: "*.prompty", ends: []string{".prompty"}, front: true, read: readPrompty, write: writePrompty,
-	keeps: []string{
-		fieldName, fieldTitle, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldVariables + ".description",
-		fieldVariables + ".required", fieldVariables + ".default", fieldVariables + ".choices",
-	},
-})
+func init() {
+	register(codec{
+		name: Prompty, path: "*.prompty", ends: []string{".prompty"}, front: true, read: readPrompty, write: writePrompty,
+		keeps: []string{
+			fieldName, fieldTitle, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldVariables + ".description",
+			fieldVariables + ".required", fieldVariables + ".default", fieldVariables + ".choices",
+		},
+	})
+}
 
 // promptyMark is the line that begins a message of Prompty.
 var promptyMark = regexp.MustCompile(`(?im)^[ \t]*#?[ \t]*(system|user|assistant|developer)[ \t]*:[ \t]*\r?$\n?`)
@@ -29,7 +31,7 @@ var promptyMark = regexp.MustCompile(`(?im)^[ \t]*#?[ \t]*(system|user|assistant
 var promptyKinds = map[prompt.VariableType]string{prompt.Number: "float", prompt.Boolean: "boolean", prompt.Line: "string"}
 
 // readPrompty reads a *.prompty. Of the form before version 2, the model and the inputs stay what
-// only Prompty knows. What refers to the environment or to files is text here.
+// only Prompty knows. References to the environment or to files are text here.
 func readPrompty(in *input) (Document, object, error) {
 	o, text, err := in.frontMatter([]string{fieldName, "displayName", fieldDescription}, "model", "inputs")
 	if err != nil {

@@ -37,7 +37,7 @@ func Rows(path string, file []byte, key string) iter.Seq2[Row, error] {
 	return read(Parts(path, file, key))
 }
 
-// RowsOf returns the rows of files, in their order. What is wrong with a file is told in a row.
+// RowsOf returns the rows of files, in their order. A file that is broken says so in a row.
 func RowsOf(files []File, key string) iter.Seq2[Row, error] { return read(PartsOf(files, key)) }
 
 // read reads parts, one at a time.

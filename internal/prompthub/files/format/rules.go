@@ -4,16 +4,16 @@ package format
 const (
 	Agent        Format = "agent"        // *.agent.md, a custom agent of VS Code or GitHub
 	Instructions Format = "instructions" // *.instructions.md of VS Code or GitHub
-	ChatMode     Format = "chatmode"     // *.chatmode.md, what VS Code called agents before
+	ChatMode     Format = "chatmode"     // *.chatmode.md, the earlier name of agents in VS Code
 	CursorRule   Format = "cursor-rule"  // *.mdc, a rule of Cursor
 )
 
-var (
-	_ = register(rules(Agent, ".agent.md"))
-	_ = register(rules(Instructions, ".instructions.md"))
-	_ = register(rules(ChatMode, ".chatmode.md"))
-	_ = register(rules(CursorRule, ".mdc"))
-)
+func init() {
+	register(rules(Agent, ".agent.md"))
+	register(rules(Instructions, ".instructions.md"))
+	register(rules(ChatMode, ".chatmode.md"))
+	register(rules(CursorRule, ".mdc"))
+}
 
 // rules is the codec of such files. Their front matter is that of a prompt file of VS Code.
 func rules(name Format, end string) codec {
