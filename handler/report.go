@@ -65,7 +65,7 @@ func (r *report) rejected(res client.Result) {
 	}
 	if r.reasons[reason] <= shownRows {
 		r.progress.Clear()
-		fmt.Fprintf(r.out, "row %d (%s) %.60q rejected: %v\n", res.Row.Number, res.Row.Place(), res.Row.Title, res.Err)
+		fmt.Fprintf(r.out, "row %d (%s) %.60q rejected: %v\n", res.Row.Number, res.Row.Place(), res.Row.Titled().Title, res.Err)
 	}
 }
 

@@ -239,7 +239,7 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 		return err
 	}
 	item.Outcome = Updated
-	change := changeOf(d)
+	change := changeOf(d.Said())
 	if im.DryRun {
 		return im.Check(ctx, im.who, change.Apply(was.Draft), was.Tags)
 	}

@@ -207,7 +207,7 @@ func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (
 	if err != nil {
 		return was, Rejected, err
 	}
-	body, err := encode(change(d))
+	body, err := encode(change(d.Said()))
 	if err != nil {
 		return was, Rejected, err
 	}

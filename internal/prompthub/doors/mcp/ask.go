@@ -59,21 +59,22 @@ func field(v prompt.Variable) *jsonschema.Schema {
 	return s
 }
 
-// values returns the arguments of a request, and what was filled into the form besides.
+// values returns the arguments of a request, and what was filled into the form besides. A client
+// that shows a form sends an empty text for a field that was left empty, so an empty one is none: a
+// variable has its default then, or is missing.
 func values(p *sdk.GetPromptParams) map[string]string {
 	all := maps.Clone(p.Arguments)
-	filled, ok := p.InputResponses[theForm].(*sdk.ElicitResult)
-	if !ok || filled.Action != "accept" {
-		return all
-	}
 	if all == nil {
 		all = map[string]string{}
 	}
-	for name, value := range filled.Content {
-		switch value.(type) {
-		case string, float64, bool:
-			all[name] = fmt.Sprint(value)
+	if filled, ok := p.InputResponses[theForm].(*sdk.ElicitResult); ok && filled.Action == "accept" {
+		for name, value := range filled.Content {
+			switch value.(type) {
+			case string, float64, bool:
+				all[name] = fmt.Sprint(value)
+			}
 		}
 	}
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 	return all
 }

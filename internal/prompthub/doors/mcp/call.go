@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -56,6 +57,9 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	if e := checkEnvelope(body); e != nil {
 		return failure{Version: "2.0", Error: e}.send(w, http.StatusBadRequest)
+	}
+	if texts := withTexts(body); !bytes.Equal(texts, body) {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(texts)), int64(len(texts))
 	}
 	leave, err := d.Door.Admission.Enter(r.Context(), c.Key)
 	if err != nil {
@@ -194,11 +198,13 @@ func (a *answer) WriteHeader(status int) { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
 // send sends the answer. The library quotes parameters that it cannot read in its errors, which
-// makes them as long as the request; they are cut.
+// makes them as long as the request; they are cut. Names of Go types in them are left out.
 func (a *answer) send(w http.ResponseWriter) {
 	body := a.body.Bytes()
-	if begin := body[:min(len(body), 2*maxID)]; len(body) > maxNotation && (a.status >= http.StatusBadRequest || bytes.Contains(begin, []byte(`"error":{`))) {
-		body = shortened(body)
+	if begin := body[:min(len(body), 2*maxID)]; a.status >= http.StatusBadRequest || bytes.Contains(begin, []byte(`"error":{`)) {
+		if len(body) > maxNotation || bytes.Contains(body, []byte(" into Go ")) {
+			body = shortened(body)
+		}
 	}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(body) // who does not listen any more cannot be told
@@ -209,7 +215,7 @@ func (a *answer) send(w http.ResponseWriter) {
 func shortened(body []byte) []byte {
 	var f failure
 	if json.Unmarshal(body, &f) == nil && f.Error != nil {
-		f.Error.Message, f.Error.Data = cut(f.Error.Message), nil
+		f.Error.Message, f.Error.Data = cut(untyped(f.Error.Message)), nil
 		if b, err := json.Marshal(f); err == nil {
 			return b
 		}

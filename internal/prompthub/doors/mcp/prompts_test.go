@@ -198,13 +198,13 @@ func TestProtocolOf2026(t *testing.T) {
 	var l promptList
 	w.as("ann").new("prompts/list", "", object{}).into(&l)
 	require.Equal(t, "complete", l.ResultType)
-	require.Equal(t, []string{"gro-e"}, l.names())
+	require.Equal(t, []string{"grosse"}, l.names())
 	var g gotten
-	w.as("ann").new("prompts/get", "gro-e", object{"name": "gro-e"}).into(&g)
+	w.as("ann").new("prompts/get", "grosse", object{"name": "grosse"}).into(&g)
 	require.Equal(t, "complete", g.ResultType)
 	encoded := "=?base64?" + base64.StdEncoding.EncodeToString([]byte("Größe")) + "?="
 	w.as("ann").new("prompts/get", encoded, object{"name": "Größe"}).into(&g)
-	require.Equal(t, http.StatusBadRequest, w.as("ann").new("prompts/get", "x", object{"name": "gro-e"}).status)
+	require.Equal(t, http.StatusBadRequest, w.as("ann").new("prompts/get", "x", object{"name": "grosse"}).status)
 
 	for _, method := range []string{"subscriptions/listen", "resources/subscribe", "tools/none", "ping"} {
 		a := w.as("ann").new(method, "", object{"uri": "x"})

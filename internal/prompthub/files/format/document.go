@@ -44,7 +44,8 @@ type Document struct {
 	// what the author of the file should know of how it was read
 	Warnings []Warning `json:"-"`
 
-	syntax string // of the texts, where they were written in one: as LangChain names it
+	assumed bool   // the visibility is not the file's
+	syntax  string // of the texts, where they were written in one: as LangChain names it
 	// the members that characters were removed from, which no reader sees
 	readable []string
 }
@@ -342,7 +343,7 @@ func Differences(a, b Document) []string {
 // Within reports whether a prompt is what a document says of it. What that does not say may be
 // anything, and why and under which labels is not compared.
 func (d Document) Within(was Document) bool {
-	d = d.Titled()
+	d = d.Said().Titled()
 	for _, member := range []struct{ said, is *string }{
 		{&d.Description, &was.Description}, {&d.Visibility, &was.Visibility}, {&d.Name, &was.Name},
 	} {
@@ -384,8 +385,8 @@ func (d Document) Sorted(catalog []string) Document {
 		own[tag] = true
 	}
 	for _, tag := range tags {
-		if slices.Contains(catalog, strings.ToLower(tag)) {
-			d.Tags = append(d.Tags, tag)
+		if known := strings.ToLower(tag); slices.Contains(catalog, known) {
+			d.Tags = append(d.Tags, known)
 		} else if !own[tag] {
 			own[tag] = true
 			d.OwnTags = append(d.OwnTags, tag)

@@ -198,7 +198,7 @@ func TestDoubling(t *testing.T) {
 		)
 	}
 	doubling.Listed(t, funcs, map[string][]string{
-		"compares or returns what it is given":                      {"Kept", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},
+		"compares or returns what it is given":                      {"Kept", "Document.Said", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},
 		"is called for a line of a file, see Parts":                 {"IncludesOf"},
 		"is called for what Parts yields":                           {"Part.Row", "Part.Weight", "Part.Check", "Part.IsJSON", "Part.Name", "Part.Includes"},
 		"is Rewrite of a document that was read already, see there": {"Document.Rewrite"},

@@ -18,7 +18,15 @@ const untitled = 60
 func (d Document) Prepared(catalog []string, visibility prompt.Visibility) Document {
 	d = d.Readable().Fitted().Sorted(catalog)
 	if d.Visibility == "" {
-		d.Visibility = string(visibility)
+		d.Visibility, d.assumed = string(visibility), true
+	}
+	return d
+}
+
+// Said returns the document without a visibility that its file does not say.
+func (d Document) Said() Document {
+	if d.assumed {
+		d.Visibility, d.assumed = "", false
 	}
 	return d
 }
@@ -37,7 +45,8 @@ func (d Document) Fitted() Document {
 		warn("messages that say nothing are left out: %d of them", gone)
 	}
 	if strings.TrimSpace(d.Titled().Title) == "" {
-		if d.Title = cutAt(heading(d.words()), untitled); d.Title != "" {
+		title, isHeading := heading(d.words())
+		if d.Title = cutAt(title, untitled); d.Title != "" && !isHeading {
 			warn("there is no title, and the prompt is called as its text begins, %q: give it one", d.Title)
 		}
 	}
@@ -61,20 +70,20 @@ func (d Document) Fitted() Document {
 }
 
 // heading returns the first heading of Markdown in a text, or else its first line with a letter or a
-// digit.
-func heading(text string) (first string) {
+// digit, and which it is.
+func heading(text string) (first string, isHeading bool) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if rest, ok := strings.CutPrefix(line, "#"); ok {
 			if rest = strings.TrimSpace(strings.TrimLeft(rest, "#")); rest != "" {
-				return rest
+				return rest, true
 			}
 		}
 		if first == "" && strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 			first = line
 		}
 	}
-	return first
+	return first, false
 }
 
 func unitsOf(s string) (n int) {

@@ -256,11 +256,12 @@ func Rewrite(f Format, name string, file []byte, d Document) (rewritten []byte, 
 // Rewrite is the same for a file that the document was read from.
 func (was Document) Rewrite(name string, file []byte, d Document) (rewritten []byte, loss []string, err error) {
 	d.Extra = was.Extra
-	if len(Differences(was.Titled(), d.Titled())) == 0 && was.Stays(file) {
+	held := was.Readable().Fitted() // what of the file the library holds
+	if len(Differences(held.Titled(), d.Titled())) == 0 && was.Stays(file) {
 		return file, nil, nil
 	}
 	rewritten, now, loss, err := write(was.Extra.Format, name, d)
-	if err == nil && len(Differences(was.Titled(), now.Titled())) == 0 && was.Stays(file) {
+	if err == nil && len(Differences(held.Titled(), now.Titled())) == 0 && was.Stays(file) {
 		return file, loss, nil
 	}
 	return rewritten, loss, err
@@ -287,7 +288,11 @@ func endOf(file string) (end string) {
 func Detect(file string, b []byte) (found Format) {
 	end := endOf(file)
 	if end == "" {
-		return detectContent(b)
+		found = detectContent(b)
+		if kind := jsontext.Value(bytes.TrimPrefix(b, bom)).Kind(); found == CSV && kind == '[' && strings.EqualFold(path.Ext(file), ".json") {
+			found = JSONLines // which says where it is broken
+		}
+		return found
 	}
 	for _, f := range Formats() {
 		switch c := codecs[f]; {
