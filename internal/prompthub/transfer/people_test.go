@@ -146,6 +146,7 @@ func TestBrokenFilesOfPeople(t *testing.T) {
 	t.Parallel()
 	for what, tt := range map[string]struct{ name, file, want string }{
 		"JSON with a comma too many": {"a.json", "[\n  {\"title\": \"A\", \"text\": \"B\"},\n]", `the file is no JSON: line 3, column 1: invalid character ']' at start of value`},
+		"the same in one line":       {"a.json", `[{"title":"A","text":"B"},]`, `line 1, column 27: invalid character ']' at start of value`},
 		"JSON that ends early":       {"a.json", "{\n\"title\": \"A", `line 2, column`},
 		"half of a character":        {"a.json", "{\n\"title\": \"A\",\n\"text\": \"\\ud83d!\"\n}", `line 3, column 10: \ud83d is half of a character, a lone surrogate`},
 		"UTF-16 that is cut off":     {"a.csv", utf16le("act,prompt\nA,B\n")[:15], "cut off, or broken, in a character"},

@@ -59,9 +59,9 @@ func field(v prompt.Variable) *jsonschema.Schema {
 	return s
 }
 
-// values returns the arguments of a request, and what was filled into the form besides. A client
-// that shows a form sends an empty text for a field that was left empty, so an empty one is none: a
-// variable has its default then, or is missing.
+// values returns the arguments of a request, and the fields of its form. A client that shows a form
+// sends an empty text for a field that was left empty, so an empty one is none: a variable has its
+// default then, or is missing.
 func values(p *sdk.GetPromptParams) map[string]string {
 	all := maps.Clone(p.Arguments)
 	if all == nil {

@@ -8,8 +8,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestValuesAsClientsSendThem: an empty text is a field of a form that was left empty, a number is
-// what a client made of the digits that somebody typed, and a refusal speaks of parameters.
+// TestValuesAsClientsSendThem: an empty text is a field of a form that was left empty, a client may
+// send digits as a number, and a refusal speaks of parameters.
 func TestValuesAsClientsSendThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -256,12 +256,14 @@ func Rewrite(f Format, name string, file []byte, d Document) (rewritten []byte, 
 // Rewrite is the same for a file that the document was read from.
 func (was Document) Rewrite(name string, file []byte, d Document) (rewritten []byte, loss []string, err error) {
 	d.Extra = was.Extra
-	held := was.Readable().Fitted() // what of the file the library holds
-	if len(Differences(held.Titled(), d.Titled())) == 0 && was.Stays(file) {
+	says := func(d Document) bool { // whether the file says that, or the library holds that of it
+		return len(Differences(was.Titled(), d.Titled())) == 0 || len(Differences(was.Readable().Fitted().Titled(), d.Titled())) == 0
+	}
+	if says(d) && was.Stays(file) {
 		return file, nil, nil
 	}
 	rewritten, now, loss, err := write(was.Extra.Format, name, d)
-	if err == nil && len(Differences(held.Titled(), now.Titled())) == 0 && was.Stays(file) {
+	if err == nil && says(now) && was.Stays(file) {
 		return file, loss, nil
 	}
 	return rewritten, loss, err

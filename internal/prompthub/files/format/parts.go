@@ -132,6 +132,9 @@ func sole(file string, b []byte, parts iter.Seq2[Part, error]) iter.Seq2[Part, e
 func (p Part) Place() string { return placeOf(p.Path, p.Line) }
 
 func placeOf(file string, line int) string {
+	if file != "" && line == 0 {
+		return file
+	}
 	if file != "" {
 		return fmt.Sprintf("%s, line %d", file, line)
 	}
@@ -347,7 +350,7 @@ func (t *csvTable) read(b []byte, row *Row) {
 func partsOfJSON(file []byte, key string) iter.Seq2[Part, error] {
 	list := listIn(file)
 	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), newline); list == nil && !jsontext.Value(bytes.TrimSpace(first)).IsValid(twice) {
-		if list = objects(file); list == nil && len(bytes.Trim(first, " \t\r[{")) == 0 { // no lines of JSON
+		if list = objects(file); list == nil && (first[0] == '[' || len(bytes.Trim(first, " \t\r{")) == 0) { // no lines of JSON
 			err := syntaxOfJSON(file)
 			return broken(fmt.Errorf("the file is no JSON: %w", whyNoJSON(file, 1, err)))
 		}
