@@ -75,7 +75,7 @@ func TestHeaviestRoutes(t *testing.T) {
 			require.Equal(t, path != "/me" || method != "delete", asked[method+" "+path], "%s %s", method, path)
 		}
 	}
-	for _, r := range []string{"GET /prompts/{id}/export?format=skill", "GET /prompts/{id}/export?format=command&syntax=jinja", "GET /prompts?q={q}", "POST /suggestions Unfinished"} {
+	for _, r := range []string{"GET /prompts/{id}/export?format=skill", "GET /prompts/{id}/export?format=agent&syntax=jinja", "GET /prompts?q={q}", "POST /suggestions Unfinished"} {
 		require.True(t, asked[r], r)
 	}
 }

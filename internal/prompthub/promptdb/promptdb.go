@@ -1,5 +1,5 @@
-// Package promptdb keeps prompts, votes and tags in tables. It is the only code that reads or writes
-// these tables. A DB puts its rooms together:
+// Package promptdb keeps prompts, votes and tags in tables. It is the only code that reads or
+// writes these tables. A DB puts its rooms together:
 //
 //   - schema says which rows there are,
 //   - truth reads the rows that say what is, commit changes them, query reads lists,

@@ -106,5 +106,6 @@ func DefaultTables() Tables { return schema.DefaultTables() }
 // Position returns the position after a prompt in the lists that are newest first.
 func Position(id prompt.ID) string { return schema.Position(id) }
 
-// SharedTexts names the properties of summary rows that one user may have written and another reads.
+// SharedTexts names the properties of summary rows that one user may have written and another
+// reads.
 func SharedTexts() []string { return schema.SharedTexts() }

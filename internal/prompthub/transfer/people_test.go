@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/prompthub/transfer"
 )
 
-// A meant is the meaning of a file: the members that the test names. A warning is a part of the first
-// one.
+// A meant is the meaning of a file: the members that the test names. A warning is a part of the
+// first one.
 type meant struct {
 	name, title, description, text, tags, own, visibility, warning string
 	messages                                                       int

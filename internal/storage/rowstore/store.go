@@ -12,8 +12,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// The times of the protocol: assumptions about storage, clocks and processes, and the deadlines that
-// this package sets.
+// The times of the protocol: assumptions about storage, clocks and processes, and the deadlines
+// that this package sets.
 const (
 	// a write ends within it of being received, also when its sender has given up
 	WriteEnd  = 30 * time.Second
@@ -63,9 +63,9 @@ func Unavailable(err error) error {
 // RetryAfter is when a caller may try again after the storage did not answer.
 const RetryAfter = 2 * time.Second
 
-// GetRow reads a row, or only some of its properties; a missing one is nil. Like every error of this
-// package that a log may hold, its error names the table and no key: keys hold user ids and words
-// of titles.
+// GetRow reads a row, or only some of its properties; a missing one is nil. Like every error of
+// this package that a log may hold, its error names the table and no key: keys hold user ids and
+// words of titles.
 func (db *Store) GetRow(ctx context.Context, name string, key table.Key, only ...string) (*table.Row, error) {
 	if only != nil {
 		r := table.Range{Partition: key.Partition, From: key.Row, To: key.Row + "\x00", Select: only}

@@ -27,7 +27,7 @@ func TestValuesAsClientsSendThem(t *testing.T) {
 		"Hello 5, glad true.": {"name": 5, "n": true},
 		"Hello 1.5, sad .":    {"name": 1.5, "mood": "sad", "n": nil},
 	} {
-		require.Contains(t, string(get(values).body), want)
+		require.Contains(t, get(values).body, want)
 	}
 	for message, values := range map[string]object{
 		"name is required": {"name": "", "mood": "sad"},
@@ -35,13 +35,13 @@ func TestValuesAsClientsSendThem(t *testing.T) {
 	} {
 		refused := get(values)
 		refused.fails(invalidParams)
-		require.Contains(t, string(refused.body), message)
-		require.NotContains(t, string(refused.body), "Go ")
+		require.Contains(t, refused.body, message)
+		require.NotContains(t, refused.body, "Go ")
 	}
 	wrong := ann.call("prompts/get", object{"name": 5})
 	wrong.fails(invalidParams)
-	require.Contains(t, string(wrong.body), "params.name is of the wrong type: want a text")
+	require.Contains(t, wrong.body, "params.name is of the wrong type: want a text")
 	list := ann.call("tools/list", object{"cursor": 5})
 	list.fails(invalidParams)
-	require.NotContains(t, string(list.body), "Go ")
+	require.NotContains(t, list.body, "Go ")
 }

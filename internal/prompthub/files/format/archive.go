@@ -163,8 +163,8 @@ func below(file string, dirs map[string]bool) bool {
 // aboutFolders are files that tell of the folder that they are in.
 var aboutFolders = []string{"readme", "license", "changelog", "contributing", "agents", "claude", "security", "code_of_conduct", "user"}
 
-// holdsPrompts reports whether a file may hold prompts, by its name. Ends that files of any kind have
-// say nothing here.
+// holdsPrompts reports whether a file may hold prompts, by its name. Ends that files of any kind
+// have say nothing here.
 func holdsPrompts(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	switch end := endOf(base); end {

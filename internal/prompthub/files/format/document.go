@@ -534,8 +534,8 @@ func (o object) has(name string) bool {
 	return slices.ContainsFunc(o, func(m member) bool { return m.name == name })
 }
 
-// take moves the value of a member into v, if it is of that type. One that is null says nothing, and
-// goes.
+// take moves the value of a member into v, if it is of that type. One that is null says nothing,
+// and goes.
 func (o *object) take(name string, v any) bool {
 	i := slices.IndexFunc(*o, func(m member) bool { return m.name == name })
 	if i < 0 {

@@ -32,8 +32,8 @@ func (d Document) Said() Document {
 }
 
 // Fitted returns the document as the library can hold it, with a warning for each part that was
-// left out, which the file keeps. A title that is missing is made of the text; one that is too long, like a
-// description, is cut at a word; messages that say nothing go.
+// left out, which the file keeps. A title that is missing is made of the text; one that is too
+// long, like a description, is cut at a word; messages that say nothing go.
 func (d Document) Fitted() Document {
 	d.Warnings = slices.Clip(d.Warnings)
 	warn := func(format string, of ...any) {
@@ -69,8 +69,8 @@ func (d Document) Fitted() Document {
 	return d
 }
 
-// heading returns the first heading of Markdown in a text, or else its first line with a letter or a
-// digit, and which it is.
+// heading returns the first heading of Markdown in a text, or else its first line with a letter or
+// a digit, and which it is.
 func heading(text string) (first string, isHeading bool) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

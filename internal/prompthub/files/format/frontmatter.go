@@ -70,8 +70,8 @@ func cutFrontMatter(file []byte) (front, body []byte, err error) {
 	return front[:end], front[below:], nil
 }
 
-// frontMatter returns the members of the front matter, see parse, and the text below it: without the
-// empty line that begins it and without its last line end. Without front matter all is text.
+// frontMatter returns the members of the front matter, see parse, and the text below it: without
+// the empty line that begins it and without its last line end. Without front matter all is text.
 func (in *input) frontMatter(texts []string, others ...string) (object, string, error) {
 	file := bytes.TrimPrefix(in.file, bom)
 	front, below, err := cutFrontMatter(file)

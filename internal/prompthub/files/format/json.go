@@ -87,8 +87,8 @@ func (in *input) flatten(o object) object {
 	return o
 }
 
-// whyNoJSON says where JSON is broken, and what should stand there. The JSON begins at a line of its
-// file.
+// whyNoJSON says where JSON is broken, and what should stand there. The JSON begins at a line of
+// its file.
 func whyNoJSON(file []byte, line int, err error) error {
 	var broken *jsontext.SyntacticError
 	if !errors.As(err, &broken) {

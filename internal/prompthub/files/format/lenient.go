@@ -20,7 +20,8 @@ import (
 // memberLine begins a member of front matter: a name at the beginning of a line, and a colon.
 var memberLine = regexp.MustCompile(`^([A-Za-z_][\w.-]*|"[^"\n]+"|'[^'\n]+')[ \t]*:(?:[ \t]|\r?$)`)
 
-// A noYAML is what YAML refuses: how it is written, and not how much there is of it or what it means.
+// A noYAML is what YAML refuses: how it is written, and not how much there is of it or what it
+// means.
 type noYAML struct{ error }
 
 func (e noYAML) Unwrap() error { return e.error }
@@ -133,8 +134,8 @@ func unquoted(s string) string {
 	return inner
 }
 
-// withoutTabs returns YAML with two spaces for each tab that begins a line, or stands between a name
-// and its value.
+// withoutTabs returns YAML with two spaces for each tab that begins a line, or stands between a
+// name and its value.
 func withoutTabs(y []byte) []byte {
 	var b bytes.Buffer
 	for line := range bytes.Lines(y) {

@@ -284,8 +284,8 @@ type csvTable struct {
 	key       string // the column of names
 }
 
-// partsOfCSV finds the rows of a CSV file. A file that looks like nothing else is taken for CSV, so where
-// it is none its name, if there is one, says what it should be.
+// partsOfCSV finds the rows of a CSV file. A file that looks like nothing else is taken for CSV, so
+// where it is none its name, if there is one, says what it should be.
 func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bool) error {
 	r, header, err := newCSV(file)
 	if err != nil {
@@ -350,7 +350,7 @@ func (t *csvTable) read(b []byte, row *Row) {
 func partsOfJSON(file []byte, key string) iter.Seq2[Part, error] {
 	list := listIn(file)
 	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), newline); list == nil && !jsontext.Value(bytes.TrimSpace(first)).IsValid(twice) {
-		if list = objects(file); list == nil && (first[0] == '[' || len(bytes.Trim(first, " \t\r{")) == 0) { // no lines of JSON
+		if list = objects(file); list == nil && (bytes.HasPrefix(first, []byte("[")) || len(bytes.Trim(first, " \t\r{")) == 0) { // no lines of JSON
 			err := syntaxOfJSON(file)
 			return broken(fmt.Errorf("the file is no JSON: %w", whyNoJSON(file, 1, err)))
 		}
@@ -411,8 +411,8 @@ func listIn(file []byte) []value {
 	return listBelow(decoder(file), file, true)
 }
 
-// listBelow returns the list in the only member prompts, or else data, of the object that comes next
-// in a file, or in the member prompts of the member data of that.
+// listBelow returns the list in the only member prompts, or else data, of the object that comes
+// next in a file, or in the member prompts of the member data of that.
 func listBelow(d *jsontext.Decoder, file []byte, outer bool) []value {
 	lists := make(map[string][]value)
 	_, err := d.ReadToken()

@@ -18,7 +18,8 @@ func init() {
 }
 
 // rules is the codec of such files. The file names the prompt, so a name that no file can have is
-// lost; a name in its front matter, which is otherwise that of a prompt file of VS Code, is a title.
+// lost; a name in its front matter, which is otherwise that of a prompt file of VS Code, is a
+// title.
 func rules(name Format, end string) codec {
 	return codec{
 		name: name, path: "*" + end, ends: []string{end}, front: true,

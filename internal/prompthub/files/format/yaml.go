@@ -21,8 +21,8 @@ func (in *input) yaml(texts []string, others ...string) (object, error) {
 	return in.parse(in.file, 0, texts, others)
 }
 
-// parse reads the members of YAML that stands in the file after some lines. The texts and others are
-// the names that the format reads; the former are texts, however they are written.
+// parse reads the members of YAML that stands in the file after some lines. The texts and others
+// are the names that the format reads; the former are texts, however they are written.
 func (in *input) parse(y []byte, before int, texts, others []string) (object, error) {
 	o, err := parseYAML(y, texts...)
 	if err != nil {
@@ -33,8 +33,8 @@ func (in *input) parse(y []byte, before int, texts, others []string) (object, er
 	return o.spelled(slices.Concat(texts, others)), err
 }
 
-// parseYAML reads the members of a YAML document, as JSON. Empty YAML has none. Those that are meant
-// as texts are texts.
+// parseYAML reads the members of a YAML document, as JSON. Empty YAML has none. Those that are
+// meant as texts are texts.
 func parseYAML(file []byte, texts ...string) (object, error) {
 	if len(file) > MaxOne || yamlParts(file) > maxStructural {
 		return nil, fault.Coded(fault.Invalid, YAMLTooLarge, fmt.Sprintf("the YAML is larger than %d bytes, or has more than %d parts: take a part of it", MaxOne, maxStructural))

@@ -165,9 +165,9 @@ func (db *Committer) forget(name string, r queue.Receipt) {
 
 // commit writes now in place of was under its ETag, or for the first time where was is nil, and
 // marks it as being projected. It is the commit point of every change of a prompt. Any ops go into
-// the same batch. It returns the record as it stands, or rowstore.ErrConflict if somebody else was faster,
-// or the batch's OpError if one of ops failed. A storage that changes all at once gets the index
-// rows with it that which says.
+// the same batch. It returns the record as it stands, or rowstore.ErrConflict if somebody else was
+// faster, or the batch's OpError if one of ops failed. A storage that changes all at once gets the
+// index rows with it that which says.
 func (w *Writer) commit(ctx context.Context, was *schema.Record, now schema.Record, which schema.RowsOf, ops ...table.Op) (schema.Record, error) {
 	at := w.db.Now().UTC().Round(0) // by the wall: a monotonic clock stands still while a machine sleeps
 	var stale schema.Entries

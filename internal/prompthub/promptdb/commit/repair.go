@@ -185,8 +185,8 @@ func (db *Committer) Reconcile(ctx context.Context, w *Writer, why Reason, stray
 	return reconciled, fmt.Errorf("prompt %s: changed by others %d times", w.id, rowstore.MaxTries)
 }
 
-// reconcileOnce does it with one look at the truth, and fails with rowstore.ErrConflict where somebody
-// changed that meanwhile.
+// reconcileOnce does it with one look at the truth, and fails with rowstore.ErrConflict where
+// somebody changed that meanwhile.
 func (db *Committer) reconcileOnce(ctx context.Context, w *Writer, why Reason, stray schema.Entries) (Outcome, error) {
 	rec, tally, err := db.load(ctx, w)
 	if err != nil || rec == nil || rec.Purging {

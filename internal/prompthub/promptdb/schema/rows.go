@@ -79,8 +79,9 @@ func (t Tables) IndexTables() []string {
 	return names
 }
 
-// locatorProps names the author of a prompt, and so its truth row, and says whether it is public. It is the one index
-// row that every prompt has, at a key that never changes; so it is no entry of indexes.
+// locatorProps names the author of a prompt, and so its truth row, and says whether it is public.
+// It is the one index row that every prompt has, at a key that never changes; so it is no entry of
+// indexes.
 func locatorProps(p prompt.Prompt) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(p.ID))},

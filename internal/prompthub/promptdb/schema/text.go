@@ -7,8 +7,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// TextParts returns a text as properties that each hold what one property may. The first has the name
-// alone, the others a number behind it.
+// TextParts returns a text as properties that each hold what one property may. The first has the
+// name alone, the others a number behind it.
 func TextParts(name, text string) table.Props {
 	props := table.Props{{Name: name}}
 	for i := 0; ; i++ {

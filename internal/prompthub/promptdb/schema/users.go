@@ -39,8 +39,8 @@ func ParseAuthorSecret(text string) (*prompt.AuthorSecret, error) {
 // how authors are called.
 const AuthorSecretDamaged fault.Code = "AUTHOR_SECRET_DAMAGED"
 
-// ErrAuthorSecretDamaged refuses to go on. A new secret in place of the damaged one would have every
-// link by a key lead nowhere, and a backup may have the old one.
+// ErrAuthorSecretDamaged refuses to go on. A new secret in place of the damaged one would have
+// every link by a key lead nowhere, and a backup may have the old one.
 func ErrAuthorSecretDamaged(cause error) error {
 	return &fault.Error{
 		Kind: fault.Unavailable, Code: AuthorSecretDamaged, Cause: cause,

@@ -118,7 +118,8 @@ func AuthorIn(rows []table.Row, id prompt.ID) prompt.UserID {
 	return ""
 }
 
-// Of makes the view of the rows that were read, or answers that the viewer must not know of the prompt.
+// Of makes the view of the rows that were read, or answers that the viewer must not know of the
+// prompt.
 func (o TallyAndVote) Of(viewer prompt.UserID, db *Reader, rec *schema.Record, c *schema.LabelsRow) (View, error) {
 	if rec == nil || rec.Purging {
 		return View{}, prompt.ErrUnknown()

@@ -54,7 +54,8 @@ func (db *Reader) Unlabelled(ctx context.Context, p prompt.Prompt, labels []stri
 	return db.CheckUses(ctx, p, "the label "+strings.Join(labels, " or "), func(i prompt.Include) bool { return slices.Contains(labels, i.Label) })
 }
 
-// CheckUses refuses a change while prompts include p in a way that counts. The change is called what.
+// CheckUses refuses a change while prompts include p in a way that counts. The change is called
+// what.
 func (db *Reader) CheckUses(ctx context.Context, p prompt.Prompt, what string, counts func(prompt.Include) bool) error {
 	uses, more, err := db.usedBy(ctx, p, maxNamed, counts)
 	if err != nil || len(uses) == 0 {
