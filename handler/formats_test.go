@@ -140,7 +140,7 @@ func TestImportTellsWhatIsLeftToTheFile(t *testing.T) {
 	code, out, errs := handler(t, "import", tree(t, files), "--url", url, "--user", "ann")
 	require.Equal(t, command.LeftOut, code, errs)
 	require.Contains(t, out, "created 3, unchanged 0, rejected 2\n", "a text is too long")
-	require.Equal(t, "kept in the files alone: mood (2)\n", errs)
+	require.Equal(t, "kept in the files alone: mood (2)\n3 prompts are private, as their file does not say who may see them; --public makes such prompts public\n", errs)
 	code, out, errs = handler(t, "get", "a", "--format", "jsonl", "--url", url, "--user", "ann")
 	require.Equal(t, command.OK, code, errs)
 	require.Contains(t, out, `"tags":["development"],"ownTags":["foo"]`)
@@ -153,7 +153,7 @@ func TestImportTellsWhatIsLeftToTheFile(t *testing.T) {
 	for i := range 13 {
 		fmt.Fprintf(&many, "x%02d: 1\n", i)
 	}
-	_, _, errs = handler(t, "import", file(t, "many.md", "---\n"+many.String()+"---\nText.\n"), "--url", url, "--user", "ann")
+	_, _, errs = handler(t, "import", file(t, "many.md", "---\n"+many.String()+"---\nText.\n"), "--private", "--url", url, "--user", "ann")
 	require.Equal(t, 1, strings.Count(errs, "\n"), errs)
 	require.Contains(t, errs, "x09 (1) and 3 more\n")
 }

@@ -79,8 +79,7 @@ Nobody,x,FALSE,TEXT,
 const rejections = `row 2 (line 4) "no title" warning: there is no title, and the prompt is called as its text begins, "no title": give it one
 row 6 (line 8) "Short" rejected: contributor: names nobody
 row 7 (line 9) "Nobody" rejected: contributor: names nobody
-1 rows have warnings; mend the file and import it again with --update to take them in anew
-`
+1 rows have warnings; mend the file and take it in anew: prompthub import --update `
 
 func TestTheWholeLife(t *testing.T) {
 	clean(t)
@@ -91,11 +90,11 @@ func TestTheWholeLife(t *testing.T) {
 
 	code, out, errs := handler(t, "import", csv, "--as-contributor", "--public", "--url", url)
 	require.Equal(t, command.LeftOut, code, errs)
-	require.Equal(t, rejections+"created 4, unchanged 1, rejected 2\n", out)
+	require.Equal(t, rejections+fmt.Sprintf("%q\n", csv)+"created 4, unchanged 1, rejected 2\n", out)
 	require.Empty(t, errs, "what is held: the contributor is the author")
 	code, out, _ = handler(t, "import", csv, "--as-contributor", "--public", "--url", url)
 	require.Equal(t, command.LeftOut, code)
-	require.Equal(t, rejections+"created 0, unchanged 5, rejected 2\n", out)
+	require.Equal(t, rejections+fmt.Sprintf("%q\n", csv)+"created 0, unchanged 5, rejected 2\n", out)
 
 	newest := prompts(t, url, "sort=newest")
 	require.Len(t, newest.Items, 4)

@@ -25,6 +25,9 @@ type report struct {
 	taken    int            // how many were rejected as a prompt of their name is there and says something else
 	updates  bool           // whether such a prompt can be given a new version instead, which was not asked for
 	warned   int            // how many rows have warnings
+	again    string         // the command that takes a mended file in anew
+	asked    bool           // whether the caller said who may see prompts
+	unsaid   int            // how many prompts became private as their file does not say otherwise
 	long     []int          // how long the texts are that were rejected for their length
 }
 
@@ -50,6 +53,9 @@ func (r *report) add(res client.Result) {
 			}
 		}
 		r.warnings(res)
+		if res.Outcome == client.Created && res.Row.Said().Visibility == "" && res.Row.Visibility == string(prompt.Private) {
+			r.unsaid++
+		}
 	}
 	r.progress.At(r.seen)
 }
@@ -105,9 +111,12 @@ func (r *report) end(dryRun bool) {
 		if more := r.warned - shownRows; more > 0 {
 			fmt.Fprintf(r.out, "and %d more with warnings\n", more)
 		}
-		fmt.Fprintf(r.out, "%d rows have warnings; mend the file and import it again with --update to take them in anew\n", r.warned)
+		fmt.Fprintf(r.out, "%d rows have warnings; mend the file and take it in anew: %s\n", r.warned, r.again)
 	}
 	r.tellUnheld()
+	if r.unsaid > 0 && !r.asked && !dryRun {
+		fmt.Fprintf(r.err, "%d prompts are private, as their file does not say who may see them; --public makes such prompts public\n", r.unsaid)
+	}
 	word := "created"
 	if dryRun {
 		word = "would create"

@@ -141,6 +141,8 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 		rows = client.ByContributor(rows)
 	}
 	report := newReport(std, total)
+	report.again = fmt.Sprintf("prompthub import --update %q", args[0])
+	report.asked = c.public || c.private
 	report.updates, report.authors = !c.update && !c.asContributor, c.asContributor
 	err = client.Import(ctx, rows, do, report.add)
 	report.end(c.dryRun)

@@ -90,7 +90,12 @@ func TestFilesOfPeople(t *testing.T) {
 		"a chat without a title":           {"a.json", `{"model":"m","messages":[{"role":"user","content":"Tell me a story, please"}]}`, []meant{{title: "Tell me a story, please", messages: 1, warning: "there is no title"}}},
 		"Langfuse with an empty message":   {"a.json", `{"name":"q","type":"chat","prompt":[{"role":"system","content":""},{"role":"user","content":"{{q}}"}]}`, []meant{{name: "q", messages: 1, warning: "messages that say nothing are left out: 1"}}},
 		"Open WebUI with tags":             {"a.json", `[{"command":"/a","title":"A","content":"B","tags":["Writing","two words"]}]`, []meant{{name: "a", tags: "writing", own: "two words"}}},
-		"nulls":                            {"a.json", `{"title":"A","text":"B","name":null,"tags":null,"config":null,"messages":null,"variables":null,"kind":null}`, []meant{{title: "A", text: "B"}}},
+		// exports of prompt libraries: after necrokot-org/prompt-manager, b08x/SFLPromptArchitect and others
+		"an export with statistics": {"a.json", `{"version":"1.0","exportedAt":"2025-12-29T10:30:00Z","statistics":{"total":1},"prompts":[{"id":17,"title":"A","content":"B","userRating":4,"model":"m"}]}`, []meant{{title: "A", text: "B"}}},
+		"an export with a count":    {"a.json", `{"version":"1.0","exported_at":"x","total_count":1,"prompts":[{"title":"A","content":"B","tags":["Work stuff"]}]}`, []meant{{title: "A", own: "Work stuff"}}},
+		"a body":                    {"a.json", `[{"id":"1","user_id":"u","title":"A","body":"B","metadata":{"x":1}}]`, []meant{{title: "A", text: "B"}}},
+		"a label that is not kept":  {"a.md", "---\nname: support\ntype: text\nversion: 5\nlabels:\n  - production\n  - latest\n---\n\nHelp.", []meant{{name: "support", text: "Help."}}},
+		"nulls":                     {"a.json", `{"title":"A","text":"B","name":null,"tags":null,"config":null,"messages":null,"variables":null,"kind":null}`, []meant{{title: "A", text: "B"}}},
 		// what would have been rejected
 		"a title that is too long":        {"a.csv", "act,prompt\n" + long + ",x\n", []meant{{title: strings.TrimSpace(strings.Repeat("many words ", 18)), warning: "the title has 329 characters and was cut after 197, of 200"}}},
 		"a title of several lines":        {"a.csv", "act,prompt\n\"A\nB\",x\n", []meant{{title: "A B", warning: "several lines"}}},

@@ -44,6 +44,7 @@ func (d Document) Fitted() Document {
 		d.Messages = said
 		warn("messages that say nothing are left out: %d of them", gone)
 	}
+	d.Labels = slices.DeleteFunc(slices.Clone(d.Labels), func(l string) bool { return l == prompt.Latest }) // which follows
 	if strings.TrimSpace(d.Titled().Title) == "" {
 		title, isHeading := heading(d.words())
 		if d.Title = cutAt(title, untitled); d.Title != "" && !isHeading {

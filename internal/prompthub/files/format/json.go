@@ -14,13 +14,13 @@ import (
 // has counts.
 var (
 	titleMembers = []string{fieldTitle, "act", "key", fieldName}
-	textMembers  = []string{fieldText, "prompt", "content", "value"}
+	textMembers  = []string{fieldText, "prompt", "content", "value", "body"}
 )
 
 // isOther reports whether an object has a title and a text under names of other programs, and is no
 // line of our export.
 func isOther(o object) bool {
-	return !o.has(fieldText) && !o.has("lc") && (o.has("act") || o.has(fieldTitle) || o.has("key")) && (o.has("prompt") || o.has("value"))
+	return !o.has(fieldText) && !o.has("lc") && (o.has("act") || o.has(fieldTitle) || o.has("key")) && (o.has("prompt") || o.has("value") || o.has("body"))
 }
 
 // called returns an object with its title and text under our names. The name is no title of an

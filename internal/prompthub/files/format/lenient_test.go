@@ -15,7 +15,17 @@ import (
 // file comes back as it was, and a changed one is valid YAML.
 func TestFrontMatterAsPeopleWriteIt(t *testing.T) {
 	t.Parallel()
-	for front, want := range map[string][2]string{ // what description and the first warning say
+	for front, want := range map[string][2]string{ // the description, and a part of the first warning
+		// after mintlify/docs#6061, catlog22/Claude-Code-Workflow#143, multica-ai/multica#3851, BuilderIO/skills#38, tanweai/pua#147,
+		// pbakaus/impeccable#102, engenheirodevideo/get-brolls#50
+		"description: Use when making films: cuts, captions (a, b)\nmetadata:\n    made-by: x\n    version: \"1.0\"": {"Use when making films: cuts, captions (a, b)", "line 2"},
+		"description: A review by three roles: one, two. Starts on \"team\".":                                        {"A review by three roles: one, two. Starts on \"team\".", "line 2"},
+		"description: Plans (Phase 1: plan, Phase 2: do). Starts on \"plan\".":                                       {"Plans (Phase 1: plan, Phase 2: do). Starts on \"plan\".", "line 2"},
+		"description: 唠叨模式 — Triggers on: '/pua', '/pua now'":                                                        {"唠叨模式 — Triggers on: '/pua', '/pua now'", "line 2"},
+		"description: Makes it ready: errors, i18n\nlicense: Apache 2.0: see LICENSE":                                {"Makes it ready: errors, i18n", "line 2"},
+		// rules of Cursor
+		"description:\nglobs: **/*.ts,**/*.tsx      # only these\nalwaysApply: false": {"", "line 3: globs is not valid YAML"},
+		"globs: **/*.{ts,tsx}\ndescription: Speed":                                    {"Speed", "line 2"},
 		"description: Use when: the user asks":                                        {"Use when: the user asks", `line 2: description is not valid YAML`},
 		"description: Runs a review: bugs, style (see #4)":                            {"Runs a review: bugs, style (see #4)", "line 2"},
 		"description: 'Don't use this for tests'":                                     {"Don't use this for tests", "line 2"},
