@@ -55,7 +55,7 @@ help: ## list the targets
 
 run: ## build, and serve on this machine with the embedded store (APP, ADDR, DATA)
 	go build -o $(APP)/bin/handler ./$(APP)/handler
-	MAX_TEXT=$${MAX_TEXT:-32768} $(APP)/bin/handler local --addr $(ADDR) --data $(DATA)
+	MAX_TEXT=$${MAX_TEXT:-32768} PUBLIC_READ=$${PUBLIC_READ:-true} LOG_LEVEL=$${LOG_LEVEL:-warn} $(APP)/bin/handler local --addr $(ADDR) --data $(DATA)
 
 install: ## build the program under the name of the application, and put it into BINDIR, where go install puts programs unless it is set
 	@mkdir -p "$(BINDIR)"

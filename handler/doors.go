@@ -45,7 +45,7 @@ func (a *app) assistants(d doors.Door) http.Handler {
 func (a *app) pages(identify auth.Identify, sessions *auth.Sessions, admission *httpjson.Admission) http.Handler {
 	return web.New(web.Config{
 		Service:  a.service(),
-		Identify: identify, SignIn: a.settings.signIn(), Sessions: sessions,
+		Identify: identify, SignIn: a.settings.signIn(), User: defaultUser(), Sessions: sessions,
 		PublicRead: a.settings.PublicRead, Public: a.settings.Public, MaxText: a.settings.MaxText,
 		Admission: admission, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	})

@@ -54,7 +54,7 @@ func read() (command.Settings, command.Build, error) {
 
 // try tells what to try on one's own machine.
 func try(s command.Settings, url string) string {
-	who, browser := `-H "X-Dev-User: ann" `, fmt.Sprintf("Open %s%s in a browser.", url, web.Prefix)
+	who, browser := fmt.Sprintf("-H %q ", "X-Dev-User: "+defaultUser()), fmt.Sprintf("Open %s%s in a browser.", url, web.Prefix)
 	if !s.Dev() {
 		who = `-H "Authorization: Bearer $TOKEN" `
 	}
@@ -64,10 +64,12 @@ func try(s command.Settings, url string) string {
 	case "oidc":
 		browser += fmt.Sprintf(" TOKEN is an access token, which you make at %s%s/me/tokens.", url, web.Prefix)
 	}
-	return fmt.Sprintf(`Try:
+	return fmt.Sprintf(`%[3]s
+
+From a shell:
   curl %[2]s-H "Content-Type: application/json" -d '{"title":"Hello","text":"Say hello.","tags":["text"],"visibility":"public"}' %[1]s/api/v1/prompts
   curl %[2]s"%[1]s/api/v1/prompts?sort=newest&limit=5"
-%[3]s The API is described at %[1]s/api/v1/docs
+The API is described at %[1]s/api/v1/docs
 `, url, who, browser)
 }
 

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"os/user"
 	"path"
 	"path/filepath"
 	"slices"
@@ -25,12 +26,24 @@ import (
 // A caller is whom a command calls, and as whom.
 type caller struct{ url, user, token string }
 
-const defaultUser = "me"
+// defaultUser returns the name of the operating system's user, as whom commands call a service in
+// dev mode, and whom its page proposes: so both are the same person.
+func defaultUser() string {
+	me, err := user.Current()
+	if err != nil {
+		return "me"
+	}
+	name := me.Username[strings.LastIndexAny(me.Username, `\\/`)+1:] // of Windows, DOMAIN\name
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "me"
+	}
+	return name
+}
 
 func callerFlags(flags *flag.FlagSet) *caller {
 	var c caller
 	flags.StringVar(&c.url, "url", "", "`address` of the deployment or of \"handler local\" (default "+defaultURL+")")
-	flags.StringVar(&c.user, "user", "", "`name` to call as, for services in dev mode (default \""+defaultUser+"\")")
+	flags.StringVar(&c.user, "user", "", "`name` to call as, for services in dev mode (default the user of the operating system)")
 	flags.StringVar(&c.token, "token", "", "bearer `token` to call with; PROMPTHUB_TOKEN keeps it out of the list of processes")
 	return &c
 }
@@ -44,7 +57,7 @@ func (c *caller) client() (*client.Client, error) {
 	case c.token != "" && c.user != "":
 		return nil, command.UsageError("--user and --token exclude each other")
 	case c.token == "" && c.user == "":
-		c.user = defaultUser
+		c.user = defaultUser()
 	}
 	made, err := client.New(client.Config{URL: c.url, User: c.user, Token: c.token})
 	if err != nil {

@@ -315,11 +315,11 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"import", "/app/import", nil},
 		{"import, looked at", "/app/import", func(p *tab) {
 			eval[int](p, `(files => {
-				files.items.add(new File(['{"title":"New here","text":"Hello {{name}}","visibility":"private"}\n{"title":"","text":"No title"}\n'], "prompts.jsonl"));
+				files.items.add(new File(['{"title":"New here","text":"Hello {{name}}","visibility":"private"}\n{"title":"Empty","text":""}\n'], "prompts.jsonl"));
 				document.querySelector('#file').files = files.files;
 				return 1;
 			})(new DataTransfer())`)
-			p.click("[value=look]").reads("What would be done").reads("rejected: title: give the prompt a title")
+			p.click("[value=look]").reads("What would be done").reads("rejected: text: write the text of the prompt")
 		}},
 		{"tag catalog", "/app/admin/tags", nil},
 		{"moderation", "/app/admin/hidden", nil},

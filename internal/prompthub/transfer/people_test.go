@@ -4,12 +4,15 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
 )
 
@@ -90,7 +93,8 @@ func TestFilesOfPeople(t *testing.T) {
 		"a chat without a title":           {"a.json", `{"model":"m","messages":[{"role":"user","content":"Tell me a story, please"}]}`, []meant{{title: "Tell me a story, please", messages: 1, warning: "there is no title"}}},
 		"Langfuse with an empty message":   {"a.json", `{"name":"q","type":"chat","prompt":[{"role":"system","content":""},{"role":"user","content":"{{q}}"}]}`, []meant{{name: "q", messages: 1, warning: "messages that say nothing are left out: 1"}}},
 		"Open WebUI with tags":             {"a.json", `[{"command":"/a","title":"A","content":"B","tags":["Writing","two words"]}]`, []meant{{name: "a", tags: "writing", own: "two words"}}},
-		// exports of prompt libraries: after necrokot-org/prompt-manager, b08x/SFLPromptArchitect and others
+		// exports of prompt libraries: after necrokot-org/prompt-manager, b08x/SFLPromptArchitect and
+		// others
 		"an export with statistics": {"a.json", `{"version":"1.0","exportedAt":"2025-12-29T10:30:00Z","statistics":{"total":1},"prompts":[{"id":17,"title":"A","content":"B","userRating":4,"model":"m"}]}`, []meant{{title: "A", text: "B"}}},
 		"an export with a count":    {"a.json", `{"version":"1.0","exported_at":"x","total_count":1,"prompts":[{"title":"A","content":"B","tags":["Work stuff"]}]}`, []meant{{title: "A", own: "Work stuff"}}},
 		"a body":                    {"a.json", `[{"id":"1","user_id":"u","title":"A","body":"B","metadata":{"x":1}}]`, []meant{{title: "A", text: "B"}}},
@@ -211,4 +215,36 @@ func archived(t testing.TB, files map[string]string) []byte {
 	}
 	require.NoError(t, w.Close())
 	return b.Bytes()
+}
+
+// TestStarter: the prompts for an empty library go in as they are, twice without a change, and show
+// what a prompt can be.
+func TestStarter(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	o := transfer.Options{File: transfer.StarterFile}
+	items := take(t, s, string(transfer.Starter()), o)
+	require.Len(t, items, 30)
+	var variables, chats, includes, labels int
+	for _, item := range items {
+		require.Equal(t, transfer.Created, item.Outcome, "%s: %s", item.Name, item.Reason)
+		require.Empty(t, item.Warnings, item.Name)
+		p, err := s.GetByName(t.Context(), ann, library.IDOf(ann), item.Name, library.WantedVersion{})
+		require.NoError(t, err)
+		require.Equal(t, "public", string(p.Visibility))
+		require.NotEmpty(t, p.Tags, item.Name)
+		require.Empty(t, p.OwnTags, "%s: tags are of the catalog", item.Name)
+		require.NotEmpty(t, p.Description)
+		variables += min(len(p.Variables), 1)
+		chats += min(len(p.Messages), 1)
+		includes += min(len(p.Content().Includes()), 1)
+		labels += min(len(p.Labels), 1)
+		for _, v := range p.Content().Template().Variables {
+			require.True(t, slices.ContainsFunc(p.Variables, func(d prompt.Variable) bool { return d.Name == v.Name }) || v.Name == "", "%s: %s is declared", item.Name, v.Name)
+		}
+	}
+	require.Equal(t, []int{29, 2, 2, 2}, []int{variables, chats, includes, labels})
+	for _, item := range take(t, s, string(transfer.Starter()), o) {
+		require.Equal(t, transfer.Unchanged, item.Outcome, item.Name)
+	}
 }

@@ -84,6 +84,7 @@ type listing struct {
 	Start   string // address of the first page, "" there
 	Wrong   string // why nothing was searched for
 	Empty   string // what is said where there is nothing
+	Starter bool   // whether prompts to begin with are offered
 	Instead choice // where one may go then; no link: nowhere
 	Beside  choice // where else
 	Manage  bool   // whether cards show what their author wants to know

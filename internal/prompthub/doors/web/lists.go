@@ -76,7 +76,7 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 	default:
 		l.Empty = "Nobody has shared a prompt yet."
 		if who.Known() {
-			l.Instead, l.Beside = newPrompt, takeIn
+			l.Instead, l.Beside, l.Starter = newPrompt, takeIn, true
 		}
 	}
 }

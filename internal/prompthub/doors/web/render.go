@@ -163,7 +163,7 @@ func (s *web) fail(r *request, err error) {
 	}
 	if fault.Of(err) == fault.Unauthenticated {
 		r.w.Header().Del("WWW-Authenticate") // a browser has no bearer token to ask its user for
-		err = s.render(r, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: sentence(p.Detail)})
+		err = s.render(r, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: sentence(p.Detail), Name: s.User})
 	} else {
 		f := failure{Status: p.Status, Text: sentence(p.Detail), Fields: p.Errors, Request: p.RequestID, Again: p.GetHeaders().Get("Retry-After") != ""}
 		f.Sent = r.Method == http.MethodPost && p.Status != http.StatusForbidden

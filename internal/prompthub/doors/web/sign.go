@@ -93,7 +93,7 @@ func (s *web) signInPage(r *request) error {
 		goOn(r, back(r.URL.Query().Get("back")))
 		return nil
 	}
-	return s.render(r, http.StatusOK, "signin", "Sign in", signInForm{Back: back(r.URL.Query().Get("back"))})
+	return s.render(r, http.StatusOK, "signin", "Sign in", signInForm{Back: back(r.URL.Query().Get("back")), Name: s.User})
 }
 
 // A signInForm is what the page to sign in shows.
@@ -101,6 +101,7 @@ type signInForm struct {
 	Back     string
 	Reason   string // why one is asked to
 	Provider string // where to sign out of the provider too
+	Name     string // on a developer's machine, the name that is proposed
 }
 
 func (s *web) signIn(r *request) error {

@@ -296,6 +296,10 @@ func (p *importPage) read(r *request) ([]byte, error) {
 		return nil, fault.Wrap(fault.Malformed, "the form cannot be read", err)
 	}
 	p.File, p.Update, p.Public = r.PostForm.Get("name"), r.PostForm.Get("update") != "", r.PostForm.Get("visibility") == string(prompt.Public)
+	if r.PostForm.Get("starter") != "" {
+		p.File, p.Public = transfer.StarterFile, true
+		return transfer.Starter(), nil
+	}
 	if kept := r.PostForm.Get("kept"); kept != "" {
 		b, err := base64.StdEncoding.DecodeString(kept)
 		if err != nil {

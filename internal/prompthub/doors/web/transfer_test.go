@@ -62,6 +62,18 @@ func TestImportPage(t *testing.T) {
 	w.nobody().upload("/app/import", "letter.prompt", file, "do", "import").is(401)
 }
 
+// TestStarter: an empty library offers prompts to begin with, and one that has some does not.
+func TestStarter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	ann.get("/app").has(`name="starter" value="yes"`, "Begin with 30 example prompts")
+	ann.upload("/app/import", "", "", "do", "import", "starter", "yes").is(200).has("30 created. 30 of 30 entries.", "Review a change")
+	ann.get("/app").has("Judge an answer").lacks(`name="starter"`)
+	ann.upload("/app/import", "", "", "do", "import", "starter", "yes").is(200).has("30 unchanged.")
+	w.nobody().upload("/app/import", "", "", "do", "import", "starter", "yes").is(401)
+}
+
 // TestImportInParts: what a form of a file says was done before is in the sum, and the form of the
 // rest stands before the rows.
 func TestImportInParts(t *testing.T) {

@@ -64,6 +64,7 @@ type Config struct {
 	Service    *library.Service
 	Identify   auth.Identify
 	SignIn     SignIn
+	User       string         // with SignIn Dev, the name that the page to sign in proposes
 	Sessions   *auth.Sessions // with SignIn Provider, and nil with the others
 	PublicRead bool           // whether nobody in particular may read public prompts
 	Public     string         // the URL of this service; "" for the one that a request names

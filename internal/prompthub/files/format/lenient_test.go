@@ -16,8 +16,8 @@ import (
 func TestFrontMatterAsPeopleWriteIt(t *testing.T) {
 	t.Parallel()
 	for front, want := range map[string][2]string{ // the description, and a part of the first warning
-		// after mintlify/docs#6061, catlog22/Claude-Code-Workflow#143, multica-ai/multica#3851, BuilderIO/skills#38, tanweai/pua#147,
-		// pbakaus/impeccable#102, engenheirodevideo/get-brolls#50
+		// after mintlify/docs#6061, catlog22/Claude-Code-Workflow#143, multica-ai/multica#3851,
+		// BuilderIO/skills#38, tanweai/pua#147, pbakaus/impeccable#102, engenheirodevideo/get-brolls#50
 		"description: Use when making films: cuts, captions (a, b)\nmetadata:\n    made-by: x\n    version: \"1.0\"": {"Use when making films: cuts, captions (a, b)", "line 2"},
 		"description: A review by three roles: one, two. Starts on \"team\".":                                        {"A review by three roles: one, two. Starts on \"team\".", "line 2"},
 		"description: Plans (Phase 1: plan, Phase 2: do). Starts on \"plan\".":                                       {"Plans (Phase 1: plan, Phase 2: do). Starts on \"plan\".", "line 2"},
