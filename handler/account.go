@@ -25,7 +25,8 @@ func (c *caller) exportAccount(ctx context.Context, std command.Streams, to stri
 	return nil
 }
 
-// importAccount takes in what exportAccount wrote. What is there as the file says is left as it is.
+// importAccount takes in a file of exportAccount. Prompts that are as the file says stay as they
+// are.
 func (c *importing) importAccount(ctx context.Context, std command.Streams, name string) error {
 	if c.dryRun || c.update || c.asContributor {
 		return command.UsageError("import: --account goes with none of --dry-run, --update and --as-contributor")

@@ -10,8 +10,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// settings are all that can be set, by environment variables: what every application has, and what
-// is PromptHub's.
+// settings are all settings, as environment variables: those of every application, and those of
+// PromptHub.
 type settings struct {
 	command.Settings
 
@@ -24,7 +24,7 @@ type settings struct {
 	MaxText int `envconfig:"MAX_TEXT" default:"3000"`
 
 	// QuotaBytes is how many bytes one user may store: versions, files that are kept with them, and
-	// moves of labels. 0 or -1: no limit. What is there beyond it stays.
+	// moves of labels. 0 or -1: no limit. Data beyond a lowered limit stays.
 	QuotaBytes int64 `envconfig:"QUOTA_BYTES" default:"1073741824"`
 
 	// QuotaPrompts is how many prompts one user may have, deleted ones counted until they are
@@ -36,8 +36,8 @@ type settings struct {
 	// catalog has a row it has no effect.
 	Tags tagList `envconfig:"TAGS"`
 
-	// Tables names the tables: TABLE_PREFIX goes before all, TABLE_PROMPTS and the like
-	// replace single names. Whoever changes one finds empty tables; the old ones stay as they are.
+	// Tables names the tables: TABLE_PREFIX goes before all, TABLE_PROMPTS and the like replace single
+	// names. After a change the tables are empty; the old ones stay as they are.
 	promptdb.Tables
 }
 

@@ -35,7 +35,7 @@ func readClientConfig() (clientConfig, error) {
 	var c clientConfig
 	path, err := configPath()
 	if err != nil {
-		return c, nil //nolint:nilerr // who has no home has no file there
+		return c, nil //nolint:nilerr // a user without a home has no file there
 	}
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && os.Getenv("PROMPTHUB_CONFIG") == "" {

@@ -14,8 +14,8 @@ import (
 	"prompthub/internal/prompthub/doors/web"
 )
 
-// doors returns the pages, the API, what assistants see and what stands in for other services: the
-// path says which one is asked. They share what callers may ask.
+// doors returns the pages, the API, the door for assistants and those that stand in for other
+// services: the path chooses. They share the limits of callers.
 func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
 	programs := doors.Door{

@@ -47,7 +47,7 @@ func erase(ctx context.Context, db *promptdb.DB, std command.Streams, user promp
 	if err != nil {
 		return err
 	}
-	if !holds { // what others' rows say of him may be there still
+	if !holds { // rows of others that name the user may be there still
 		fmt.Fprintf(std.Err, "nothing is stored under the id %q: is it what the identity provider calls the user?\n", user)
 	}
 	if _, err := db.EraseAt(ctx, user, time.Now()); err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// garbage is how much a heap may grow before it is collected, in percent of what lives in it. That
-	// is a few megabytes here, and half as many collections pay (docs/performance.md).
+	// garbage is how much a heap may grow before it is collected, in percent of its live data. That is
+	// a few megabytes here, and half as many collections pay (docs/performance.md).
 	garbage = 200
 	// heapLimit is from where on it is collected as often as it takes to stay below, in bytes.
 	heapLimit = 256 << 20

@@ -315,7 +315,7 @@ func withQueues(ctx context.Context, dir string, std command.Streams, ready func
 	})
 }
 
-// interrupted returns err or, where a signal is behind it, what to do next: the storage answers.
+// interrupted returns err or, if a signal is the cause, how to go on: the storage answers.
 func interrupted(ctx context.Context, err error, next string) error {
 	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 		return err

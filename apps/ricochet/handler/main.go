@@ -59,7 +59,7 @@ func read() (command.Settings, command.Build, error) {
 	}, err
 }
 
-// beside serves the pages and the API: the path says which one is asked.
+// beside serves the pages and the API, by the path.
 func beside(s command.Settings, games *game.Games, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
 	version, _ := command.Built()
 	programs := api.New(api.Config{

@@ -81,7 +81,7 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuseBackup(w, r, fault.Coded(fault.Conflict, BackupRunning, "another backup is being made; ask again when it has ended"))
 		return
 	}
-	// Removed at once where that is possible, so that no kill leaves it behind.
+	// Removed at once if that is possible, so that it does not stay after a kill.
 	file, err := os.CreateTemp(b.dir, "backup-*.tmp")
 	if err != nil {
 		refuseBackup(w, r, noBackup(BackupNoRoom, "there is no place for the backup in the directory of the store; let the service write there, and ask again", err))
@@ -126,7 +126,7 @@ func (b *backups) spool(ctx context.Context, to io.Writer) (said Backed, err err
 	return said, nil
 }
 
-// noBackup returns why there is no backup. The cause is told: whoever may ask owns the store.
+// noBackup returns why there is no backup. The cause is told, because the caller owns the store.
 func noBackup(code fault.Code, text string, cause error) error {
 	return &fault.Error{Kind: fault.Unavailable, Code: code, Text: text + ": " + cause.Error(), Cause: cause}
 }

@@ -45,7 +45,7 @@ type Action func(ctx context.Context, std Streams, args []string) error
 // A Command is one word after the name of the program.
 type Command struct {
 	Name  string
-	Args  []string // what follows, all of it needed, unless the last stands in brackets for any number
+	Args  []string // the arguments, all of them needed, unless the last stands in brackets for any number
 	Short string
 	Long  string
 	Setup func(*flag.FlagSet) Action
@@ -53,10 +53,10 @@ type Command struct {
 
 // A Program is the binary of an application.
 type Program struct {
-	Service Service // what runs without a command, under the Functions host
+	Service Service // runs without a command, under the Functions host
 
-	// Commands in the order of the help text, and what stands before and after them. In Intro %[1]s is
-	// what the program was called as.
+	// Commands in the order of the help text, and the texts before and after them. In Intro %[1]s is
+	// the name of the program.
 	Commands     []Command
 	Intro, Outro string
 

@@ -33,7 +33,7 @@ func (p Program) help(w io.Writer, names []string) error {
 	for _, c := range p.Commands {
 		fmt.Fprintf(t, "  %s\t%s\n", c.Name, c.Short)
 	}
-	// Like every other write to the terminal: nobody could be told.
+	// Like every other write to the terminal: there is no way to tell of a failure.
 	_ = t.Flush()
 	fmt.Fprint(w, p.Outro)
 	return nil

@@ -63,8 +63,8 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 	return errSignal
 }
 
-// hung ends the process with what every goroutine does in the log. Nothing is waited for: what
-// hangs would hang the end too.
+// hung ends the process with the stacks of all goroutines in the log. Nothing is waited for,
+// because the cause would hang the end too.
 func hung(log *slog.Logger) {
 	var doing strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&doing, 1) // a Builder takes everything
@@ -96,7 +96,7 @@ func (s Service) assemble(ctx context.Context, set Settings, build Build, refuse
 // NotConfigured is the code of answers of a service that refuses its settings.
 const NotConfigured fault.Code = "NOT_CONFIGURED"
 
-// refuse answers every route but health with what is wrong with the settings.
+// refuse answers every route but health with the mistake in the settings.
 func (s Service) refuse(err error, log *slog.Logger) http.Handler {
 	log.Error("refused configuration", slog.String("error", err.Error()))
 	answer := &fault.Error{Kind: fault.Unavailable, Code: NotConfigured, Text: "the application is not configured", RetryAfter: time.Minute}

@@ -9,9 +9,9 @@ import (
 )
 
 // A screen is a terminal. Most of what commands print was written by others, and a terminal obeys
-// control characters: they could rename its window, hide what comes before, or type for its owner.
-// So those other than line ends and tabs are shown as \u001b, in output as in messages. What goes
-// into a file or to another program is never changed.
+// control characters: they could rename its window, hide earlier lines, or type for its owner. So
+// those other than line ends and tabs are shown as \u001b, in output as in messages. Output to a
+// file or to another program is never changed.
 type screen struct {
 	to   io.Writer
 	rest []byte // the beginning of a character whose end is still to come

@@ -75,7 +75,7 @@ func closeUnused(srv *http.Server) {
 	}
 	srv.RegisterOnShutdown(func() {
 		unused.Range(func(c, _ any) bool {
-			_ = c.(net.Conn).Close() // nobody misses it
+			_ = c.(net.Conn).Close() // its loss does no harm
 			return true
 		})
 	})

@@ -34,8 +34,8 @@ type Service struct {
 	// who sign in. Both are empty where there are none.
 	Pages, Callback string
 
-	// Anonymous is set where nobody signs in: then AUTH_MODE says nothing, and every caller is nobody
-	// in particular.
+	// Anonymous is set for an application without sign-in: then AUTH_MODE has no meaning, and every
+	// caller is anonymous.
 	Anonymous bool
 
 	// Read reads the settings of the environment and says how to build the application. The error is
@@ -46,8 +46,8 @@ type Service struct {
 	Try func(s Settings, url string) string
 }
 
-// A Build builds an application over a store, which it asks for nothing yet. What of the store is
-// to be measured goes through the telemetry, which may be nil.
+// A Build builds an application over a store, which it asks for nothing yet. Measured calls to the
+// store go through the telemetry, which may be nil.
 type Build func(Settings, Store, *slog.Logger, *telemetry.Telemetry) App
 
 // An App is an application over a store.

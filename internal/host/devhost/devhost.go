@@ -41,8 +41,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Run creates the queues of the triggers that do not exist yet and serves all triggers until
-// ctx ends, then waits for what is running. It returns an error where it could not start, or
+// Run creates the queues of the triggers that do not exist yet and serves all triggers until ctx
+// ends, then waits for running triggers. It returns an error where it could not start, or
 // ErrUnfinished.
 func Run(ctx context.Context, queues queue.Queues, triggers []function.Trigger, o Options) error {
 	o = o.withDefaults()

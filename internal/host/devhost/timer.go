@@ -45,7 +45,7 @@ func (t *timer) serve(poll, _ context.Context) {
 }
 
 func (t *timer) run(ctx context.Context) {
-	// Reported by Invoke, and there is nobody to try again: the next time is.
+	// Reported by Invoke, and not tried again: the next time is the next try.
 	_ = t.Invoke(ctx, t.log, function.Invocation{ID: rand.Text(), Timer: true})
 }
 

@@ -11,7 +11,7 @@ import (
 // repeated as metadata, stays far below.
 const maxBody = 1 << 20
 
-// The two replies. The host shows the text of a failure to nobody; the log has it.
+// The two replies. The host does not show the text of a failure; the log has it.
 const (
 	succeeded = `{"Outputs":{},"Logs":[],"ReturnValue":null}`
 	failed    = `{"error":"the invocation failed, see the log of the handler"}`
@@ -79,6 +79,6 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, t Trigger) (Invoc
 func reply(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// The host sees a broken answer as a failure; there is nobody else to tell.
+	// The host sees a broken answer as a failure; there is no other way to tell.
 	_, _ = io.WriteString(w, body)
 }

@@ -145,7 +145,7 @@ func (c claims) name() string {
 	return anonymous
 }
 
-// mayShow reports whether a text can be a name. What holds an at sign could be an e-mail address.
+// mayShow reports whether a text can be a name. A text with an at sign could be an e-mail address.
 func mayShow(name string) bool {
 	return name != "" && utf8.ValidString(name) && !strings.ContainsAny(name, "@＠﹫") && !strings.ContainsFunc(name, unicode.IsControl)
 }

@@ -20,7 +20,7 @@ type Config struct {
 	// elsewhere.
 	Mode string `envconfig:"AUTH_MODE"`
 
-	// Issuers are, in mode jwt, who signs the tokens: the https URL that the claim iss holds to
+	// Issuers are, in mode jwt, the signers of the tokens: the https URL that the claim iss holds to
 	// the letter and that OIDC discovery starts from. Several are separated by commas, each is
 	// believed about every user, and Tenants must be set.
 	Issuers []string `envconfig:"JWT_ISSUER"`
@@ -61,14 +61,14 @@ type Config struct {
 // A Refusal is a configuration that is not run with. It never holds a value that could be a secret.
 type Refusal struct {
 	Setting string // its name
-	Reason  string // what is wrong with it, following the name
+	Reason  string // the mistake, after the name
 }
 
 // Error returns the setting and the reason.
 func (r *Refusal) Error() string { return fmt.Sprintf("setting %s %s", r.Setting, r.Reason) }
 
-// New returns how callers are identified. It asks nobody yet: in mode jwt an issuer is asked when
-// its first token comes, unless ctx has ended. The error is a *Refusal.
+// New returns how callers are identified. It sends no request yet: in mode jwt an issuer is asked
+// when its first token comes, unless ctx has ended. The error is a *Refusal.
 func New(ctx context.Context, c Config) (Identify, error) {
 	tenants, err := c.tenants()
 	if err != nil {
@@ -158,7 +158,7 @@ func issuerURL(s string) bool {
 	return err == nil && u.Host != "" && u.User == nil && !strings.ContainsAny(s, "?#") && secure(u)
 }
 
-// secure reports whether nobody can answer in the place of the host of a URL.
+// secure reports whether no other host can answer in the place of the host of a URL.
 func secure(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopback(u.Host)
 }

@@ -61,8 +61,8 @@ func devName(s string) bool {
 	return s != "" && utf8.ValidString(s) && len(utf16.Encode([]rune(s))) <= maxDevName && !strings.ContainsFunc(s, unnameable)
 }
 
-// unnameable reports characters that no name has: controls, ends of lines and paragraphs, and what
-// stands for a broken one.
+// unnameable reports characters that no name has: controls, ends of lines and paragraphs, and the
+// replacement for a broken one.
 func unnameable(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point) || r == utf8.RuneError
 }

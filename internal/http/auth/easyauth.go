@@ -26,7 +26,7 @@ const (
 // EasyAuthOptions are what EasyAuth needs.
 type EasyAuthOptions struct {
 	// Enabled says that App Service authentication is on, and with it that the platform removes its
-	// headers from what callers send. False is a refused configuration.
+	// headers from requests of callers. False is a refused configuration.
 	Enabled bool
 	// Tenants are the ids of the tenants whose users are let in, lower case. None: the platform
 	// decides. Two or more: the tenant is part of the id of a user.
@@ -58,8 +58,9 @@ func noPrincipal(cause error) error {
 	return fault.Wrap(fault.Unauthenticated, "your sign-in cannot be read: sign out and in again", cause)
 }
 
-// principalOf returns the header that describes the user, "" where nobody signed in. The platform
-// sets each of its headers once, so it did not write what is there twice or without its companion.
+// principalOf returns the header that describes the user, "" for an anonymous caller. The platform
+// sets each of its headers once, so a header that is there twice or without its companion is not
+// the platform's.
 func principalOf(h http.Header) (string, error) {
 	for _, name := range []string{principalHeader, principalIDHeader, providerHeader} {
 		if len(h.Values(name)) > 1 {

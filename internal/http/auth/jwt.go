@@ -19,7 +19,7 @@ const (
 	clockSkew = time.Minute // how far the clocks of an issuer and of this machine may be apart
 )
 
-// JWTOptions are what JWT needs. Issuers and Audiences are required: without them nobody is
+// JWTOptions are what JWT needs. Issuers and Audiences are required: without them no token is
 // believed.
 type JWTOptions struct {
 	// the issuers that are believed; the claim iss is one of them to the letter

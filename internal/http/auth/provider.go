@@ -41,8 +41,8 @@ func newProvider(ctx context.Context, issuer string, transport http.RoundTripper
 }
 
 // verification leaves to us what the library does without a choice of skew or of several audiences.
-// The algorithms are pinned: what an issuer announces does not matter. None is symmetric, so
-// nobody can sign with a public key for a secret.
+// The algorithms are pinned: the announcements of an issuer do not matter. None is symmetric, so a
+// public key cannot be used as a secret to sign with.
 var verification = &oidc.Config{
 	SupportedSigningAlgs: []string{oidc.RS256, oidc.PS256, oidc.ES256},
 	SkipClientIDCheck:    true,

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	sessionCookie = "-session" // behind the name of the application
+	sessionCookie = "-session" // after the name of the application
 	maxCookie     = 3800       // bytes of a value: browsers keep 4096 with name and attributes
 
 	renewEvery  = time.Hour          // at the latest, or when the ID token ends
@@ -72,7 +72,7 @@ func (s *Sessions) User(w http.ResponseWriter, r *http.Request) (User, error) {
 	name := s.cookieName(sessionCookie)
 	c, err := r.Cookie(name)
 	if err != nil {
-		return User{}, nil //nolint:nilerr // no cookie: nobody signed in
+		return User{}, nil //nolint:nilerr // no cookie: an anonymous caller
 	}
 	var kept session
 	if !s.sealer.open(name, c.Value, &kept) || !s.Now().Before(kept.End) {

@@ -18,7 +18,7 @@ import (
 // The scopes of access tokens.
 const (
 	ScopeRead    = "read"    // what the owner may read
-	ScopeWrite   = "write"   // change what nobody else sees, and vote
+	ScopeWrite   = "write"   // change private prompts, and vote
 	ScopePublish = "publish" // change what others see, and delete
 )
 
@@ -116,8 +116,8 @@ type Find func(ctx context.Context, id string, secret Secret, look func() error)
 type Guess func(r *http.Request) (wrong func(), err error)
 
 // AccessTokens believes requests that bring an access token, as bearer token, as password of HTTP
-// Basic with the id as the name, or in the header X-Api-Key. All others are asked of next. Who
-// brings a token is no more than it says, whatever else the request holds.
+// Basic with the id as the name, or in the header X-Api-Key. All others are asked of next. A caller
+// with a token is no more than the token says, also if the request holds other claims.
 //
 // Anybody can make a token with the right checksum, so guess is asked before one is looked up.
 func AccessTokens(find Find, guess Guess, next Identify) Identify {
@@ -185,8 +185,8 @@ func tokenOf(text string) (id string, secret Secret, fails string) {
 // APIKeyHeader is where programs that know no bearer tokens send an access token.
 const APIKeyHeader = "X-Api-Key" //nolint:gosec // a name, no secret
 
-// basic reads the id and the secret of an access token as HTTP Basic has a name and a password. Who
-// sends the whole token as the password means its secret.
+// basic reads the id and the secret of an access token as HTTP Basic has a name and a password. A
+// client that sends the whole token as the password means its secret.
 func basic(encoded string) (id string, secret Secret, fails string) {
 	const most = 1 << 10
 	if len(encoded) > most {

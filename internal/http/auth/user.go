@@ -7,7 +7,7 @@ import "slices"
 // RoleAdmin is the role of those who keep the tag catalog and moderate.
 const RoleAdmin = "admin"
 
-// A User is somebody who was identified. The zero User is nobody.
+// A User is an identified caller. The zero User is an anonymous one.
 type User struct {
 	ID    string // opaque, stable, unique
 	Name  string // for display; never an e-mail address

@@ -12,12 +12,12 @@ const (
 	ipv6Network = 48
 )
 
-// AddressClass names where a request comes from, for callers of whom nothing else is known: an IPv4
-// address, or the /64 around an IPv6 address, and then the /48 around it too.
+// AddressClass names where a request comes from, for callers about whom nothing else is known: an
+// IPv4 address, or the /64 around an IPv6 address, and then the /48 around it too.
 //
 // Requests that the Functions host forwards come from this machine. The platform's front end has
-// added the client's address at the end of X-Forwarded-For; what stands before it is the client's
-// own claim. Other requests are from the peer of the connection.
+// added the client's address at the end of X-Forwarded-For; the addresses before it are the
+// client's own claim. Other requests are from the peer of the connection.
 func AddressClass(r *http.Request) (site, network string) {
 	peer, _ := clientAddress(r)
 	if peer.Is6() {

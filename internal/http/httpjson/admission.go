@@ -43,8 +43,8 @@ func NewAdmission(l Limits, now func() time.Time) *Admission {
 	}
 }
 
-// Admit counts a request of a caller, as Limiter does. What is held for the request counts for this
-// caller from now on.
+// Admit counts a request of a caller, as Limiter does. Memory that is held for the request counts
+// for this caller from now on.
 func (a *Admission) Admit(ctx context.Context, h http.Header, c Caller, write bool) error {
 	if rec := recordOf(ctx); rec.admission == nil {
 		rec.admission, rec.caller, rec.write = a, c, write
@@ -52,9 +52,9 @@ func (a *Admission) Admit(ctx context.Context, h http.Header, c Caller, write bo
 	return a.limiter.Admit(h, c, write)
 }
 
-// Open counts a request for what everybody may have and is in memory: pages of documentation,
-// scripts, what says how to sign in. Each address may ask as often as a caller may read, and such
-// requests take nothing of what it may ask otherwise.
+// Open counts a request for a public resource in memory: pages of documentation, scripts, documents
+// about sign-in. Each address may ask as often as a caller may read, and such requests take nothing
+// of what it may ask otherwise.
 func (a *Admission) Open(w http.ResponseWriter, r *http.Request) error {
 	return a.Admit(r.Context(), w.Header(), atAddress(r, "open "), false)
 }
@@ -80,12 +80,11 @@ func (a *Admission) Guess(r *http.Request) (wrong func(), err error) {
 }
 
 // EnterFile takes a place among those whose file is taken in, which leave gives back: one of a
-// caller's at a time, and eight in all. What is in a file takes many times its size.
+// caller's at a time, and eight in all. The content of a file takes many times its size.
 func (a *Admission) EnterFile(c Caller) (leave func(), err error) { return a.files.Enter(c) }
 
-// ReadBody reads the body of a request that was admitted, of at most n bytes, which count as
-// they come. The client must send 16 KiB in a second, and may fall 5 s behind. The error is a
-// *Problem.
+// ReadBody reads the body of a request that was admitted, of at most n bytes, which count as they
+// come. The client must send 16 KiB in a second, and may be 5 s late. The error is a *Problem.
 func (a *Admission) ReadBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength > most {
 		HangUp(w, r)
@@ -151,7 +150,7 @@ type body struct{ *bytes.Reader }
 // Close does nothing.
 func (body) Close() error { return nil }
 
-// Refuse answers a request that goes no further: what is left of its body nobody will read.
+// Refuse answers a request that goes no further: the rest of its body will not be read.
 func Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	HangUp(w, r)
 	answer(w, r, Describe(r.Context(), err))

@@ -108,7 +108,7 @@ func (b *buffer) send(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(b.status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(b.body.Bytes()) // who does not listen any more cannot be told
+		_, _ = w.Write(b.body.Bytes()) // the client has gone away
 	}
 }
 

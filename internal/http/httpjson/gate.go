@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	oneOf    = 8 // the part of the places that one caller may have: one of so many
-	unsigned = 2 // the part that callers have together who are not signed in: one of so many
+	oneOf    = 8 // one caller may have one place in n
+	unsigned = 2 // anonymous callers together have one place in n
 )
 
 // A Gate has a bounded number of places, and fewer for each caller. Half of them are kept for
@@ -24,7 +24,7 @@ type Gate struct {
 	by    map[string]int
 }
 
-// NewGate returns a Gate with n places for what errors name.
+// NewGate returns a Gate with n places. Errors name the thing that it guards.
 func NewGate(n int, what string) *Gate {
 	return &Gate{what: what, places: n, share: max(n/oneOf, 1), open: max(n/unsigned, 1), by: make(map[string]int)}
 }

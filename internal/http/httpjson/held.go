@@ -15,7 +15,8 @@ type held struct {
 	counted int
 }
 
-// grow counts the bytes of what has n of them now. The error says that there is no room for them.
+// grow counts the bytes of a buffer, which has n of them now. The error says that there is no room
+// for them.
 func (h *held) grow(n int) error {
 	if n <= max(h.counted, heldFree) || h.of.admission == nil {
 		return nil

@@ -69,8 +69,9 @@ const maxCallers = 5000
 // A Limiter holds two token buckets for each caller, for writes and for reads, in this process
 // only: a caller whose requests are spread over n instances has n times as much.
 //
-// Its memory is bounded. When a generation of callers is full it becomes the old one, and who is
-// not seen again while the next one fills is forgotten. To be forgotten early one has to be many.
+// Its memory is bounded. When a generation of callers is full it becomes the old one, and a caller
+// that is not seen while the next one fills is evicted. Only an attacker with many addresses can
+// cause early eviction.
 type Limiter struct {
 	limits Limits // complete
 	now    func() time.Time
@@ -164,8 +165,8 @@ func (l *Limiter) guess(c Caller) (wrong func(), err error) {
 	return func() { l.spend(c, false, 1) }, nil
 }
 
-// spend takes tokens of a caller for what it was not admitted for. What is missing has to be made
-// good before the next request.
+// spend takes tokens of a caller for work beyond its admission. Missing tokens must come back
+// before the next request.
 func (l *Limiter) spend(c Caller, write bool, tokens int) {
 	if l.rate(write) <= 0 || tokens <= 0 {
 		return

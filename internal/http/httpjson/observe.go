@@ -40,7 +40,7 @@ func recordOf(ctx context.Context) *record {
 	if r, ok := ctx.Value(recordKey{}).(*record); ok {
 		return r
 	}
-	return new(record) // not under Observe: nobody will read it
+	return new(record) // not under Observe: it will not be read
 }
 
 // RequestID returns the id of the request that ctx belongs to.
@@ -218,8 +218,8 @@ const (
 	maxCause   = 8 << 10 // bytes of a failure of ours, which may hold a stack
 )
 
-// cause returns why a request failed, as the log shows it. What is refused is the client's, and so
-// may be the words.
+// cause returns why a request failed, as the log shows it. A refusal is about the client's data,
+// and may quote it.
 func cause(err error, status int) string {
 	most := maxCause
 	if status < http.StatusInternalServerError {

@@ -1,6 +1,6 @@
-// Package doors holds what the doors for programs ask of every request before they call the
-// service: who sends it, whether the caller may send as many requests, what an access token allows,
-// and how much is at work. Each door says what came of it in its own protocol.
+// Package doors holds the checks that the doors for programs make on every request before they call
+// the service: its caller, the caller's limits, the scopes of an access token, and the load. Each
+// door tells the result in its own protocol.
 package doors
 
 import (
@@ -18,7 +18,7 @@ import (
 // A Door lets requests in. All doors of an instance share one Admission.
 type Door struct {
 	Identify   auth.Identify
-	PublicRead bool // whether nobody in particular may read what is public
+	PublicRead bool // whether anonymous callers may read public prompts
 	Admission  *httpjson.Admission
 	Service    *library.Service
 }
@@ -31,8 +31,8 @@ type Caller struct {
 
 // Known is what the answers to changes have that say more than their caller may read.
 type Known interface {
-	// Known returns what an access token without the scope read is told: what was sent, and what names
-	// the thing that was made of it.
+	// Known returns the answer for an access token without the scope read: the members that it sent,
+	// and the names of the thing that was made of them.
 	Known() any
 }
 
@@ -48,7 +48,7 @@ func (c Caller) MayKnow(answer any) any {
 	return struct{}{}
 }
 
-// A Need is what a request needs of who sends it.
+// A Need says what a request demands of its caller.
 type Need struct {
 	Users bool   // to be somebody in particular
 	Write bool   // room among the writes that a caller may send, not among the reads
@@ -84,8 +84,8 @@ func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, err
 	return c, err
 }
 
-// Scope returns what an access token must allow for a request that does what its method says. What
-// others see of a change, the service asks about.
+// Scope returns what an access token must allow for a request that does what its method says. The
+// service checks the right to publish.
 func Scope(r *http.Request) string {
 	if httpjson.IsWrite(r) {
 		return auth.ScopeWrite
@@ -102,8 +102,8 @@ func BodyLimit(maxText int) int64 {
 	return max(minBody, 6*int64(cmp.Or(maxText, prompt.DefaultMaxText))+minBody/2)
 }
 
-// Beside gives a door the requests for its prefix and for what is under it, with their paths as
-// they are, and all others to others.
+// Beside gives a door the requests for its prefix and the paths under it, with their paths as they
+// are, and all others to others.
 func Beside(prefix string, others, own http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {

@@ -30,7 +30,7 @@ func (f Foreign) Handler(problem func(http.ResponseWriter, *httpjson.Problem), r
 }
 
 // Take lets a request in, reads the body of a POST or PATCH, and has act answer while there is a
-// place for it. It answers with what goes wrong before, and with the error that act returns.
+// place for it. It answers with an error of the steps before, or of act.
 func (f Foreign) Take(w http.ResponseWriter, r *http.Request, act func(c Caller, body []byte) error) {
 	if err := f.take(w, r, act); err != nil {
 		httpjson.Refuse(w, r, err)

@@ -94,8 +94,8 @@ type ExportedPrompt = promptdb.ExportedPrompt
 type accountPlace struct {
 	Name  string `json:"n,omitempty"` // where the row of a name is
 	From  int64  `json:"f,omitempty"` // the number of a version of that
-	Vote  bool   `json:"v,omitempty"` // among the votes, behind After
-	Kept  bool   `json:"k,omitempty"` // among the favorites, behind After
+	Vote  bool   `json:"v,omitempty"` // among the votes, after After
+	Kept  bool   `json:"k,omitempty"` // among the favorites, after After
 	After string `json:"a,omitempty"`
 }
 

@@ -1,5 +1,5 @@
-// Package library is the application: what a user may do, in Go methods. Doors (HTTP, queue,
-// timer, command line) call it; it sees no protocol. Who is calling is an argument.
+// Package library is the application: everything that a user may do, as Go methods. Doors (HTTP,
+// queue, timer, command line) call it; it sees no protocol. The caller is an argument.
 //
 // A tour of the program:
 //

@@ -108,9 +108,10 @@ const (
 	Theirs Side = "theirs"
 )
 
-// MergeUpstream makes a new version of the caller's fork with what was changed since in the prompt
-// that it comes from. What both changed, and not in the same way, is a Conflict that says where,
-// unless take says whose content it must be. Where the fork has all that already, none is made.
+// MergeUpstream makes a new version of the caller's fork with the changes since then of the prompt
+// that it comes from. If both changed the same place in different ways, it is a Conflict that says
+// where, unless take says whose content to use. If the fork has all changes already, no version is
+// made.
 func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID, take Side) (v View, made bool, err error) {
 	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		u, err := s.upstream(ctx, who, p.ForkedFrom)

@@ -14,8 +14,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// A Page is a part of a list. Next is the cursor of the page behind it, "" at the end of the list.
-// A page may be short, even empty, and yet have a Next: one request reads only so much.
+// A Page is a part of a list. Next is the cursor of the next page, "" at the end of the list. A
+// page may be short, even empty, and yet have a Next: one request reads only so much.
 type Page struct {
 	Items []View
 	Next  string
@@ -148,8 +148,8 @@ func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, e
 // A Similar is a public prompt that is like a text.
 type Similar = promptdb.Similar
 
-// Similar returns public prompts that are like what the caller writes, the most alike first; itself
-// is the prompt that he edits, "" for a new one. It may be an hour behind.
+// Similar returns public prompts that are like the caller's draft, the most alike first; itself is
+// the prompt that is being edited, "" for a new one. It may be an hour old.
 func (s *Service) Similar(ctx context.Context, who auth.User, c prompt.Content, itself prompt.ID) ([]Similar, error) {
 	return s.db.Similar(ctx, IDOf(who), c.Words(), itself)
 }
@@ -184,7 +184,7 @@ func (s *Service) Suggest(ctx context.Context, who auth.User, d prompt.Draft, it
 	return found, g.Wait()
 }
 
-// Favorite keeps that a prompt is a favorite of the caller's, which nobody else is told, or takes
+// Favorite keeps that a prompt is a favorite of the caller's, which no other user sees, or takes
 // that back.
 func (s *Service) Favorite(ctx context.Context, who auth.User, id prompt.ID, is bool) error {
 	if !is {
@@ -193,7 +193,7 @@ func (s *Service) Favorite(ctx context.Context, who auth.User, id prompt.ID, is 
 	return s.db.Favorite(ctx, IDOf(who), id)
 }
 
-// IsFavorite reports whether a prompt is a favorite of the caller's, who may be nobody.
+// IsFavorite reports whether a prompt is a favorite of the caller's, who may be anonymous.
 func (s *Service) IsFavorite(ctx context.Context, who auth.User, id prompt.ID) (bool, error) {
 	if !who.Known() {
 		return false, nil

@@ -14,7 +14,7 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// The limits of what admins write, in characters.
+// The limits of texts by admins, in characters.
 const (
 	MaxReason      = 500
 	MaxDisplayName = 60

@@ -16,8 +16,8 @@ import (
 // maxNumbers is how many versions of a prompt a list by name tells of, the newest.
 const maxNumbers = 1000
 
-// A NamedQuery says which of the caller's prompts a list by name shows. What is zero asks for
-// nothing.
+// A NamedQuery says which of the caller's prompts a list by name shows. A zero field does not
+// filter.
 type NamedQuery struct {
 	Name     string
 	Tag      string
@@ -187,8 +187,8 @@ func (s *Service) SaveNamed(ctx context.Context, who auth.User, d NamedDraft) (V
 	}
 }
 
-// saveNamed does it once. Whoever makes or deletes a prompt of that name between its two steps
-// makes it fail.
+// saveNamed does it once. It fails if a prompt of that name is made or deleted between its two
+// steps.
 func (s *Service) saveNamed(ctx context.Context, who auth.User, d NamedDraft) (View, error) {
 	was, err := s.db.GetByName(ctx, IDOf(who), IDOf(who), d.Name, WantedVersion{})
 	isNew := fault.Of(err) == fault.NotFound

@@ -10,7 +10,7 @@ import (
 
 // Lookup returns the prompt that a reference names, in the version that it names, or else in that
 // with the label production, or else as it is. A name without an owner is of the caller, who may be
-// nobody.
+// anonymous.
 func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (View, error) {
 	want := WantedVersion{Number: ref.Version, Label: ref.Label}
 	if want == (WantedVersion{}) {
@@ -32,8 +32,8 @@ func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (Vi
 	return s.db.GetByName(ctx, IDOf(who), owner, ref.Name, want)
 }
 
-// ForPrograms asks for what programs get where they name nothing: the version with the label
-// production, or else what the prompt holds.
+// ForPrograms asks for the version that programs get by default: the one with the label production,
+// or else what the prompt holds.
 var ForPrograms = promptdb.ForPrograms
 
 // MaxTexts is how many prompts WithTexts takes.

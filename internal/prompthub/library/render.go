@@ -40,7 +40,7 @@ func (s *Service) Fill(ctx context.Context, who auth.User, v View, values map[st
 	return Rendering{Content: filled, Version: max(v.Version, 1)}, nil
 }
 
-// A Resolution is a content with what it includes in its places, and what includes what.
+// A Resolution is a content with the included texts in their places, and the tree of includes.
 type Resolution = promptdb.Resolution
 
 // A Node is a version of a prompt that includes others, or that others include.
@@ -53,9 +53,9 @@ func (s *Service) Resolve(ctx context.Context, who auth.User, v View) (Resolutio
 	return s.db.Resolve(ctx, IDOf(who), v, s.rules.TextLimit())
 }
 
-// checkIncludes reports what keeps a content from being resolved now, and notes what the prompt
-// takes with what it includes: lists tell programs of it. What others may not read they are not
-// told.
+// checkIncludes reports why a content cannot be resolved now, and notes the arguments of the prompt
+// with its includes, for lists of programs. Arguments of texts that others may not read are left
+// out.
 func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
 	p.AllArguments = nil
 	if len(p.Content().Includes()) == 0 {
@@ -78,7 +78,7 @@ func (s *Service) recheckIncludes(ctx context.Context, was prompt.Prompt, now *p
 		return s.checkIncludes(ctx, now)
 	}
 	if now.Visibility != was.Visibility {
-		_ = s.checkIncludes(ctx, now) // of what cannot be resolved nobody is told
+		_ = s.checkIncludes(ctx, now) // an include that cannot be resolved is told to no reader
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	idem := idempotency(key, d, origin)
 	p, err := s.newPrompt(ctx, who, d, origin)
 	if fault.Of(err) == fault.Invalid && idem != nil {
-		// What was allowed when the request came first may not be any more, as a tag that was retired.
+		// The rules may have changed since the request came first, for example because a tag was retired.
 		if v, ok, err := s.madeBefore(ctx, who, *idem); ok || err != nil {
 			return v, false, err
 		}
@@ -84,7 +84,7 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	return v, false, err
 }
 
-// newPrompt returns what a draft becomes, or what keeps it from being stored.
+// newPrompt returns the prompt of a draft, or why it cannot be stored.
 func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.ForkedFrom) (prompt.Prompt, error) {
 	if err := s.checkTags(ctx, d.Tags, nil); err != nil {
 		return prompt.Prompt{}, err
@@ -128,7 +128,7 @@ func (s *Service) madeBefore(ctx context.Context, who auth.User, idem promptdb.I
 // visibility, so the bodies need not be compared.
 const contentKey = "import-"
 
-// idempotency identifies a key and what was sent with it.
+// idempotency identifies a key and the request that it came with.
 func idempotency(key string, d prompt.Draft, origin prompt.ForkedFrom) *promptdb.Idempotency {
 	if key == "" {
 		return nil
@@ -218,7 +218,7 @@ func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag)
 	return tags, own, nil
 }
 
-// Get returns a prompt with its labels. Who may be nobody.
+// Get returns a prompt with its labels. The caller may be anonymous.
 func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
 	return s.db.GetWithLabels(ctx, IDOf(who), id)
 }
@@ -230,7 +230,7 @@ func (s *Service) SourceOf(ctx context.Context, who auth.User, v View) (*promptd
 }
 
 // GetByName returns the prompt that a name, an old name or a slug of an owner leads to, as it is or
-// in a version. Who may be nobody.
+// in a version. The caller may be anonymous.
 func (s *Service) GetByName(ctx context.Context, who auth.User, owner prompt.UserID, name string, want WantedVersion) (View, error) {
 	return s.db.GetByName(ctx, IDOf(who), owner, name, want)
 }

@@ -31,14 +31,13 @@ type TokenDraft struct {
 	Name      string
 	Scopes    []string
 	ExpiresAt time.Time // zero: in 90 days
-	// Claimed says that users here only claim to be who they are. A token made so counts where that is
-	// so, and nowhere else: whoever called himself Ann in development mode is not Ann once users sign
-	// in.
+	// Claimed says that users here only claim to be who they are. Such a token counts in development
+	// mode and nowhere else: a caller who claimed to be Ann there is not Ann once users sign in.
 	Claimed bool
 }
 
-// CreateToken makes an access token and returns it with its secret, which nobody is shown again.
-// Who came with an access token cannot make another.
+// CreateToken makes an access token and returns it with its secret, which is never shown again. A
+// caller with an access token cannot make another.
 func (s *Service) CreateToken(ctx context.Context, who auth.User, d TokenDraft) (Token, string, error) {
 	if err := signedIn(who); err != nil {
 		return Token{}, "", err
@@ -111,8 +110,8 @@ func (s *Service) Tokens(ctx context.Context, who auth.User, owner string) ([]To
 	return s.db.Tokens(ctx, id)
 }
 
-// RevokeToken ends an access token of the caller or, by an admin, of anybody. Within ten seconds it
-// lets nobody in, wherever.
+// RevokeToken ends an access token of the caller or, by an admin, of anybody. Within ten seconds no
+// instance accepts it.
 func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) error {
 	if err := signedIn(who); err != nil {
 		return err
@@ -159,8 +158,7 @@ func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, cla
 	return auth.User{ID: string(t.OwnerID), Name: t.OwnerName, Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil
 }
 
-// publishes returns an error where a change needs a right that the caller has not: to what others
-// see.
+// publishes returns an error if a change is public and the caller lacks the right to publish.
 func publishes(who auth.User, seen bool) error {
 	if !seen {
 		return nil

@@ -12,9 +12,9 @@ import (
 // read.
 const NeedsRead fault.Code = "NEEDS_READ"
 
-// Told returns an error as a caller may know it. What stands in the way of a change may be what
-// other prompts say, or what this one said before, so an access token without the scope read is
-// told only that something does. That a name is taken follows from what was sent.
+// Told returns an error as a caller may know it. The reason against a change may be the content of
+// other prompts, or of this one before, so an access token without the scope read is told only that
+// there is one. That a name is taken follows from the request itself.
 func Told(who auth.User, err error) error {
 	var f *fault.Error
 	if who.May(auth.ScopeRead) || !errors.As(err, &f) || f.Kind != fault.Conflict || f.Code == prompt.NameTaken {

@@ -20,7 +20,7 @@ type User struct {
 	prompt.Profile
 }
 
-// IDOf returns the id by which prompts and votes know a caller, "" for nobody.
+// IDOf returns the id by which prompts and votes know a caller, "" for an anonymous one.
 func IDOf(who auth.User) prompt.UserID { return prompt.UserID(who.ID) }
 
 // LearnAuthorKeys readies AuthorKey. Every door calls it before it answers a caller that it lets

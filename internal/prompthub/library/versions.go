@@ -15,8 +15,8 @@ import (
 // A WantedVersion is one of a number, or one that has a label.
 type WantedVersion = promptdb.WantedVersion
 
-// GetVersion returns a prompt as it was in a version. What lies below the version that was the
-// first to be public is for its author alone. Who may be nobody.
+// GetVersion returns a prompt as it was in a version. Versions before the first public one are for
+// the author alone. The caller may be anonymous.
 func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion) (View, error) {
 	return s.db.GetVersion(ctx, IDOf(who), id, want)
 }

@@ -22,7 +22,7 @@ const (
 type Message struct {
 	Role    string `json:"role,omitempty"`
 	Content string `json:"content,omitempty"`
-	// the name of what must be put here, instead of the others
+	// the name of the messages to put here, instead of the others
 	Placeholder string `json:"placeholder,omitempty"`
 }
 
@@ -58,7 +58,7 @@ func (c Content) Same(d Content) bool {
 		c.Config == d.Config && slices.EqualFunc(c.Variables, d.Variables, Variable.same)
 }
 
-// Size returns about how many bytes a content has: what is long in it.
+// Size returns about how many bytes a content has, counting its long parts.
 func (c Content) Size() int {
 	n := len(c.Text) + len(c.Config)
 	for _, m := range c.Messages {
@@ -90,7 +90,7 @@ func (c Content) Words() string {
 	return strings.TrimSuffix(b.String(), "\n\n")
 }
 
-// Transcript returns what people read of the content, with who says what in a chat.
+// Transcript returns the content for people, with the roles of a chat.
 func (c Content) Transcript() string {
 	if c.Kind != KindChat {
 		return c.Text
@@ -107,7 +107,7 @@ func (c Content) Transcript() string {
 // Versions says which contents a prompt has had.
 type Versions struct {
 	Version int64 // of the content that the prompt has now
-	Last    int64 // the highest number that was ever used; the next content has the number behind it
+	Last    int64 // the highest number that was ever used; the next content has the next number
 	From    int64 // the oldest that others may see while the prompt is public
 }
 

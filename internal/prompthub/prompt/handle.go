@@ -24,7 +24,7 @@ var noHandles = []string{
 	"support", "system", "tags", "team", "token", "tokens", "undefined", "user", "users", "votes", "webmaster", "www",
 }
 
-// A Profile is what a user shows others of himself. The zero Profile is that of who has none.
+// A Profile is the public part of a user. The zero Profile is that of a user without one.
 type Profile struct {
 	Handle string // what names him in addresses, "" until he has chosen; it stays his for ever
 	Name   string

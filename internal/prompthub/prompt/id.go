@@ -43,7 +43,7 @@ func ParseID(s string) (ID, bool) {
 	return ID(u.String()), true
 }
 
-// FindID reads an id from an address. What is none names nothing, as an id that is not in use.
+// FindID reads an id from an address. Any other text names nothing, like an id that is not in use.
 func FindID(s string) (ID, error) {
 	id, ok := ParseID(s)
 	if !ok {

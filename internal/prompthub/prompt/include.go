@@ -20,7 +20,7 @@ const (
 
 // An Include stands in a text for the text of another prompt of the same owner:
 //
-// The form is that of Langfuse, whose clients write it. What is not exactly so is text.
+// The form is that of Langfuse, whose clients write it. Anything else is text.
 type Include struct {
 	Name    string
 	Version int64  // or
@@ -83,7 +83,7 @@ func eachInclude(text string) iter.Seq[foundInclude] {
 
 // parseIncludes cuts a text at its includes: the texts around them are one more.
 func parseIncludes(text string) (around []string, includes []Include) {
-	begin := 0 // of what is around
+	begin := 0 // of the texts around it
 	for i := range eachInclude(text) {
 		around, includes = append(around, text[begin:i.from]), append(includes, i.Include)
 		begin = i.to

@@ -27,9 +27,9 @@ func hides(r rune) bool {
 }
 
 // misleads reports whether r makes of a line another one than its reader sees: it changes the
-// direction of what is next to it, or is a tag, which a model reads like a letter. The marks
-// U+061C, U+200E and U+200F are among them, though Hebrew and Arabic use them too: a title is
-// shown in the direction of its first letter without them.
+// direction of its neighbors, or is a tag, which a model reads like a letter. The marks U+061C,
+// U+200E and U+200F are among them, though Hebrew and Arabic use them too: a title is shown in the
+// direction of its first letter without them.
 func misleads(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r) || 0xe0000 <= r && r <= 0xe007f
 }

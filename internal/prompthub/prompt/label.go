@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Latest is the label that every prompt has, on the version that it holds. Nobody sets it.
+	// Latest is the label that every prompt has, on the version that it holds. It cannot be set.
 	Latest = "latest"
 	// Production is the label that programs get where they ask for none.
 	Production = "production"

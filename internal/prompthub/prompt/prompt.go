@@ -1,10 +1,9 @@
-// Package prompt owns the nouns of the prompt library and their rules: ids,
-// tags, votes, drafts, prompts, and what the words of a title are and when a
-// search finds them. It is pure: no I/O, no clock, no randomness of its own.
+// Package prompt owns the nouns of the prompt library and their rules: ids, tags, votes, drafts,
+// prompts, the words of titles, and when a search finds them. It is pure: no I/O, no clock, no
+// randomness of its own.
 //
-// Whoever holds an ID, a Tag, a Vote or a Query got it from this package's
-// parsers, and whoever holds a Draft from Rules.Check, so the rest of the
-// program does not check again. Two things are stored and so may not change
+// Each ID, Tag, Vote and Query comes from this package's parsers, and each Draft from Rules.Check,
+// so the rest of the program does not check again. Two things are stored and so may not change
 // lightly: the output of NormalizeTitle and that of Tokens.
 package prompt
 
@@ -47,7 +46,7 @@ type Draft struct {
 	Anew bool
 	// the file that it was made of, which is kept with the version that it becomes
 	Source *Source
-	// what it was called elsewhere, which a new prompt is called here where nobody is; not kept
+	// its names elsewhere, which a new prompt gets here if they are free; not kept
 	PreviousNames PreviousNames
 }
 
@@ -74,7 +73,7 @@ func (d Draft) Equal(e Draft) bool {
 		d.Visibility == e.Visibility && slices.Equal(d.Tags, e.Tags) && slices.Equal(d.OwnTags, e.OwnTags)
 }
 
-// About returns the description, or what stands for it where there is none.
+// About returns the description, or the first sentence if there is none.
 func (d Draft) About() string { return cmp.Or(d.Description, sentence(d.Content().Words())) }
 
 // A Prompt is a stored prompt with its tally.

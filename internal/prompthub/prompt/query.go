@@ -17,7 +17,7 @@ const (
 )
 
 // A Query is a search for titles. It is normalised, folded and cut as Tokens says of a title, and
-// all that it is cut into must be found, in any order:
+// all of its parts must be found, in any order:
 //
 //   - a word finds each title with a word that begins with it; a word of one
 //     character only a title with exactly that word;

@@ -14,10 +14,10 @@ import (
 // Limits of a text, in UTF-16 code units.
 const (
 	DefaultMaxText = 3000   // unless Rules say otherwise
-	LimitMaxText   = 131072 // the most that Rules may say; who reads the setting checks it
+	LimitMaxText   = 131072 // the most that Rules may say; the reader of the setting checks it
 )
 
-// Limits of what stands next to a text, in UTF-16 code units.
+// Limits of the other members, in UTF-16 code units.
 const (
 	MaxTitle       = 200
 	MaxName        = 255
@@ -45,8 +45,8 @@ func (r Rules) TextLimit() int { return cmp.Or(r.MaxText, DefaultMaxText) }
 // Whether the tags are in the catalog is not asked here.
 func (r Rules) Check(d Draft) (Draft, error) { return r.CheckEdit(d, Draft{}) }
 
-// CheckEdit is Check of what becomes of a draft that is stored. The name and the title that it has
-// already may be ones that no new prompt gets.
+// CheckEdit is Check of an edit of a stored draft. The name and the title that it has already may
+// be ones that no new prompt gets.
 func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 	var c checker
 	if d.Name = c.name("name", d.Name); d.Name != was.Name && dotted(d.Name) {

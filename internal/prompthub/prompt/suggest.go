@@ -25,7 +25,7 @@ const (
 	maxTried     = 500       // prompts by which what was learned is tried
 )
 
-// A wordHash stands for a word: what was learned holds nothing that can be read.
+// A wordHash stands for a word, so that the counts hold nothing that can be read.
 type wordHash uint32
 
 func hashWord(word string) wordHash {
@@ -74,8 +74,8 @@ type TagWords struct {
 	totals []int32 // of the counts of each tag
 }
 
-// stored is how TagWords are kept. Of each word there is how often all prompts have it, and behind
-// that places of tags and how often those have it.
+// stored is how TagWords are kept. Of each word there is how often all prompts have it, then places
+// of tags and how often those have it.
 type stored struct {
 	Prompts int                  `json:"prompts"`
 	Tags    []Tag                `json:"tags"`
@@ -84,7 +84,7 @@ type stored struct {
 }
 
 // A Trial says how often one of the three tags suggested for a prompt was one that it has, where
-// that prompt itself was left out: by what was learned, and by what title and text name.
+// that prompt itself was left out: by the learned counts, and by tags named in title and text.
 type Trial struct {
 	Prompts, Learned, Named int
 }
@@ -226,7 +226,7 @@ func (m *TagWords) sum() {
 // best returns the tags that are learned, that which fits the words of an example best first. An
 // example that was learned from can be left out.
 func (m *TagWords) best(x Example, without bool) []Tag {
-	var left, known int32 // whether it is left out, and what its words count that are known
+	var left, known int32 // whether it is left out, and the counts of its known words
 	own := make([]int32, len(m.tags))
 	if without {
 		left = 1

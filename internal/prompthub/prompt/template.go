@@ -28,15 +28,15 @@ type Template struct {
 	texts     [][]Part   // placeholders as they are written
 }
 
-// A Part is a part of a text: as it is, or what stands for a variable.
+// A Part is a part of a text: literal text, or the place of a variable.
 type Part struct {
 	Text     string
 	Variable int // index, -1 for text as it is
 }
 
-// ParseTemplate finds the variables of texts. What is declared overrides what is found under its
-// name; a label or a default that only the text has counts, but that a required variable takes no
-// default from it.
+// ParseTemplate finds the variables of texts. A declared variable overrides one that is found under
+// its name; a label or a default that only the text has counts, but that a required variable takes
+// no default from it.
 func ParseTemplate(declared []Variable, texts ...string) Template {
 	p := parser{
 		Template: Template{Variables: slices.Clone(declared)}, declared: len(declared),
@@ -65,7 +65,7 @@ func (t Template) Parts() [][]Part { return t.texts }
 // stops at the next brace.
 func (p *parser) text(text string) []Part {
 	var pieces []Part
-	begin := 0 // of what is no piece yet
+	begin := 0 // of the part that is no piece yet
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '{')
 		if i < 0 {
@@ -245,7 +245,7 @@ func refused(fields []fault.Field) error {
 	return &fault.Error{Kind: fault.Invalid, Text: "the values do not fit the variables of the prompt", Fields: fields}
 }
 
-// given returns the value of each variable, nil for none, and what is wrong with values.
+// given returns the value of each variable, nil for none, and the mistakes in values.
 func (t Template) given(values map[string]string) ([]*string, []fault.Field) {
 	index := make(map[string]int, len(t.Variables))
 	for i, v := range t.Variables {
@@ -286,7 +286,7 @@ func (t Template) known() string {
 	return "; it has " + quoted(names)
 }
 
-// part returns a part with what stands for its variable.
+// part returns a part with the value of its variable.
 func (t Template) part(p Part, given []*string) Part {
 	switch {
 	case p.Variable < 0:
@@ -301,7 +301,7 @@ func (t Template) part(p Part, given []*string) Part {
 // length returns how long the texts are with values, and how long the longest is without, in UTF-16
 // code units.
 func (t Template) length(given []*string) (filled, longest int) {
-	known := make(map[int]int, len(given)) // the lengths of what stands for variables
+	known := make(map[int]int, len(given)) // the lengths of the places of variables
 	for _, parts := range t.texts {
 		written := 0
 		for _, p := range parts {

@@ -259,8 +259,8 @@ func (t term) tokens() int {
 // of two joined forms, with the dot before it and without.
 const perWord = 1 + 2*(len(ladder)+1)
 
-// cut returns the beginning of a term, "" for none, that has at most n tokens: so many pieces of a
-// run, n words of a chain.
+// cut returns the beginning of a term, "" for none, that has at most n tokens: n pieces of a run,
+// or n words of a chain.
 func (t term) cut(n int) term {
 	if n <= 0 {
 		return ""

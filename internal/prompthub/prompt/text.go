@@ -18,7 +18,7 @@ const firstTextWords = 100
 
 // TextWords returns the words of a text that search finds it by, each once, sorted. The text is
 // normalised, folded and cut as Tokens says of a title. A word counts as a whole, of a chain each
-// of its words and each joined form, of a run its pieces; stop words and what has more than 40
+// of its words and each joined form, of a run its pieces; stop words and words of more than 40
 // characters are left out. Where there are more than MaxTextWords, the first of them and the
 // longest stay.
 func TextWords(text string) []string { return wordsOfFolded(foldedText(text)) }
@@ -26,7 +26,7 @@ func TextWords(text string) []string { return wordsOfFolded(foldedText(text)) }
 func wordsOfFolded(text string) []string {
 	seen := make(map[string]bool, 2*MaxTextWords)
 	words := make([]string, 0, 2*MaxTextWords)
-	least := 0 // characters of a word that is too short to stay, whatever follows
+	least := 0 // characters of a word that is too short to stay in any case
 	cut := func() {
 		rest := words[firstTextWords:]
 		slices.SortStableFunc(rest, func(a, b string) int {

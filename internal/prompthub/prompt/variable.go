@@ -14,9 +14,9 @@ import (
 	"prompthub/internal/fault"
 )
 
-// Limits of variables and of what is put in their place, lengths in UTF-16 code units.
+// Limits of variables and of their values, lengths in UTF-16 code units.
 const (
-	MaxVariables = 100   // of one prompt, declared and found; what is found beyond them stays text
+	MaxVariables = 100   // of one prompt, declared and found; further ones that are found stay text
 	MaxValue     = 2000  // of a value
 	MaxMultiline = 32768 // of a value of the type Multiline
 
@@ -45,8 +45,8 @@ func VariableTypes() []VariableType {
 	return []VariableType{Line, Multiline, Number, Boolean, Choice, Date}
 }
 
-// A Variable is a part of a text that whoever uses the prompt fills in: one that its author
-// declared, or one that was found in the text. The JSON is that of stored prompts.
+// A Variable is a part of a text that users of the prompt fill in: one that its author declared, or
+// one that was found in the text. The JSON is that of stored prompts.
 type Variable struct {
 	Name        string       `json:"name"`
 	Label       string       `json:"label,omitempty"` // for people; Name where empty

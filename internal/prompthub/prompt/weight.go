@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A vote of an hour weighs twice as much as one of the week before, for ever: what is new outweighs
-// what is old, and no weight changes as time passes (forward decay).
+// A vote of an hour weighs twice as much as one of the week before, for ever: new votes outweigh
+// old ones, and no weight changes as time passes (forward decay).
 const (
 	halfLife   = 7 * 24 // hours
 	weightBits = 20     // of a vote of the first hour
@@ -28,8 +28,8 @@ var weights = func() (w [halfLife]int64) {
 
 // A Weight is the sum of the weights of votes, likes less dislikes. Weights are whole numbers, so a
 // sum is exact: it is the same in any order, and a vote that is taken back leaves nothing in it.
-// Equal sums are equal texts: hexadecimal digits behind a sign, the zeros at their end counted
-// behind a p; "" for none.
+// Equal sums are equal texts: a sign, hexadecimal digits, then p and the count of zeros at their
+// end; "" for none.
 type Weight string
 
 // weigh returns the weight of a vote.

@@ -17,8 +17,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A spot is where an entry stands in a file, with what decides whose turn comes first. All of those
-// of a file are held, but what is in the file is read one at a time.
+// A spot is the place of an entry in a file, with the members that decide the order of entries. All
+// spots of a file are held, but entries are read one at a time.
 type spot struct {
 	name     string
 	oldNames []string
@@ -26,7 +26,7 @@ type spot struct {
 	size     int          // bytes of the file
 	yaml     int          // bytes of these that are YAML
 	parts    int          // of the YAML or JSON, or fields of a row
-	read     func() entry // what is there
+	read     func() entry // the entry
 }
 
 // An entry is one thing in a file: a prompt as a rule, or what else an account has.
@@ -46,8 +46,8 @@ type entry struct {
 }
 
 // spotsOf returns where the entries of a file are, and the names of files in an archive that were
-// passed over. What includes others, or would take the name of another for its slug, comes after
-// them.
+// passed over. An entry that includes others, or would take the name of another for its slug, comes
+// after them.
 func spotsOf(file string, b []byte) (all []spot, skipped []string, err error) {
 	switch {
 	case format.IsArchive(b):

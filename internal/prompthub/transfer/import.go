@@ -325,7 +325,7 @@ func (im *importer) profile(ctx context.Context, p profile, item *Item) error {
 	return err
 }
 
-// vote votes on a prompt of somebody else, who is known here by the same key.
+// vote votes on a prompt of another author, known here by the same key.
 func (im *importer) vote(ctx context.Context, v voted, item *Item) error {
 	item.Name, item.Title, item.Outcome = v.On, "Your vote on "+v.Title, Unchanged
 	on, err := im.there(ctx, v.On)

@@ -118,7 +118,7 @@ func seal(value []byte, stamp uint64) string {
 	return hex.EncodeToString(value[1:headerLen])
 }
 
-// header returns the ETag of a stored row and what follows it.
+// header returns the ETag of a stored row and the rest.
 func header(value []byte) (etag [etagLen]byte, rest []byte, err error) {
 	if rest, err = body(value); err != nil {
 		return etag, nil, err
@@ -202,7 +202,7 @@ func (v *viewer) view(plain, value []byte) (table.Props, error) {
 	return v.some, nil
 }
 
-// alias returns b as a text, for as long as nobody changes it.
+// alias returns b as a text, which is valid while b does not change.
 func alias(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // see above
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // maxGroup bounds the rows and messages that one transaction alters, but for those of its last
-// change, and with them the memory that it takes; maxLater those of changes that nobody waits for
-// where somebody has waited for another a moment ago, and with them how long the next one waits.
+// change, and with them the memory that it takes; maxLater those of background changes if a caller
+// waited a moment ago, and with them how long the next caller waits.
 const (
 	maxGroup = 1024
 	maxLater = 256
@@ -95,8 +95,8 @@ func (s *Store) writer() {
 	}
 }
 
-// gather returns first and every change that waits behind it, and before these some rows of others,
-// of which nobody sends where it is nil.
+// gather returns first and every change that waits after it, and before these some rows of others,
+// if others is not nil.
 func (s *Store) gather(first *change, others <-chan *change, rest int) []*change {
 	group, room := []*change{first}, maxGroup-first.size
 	if first.urgency == later {
@@ -117,12 +117,12 @@ func (s *Store) gather(first *change, others <-chan *change, rest int) []*change
 	return group
 }
 
-// A pace says when it is the turn of changes that nobody waits for: when nobody has waited for one
-// for a moment, or else in a fifth of the time, and once a second on a disk however slow.
+// A pace says when background changes have their turn: when no caller has waited for a moment, or
+// else in a fifth of the time, and at least once a second on a slow disk.
 type pace struct {
-	quiet time.Time // from when on nobody has waited for a moment
+	quiet time.Time // since when no caller has waited for a moment
 	turn  time.Time // from when on they have waited long enough
-	still time.Time // from when on nobody has waited for long
+	still time.Time // since when no caller has waited for long
 }
 
 const (

@@ -17,21 +17,21 @@ const (
 	compactTemp  = ".compact"
 )
 
-// Compact writes the file at path anew, with pages that are nearly full, and without those that
-// nothing is in, and puts it in place of the old one once it is whole and on the disk: whatever
-// stops it before that leaves the old one as it was. It needs room for both, and fails where
-// another process has the file open. It tells progress how many MB it has copied.
+// Compact writes the file at path anew, with pages that are nearly full, and without empty ones,
+// and puts it in place of the old one once it is complete and on the disk. If it is stopped before
+// that, the old one stays as it was. It needs room for both, and fails where another process has
+// the file open. It tells progress how many MB it has copied.
 func Compact(path string, progress func(mb int)) (err error) {
 	s, err := OpenExisting(path, time.Now) // which refuses a file that this program does not know
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }() // nobody else opens the old file before it has been replaced
+	defer func() { err = errors.Join(err, s.Close()) }() // no other process opens the old file before it has been replaced
 	c := copying{progress: progress}
 	if err := c.replace(path, s.db); err != nil {
 		return errors.Join(fmt.Errorf("compact %s: %w", path, err), removeLeft(path))
 	}
-	return SyncDir(filepath.Dir(path)) // the lock is of the old file: what is left next to the new one may be another's
+	return SyncDir(filepath.Dir(path)) // the lock is of the old file: a file next to the new one may be another process's
 }
 
 // replace puts a copy of the file at path in its place.

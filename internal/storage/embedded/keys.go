@@ -176,8 +176,8 @@ func appendRandom(key, text []byte, rest string) []byte {
 	return append(append(append(key, id[timeBytes:]...), class), rest[n:]...)
 }
 
-// appendPlain appends to b the plain form of a packed key. It reports false of what is the key of
-// no row, and appends what it can.
+// appendPlain appends to b the plain form of a packed key. It reports false if that is the key of
+// no row, and appends as much as it can.
 func appendPlain(b, key []byte) ([]byte, bool) {
 	end := bytes.IndexByte(key, 0) + 1
 	if end <= 1 {

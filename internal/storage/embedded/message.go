@@ -10,10 +10,9 @@ import (
 	"prompthub/internal/storage/queue"
 )
 
-// A message is stored under the time from which on it is visible and a stamp, so that
-// those to be received next stand at the front of their bucket. Whatever changes it
-// gives it a new key with a new stamp, and its receipt names the key: an old receipt
-// finds nothing, for ever.
+// A message is stored under the time from which on it is visible and a stamp, so that those to be
+// received next stand at the front of their bucket. Each change gives it a new key with a new
+// stamp, and its receipt names the key: an old receipt finds nothing, for ever.
 //
 // The stored form is one byte of version and one of state, the id, the deliveries and
 // the time of sending as varints, and the text.

@@ -34,8 +34,8 @@ func ownerOfDir(file *os.File) error {
 	return nil
 }
 
-// sameOwner gives a file the owner and the mode of another one: who runs a command, as root
-// perhaps, is not who runs the service.
+// sameOwner gives a file the owner and the mode of another one: a command may run as another user,
+// such as root, than the service.
 func sameOwner(path, of string) error {
 	info, err := os.Stat(of)
 	if err != nil {

@@ -241,8 +241,8 @@ func (q *Queues) Len(ctx context.Context, name string) (int, error) {
 	return n, nil
 }
 
-// freeLocked makes the messages that a Receive has hidden visible now. Who received them
-// is gone, for this process has just opened the file.
+// freeLocked makes the messages that a Receive has hidden visible now. The receiver is gone,
+// because this process has just opened the file.
 func (s *Store) freeLocked(tx *bbolt.Tx) error {
 	now := s.now()
 	return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {

@@ -117,7 +117,7 @@ type entry struct {
 	text   string
 	stored uint64 // rows that the file has for this text, 0 where it has another one or none
 	// damaged numbers are never given out again: rows may still have them, and would count for another
-	// text when they go. What is damaged is stored without any text.
+	// text when they go. A damaged row is stored without any text.
 	damaged, newly bool
 }
 

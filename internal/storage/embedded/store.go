@@ -69,7 +69,7 @@ type Store struct {
 	db      *bbolt.DB
 	now     func() time.Time
 	changes chan *change  // to the writer
-	later   chan *change  // those that nobody waits for
+	later   chan *change  // background changes
 	closing chan struct{} // closed by Close
 	stopped chan struct{} // closed when the writer has ended
 	close   func() error  // stop, but once
@@ -89,8 +89,8 @@ func Open(path string, now func() time.Time, shared ...string) (*Store, error) {
 	return openStore(path, now, true, shared)
 }
 
-// OpenExisting is Open for who would take an empty store for one that was lost: it fails where Open
-// has not made the file at path.
+// OpenExisting is Open for callers that must not take a missing file for an empty store: it fails
+// if the file does not exist.
 func OpenExisting(path string, now func() time.Time, shared ...string) (*Store, error) {
 	return openStore(path, now, false, shared)
 }
@@ -142,7 +142,7 @@ func openFile(path string, create bool) (*bbolt.DB, error) {
 		db, err = bbolt.Open(path, 0o600, &bbolt.Options{
 			Timeout:      lockTimeout,
 			FreelistType: bbolt.FreelistMapType, // the default degrades with the number of free pages
-			NoStatistics: true,                  // nobody reads them, and every read would take their lock
+			NoStatistics: true,                  // they are not read, and every read would take their lock
 			OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 				if !create {
 					flag &^= os.O_CREATE
@@ -275,8 +275,8 @@ func (s *Store) nextStamp() uint64 {
 	return s.stamp
 }
 
-// Close waits for the reads and writes that have begun, and closes the file. What comes
-// later fails. A second Close does nothing and returns what the first did.
+// Close waits for the reads and writes that have begun, and closes the file. Later calls fail. A
+// second Close does nothing and returns the error of the first.
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) stop() error {

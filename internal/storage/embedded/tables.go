@@ -110,9 +110,8 @@ func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
 	return s.db.View(read)
 }
 
-// Snapshot has do read the tables as they are now, whatever is written meanwhile. The file uses no
-// page again that is freed until do returns, and a write waits by which the file must be mapped
-// anew.
+// Snapshot has do read the tables as they are now, also while others write. The file uses no page
+// again that is freed until do returns, and a write waits by which the file must be mapped anew.
 func (s *Store) Snapshot(do func(table.DB) error) error {
 	return s.db.View(func(tx *bbolt.Tx) error { return do(&snapshot{s: s, tx: tx}) })
 }
@@ -244,7 +243,7 @@ type walk struct {
 	cursor *bbolt.Cursor
 	r      table.Range
 	low    []byte // the least row of the range, in every partition, packed
-	to     []byte // the least behind it, nil where it has no end
+	to     []byte // the least key after it, nil if it has no end
 	start  []byte // where to begin, nil once begun
 	plain  []byte // the key of a row, until the next is looked at
 	names  *dictionary
@@ -294,7 +293,7 @@ func newWalk(b *bbolt.Bucket, r table.Range, position []byte, names *dictionary)
 	w := &walk{cursor: b.Cursor(), r: r, names: names, texts: &lookup{tx: b.Tx()}}
 	if w.viewer = names.viewer(w.texts, r.Select); r.Select == nil {
 		w.viewer = names.viewer(w.texts, r.FilterProps)
-		w.viewer.enough = true // who keeps a row decodes all of it
+		w.viewer.enough = true // a caller that keeps a row decodes all of it
 	}
 	switch {
 	case r.After != "":

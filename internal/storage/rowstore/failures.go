@@ -8,7 +8,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Failures collects what went wrong with single rows: one that cannot be read keeps nobody from the
+// Failures collects the errors of single rows: one that cannot be read does not stop the work on
 // others.
 type Failures []error
 

@@ -98,8 +98,8 @@ func (db *Store) RemoveRow(ctx context.Context, name string, row table.Row) erro
 	return nil
 }
 
-// MaxParallel bounds the index writes of one projection that are under way at once, but for those
-// that nobody waits for.
+// MaxParallel bounds the index writes of one projection that are under way at once, except for
+// those that no answer waits for.
 const MaxParallel = 32
 
 func (db *Store) Write(ctx context.Context, name string, ops []table.Op) error {

@@ -1,6 +1,6 @@
 // Package api is the door for JSON over HTTP: which routes there are, what they take and answer,
-// and the OpenAPI document that says so. Nobody signs in: a host proves a game by its key, a player
-// a name by its secret.
+// and the OpenAPI document that says so. There is no sign-in: a host proves a game by its key, a
+// player a name by its secret.
 package api
 
 import (

@@ -115,7 +115,7 @@ type RoundList struct {
 	Next  int     `json:"next,omitempty" doc:"Send it as from to get the rounds before; absent at the end" example:"12"`
 }
 
-// CurrentRound is what there is to play.
+// CurrentRound is the round that can be played.
 type CurrentRound struct {
 	GameComplete bool   `json:"gameComplete" doc:"Whether all goals were won" example:"false"`
 	Round        *Round `json:"round,omitempty" doc:"The active round, or else the last one; absent before the first"`

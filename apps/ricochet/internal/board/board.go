@@ -97,7 +97,7 @@ func (c Cell) atEdge(d Direction) bool {
 // Robots are the places of the robots, by color.
 type Robots [robotCount]Cell
 
-// A Goal is a cell and who must get there.
+// A Goal is a cell and the robot that must get there.
 type Goal struct {
 	Cell  Cell
 	Color Color

@@ -28,8 +28,7 @@ func (s *Slides) reaches(r Robots, g Goal) bool {
 	return false
 }
 
-// reachesWith reports whether the active robot gets to a cell while nobody but the helper moves
-// next to it.
+// reachesWith reports whether the active robot gets to a cell while only the helper moves as well.
 func (s *Slides) reachesWith(r Robots, goal Cell, active, helper Color) bool {
 	var seen [Size * Size][Size * Size / 64]uint64
 	todo := []Robots{r}

@@ -243,7 +243,7 @@ func (s *Solver) path(slides *Slides, from Robots, g Goal, level []int, before, 
 }
 
 // before returns the states from which one move may lead to this one: a robot that can slide no
-// further came from one of the cells behind it.
+// further came from one of the cells on the other side.
 func (s *Slides) before(at state, g Goal) map[state]bool {
 	might := make(map[state]bool)
 	r := at.robots()

@@ -64,7 +64,7 @@ func (gs *Games) Ready(ctx context.Context) error {
 	return nil
 }
 
-// A NewGame says what game is wanted. Zero values stand for what is usual; without a seed the board
+// A NewGame says which game to make. Zero values stand for the defaults; without a seed the board
 // is one of many.
 type NewGame struct {
 	Name            string
@@ -72,7 +72,7 @@ type NewGame struct {
 	Seed            *uint64
 }
 
-// NewGame makes a game and returns it with the key of its host, which nobody can be told again.
+// NewGame makes a game and returns it with the key of its host, which is never shown again.
 func (gs *Games) NewGame(ctx context.Context, n NewGame) (Game, string, error) {
 	n.Name = strings.TrimSpace(n.Name)
 	if table.Units(n.Name) > MaxName || strings.ContainsFunc(n.Name, unicode.IsControl) {
@@ -116,7 +116,7 @@ func (gs *Games) bytes(n int) []byte {
 
 func (gs *Games) random(n int) string { return hex.EncodeToString(gs.bytes(n)) }
 
-// hash is how keys and secrets are kept: they are random, so nobody can try them all.
+// hash is how keys and secrets are kept: they are random, so they cannot all be tried.
 func hash(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
@@ -148,8 +148,7 @@ func (gs *Games) Game(ctx context.Context, id string) (Game, error) {
 	return g, err
 }
 
-// Hosted returns a game to its host. Who asks for a game that is not, or with a wrong key, is not
-// told which.
+// Hosted returns a game to its host. The error for an unknown game and for a wrong key is the same.
 func (gs *Games) Hosted(ctx context.Context, id, key string) (Game, error) {
 	g, err := gs.Game(ctx, id)
 	if fault.Of(err) == fault.NotFound {

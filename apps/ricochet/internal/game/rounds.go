@@ -19,8 +19,8 @@ const tries = 30
 // busy is what a change ends with that others came before too often.
 func busy() error { return away(errors.New("others changed the same rows each time")) }
 
-// Start opens a round for its host, with a goal that luck chooses among those that nobody won. A
-// duration of 0 is that of the game.
+// Start opens a round for its host, with a goal that is drawn among those not yet won. A duration
+// of 0 is that of the game.
 func (gs *Games) Start(ctx context.Context, id, key string, d time.Duration) (Round, error) {
 	attempt := gs.random(8)
 	for range tries {
@@ -54,7 +54,7 @@ func (gs *Games) Start(ctx context.Context, id, key string, d time.Duration) (Ro
 	return Round{}, busy()
 }
 
-// landed finds out whether the start of a round landed of which nobody heard.
+// landed finds out whether the start of a round landed although its answer was lost.
 func (gs *Games) landed(ctx context.Context, id string, r Round, unknown error) (Round, error) {
 	found, err := gs.Round(ctx, id, r.Number)
 	if err != nil || found.attempt != r.attempt {
@@ -167,8 +167,8 @@ func touch(id string, number int) table.Op {
 	return table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: id, Row: activeRow(number)}, ETag: table.Any}}
 }
 
-// Close ends the active round for its host, who may skip its goal: then it is not won, whoever has
-// reached it, and no robot moves.
+// Close ends the active round for its host, who may skip its goal: then it is not won, even if it
+// was reached, and no robot moves.
 func (gs *Games) Close(ctx context.Context, id, key string, number int, skip bool) (Round, error) {
 	if _, err := gs.Hosted(ctx, id, key); err != nil {
 		return Round{}, err
@@ -192,11 +192,11 @@ func (gs *Games) closeDue(ctx context.Context, id string, number int) (Round, er
 }
 
 // close ends a round as decide says. It reports whether this call did: a round is closed once,
-// whoever asks for it how often.
+// however often that is asked.
 func (gs *Games) close(ctx context.Context, id string, number int, decide func(Round) (Status, bool)) (r Round, closed bool, err error) {
 	attempt, unknown := gs.random(8), error(nil)
 	for range tries {
-		// The lock row comes first: what is accepted after changes its ETag.
+		// The lock row comes first: a solution that is accepted later changes its ETag.
 		lock, err := gs.Store.Get(ctx, gs.Tables.games(), table.Key{Partition: id, Row: activeRow(number)})
 		if err != nil && !errors.Is(err, table.ErrNotFound) {
 			return Round{}, false, away(err)
@@ -207,7 +207,7 @@ func (gs *Games) close(ctx context.Context, id string, number int, decide func(R
 		}
 		status, now := decide(r)
 		switch {
-		case r.closer == attempt: // it landed, and nobody had heard
+		case r.closer == attempt: // it landed, and its answer was lost
 			gs.solveSoon(ctx, id, number)
 			return r, true, nil
 		case r.Status != Active || !now:

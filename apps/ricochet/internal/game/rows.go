@@ -9,7 +9,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A Game is a board and what was won on it.
+// A Game is a board and the goals won on it.
 type Game struct {
 	ID              string
 	Name            string
@@ -30,7 +30,7 @@ func (g Game) Complete() bool { return len(g.Board.CompletedGoalIndices) == len(
 // A Status is how far a round is.
 type Status string
 
-// The statuses. A goal that was skipped, or that nobody reached, stays in the game.
+// The statuses. A goal that was skipped or not reached stays in the game.
 const (
 	Active    Status = "active"
 	Completed Status = "completed"
@@ -78,7 +78,7 @@ type Solution struct {
 	attempt string
 }
 
-// A name belongs to whoever holds its secret.
+// A name belongs to the holder of its secret.
 type name struct {
 	secret  string // its hash
 	display string
@@ -129,7 +129,7 @@ func parseGame(row table.Row) (Game, error) {
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// row returns all of a round but what follows its close.
+// row returns all of a round but the members of its close.
 func (r Round) row(game string) table.Row {
 	position, err := json.Marshal(board.PlaceOf(r.Goal.Cell))
 	if err != nil { // unreachable: numbers

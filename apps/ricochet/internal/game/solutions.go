@@ -35,8 +35,8 @@ type Accepted struct {
 // playerNames are what players may be called.
 var playerNames = regexp.MustCompile(`^[A-Za-z0-9 _-]+$`)
 
-// Submit takes a solution for the active round, which is replayed from where its robots began. What
-// is accepted takes part in the result.
+// Submit takes a solution for the active round, which is replayed from where its robots began. An
+// accepted solution takes part in the result.
 func (gs *Games) Submit(ctx context.Context, id string, number int, s Submission) (Accepted, error) {
 	s.Player = strings.TrimSpace(s.Player)
 	if len(s.Player) > MaxPlayerName || !playerNames.MatchString(s.Player) {
@@ -176,7 +176,7 @@ func (a *attempt) sign(ctx context.Context) (table.Op, error) {
 	return table.Op{Kind: table.Merge, Row: a.name.row(a.game, a.player)}, nil
 }
 
-// claim takes a name that nobody has, while there is room.
+// claim takes a free name, while there is room.
 func (a *attempt) claim(ctx context.Context) (table.Op, error) {
 	players := 0
 	all := table.Prefix(a.game, nameRows)
@@ -221,9 +221,9 @@ type Standing struct {
 const MaxStandings = 100
 
 // Leaderboard returns the first players of a round in order: by moves, then by time. Equal numbers
-// of moves share a rank, and the next one is as many further. Nobody sees moves of an active round.
-// With every, which is for closed rounds, every solution is there and not the best of each player
-// alone.
+// of moves share a rank, and the next one is as many further. Moves of an active round are not
+// shown. With every, which is for closed rounds, every solution is there and not the best of each
+// player alone.
 func (gs *Games) Leaderboard(ctx context.Context, id string, r Round, every bool) ([]Standing, error) {
 	if every && r.Status == Active {
 		return nil, StillActive()

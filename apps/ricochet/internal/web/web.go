@@ -16,7 +16,7 @@ const Prefix = "/play"
 //go:embed static
 var files embed.FS
 
-// policy lets the page run what comes from here, and ask nobody else.
+// policy lets the page run scripts from here, and ask no other server.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 

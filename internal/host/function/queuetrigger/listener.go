@@ -1,7 +1,7 @@
-// Package queuetrigger does with a queue what the storage queue trigger of Azure Functions does:
-// it takes messages in batches, keeps them hidden while they are worked on, deletes those that
-// succeed, brings back those that fail, and sets aside the ones that fail too often. What works
-// on a message is the caller's: devhost runs a Go function, functiontest invokes a handler.
+// Package queuetrigger does with a queue what the storage queue trigger of Azure Functions does: it
+// takes messages in batches, keeps them hidden while they are worked on, deletes those that
+// succeed, brings back those that fail, and sets aside the ones that fail too often. The caller
+// says how a message is worked on: devhost runs a Go function, functiontest invokes a handler.
 package queuetrigger
 
 import (
@@ -82,7 +82,7 @@ func (l *Listener) Listen(poll, work context.Context) {
 }
 
 // take receives a batch. It is not cut short by the end of polling: messages that the queue has
-// hidden but nobody has seen would stay away for the whole lock.
+// hidden but not delivered would stay away for the whole lock.
 func (l *Listener) take(work context.Context) []queue.Message {
 	ctx, cancel := context.WithTimeout(work, storageTime)
 	defer cancel()

@@ -84,8 +84,8 @@ func Start(t testing.TB, o Options) *Provider {
 
 // A State is what the provider knows and can learn while it runs.
 type State struct {
-	Admins []string `json:"admins"` // who is in AdminGroup
-	Gone   []string `json:"gone"`   // who is no user any more
+	Admins []string `json:"admins"` // the users in AdminGroup
+	Gone   []string `json:"gone"`   // the users that were removed
 	Ahead  int      `json:"ahead"`  // seconds, of its clock
 }
 

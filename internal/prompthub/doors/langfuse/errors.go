@@ -98,5 +98,5 @@ func write(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(b) // who does not listen any more cannot be told
+	_, _ = w.Write(b) // the client has gone away
 }

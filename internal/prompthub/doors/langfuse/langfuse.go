@@ -1,9 +1,9 @@
 // Package langfuse is the door for programs that speak to Langfuse: its routes for prompts, as its
-// SDKs use them, over the Service. A user is to them what a project is there, and his access token
-// is the pair of keys: its id the public one, its secret the secret one. They see his own prompts,
-// by name.
+// SDKs use them, over the Service. A user takes the part of a project there, and an access token is
+// the pair of keys: its id the public one, its secret the secret one. They see the user's own
+// prompts, by name.
 //
-// What is wrong with a request is told in the shape of Langfuse, {message, error}.
+// Errors have the shape of Langfuse, {message, error}.
 package langfuse
 
 import (
@@ -70,8 +70,8 @@ func Patterns() []string {
 	return all
 }
 
-// find returns which path of routes a path is, and what stands in it. A name whose / were decoded
-// on the way here is taken as it was meant.
+// find returns the route of a path, and the values in it. A name whose / were decoded on the way
+// here is taken as it was meant.
 func find(method, path string) (pattern, name, version string) {
 	rest, below := strings.CutPrefix(path, prompts+"/")
 	switch {

@@ -39,7 +39,7 @@ type wirePrompt struct {
 // A graph says what was put into the places of includes.
 type graph struct {
 	Root         node              `json:"root"`
-	Dependencies map[string][]node `json:"dependencies"` // by the id of what includes them
+	Dependencies map[string][]node `json:"dependencies"` // by the id of the including prompt
 }
 
 type node struct {

@@ -34,7 +34,7 @@ func commitID(hash string) string {
 	return strings.Join([]string{hash[:8], hash[8:12], hash[12:16], hash[16:20], hash[20:32]}, "-")
 }
 
-// hashOf returns the beginning of a commit hash that a UUID is, and what is none as it is.
+// hashOf returns the beginning of a commit hash that a UUID is, and any other text as it is.
 func hashOf(name string) string {
 	if hash := strings.ReplaceAll(name, "-", ""); len(hash) == 32 && commitID(hash) == name {
 		return hash
@@ -42,8 +42,8 @@ func hashOf(name string) string {
 	return name
 }
 
-// numbered returns the version that a commit hash, or the beginning of one, may name, and 0 for
-// what is none.
+// numbered returns the version that a commit hash, or the beginning of one, may name, and 0 for any
+// other text.
 func numbered(hash string) int64 {
 	if len(hash) < numberDigits || len(hash) > hashDigits {
 		return 0

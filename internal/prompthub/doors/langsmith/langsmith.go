@@ -2,9 +2,8 @@
 // for prompts, as the clients of LangSmith and LangChain use them, over the Service. A prompt is a
 // repository there, a version a commit, a label a tag of a commit, and a vote a like.
 //
-// A manifest is what LangChain makes of a prompt. It is made from the prompt, unless what was
-// pushed says more than a prompt can: then it is kept next to it, and counts while the content
-// does.
+// A manifest is what LangChain makes of a prompt. It is made from the prompt, unless the pushed one
+// says more than a prompt can: then it is kept next to it, and counts while the content does.
 //
 // What is wrong with a request is told as everywhere here: the sentence is in detail, where
 // LangSmith has it.
@@ -23,7 +22,7 @@ import (
 	"prompthub/internal/prompthub/doors"
 )
 
-// Prefix is the path that all routes begin with: what clients are given as their endpoint.
+// Prefix is the path that all routes begin with: the endpoint of clients.
 const Prefix = "/ls"
 
 type server struct {
@@ -112,5 +111,5 @@ func write(w http.ResponseWriter, body any) {
 	if err != nil {
 		panic(err) // of texts, numbers and JSON that was checked
 	}
-	_, _ = w.Write(b) // who does not listen any more cannot be told
+	_, _ = w.Write(b) // the client has gone away
 }

@@ -86,9 +86,9 @@ func newObject(class string, k kwargs, path ...string) object {
 	return object{1, "constructor", slices.Concat([]string{"langchain_core", "prompts"}, path, []string{class}), k}
 }
 
-// manifestOf returns what LangChain makes of a content: what was pushed, if that still says the
-// content, else templates whose literal braces are doubled and whose defaults are partial
-// variables. Anybody can write a config, so what is kept there is read again.
+// manifestOf returns the manifest of a content: the pushed one, if that still says the content,
+// else templates whose literal braces are doubled and whose defaults are partial variables. Any
+// author can write a config, so the manifest kept there is read again.
 func manifestOf(c prompt.Content) (jsontext.Value, error) {
 	if manifest := keptOf(c.Config); manifest != nil {
 		if says, err := read(manifest); err == nil && words(says) == words(c) {
@@ -136,7 +136,7 @@ func generated(c prompt.Content) (jsontext.Value, error) {
 type writer struct {
 	variables []prompt.Variable
 	input     []string          // those without a default
-	partial   map[string]string // the others, with what stands for them
+	partial   map[string]string // the others, with their values
 }
 
 var doubled = strings.NewReplacer("{", "{{", "}", "}}")
@@ -189,7 +189,7 @@ func keptOf(config string) jsontext.Value {
 	var members map[string]jsontext.Value
 	var k kept
 	if json.Unmarshal([]byte(config), &members) == nil && members[keptName] != nil {
-		_ = json.Unmarshal(members[keptName], &k) // what is none keeps nothing
+		_ = json.Unmarshal(members[keptName], &k) // any other text keeps nothing
 	}
 	return k.Manifest
 }

@@ -31,7 +31,7 @@ func (s *server) settings(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Since when there is a user nobody knows here, and the client of Python wants to.
+	// The service does not know since when a user exists, and the client of Python wants a time.
 	return settings{ID: u.Key, Name: u.Name, CreatedAt: stamp(time.Unix(0, 0)), Handle: handleOf(u)}, nil
 }
 
@@ -106,7 +106,7 @@ func (s *server) encodeAll(ctx context.Context, r request, views []library.View,
 	for i, v := range views {
 		called := owner
 		if own && !public(v) {
-			called = mine // what has another owner a client takes for a public prompt, and does not pull
+			called = mine // a client takes a prompt of another owner for a public one, and does not pull it
 		}
 		p := s.encode(v, called)
 		p.Commits, p.LastCommit = commitsOf(v.ID, ends[i])
@@ -360,7 +360,7 @@ func matches(v library.View, text string) bool {
 	return strings.Contains(strings.ToLower(v.Name+"\n"+v.Title+"\n"+v.About()), text)
 }
 
-// without refuses parameters by which LangSmith narrows a list and this service does not: who asks
+// without refuses parameters by which LangSmith narrows a list and this service does not: a request
 // for a part must not be answered with the whole. Others that are not known are left alone, as
 // LangSmith does: a newer client may send them.
 func (r request) without(names ...string) error {

@@ -13,7 +13,7 @@ import (
 
 const (
 	formsSince = "2026-07-28" // the first version in which an answer can ask for more
-	maxFields  = 20           // of a form; who has more to fill in is told their names
+	maxFields  = 20           // of a form; with more, the names are told
 	theForm    = "values"
 )
 

@@ -78,15 +78,15 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 	case c.refused != nil:
 		return c.refused
 	case a.status >= http.StatusBadRequest && !strings.HasPrefix(a.header.Get("Content-Type"), "application/json"):
-		// of what is no message the library speaks in plain text
+		// about a body that is no message the library answers in plain text
 		return failure{Version: "2.0", Error: invalid(cut(strings.TrimSpace(a.body.String())))}.send(w, a.status)
 	}
 	a.send(w)
 	return nil
 }
 
-// admit returns who is calling, or why the call goes no further. A message is counted as a read;
-// what changes something is counted once more by its tool, as a write.
+// admit returns the caller, or why the call goes no further. A message is counted as a read; a
+// change is counted once more by its tool, as a write.
 func (d *handler) admit(w http.ResponseWriter, r *http.Request) (*call, error) {
 	who, err := d.Door.Admit(w, r, doors.Need{Scope: auth.ScopeRead})
 	c := &call{Caller: who}
@@ -161,8 +161,8 @@ func comesBack(id jsontext.Value) bool {
 	return id.Kind() == '"' || err == nil && -most <= n && n <= most
 }
 
-// A failure is a message of the protocol that reports an error. That of a message that nobody reads
-// has no id.
+// A failure is a message of the protocol that reports an error. One about a message that could not
+// be read has no id.
 type failure struct {
 	Version string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id,omitzero"`
@@ -177,7 +177,7 @@ func (f failure) send(w http.ResponseWriter, status int) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(b) // who does not listen any more cannot be told
+	_, _ = w.Write(b) // the client has gone away
 	return nil
 }
 
@@ -207,7 +207,7 @@ func (a *answer) send(w http.ResponseWriter) {
 		}
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(body) // who does not listen any more cannot be told
+	_, _ = w.Write(body) // the client has gone away
 }
 
 // shortened returns an error of the protocol with a short message, or the beginning of one that is
@@ -292,14 +292,13 @@ func (c *call) problem(ctx context.Context, err error) error {
 	return &jsonrpc.Error{Code: code, Message: sentence(ctx, err)}
 }
 
-// refuses reports whether an error says that the caller has not the right, or that nobody is
-// calling.
+// refuses reports whether an error says that the caller lacks the right, or is anonymous.
 func (c *call) refuses(err error) bool {
 	var missing *auth.MissingScope
 	return fault.Of(err) == fault.Unauthenticated || errors.As(err, &missing)
 }
 
-// sentence is an error as assistants read it: what is wrong, and where.
+// sentence is an error as assistants read it: the mistake, and where it is.
 func sentence(ctx context.Context, err error) string {
 	p := httpjson.Describe(ctx, err)
 	var b strings.Builder

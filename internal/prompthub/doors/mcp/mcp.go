@@ -29,8 +29,8 @@ const Prefix = "/mcp"
 type Config struct {
 	doors.Door
 	MaxText int      // of a text; zero means prompt.DefaultMaxText
-	Issuers []string // who signs the tokens that count here; none where nobody does
-	Scopes  []string // what clients ask an issuer for; none where it does not matter
+	Issuers []string // the signers of the tokens that count here
+	Scopes  []string // the scopes that clients ask an issuer for
 	Public  string   // the URL of this service; "" for the one that a request names
 	// of pages elsewhere that may use the endpoint; none is right where there are none
 	Origins   httpjson.Origins
@@ -83,7 +83,7 @@ func build(c Config) *handler {
 	d.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server() }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
 		MaxRequestBodyBytes: doors.BodyLimit(d.MaxText),
-		// behind the Functions host every request comes from this machine; auth.Dev has its own
+		// under the Functions host every request comes from this machine; auth.Dev has its own
 		DisableLocalhostProtection: true,
 	})
 	for _, set := range []string{"", "/t/{tag}", "/u/{handle}"} {
@@ -109,13 +109,13 @@ func (d *handler) handle(pattern string, h func(http.ResponseWriter, *http.Reque
 // How long clients may keep what is not asked for with every call.
 const (
 	keepLists  = time.Minute
-	keepStatic = 5 * time.Minute // what follows from the version of the program
+	keepStatic = 5 * time.Minute // derived from the version of the program
 )
 
 const instructions = "A library of prompts. Your own prompts are listed; search_prompts finds the public ones, get_prompt reads one, and render_prompt fills one in. " +
 	"save_prompt keeps a new prompt that only its author sees."
 
-// server returns the one server of all callers. Who is calling is in the context of each request.
+// server returns the one server of all callers. The caller is in the context of each request.
 func (d *handler) server() *sdk.Server {
 	capabilities := &sdk.ServerCapabilities{
 		Prompts: &sdk.PromptCapabilities{}, Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},

@@ -29,7 +29,7 @@ func (d *handler) page(ctx context.Context, c *call, cursor string) (library.Pag
 	}
 	p, err := d.summaries(ctx, c, cursor, min(perPage, maxListed-before))
 	before += perPage
-	// of all prompts there are, nobody in particular is shown the best
+	// an anonymous caller is shown the best of all prompts
 	if before >= maxListed || !c.Known() && c.set == (set{}) {
 		p.Next = ""
 	}
@@ -175,7 +175,7 @@ func message(role, text string) *sdk.PromptMessage {
 	return &sdk.PromptMessage{Role: sdk.Role(role), Content: &sdk.TextContent{Text: text}}
 }
 
-// complete offers the choices of a variable that begin with what was typed.
+// complete offers the choices of a variable that begin with the typed text.
 func (d *handler) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	res := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}
 	if req.Params.Ref.Type != "ref/prompt" {
@@ -218,7 +218,7 @@ func (d *handler) lookup(ctx context.Context, c *call, name string) (library.Vie
 	return d.Service.Lookup(ctx, c.User, ref)
 }
 
-// resolved is lookup for who needs to know all variables: those of prompts that it includes too.
+// resolved is lookup with all variables, also those of included prompts.
 func (d *handler) resolved(ctx context.Context, c *call, name string) (library.View, error) {
 	v, err := d.lookup(ctx, c, name)
 	if err != nil {

@@ -62,7 +62,7 @@ func (d *handler) tools(s *sdk.Server) {
 	}, writing(d, d.votePrompt))
 }
 
-// A task is what a tool does. Who is calling is an argument.
+// A task is the work of a tool. The caller is an argument.
 type task[In, Out any] func(context.Context, *call, In) (Out, error)
 
 // tool adds a tool with schemas that follow from its types. Its errors are for the model to read.
@@ -339,7 +339,7 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 		return Prompt{}, err
 	}
 	if match.Any && in.Content != nil && older(was) && was.AuthorID == library.IDOf(c.User) {
-		// Who names no revision has read what the id leads to.
+		// A caller that names no revision has read the prompt of the id.
 		return Prompt{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
 	}
 	v, err := d.Service.Patch(ctx, c.User, was.ID, match, change)

@@ -93,7 +93,7 @@ func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	kept(w, markdown+"; charset=utf-8", d.Door.PublicRead)
-	_, _ = w.Write(s.File()) //nolint:gosec // Markdown, and the header says so; who does not listen cannot be told
+	_, _ = w.Write(s.File()) //nolint:gosec // Markdown, and the header says so; the client may have gone away
 	return nil
 }
 
@@ -129,7 +129,7 @@ func keptJSON(w http.ResponseWriter, v any, anybody bool) error {
 		return err
 	}
 	kept(w, "application/json", anybody)
-	_, _ = w.Write(b) // who does not listen any more cannot be told
+	_, _ = w.Write(b) // the client has gone away
 	return nil
 }
 
@@ -142,8 +142,7 @@ type resource struct {
 	Methods  []string `json:"bearer_methods_supported"`
 }
 
-// metadata answers whose tokens an endpoint takes. Where nobody signs any, there is nothing to
-// tell.
+// metadata names the issuers whose tokens an endpoint takes. Without any, there is nothing to tell.
 func (d *handler) metadata(w http.ResponseWriter, r *http.Request) error {
 	if err := d.Door.Admission.Open(w, r); err != nil {
 		return err
@@ -157,8 +156,8 @@ func (d *handler) metadata(w http.ResponseWriter, r *http.Request) error {
 	}, true)
 }
 
-// refuse answers a request that goes no further. Who is not known, or has too small a token, is
-// told where to get one.
+// refuse answers a request that goes no further. An anonymous caller, or one with too small a
+// token, is told where to get one.
 func (d *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var missing *auth.MissingScope
 	var parts []string

@@ -49,8 +49,8 @@ type Variable struct {
 	Choices     []string `json:"choices,omitempty"`
 }
 
-// encode returns a prompt of a list. It has no revision: who has not read the text has nothing that
-// a new one could be based on.
+// encode returns a prompt of a list. It has no revision, because a caller that has not read the
+// text cannot base a new one on it.
 func (d *handler) encode(c *call, v library.View) Prompt {
 	p := Prompt{
 		ID: string(v.ID), Prompt: name(v, c.Known() && v.AuthorID == library.IDOf(c.User) && c.set.handle == ""), Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
@@ -71,9 +71,8 @@ func (d *handler) changed(c *call, v library.View) Prompt {
 	return p
 }
 
-// fullPrompt returns a prompt with all that it says. An older version has no revision: a text that
-// was made of it would pass for one that was made of the latest, and what is new there would be
-// lost.
+// fullPrompt returns a prompt with all of its members. An older version has no revision: a text
+// based on it would pass for one based on the latest, whose changes would be lost.
 func (d *handler) fullPrompt(c *call, v library.View) Prompt {
 	p := d.encode(c, v)
 	p.Text, p.Messages = v.Text, encodeMessages(v.Content())

@@ -92,7 +92,7 @@ func (s *web) searchAuthor(r *request, v view) ([]prompt.Tag, library.Page, erro
 	return tags, p, err
 }
 
-// A profilePage is the form of what others see of the caller.
+// A profilePage is the form of the caller's public profile.
 type profilePage struct {
 	prompt.Profile
 	Address string // of the page that others see, "" while there is none
@@ -193,7 +193,7 @@ func (s *web) tokens(r *request) error {
 	return s.showTokens(r, http.StatusOK, tokensPage{}, nil)
 }
 
-// showTokens shows the tokens, with what was sent of a new one and is wrong with it.
+// showTokens shows the tokens, with the form of a new one and its mistakes.
 func (s *web) showTokens(r *request, status int, p tokensPage, wrong error) error {
 	list, err := s.Service.Tokens(r.Context(), r.who, "")
 	if err != nil {

@@ -28,7 +28,7 @@ type catalogPage struct {
 	Tags   []tagEntry
 	Place  string // where a new tag goes
 	Wrong  string
-	Return prompt.TagInfo // what was sent and is wrong
+	Return prompt.TagInfo // the form that was sent, with its mistakes
 }
 
 // A tagEntry is a tag in the form of the catalog. Was is the revision that its change is based on.

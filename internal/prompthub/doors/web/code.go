@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// fenced returns a text with fences of Markdown around what is code though nobody said so: a text
-// that is JSON, YAML or XML as a whole, the front matter at its beginning, and JSON between its
-// lines. Markdown would take the spaces that such lines begin with, and read front matter as a
-// heading.
+// fenced returns a text with fences of Markdown around parts that look like code: a text that is
+// JSON, YAML or XML as a whole, the front matter at its beginning, and JSON between its lines.
+// Markdown would take the spaces that such lines begin with, and read front matter as a heading.
 func fenced(text string) string {
 	head, body := frontMatter(text)
 	switch kind := codeOf(strings.TrimSpace(body)); {
@@ -74,7 +73,7 @@ func codeOf(text string) string {
 }
 
 // isJSON reports whether a text looks like JSON: it begins and ends like an object or a list of
-// some. It may hold placeholders, and mistakes that nobody minds.
+// some. It may hold placeholders, and small mistakes.
 func isJSON(text string) bool {
 	if len(text) < 2 {
 		return false
@@ -136,7 +135,7 @@ func fencedBlocks(text string) string {
 	return strings.Join(out, "")
 }
 
-// closed returns the line behind the fence that closes the one at a line.
+// closed returns the line after the fence that closes the one at a line.
 func closed(lines []string, at int) int {
 	mark := strings.TrimSpace(lines[at])[:3]
 	for i := at + 1; i < len(lines); i++ {
@@ -150,7 +149,7 @@ func closed(lines []string, at int) int {
 // maxLooks is how many lines of a text are looked at for the ends of blocks.
 const maxLooks = 20_000
 
-// ended returns the line behind the JSON that begins at a line, 0 where there is none: the first
+// ended returns the line after the JSON that begins at a line, 0 where there is none: the first
 // line that is a closing brace and stands as far to the right.
 func ended(lines []string, at int, looks *int) int {
 	closing := map[string][]string{"{": {"}", "},"}, "[": {"]", "],"}}[strings.TrimSpace(lines[at])]

@@ -9,7 +9,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A comparePage is two versions of a prompt side by side, or one with what differs marked in it.
+// A comparePage is two versions of a prompt side by side, or one with the differences marked in it.
 type comparePage struct {
 	Address  string // of the prompt
 	From, To prompt.Version

@@ -32,12 +32,12 @@ type draftForm struct {
 	Revision    int64  // of an edit: what it is based on
 	Wrong       string
 	Errors      map[string]string // by field
-	Theirs      *meanwhile        // what was saved meanwhile
+	Theirs      *meanwhile        // the prompt as it was saved meanwhile
 	MaxTitle    int
 	MaxText     int
 	MaxTags     int
 	Asked       bool              // whether similar prompts were looked for
-	Similar     []library.Similar // what was found
+	Similar     []library.Similar // the prompts that were found
 	AskedTags   bool              // whether tags were asked for
 	Suggested   []tagChoice       // those that fit, which are not among Tags then
 	Focus       string            // the id of the field that somebody goes on with, "" for the first
@@ -232,15 +232,15 @@ func draftVariables(r *request) []prompt.Variable {
 	return list
 }
 
-// named returns the variables without those rows of a form in which nobody wrote anything.
+// named returns the variables without those rows of a form that were left empty.
 func named(list []prompt.Variable) []prompt.Variable {
 	return slices.DeleteFunc(list, func(v prompt.Variable) bool {
 		return v.Name == "" && v.Label == "" && v.Description == "" && v.Default == nil && v.Choices == nil
 	})
 }
 
-// keep keeps of what was stored what the browser changed, and not the author: the ends of lines,
-// the order of tags, defaults that are empty, and variables that the form did not show.
+// keep keeps stored values that the browser changed, and not the author: the ends of lines, the
+// order of tags, defaults that are empty, and variables that the form did not show.
 func keep(d *prompt.Draft, was prompt.Draft, unseen bool) {
 	d.Tags = keepOrder(was.Tags, d.Tags)
 	if lf(was.Text) == d.Text {
@@ -322,7 +322,7 @@ func changed(d prompt.Draft, do string) (prompt.Draft, string) {
 	return d, ""
 }
 
-// asText returns a chat as one text: who says what where there is more than what a user says.
+// asText returns a chat as one text: with the roles if there is more than a user's message.
 func asText(c prompt.Content) string {
 	if len(c.Messages) == 1 && c.Messages[0].Role == "user" {
 		return c.Words()

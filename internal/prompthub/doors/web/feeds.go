@@ -105,7 +105,7 @@ type feed struct {
 	items []feedItem
 }
 
-// A feedItem is a prompt in a feed. It stands there with what lists show of it.
+// A feedItem is a prompt in a feed. It has the same as a card in a list.
 type feedItem struct {
 	url, title, author, about string
 	tags                      []string

@@ -336,7 +336,7 @@ func drawable(f *opentype.Font, text string) string {
 	return b.String()
 }
 
-// breakLines breaks a text into lines of a width. What does not fit into so many is left out.
+// breakLines breaks a text into up to n lines of a width. The rest is left out.
 func breakLines(face font.Face, text string, width, most int) []string {
 	var lines []string
 	line := measured{face: face}

@@ -6,7 +6,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// related is what a prompt includes, and what includes it, as its page says.
+// related has the includes of a prompt, and the prompts that include it, for its page.
 type related struct {
 	Includes []neighbor
 	Broken   string     // why nothing stands in the places of what it includes
@@ -25,8 +25,8 @@ type neighbor struct {
 // maxNeighbors is how many of those that include a prompt its page names.
 const maxNeighbors = 10
 
-// relatedTo puts what a prompt includes into its places, for those who may read it, and returns
-// what there is to say of that. Its author is told what includes it, too.
+// relatedTo puts the included texts into their places, for those who may read them, and returns the
+// notes about that. Its author also sees the prompts that include it.
 func (s *web) relatedTo(r *request, v *library.View) (rel related, err error) {
 	mine := v.AuthorID == library.IDOf(r.who)
 	if mine {
@@ -46,7 +46,7 @@ func (s *web) relatedTo(r *request, v *library.View) (rel related, err error) {
 	for _, n := range resolved.Graph[resolved.Root] {
 		rel.Includes = append(rel.Includes, neighborOf(n.ID, n.Name, n.Version))
 	}
-	if mine && v.Listed() { // who sees it whole, and would not know that others do not
+	if mine && v.Listed() { // the author sees it whole, and would not know that others do not
 		for _, n := range resolved.Closed {
 			rel.Closed = append(rel.Closed, neighborOf(n.ID, n.Name, n.Version))
 		}

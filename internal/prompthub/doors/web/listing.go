@@ -19,7 +19,7 @@ type view struct {
 	values url.Values
 }
 
-// viewOf reads the state out of an address; what is no part of it is dropped.
+// viewOf reads the state out of an address; other parameters are dropped.
 func viewOf(r *request, keys ...string) view {
 	v := view{r.URL.Path, url.Values{}}
 	for _, key := range keys {
@@ -72,7 +72,7 @@ func (v view) choices(key string, names ...[2]string) []choice {
 type listing struct {
 	view    view
 	tagged  func(prompt.Tag) string // what a tag of a card leads to; nil: public prompts with it
-	Query   string                  // what titles are searched for
+	Query   string                  // the words of the search
 	Texts   bool                    // texts are, too
 	Kept    url.Values
 	Choices []choice
@@ -83,7 +83,7 @@ type listing struct {
 	More    string // address of the next page, "" at the end
 	Start   string // address of the first page, "" there
 	Wrong   string // why nothing was searched for
-	Empty   string // what is said where there is nothing
+	Empty   string // the message of an empty list
 	Starter bool   // whether prompts to begin with are offered
 	Instead choice // where one may go then; no link: nowhere
 	Beside  choice // where else
@@ -101,7 +101,7 @@ type card struct {
 	Manage bool
 }
 
-// About returns what a list says of a prompt: what its author does, or how it begins.
+// About returns the line of a prompt in a list: its description, or how it begins.
 func (c card) About() string {
 	if strings.HasPrefix(c.Excerpt, strings.TrimSuffix(c.Description, "…")) { // it has no other
 		return words(c.Excerpt)
@@ -140,7 +140,7 @@ func (s *web) names(r *request) (names, error) {
 // byTag returns the address of the public prompts with a tag.
 func byTag(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t)) }
 
-// Path returns where the list is, whatever its state.
+// Path returns the address of the list without its state.
 func (l *listing) Path() string { return l.view.path }
 
 // cards fits a page of prompts into a listing.
@@ -207,7 +207,7 @@ func (s *web) found(r *request, l *listing, p library.Page, err error) (names, e
 	return called, err
 }
 
-// listFound answers with a list of what was found, where nothing narrows it down.
+// listFound answers with a list of the prompts that were found, if no filter narrows it down.
 func (s *web) listFound(r *request, name, title string, l *listing, p library.Page, err error) error {
 	if _, err := s.found(r, l, p, err); err != nil {
 		return err

@@ -84,9 +84,9 @@ func sanitizer() *bluemonday.Policy {
 	return p
 }
 
-// render returns a text, with what stands for its variables marked, as HTML of at most n
-// bytes. It reports false where there would be more: nested quotes and lists, and references that
-// are repeated, make much of little.
+// render returns a text, with the places of its variables marked, as HTML of at most n bytes. It
+// reports false where there would be more: nested quotes and lists, and references that are
+// repeated, make much of little.
 func (m *markdown) render(parts []prompt.Part, most int) (template.HTML, bool) {
 	text, ok := blanked(parts)
 	if text = fenced(text); !ok || intricate(text) {
@@ -101,7 +101,7 @@ func (m *markdown) render(parts []prompt.Part, most int) (template.HTML, bool) {
 		return "", false
 	}
 	marked, ok := unblanked(clean, parts, most)
-	return template.HTML(marked), ok //nolint:gosec // that was the sanitizer, and what stands for variables is escaped
+	return template.HTML(marked), ok //nolint:gosec // that was the sanitizer, and the places of variables are escaped
 }
 
 // blank finds what blanked left: in a text, and in the address of a link.
@@ -143,8 +143,8 @@ const (
 	maxDelimiters = 2000
 )
 
-// intricate reports whether a text is one that nobody wrote to be read, and that takes a parser
-// time that grows with the square of its length: seconds for the longest.
+// intricate reports whether a text is hardly meant to be read, and takes a parser time that grows
+// with the square of its length: seconds for the longest.
 func intricate(s string) bool {
 	if strings.Count(s, "[") > maxBrackets {
 		return true

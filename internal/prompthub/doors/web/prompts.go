@@ -154,7 +154,7 @@ func (s *web) fit(p *promptPage) {
 	c := p.Content()
 	left := room(len(c.Words()))
 	p.Reading = readingOf(c, p.Fill.Texts)
-	// What a form filled in was sent by its reader, who is answered with it.
+	// The values of a form were sent by its reader, and the answer goes to that reader.
 	if !left.take(p.Reading.size()) && !p.Fill.given() {
 		p.Reading = readingOf(c, nil)
 		left.take(p.Reading.size())

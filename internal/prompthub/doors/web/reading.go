@@ -142,8 +142,8 @@ func (r *reading) plain() {
 	r.Plain = true
 }
 
-// What stands for a variable while a text is rendered: its number between two characters that no
-// text means anything by.
+// The mark of a variable while a text is rendered: its number between two characters that no text
+// means anything by.
 const (
 	opening = "\uFDD0"
 	closing = "\uFDD1"

@@ -120,7 +120,7 @@ func (s *web) write(r *request, status int, name, part string, data any) error {
 }
 
 // here returns the address of a page, to come back to; that of a form is the page it stands on. A
-// form of which nobody knows who sent it was not read: then the browser says where it stands.
+// form from an unknown origin was not read: then the browser names the page.
 func here(r *request) string {
 	if r.Method == http.MethodPost {
 		if address := r.PostForm.Get("back"); address != "" {
@@ -149,8 +149,8 @@ type failure struct {
 	Sent    bool // whether a form was refused, whose page the browser keeps as it was left
 }
 
-// fail answers with an error: to a script as a problem document, to a reader as a page. Who is
-// nobody is asked to sign in.
+// fail answers with an error: to a script as a problem document, to a reader as a page. An
+// anonymous reader is asked to sign in.
 func (s *web) fail(r *request, err error) {
 	p := httpjson.Describe(r.Context(), err)
 	httpjson.HangUp(r.w, r.Request)

@@ -66,7 +66,7 @@ func (s *web) identify(w http.ResponseWriter, r *http.Request) (auth.User, error
 	}
 	who, err = s.Identify(saying(r, claim))
 	if fault.Of(err) == fault.Unauthenticated {
-		return auth.User{}, nil // a name that is not believed is nobody, and the page asks who is there
+		return auth.User{}, nil // a name that is not believed counts as none, and the page asks for one
 	}
 	return who, err
 }
@@ -74,7 +74,7 @@ func (s *web) identify(w http.ResponseWriter, r *http.Request) (auth.User, error
 // claimed returns what the cookie says; nothing where there is none.
 func claimed(r *http.Request) url.Values {
 	if c, err := r.Cookie(cookie); err == nil {
-		claim, _ := url.ParseQuery(c.Value) // what can be read of it
+		claim, _ := url.ParseQuery(c.Value) // as far as it can be read
 		return claim
 	}
 	return nil
@@ -138,9 +138,9 @@ func goOn(r *request, address string) {
 	http.Redirect(r.w, r.Request, address, http.StatusSeeOther)
 }
 
-// back returns an address of ours to go back to, whatever a form says. A path that is another one
-// without its dots and double slashes, spelled out or encoded, could lead anywhere. Nobody goes
-// back to where sign-in stands.
+// back returns an address of ours to go back to, also if the form names another. A path that is
+// another one without its dots and double slashes, spelled out or encoded, could lead anywhere. It
+// is never the page to sign in.
 func back(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.IsAbs() || u.Host != "" || !serves(u.Path) || strings.HasPrefix(u.Path, Prefix+"/signin") ||

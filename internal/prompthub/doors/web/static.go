@@ -88,8 +88,8 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, r, http.StatusOK, a.plain, a.gzip)
 }
 
-// send answers with a body, compressed where the client takes that. Compressing with what others
-// wrote would tell secrets by the length; pages hold none.
+// send answers with a body, compressed where the client takes that. Compression together with texts
+// of others could tell secrets by the length; pages hold none.
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte, zipped func() []byte) {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
@@ -100,7 +100,7 @@ func send(w http.ResponseWriter, r *http.Request, status int, body []byte, zippe
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // who does not listen any more cannot be told
+		_, _ = w.Write(body) // the client has gone away
 	}
 }
 

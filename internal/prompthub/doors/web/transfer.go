@@ -46,7 +46,7 @@ type offer struct {
 	Lost string
 }
 
-// lost are words for what formats cannot hold, where its name is none.
+// lost are words for members that formats cannot hold, if their names are not clear.
 var lost = map[string]string{
 	"kind": "whether it is a chat", "messages.role": "roles of messages", "messages.placeholder": "places for messages",
 	"variables.label": "labels of variables", "variables.type": "types of variables", "ownTags": "tags outside the catalog",
@@ -135,9 +135,9 @@ type importPage struct {
 	Report *transfer.Report
 	Items  []importItem
 	Counts []counted // with those of the requests before
-	Before []string  // what requests before rejected
+	Before []string  // entries that earlier requests rejected
 	Untold int       // how much of that no form had room for
-	Told   string    // what was rejected, for the next request
+	Told   string    // the rejected entries, for the next request
 	Looked bool      // nothing was done yet
 	File   string
 	Kept   string // the file, for the next request
@@ -170,11 +170,11 @@ func counts(r *request, items []transfer.Item) []counted {
 	return all
 }
 
-// maxTold is how many bytes of what was rejected a form passes on.
+// maxTold is how many bytes about rejected entries a form passes on.
 const maxTold = 32 << 10
 
-// tell takes over what requests before rejected, which the form says, and passes it on with what is
-// rejected now. The script keeps the rows themselves.
+// tell takes over the entries that earlier requests rejected, which the form has, and passes them
+// on with those rejected now. The script keeps the rows themselves.
 func (p *importPage) tell(r *request) {
 	if told := lf(r.PostForm.Get("told")); told != "" {
 		p.Before = strings.Split(told[:min(len(told), maxTold)], "\n")
@@ -201,7 +201,7 @@ func (p *importPage) May() bool {
 	})
 }
 
-// An importItem is an entry of a file, and what its file alone has.
+// An importItem is an entry of a file, with notes about its file.
 type importItem struct {
 	transfer.Item
 	TooLarge  bool // the file is not kept
@@ -209,7 +209,7 @@ type importItem struct {
 }
 
 // list fills in the entries as the page shows them: those that were rejected first, then those with
-// warnings, which nobody finds among a thousand others.
+// warnings, which are hard to find among a thousand others.
 func (p *importPage) list() {
 	members := make(map[string]int)
 	for _, item := range p.Report.Items {

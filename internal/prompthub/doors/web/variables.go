@@ -33,7 +33,7 @@ type field struct {
 // Title returns what to call the variable.
 func (f field) Title() string { return cmp.Or(f.Label, f.Name) }
 
-// Described returns the ids of what stands next to the field of a number.
+// Described returns the ids of the hints next to the field of a number.
 func (f field) Described(i int) string {
 	var ids []string
 	if f.Description != "" {

@@ -90,7 +90,7 @@ func (s *web) history(r *request) error {
 	return s.render(r, http.StatusOK, "versions", "Versions", p)
 }
 
-// versionNumber reads the number of a version. What is none names a version that there is not.
+// versionNumber reads the number of a version. Anything else names a version that does not exist.
 func versionNumber(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
@@ -152,7 +152,8 @@ func (s *web) restoreVersion(r *request) error {
 	return nil
 }
 
-// newVersion returns the word for what made a new version, or for what did not need to.
+// newVersion returns the word for a change that made a new version, or for one that did not need
+// to.
 func newVersion(made bool, done string) string {
 	if made {
 		return done
@@ -218,8 +219,8 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 			return err
 		}
 		p.On, p.Moves = v.Labels[p.Label], h.Items
-		// What is left to undo may lie behind the newest steps; to look for it would cost as much as
-		// undoing it.
+		// The rest to undo may lie before the newest steps; to look for it would cost as much as undoing
+		// it.
 		p.Undo = p.Mine && (h.Next != "" || slices.ContainsFunc(h.Items, func(m prompt.Move) bool { return m.Undone.At.IsZero() }))
 		if h.Next != "" {
 			p.More = address(p.Address+"/labels", url.Values{"label": {p.Label}, "cursor": {h.Next}})

@@ -1,13 +1,13 @@
-// Package web is the door for people: pages under /app that a browser shows. What they do is
-// prompthub's; what they look like is in templates and static.
+// Package web is the door for people: pages under /app that a browser shows. Package library does
+// the work; templates and static hold the looks.
 //
 // Every page is complete without script: links and forms, an answer to POST is a redirect. The
 // script in static makes the same links and forms answer without loading a page anew.
 //
 // The pages trust nothing that users wrote. Texts reach a page through html/template, or through
-// goldmark without HTML and a sanitizer behind it; and a policy forbids the browser all scripts,
-// styles and connections but our own. Forms need no secret against forgery: the browser says where
-// a request comes from, other origins are refused (http.CrossOriginProtection), and the only cookie
+// goldmark without HTML and then a sanitizer; and a policy forbids the browser all scripts, styles
+// and connections but our own. Forms need no secret against forgery: the browser says where a
+// request comes from, other origins are refused (http.CrossOriginProtection), and the only cookie
 // of ours is sent to our own pages alone.
 package web
 
@@ -32,7 +32,7 @@ import (
 // Prefix is the path that all pages begin with.
 const Prefix = "/app"
 
-// Robots is the path where crawlers look for what tells them of the site map.
+// Robots is the path where crawlers look for the site map.
 const Robots = "/robots.txt"
 
 const (
@@ -66,7 +66,7 @@ type Config struct {
 	SignIn     SignIn
 	User       string         // with SignIn Dev, the name that the page to sign in proposes
 	Sessions   *auth.Sessions // with SignIn Provider, and nil with the others
-	PublicRead bool           // whether nobody in particular may read public prompts
+	PublicRead bool           // whether anonymous readers may read public prompts
 	Public     string         // the URL of this service; "" for the one that a request names
 	MaxText    int            // characters of a text; zero means prompt.DefaultMaxText
 	Admission  *httpjson.Admission
@@ -194,7 +194,7 @@ const (
 type request struct {
 	*http.Request
 	w   http.ResponseWriter
-	who auth.User // the zero User where nobody was identified
+	who auth.User // the zero User if the caller is anonymous
 
 	caller httpjson.Caller
 	leave  func() // gives the place at work back, once
@@ -251,7 +251,7 @@ func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User
 	if err == nil {
 		err = s.mayUse(who, a)
 	}
-	if err == nil && a != anyone { // those pages show nobody's key, and are there without the storage
+	if err == nil && a != anyone { // those pages show no key of an author, and are there without the storage
 		err = s.Service.LearnAuthorKeys(r.Context())
 	}
 	if who.Known() {

@@ -26,7 +26,7 @@ func (s *web) newForm(r *request) error {
 	return s.showNew(r, http.StatusOK, prompt.Draft{Visibility: prompt.Private}, nil)
 }
 
-// showNew shows the form of a new prompt with a draft, and what is wrong with it.
+// showNew shows the form of a new prompt with a draft, and its mistakes.
 func (s *web) showNew(r *request, status int, d prompt.Draft, wrong error) error {
 	focus := ""
 	if do := r.PostForm.Get("do"); do != "" {
@@ -66,8 +66,8 @@ func (s *web) create(r *request) error {
 	return nil
 }
 
-// correctable reports whether the form must be shown again with what is wrong, a name that another
-// prompt has among it.
+// correctable reports whether the form must be shown again with its mistakes, such as a name that
+// another prompt has.
 func correctable(err error) bool {
 	kind := fault.Of(err)
 	return err != nil && (kind == fault.Invalid || kind == fault.Stale || kind == fault.Conflict)
@@ -155,8 +155,8 @@ func (s *web) edit(r *request) error {
 	return nil
 }
 
-// editAgain shows what was written, and why it was not saved. Where another tab was faster, the
-// form is then based on what that saved: who sends it again has seen both.
+// editAgain shows the form again, and why it was not saved. If another tab was faster, the form is
+// then based on the version that it saved: an author who sends it again has seen both.
 func (s *web) editAgain(r *request, v library.View, d prompt.Draft, revision int64, err error) error {
 	f, formErr := s.form(r, d, v.Tags)
 	if formErr != nil {

@@ -25,7 +25,7 @@ func (db *Accounts) AuthorKey(user prompt.UserID) string {
 }
 
 // LearnAuthorKeys reads the secret that AuthorKey needs, once in the life of a DB. A store that has
-// none gets one. Several instances may want to make it: what is inserted first counts for all.
+// none gets one. Several instances may want to make it: the first insert counts for all.
 func (db *Accounts) LearnAuthorKeys(ctx context.Context) error {
 	for range rowstore.MaxTries {
 		secret, err := db.ReadAuthorSecret(ctx)

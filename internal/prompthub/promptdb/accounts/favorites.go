@@ -14,7 +14,7 @@ import (
 
 // A favorite is one row in its user's partition, and nothing else follows from it. It names no
 // author, so an author who is erased leaves none there. The row of a prompt that is purged stays
-// until anti-entropy comes by: nobody is shown it.
+// until anti-entropy comes by, and is never shown.
 
 // Favorite keeps that a prompt which the user may see is a favorite of his.
 func (db *Accounts) Favorite(ctx context.Context, user prompt.UserID, id prompt.ID) error {

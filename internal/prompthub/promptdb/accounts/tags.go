@@ -213,8 +213,8 @@ func (db *Accounts) RetireTag(ctx context.Context, tag prompt.Tag) error {
 	})
 }
 
-// changeTag changes a tag as it is now. What this instance believed of the catalog is dropped in
-// any case: that may be why it is refused.
+// changeTag changes a tag as it is now. The cached catalog is dropped in any case, because it may
+// be the reason of a refusal.
 func (db *Accounts) changeTag(ctx context.Context, tag prompt.Tag, change func(prompt.TagInfo) (prompt.TagInfo, error)) error {
 	defer db.catalog.changed()
 	for range rowstore.MaxTries {

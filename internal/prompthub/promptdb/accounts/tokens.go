@@ -26,7 +26,7 @@ const MaxTokens = 50
 // in that its owner does not see and cannot revoke. It is never changed, so nothing can bring it
 // back.
 
-// AddToken stores a new access token. Who has MaxTokens is refused.
+// AddToken stores a new access token. A user with MaxTokens tokens is refused.
 func (db *Accounts) AddToken(ctx context.Context, t schema.Token) error {
 	rows, _, err := db.Budget().Rows(ctx, db.T.AccessTokens, table.Range{Partition: schema.AccessPartition(t.OwnerID)}, MaxTokens)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *tokens) forget(id string) {
 	delete(c.m, id)
 }
 
-// firstUse reports whether nobody has asked this before of a token and a day.
+// firstUse reports whether this is the first call for a token and a day.
 func (c *tokens) firstUse(id string, day time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +171,7 @@ func (db *Accounts) Token(ctx context.Context, id string, look func() error) (*s
 	}
 }
 
-// TokenUsed notes, behind the answer, that an access token was used today.
+// TokenUsed notes, after the answer, that an access token was used today.
 func (db *Accounts) TokenUsed(ctx context.Context, t *schema.Token) {
 	today := db.Now().UTC().Truncate(24 * time.Hour)
 	if !db.tokens.firstUse(t.ID, today) {
@@ -185,7 +185,7 @@ func (db *Accounts) TokenUsed(ctx context.Context, t *schema.Token) {
 		if err != nil || row == nil || !schema.ParseToken(*row).UsedOn.Before(today) {
 			return // it is known, or shown a day late
 		}
-		// Under its ETag: a row that was revoked meanwhile must not come back. Who was faster has said
+		// Under its ETag: a row that was revoked meanwhile must not come back. A faster writer has noted
 		// the same.
 		_ = db.Write(ctx, db.T.AccessTokens, []table.Op{{Kind: table.Merge, Row: table.Row{
 			Key: row.Key, ETag: row.ETag, Props: table.Props{{Name: schema.UsedOn, Value: table.Time(today)}},

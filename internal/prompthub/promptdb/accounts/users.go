@@ -15,11 +15,11 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A user has a row with the profile, and rows that lead from names to his id: one for the key that
-// stands for him in public, and one for the handle that he has chosen. These are inserted and never
-// changed, and the insert of a handle is its reservation. They are written before the profile names
-// them, so whatever stops a writer, a handle that is shown leads to its user; and one that leads to
-// somebody leads to nobody else, ever.
+// A user has a row with the profile, and rows that lead from names to their id: one for their
+// public key, and one for the handle that they have chosen. These are inserted and never changed,
+// and the insert of a handle is its reservation. They are written before the profile names them, so
+// whatever stops a writer, a handle that is shown leads to its user; and a handle that led to a
+// user never leads to another one.
 
 // Profile returns the profile of a user, the zero one where he has none.
 func (db *Accounts) Profile(ctx context.Context, user prompt.UserID) (prompt.Profile, error) {
@@ -107,7 +107,7 @@ func (db *Accounts) writeUserRow(ctx context.Context, user prompt.UserID, key ta
 	return truth.Busy(time.Second)
 }
 
-// UserID returns the id of the user that a handle or a key leads to, "" for nobody.
+// UserID returns the id of the user that a handle or a key leads to, "" for none.
 func (db *Accounts) UserID(ctx context.Context, name string) (prompt.UserID, error) {
 	key := schema.HandleKey(name)
 	if strings.Contains(name, "_") { // no handle has one
@@ -130,7 +130,7 @@ type users struct {
 	m  map[prompt.UserID]bool
 }
 
-// first reports whether nobody has asked this before of a user.
+// first reports whether this is the first call for a user.
 func (u *users) first(user prompt.UserID) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -148,7 +148,8 @@ func (u *users) Forget(user prompt.UserID) {
 	delete(u.m, user)
 }
 
-// TouchUser has the key of a user lead to him, behind the answer, once in a while of each instance.
+// TouchUser makes the key of a user lead to them, after the answer, once in a while in each
+// instance.
 func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID) {
 	if !db.Known.first(user) {
 		return

@@ -53,8 +53,9 @@ func (re *restore) favorite(ctx context.Context, f favoriteLine) error {
 	return re.add(ctx, re.db.T.Favorites, table.Row{Key: schema.FavoriteKey(f.User, id), Props: schema.FavoriteProps(id, f.Own, f.AddedAt)})
 }
 
-// A tokenLine is an access token in a backup. Nobody can make the token out of it: of its secret it
-// has the hash. But one that was revoked after the backup lives again when that is restored.
+// A tokenLine is an access token in a backup. The token cannot be made out of it, because it has
+// only the hash of the secret. But one that was revoked after the backup lives again when that is
+// restored.
 type tokenLine struct {
 	ID        string        `json:"id"`
 	Owner     prompt.UserID `json:"owner"`
@@ -68,8 +69,8 @@ type tokenLine struct {
 	UsedOn    time.Time     `json:"usedOn,omitzero"`
 }
 
-// tokenOf makes a line of a row of an owner's list, with the secret's hash. One that lets nobody in
-// is left out.
+// tokenOf makes a line of a row of an owner's list, with the secret's hash. A token that is no
+// longer valid is left out.
 func (b *backup) tokenOf(ctx context.Context, row table.Row) (*line, error) {
 	if strings.HasPrefix(row.Partition, schema.AccessPrefix) {
 		return nil, nil

@@ -83,9 +83,9 @@ type voteLine struct {
 
 // Backup writes the secret of author keys and every tag, prompt and vote as JSON Lines, in an order
 // that depends on nothing but them, and returns the number of lines between the first and the last.
-// The application may be running: what is written meanwhile is in the backup or not, a prompt or a
-// vote always whole, and no vote without its prompt. Rows that it cannot read, or that a newer
-// version wrote, are left out with what follows from them, and reported.
+// The application may be running: a prompt or vote that is written meanwhile is in the backup as a
+// whole or not at all, and no vote is there without its prompt. Rows that it cannot read, or that a
+// newer version wrote, are left out with the rows that follow from them, and reported.
 func (db *Backups) Backup(ctx context.Context, w io.Writer, report func(verify.Difference), progress func(rows int)) (int, error) {
 	buf := bufio.NewWriter(w)
 	b := &backup{prompts: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(buf), report: report, progress: progress}

@@ -19,10 +19,10 @@ const (
 	fillBytes     = 2 << 20
 )
 
-// BulkLoad writes prompts, each with those who like it, and all rows that follow from them, at
-// rest: a large library for measurements. The store must have no other user, and a prompt must not
-// be there yet. The tally that a prompt comes with has no votes behind it. So many batches are
-// under way at once. Fill returns how many rows it wrote.
+// BulkLoad writes prompts, each with its likers, and all rows that follow from them, at rest: a
+// large library for measurements. The store must have no other user, and a prompt must not be there
+// yet. The tally that a prompt comes with has no votes in the store. Parallel batches are under way
+// at once. BulkLoad returns how many rows it wrote.
 func (db *Backups) BulkLoad(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []prompt.UserID], parallel int) (rows int, err error) {
 	next, stop := iter.Pull2(prompts)
 	defer stop()

@@ -112,7 +112,7 @@ func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine,
 			return nil, err
 		}
 		if fresh == nil || fresh.Purging {
-			rec.Purging = true // what was written of it belongs to no prompt, and a restore removes it
+			rec.Purging = true // its lines belong to no prompt, and a restore removes them
 			return nil, nil
 		}
 		c, err := b.db.LabelsRow(ctx, rec.AuthorID, rec.ID)

@@ -20,11 +20,10 @@ import (
 )
 
 // Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows.
-// The tag catalog becomes that of the backup. What is no backup changes nothing; where it fails
-// later, the store must be emptied before it is tried again, and nobody takes it for a library
-// until then. It tells what Reindex leaves alone,
-// how many rows it has read and, after that, how many prompts have their index rows, and returns
-// the number of rows.
+// The tag catalog becomes that of the backup. A file that is no backup changes nothing. After a
+// later failure the store must be emptied before another try, and is refused until then. It reports
+// rows that Reindex leaves alone, how many rows it has read and, after that, how many prompts have
+// their index rows, and returns the number of rows.
 func (db *Backups) Restore(ctx context.Context, r io.Reader, report func(verify.Difference), progress func(rows int), indexed func(prompts int)) (int, error) {
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return 0, err
@@ -136,7 +135,7 @@ func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err
 	switch {
 	case n == 1 && (l.Kind != "backup" || l.Version < backupVersion-1 || l.Version > backupVersion):
 		return false, fmt.Errorf("not a backup of version %d or %d", backupVersion-1, backupVersion)
-	case n == 1: // not before: what is no backup changes nothing
+	case n == 1: // not before: a file that is no backup changes nothing
 		if err := re.db.verify.Restoring(ctx, allRows); err != nil {
 			return false, err
 		}

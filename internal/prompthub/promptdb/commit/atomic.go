@@ -20,8 +20,8 @@ import (
 // one's job mostly leaves those of the others nothing to do.
 const soon = time.Second
 
-// AtomicWithin is how long a transaction is waited for. No answer of it is ever lost: who gives up
-// sooner, on a disk that stands still, is told of a failure and the change is made all the same.
+// AtomicWithin is how long a transaction is waited for. Its answer is never lost. A caller that
+// gave up sooner, on a disk that stands still, would hear of a failure although the change is made.
 const AtomicWithin = 20 * time.Second
 
 // commitAtomic is commit for such a storage.
@@ -72,7 +72,7 @@ func (w *Writer) follows() []transact.Message {
 }
 
 // together carries out a transaction, whether its caller goes away or not: it would land all the
-// same, and what has to be done then would not be.
+// same, and the work after it would not be done.
 func (db *Committer) together(ctx context.Context, t transact.Transaction) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), AtomicWithin)
 	defer cancel()
@@ -87,7 +87,7 @@ func (p *voteOp) castAtomic(ctx context.Context, b schema.VoteRows, now prompt.C
 	} else {
 		t.Drop = []transact.Key{{Table: p.db.T.VotesByVoter, Key: row.Key}}
 	}
-	if p.author != "" { // else nobody knows whose prompt to project
+	if p.author != "" { // else no job knows which prompt to project
 		t.Messages = []transact.Message{{Queue: QueueMoves, Text: p.message().text(), Delay: soon}}
 	}
 	_, err := p.db.together(ctx, t)

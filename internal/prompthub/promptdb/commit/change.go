@@ -75,8 +75,8 @@ func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Reco
 		}
 		now, ops, err := next(rec)
 		if errors.Is(err, ErrUnchanged) {
-			// A publish that nobody heard of may be on its way under the ETag that was read: with
-			// another one it never lands.
+			// A publish of unknown outcome may be on its way under the ETag that was read. With another ETag
+			// it never lands.
 			if !rec.Listed() && !db.clear(ctx, *rec, schema.TheRows) {
 				if err := wait(ctx, time.Time{}); err != nil {
 					return prompt.Prompt{}, err

@@ -61,10 +61,10 @@ type Writer struct {
 	unknown      int                 // commits whose outcome was not known at once
 	lost         error               // why that of the last one was not
 	Holding      bool                // a queue delivered the message that started it: no other is needed
-	heard        *truth.TallyAndVote // what voters say, where the caller must be told
+	heard        *truth.TallyAndVote // the votes, if the caller must be told of them
 	Labels       *schema.LabelsRow   // the labels row as it was read with the truth row
-	Names        names               // what is known of names that the prompt must have
-	used         schema.Usage        // what its author takes, if that is limited
+	Names        names               // the rows of the names that the prompt must have, as far as they were read
+	used         schema.Usage        // the usage of its author, if that is limited
 	more         schema.Usage        // and takes more after what is committed next
 }
 
@@ -231,8 +231,8 @@ func (w *Writer) resolve(ctx context.Context, cause error) (schema.Record, error
 	return schema.Record{}, rowstore.ErrConflict
 }
 
-// again waits before another attempt. Who is out of patience because the storage did not answer is
-// told so, and not that somebody else is at work on the prompt.
+// again waits before another attempt. A caller that waited too long because the storage did not
+// answer is told that, and not that another writer is at work.
 func (w *Writer) again(ctx context.Context, wait waiter) error {
 	err := wait(ctx, time.Time{})
 	if err != nil && w.lost != nil {

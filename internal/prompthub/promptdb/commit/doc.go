@@ -4,8 +4,8 @@
 //
 //  1. A repair message is put on the queue index-repairs, invisible for 100 s.
 //  2. The truth row is written under its ETag, in one batch with the author's summary row. This
-//     is the commit point. The same write sets Pending: who projects, until when, and which
-//     index rows become stale.
+//     is the commit point. The same write sets Pending: the attempt that projects, until when, and
+//     which index rows become stale.
 //  3. The index rows are written and the stale ones deleted, in parallel.
 //  4. Pending is cleared, under the ETag of the commit, and the repair message deleted.
 //

@@ -19,7 +19,7 @@ import (
 )
 
 // moveOps returns the row with labels on a version, and the rows that tell of it. Each move is
-// later than those before it, whatever clocks say: its time is its key, and tells their order.
+// later than those before it, even if a clock is wrong: its time is its key, and tells their order.
 func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by prompt.UserID) (schema.LabelsRow, []table.Op) {
 	at := w.db.Now().UTC()
 	if next := c.MovedAt.Add(schema.Tick); at.Before(next) {
@@ -41,8 +41,8 @@ func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by promp
 
 // SetLabels puts labels of an author's prompt on a version, or removes them for 0, and returns the
 // labels then. None is removed by which another prompt includes this one. The truth row is read and
-// not written: what lists tell programs of the version with the label production follows by a
-// message. May is asked before anything is changed.
+// not written: the program summaries in lists follow by a message. May is asked before anything is
+// changed.
 func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, to int64, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
 	return db.relabel(ctx, author, id, list, may, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
@@ -67,8 +67,8 @@ func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id pro
 	})
 }
 
-// A labelMove returns what becomes of the labels row of a prompt, and what is written next to it:
-// nothing where it is as it should be. It may be called several times.
+// A labelMove returns the next labels row of a prompt, and the rows to write with it: none if it is
+// as it should be. It may be called several times.
 type labelMove func(*Writer, prompt.Prompt, schema.LabelsRow) (schema.LabelsRow, []table.Op, error)
 
 // relabel changes some labels of an author's prompt, and returns all that it has then.
@@ -84,7 +84,7 @@ func (db *Committer) relabel(ctx context.Context, author prompt.UserID, id promp
 }
 
 // relabel writes labels row, copies and history in one batch, and reports whether it did. Lists
-// follow by a message where they are to.
+// follow by a message if listed is set.
 func (w *Writer) relabel(ctx context.Context, listed bool, may func(prompt.Prompt) error, move labelMove) (labels map[string]int64, wrote bool, err error) {
 	look := w.both
 	if listed {

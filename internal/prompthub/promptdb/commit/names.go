@@ -20,7 +20,7 @@ import (
 // gone since.
 type names map[string]*table.Row
 
-// free reports whether a prompt may take a name: as far as is known nobody has it, or nobody any
+// free reports whether a prompt may take a name: as far as is known no prompt has it, or none any
 // more.
 func (n names) free(key table.Key, id prompt.ID) bool {
 	row := n[key.Row]
@@ -63,8 +63,8 @@ func (n names) lookAll(ctx context.Context, db *Committer, a, b table.Key) error
 }
 
 // inTheWay reports whether a batch failed at a row of a name, and reads that row: the next batch
-// knows of it. Only a name that was chosen is worth the read; every other makes way for whatever is
-// there.
+// knows of it. Only a name that was chosen is worth the read; every other makes way for the name
+// that is there.
 func (w *Writer) inTheWay(ctx context.Context, err error, chosen string) (bool, error) {
 	var failed *table.OpError
 	if !errors.As(err, &failed) || !strings.HasPrefix(failed.Key.Row, schema.NamePrefix) {

@@ -22,8 +22,8 @@ var errLate = errors.New("too late to write index rows")
 
 // project makes the index rows of a record that was just committed agree with it, where they were
 // not in the commit. Then Pending must be cleared. Where it fails, Pending stays, and the repair
-// message finishes the work: a write whose outcome is unknown may land until the lease ends, so
-// nobody may go on before that.
+// message finishes the work: a write whose outcome is unknown may land until the lease ends, so no
+// writer may go on before that.
 func (db *Committer) project(ctx context.Context, rec schema.Record, which schema.RowsOf) error {
 	ctx = context.WithoutCancel(ctx) // the commit has landed: a caller who went away changes nothing
 	if rec.Indexed {

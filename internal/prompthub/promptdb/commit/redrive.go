@@ -21,10 +21,10 @@ const settleLock = 10 * time.Minute
 // settleEvery is how often Settle looks for messages that could not be seen before.
 const settleEvery = time.Second
 
-// Settle runs what queues hold that names a user who was erased, and removes it, from poison queues
-// too, so that no queue has the id. It waits for messages that cannot be seen yet until the queues
-// hold nothing but what is others', or until a time. It reports whether all was seen. What is
-// others' is hidden from their jobs meanwhile, and given back at the end.
+// Settle runs the messages that name an erased user and removes them, from poison queues too, so
+// that no queue has the id. It waits for messages that cannot be seen yet until the queues hold
+// nothing but messages of others, or until a time. It reports whether all were seen. Messages of
+// others are hidden from their jobs meanwhile, and given back at the end.
 func (db *Committer) Settle(ctx context.Context, user prompt.UserID, until time.Time) (bool, error) {
 	others := map[string][]queue.Receipt{}
 	defer func() {

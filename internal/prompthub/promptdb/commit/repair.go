@@ -106,8 +106,8 @@ func (db *Committer) Move(ctx context.Context, text string) error {
 	}
 	until := o.RetryAt
 	if now := db.Now(); until.Sub(now) <= minProjectionInterval && db.requeued.between(m.Prompt, now, until) {
-		// the copy that another vote's message left comes later, and counts this vote too; what
-		// waits for a lease it does not wait for
+		// the copy that another vote's message left comes later, and counts this vote too; it waits for
+		// no lease
 		return nil
 	}
 	if err := db.requeue(ctx, QueueMoves, text, until); err != nil {
@@ -315,7 +315,7 @@ func (db *Committer) load(ctx context.Context, w *Writer) (rec *schema.Record, t
 }
 
 // next says when to look again at a prompt that somebody else is at work on until a time. That is
-// mostly done in a moment; the lists must follow votes within seconds, and who rewrites many
+// mostly done in a moment; the lists must follow votes within seconds, and a job that rewrites many
 // prompts waits for each.
 func (db *Committer) next(why Reason, until time.Time) time.Time {
 	if soon := db.Now().Add(minProjectionInterval); why != upToDate && soon.Before(until) {

@@ -58,7 +58,7 @@ func (p *voteOp) message() Message { return Message{Author: p.author, Prompt: p.
 // write now.
 func (p *voteOp) scheduleRepair(ctx context.Context) (err error) {
 	if !p.repairSentAt.IsZero() && p.db.Now().Sub(p.repairSentAt) < p.db.Protocol.Fresh || p.author == "" || p.db.Transact != nil {
-		return nil // nobody knows whose prompt to project, or the write has the message with it
+		return nil // no job would know which prompt to project, or the write has the message with it
 	}
 	sent := p.db.Now()
 	if p.receipt, err = p.db.send(ctx, QueueMoves, p.message().text(), p.db.Protocol.Vote); err == nil {
@@ -100,7 +100,7 @@ func (p *voteOp) run(ctx context.Context) (prompt.Tally, error) {
 }
 
 // look reads the rows of a vote and checks that the voter may see the prompt. Nothing is sent
-// before that: how long an answer takes, and what is on the queue, must not tell a prompt that the
+// before that: the time of an answer and the messages on the queue must not tell a prompt that the
 // voter may not know of from one that does not exist. A vote that a try before left half written,
 // and that must not or need not be tried again, is mended by its repair message: soon, or in its
 // own time where a write may still land.
@@ -127,7 +127,7 @@ func (p *voteOp) over(b schema.VoteRows) bool {
 	return b.Value() == p.value
 }
 
-// cast writes the vote and its share of the tally in one batch, and the voter's index row beside
+// cast writes the vote and its share of the tally in one batch, and the voter's index row next to
 // it.
 func (p *voteOp) cast(ctx context.Context, b schema.VoteRows, now prompt.Cast) error {
 	ctx = context.WithoutCancel(ctx) // half of it must not depend on who is still listening

@@ -37,8 +37,8 @@ func (db *Eraser) Erasure(ctx context.Context, user prompt.UserID) (time.Time, e
 	return mark.Props.Get("EraseAt").Time(), nil
 }
 
-// Holds reports whether anything is stored under the id of a user. What others' rows say of him, as
-// who hid a prompt, is not looked for.
+// Holds reports whether anything is stored under the id of a user. Rows of others that name the
+// user, such as a moderator's, are not looked for.
 func (db *Eraser) Holds(ctx context.Context, user prompt.UserID) (bool, error) {
 	for _, name := range []string{db.T.Users, db.T.Prompts, db.T.VotesByVoter, db.T.AccessTokens, db.T.Favorites} {
 		for _, err := range table.All(ctx, db.DB, name, table.Range{Partition: schema.UserPart(user)}) {
@@ -151,8 +151,8 @@ type erasure struct {
 
 func (e *erasure) late() bool { return !e.db.Now().Before(e.until) }
 
-// each does something with the rows of a range until time is up. What fails keeps it from none of
-// the others.
+// each does something with the rows of a range until time is up. A failure at one row does not keep
+// it from the others.
 func (e *erasure) each(ctx context.Context, name string, r table.Range, do func(table.Row) error) error {
 	var failed rowstore.Failures
 	for row, err := range table.All(ctx, e.db.DB, name, r) {
@@ -213,8 +213,8 @@ func (e *erasure) purge(ctx context.Context, id prompt.ID, index table.Row) erro
 	return err
 }
 
-// sideRows removes what is left next to the prompts: names and keys that lead to none. What
-// belongs to a prompt that was made meanwhile stays: whoever comes back begins anew.
+// sideRows removes what is left next to the prompts: names and keys that lead to none. Rows of a
+// prompt that was made meanwhile stay: a user who comes back begins anew.
 func (e *erasure) sideRows(ctx context.Context) error {
 	r := table.Range{Partition: schema.AuthorPartition(e.user), To: "0"}
 	return e.each(ctx, e.db.T.Prompts, r, func(row table.Row) error {
@@ -242,16 +242,15 @@ func (e *erasure) votes(ctx context.Context) error {
 	})
 }
 
-// A trace is where something else may name a user: rows of a table, and what is done with one that
-// does.
+// A trace is a place that may name a user: rows of a table, and a function for each row that does.
 type trace struct {
 	table string
 	r     table.Range
 	erase func(context.Context, table.Row) error
 }
 
-// traceList returns all of them. A vote that was taken back is in nobody's list; a moderator is
-// named in what others wrote.
+// traceList returns all of them. A vote that was taken back is in no list; a moderator is named in
+// prompts of others.
 func (e *erasure) traceList() []trace {
 	names := func(prop string) func(table.Props) bool {
 		return func(p table.Props) bool { return schema.UserIn(p, prop) == e.user }
@@ -354,7 +353,7 @@ func (e *erasure) keepPlace(ctx context.Context, at traceAt) error {
 	return nil
 }
 
-// name has a row no longer lead to the user. His handle leads to nobody, and stays taken.
+// name has a row no longer lead to the user. Their handle leads to no user, and stays taken.
 func (e *erasure) name(ctx context.Context, row table.Row) error {
 	switch {
 	case strings.HasPrefix(row.Partition, schema.HandlePrefix):
@@ -368,7 +367,7 @@ func (e *erasure) name(ctx context.Context, row table.Row) error {
 	case strings.HasPrefix(row.Partition, schema.KnownPrefix):
 		return e.db.RemoveKey(ctx, e.db.T.Users, row.Key)
 	}
-	return nil // the profile goes next, the mark and what leads to it in the end
+	return nil // the profile goes next, the mark and its row by day in the end
 }
 
 // profile removes the profile, and places of anti-entropy that name the user.

@@ -15,8 +15,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// purgeText removes what may be left of a prompt in the text index. Nobody else writes rows of one
-// that is on its way out, and it has no lease.
+// purgeText removes what may be left of a prompt in the text index. No other writer writes rows of
+// a prompt that is being purged, and it has no lease.
 func (db *Eraser) purgeText(ctx context.Context, rec schema.Record) error {
 	if rec.Backlog == nil {
 		return nil

@@ -22,11 +22,11 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Who writes is told of public prompts that are like his, and of tags that such prompts have. A
+// An author is shown public prompts that are like theirs, and the tags that such prompts have. A
 // timer keeps sketches of the newest public prompts together in a few rows of SystemState, and in
-// one what their words say of their tags, which each instance reads once in a while: so no write of
-// a prompt costs a row more, and a prompt is found within an hour. What a sketch finds is read as
-// anybody reads it, so nobody is shown what he may not see.
+// one the counts of their words by tag, which each instance reads once in a while: so no write of a
+// prompt costs a row more, and a prompt is found within an hour. A prompt that a sketch finds is
+// read as the caller reads any prompt, so only public ones are shown.
 
 const (
 	maxSketches    = 20_000 // the newest: some three megabytes of an instance that was asked
@@ -77,7 +77,7 @@ func (db *Learner) KeepNewestSketches(ctx context.Context, most int) (int, promp
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			// copies, as what is part of a row keeps all of it in memory, or all of its page
+			// copies, because a part of a row keeps all of its page in memory
 			tags := make([]prompt.Tag, len(rec.Tags))
 			for i, tag := range rec.Tags {
 				tags[i] = prompt.Tag(strings.Clone(string(tag)))

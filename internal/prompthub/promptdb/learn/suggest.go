@@ -14,7 +14,7 @@ import (
 // tagWordsKey is where it is kept what the words of public prompts say of their tags.
 func tagWordsKey() table.Key { return table.Key{Partition: "tag-words", Row: "public"} }
 
-// keepTagWords learns from prompts and keeps that in place of what was learned before.
+// keepTagWords learns from prompts and replaces the counts of the run before.
 func (db *Learner) keepTagWords(ctx context.Context, examples []prompt.Example) (prompt.Trial, error) {
 	words, trial := prompt.LearnTags(examples)
 	row := table.Row{Key: tagWordsKey(), Props: append(schema.TextParts("Words", schema.JSONOf(words)), table.Prop{Name: "LearnedAt", Value: table.Time(db.Now())})}

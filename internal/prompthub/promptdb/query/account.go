@@ -23,7 +23,7 @@ type NameAt struct {
 }
 
 // NamesFrom returns an author's prompts that are not deleted, by their names as keys have them,
-// from a position on. The last is the position behind all that was read, "" at the end.
+// from a position on. The last result is the position after all rows that were read, "" at the end.
 func (db *Queries) NamesFrom(ctx context.Context, author prompt.UserID, from string, limit int) ([]NameAt, string, error) {
 	r := table.Prefix(schema.AuthorPartition(author), schema.NamePrefix)
 	if r.Select = namesFor; from != "" {

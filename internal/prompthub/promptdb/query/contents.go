@@ -12,8 +12,8 @@ import (
 	"prompthub/internal/prompthub/promptdb/truth"
 )
 
-// ForPrograms asks for what programs get of a prompt where they ask for nothing: the version with
-// the label production, or else what the prompt holds.
+// ForPrograms asks for the version that programs get by default: the version with the label
+// production, or else what the prompt holds.
 var ForPrograms = WantedVersion{Label: prompt.Production, orLatest: true}
 
 const (

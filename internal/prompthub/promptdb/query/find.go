@@ -93,7 +93,7 @@ func (db *Queries) lists(w Search) []list {
 }
 
 // Find returns the public prompts that a search wants, from a position on. The first page of one
-// tag, newest first, may be a second old, but for what this DB wrote.
+// tag, newest first, may be a second old, except for writes of this instance.
 func (db *Queries) Find(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	switch {
 	case w.Text && len(w.Words.Words(prompt.LongestPrefix)) > 0:

@@ -14,11 +14,11 @@ import (
 )
 
 // A search in titles and texts has two lists for each word: of the titles with a word that begins
-// with it, and of the texts that have it. What is in one of the two for each word is a candidate.
-// All lists are in one order, so they are walked side by side: none needs to be read where another
-// one has nothing. A row of a title decides about the title; what was found in a text is read, and
-// shown only where the truth row says that it is public and has the words, so that no row that
-// lags behind shows anything.
+// with it, and of the texts that have it. A prompt that is in one of the two for each word is a
+// candidate. All lists are in one order, so they are walked side by side: none needs to be read
+// where another one has nothing. A row of a title decides about the title. A prompt found by its
+// text is read, and shown only if its truth row says that it is public and has the words, so a row
+// that lags shows nothing.
 
 const (
 	// words whose lists are walked, the longest ones; the truth decides about others
@@ -62,7 +62,7 @@ func (l *textList) at(key string) *table.Row {
 }
 
 // least returns the least key at which the list may have a row that was not looked at, and exact
-// whether it has it there, or else behind it. It has none where it is not ok.
+// whether it is there, or else after it. It has none where it is not ok.
 func (l *textList) least() (key string, exact, ok bool) {
 	if len(l.rows) > 0 {
 		return l.rows[0].Row, true, true
@@ -73,7 +73,7 @@ func (l *textList) least() (key string, exact, ok bool) {
 // The two lists of a word: of titles and of texts.
 type textLists [2]*textList
 
-// least is that of the one list or the other: where one has a row at a key behind which the other
+// least is that of the one list or the other: where one has a row at a key after which the other
 // may go on, the word is there.
 func (ls textLists) least() (key string, exact, ok bool) {
 	for _, l := range ls {
@@ -176,7 +176,7 @@ func (w *textWalk) read(ctx context.Context) error {
 	return nil
 }
 
-// last returns a key behind which nothing is wanted, as a word whose lists are known to their ends
+// last returns a key after which nothing is wanted, as a word whose lists are known to their ends
 // has nothing there. It is "" where no word is.
 func (w *textWalk) last() string {
 	last := ""
@@ -190,7 +190,7 @@ func (w *textWalk) last() string {
 				end = max(end, l.rows[len(l.rows)-1].Row)
 			}
 		}
-		if end += "~"; last == "" || end < last { // behind that key, and before all others
+		if end += "~"; last == "" || end < last { // after that key, and before all others
 			last = end
 		}
 	}
@@ -199,7 +199,7 @@ func (w *textWalk) last() string {
 
 // known returns the key up to which all lists are known.
 func (w *textWalk) known() string {
-	known := "~" // behind all keys
+	known := "~" // after all keys
 	for _, word := range w.words {
 		for _, l := range word {
 			if !l.ended {
@@ -210,7 +210,7 @@ func (w *textWalk) known() string {
 	return known
 }
 
-// meet takes candidates, n in all, from what is known of all lists.
+// meet takes candidates, n in all, from the rows that all lists have read.
 func (w *textWalk) meet(found []candidate, n int) []candidate {
 	for known := w.known(); len(found) < n; {
 		at, here := "", true
@@ -238,7 +238,7 @@ func (w *textWalk) meet(found []candidate, n int) []candidate {
 	return found
 }
 
-// take returns what stands at a key, if each word has it, and goes behind it.
+// take returns what stands at a key, if each word has it, and goes past it.
 func (w *textWalk) take(at string) (candidate, bool) {
 	c, everywhere := candidate{at: at}, true
 	for _, word := range w.words {

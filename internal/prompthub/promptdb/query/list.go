@@ -28,7 +28,7 @@ type Page struct {
 
 // Ranked returns public prompts in an order that votes change, from a position on. A prompt that is
 // voted on during a walk may be seen twice or not at all, every other one exactly once. A first
-// page may be a second old, but for what this DB wrote.
+// page may be a second old, except for writes of this instance.
 func (db *Queries) Ranked(ctx context.Context, order schema.Order, after string, limit int) (Page, error) {
 	r := schema.Rankings[order]
 	if after != "" {
@@ -60,7 +60,7 @@ func (db *Queries) readRanked(ctx context.Context, s *rowstore.Budget, r schema.
 		if err != nil || more || len(rows) >= n {
 			return rows, true, err
 		}
-		lower = bucket + "|" // behind this bucket, before the next
+		lower = bucket + "|" // after this bucket, before the next
 	}
 	rest, more, err := s.Rows(ctx, r.Table(db.T), table.Range{FromPartition: lower, ToPartition: table.After(r.Prefix), Filter: keep, FilterProps: signed}, n-len(rows))
 	return append(rows, rest...), more, err
@@ -120,7 +120,7 @@ func (db *Queries) MarkVotes(ctx context.Context, viewer prompt.UserID, items []
 	}
 	r := table.Range{
 		Partition: schema.VoterKey(viewer, items[0].ID).Partition,
-		// "~" sorts behind every character of an id
+		// "~" sorts after every character of an id
 		From: slices.Min(keys), To: slices.Max(keys) + "~",
 	}
 	rows, more, err := db.Budget().Rows(ctx, db.T.VotesByVoter, r, maxVotesRead)
@@ -143,8 +143,8 @@ func (db *Queries) MarkVotes(ctx context.Context, viewer prompt.UserID, items []
 	return db.markOneByOne(ctx, viewer, items, keys, rows[len(rows)-1].Row)
 }
 
-// Counts in lists lag behind votes: by at most voteLag while jobs run. A viewer who voted since
-// sees his own vote counted, in the first prompts of a page.
+// Counts in lists follow votes within voteLag while jobs run. Viewers who voted since see their own
+// vote counted, in the first prompts of a page.
 const (
 	voteLag   = 10 * time.Second
 	maxRecent = 20
@@ -171,7 +171,7 @@ func (db *Queries) countAgain(ctx context.Context, items []*truth.View) error {
 	return g.Wait()
 }
 
-// markOneByOne sets MyVote of the items whose key lies behind the last one read.
+// markOneByOne sets MyVote of the items whose key lies after the last one read.
 func (db *Queries) markOneByOne(ctx context.Context, viewer prompt.UserID, items []truth.View, keys []string, last string) error {
 	var g errgroup.Group
 	g.SetLimit(rowstore.MaxParallel)
@@ -206,8 +206,8 @@ type keptList struct {
 	unwanted         func(table.Row) bool // nil for none
 }
 
-// kept returns the prompts behind a list that its user may see. Each is looked up by itself, and so
-// are those that are gone: a page with some of these is shorter.
+// kept returns the prompts of a list that its user may see. Each is looked up by itself, and so are
+// those that are gone: a page with some of these is shorter.
 func (db *Queries) kept(ctx context.Context, user prompt.UserID, l keptList, after string, limit int) (Page, error) {
 	if _, ok := schema.ParseByAge(after); after != "" && !ok {
 		return Page{}, rowstore.BadPosition()

@@ -186,7 +186,7 @@ func (db *Queries) ByAuthor(ctx context.Context, author prompt.UserID, tags []pr
 		page.Items[i].Revision, page.Items[i].OwnTags = 0, nil // as in the other lists for everyone
 	}
 	if id, ok := schema.ParseMine(page.After); ok && (len(page.Items) == 0 || page.Items[len(page.Items)-1].ID != id) {
-		// The place where reading stopped may be a private prompt, which nobody is told of.
+		// The place where reading stopped may be a private prompt, which must not be told.
 		page.After = schema.MinePrefix + schema.ByAge(prompt.FirstID(id))
 	}
 	return page, nil

@@ -18,8 +18,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A NameRow is a prompt as the row of its name tells of it: enough for a list of what programs can
-// ask for.
+// A NameRow is a prompt as the row of its name tells of it: enough for a list of the names that
+// programs can ask for.
 type NameRow struct {
 	ID            prompt.ID
 	Name          string
@@ -136,7 +136,7 @@ func (db *Queries) VersionHeads(ctx context.Context, author prompt.UserID, list 
 	})
 }
 
-// partsOf reads some columns of the rows of versions, so many at a time, and has found look at
+// partsOf reads some columns of the rows of versions, up to atATime at once, and calls found for
 // those that are there.
 func (db *Queries) partsOf(
 	ctx context.Context, author prompt.UserID, list []Numbered, atATime int, columns []string, found func(int, table.Row) error,
@@ -188,7 +188,7 @@ func (db *Queries) timesOf(ctx context.Context, author prompt.UserID, n NameRow,
 	for _, row := range rows {
 		v := schema.ParseVersionRow(row)
 		if times[v.Number] = v.At; v.At.Before(from) {
-			return times, nil // those behind it are older
+			return times, nil // those after it are older
 		}
 	}
 	if more {

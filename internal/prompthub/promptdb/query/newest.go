@@ -14,7 +14,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// endOfMonth is the position behind every row of a month: as the key of the last id that its first
+// endOfMonth is the position after every row of a month: as the key of the last id that its first
 // millisecond can have.
 func endOfMonth(m yearMonth) string {
 	id, err := prompt.NewID(m.begin(), bytes.NewReader(bytes.Repeat([]byte{0xff}, 10)))
@@ -25,7 +25,7 @@ func endOfMonth(m yearMonth) string {
 }
 
 // Newest returns public prompts, newest first, from a position on. A first page may be a second
-// old, but for what this DB wrote.
+// old, except for writes of this instance.
 func (db *Queries) Newest(ctx context.Context, after string, limit int) (Page, error) {
 	if after != "" {
 		return db.NewestPage(ctx, after, limit)
@@ -65,9 +65,9 @@ func (db *Queries) NewestPage(ctx context.Context, after string, limit int) (Pag
 	return page, nil
 }
 
-// newestMonth reads n rows of a month behind a key, or, where that is 0, of the latest month that
-// has prompts, and returns which it was. That is mostly this month, which is read during the look
-// for a later one: ids lie there that a wrong clock made.
+// newestMonth reads n rows of a month after a key, or, if at is 0, of the latest month that has
+// prompts, and returns which it was. That is mostly this month, which is read during the look for a
+// later one: ids lie there that a wrong clock made.
 func (db *Queries) newestMonth(ctx context.Context, s *rowstore.Budget, at yearMonth, after string, n int) (read yearMonth, rows []table.Row, more bool, err error) {
 	get := func(ctx context.Context) (err error) {
 		rows, more, err = s.Rows(ctx, db.T.Newest, table.Range{Partition: schema.NewestPrefix + read.key(), After: after}, n)
@@ -110,9 +110,9 @@ func (m yearMonth) key() string { return schema.Month(m.begin()) }
 // A span is some months, both ends among them.
 type span struct{ from, to yearMonth }
 
-// recent are the widths of the spans, in months, in which older months are looked at first; what is
-// before them is one more. refined is how many parts are made of a span that holds too much to be
-// read as one. So a library that slept for years is read on in one request.
+// recent are the widths of the spans, in months, in which older months are looked at first; all
+// months before them are one more. refined is how many parts are made of a span that holds too much
+// to be read as one. So a library that slept for years is read on in one request.
 var recent = []int{1, 4, 18}
 
 const refined = 4
@@ -192,8 +192,8 @@ func (db *Queries) spans(ctx context.Context, s *rowstore.Budget, all []span, n 
 // monthNow is the month in which prompts are made now. The clock of another instance may be ahead.
 func monthNow(now time.Time) yearMonth { return monthOf(now.Add(10 * time.Minute)) }
 
-// partitionCache remembers the first and the last month that have prompts: before and behind them
-// no partition needs a look.
+// partitionCache remembers the first and the last month that have prompts: before and after them no
+// partition needs a look.
 type partitionCache struct {
 	mu          sync.Mutex
 	first, last yearMonth

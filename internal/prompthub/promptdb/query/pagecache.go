@@ -23,7 +23,7 @@ const (
 
 // A first is the first page of a list, or the reading of it.
 type first struct {
-	began time.Time     // of the reading: what was written before is in it
+	began time.Time     // of the reading: earlier writes are in it
 	read  chan struct{} // closed when page and err are set
 	page  Page
 	err   error
@@ -35,15 +35,16 @@ type firstKey struct {
 	limit int
 }
 
-// A pageCache holds the first pages that an instance keeps. What it writes itself is seen at
-// once: a projection drops the pages that it may have changed. What others write is seen when a
+// A pageCache holds the first pages that an instance keeps. Its own writes are seen at once,
+// because a projection drops the pages that it may have changed. Writes of others are seen when a
 // page is firstFor old.
 type pageCache struct {
 	mu    sync.Mutex
 	pages map[firstKey]*first
 }
 
-// page returns a first page, which read reads if no recent one is there. It holds nobody's votes.
+// page returns a first page, which read reads if no recent one is there. It holds no votes of a
+// viewer.
 func (f *pageCache) page(ctx context.Context, now func() time.Time, key firstKey, read func(context.Context) (Page, error)) (Page, error) {
 	p, mine := f.join(key, now())
 	switch {
@@ -125,8 +126,8 @@ func (db *Queries) Projected(p prompt.Prompt) {
 }
 
 // changed drops the pages that the index rows of a prompt may have changed: those that show it,
-// those that should, and those that are being read. Who waits for one of these came before the
-// change was answered.
+// those that should, and those that are being read. A caller that waits for one of these came
+// before the change was answered.
 func (f *pageCache) changed(t schema.Tables, p prompt.Prompt) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

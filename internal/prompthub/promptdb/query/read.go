@@ -27,7 +27,7 @@ func (db *Queries) lookUp(ctx context.Context, viewer prompt.UserID, id prompt.I
 	if author, ok := db.Authors.Get(id); ok {
 		v, err := db.view(ctx, viewer, author, id, labels)
 		if fault.Of(err) == fault.NotFound {
-			_, _ = db.Read(ctx, viewer, id) // as for an id that nobody has: the time tells nothing
+			_, _ = db.Read(ctx, viewer, id) // as for an id that no prompt has: the time tells nothing
 		}
 		return v, err
 	}

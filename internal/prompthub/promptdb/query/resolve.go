@@ -36,10 +36,9 @@ type Resolution struct {
 	Closed []Node // what of it not everyone may read, by name
 }
 
-// Resolve puts what the content of a view includes into its places. The names are those of the
-// prompt's author, and what they lead to the viewer must be allowed to read. Whatever was checked
-// when it was saved, an include that leads nowhere, or back, or too deep, and a text that becomes
-// too long, are a Conflict.
+// Resolve puts the texts that the content of a view includes into their places. The names are those
+// of the prompt's author, and the viewer must be allowed to read each of them. An include that
+// leads nowhere, or back, or too deep, and a text that becomes too long, are a Conflict.
 func (db *Queries) Resolve(ctx context.Context, viewer prompt.UserID, v truth.View, maxText int) (Resolution, error) {
 	found, err := db.readIncludes(ctx, viewer, []truth.View{v})
 	if err != nil {
@@ -183,9 +182,9 @@ func (db *Queries) included(ctx context.Context, viewer, owner prompt.UserID, i 
 	return db.versionView(ctx, viewer, id, want, nil)
 }
 
-// includedProps is what is read of the rows of a prompt that another includes: what it is called,
-// who may see it, and its text, however many properties a row needs for that. Its config and
-// variables, which are not included, may be a hundred times as long.
+// includedProps are the properties that are read of an included prompt: its name, its visibility
+// and its text, however many properties a row needs for that. Its config and variables, which are
+// not included, may be a hundred times as long.
 var includedProps = func() []string {
 	props := []string{
 		"PromptId", "AuthorId", "Name", "Slug", "Version", "LastVersion", "PublicFrom", "Kind", "PromptText",
@@ -204,8 +203,8 @@ func said(i prompt.Include) string {
 	return fmt.Sprintf("%q with the label %s", i.Name, i.Label)
 }
 
-// walk goes down every way from a path, notes who includes whom, and returns how deep it goes. What
-// was walked is not walked again.
+// walk goes down every way from a path, notes which prompt includes which, and returns how deep it
+// goes. A prompt is walked once.
 func (r *resolving) walk(path []Node, includes []prompt.Include) (depth int, err error) {
 	node := path[len(path)-1]
 	for _, i := range includes {

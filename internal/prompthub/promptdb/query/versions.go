@@ -170,8 +170,7 @@ func (db *Queries) GetVersion(ctx context.Context, viewer prompt.UserID, id prom
 	return v, nil
 }
 
-// versionView returns a prompt as it was in a version, and does what else must be read beside
-// it.
+// versionView returns a prompt as it was in a version, and does the other reads at the same time.
 func (db *Queries) versionView(
 	ctx context.Context, viewer prompt.UserID, id prompt.ID, want WantedVersion, alongside func(context.Context) error,
 ) (truth.View, error) {

@@ -94,8 +94,8 @@ func (t Tables) backlogRows(rec Record) (want, stale []IndexRow) {
 	return want, t.Keys(Entries{CodeText: minus(rec.Backlog.Stale, words)}, rec.ID)
 }
 
-// textIndex is written after the answer. A row of it says no more than that a prompt is there, and
-// what decides whether to look at it.
+// textIndex is written after the answer. A row of it says only that a prompt is there, and has the
+// properties that decide whether to look at it.
 var textIndex = index{
 	code:  CodeText,
 	table: func(t Tables) string { return t.TextIndex },

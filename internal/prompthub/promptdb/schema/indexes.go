@@ -183,7 +183,7 @@ func scoreOf(part string) int32 {
 	return int32(score)
 }
 
-// with returns further properties behind those of a summary, which stays as it is.
+// with returns the properties of a summary and further ones; the summary stays as it is.
 func with(p table.Props, more ...table.Prop) table.Props {
 	return append(p[:len(p):len(p)], more...)
 }

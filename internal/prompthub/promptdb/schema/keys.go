@@ -65,7 +65,7 @@ const (
 	maxToken = 100
 
 	// maxNameKey is how much of a row key a name may take. A longer one has its hash there instead,
-	// behind what enc never begins with.
+	// after a prefix that no encoded text begins with.
 	maxNameKey = 400
 	hashedName = "%~"
 )
@@ -238,7 +238,7 @@ func ByAge(id prompt.ID) string {
 	return string(append(append(b, '|'), id...))
 }
 
-// Position returns the position behind a prompt in the lists that are newest first.
+// Position returns the position after a prompt in the lists that are newest first.
 func Position(id prompt.ID) string { return ByAge(id) }
 
 // ParseByAge returns the id in a key made by byAge.

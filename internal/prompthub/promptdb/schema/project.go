@@ -7,7 +7,7 @@ import (
 // RowsOf says which index rows of a prompt are meant.
 type RowsOf int
 
-// What may be meant.
+// The sets of rows.
 const (
 	TheRows RowsOf = 1 << iota // those that answers wait for
 	TheText                    // those of the text index

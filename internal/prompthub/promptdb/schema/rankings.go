@@ -18,7 +18,7 @@ const (
 	Newest    Order = "newest"
 	MostLiked Order = "most-liked" // by score
 	Hot       Order = "hot"        // by prompt.Hot
-	// by prompt.Best where there are votes enough, the others behind those by Hot
+	// by prompt.Best if there are votes enough, the others after those by Hot
 	Best Order = "best"
 	// by prompt.Trending
 	Trending Order = "trending"
@@ -95,8 +95,8 @@ func hotPart(p prompt.Prompt) string {
 	return strconv.Itoa(int(math.Floor(prompt.Hot(p.Tally, p.ID.Time())*hotSteps + hotSlack)))
 }
 
-// bestPart is the percentage of prompt.Best, or where there are few votes the step of prompt.Hot
-// behind a mark that sorts behind all of those.
+// bestPart is the percentage of prompt.Best, or, with few votes, the step of prompt.Hot after a
+// mark that sorts after all of those.
 func bestPart(p prompt.Prompt) string {
 	if int64(p.Likes)+int64(p.Dislikes) < prompt.MinBest {
 		return unrated + hotPart(p)
@@ -151,13 +151,14 @@ func parseBest(row string) (part string, id prompt.ID, ok bool) {
 
 const (
 	maxTrend = 9998  // units, the last of which begins after the year 2100
-	midTrend = 50000 // before and behind which there are places
+	midTrend = 50000 // before and after which there are places
 )
 
 // trendPart is the place of a prompt in prompt.Trending.
 func trendPart(p prompt.Prompt) string { return strconv.Itoa(prompt.TrendingPlace(p.Tally)) }
 
-// trendKey has all that dislikes outweigh in one bucket, behind that of prompts without votes.
+// trendKey has all prompts with more weight of dislikes in one bucket, after that of prompts
+// without votes.
 func trendKey(part string, id prompt.ID) table.Key {
 	n, _ := strconv.Atoi(part) // parts come from trendPart or parseTrend
 	unit := -1

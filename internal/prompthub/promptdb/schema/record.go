@@ -49,7 +49,7 @@ type Record struct {
 
 // A Lease marks a truth row whose index rows are being written.
 type Lease struct {
-	Attempt string    `json:"a"` // who is at work: an id that no other attempt has
+	Attempt string    `json:"a"` // the attempt at work: an id that no other attempt has
 	Until   time.Time `json:"u"` // when all its writes have landed or never will
 	Stale   Entries   `json:"s"` // index rows that the change makes stale
 }
@@ -217,7 +217,7 @@ func ParseRecord(row table.Row) (Record, error) {
 	}
 	p.InProduction = ParseProgramSummary(row.Props.Get("Released").Str())
 	if text := row.Props.Get("Included").Str(); text != "" && json.Unmarshal([]byte(text), &p.AllArguments) != nil {
-		p.AllArguments = nil // nobody is told what cannot be read
+		p.AllArguments = nil // an unreadable row is shown to no caller
 	}
 	p.ForkedFrom = prompt.ForkedFrom{
 		ID: prompt.ID(row.Props.Get("OriginId").Str()), Version: row.Props.Get("OriginVersion").Int(),

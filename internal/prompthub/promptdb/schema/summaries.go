@@ -18,8 +18,8 @@ func ProgramProps(p prompt.Prompt) table.Props {
 	return table.Props{programSummaryProp("Outline", shownSummary(p))}
 }
 
-// ownSummaryProps returns what the author's own list holds for programs: what he gets, and what
-// others get where that is another version.
+// ownSummaryProps returns what the author's own list holds for programs: the author's version, and
+// that of others if it differs.
 func ownSummaryProps(p prompt.Prompt) table.Props {
 	if p.InProduction == nil {
 		return ProgramProps(p)

@@ -8,7 +8,7 @@ import (
 )
 
 // TextParts returns a text as properties that each hold what one property may. The first has the
-// name alone, the others a number behind it.
+// name alone, the others the name and a number.
 func TextParts(name, text string) table.Props {
 	props := table.Props{{Name: name}}
 	for i := 0; ; i++ {

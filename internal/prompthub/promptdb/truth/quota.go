@@ -13,9 +13,9 @@ import (
 
 const (
 
-	// countedFor is how long an instance goes by what it counted and by its own changes since. What
-	// others write meanwhile may go beyond the quota, and so may what is written at once. Somebody
-	// who is near the quota is counted more often.
+	// countedFor is how long an instance goes by its last count and its own changes since. Writes of
+	// other instances and writes at the same moment may go beyond the quota. A user who is near the
+	// quota is counted more often.
 	countedFor     = time.Minute
 	countedForNear = time.Second
 )
@@ -63,8 +63,8 @@ func (u *usages) Forget(user prompt.UserID) {
 	delete(u.m, user)
 }
 
-// Usage returns what a user takes: as it was counted up to a minute ago, with what this instance
-// changed since.
+// Usage returns the usage of a user: as it was counted up to a minute ago, with the changes of this
+// instance since.
 func (db *Reader) Usage(ctx context.Context, user prompt.UserID) (schema.Usage, error) {
 	now := db.Now()
 	if u, ok := db.Usages.get(user, now); ok {

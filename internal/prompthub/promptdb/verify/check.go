@@ -16,7 +16,7 @@ import (
 type Difference struct {
 	Table string
 	Key   table.Key
-	What  string // what is wrong with it
+	What  string // how it differs
 
 	user   prompt.UserID // whose key does not lead to him, or under another than his
 	author prompt.UserID // of the prompt it belongs to
@@ -109,7 +109,7 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row, text func(pro
 
 // judge reads the truth row that others are compared with; a missing one is nil. It is not ok where
 // this version cannot judge by it, because it cannot be read or is newer. Then it is a finding
-// itself, and what follows from it none.
+// itself, and the rows that follow from it are none.
 func (db *Verifier) judge(ctx context.Context, author prompt.UserID, id prompt.ID) (rec *schema.Record, ok bool, err error) {
 	rec, err = db.Read(ctx, author, id)
 	if schema.Unreadable(err) || rec != nil && rec.RowsVersion > schema.RowsVersion {
@@ -200,7 +200,7 @@ func (db *Verifier) checkIdem(ctx context.Context, row table.Row) ([]Difference,
 	return []Difference{d}, nil
 }
 
-// checkVoter reports a voter's own row without a vote behind it.
+// checkVoter reports a voter's own row without a vote.
 func (db *Verifier) checkVoter(ctx context.Context, row table.Row) ([]Difference, error) {
 	voter, okUser := schema.ParseUser(row.Partition)
 	id, okID := schema.ParseByAge(row.Row)

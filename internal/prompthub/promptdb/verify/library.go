@@ -13,8 +13,8 @@ import (
 
 // The rows of names, labels and versions stand in the partition of their prompt and are written in
 // one batch with its truth row, or, where only labels change, with the labels row. So no repair
-// message is needed for them, and no crash leaves them half written. What follows here finds and
-// repairs what a defect or a hand did to them.
+// message is needed for them, and no crash leaves them half written. This file finds and repairs
+// damage by a defect or by hand.
 
 // checkLibrary compares the side rows of a truth row with it.
 func (db *Verifier) checkLibrary(ctx context.Context, rec schema.Record, differ func(name string, key table.Key, format string, args ...any)) error {
@@ -140,7 +140,7 @@ func (db *Verifier) checkLibraryRow(ctx context.Context, row table.Row) ([]Diffe
 	}
 	if rec != nil {
 		if wanted, err := db.wantedBeside(ctx, author, row.Key); err != nil || wanted {
-			return nil, err // what differs in it is found with the version
+			return nil, err // a difference in it is found with the version
 		}
 	}
 	return []Difference{d}, nil
@@ -151,7 +151,7 @@ func (db *Verifier) checkLibraryRow(ctx context.Context, row table.Row) ([]Diffe
 // prompt holds.
 func (db *Verifier) repairLibrary(ctx context.Context, d Difference) error {
 	w := db.commit.Writer(d.author, d.id)
-	w.Holding = true // what is written here needs no repair message
+	w.Holding = true // these writes need no repair message
 	rec, err := w.Load(ctx)
 	if err != nil || rec == nil || rec.Purging || rec.Lease != nil {
 		return err
@@ -186,7 +186,7 @@ func (db *Verifier) repairLibrary(ctx context.Context, d Difference) error {
 	}
 	ops[labels] = c.Of(rec.Prompt).Op(d.author, d.id)
 	err = db.Write(ctx, db.T.Prompts, ops)
-	if err != nil && !rowstore.Overtaken(err) { // who was faster wrote what is right
+	if err != nil && !rowstore.Overtaken(err) { // a faster writer wrote the right rows
 		return rowstore.Unavailable(err)
 	}
 	return nil

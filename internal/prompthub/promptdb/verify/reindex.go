@@ -16,14 +16,14 @@ import (
 )
 
 // Reindex writes every index row again and removes those that should not be there, next to the
-// truth rows too. The application may be running. It returns how many prompts it went through. What
-// it leaves to a person it reports: damaged rows and what needs them, truth rows that it cannot
-// read or that a newer version wrote, tallies, and votes on prompts that do not exist. The latter
-// it removes where it must remove orphans.
+// truth rows too. The application may be running. It returns how many prompts it went through. It
+// reports the rows that a person must look at: damaged rows and those that need them, truth rows
+// that it cannot read or that a newer version wrote, tallies, and votes on prompts that do not
+// exist. The latter it removes where it must remove orphans.
 func (db *Verifier) Reindex(ctx context.Context, orphans bool, report func(Difference), progress func(prompts int)) (int, error) {
 	r := reindexing{db: db, orphans: orphans, report: report, progress: progress}
 	for i, p := range db.parts(everyPrompt) {
-		if i == 0 { // the truth rows come first: the rest is compared with what has been written
+		if i == 0 { // the truth rows come first: the rest is compared with them
 			p.page = r.truth
 		}
 		if err := db.checkAll(ctx, p, func(int) {}, func(d Difference) error { return r.settle(ctx, d) }); err != nil {
@@ -112,7 +112,7 @@ func (r *reindexing) mayRemove(d Difference) bool {
 	return d.author != "" || !r.unjudged && r.db.Now().Sub(d.id.Time()) > time.Hour
 }
 
-// renew rewrites a prompt, and what leads to its author.
+// renew rewrites a prompt, and the row that leads to its author.
 func (db *Verifier) renew(ctx context.Context, author prompt.UserID, id prompt.ID) error {
 	if err := db.accounts.TouchAuthor(ctx, author); err != nil {
 		return err
@@ -207,7 +207,7 @@ var ErrHalfRestored error = fault.Coded(fault.Unavailable, RestoreIncomplete, "a
 // end, and says what is still to be written.
 func RestoringKey() table.Key { return schema.SweepKey("restoring") }
 
-// Restoring notes that a restore has begun, and what is still to be written.
+// Restoring notes that a restore has begun, and the part that is still missing.
 func (db *Verifier) Restoring(ctx context.Context, lacks string) error {
 	err := db.Write(ctx, db.T.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{
 		Key: RestoringKey(), Props: table.Props{{Name: "Lacks", Value: table.String(lacks)}},

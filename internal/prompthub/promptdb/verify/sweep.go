@@ -194,7 +194,7 @@ func (s *slice) repair(ctx context.Context, d Difference) error {
 }
 
 // moving reports whether a difference may be that of a vote, or of a moved label, of a moment ago.
-// Of a prompt with more votes than are read here it says so too, as nobody can know.
+// Of a prompt with more votes than are read here it says so too, because it cannot know.
 func (db *Verifier) moving(ctx context.Context, d Difference) (bool, error) {
 	young := func(row *table.Row) bool {
 		return row != nil && db.Now().Sub(row.Props.Get("UpdatedAt").Time()) < schema.VoteSettled

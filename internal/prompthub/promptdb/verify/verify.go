@@ -98,9 +98,9 @@ func (db *Verifier) checkTwice(ctx context.Context, name string, row table.Row, 
 
 // Verify compares every row with the truth and calls report for each that differs, in the order of
 // the rows. It reads any number of rows in constant memory, calls progress now and then with how
-// many it has checked, and returns their number. What is being changed while it looks is looked at
-// twice and left out while its projection is under way, so on a store at rest a report is a defect.
-// A row that it cannot read, or that a newer version wrote, is one of the reports.
+// many it has checked, and returns their number. A row that is changed meanwhile is looked at
+// twice, and left out while its projection is under way. So on a store at rest a report is a
+// defect. A row that it cannot read, or that a newer version wrote, is one of the reports.
 func (db *Verifier) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
 	count := counter{tell: progress}
 	for _, p := range db.parts(everyPrompt) {
@@ -142,7 +142,7 @@ func (db *Verifier) page(ctx context.Context, name, next string) (table.Page, []
 	return page, nil, err
 }
 
-// What is said of a row that the storage cannot read, and of one whose like is needed.
+// The findings about a row that the storage cannot read, and about one that is needed.
 const (
 	DamagedRow   = "is damaged in the storage"
 	NeedsDamaged = "needs a row that is damaged in the storage"

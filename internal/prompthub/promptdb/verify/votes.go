@@ -98,8 +98,8 @@ type votesOfPrompt struct {
 	err   error
 }
 
-// page checks the rows of a page, which follow those of the page before. The last one has no rows
-// behind it.
+// page checks the rows of a page, which follow those of the page before. After the last page there
+// are no rows.
 func (w *votesWalk) page(ctx context.Context, rows []table.Row, last bool) ([]Difference, rowstore.Failures) {
 	boxes := w.boxes(ctx, rows)
 	var found []Difference
