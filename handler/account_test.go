@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/testing/apptest"
 )
 
-// twoHouses starts two services, and returns what runs a command as Ann, who moves from the one to
-// the other, and its output.
+// twoHouses starts two services, and returns a function that runs a command as Ann, a user who
+// moves from the one to the other, and returns its output.
 func twoHouses(t *testing.T) (here, there string, do func(code int, args ...string) string) {
 	t.Helper()
 	clean(t)
@@ -30,7 +30,7 @@ func twoHouses(t *testing.T) (here, there string, do func(code int, args ...stri
 }
 
 // TestAccountMovesHouse takes an account from one service to another: the export there has the same
-// bytes, and whoever reads there sees what he saw here.
+// bytes, and readers there see the same as here.
 func TestAccountMovesHouse(t *testing.T) {
 	here, there, do := twoHouses(t)
 	for _, text := range []string{"One {{a}}", "Two", "Three", "Four"} {

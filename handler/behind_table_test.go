@@ -25,7 +25,7 @@ type pair struct {
 	rows    string // besides those that every answer may have
 }
 
-// everywhere are the rows of differences that any answer may have, by what differs.
+// everywhere are the rows of differences that any answer may have, by kind.
 var everywhere = map[string]string{
 	"Server": "H1", "Content-Length": "H1", "Transfer-Encoding": "H1", "Connection": "H1", "Cache-Control": "H2", "Allow": "H3",
 }
@@ -133,7 +133,7 @@ func pairs(id, other string) []pair {
 	)
 }
 
-// Every answer behind the host is the one without it, and each difference stands in the table of
+// Every answer under the host is the one without it, and each difference stands in the table of
 // docs/design.md.
 func TestSameBehindTheHost(t *testing.T) {
 	documented := rowsOf(t)

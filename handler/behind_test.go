@@ -69,7 +69,7 @@ func cut(next http.Handler) http.Handler {
 	})
 }
 
-// behindHost runs this program behind the test host, with host.json and the functions of the
+// behindHost runs this program under the test host, with host.json and the functions of the
 // repository and further settings.
 func behindHost(t *testing.T, o functiontest.Options, settings ...string) *functiontest.Host {
 	t.Helper()
@@ -107,7 +107,7 @@ func TestSignalUnderTheHostIsARestart(t *testing.T) {
 	}
 }
 
-// onAzurite runs this program behind the test host on storage of its own, and waits for that.
+// onAzurite runs this program under the test host on storage of its own, and waits for that.
 func onAzurite(t *testing.T) *functiontest.Host {
 	t.Helper()
 	h := behindHost(t, functiontest.Options{}, "AzureWebJobsStorage="+azurite.Start(t))
@@ -118,7 +118,7 @@ func onAzurite(t *testing.T) *functiontest.Host {
 	return h
 }
 
-// A person asks behind the host.
+// A person sends requests through the host.
 type person struct {
 	*testing.T
 	*functiontest.Host
@@ -158,7 +158,7 @@ func (p person) does(method, path, body string) (int, map[string]any) {
 	return res.StatusCode, answer
 }
 
-// did is does for what must succeed.
+// did is does for requests that must succeed.
 func (p person) did(method, path, body string) map[string]any {
 	p.Helper()
 	status, answer := p.does(method, path, body)
@@ -178,7 +178,7 @@ func (p person) made(n int) string {
 	return address
 }
 
-// withoutBody are the changes that take no body, each with what must be there before.
+// withoutBody are the changes that take no body, each with its preconditions.
 var withoutBody = map[string]func(ann, bob, root person) (who person, path string){
 	"DELETE /me": func(_, bob, _ person) (person, string) { return bob, "/api/v1/me" },
 	"POST /me/restore": func(_, bob, _ person) (person, string) {
@@ -238,7 +238,7 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 }
 
 // The host sends a request without a body up to four times if the connection ends before the first
-// byte of the answer. No change is made twice for that, whatever cuts its answer.
+// byte of the answer. No change is made twice because of that, however its answer is cut.
 func TestCutChangesHappenOnce(t *testing.T) {
 	var changes []string
 	for _, op := range documentedWithoutBody(t) {

@@ -47,10 +47,10 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// TestOneAdmission holds that whichever door a request comes to, it takes one from what its caller
-// may ask and one of the places at work, and gives the place back.
+// TestOneAdmission holds that whichever door a request comes to, it takes one from the limit of its
+// caller and one of the places at work, and gives the place back.
 func TestOneAdmission(t *testing.T) {
-	synctest.Test(t, oneAdmission) // time stands still, so nobody may ask more with it
+	synctest.Test(t, oneAdmission) // time stands still, so no limit grows
 }
 
 func oneAdmission(t *testing.T) {
@@ -124,8 +124,9 @@ func TestSignIn(t *testing.T) {
 	require.Equal(t, web.Dev, settings{Settings: command.Settings{Config: auth.Config{Local: true}}}.signIn())
 }
 
-// TestPublicAnswersAreForEverybody: a shared cache gives an answer that says public to whoever asks
-// next, so each that a member gets is what nobody in particular gets, on every route that reads.
+// TestPublicAnswersAreForEverybody: a shared cache gives an answer that says public to the next
+// caller, so each such answer to a member is the same as to an anonymous caller, on every route
+// that reads.
 func TestPublicAnswersAreForEverybody(t *testing.T) {
 	for _, publicRead := range []bool{true, false} {
 		a := testApp()
@@ -179,8 +180,8 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 	}
 }
 
-// TestHeadersOfOneValue: a header that says who calls, or what is asked, is there once. The
-// Functions host makes one line of two, "ann, bob", which must be no user. Lists stay lists.
+// TestHeadersOfOneValue: a header that names the caller or the request is there once. The Functions
+// host makes one line of two, "ann, bob", which must be no user. Lists stay lists.
 func TestHeadersOfOneValue(t *testing.T) {
 	a := testApp()
 	a.settings.PublicRead = true

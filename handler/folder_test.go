@@ -16,7 +16,7 @@ import (
 )
 
 // TestFolderStory keeps a folder and a library the same: pull, edit, push, an edit on the server, a
-// conflict that nobody loses anything in, and both ways out of it.
+// conflict without any loss, and both ways out of it.
 func TestFolderStory(t *testing.T) {
 	clean(t)
 	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
@@ -155,8 +155,8 @@ func (d desk) moves(from, to string) {
 }
 
 // TestFilesOfTheLockAreNeverGone: prompts that are called as files of other kinds are kept like all
-// others, and so are files of them that an earlier version wrote, or that somebody put a skill
-// beside.
+// others, and so are files of them that an earlier version wrote, or next to which somebody put a
+// skill.
 func TestFilesOfTheLockAreNeverGone(t *testing.T) {
 	d := newDesk(t)
 	d.saves("skill", "readme", "system", "plain")
@@ -201,7 +201,7 @@ func TestMovedFilesKeepTheirHistory(t *testing.T) {
 	d.runs(command.OK, "The text of lost", "get", "lost")
 }
 
-// TestPullKeepsFilesOfNoPrompt: what stands where a new prompt's file would be is told and kept.
+// TestPullKeepsFilesOfNoPrompt: a file in the place of a new prompt's is told and kept.
 func TestPullKeepsFilesOfNoPrompt(t *testing.T) {
 	d := newDesk(t)
 	d.saves("rr", "linked", "folder", "free")

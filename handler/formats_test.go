@@ -101,7 +101,7 @@ func TestFormatsStory(t *testing.T) {
 		require.Equal(t, command.Usage, code, "%v: %s", args, errs)
 	}
 
-	// The same again changes nothing, by names; what was a chat does not become a text.
+	// The same again changes nothing, by names; a chat does not become a text.
 	code, out, _ = handler(t, "import", to, "--update", "--user", "ann")
 	require.Equal(t, command.LeftOut, code)
 	require.Contains(t, out, "created 0")

@@ -115,8 +115,8 @@ func documented(t *testing.T) []string {
 // getOnly are the methods of a door that only shows.
 var getOnly = []string{"get", "head"}
 
-// doorFunctions are the functions of what is not the API, by their names: each hands every path
-// below it to the program, which refuses the methods that a path does not have.
+// doorFunctions are the functions beyond the API, by their names: each hands every path below it to
+// the program, which refuses the methods that a path does not have.
 var doorFunctions = map[string]binding{
 	"app":           {Route: strings.TrimPrefix(web.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
 	"author-skills": {Route: "u/{handle}/.well-known/{*path}", Methods: getOnly},

@@ -49,8 +49,8 @@ func (r reader) ask(path, body string, header ...string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// TestNothingPrivateLeaves: what a prompt was in the three versions before it was public leaves
-// through no door, whoever asks. Each door is seen to show what is public.
+// TestNothingPrivateLeaves: the three versions before a prompt was public leave through no door,
+// for any caller. Each door is seen to show the public ones.
 func TestNothingPrivateLeaves(t *testing.T) {
 	clean(t, "PUBLIC_READ", "true")
 	_, url := startLocal(t, t.TempDir())

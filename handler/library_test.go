@@ -191,8 +191,8 @@ func TestSavesAtOnce(t *testing.T) {
 	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 4, errs)
 }
 
-// TestExportCarriesVersions: what is exported and imported elsewhere has the same versions, labels,
-// names, variables and tags, and imported again is unchanged, where it came from too.
+// TestExportCarriesVersions: a library exported and imported elsewhere has the same versions,
+// labels, names, variables and tags, and imported again is unchanged, where it came from too.
 func TestExportCarriesVersions(t *testing.T) {
 	clean(t)
 	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
@@ -227,7 +227,7 @@ func TestExportCarriesVersions(t *testing.T) {
 	}
 	require.Equal(t, lines(exported), lines(run("export", "--user", "bob")))
 	require.Equal(t, "two {{x}}", run("get", "folder/p", "--user", "bob"))
-	// What is there is not overwritten, unless that is asked for.
+	// Prompts that are there are not overwritten, unless that is asked for.
 	run("save", file(t, "p.md", "three"), "--name", "folder/p", "--user", "bob")
 	code, out, _ := withInput(t, exported, "import", "-", "--user", "bob")
 	require.Equal(t, command.LeftOut, code)

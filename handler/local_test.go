@@ -50,7 +50,7 @@ type list struct {
 
 func prompts(t *testing.T, url, query string) list {
 	t.Helper()
-	// Whoever has voted sees that at once; another sees what lists hold.
+	// A voter sees the vote at once; others see the lists as they are.
 	status, body := sendAs(t, "zoe", "GET", url+"/api/v1/prompts?"+query, "")
 	require.Equal(t, 200, status, body)
 	var l list
@@ -355,8 +355,8 @@ func TestCommandsOnNoStore(t *testing.T) {
 	require.Contains(t, errs, "no such file")
 }
 
-// TestCommandsOnALostStore: what is left of a store that was lost, or a store of another name, does
-// not pass for an empty library, and the backup of the lost one stays.
+// TestCommandsOnALostStore: the remains of a lost store, or a store of another name, does not pass
+// for an empty library, and the backup of the lost one stays.
 func TestCommandsOnALostStore(t *testing.T) {
 	all := [][]string{{"verify"}, {"reindex"}, {"redrive"}, {"erase", "ann"}, {"backup", "--overwrite", file(t, "nightly.jsonl", "good")}}
 	fails := func(t *testing.T, data, want string, commands ...[]string) {
@@ -471,7 +471,7 @@ func TestRestoreTellsWhatDiffers(t *testing.T) {
 	require.Contains(t, errs, "restore: all of the backup is there; rows that differ, and were left as they are: 1\n")
 }
 
-// TestCommandsInterrupted: who is interrupted is told so once, and how to go on.
+// TestCommandsInterrupted: an interrupted command says so once, and how to go on.
 func TestCommandsInterrupted(t *testing.T) {
 	clean(t)
 	data := t.TempDir()

@@ -90,7 +90,7 @@ func unset(t *testing.T, name string) {
 	require.NoError(t, os.Unsetenv(name))
 }
 
-// freePort returns a port that nobody listens on.
+// freePort returns a port on which no process listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	port, err := functiontest.UnusedPort()

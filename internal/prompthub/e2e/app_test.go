@@ -251,8 +251,8 @@ func awaitReady(t testing.TB, url string) {
 // place, so that waits run side by side.
 var atWork = make(chan struct{}, 4)
 
-// work takes a place, and returns what gives it back before the test ends. Who has a long wait
-// ahead takes one before t.Parallel, and so gets it before all others.
+// work takes a place, and returns a function that gives it back before the test ends. A test with a
+// long wait ahead takes one before t.Parallel, and so gets it before all others.
 func work(t testing.TB) (done func()) {
 	t.Helper()
 	atWork <- struct{}{}

@@ -27,7 +27,7 @@ type block struct {
 
 var fence = regexp.MustCompile("(?m)^ *```(\\w*)$")
 
-// blocks returns the commands of a document: what is fenced as sh.
+// blocks returns the commands of a document: its fences of sh.
 func blocks(t *testing.T, name, text string) []block {
 	t.Helper()
 	marks := fence.FindAllStringSubmatchIndex(text, -1)

@@ -11,8 +11,8 @@ import (
 // foreign are the rules of axe-core that the markup of Swagger UI breaks, which is not ours.
 var foreign = []string{"button-name", "heading-order", "label", "landmark-unique", "nested-interactive", "page-has-heading-one", "region", "select-name"}
 
-// The page that shows the API: it runs under its policy, asks nobody else, and what is tried there
-// is answered. axe-core sees it light on a desktop and dark on a phone.
+// The page that shows the API: it runs under its policy, asks no other server, and requests made
+// there are answered. axe-core sees it light on a desktop and dark on a phone.
 func TestBrowserReadsTheAPI(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)

@@ -65,14 +65,14 @@ func signedIn(p *tab, provider *authtest.Provider) {
 	p.awaits("/app", "document.querySelector('a[href=\"/app/admin/tags\"]')")
 	p.goTo("/app/admin/tags").sees("document.querySelector('main form')")
 
-	// An answer of the provider to somebody else, or to nobody.
+	// An answer of the provider to somebody else, or to no user.
 	p.goTo("/app/signin/callback?state=of-another&code=x").reads(refusedSignIn)
 	p.goTo(page).reads("Ann")
 
 	// Signed out here, and then there.
 	p.click(".who form button").reads("You are signed out here.")
 	p.goTo("/app/mine").reads(askedToSignIn)
-	p.throughProvider("").reads("Ann") // who is signed in at the provider is not asked again
+	p.throughProvider("").reads("Ann") // a user who is signed in at the provider is not asked again
 	p.click(".who form button").reads("You are signed out here.")
 	p.click("main a[href*='/session/end']").sees("location.origin == '" + provider.Issuer + "'").click("button[name=logout]")
 	p.sees("location.pathname == '/app'").reads("Sign in")
@@ -80,7 +80,7 @@ func signedIn(p *tab, provider *authtest.Provider) {
 		p.write("#q", "signed").sees("document.querySelector('[data-back]').search === '?back=%2Fapp%3Fq%3Dsigned'")
 	}
 
-	// Who is no user of the provider any more is none here.
+	// A user whom the provider removed is none here.
 	p.goTo("/app/mine").throughProvider("ann").reads("Ann")
 	provider.Set(authtest.State{Gone: []string{"ann"}})
 	p.awaits("/app/mine", "document.querySelector('main a[href^=\"/app/signin/start\"]')")
@@ -103,8 +103,8 @@ func renewed(p *tab) {
 	other.click("form#write .primary").reads("The prompt is saved.").reads("Ann")
 }
 
-// session returns what the browser keeps of a session, which is new with each renewal; "" where
-// nobody is signed in.
+// session returns what the browser keeps of a session, which is new with each renewal; "" without a
+// session.
 func (p *tab) session() string {
 	p.T.Helper()
 	kept, err := chromedp.Call(p.Context, network.GetCookies, network.GetCookiesParams{URLs: []string{p.Base}})
@@ -127,7 +127,7 @@ func foreignNonce(p *tab, a *local) {
 	p.refused("Eve")
 }
 
-// expiredCode comes back from the provider with a code, and finds nobody at home until it is too
+// expiredCode comes back from the provider with a code, and finds the service away until it is too
 // old.
 func expiredCode(p *tab, a *local, provider *authtest.Provider) {
 	p.T.Helper()
@@ -142,7 +142,7 @@ func expiredCode(p *tab, a *local, provider *authtest.Provider) {
 	p.refused("Olga")
 }
 
-// refused requires that nobody was signed in, and does what the page says.
+// refused requires that no user was signed in, and follows the page.
 func (p *tab) refused(name string) {
 	p.T.Helper()
 	p.reads(refusedSignIn)

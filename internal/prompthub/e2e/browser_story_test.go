@@ -37,7 +37,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("accessible", func(t *testing.T) { accessible(t, b, a.url()) })
 }
 
-// The same pages behind the host, which rebuilds every request and answer.
+// The same pages under the host, which rebuilds every request and answer.
 func TestBrowserUnderTheHost(t *testing.T) {
 	t.Parallel()
 	work(t)
@@ -394,8 +394,8 @@ func offline(t *testing.T, b browser, base string) {
 	lostSession(p)
 }
 
-// lostDrafts loses the page while the server takes no form: what was written is put back, or nobody
-// writes over it before it is.
+// lostDrafts loses the page while the server takes no form: the draft is put back, or is not
+// overwritten before it is.
 func lostDrafts(p *tab) {
 	p.T.Helper()
 	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `window.fetch = (f => async (a, o) =>
@@ -416,7 +416,7 @@ func lostDrafts(p *tab) {
 	p.click(".banner button").reads("is back").sees("document.querySelector('#title').value === 'Kept' && document.querySelector('#content0').value === 'All of it'").discard()
 }
 
-// lostSession writes while the session ends: what was written is there after signing in again.
+// lostSession writes while the session ends: the draft is there after signing in again.
 func lostSession(p *tab) {
 	p.T.Helper()
 	p.goTo("/app/prompts/new").write("#title", "Written before").write("#text", "Say")
@@ -426,7 +426,7 @@ func lostSession(p *tab) {
 	p.click("form#write .primary").reads("Sign in").write("#name", "Olga").click("main button").reads("What you wrote here before is back.").shot("draft is back")
 	p.sees("document.querySelector('#title').value === 'Written before' && document.querySelector('#content1').value === 'Said.'")
 	p.click("form#write .primary").reads("The prompt is saved.")
-	// The script of the page, which runs behind its text, forgets the draft and that it is done.
+	// The script of the page, which runs after its text, forgets the draft and that it is done.
 	p.sees("!new URL(location).searchParams.has('done')").goTo("/app/prompts/new")
 	p.sees("document.querySelector('#text').value === '' && !Object.keys(sessionStorage).some(k => k.startsWith('draft'))")
 }

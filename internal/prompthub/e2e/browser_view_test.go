@@ -18,7 +18,7 @@ const (
 	maxShift = 0.01
 )
 
-// firstView measures what somebody waits for who comes for the first time.
+// firstView measures the wait of a first visit.
 func firstView(t *testing.T, b browser, base string) {
 	for _, v := range variants[:2] {
 		p := b.visit(t, base, v).signIn("Eve", false)
@@ -103,7 +103,7 @@ func accessible(t *testing.T, b browser, base string) {
 			for _, s := range slices.Concat(tour(page, hidden, edited, forked), more, []stop{{"tokens of an author", author + "/tokens", nil}}) {
 				delete(left, look(p, s, source))
 			}
-			// the other size is on its tour at the same time: nobody ends an account that both use
+			// the other size is on its tour at the same time: neither ends an account that both use
 			leaver := b.visit(t, base, v).signIn("Leaver, "+v.Name, false)
 			for _, s := range leaving() {
 				look(leaver, s, source)
@@ -113,7 +113,7 @@ func accessible(t *testing.T, b browser, base string) {
 	}
 }
 
-// leaving is the tour of who leaves, and stays.
+// leaving is the tour of a user who leaves, and stays.
 func leaving() []stop {
 	return []stop{
 		{"account to be erased", "/app/me", func(p *tab) {
@@ -125,8 +125,8 @@ func leaving() []stop {
 	}
 }
 
-// furnish makes prompts of the kinds that the tour has not met: what includes others, chats, all
-// types of variables, and forks that clash.
+// furnish makes prompts of the kinds that the tour has not met: prompts that include others, chats,
+// all types of variables, and forks that clash.
 func furnish(u user) []stop {
 	u.t.Helper()
 	make := func(fields map[string]any) string {
@@ -142,7 +142,7 @@ func furnish(u user) []stop {
 	whole := make(map[string]any{"title": "Welcome letter", "name": "letters/welcome", "description": "Greets somebody new by the rules of the house.", "text": "Dear {{name}},\n\n@@@langfusePrompt:name=house-rules|label=latest@@@\n\nYours"})
 	u.do(200, "PUT", "/prompts/"+part+"/labels/gone", map[string]any{"version": 1}, nil)
 	broken := make(map[string]any{"title": "A broken include", "text": "First:\n@@@langfusePrompt:name=house-rules|label=gone@@@"})
-	// a label goes where what includes by it is deleted, and may come back
+	// a label goes if the prompt that includes by it is deleted, and may come back
 	u.do(204, "DELETE", "/prompts/"+broken, nil, nil)
 	u.do(204, "DELETE", "/prompts/"+part+"/labels/gone", nil, nil)
 	u.do(200, "POST", "/prompts/"+broken+"/restore", nil, nil)

@@ -70,7 +70,7 @@ func (u user) walkSafely(path string) []shown {
 	return page.Items
 }
 
-// awaitCount waits until the newest list holds n prompts: repairs of what was cut short take up to
+// awaitCount waits until the newest list holds n prompts: repairs of interrupted writes take up to
 // three minutes.
 func awaitCount(t *testing.T, u user, n int) {
 	t.Helper()
@@ -177,7 +177,7 @@ func (d *doomed) Write(ctx context.Context, name string, ops ...table.Op) ([]str
 	}
 	if strings.HasSuffix(name, "Prompts") {
 		d.dead = true
-		_, _ = d.DB.Write(ctx, name, ops...) // the answer reaches nobody
+		_, _ = d.DB.Write(ctx, name, ops...) // the answer reaches no client
 		return nil, errDead
 	}
 	return d.DB.Write(ctx, name, ops...)

@@ -188,8 +188,8 @@ func refused(t *testing.T, data string) bool {
 	return false
 }
 
-// checkChanges requires of a store that what was acknowledged is there, and that each change is
-// there as a whole or not at all.
+// checkChanges requires that every acknowledged change is in a store, and that each change is there
+// as a whole or not at all.
 func checkChanges(t *testing.T, data string, changes []change, made []bool) {
 	t.Helper()
 	got := backedUp(t, data)

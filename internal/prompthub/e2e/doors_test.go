@@ -74,8 +74,8 @@ func forge(t *testing.T, addr string, hosts []string) {
 
 var startedAt = regexp.MustCompile(`"started".*"address":"([0-9.:]+)"`)
 
-// TestForgedTriggerCalls holds that nobody outside starts a trigger function, whatever he knows of
-// the inside.
+// TestForgedTriggerCalls holds that no caller from outside starts a trigger function, also one who
+// knows the inside.
 func TestForgedTriggerCalls(t *testing.T) {
 	t.Parallel()
 	t.Run("host", func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestRebinding(t *testing.T) {
 	ann.do(200, "GET", "/prompts/"+p.ID, nil, nil)
 }
 
-// TestSlowClients holds that those who begin requests and do not end them keep nobody else from
-// being answered, and are let go.
+// TestSlowClients holds that clients that begin requests and do not end them delay no other client,
+// and are let go.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	const slow = 400
@@ -158,8 +158,8 @@ func TestSlowClients(t *testing.T) {
 	require.Len(t, released, 2*slow, "every slow client is let go within a minute")
 }
 
-// TestRefusedBeforeTheBody holds that who may not send a body is told at once, and not when it has
-// arrived.
+// TestRefusedBeforeTheBody holds that a client that may not send a body is told at once, and not
+// when it has arrived.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	l := startLocal(t, "embedded")
@@ -174,7 +174,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 		"POST /api/v1/prompts HTTP/1.1\r\nHost: localhost\r\nX-Dev-User: ann\r\nContent-Type: text/plain\r\n":     415,
 		"POST /api/v1/prompts?x=1 HTTP/1.1\r\nHost: localhost\r\nX-Dev-User: ann\r\n":                             422,
 	} {
-		// which waits for less than the server for a body that nobody reads
+		// which waits for less than the server for a body that is not read
 		status, _ := raw(t, l.addr, request+rest)
 		require.Equal(t, want, status, request)
 	}

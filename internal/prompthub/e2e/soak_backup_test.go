@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A soakBackup is a backup that was made under load, and what had been acknowledged before it
-// began.
+// A soakBackup is a backup that was made under load, and the changes acknowledged before it began.
 type soakBackup struct {
 	file string
 	ids  []string

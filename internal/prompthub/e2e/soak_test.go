@@ -219,7 +219,7 @@ func (w *worker) voteOne() {
 	}
 }
 
-// check compares what was acknowledged with what is there.
+// check compares the acknowledged changes with the store.
 func (w *worker) check(t *testing.T) {
 	t.Helper()
 	deleted := w.walk("/me/prompts?deleted=true&limit=100", func() {})

@@ -61,7 +61,7 @@ func TestStoryUnderTheHost(t *testing.T) {
 }
 
 // story is the main job: import, read in both orders while others write, vote, see the order
-// follow, verify. It is done with its work before it waits for what comes last.
+// follow, verify. It ends its work before it waits for the last effects.
 func story(t *testing.T, done func(), start func() app, n size) {
 	a := start()
 	file, total, good := importFile(t, n.rows)

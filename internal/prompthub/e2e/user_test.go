@@ -85,8 +85,9 @@ func (u user) do(want int, method, path string, body, answer any, header ...stri
 	return h
 }
 
-// insist sends a request as clients are told to: what can be repeated without harm is repeated
-// after a 503, which a disk or an emulator of storage that stands still for seconds leads to.
+// insist sends a request as clients are told to: a request that can be repeated without harm is
+// repeated after a 503, which a disk or an emulator of storage that stands still for seconds leads
+// to.
 func (u user) insist(want int, method, path string, body, answer any, header ...string) (int, http.Header, error) {
 	repeatable := method == http.MethodGet || method == http.MethodPut || method == http.MethodDelete
 	if method == http.MethodPost && path == "/prompts" && !slices.Contains(header, "Idempotency-Key") {
@@ -108,7 +109,7 @@ func (u user) create(title string) shown {
 	return p
 }
 
-// vote votes once: who kills the program meanwhile wants to know how that one request ended.
+// vote votes once: a test that kills the program meanwhile must know how that one request ended.
 func (u user) vote(id, value string) error {
 	status, _, err := u.try("PUT", "/prompts/"+id+"/vote", map[string]string{"value": value}, nil)
 	return voted(status, err)

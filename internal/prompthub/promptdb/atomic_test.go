@@ -83,8 +83,8 @@ func TestGoneAfterAFailure(t *testing.T) {
 	}
 }
 
-// TestCallerGoesAway: a transaction that was begun is waited for, though not for ever, whether
-// somebody listens or not: what its end changes in the instance is changed.
+// TestCallerGoesAway: a transaction that was begun is waited for, though not for ever, with or
+// without a caller that listens, and its effects in the instance follow.
 func TestCallerGoesAway(t *testing.T) {
 	t.Parallel()
 	var leave context.CancelFunc
@@ -105,7 +105,7 @@ func TestCallerGoesAway(t *testing.T) {
 	require.Equal(t, []string{"a"}, w.newest(10))
 }
 
-// TestLaterTransactions: rows of texts are the only ones that nobody waits for.
+// TestLaterTransactions: rows of texts are the only ones written in the background.
 func TestLaterTransactions(t *testing.T) {
 	t.Parallel()
 	tables := promptdb.DefaultTables()
@@ -140,8 +140,8 @@ func TestLaterTransactions(t *testing.T) {
 	w.check()
 }
 
-// TestJobOfUnknownOutcome: a job whose transaction may still land leaves its message behind for
-// then.
+// TestJobOfUnknownOutcome: a job whose transaction may still land leaves its message on the queue
+// for then.
 func TestJobOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	w, l := newLate(t)
@@ -166,8 +166,8 @@ func TestJobOfUnknownOutcome(t *testing.T) {
 	w.check()
 }
 
-// TestUnknownOutcomeIsNoConflict: who is told that the storage did not answer is not told that
-// another is at work.
+// TestUnknownOutcomeIsNoConflict: a caller hears that the storage did not answer, and not that
+// another writer is at work.
 func TestUnknownOutcomeIsNoConflict(t *testing.T) {
 	t.Parallel()
 	w := seenWorld(t, func(context.Context, transact.Transaction, transact.Func) ([]string, error) {

@@ -113,7 +113,8 @@ func TestRestoreRefusesASecret(t *testing.T) {
 	}
 }
 
-// A race is a store in which nobody writes the secret before several have found that there is none.
+// A race is a store in which no instance writes the secret before several have found that there is
+// none.
 type race struct {
 	table.DB
 	looked *sync.WaitGroup

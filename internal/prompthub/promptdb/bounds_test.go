@@ -34,8 +34,8 @@ func walked(t *testing.T, store *counted, read func(after string) (promptdb.Page
 	}
 }
 
-// TestBoundOfEveryWalk asks for what is rare or not there in lists that are longer than one request
-// may scan.
+// TestBoundOfEveryWalk asks for prompts that are rare or not there in lists that are longer than
+// one request may scan.
 func TestBoundOfEveryWalk(t *testing.T) {
 	const n = 9000
 	store := &counted{DB: memory.NewTables()}

@@ -55,7 +55,7 @@ func ringOver(t *testing.T, whole bool, store *memory.Tables, now time.Time) *ri
 	return r
 }
 
-// direct returns a database whose calls nobody holds back.
+// direct returns a database whose calls are not held back.
 func (r *ring) direct() *promptdb.DB {
 	return promptdb.New(promptdb.Config{
 		Store: r.store, Queues: r.queues, Transact: r.transact(), Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),

@@ -89,7 +89,8 @@ func (w *world) mineExcerpt(author prompt.UserID) string {
 	return page.Items[0].Excerpt
 }
 
-// TestTooLargeTogether: what fits by itself and not into one batch is refused, not tried for ever.
+// TestTooLargeTogether: parts that fit alone and not into one batch are refused, not tried for
+// ever.
 func TestTooLargeTogether(t *testing.T) {
 	w := newWorld(t)
 	d := draft("T")

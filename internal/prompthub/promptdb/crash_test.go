@@ -25,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// A crashCase is a command or job, and what must hold after it was tried and everything came to
+// A crashCase is a command or job, and the conditions after it was tried and everything came to
 // rest.
 type crashCase struct {
 	name  string
@@ -126,8 +126,8 @@ func sow(t *testing.T, whole bool) (s sown) {
 	return s
 }
 
-// furnished returns the store with what a case wants to be there, where all rests after that too.
-// What must be at work when a cell begins each cell sets up for itself.
+// furnished returns the store with the rows that a case needs, if all rests after that too. Each
+// cell itself starts work that must be under way.
 func (s sown) furnished(t *testing.T, c crashCase) sown {
 	if c.setup == nil || c.open {
 		return s
@@ -419,7 +419,7 @@ func crashedAlone(r *ring, p *prompt.Prompt) {
 	r.loseMessages(promptdb.QueueRepairs)
 }
 
-// loseMessages empties a queue, so that what is tested is not helped by another repair message.
+// loseMessages empties a queue, so that no other repair message helps the test.
 func (r *ring) loseMessages(name string) {
 	r.Advance(100 * time.Second)
 	ms, err := r.queues.Receive(context.Background(), name, 32, time.Minute)
@@ -507,7 +507,7 @@ func TestOvertakenJobOfAVote(t *testing.T) {
 			}
 			return rows
 		}
-		// The index row lags behind, so that the job has something to write.
+		// The index row is old, so that the job has something to write.
 		_, err := r.store.Write(t.Context(), index, table.Op{Kind: table.Merge, Row: table.Row{
 			Key: rows()[0].Key, ETag: table.Any, Props: table.Props{{Name: "VoteValue", Value: table.Int32(-1)}},
 		}})

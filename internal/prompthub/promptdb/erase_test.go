@@ -80,9 +80,9 @@ func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 	require.NoError(w.t, w.Favorite(ctx, user, keyed.ID))
 	require.NoError(w.t, w.Favorite(ctx, "bob", public.ID))
 	w.vote(user, unvoted.ID, prompt.Like)
-	w.vote(user, unvoted.ID, prompt.None) // which leaves a row that is in nobody's list
+	w.vote(user, unvoted.ID, prompt.None) // which leaves a row that is in no list
 	w.vote(user, hidden.ID, prompt.Like)
-	// nobody sees it now, to take the vote back
+	// it cannot be seen now, to take the vote back
 	_, err = w.Change(ctx, "bob", hidden.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
 		p.HiddenAt, p.HiddenBy, p.HiddenReason = w.clock.Now(), user, "Spam"
 		return p, nil
@@ -94,8 +94,8 @@ func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 }
 
 // TestErase has an account erased whose user has left traces wherever there can be some: thirty
-// days later no table says his id, what others wrote is there, and their tallies are without his
-// votes.
+// days later no table has their id, prompts of others are there, and their tallies are without the
+// user's votes.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	for name, store := range map[string]table.DB{"pages of any size": memory.NewShortPages(2), "whole pages": memory.NewTables()} {
@@ -144,7 +144,7 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// requireErased checks that nothing of a user is left, and that nobody else lost anything.
+// requireErased checks that nothing of a user is left, and that no other user lost anything.
 func (w *world) requireErased(user prompt.UserID, liked prompt.ID) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -283,7 +283,7 @@ func erase(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error
 func erased(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 	w := &world{DB: r.truth, t: t, store: r.store}
 	if ok {
-		// the handle has his name in it, and leads to nobody
+		// the handle has the user's name in it, and leads to no user
 		require.Equal(t, []string{"Users: h|ann-lee / r"}, w.traces("ann"))
 		id, err := r.truth.UserID(context.Background(), "ann-lee")
 		require.NoError(t, err)

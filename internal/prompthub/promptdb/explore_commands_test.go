@@ -264,7 +264,7 @@ func (e *explorer) createTwice(i int) {
 	e.rests = append(e.rests, k.one)
 }
 
-// A keyed is an Idempotency-Key, and what its requests were answered.
+// A keyed is an Idempotency-Key, and the answers to its requests.
 type keyed struct {
 	e        *explorer
 	author   prompt.UserID

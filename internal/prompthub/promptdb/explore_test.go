@@ -144,13 +144,13 @@ type subject struct {
 }
 
 // A temper is how hostile time is in a schedule. One process, the victim, is slow: its clock is
-// behind those of the others, it stands still at answers, its writes arrive when it has given them
-// up and land late. At the edge that is by as much as the protocol allows for.
+// slow, it stands still at answers, its writes arrive when it has given them up and land late. At
+// the edge that is by as much as the protocol allows for.
 type temper struct {
 	hostile bool
 	edge    bool
 	victim  string
-	ahead   bool // the victim's clock is not behind, but before the others
+	ahead   bool // the victim's clock is fast, not slow
 	duel    bool // the first command is the victim, and all others are quick and do not give up
 }
 
@@ -206,7 +206,7 @@ func explore(t *testing.T, seed uint64, whole bool, begin func(*explorer), bent 
 	return e
 }
 
-// stop ends what a schedule that failed left behind.
+// stop ends the work that a failed schedule left.
 func (e *explorer) stop() {
 	for calls := e.Pending(); len(calls)+len(e.held) > 0; calls = e.Pending() {
 		for _, c := range calls {
@@ -533,7 +533,7 @@ func (e *explorer) halts(c *chaos.Call) bool {
 	return e.rnd.IntN(30) == 0
 }
 
-// hold lets a call land and its process stand still at the answer, for as long as what is next may
+// hold lets a call land and its process stand still at the answer, for as long as the next call may
 // still be sent.
 func (e *explorer) hold(c *chaos.Call) {
 	e.holds++

@@ -56,8 +56,8 @@ func (e *explorer) beginTimed() {
 	e.duel(e.temper.ahead, e.edit, e.retag, e.vote, e.create)
 }
 
-// slow is an author whose clock is behind, tagger one of these who changes tags, so that late
-// writes are of public rows; fast is one whose clock is ahead; voter is one who votes.
+// slow is an author whose clock is slow, tagger one of these who changes tags, so that late writes
+// are of public rows; fast is one whose clock is ahead; voter is one who votes.
 func (e *explorer) slow()   { e.duel(false, e.edit, e.retag) }
 func (e *explorer) tagger() { e.duel(false, e.retag) }
 func (e *explorer) fast()   { e.duel(true, e.edit, e.retag) }

@@ -67,7 +67,7 @@ func (db *DB) VoteRow(ctx context.Context, voter prompt.UserID, id prompt.ID) (p
 	return b.Value(), err
 }
 
-// Rewrite projects a prompt, whatever its index rows hold.
+// Rewrite projects a prompt without a look at its index rows.
 func (db *DB) Rewrite(ctx context.Context, author prompt.UserID, id prompt.ID) error {
 	return db.Verifier.Rewrite(ctx, author, id, schema.Entries{})
 }
@@ -80,7 +80,7 @@ func VoterRow(voter prompt.UserID, id prompt.ID, v prompt.Vote) table.Row {
 	return table.Row{Key: schema.VoterKey(voter, id), Props: schema.VoterProps(id, "ann", v, id.Time())}
 }
 
-// ByAge returns the position behind a prompt in the lists that are newest first.
+// ByAge returns the position after a prompt in the lists that are newest first.
 func ByAge(id prompt.ID) string { return schema.ByAge(id) }
 
 // PromptKey returns the key of a truth row.
@@ -108,8 +108,8 @@ func (t Times) OrElse() Times {
 	}
 }
 
-// Bend makes a DB go by other constants, but for Call: how long calls are under way is up to who
-// schedules them.
+// Bend makes a DB go by other constants, but for Call: the schedule says how long calls are under
+// way.
 func (db *DB) Bend(t Times) {
 	t = t.OrElse()
 	db.Protocol = commit.Times{Lease: t.Lease, Send: t.Send, Fresh: t.Fresh, Repair: t.Wake, Vote: t.Vote}

@@ -94,8 +94,8 @@ func TestFavoritesInABackup(t *testing.T) {
 	require.Equal(t, first.String(), second.String())
 }
 
-// TestFavoriteOfAPurgedPrompt: purging leaves it, where nobody is shown it, and anti-entropy
-// removes it without calling it a difference.
+// TestFavoriteOfAPurgedPrompt: purging leaves it, though it is not shown, and anti-entropy removes
+// it without calling it a difference.
 func TestFavoriteOfAPurgedPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -121,8 +121,8 @@ func TestFavoriteOfAPurgedPrompt(t *testing.T) {
 	require.True(t, is)
 }
 
-// TestFavoriteOfANewPrompt: whoever makes a prompt may keep it before anything leads to it, which
-// anti-entropy must not take for what is left of one that is gone.
+// TestFavoriteOfANewPrompt: an author may keep a new prompt before any row leads to it, which
+// anti-entropy must not take for the rest of a purged one.
 func TestFavoriteOfANewPrompt(t *testing.T) {
 	t.Parallel()
 	store := &afterPage{DB: memory.NewTables(), table: promptdb.DefaultTables().VotesByVoter}

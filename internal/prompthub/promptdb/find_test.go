@@ -191,7 +191,7 @@ func drawSearch(rt *rapid.T) (promptdb.Search, func(prompt.Prompt) bool) {
 }
 
 // TestWalkWhileOthersComeAndGo pages through searches and lists while prompts are made, edited and
-// deleted: what was there all along and did not move appears exactly once.
+// deleted: a prompt that was there all along and did not move appears exactly once.
 func TestWalkWhileOthersComeAndGo(t *testing.T) {
 	w := newWorld(t)
 	stays := map[string]bool{}

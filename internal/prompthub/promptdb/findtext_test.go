@@ -288,8 +288,8 @@ func (w *world) walk(want promptdb.Search, limit int) []prompt.ID {
 	return nil
 }
 
-// TestTextSearchWhileOthersWrite walks searches in texts while prompts come, go and are edited:
-// what was there all along appears once, in its order.
+// TestTextSearchWhileOthersWrite walks searches in texts while prompts come, go and are edited: a
+// prompt that was there all along appears once, in its order.
 func TestTextSearchWhileOthersWrite(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	stays := map[prompt.ID]bool{}
@@ -316,8 +316,8 @@ func TestTextSearchWhileOthersWrite(t *testing.T) {
 	}
 }
 
-// TestNoTextLeaks searches for words of a text that nobody may read any more, before any job has
-// run, and for words that an edit has taken away.
+// TestNoTextLeaks searches for words of a text that is private again, before any job has run, and
+// for words that an edit has taken away.
 func TestNoTextLeaks(t *testing.T) {
 	for name, order := range map[string]promptdb.Order{"newest": promptdb.Newest, "most liked": promptdb.MostLiked} {
 		t.Run(name, func(t *testing.T) {

@@ -84,7 +84,7 @@ func TestVerifyLooksAtKeys(t *testing.T) {
 	}
 }
 
-// TestVerifyKnowsKeysThatWereTakenOver: what the life of a key may leave behind is no difference.
+// TestVerifyKnowsKeysThatWereTakenOver: rows that the life of a key may leave are no difference.
 func TestVerifyKnowsKeysThatWereTakenOver(t *testing.T) {
 	w := newWorld(t)
 	first, _ := w.keyed("first")

@@ -282,7 +282,7 @@ func TestNothingBelowPublicFrom(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, below.Items)
 	}
-	// Private again, it is gone; published again, what was public is not any more.
+	// Private again, it is gone; published again, earlier public versions stay private.
 	for _, v := range []prompt.Visibility{prompt.Private, prompt.Public} {
 		_, err = w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.Visibility = v; return p, nil })
 		require.NoError(t, err)

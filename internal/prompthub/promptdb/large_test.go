@@ -76,8 +76,7 @@ func newDistant(t *testing.T, takes time.Duration) (*promptdb.DB, *distant) {
 	return db, store
 }
 
-// popular fills a database with one prompt that so many like, deleted at a time unless that is
-// zero.
+// popular fills a database with one prompt that has n likes, deleted at a time unless that is zero.
 func popular(t *testing.T, db *promptdb.DB, votes int, deletedAt time.Time) prompt.Prompt {
 	id, err := prompt.NewID(time.Now().Add(-time.Hour), zeros{})
 	require.NoError(t, err)
@@ -105,8 +104,8 @@ func aCrowd() (votes int, takes time.Duration) {
 }
 
 // TestSweepOfAPopularPrompt walks the votes of a crowd on one prompt: each run ends in its time and
-// goes on where the last one stopped, inside the prompt. A voter's row that is missing behind all
-// of them is found, and so is a tally that differs from all of them together.
+// goes on where the last one stopped, inside the prompt. A voter's row that is missing after all of
+// them is found, and so is a tally that differs from all of them together.
 func TestSweepOfAPopularPrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seeds thousands of votes")
@@ -143,7 +142,7 @@ func TestSweepOfAPopularPrompt(t *testing.T) {
 	})
 }
 
-// miscount adds a like that nobody gave to a share of the tally.
+// miscount adds a like without a vote to a share of the tally.
 func miscount(t *testing.T, store table.DB, p prompt.Prompt) {
 	votes := promptdb.DefaultTables().Votes
 	page, err := store.List(t.Context(), votes, table.Prefix("p|"+string(p.ID), "!tally"), 1, "")

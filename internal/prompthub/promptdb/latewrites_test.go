@@ -471,7 +471,7 @@ func runUntil(r *ring, until time.Time) {
 	}
 }
 
-// TestSweepLeavesTallies: nobody but a person can say whether the tally or the votes are right, so
+// TestSweepLeavesTallies: only a person can say whether the tally or the votes are right, so
 // nothing is written.
 func TestSweepLeavesTallies(t *testing.T) {
 	w := newWorld(t)

@@ -69,7 +69,7 @@ func (m *million) row(i int, name, partition string) *table.Row {
 	return nil
 }
 
-// toldTo is a store that tells of what is written to it, and does no more.
+// toldTo is a store that reports its writes, and does no more.
 type toldTo func(name string, op table.Op)
 
 func (w toldTo) Write(_ context.Context, name string, ops ...table.Op) ([]string, error) {
@@ -129,7 +129,7 @@ func (m *million) List(ctx context.Context, name string, r table.Range, limit in
 	var page table.Page
 	for i := from; i < to; i++ {
 		row := m.row(i, name, r.Partition)
-		if row == nil || r.To != "" && row.Row >= r.To { // of a partition that has nothing, or behind the range
+		if row == nil || r.To != "" && row.Row >= r.To { // of a partition that has nothing, or after the range
 			return page, nil
 		}
 		if len(page.Rows) == limit {

@@ -34,8 +34,8 @@ func TestLaterMonthsAreListed(t *testing.T) {
 	}
 }
 
-// TestEarlierMonthIsListedAtOnce: who publishes a prompt of before all public ones sees it in the
-// list at once, though the instance had read a moment ago where the list ends.
+// TestEarlierMonthIsListedAtOnce: an author who publishes a prompt older than all public ones sees
+// it in the list at once, though the instance had read a moment ago where the list ends.
 func TestEarlierMonthIsListedAtOnce(t *testing.T) {
 	for name, begin := range map[string]func(testing.TB) *world{"apart": newWorld, "together": newWholeWorld} {
 		t.Run(name, func(t *testing.T) { earlierMonth(t, begin(t)) })

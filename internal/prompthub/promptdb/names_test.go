@@ -153,7 +153,7 @@ func TestNamesOfDeletedPrompts(t *testing.T) {
 	require.Equal(t, "a-b", restored.Slug)
 	require.Equal(t, p.ID, w.at(restored.Name))
 	require.Equal(t, q.ID, w.at("a/b"))
-	// What is purged leaves its names to others, and takes none of theirs with it.
+	// A purged prompt leaves its names to others, and takes none of theirs with it.
 	w.setDeleted(p, true)
 	r := w.add("ann", named(restored.Name))
 	w.clock.Advance(33 * 24 * time.Hour)

@@ -203,7 +203,7 @@ func ofHour(n int) *big.Int {
 	return big.NewInt(int64(math.Round(1048576 * math.Pow(2, float64(n)/168))))
 }
 
-// summed is the sum of weights that a row says: hexadecimal digits, and behind a p how many zeros
+// summed is the sum of weights that a row says: hexadecimal digits, then p and how many zeros
 // follow.
 func summed(row table.Row) *big.Int {
 	digits, zeros, _ := strings.Cut(row.Props.Get("Weight").Str(), "p")

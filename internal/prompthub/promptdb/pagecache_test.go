@@ -206,8 +206,8 @@ func TestFirstPagesAreReadOnceForAll(t *testing.T) {
 	}
 }
 
-// TestFirstPagesBeingReadMissNoWrite writes while a page is being read: who comes after the write
-// was answered sees it.
+// TestFirstPagesBeingReadMissNoWrite writes while a page is being read: a caller that comes after
+// the answer to the write sees it.
 func TestFirstPagesBeingReadMissNoWrite(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {

@@ -85,7 +85,7 @@ func TestQuotaOfBytes(t *testing.T) {
 			})
 			requireCode(t, promptdb.QuotaBytes, err)
 			require.Equal(t, was, w.usage("ann").Bytes, "nothing was written")
-			// What takes nothing goes on: a title, and a version that is deleted.
+			// Changes that take no room go on: of a title, and the deletion of a version.
 			_, err = w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
 				p.Title = "Another title"
 				return p, nil
@@ -110,7 +110,7 @@ func TestQuotaOfBytes(t *testing.T) {
 	}
 }
 
-// What users take is the same after a backup, and found again by verify after damage.
+// The usage of users is the same after a backup, and found again by verify after damage.
 func TestUsageIsKept(t *testing.T) {
 	w := newWorld(t)
 	d := draft("A file")

@@ -197,7 +197,8 @@ func TestTrendingKeys(t *testing.T) {
 }
 
 // TestTrendingKeysKeepTheOrder holds that ascending keys are descending numbers, across partitions
-// too, from the first vote that weighs to what clocks may say, and that every key tells its prompt.
+// too, from the first vote that weighs to the latest time of clocks, and that every key tells its
+// prompt.
 func TestTrendingKeysKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	draw := func(t *rapid.T, name string) prompt.Prompt {
@@ -214,8 +215,8 @@ func TestTrendingKeysKeepTheOrder(t *testing.T) {
 	})
 }
 
-// TestVotesTakenBackLeaveNothing: who votes otherwise or takes a vote back weeks later takes off
-// what the vote weighed, in whatever order others voted meanwhile, and an edit keeps the place.
+// TestVotesTakenBackLeaveNothing: a vote that is changed or taken back weeks later takes off its
+// whole weight, in any order of votes of others, and an edit keeps the place.
 func TestVotesTakenBackLeaveNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -272,7 +273,7 @@ func TestOrderOfTwoNeedsAVote(t *testing.T) {
 	w.check()
 }
 
-// TestForgedRanks holds that what is no position of an order is told so.
+// TestForgedRanks holds that a text that is no position of an order is refused.
 func TestForgedRanks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -140,7 +140,7 @@ func TestPurgeAndRestore(t *testing.T) {
 		old(r, &p)
 		tk := startPurge(r)
 		upTo(r, "write Prompts u|ann: merge")
-		with(restored)(r, &p) // by an instance whose clock is behind
+		with(restored)(r, &p) // by an instance whose clock is slow
 		require.NoError(t, finishAll(r, tk))
 		r.rest()
 		require.Empty(t, r.differences())

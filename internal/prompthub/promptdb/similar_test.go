@@ -17,7 +17,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// similar returns the titles of what is like a text.
+// similar returns the titles of prompts that are like a text.
 func (w *world) similar(viewer prompt.UserID, text string, itself prompt.ID) (titles []string) {
 	w.t.Helper()
 	w.clock.Advance(time.Hour) // what was read is believed for minutes

@@ -10,8 +10,8 @@ import (
 	"prompthub/internal/prompthub/doors/api"
 )
 
-// TestErasureStory: who wants to be erased has thirty days to change his mind, and nobody sees a
-// difference; an access token cannot ask for it.
+// TestErasureStory: a user who wants to be erased has thirty days to change their mind, and others
+// see no difference; an access token cannot ask for it.
 func TestErasureStory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)

@@ -10,8 +10,8 @@ import (
 	"prompthub/internal/prompthub/files/format"
 )
 
-// A prompt is a file of any program, in the version that is asked for, for whoever may read it; and
-// what the file cannot hold is told.
+// A prompt is a file of any program, in the version that is asked for, for every reader of it; and
+// members that the file cannot hold are told.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -60,7 +60,7 @@ func TestForkStory(t *testing.T) {
 	taken := bob.do("POST", here+"/upstream/merge?take=theirs", "").is(200).prompt()
 	require.Equal(t, []any{"New.", int64(4)}, []any{taken.Text, taken.Version})
 
-	// Whoever may not read it any more follows it no more.
+	// A user who may not read it any more follows it no more.
 	ann.do("PATCH", there, `{"visibility":"private","text":"Secret."}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
 	require.Equal(t, api.Upstream{ID: theirs.ID, Version: 4, Runs: []api.Run{}}, upstream())
 	bob.do("POST", here+"/upstream/merge", "").problem(409)

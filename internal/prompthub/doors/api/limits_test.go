@@ -93,8 +93,8 @@ func TestLimitsOfAnImport(t *testing.T) {
 	send("", file(8)).is(200)
 }
 
-// TestOneFileAtATime: what is in a file takes many times its size, so a caller may have one taken
-// in at a time.
+// TestOneFileAtATime: the content of a file takes many times its size, so a caller may have one
+// taken in at a time.
 func TestOneFileAtATime(t *testing.T) {
 	t.Parallel()
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
@@ -128,7 +128,7 @@ func TestLimitsOfNobody(t *testing.T) {
 	}
 	get("203.0.113.7:9").problem(429)
 	get("203.0.113.8:5123").is(200)
-	// who is known is not limited by where he is
+	// an identified caller is not limited by address
 	w.as("Ann").get(prompts, "X-Forwarded-For", "203.0.113.7:1").is(200)
 	// Guessing at identities counts for the place that it comes from.
 	for range 19 {
@@ -148,7 +148,7 @@ func TestNoLimitsUnlessSet(t *testing.T) {
 func TestTooManyAtWork(t *testing.T) {
 	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{}, 2)
-	// whatever fails, nobody waits for ever
+	// no failure makes a caller wait for ever
 	defer func() { leave <- struct{}{}; leave <- struct{}{} }()
 	w := newWorld(t, func(c *api.Config) { c.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 2}, c.Now) })
 	p := w.as("Ann").create("A")

@@ -15,7 +15,7 @@ import (
 	"prompthub/internal/prompthub/doors/api"
 )
 
-// TestLogOfMainJob does what users do, and what goes wrong, and reads the log: one line for each
+// TestLogOfMainJob does the work of users, with mistakes, and reads the log: one line for each
 // request, and nothing in it that is somebody's own.
 func TestLogOfMainJob(t *testing.T) {
 	t.Parallel()

@@ -91,8 +91,8 @@ var permissions = map[string]rule{
 	"delete-tag":          {"403", "403", "204"},
 }
 
-// opened are operations that ask nobody who he is, and read those that nobody in particular may use
-// where reading is public.
+// opened are operations without identification, and read those that anonymous callers may use if
+// reading is public.
 var (
 	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
 	read   = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
@@ -114,7 +114,7 @@ func believed(pick func(rule) string) func(string, int, bool) string {
 
 func refused(string, int, bool) string { return "401" }
 
-// nobody sees what other users see, where reading is public, and nothing else.
+// An anonymous caller sees the same as other users if reading is public, and nothing else.
 func nobody(operation string, target int, publicRead bool) string {
 	if publicRead && contains(read, operation) {
 		return believed(func(r rule) string { return r.other })(operation, target, publicRead)
@@ -314,8 +314,8 @@ func (m matrix) prompt(target string) prompt.Prompt {
 	return v.Prompt
 }
 
-// What an access token of the author must allow, beyond read for what answers alone and write for
-// what changes something: publish, on public prompts or on all.
+// The scopes that an access token of the author needs, beyond read for reading and write for
+// changes: publish, on public prompts or on all.
 var (
 	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "put-profile"}
 	publishesPublic = []string{"patch-prompt", "restore-version", "set-label"}

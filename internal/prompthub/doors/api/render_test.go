@@ -48,8 +48,8 @@ func TestRenderPrompt(t *testing.T) {
 	nobody.get(path+"/text?var.my+name=a%26b&var.place="+url.QueryEscape("x\n,y"), "If-None-Match", a.header.Get("ETag")).is(http.StatusNotModified)
 }
 
-// A chat is filled in message by message, in the version that is asked for, and what is declared
-// counts.
+// A chat is filled in message by message, in the version that is asked for, and declared variables
+// count.
 func TestRenderChatAndVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -134,7 +134,8 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	}
 }
 
-// TestUnknown holds that what a caller may not know of cannot be told from what does not exist.
+// TestUnknown holds that a prompt that a caller must not know of cannot be told from one that does
+// not exist.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -255,7 +256,7 @@ func TestIdentity(t *testing.T) {
 					closed.on(t).as("").do(method, real, "").is(200)
 					return
 				}
-				// Nobody learns from a body or a query what a user would.
+				// An anonymous caller learns less from a body or a query than a user.
 				a := closed.on(t).as("").do(method, real+"?limit=x", "broken")
 				a.problem(401)
 				require.Equal(t, "Bearer", a.header.Get("WWW-Authenticate"))

@@ -32,7 +32,7 @@ func (p person) export(id, query string) (file, loss string) {
 	return a.body, a.header.Get("X-PromptHub-Loss")
 }
 
-// TestFilesComeBack: what is taken in comes back byte for byte, for every sample of every format;
+// TestFilesComeBack: an imported file comes back byte for byte, for every sample of every format;
 // after an edit it says the same but for that, with all that only its format knows; and the version
 // before still comes back as it was.
 func TestFilesComeBack(t *testing.T) {
@@ -86,8 +86,8 @@ func TestFilesComeBack(t *testing.T) {
 	require.Len(t, seen, len(format.Formats()), "a sample of every format")
 }
 
-// TestFilesOfOthers: who may read a version gets the file that it was made of, and nobody one of a
-// version that he may not see.
+// TestFilesOfOthers: a reader of a version gets the file that it was made of, and never one of a
+// version that they may not see.
 func TestFilesOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -167,8 +167,8 @@ func TestAccountMovesFiles(t *testing.T) {
 	require.NotContains(t, got, "Spam.")
 }
 
-// TestSyntax: the text is written anew where that is asked for, and only then; what was written
-// anew on its way in still comes back as the file that it was.
+// TestSyntax: the text is written anew where that is asked for, and only then; a text that was
+// written anew on its way in still comes back as its file.
 func TestSyntax(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -214,8 +214,8 @@ func TestSyntax(t *testing.T) {
 	require.Equal(t, []string{"source"}, report[0].Loss, "is not kept")
 }
 
-// TestFilesGoAlong: who makes a prompt of a file says which, and has it back; not where it says
-// something else.
+// TestFilesGoAlong: a client that makes a prompt of a file sends it along, and gets it back, unless
+// it says something else.
 func TestFilesGoAlong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

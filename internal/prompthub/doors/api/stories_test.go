@@ -379,7 +379,7 @@ func TestMine(t *testing.T) {
 	require.JSONEq(t, `{"id":"Root","authorId":"`+w.db.AuthorKey("Root")+`","name":"Root","roles":["admin"],"storage":{"bytes":0,"prompts":0,"favorites":0,"maxFavorites":5000}}`, w.admin().get("/api/v1/me").is(200).body)
 }
 
-// TestOwnTags: words outside the catalog are a prompt's own, whoever reads it, and no public list
+// TestOwnTags: words outside the catalog are a prompt's own, for every reader, and no public list
 // shows or finds them.
 func TestOwnTags(t *testing.T) {
 	t.Parallel()

@@ -148,8 +148,8 @@ func TestTokenRules(t *testing.T) {
 	ann.do(http.MethodPost, "/api/v1/me/tokens", `{"name":"x","scopes":["read"]}`).problem(422)
 }
 
-// What is no token, or not quite one, lets nobody in, and costs no look into the storage unless its
-// checksum is right.
+// A text that is no token, or not quite one, is refused, and costs no look into the storage unless
+// its checksum is right.
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
@@ -181,7 +181,7 @@ func TestForgedTokens(t *testing.T) {
 		{"X-Api-Key", token.Secret, "X-Api-Key", token.Secret},
 	} {
 		w.as("").get("/api/v1/me", header...).problem(401)
-		// not taken for nobody in particular
+		// not taken for an anonymous caller
 		require.Equal(t, 401, w.as("").get("/api/v1/prompts", header...).status, "%v", header)
 	}
 	for text, header := range map[string]string{
@@ -198,8 +198,8 @@ func TestForgedTokens(t *testing.T) {
 	require.NotContains(t, w.logs.String(), secret)
 }
 
-// TestGuessedTokensAreLimited holds that access tokens which nobody made cost a bounded number of
-// looks into the storage, whatever the address sends, and nobody who has a right one his access.
+// TestGuessedTokensAreLimited holds that invented access tokens cost a bounded number of looks into
+// the storage for an address, and that callers with a right one keep their access.
 func TestGuessedTokensAreLimited(t *testing.T) {
 	t.Parallel()
 	w := limited(t, withTokens)
@@ -243,7 +243,7 @@ func forge(id, secret string) string {
 	return text + letters.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(text))))
 }
 
-// Who called himself Ann in development mode is not Ann where users sign in.
+// A caller who claimed to be Ann in development mode is not Ann once users sign in.
 func TestClaimedTokensStayWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
@@ -257,7 +257,7 @@ func TestClaimedTokensStayWhereTheyAre(t *testing.T) {
 	other.as("").get("/api/v1/me", bearerOf(believed)...).is(200)
 }
 
-// What others see needs the scope publish, and what they do not see does not.
+// Public changes need the scope publish, and private ones do not.
 func TestPublishScope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)

@@ -176,7 +176,7 @@ func TestAccountMoves(t *testing.T) {
 
 func first(s string, _ int) string { return s }
 
-// TestExportOfNothing: who has nothing has a profile that says nothing.
+// TestExportOfNothing: a user without anything has an empty profile.
 func TestExportOfNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

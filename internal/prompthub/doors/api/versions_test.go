@@ -121,7 +121,7 @@ func TestIncludes(t *testing.T) {
 	ann.do("DELETE", short, "").is(204)
 	ann.do("DELETE", rules+"/labels/live", "").is(204)
 
-	// What would lead in a circle, or nowhere, is not saved; what became so is told.
+	// An include that would lead in a circle, or nowhere, is not saved; one that became so is told.
 	for text, detail := range map[string]string{
 		"@@@langfusePrompt:name=review|label=latest@@@": `the prompt includes itself: "rules" > "review" > "rules"`,
 		"@@@langfusePrompt:name=nobody|label=latest@@@": `the prompt includes "nobody" with the label latest, which does not exist, or which you may not read`,
@@ -159,7 +159,7 @@ func TestWhichContent(t *testing.T) {
 	require.Equal(t, "one", ann.get(one+"/text").is(200).body)
 	require.Equal(t, "two", ann.get(one+"/text?label=latest").is(200).body)
 	require.Equal(t, "two", ann.get(one+"/text?version=2").is(200).body)
-	// What is in production below what is public is not for others.
+	// A version in production before the first public one is not for others.
 	ann.do("PATCH", one, `{"visibility":"private"}`, "If-Match", "*").is(200)
 	ann.do("PATCH", one, `{"visibility":"public"}`, "If-Match", "*").is(200)
 	bob := w.as("Bob")
@@ -225,7 +225,7 @@ func TestListsOfLongTexts(t *testing.T) {
 	}
 }
 
-// TestOwnVoteIsCounted: before any job has run, a list counts the vote of who looks at it.
+// TestOwnVoteIsCounted: before any job has run, a list counts the viewer's own vote.
 func TestOwnVoteIsCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -28,7 +28,7 @@ import (
 	"prompthub/internal/telemetry"
 )
 
-// A world is the whole application over stores in memory, behind a real server.
+// A world is the whole application over stores in memory, with a real server.
 type world struct {
 	t      testing.TB
 	db     *promptdb.DB
@@ -222,7 +222,7 @@ func (w *world) drain() {
 	}
 }
 
-// A person uses the API under a name; "" is nobody.
+// A person uses the API under a name; "" is an anonymous one.
 type person struct {
 	w           *world
 	name, roles string

@@ -117,8 +117,8 @@ func TestInspector(t *testing.T) {
 	require.Contains(t, inspect("tools/list", "--strict"), `"save_prompt"`)
 }
 
-// TestSkillsAreInstalled has npx skills install the prompts of an author, for two assistants. What
-// was changed on the way is not.
+// TestSkillsAreInstalled has npx skills install the prompts of an author, for two assistants. A
+// skill that was changed on the way is not installed.
 func TestSkillsAreInstalled(t *testing.T) {
 	t.Parallel()
 	n := assistantsNPM(t)
