@@ -79,7 +79,7 @@ Nobody,x,FALSE,TEXT,
 const rejections = `row 2 (line 4) "no title" warning: there is no title, and the prompt is called as its text begins, "no title": give it one
 row 6 (line 8) "Short" rejected: contributor: names nobody
 row 7 (line 9) "Nobody" rejected: contributor: names nobody
-1 rows have warnings; mend the file and take it in anew: prompthub import --update `
+rows with warnings: 1; mend the file and import it again: prompthub import --update `
 
 func TestTheWholeLife(t *testing.T) {
 	clean(t)

@@ -111,7 +111,7 @@ func (r *report) end(dryRun bool) {
 		if more := r.warned - shownRows; more > 0 {
 			fmt.Fprintf(r.out, "and %d more with warnings\n", more)
 		}
-		fmt.Fprintf(r.out, "%d rows have warnings; mend the file and take it in anew: %s\n", r.warned, r.again)
+		fmt.Fprintf(r.out, "rows with warnings: %d; mend the file and import it again: %s\n", r.warned, r.again)
 	}
 	r.tellUnheld()
 	if r.unsaid > 0 && !r.asked && !dryRun {

@@ -95,11 +95,16 @@ func TestFilesOfPeople(t *testing.T) {
 		"Open WebUI with tags":             {"a.json", `[{"command":"/a","title":"A","content":"B","tags":["Writing","two words"]}]`, []meant{{name: "a", tags: "writing", own: "two words"}}},
 		// exports of prompt libraries: after necrokot-org/prompt-manager, b08x/SFLPromptArchitect and
 		// others
-		"an export with statistics": {"a.json", `{"version":"1.0","exportedAt":"2025-12-29T10:30:00Z","statistics":{"total":1},"prompts":[{"id":17,"title":"A","content":"B","userRating":4,"model":"m"}]}`, []meant{{title: "A", text: "B"}}},
-		"an export with a count":    {"a.json", `{"version":"1.0","exported_at":"x","total_count":1,"prompts":[{"title":"A","content":"B","tags":["Work stuff"]}]}`, []meant{{title: "A", own: "Work stuff"}}},
-		"a body":                    {"a.json", `[{"id":"1","user_id":"u","title":"A","body":"B","metadata":{"x":1}}]`, []meant{{title: "A", text: "B"}}},
-		"a label that is not kept":  {"a.md", "---\nname: support\ntype: text\nversion: 5\nlabels:\n  - production\n  - latest\n---\n\nHelp.", []meant{{name: "support", text: "Help."}}},
-		"nulls":                     {"a.json", `{"title":"A","text":"B","name":null,"tags":null,"config":null,"messages":null,"variables":null,"kind":null}`, []meant{{title: "A", text: "B"}}},
+		"an export with statistics":     {"a.json", `{"version":"1.0","exportedAt":"2025-12-29T10:30:00Z","statistics":{"total":1},"prompts":[{"id":17,"title":"A","content":"B","userRating":4,"model":"m"}]}`, []meant{{title: "A", text: "B"}}},
+		"an export with a count":        {"a.json", `{"version":"1.0","exported_at":"x","total_count":1,"prompts":[{"title":"A","content":"B","tags":["Work stuff"]}]}`, []meant{{title: "A", own: "Work stuff"}}},
+		"a body":                        {"a.json", `[{"id":"1","user_id":"u","title":"A","body":"B","metadata":{"x":1}}]`, []meant{{title: "A", text: "B"}}},
+		"a label that is not kept":      {"a.md", "---\nname: support\ntype: text\nversion: 5\nlabels:\n  - production\n  - latest\n---\n\nHelp.", []meant{{name: "support", text: "Help."}}},
+		"nulls":                         {"a.json", `{"title":"A","text":"B","name":null,"tags":null,"config":null,"messages":null,"variables":null,"kind":null}`, []meant{{title: "A", text: "B"}}},
+		"numbers where texts are meant": {"a.json", `[{"title":2048,"text":7.50},{"act":true,"prompt":"B"}]`, []meant{{title: "2048", text: "7.50"}, {title: "true"}}},
+		"tags as one text":              {"a.json", `[{"title":"A","text":"B","tags":"writing, rain and snow,"}]`, []meant{{tags: "writing", own: "rain and snow"}}},
+		"tags as objects":               {"a.json", `{"prompts":[{"title":"A","content":"B","tags":[{"id":1,"name":"Writing"},3,null]}]}`, []meant{{tags: "writing", own: "3"}}},
+		"a visibility in capitals":      {"a.json", `[{"title":"A","text":"B","visibility":"Public"}]`, []meant{{title: "A", visibility: "public"}}},
+		"a visibility of others":        {"a.md", "---\ntitle: A\nvisibility: team\n---\nB", []meant{{title: "A", warning: `the visibility "team" is neither private nor public`}}},
 		// what would have been rejected
 		"a title that is too long":        {"a.csv", "act,prompt\n" + long + ",x\n", []meant{{title: strings.TrimSpace(strings.Repeat("many words ", 18)), warning: "the title has 329 characters and was cut after 197, of 200"}}},
 		"a title of several lines":        {"a.csv", "act,prompt\n\"A\nB\",x\n", []meant{{title: "A B", warning: "several lines"}}},
@@ -246,5 +251,17 @@ func TestStarter(t *testing.T) {
 	require.Equal(t, []int{29, 2, 2, 2}, []int{variables, chats, includes, labels})
 	for _, item := range take(t, s, string(transfer.Starter()), o) {
 		require.Equal(t, transfer.Unchanged, item.Outcome, item.Name)
+	}
+}
+
+// TestVisibilityOfOthers: a visibility that only another program knows never makes a prompt public.
+func TestVisibilityOfOthers(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	items := take(t, s, `[{"title":"A","text":"B","visibility":"team"},{"title":"C","text":"D"}]`, transfer.Options{File: "a.json", Visibility: prompt.Public})
+	for i, want := range []prompt.Visibility{prompt.Private, prompt.Public} {
+		p, err := s.Get(t.Context(), ann, items[i].ID)
+		require.NoError(t, err)
+		require.Equal(t, want, p.Visibility)
 	}
 }

@@ -110,10 +110,9 @@ func TestRejectedHaveCodes(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
 	for file, code := range map[string]fault.Code{
-		`{"title":"x","text":"y","visibility":"everybody"}`:                          transfer.EntryRefused,
 		`{"title":"x","text":"y","unknown":1,"variables":[{"name":"a","type":"b"}]}`: transfer.EntryRefused,
 		`{"title":"x","text":"` + strings.Repeat("y", 200_000) + `"}`:                "TEXT_TOO_LONG",
-		`{"title":1,"text":"y"}`: transfer.Unreadable,
+		`{"title":["x"],"text":"y"}`:                                                 transfer.Unreadable,
 	} {
 		items := take(t, s, file, transfer.Options{File: "a.jsonl"})
 		require.Equal(t, transfer.Rejected, items[0].Outcome, "%.100s", file)

@@ -45,6 +45,12 @@ func (d Document) Fitted() Document {
 		warn("messages that say nothing are left out: %d of them", gone)
 	}
 	d.Labels = slices.DeleteFunc(slices.Clone(d.Labels), func(l string) bool { return l == prompt.Latest }) // which follows
+	if v := strings.ToLower(strings.TrimSpace(d.Visibility)); v == "" || v == string(prompt.Private) || v == string(prompt.Public) {
+		d.Visibility = v
+	} else {
+		warn("the visibility %.40q is neither private nor public, and the prompt is private", d.Visibility)
+		d.Visibility = string(prompt.Private)
+	}
 	if strings.TrimSpace(d.Titled().Title) == "" {
 		title, isHeading := heading(d.words())
 		if d.Title = cutAt(title, untitled); d.Title != "" && !isHeading {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -47,6 +48,65 @@ func (o object) called() object {
 		}
 	}
 	return o
+}
+
+// worded returns an object whose title, name, description and text are texts and whose tags are a
+// list of texts, where another program wrote a number, true or false, or tags as one text with
+// commas or as objects with a name. A value that is neither is left for its reader to refuse.
+func (o object) worded() object {
+	o = slices.Clone(o)
+	for i, m := range o {
+		switch m.name {
+		case fieldTitle, fieldName, fieldDescription, fieldText:
+			o[i].value = quoted(m.value)
+		case fieldTags:
+			o[i].value = tagsOf(m.value)
+		}
+	}
+	return o
+}
+
+// quoted returns a number, true or false as a text, as it is written, and any other value as it is.
+func quoted(v jsontext.Value) jsontext.Value {
+	if !slices.Contains([]jsontext.Kind{'0', 't', 'f'}, v.Kind()) {
+		return v
+	}
+	text, _ := jsontext.AppendQuote(nil, string(v)) // which is ASCII
+	return text
+}
+
+// tagsOf returns tags as a list of texts, or the value as it is if it holds anything else.
+func tagsOf(v jsontext.Value) jsontext.Value {
+	tags := []string{}
+	if v.Kind() == '[' {
+		var list []jsontext.Value
+		if json.Unmarshal(v, &list) != nil {
+			return v
+		}
+		for _, tag := range list {
+			if o, err := parseObject(tag); err == nil && o.has(fieldName) {
+				tag, _ = o.raw(fieldName)
+			}
+			var text string
+			if json.Unmarshal(quoted(tag), &text) != nil {
+				return v
+			}
+			tags = append(tags, strings.TrimSpace(text))
+		}
+	} else {
+		var text string
+		if v.Kind() == 'n' || json.Unmarshal(quoted(v), &text) != nil {
+			return v
+		}
+		for tag := range strings.SplitSeq(text, ",") {
+			tags = append(tags, strings.TrimSpace(tag))
+		}
+	}
+	b, err := marshal(slices.DeleteFunc(tags, func(tag string) bool { return tag == "" }))
+	if err != nil {
+		return v
+	}
+	return b
 }
 
 // flatten makes the messages of an object say their contents as texts, where these are lists of

@@ -62,7 +62,7 @@ func readPromptsChat(in *input) (Document, object, error) {
 	if err != nil {
 		return Document{}, nil, err
 	}
-	o = o.called()
+	o = o.called().worded()
 	d := Document{Name: o.text("slug"), Title: o.text(fieldTitle), Description: o.text("description"), Text: o.text(fieldText)}
 	o.take(fieldTags, &d.Tags)
 	return d, o, nil
@@ -96,7 +96,7 @@ func readLine(in *input) (d Document, extra object, err error) {
 	if err != nil {
 		return d, nil, err
 	}
-	extra = in.flatten(extra.called())
+	extra = in.flatten(extra.called().worded())
 	if err := json.Unmarshal(extra.value(), &d); err != nil {
 		return d, nil, err
 	}

@@ -80,7 +80,7 @@ func TestLines(t *testing.T) {
 		`{"title":"u","text":"x"}`+"\r\n"+
 		`{"title":"u","text":`+"\n"+
 		"{\"title\":\"\xff\"}\n"+
-		`{"title":7}`+"\n"+
+		`{"title":[7]}`+"\n"+
 		`[]`)
 	require.Len(t, rows, 6)
 	require.Equal(t, format.Row{Number: 1, Line: 2, Document: format.Document{Title: " t ", Text: "a\r\n<b>", Tags: []string{"text"}, Visibility: "public"}}, rows[0])
@@ -165,9 +165,9 @@ func TestFilesThatCannotBeTrusted(t *testing.T) {
 func TestMembersOfTheWrongType(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		`{"title":1,"text":"x"}`:                "/title is a number: want a string",
+		`{"title":{"a":1},"text":"x"}`:          "/title is an object: want a string",
 		`[{"title":"t","text":["x"]}]`:          "/text is an array: want a string",
-		`{"title":"t","tags":"a"}`:              "/tags is a string: want an array",
+		`{"title":"t","tags":{"a":1}}`:          "/tags is an object: want an array",
 		`{"title":"t","messages":[{"role":2}]}`: "/messages/0/role is a number: want a string",
 	} {
 		rows := read(t, file)
