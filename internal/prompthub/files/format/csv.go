@@ -143,7 +143,7 @@ func hasSpaces(file []byte, separator rune) bool {
 }
 
 // unread says why a file is no CSV, or what else its name says it is.
-func unread(name string, err error) error {
+func unread(name string, file []byte, err error) error {
 	ext := strings.ToLower(path.Ext(name))
 	switch {
 	case errors.Is(err, errEmpty):
@@ -151,7 +151,11 @@ func unread(name string, err error) error {
 	case ext == ".zip":
 		return errors.New("the file is no ZIP archive, or a broken one: make it again")
 	case ext == ".json":
-		return errors.New("the file is no JSON")
+		why := syntaxOfJSON(file)
+		if errors.Is(why, io.EOF) {
+			return errors.New("the file holds no prompts: want an object, or a list of objects")
+		}
+		return fmt.Errorf("the file is no JSON: %w", whyNoJSON(file, 1, why))
 	case ext != "" && ext != ".csv" && ext != ".tsv":
 		return fmt.Errorf("no format has files that end in %.20q: take a ZIP archive, or a file that ends in .md, .markdown, .txt, .prompt, .prompty, .yml, .yaml, .json, .jsonl, .ndjson, .csv or .tsv", ext)
 	}

@@ -49,7 +49,7 @@ func Parts(file string, b []byte, key string) iter.Seq2[Part, error] {
 	text, warnings, err := decoded(b, f == JSONLines)
 	switch {
 	case errors.Is(err, errBinary) && endOf(file) == "":
-		return broken(unread(file, err))
+		return broken(unread(file, b, err))
 	case errors.Is(err, errNoUTF8) && f.IsMany(): // which rows and lines tell of themselves
 		text, err = b, nil
 	case err != nil && f.IsMany():
@@ -289,7 +289,7 @@ type csvTable struct {
 func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bool) error {
 	r, header, err := newCSV(file)
 	if err != nil {
-		return unread(name, err)
+		return unread(name, file, err)
 	}
 	table := &csvTable{begin: file[:r.InputOffset()], header: header, separator: r.Comma, spaces: r.TrimLeadingSpace, key: strings.ToLower(key)}
 	column := slices.Index(header, table.key)
