@@ -73,20 +73,27 @@ func (s *Store) writer() {
 	defer again.Stop()
 	var p pace
 	for {
+		var first *change
+		select {
+		case first = <-s.changes: // who came while the last group was committed
+			p.waited(first, time.Now())
+		default:
+		}
 		var others <-chan *change
 		if wait := p.wait(time.Now()); wait > 0 {
 			again.Reset(wait)
 		} else {
 			others = s.later
 		}
-		var first *change
-		select {
-		case first = <-s.changes:
-		case first = <-others:
-		case <-again.C:
-			continue
-		case <-s.closing:
-			return
+		if first == nil {
+			select {
+			case first = <-s.changes:
+			case first = <-others:
+			case <-again.C:
+				continue
+			case <-s.closing:
+				return
+			}
 		}
 		began := time.Now()
 		group := s.gather(first, others, p.room(began))
@@ -149,12 +156,17 @@ func (p *pace) room(now time.Time) int {
 // spent notes that a group was committed.
 func (p *pace) spent(group []*change, began, ended time.Time) {
 	for _, c := range group {
-		switch c.urgency {
-		case awaited:
-			p.quiet, p.still = ended.Add(quietFor), ended.Add(stillFor)
-		case later:
+		p.waited(c, ended)
+		if c.urgency == later {
 			p.turn = ended.Add(min(turnIn*ended.Sub(began), turnBy))
 		}
+	}
+}
+
+// waited notes that the caller of c waited until now, if c has one that waits.
+func (p *pace) waited(c *change, now time.Time) {
+	if c.urgency == awaited {
+		p.quiet, p.still = now.Add(quietFor), now.Add(stillFor)
 	}
 }
 
