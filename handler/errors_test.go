@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/doors/api"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,4 +53,14 @@ func TestErrorsAreDocumented(t *testing.T) {
 	slices.Sort(got)
 	require.Equal(t, slices.Compact(want), got)
 	require.Greater(t, len(got), 30)
+
+	elsewhere := []string{ // answers of other doors, of /admin and of commands
+		"BACKUP_FAILED", "BACKUP_NO_ROOM", "BACKUP_RUNNING", "BACKUP_TOO_SLOW", "REPO_TYPE_NOT_KEPT",
+	}
+	listed := slices.Clone(elsewhere)
+	for _, c := range append(httpjson.Codes(), api.Codes...) {
+		listed = append(listed, string(c))
+	}
+	slices.Sort(listed)
+	require.Equal(t, got, listed, "the codes in the OpenAPI document")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/host/command"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/table"
@@ -84,7 +85,7 @@ func TestRefusedConfigurationStaysUp(t *testing.T) {
 				require.Equal(t, "application/problem+json", res.Header.Get("Content-Type"))
 				require.Equal(t, http.StatusServiceUnavailable, problem.Status)
 				require.Contains(t, problem.Detail, "setting "+tt.setting+" ")
-				require.EqualValues(t, command.NotConfigured, problem.Code)
+				require.EqualValues(t, httpjson.NotConfigured, problem.Code)
 				require.NotEmpty(t, problem.RequestID)
 			}
 			status, body := send(t, "GET", url+"/api/v1/health", "")

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/host/command"
+	"prompthub/internal/http/httpjson"
 )
 
 // An answer is what a URL was answered with.
@@ -75,7 +75,7 @@ func (h hook) answers(ctx context.Context, url string) error {
 	switch {
 	case !ours:
 		return fmt.Errorf("GET %s was answered %d: %.300s", url, a.status, a.body)
-	case p.Code == command.NotConfigured:
+	case p.Code == httpjson.NotConfigured:
 		return fmt.Errorf("GET %s was answered %d: %s: %w", url, a.status, p.Detail, errNotConfigured)
 	}
 	return fmt.Errorf("GET %s was answered %d: %s", url, a.status, p.Detail)

@@ -155,7 +155,7 @@ func (h *held) end(whole bool) {
 		panic(http.ErrAbortHandler)
 	default:
 		p := httpjson.NewProblem(context.Background(), http.StatusInternalServerError, cutText)
-		p.Code = "UNFINISHED"
+		p.Code = httpjson.Unfinished
 		httpjson.WriteProblem(h.to, p)
 	}
 }

@@ -93,13 +93,10 @@ func (s Service) assemble(ctx context.Context, set Settings, build Build, refuse
 	return a, a.Doors(identify, sessions)
 }
 
-// NotConfigured is the code of answers of a service that refuses its settings.
-const NotConfigured fault.Code = "NOT_CONFIGURED"
-
 // refuse answers every route but health with the mistake in the settings.
 func (s Service) refuse(err error, log *slog.Logger) http.Handler {
 	log.Error("refused configuration", slog.String("error", err.Error()))
-	answer := &fault.Error{Kind: fault.Unavailable, Code: NotConfigured, Text: "the application is not configured", RetryAfter: time.Minute}
+	answer := &fault.Error{Kind: fault.Unavailable, Code: httpjson.NotConfigured, Text: "the application is not configured", RetryAfter: time.Minute}
 	if r := (*auth.Refusal)(nil); errors.As(err, &r) {
 		answer.Text = r.Error()
 	}

@@ -141,7 +141,7 @@ func unread(ctx context.Context, err error, most int64) *Problem {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return NewProblem(ctx, http.StatusRequestTimeout, fmt.Sprintf("the body took too long to arrive; send %d KiB in a second at least", slowest>>10))
 	}
-	return Describe(ctx, fault.Coded(fault.Malformed, "BODY_INCOMPLETE", "the body ended early"))
+	return Describe(ctx, fault.Coded(fault.Malformed, BodyIncomplete, "the body ended early"))
 }
 
 // A body is one that was read.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -57,9 +58,19 @@ var codes = map[int]fault.Code{
 	http.StatusServiceUnavailable:    "UNAVAILABLE",
 }
 
+// Codes returns those of a status alone, in order.
+func Codes() []fault.Code { return slices.Sorted(maps.Values(codes)) }
+
 // NoSuchRoute is the code of a 404 for an address that the service does not have: it tells a client
 // that it asked at the wrong place, and not for a thing that is missing.
 const NoSuchRoute fault.Code = "NO_SUCH_ROUTE"
+
+// Codes of what can befall any request.
+const (
+	BodyIncomplete fault.Code = "BODY_INCOMPLETE" // the connection ended before the body did
+	NotConfigured  fault.Code = "NOT_CONFIGURED"  // the service refuses a setting
+	Unfinished     fault.Code = "UNFINISHED"      // the answer was cut off, and a change may have been made
+)
 
 // ProblemType is the media type of a Problem.
 const ProblemType = "application/problem+json"

@@ -6,11 +6,18 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // NeedsRead is the code of a refusal whose reason is not told to an access token without the scope
 // read.
 const NeedsRead fault.Code = "NEEDS_READ"
+
+// Codes are those of refusals that the store and this package decide.
+var Codes = []fault.Code{
+	promptdb.QuotaBytes, promptdb.QuotaFavorites, promptdb.QuotaPrompts, promptdb.PageTooLarge,
+	promptdb.AuthorSecretDamaged, promptdb.StoreTooOld, promptdb.RestoreIncomplete, NeedsRead,
+}
 
 // Told returns an error as a caller may know it. The reason against a change may be the content of
 // other prompts, or of this one before, so an access token without the scope read is told only that

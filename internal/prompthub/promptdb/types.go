@@ -89,6 +89,7 @@ const (
 	ByUpdated = query.ByUpdated
 	ByTitle   = query.ByTitle
 
+	PageTooLarge        = query.PageTooLarge
 	AuthorSecretDamaged = schema.AuthorSecretDamaged
 	RestoreIncomplete   = verify.RestoreIncomplete
 )

@@ -1,10 +1,16 @@
 package api
 
 import (
+	"slices"
+
+	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
+	"prompthub/internal/jsonsize"
+	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -20,9 +26,32 @@ func (a *api) describe() {
 	doc.Components.Schemas.Map()["Problem"].Properties["current"] = &huma.Schema{
 		Ref: schemas + "Prompt", Description: "With the status 412: the prompt as it is now; not for an access token without the scope read, to which ETag tells the revision",
 	}
+	for _, name := range []string{"Problem", "Field", "Imported"} {
+		codes(doc.Components.Schemas.Map()[name].Properties["code"])
+	}
 	a.limits()
 	a.rendered = a.document.Render()
 }
+
+// codes lists the codes that programs can decide by. The list is open: a later version may have more,
+// and a client that was generated from this one must not fail at them.
+func codes(code *huma.Schema) {
+	var known []any
+	for _, c := range append(httpjson.Codes(), Codes...) {
+		known = append(known, string(c))
+	}
+	code.Type = ""
+	code.AnyOf = []*huma.Schema{{Type: huma.TypeString, Enum: known}, {Type: huma.TypeString}}
+}
+
+// Codes are those that answers of the API have besides the codes of a status; docs/errors.md says
+// what to do about each.
+var Codes = slices.Concat(library.Codes, []fault.Code{
+	format.ArchiveBroken, format.ArchiveTooLarge, format.FileTooLarge, format.TooManyEntries, format.YAMLTooLarge, format.AliasesTooLarge,
+	transfer.EntryRefused, transfer.Unreadable, jsonsize.TooManyParts,
+	prompt.IncludeUnresolved, prompt.InvisibleCharacters, prompt.NameTaken, prompt.NothingVisible, prompt.TextTooLong,
+	httpjson.NoSuchRoute, httpjson.RepeatedHeader, httpjson.BodyIncomplete, httpjson.Unfinished, httpjson.NotConfigured,
+})
 
 // limits documents limits that only the domain enforces: it counts UTF-16 code units, after
 // trimming, where huma would count code points before.

@@ -18,6 +18,9 @@ import (
 	"prompthub/internal/storage/table"
 )
 
+// PageTooLarge is the code of a page whose prompts are together too long for one answer.
+const PageTooLarge fault.Code = "PAGE_TOO_LARGE"
+
 // A NameRow is a prompt as the row of its name tells of it: enough for a list of the names that
 // programs can ask for.
 type NameRow struct {
@@ -120,7 +123,7 @@ func (db *Queries) Configs(ctx context.Context, author prompt.UserID, list []Num
 	var size atomic.Int64
 	return out, db.partsOf(ctx, author, list, atOnce, versionConfig, func(i int, row table.Row) error {
 		if out[i] = schema.ParseVersionRow(row); size.Add(int64(len(out[i].Config))) > maxConfigs {
-			return fault.Coded(fault.Invalid, "PAGE_TOO_LARGE", "the configs of these prompts are too long for one page; ask for fewer at a time")
+			return fault.Coded(fault.Invalid, PageTooLarge, "the configs of these prompts are too long for one page; ask for fewer at a time")
 		}
 		return nil
 	})
