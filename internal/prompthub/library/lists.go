@@ -24,14 +24,22 @@ type Page struct {
 // An Order is an order of public prompts.
 type Order = promptdb.Order
 
-// The orders of public prompts.
+// The orders that doors have as their default.
 const (
 	Newest    = promptdb.Newest
 	MostLiked = promptdb.MostLiked
-	Hot       = promptdb.Hot
-	Best      = promptdb.Best
-	Trending  = promptdb.Trending
 )
+
+// An OrderInfo is what doors say of an order.
+type OrderInfo = promptdb.OrderInfo
+
+// Orders returns the orders of public prompts, Newest first.
+func Orders() []OrderInfo { return promptdb.Orders() }
+
+// IsOrder reports whether a text names an order.
+func IsOrder(s string) bool {
+	return slices.ContainsFunc(Orders(), func(o OrderInfo) bool { return string(o.Order) == s })
+}
 
 // A Search says which public prompts are wanted.
 type Search struct {

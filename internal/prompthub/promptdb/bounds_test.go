@@ -112,7 +112,7 @@ func TestASecondIsEnough(t *testing.T) {
 		return w.made("ann", draft("x", []prompt.Tag{"data", "games"}[i%2]))
 	})
 	store.takes = 400 * time.Millisecond
-	for _, order := range []promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best, promptdb.Trending} {
+	for _, order := range orders() {
 		before := w.clock.Now()
 		page, err := w.Find(t.Context(), promptdb.Search{Tags: []prompt.Tag{"data", "games"}, Order: order}, "", 1)
 		require.NoError(t, err)

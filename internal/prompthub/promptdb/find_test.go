@@ -180,7 +180,7 @@ func drawSearch(rt *rapid.T) (promptdb.Search, func(prompt.Prompt) bool) {
 	if q.Nothing() {
 		q = prompt.Query{}
 	}
-	return promptdb.Search{Tags: tags, Words: q, Order: rapid.SampledFrom([]promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best, promptdb.Trending}).Draw(rt, "order")}, func(p prompt.Prompt) bool {
+	return promptdb.Search{Tags: tags, Words: q, Order: rapid.SampledFrom(orders()).Draw(rt, "order")}, func(p prompt.Prompt) bool {
 		for _, tag := range tags {
 			if !slices.Contains(p.Tags, tag) {
 				return false

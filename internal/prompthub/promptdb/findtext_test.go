@@ -217,7 +217,7 @@ func drawQuestion(rt *rapid.T, all []prompt.Prompt) (want promptdb.Search, ok bo
 	about := rapid.SampledFrom(all).Draw(rt, "about")
 	want = promptdb.Search{
 		Text: rapid.IntRange(0, 4).Draw(rt, "in texts") > 0, Words: drawWords(rt, about),
-		Order: rapid.SampledFrom([]promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Best, promptdb.Trending}).Draw(rt, "order"),
+		Order: rapid.SampledFrom(orders()).Draw(rt, "order"),
 	}
 	if rapid.IntRange(0, 3).Draw(rt, "tagged") == 0 {
 		want.Tags = about.Tags

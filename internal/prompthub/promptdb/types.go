@@ -19,6 +19,8 @@ type (
 	Tables = schema.Tables
 	// An Order is one that lists of public prompts may have.
 	Order = schema.Order
+	// An OrderInfo is what doors say of an order.
+	OrderInfo = schema.OrderInfo
 	// A Quota is what one user may store.
 	Quota = schema.Quota
 	// Usage is what a user takes.
@@ -100,6 +102,9 @@ var (
 	ErrNotIndexed = backup.ErrNotIndexed
 	ForPrograms   = query.ForPrograms
 )
+
+// Orders returns the orders of public prompts, the default first.
+func Orders() []OrderInfo { return schema.Orders() }
 
 // DefaultTables returns the tables under their usual names.
 func DefaultTables() Tables { return schema.DefaultTables() }

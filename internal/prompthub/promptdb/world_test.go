@@ -217,3 +217,11 @@ func (w *world) publicRows() int {
 }
 
 func numbered(n int) string { return fmt.Sprintf("Prompt number %03d", n) }
+
+// orders returns the names of all orders of public prompts.
+func orders() (all []promptdb.Order) {
+	for _, o := range promptdb.Orders() {
+		all = append(all, o.Order)
+	}
+	return all
+}

@@ -59,8 +59,26 @@ func (a *api) prompts() {
 	}), a.restore)
 }
 
+// An Order is the name of an order of public prompts.
+type Order string
+
+// Schema lists the orders, and says what comes first in each.
+func (Order) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Default: string(library.Newest)}
+	s.Description = "The order; among equals, newer first."
+	for _, o := range library.Orders() {
+		s.Enum = append(s.Enum, string(o.Order))
+		if o.Doc != "" {
+			s.Description += " " + string(o.Order) + ": " + o.Doc + "."
+		}
+	}
+	s.Description += " GET /prompts/{id}/rank explains a place"
+	s.PrecomputeMessages()
+	return s
+}
+
 type searchInput struct {
-	Sort string `query:"sort" enum:"newest,most-liked,hot,best,trending" default:"newest" doc:"The order; among equals, newer first. most-liked: by likes - dislikes. hot: ten times the score is worth one week of age. best: by the share of likes, as far as its votes make sure of it. trending: by likes - dislikes, where a vote counts twice as much as one of a week before. GET /prompts/{id}/rank explains a place"`
+	Sort Order  `query:"sort" default:"newest"`
 	In   string `query:"in" enum:"text,title" default:"text" doc:"Where the words of q are looked for. text: each in the title, as title does, or as a whole word in the text; of a text at most 150 words count, no stop words (the, of, …), and edits follow within seconds. title: each as the beginning of a word of the title"`
 	Filter
 	Fields

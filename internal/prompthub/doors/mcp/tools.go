@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
+	"reflect"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -99,7 +100,7 @@ func writing[In, Out any](d *handler, do task[In, Out]) task[In, Out] {
 
 // schema returns the schema of a type. A list is a list and not null, which not all clients take.
 func schema[T any]() *jsonschema.Schema {
-	s, err := jsonschema.For[T](nil)
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[order](): orderSchema()}})
 	if err != nil {
 		panic("mcp: " + err.Error()) // a type of this package that has none
 	}
@@ -130,9 +131,28 @@ type searchInput struct {
 	Tag    string   `json:"tag,omitempty" jsonschema:"Only prompts with this tag; list_tags lists them"`
 	Tags   []string `json:"tags,omitempty" jsonschema:"Only prompts with all of these tags"`
 	Mine   bool     `json:"mine,omitempty" jsonschema:"Only the caller's own prompts, private ones too"`
-	Order  string   `json:"order,omitempty" jsonschema:"most-liked, newest, hot, best or trending; most-liked where not given. Of one's own prompts the newest come first"`
+	Order  order    `json:"order,omitempty"`
 	Limit  int      `json:"limit,omitempty" jsonschema:"Most prompts, 1 to 50; 10 where not given"`
 	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before; the other arguments must be the same"`
+}
+
+// An order is the name of an order of public prompts.
+type order string
+
+// orderSchema says which there are. It is no enum: a form of a client sends an empty string for what
+// was left empty.
+func orderSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Description: orders() + "; most-liked where not given. Of one's own prompts the newest come first"}
+}
+
+// orders returns the names of the orders as a list for people.
+func orders() string {
+	var names []string
+	for _, o := range library.Orders() {
+		names = append(names, string(o.Order))
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 type searchOutput struct {
@@ -156,9 +176,9 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	if in.Limit < 1 || in.Limit > maxFound {
 		return out, fault.New(fault.Invalid, "ask for 1 to 50 prompts")
 	}
-	in.Order = cmp.Or(in.Order, string(library.MostLiked))
-	if !slices.Contains([]library.Order{library.MostLiked, library.Newest, library.Hot, library.Best, library.Trending}, library.Order(in.Order)) {
-		return out, fault.New(fault.Invalid, "order must be most-liked, newest, hot, best or trending")
+	in.Order = cmp.Or(in.Order, order(library.MostLiked))
+	if !library.IsOrder(string(in.Order)) {
+		return out, fault.New(fault.Invalid, "order must be "+orders())
 	}
 	page, err := d.search(ctx, c, in, tags, words)
 	for _, v := range page.Items {

@@ -21,15 +21,22 @@ func (s *web) lists() {
 	s.handle("GET "+Prefix+"/favorites", user, s.favorites)
 }
 
-// orders of the catalog, as addresses and pages name them.
-var orders = [][2]string{
-	{"", "Newest"}, {string(library.MostLiked), "Most liked"}, {string(library.Hot), "Hot"}, {string(library.Best), "Best"}, {string(library.Trending), "Trending"},
+// orders returns the orders of the catalog, as addresses and pages name them.
+func orders() (all [][2]string) {
+	for _, o := range library.Orders() {
+		name := string(o.Order)
+		if o.Order == library.Newest {
+			name = "" // the default
+		}
+		all = append(all, [2]string{name, o.Title})
+	}
+	return all
 }
 
 // catalog shows public prompts.
 func (s *web) catalog(r *request) error {
 	v := viewOf(r, "sort", "tag", "q", "in", "cursor")
-	l := listing{view: v, Query: v.get("q"), Choices: v.choices("sort", orders...), Texts: true}
+	l := listing{view: v, Query: v.get("q"), Choices: v.choices("sort", orders()...), Texts: true}
 	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"], "in": v.values["in"]}
 	if l.Query != "" {
 		l.Choices = append(l.Choices, v.titlesOnly())
@@ -88,7 +95,7 @@ func (s *web) search(r *request, v view) ([]prompt.Tag, library.Page, error) {
 		return tags, library.Page{}, err
 	}
 	order := library.Newest
-	if sort := v.get("sort"); slices.ContainsFunc(orders, func(o [2]string) bool { return o[0] == sort }) {
+	if sort := v.get("sort"); slices.ContainsFunc(orders(), func(o [2]string) bool { return o[0] == sort }) {
 		order = cmp.Or(library.Order(sort), library.Newest)
 	}
 	p, err := s.Service.Search(r.Context(), r.who, library.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Limit: perPage, Cursor: v.get("cursor")})

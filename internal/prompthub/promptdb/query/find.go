@@ -247,7 +247,7 @@ const walking = "w"
 // findRanked returns what is wanted in an order that votes change. Up to maxMatches it is sorted in
 // memory; where there is more, enough of the index of the order is wanted to walk that.
 func (db *Queries) findRanked(ctx context.Context, w Search, after string, limit int) (Page, error) {
-	s, by := db.Budget(), schema.Rankings[w.Order]
+	s, by := db.Budget(), schema.RankingOf(w.Order)
 	row, walks := strings.CutPrefix(after, walking)
 	if _, ok := by.Bucket(row); after != "" && !ok {
 		return Page{}, rowstore.BadPosition()
@@ -290,7 +290,7 @@ func sortRanked(by schema.Ranking, rows []table.Row, after string, limit int) Pa
 func (db *Queries) walkRanked(ctx context.Context, s *rowstore.Budget, order schema.Order, after string, limit int, want func(table.Props) bool) (Page, error) {
 	var found []table.Row
 	for size := 4 * (limit + 1); ; size *= 4 {
-		rows, more, err := db.readRanked(ctx, s, schema.Rankings[order], after, s.Size(size), want)
+		rows, more, err := db.readRanked(ctx, s, schema.RankingOf(order), after, s.Size(size), want)
 		if err != nil {
 			return Page{}, err
 		}

@@ -346,7 +346,7 @@ func (db *Queries) decideByTruth(ctx context.Context, w Search, author prompt.Us
 // where there are more, enough of the index of the order is wanted to walk that: its rows have
 // signatures.
 func (db *Queries) findTextRanked(ctx context.Context, w Search, after string, limit int) (Page, error) {
-	by := schema.Rankings[w.Order]
+	by := schema.RankingOf(w.Order)
 	row, walks := strings.CutPrefix(after, walking)
 	if _, ok := by.Bucket(row); after != "" && !ok {
 		return Page{}, rowstore.BadPosition()

@@ -30,7 +30,7 @@ type Page struct {
 // voted on during a walk may be seen twice or not at all, every other one exactly once. A first
 // page may be a second old, except for writes of this instance.
 func (db *Queries) Ranked(ctx context.Context, order schema.Order, after string, limit int) (Page, error) {
-	r := schema.Rankings[order]
+	r := schema.RankingOf(order)
 	if after != "" {
 		return db.ranked(ctx, r, after, limit)
 	}

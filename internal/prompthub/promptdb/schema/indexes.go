@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"prompthub/internal/prompthub/prompt"
@@ -28,57 +29,14 @@ type index struct {
 
 // indexes are all indexes of prompts but textIndex. A new one is an entry here, its key in keys.go
 // and its table in Tables; projection, repair, anti-entropy, verify and reindex follow.
-var indexes = []index{
-	{
-		code:  "n",
-		table: func(t Tables) string { return t.Newest },
-		parts: func(p prompt.Prompt) []string { return one(p.Listed()) },
-		key:   func(_ string, id prompt.ID) table.Key { return NewestKey(id) },
-		parse: byAgeAlone,
-		props: func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
-	},
-	{
-		code:  codeLiked,
-		table: func(t Tables) string { return t.MostLiked },
-		parts: func(p prompt.Prompt) []string { return listed(p, scoreParts) },
-		key:   func(part string, id prompt.ID) table.Key { return likedKey(scoreOf(part), id) },
-		parse: func(key table.Key) (string, prompt.ID, bool) {
-			score, id, ok := parseLiked(key.Row)
-			return strconv.Itoa(int(score)), id, ok
-		},
-		props: func(summaryProps table.Props, part string, _ prompt.Prompt) table.Props {
-			return with(summaryProps, table.Prop{Name: "Score", Value: table.Int32(scoreOf(part))})
-		},
-		programs: true,
-		signed:   true,
-	},
-	{
-		code:   "o",
-		table:  func(t Tables) string { return t.Hot },
-		parts:  func(p prompt.Prompt) []string { return ranked(p, hotPart) },
-		key:    hotKey,
-		parse:  func(key table.Key) (string, prompt.ID, bool) { return parseHot(key.Row) },
-		props:  func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
-		signed: true,
-	},
-	{
-		code:   "b",
-		table:  func(t Tables) string { return t.Best },
-		parts:  func(p prompt.Prompt) []string { return ranked(p, bestPart) },
-		key:    bestKey,
-		parse:  func(key table.Key) (string, prompt.ID, bool) { return parseBest(key.Row) },
-		props:  func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
-		signed: true,
-	},
-	{
-		code:   "r",
-		table:  func(t Tables) string { return t.Trending },
-		parts:  func(p prompt.Prompt) []string { return ranked(p, trendPart) },
-		key:    trendKey,
-		parse:  func(key table.Key) (string, prompt.ID, bool) { return parseTrend(key.Row) },
-		props:  func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
-		signed: true,
-	},
+var indexes = slices.Concat([]index{{
+	code:  "n",
+	table: func(t Tables) string { return t.Newest },
+	parts: func(p prompt.Prompt) []string { return one(p.Listed()) },
+	key:   func(_ string, id prompt.ID) table.Key { return NewestKey(id) },
+	parse: byAgeAlone,
+	props: func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
+}}, indexesOfRankings(), []index{
 	{
 		code:  "t",
 		table: func(t Tables) string { return t.TagIndex },
@@ -132,7 +90,7 @@ var indexes = []index{
 			return with(summaryProps, marks(p)...)
 		},
 	},
-}
+})
 
 const (
 	codeLiked = "s" // of the most-liked index, whose parts are scores
@@ -175,9 +133,7 @@ func tokenParts(p prompt.Prompt) []string {
 	return tokensByKey(prompt.Tokens(prompt.NormalizeTitle(p.Title)))
 }
 
-func scoreParts(p prompt.Prompt) []string { return []string{strconv.Itoa(int(p.Score()))} }
-
-// scoreOf is the inverse of scoreParts. A part comes from there or from parseLiked.
+// scoreOf returns the score that is the part of a prompt in the most-liked index.
 func scoreOf(part string) int32 {
 	score, _ := strconv.ParseInt(part, 10, 32)
 	return int32(score)

@@ -13,64 +13,132 @@ import (
 // An Order is an order of public prompts.
 type Order string
 
-// The orders. In all but Newest, votes move prompts, and among equals the newer comes first.
+// The orders. Among equals the newer comes first.
 const (
 	Newest    Order = "newest"
-	MostLiked Order = "most-liked" // by score
-	Hot       Order = "hot"        // by prompt.Hot
-	// by prompt.Best if there are votes enough, the others after those by Hot
-	Best Order = "best"
-	// by prompt.Trending
-	Trending Order = "trending"
+	MostLiked Order = "most-liked"
+	Hot       Order = "hot"
+	Best      Order = "best"
+	Trending  Order = "trending"
 )
 
-// A Ranking is an order that votes change, and the index that has its rows. They lie in buckets,
-// which are partitions; ascending keys are the best first.
-type Ranking struct {
-	Table  func(Tables) string
-	Prefix string // of the buckets
-	Key    func(prompt.Prompt) table.Key
-	Bucket func(row string) (string, bool) // in which a row key lies, and whether it is one
+// An OrderInfo is what doors say of an order.
+type OrderInfo struct {
+	Order
+	Title string // for people
+	Doc   string // what comes first
 }
 
-// Rankings are the orders of public prompts that votes change.
-var Rankings = map[Order]Ranking{
-	MostLiked: {
-		Table:  func(t Tables) string { return t.MostLiked },
-		Prefix: likedPrefix,
-		Key:    func(p prompt.Prompt) table.Key { return likedKey(p.Score(), p.ID) },
-		Bucket: func(row string) (string, bool) {
-			score, _, ok := parseLiked(row)
-			return likedPrefix + bucketDesc(score), ok
+// Orders returns the orders of public prompts, the default first.
+func Orders() []OrderInfo {
+	all := []OrderInfo{{Order: Newest, Title: "Newest"}}
+	for _, r := range Rankings {
+		all = append(all, r.OrderInfo)
+	}
+	return all
+}
+
+// A Ranking is an order with an index of its own. Its rows lie in buckets, which are partitions;
+// ascending keys are the best first.
+type Ranking struct {
+	OrderInfo
+	Prefix string // of the buckets
+	Table  func(Tables) string
+
+	code  string // names the index in the property Pending, which is stored: never reused
+	part  func(prompt.Prompt) string
+	key   func(part string, id prompt.ID) table.Key
+	parse func(row string) (part string, id prompt.ID, ok bool) // the inverse of key
+	// what its rows have in addition to the summary
+	props    func(part string) table.Props
+	programs bool // whether programs are shown lists of it
+}
+
+// Rankings are the orders of public prompts but Newest. A new one is an entry here, with its key and
+// its table in Tables; projection, repair, anti-entropy, verify, reindex and all doors follow.
+var Rankings = []Ranking{
+	{
+		OrderInfo: OrderInfo{MostLiked, "Most liked", "by likes - dislikes"},
+		Prefix:    likedPrefix,
+		Table:     func(t Tables) string { return t.MostLiked },
+		code:      codeLiked,
+		part:      func(p prompt.Prompt) string { return strconv.Itoa(int(p.Score())) },
+		key:       func(part string, id prompt.ID) table.Key { return likedKey(scoreOf(part), id) },
+		parse: func(row string) (string, prompt.ID, bool) {
+			score, id, ok := parseLiked(row)
+			return strconv.Itoa(int(score)), id, ok
 		},
+		props:    func(part string) table.Props { return table.Props{{Name: "Score", Value: table.Int32(scoreOf(part))}} },
+		programs: true,
 	},
-	Hot: {
-		Table:  func(t Tables) string { return t.Hot },
-		Prefix: hotPrefix,
-		Key:    func(p prompt.Prompt) table.Key { return hotKey(hotPart(p), p.ID) },
-		Bucket: func(row string) (string, bool) {
-			part, id, ok := parseHot(row)
-			return hotKey(part, id).Partition, ok
-		},
+	{
+		OrderInfo: OrderInfo{Hot, "Hot", "ten times the score is worth one week of age"},
+		Prefix:    hotPrefix,
+		Table:     func(t Tables) string { return t.Hot },
+		code:      "o",
+		part:      hotPart,
+		key:       hotKey,
+		parse:     parseHot,
 	},
-	Best: {
-		Table:  func(t Tables) string { return t.Best },
-		Prefix: bestPrefix,
-		Key:    func(p prompt.Prompt) table.Key { return bestKey(bestPart(p), p.ID) },
-		Bucket: func(row string) (string, bool) {
-			part, id, ok := parseBest(row)
-			return bestKey(part, id).Partition, ok
-		},
+	{
+		OrderInfo: OrderInfo{Best, "Best", "by the share of likes, as far as its votes make sure of it"},
+		Prefix:    bestPrefix,
+		Table:     func(t Tables) string { return t.Best },
+		code:      "b",
+		part:      bestPart,
+		key:       bestKey,
+		parse:     parseBest,
 	},
-	Trending: {
-		Table:  func(t Tables) string { return t.Trending },
-		Prefix: trendPrefix,
-		Key:    func(p prompt.Prompt) table.Key { return trendKey(trendPart(p), p.ID) },
-		Bucket: func(row string) (string, bool) {
-			part, id, ok := parseTrend(row)
-			return trendKey(part, id).Partition, ok
-		},
+	{
+		OrderInfo: OrderInfo{Trending, "Trending", "by likes - dislikes, where a vote counts twice as much as one of a week before"},
+		Prefix:    trendPrefix,
+		Table:     func(t Tables) string { return t.Trending },
+		code:      "r",
+		part:      trendPart,
+		key:       trendKey,
+		parse:     parseTrend,
 	},
+}
+
+// RankingOf returns the ranking of an order other than Newest.
+func RankingOf(order Order) Ranking {
+	for _, r := range Rankings {
+		if r.Order == order {
+			return r
+		}
+	}
+	return Ranking{}
+}
+
+// Key returns the key of a prompt's row.
+func (r Ranking) Key(p prompt.Prompt) table.Key { return r.key(r.part(p), p.ID) }
+
+// Bucket returns in which partition a row key lies, and whether it is one.
+func (r Ranking) Bucket(row string) (string, bool) {
+	part, id, ok := r.parse(row)
+	return r.key(part, id).Partition, ok
+}
+
+// indexesOfRankings returns the index of each ranking.
+func indexesOfRankings() (all []index) {
+	for _, r := range Rankings {
+		all = append(all, index{
+			code:  r.code,
+			table: r.Table,
+			parts: func(p prompt.Prompt) []string { return ranked(p, r.part) },
+			key:   r.key,
+			parse: func(key table.Key) (string, prompt.ID, bool) { return r.parse(key.Row) },
+			props: func(summaryProps table.Props, part string, _ prompt.Prompt) table.Props {
+				if r.props == nil {
+					return summaryProps
+				}
+				return with(summaryProps, r.props(part)...)
+			},
+			programs: r.programs,
+			signed:   true,
+		})
+	}
+	return all
 }
 
 // Moves reports whether votes move rows of a table.
