@@ -173,7 +173,7 @@ func TestBadQueries(t *testing.T) {
 		{name: "tag=text,\xff", status: 422, location: "query.tag"},
 		{name: "tag=text,%ff", status: 422, location: "query.tag"},
 		{name: "tag=a,b,c,d,e,f,g,h,i,j,k", status: 422, location: "query.tag"},
-		{name: "sort=oldest", status: 422, location: "query.sort"},
+		{name: "sort=sideways", status: 422, location: "query.sort"},
 		{name: "q=\xff", status: 400, location: "query.q"},
 		{name: "q=" + strings.Repeat("x", 201), status: 400, location: "query.q"},
 	}

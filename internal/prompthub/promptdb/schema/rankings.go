@@ -116,7 +116,10 @@ func (r Ranking) Key(p prompt.Prompt) table.Key { return r.key(r.part(p), p.ID) 
 // Bucket returns in which partition a row key lies, and whether it is one.
 func (r Ranking) Bucket(row string) (string, bool) {
 	part, id, ok := r.parse(row)
-	return r.key(part, id).Partition, ok
+	if !ok {
+		return "", false
+	}
+	return r.key(part, id).Partition, true
 }
 
 // indexesOfRankings returns the index of each ranking.
