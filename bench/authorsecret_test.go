@@ -47,7 +47,7 @@ func (s *secretStore) Write(ctx context.Context, name string, ops ...table.Op) (
 }
 
 // TestDoorsWithoutTheAuthorSecret: while the secret cannot be read every request that would show
-// keys of authors is answered 503, those that need nobody's key are answered as ever, and those
+// keys of authors is answered 503, those that need no key are answered as ever, and those
 // that are refused anyway read nothing of it. Afterwards it is read once, and is in no answer and
 // no log.
 func TestDoorsWithoutTheAuthorSecret(t *testing.T) {
@@ -74,12 +74,12 @@ func TestDoorsWithoutTheAuthorSecret(t *testing.T) {
 			return w.Code, w.Body.String()
 		}
 
-		// what needs nobody's key
+		// requests that need no key
 		for _, path := range []string{"/health", "/openapi.json", "/docs"} {
 			status, body := ask(get(path, ""))
 			require.Equal(t, http.StatusOK, status, path+" "+body)
 		}
-		// what is refused
+		// refused requests
 		for _, r := range []struct {
 			status int
 			call   call

@@ -35,7 +35,7 @@ import (
 )
 
 // A bound is what a request may cost, whatever is in it: operations of the storage, queues among
-// them and what follows the answer, rows that they read, KiB of the answer and KiB that are
+// them and the work after the answer, rows that they read, KiB of the answer and KiB that are
 // allocated on the way, the store in memory included.
 type bound struct{ operations, rows, answer, allocated int64 }
 
@@ -51,7 +51,7 @@ var (
 	aPrompt = bound{8, 100, 128, 4 << 10}
 	// eight times a text of three bytes a character, and 64 KiB
 	aPage = bound{8 + 4*50, 1600, 8*9 + 64, 16 << 10}
-	// a prompt, and what includes it: the rows of ten names, and a hundred prompts
+	// a prompt, and the prompts that include it: the rows of ten names, and a hundred prompts
 	aPromptPage = bound{aPage.operations + 10 + 100, aPage.rows + 4200, aPage.answer, aPage.allocated}
 	aForm       = bound{8, 1200, 256, 8 << 10}
 	// The form of a prompt, with two hundred messages and thirty variables.
@@ -61,19 +61,19 @@ var (
 	aVote  = bound{10, 60, 32, 4 << 10}
 	// the rows of the old title, and of the new
 	aChange = bound{2*prompt.MaxTokens + 60, 1300, 256, 32 << 10}
-	aDelete = bound{aChange.operations + 120, 5300, 256, 32 << 10}  // and who includes the prompt
+	aDelete = bound{aChange.operations + 120, 5300, 256, 32 << 10}  // and the prompts that include it
 	aSave   = bound{aChange.operations + 4*50, 1500, 256, 32 << 10} // and what it includes: 50 at most
 	// and what both versions there include
 	aMerge = bound{aSave.operations + 2*4*50, 1500, 256, 32 << 10}
 	aWhole = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10} // a prompt with what it includes
 	aLabel = bound{20, 200, 64, 4 << 10}
-	// and who includes the prompt by it: the rows of ten names, and a hundred prompts
+	// and the prompts that include it by that name: the rows of ten names, and a hundred prompts
 	aRemoval = bound{aLabel.operations + 10 + 100, aLabel.rows + 4200, 64, 32 << 10}
 	aTag     = bound{6, 1200, 64, 8 << 10}
 	aToken   = bound{4, 60, 64, 4 << 10}           // a user has at most 50
 	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config next to it, and what it includes
 	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each
-	// behind a hundred spaces, and as many nodes of YAML.
+	// after a hundred spaces, and as many nodes of YAML.
 	aFile = bound{8, 100, 1 << 10, 64 << 10}
 	// A hundred looks at prompts with twenty versions of each, until a MiB is full, which the last
 	// may be beyond; or a page of votes.
@@ -189,7 +189,7 @@ var bounds = map[string]bound{
 	"GET /ls/commits/{owner}/{repo}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},
 	"POST /ls/commits/{owner}/{repo}": aSave,
 	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
-	// 100 configs, of 1 MiB together; each item may have 1,000 numbers beside.
+	// 100 configs, of 1 MiB together; each item may have 1,000 numbers more.
 	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aSave,
 	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aDelete,
 	"GET /lf/api/public/projects":                               aUser,
@@ -240,7 +240,7 @@ type search struct {
 	collected uint64             // bytes that were allocated before garbage was collected last
 }
 
-// newSearch fills a library with what costs most, and finds all routes.
+// newSearch fills a library with the costliest content, and finds all routes.
 func newSearch(t *testing.T) *search {
 	s := &search{lab: newLab(t), query: map[string][]string{}, bounds: bounds, tried: map[string]int{}, positions: map[string]int{}, found: map[string]bound{}, work: map[string]float64{}, ok: map[string]int{}}
 	for _, title := range hostileTitles {
@@ -256,7 +256,7 @@ func newSearch(t *testing.T) *search {
 	var fork struct{ ID prompt.ID }
 	s.ask(call{method: http.MethodPost, path: "/prompts/" + string(s.ids[0]) + "/fork", user: ann}, &fork)
 	s.ids, s.forks = append(s.ids, fork.ID), append(s.forks, fork.ID)
-	slices.Reverse(s.ids) // rapid draws what comes first more often: what is odd
+	slices.Reverse(s.ids) // rapid draws the first more often: the odd ones
 	for range 30 {        // votes on what is gone
 		s.create("Gone", `"text"`)
 		s.lab.vote("Vera", prompt.Like)
@@ -604,8 +604,8 @@ type known struct {
 	Origin            struct{ ID string }
 }
 
-// ready has the library hold what the next request of a route needs, or what the one before used
-// up, and returns what there is to know of a prompt.
+// ready has the library hold all that the next request of a route needs, or that the one before
+// used up, and returns what there is to know of a prompt.
 func (s *search) ready(route, id string) known {
 	do := func(c call) {
 		if c.user == "" {
@@ -681,7 +681,7 @@ func nameOf(t *rapid.T, known bool) string {
 	return rapid.SampledFrom([]string{"private", "text-1", "made/here", "made there"}).Draw(t, "name")
 }
 
-// What stands for a text that is drawn, for the revision that a prompt has, and for a tag that may
+// Placeholders for a text that is drawn, for the revision that a prompt has, and for a tag that may
 // be new.
 const (
 	drawn   = "\x00"
@@ -752,7 +752,7 @@ func version(t *rapid.T) string {
 	return string(b)
 }
 
-// body draws what is sent: fields that mean something with values of all sizes, or what is no form
+// body draws a body: fields that mean something with values of all sizes, or a body that is no form
 // and no JSON, cut or too long.
 func (s *search) body(t *rapid.T, method string, form, whole bool) (io.Reader, string) {
 	if method == http.MethodGet || method == http.MethodDelete {
@@ -792,7 +792,7 @@ func (s *search) body(t *rapid.T, method string, form, whole bool) (io.Reader, s
 }
 
 // message draws a message of the Model Context Protocol: one that means something with values of
-// all sizes, or what is none.
+// all sizes, or one that means nothing.
 func (s *search) message(t *rapid.T) string {
 	name := rapid.SampledFrom([]string{string(s.ids[0]), "@" + some(t, "owner") + "/x", some(t, "a name")}).Draw(t, "named")
 	params := map[string]any{"name": name, "cursor": some(t, "cursor"), "uri": some(t, "uri"), "arguments": map[string]any{some(t, "argument"): some(t, "argument value")}}
@@ -859,7 +859,7 @@ func (s *search) try(route string, r *http.Request) error {
 	began, at := cpu(s.t), time.Now()
 	w := httptest.NewRecorder()
 	s.doors.ServeHTTP(w, r)
-	synctest.Wait() // what follows the answer is counted too
+	synctest.Wait() // work after the answer is counted too
 	took := cpu(s.t) - began
 	runtime.ReadMemStats(&m)
 	spent := s.meter.count().minus(before)
@@ -888,7 +888,7 @@ func (s *search) try(route string, r *http.Request) error {
 		}
 	}
 	if err := b.within(cost, work); err != nil {
-		// what is shrunk finds another state of the library
+		// a shrunk request finds another state of the library
 		s.t.Logf("%s: status %d: %v", route, w.Code, err)
 		return fmt.Errorf("%s: status %d: %w: %.300s", route, w.Code, err, r.RequestURI)
 	}
@@ -925,8 +925,8 @@ func (s *search) run(t *rapid.T, route string) error {
 	return s.try(route, r)
 }
 
-// asMade reads every prompt as it was made, by a route that needs nothing but its id: what texts
-// become in the worst case is not left to chance.
+// asMade reads every prompt as it was made, by a route that needs nothing but its id: the worst
+// case of a text is not left to chance.
 func (s *search) asMade(route string) error {
 	path, reads := strings.CutPrefix(route, http.MethodGet+" ")
 	if !reads || !strings.Contains(path, "/prompts/{id}") || strings.Count(path, "{") != 1 {
@@ -964,8 +964,8 @@ func (s *search) revealing(route string) bool {
 	return s.served(route) && (s.positions[route] > 0 || !slices.Contains(paged, route))
 }
 
-// bringBack undoes what deletes and hides prompts and retires tags, and gives prompts versions and
-// labels, so that what comes next finds them.
+// bringBack undoes deletions, hiding and the retirement of tags, and gives prompts versions and
+// labels, so that later requests find them.
 func (s *search) bringBack() {
 	calls := []call{
 		by("admin", put("/tags/text", ann, `{"displayName":"Text","active":true}`)), by("admin", put("/tags/data", ann, `{"displayName":"Data","active":true}`)),

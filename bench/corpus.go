@@ -41,7 +41,7 @@ const (
 	readers   = 1000
 	likesEach = 25
 	namers    = 100 // readers who have a prompt that programs ask for by name
-	// one prompt in so many has two tags that go together, and a word that goes with them
+	// one prompt in this number has two tags that go together, and a word that goes with them
 	often = 10
 )
 

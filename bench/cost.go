@@ -1,11 +1,11 @@
 package main
 
-// This file computes what PromptHub costs a month in Azure, from the storage operations of each
+// This file computes the costs of PromptHub a month in Azure, from the storage operations of each
 // request and from what users do. docs/deploy.md shows the tables that -cost prints.
 
 import "math"
 
-// monthlyOperations are the storage operations of one request and of what follows from it.
+// monthlyOperations are the storage operations of one request and of the jobs that follow from it.
 type monthlyOperations struct {
 	Name   string
 	Tables float64 // of Table Storage

@@ -18,9 +18,9 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestCounts holds what every request and job costs: the calls to the storage, how many of them are
-// made one after another, and what follows the answer. Every call takes 5 ms there, so the steps
-// show as time. With -v it weighs them too, and prints all as a table.
+// TestCounts holds the cost of every request and job: the calls to the storage, how many of them
+// are made one after another, and the work after the answer. Every call takes 5 ms there, so the
+// steps show as time. With -v it weighs them too, and prints all as a table.
 func TestCounts(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| request | steps | at 5 ms a call | table calls | queue calls | of these behind the answer | rows read | written | body | answer | allocations | allocated | CPU | budget: steps, calls |\n")
@@ -118,7 +118,7 @@ func (l *lab) weigh(r request) weight {
 	runtime.ReadMemStats(&before)
 	began := cpu(l.t)
 	r.make(l)
-	synctest.Wait() // for what follows the answer
+	synctest.Wait() // for work after the answer
 	took := cpu(l.t) - began
 	runtime.ReadMemStats(&after)
 	return weight{after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc, took}
@@ -149,8 +149,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f kB", float64(n)/1000)
 }
 
-// TestEveryRouteIsCounted holds the requests against the OpenAPI document and what stands in for
-// other services, and the jobs against the triggers.
+// TestEveryRouteIsCounted holds the requests against the OpenAPI document and the doors that stand
+// in for other services, and the jobs against the triggers.
 func TestEveryRouteIsCounted(t *testing.T) {
 	var l *lab
 	synctest.Test(t, func(t *testing.T) { l = newLab(t) })
@@ -182,7 +182,7 @@ func TestCountsAreWithinBudget(t *testing.T) {
 // counted here.
 func TestCostModelCountsTheSame(t *testing.T) {
 	t.Parallel()
-	made := map[string][]string{ // the requests and jobs behind each kind of the model
+	made := map[string][]string{ // the requests and jobs of each kind of the model
 		"list": {"list newest"}, "search": {"one word, which texts have"}, "get": {"get, author not known"},
 		"mine": {"my prompts"}, "create": {"create", "rows of the text index, of a new prompt"}, "edit": {"edit the text", "rows of the text index, of another text"}, "vote": {"vote", "move across buckets"},
 	}

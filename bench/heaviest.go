@@ -158,7 +158,7 @@ func (s *hunt) prepare(ctx context.Context) error {
 			s.ask(ctx, call{method: http.MethodGet, path: "/prompts/" + plain, user: attacker})
 		}
 	}
-	get() // what is made once does not count
+	get() // things made once do not count
 	before, err := s.cpu()
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *hunt) step(ctx context.Context, n int, end time.Time) error {
 		return err
 	}
 	s.keep(c)
-	for _, last := range []bool{false, true} { // what deletes comes last
+	for _, last := range []bool{false, true} { // deletions come last
 		for _, r := range routes {
 			if r.last() != last || time.Now().After(end) || ctx.Err() != nil {
 				continue
@@ -245,7 +245,7 @@ type place struct {
 	id, name, token string
 }
 
-// storing is the route of what stores.
+// storing is the route that stores.
 const storing = "store"
 
 // store stores what a try has, in two versions, and says what the first took.
@@ -276,7 +276,7 @@ func (s *hunt) store(ctx context.Context, t try) (c outlay, at place, err error)
 	if at.id = v.ID; len(v.Items) > 0 {
 		at.id, at.name = v.Items[0].ID, cmp.Or(v.Items[0].Name, at.name)
 	}
-	if at.id == "" { // what is refused is sent to all routes all the same
+	if at.id == "" { // a refused body is sent to all routes all the same
 		at.id = s.filler
 		return c, at, nil
 	}
@@ -433,7 +433,7 @@ func (s *hunt) ask(ctx context.Context, c call) (body []byte, status int) {
 	return body, resp.StatusCode
 }
 
-// settle waits until the program has done the jobs that changes leave behind, for a while.
+// settle waits until the program has done the jobs of the changes, for a while.
 func (s *hunt) settle() {
 	last, err := s.cpu()
 	for end := time.Now().Add(3 * time.Second); err == nil && time.Now().Before(end); {

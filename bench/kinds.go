@@ -91,7 +91,7 @@ func kinds(l corpus, cursors map[string][]string) []kind {
 		{name: "take a vote back", write: true, make: func(r *rand.Rand) call {
 			return call{method: http.MethodDelete, path: fmt.Sprintf("/prompts/%s/vote", some(r)), user: reader(r.IntN(readers))}
 		}},
-		// What these leave behind goes with program.tidy.
+		// Rows that these leave go with program.tidy.
 		{name: "delete or restore", write: true, make: func(r *rand.Rand) call {
 			i := r.IntN(taken)
 			if r.IntN(2) == 0 {

@@ -137,7 +137,7 @@ func closed(ctx context.Context, p *program, k kind, connections int, each time.
 // measured.
 const maxOpen = 256
 
-// open sends requests at a rate, whatever becomes of those before. A request's time counts from
+// open sends requests at a rate, without waiting for those before. A request's time counts from
 // when it was due, so a program that stands still is not asked less.
 func open(ctx context.Context, p *program, k kind, perSecond float64, each time.Duration) (result, error) {
 	client := newClient(maxOpen)

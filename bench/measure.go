@@ -26,7 +26,7 @@ type measured struct {
 	votes       []result
 	minutes     []minute
 	tops        []top
-	restless    []string // what was measured although jobs were left
+	restless    []string // measured although jobs were left
 }
 
 // A loaded is one kind of request under all loads.
@@ -164,8 +164,8 @@ func (p *program) kinds(ctx context.Context, l corpus) ([]kind, error) {
 	return kinds(l, cursors), nil
 }
 
-// warmUp is the connections of a load before the first of a kind that only reads: what is read for
-// the first time comes from the disk.
+// warmUp is the connections of a load before the first of a kind that only reads: rows that are
+// read for the first time come from the disk.
 const warmUp = 8
 
 // under puts one kind of request under all loads.

@@ -80,7 +80,7 @@ func startWith(ctx context.Context, binary string, s store, log io.Writer, env [
 	}
 }
 
-// freeAddress returns an address of this machine that nobody listens on.
+// freeAddress returns an address of this machine that no program listens on.
 func freeAddress(ctx context.Context) (string, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *program) cpu() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(b), ") ") // behind the name, which may hold spaces
+	_, rest, _ := strings.Cut(string(b), ") ") // after the name, which may hold spaces
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("/proc/stat has %d fields", len(fields))
@@ -115,7 +115,7 @@ func (p *program) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * clockTick, errors.Join(err1, err2)
 }
 
-// quiet waits until the program has done what requests left behind, and reports whether it did.
+// quiet waits until the program has done the jobs of earlier requests, and reports whether it did.
 // Jobs that find a prompt projected a moment ago come again four to five seconds later.
 func (p *program) quiet(ctx context.Context) (bool, error) {
 	const look, looks, most = 1500 * time.Millisecond, 4, 2 * time.Minute

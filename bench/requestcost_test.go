@@ -102,7 +102,7 @@ func benchDB(b *testing.B) (*promptdb.DB, *meter, corpus) {
 	return db, m, l
 }
 
-// BenchmarkVotes has 64 voters at a time vote on one prompt, and on a thousand: nobody may be
+// BenchmarkVotes has 64 voters at a time vote on one prompt, and on a thousand: none may be
 // refused. It tells how often a vote met another one that was faster.
 func BenchmarkVotes(b *testing.B) {
 	for _, prompts := range []int{1, 1000} {

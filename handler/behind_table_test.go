@@ -43,7 +43,7 @@ func pairs(id, other string) []pair {
 	}
 	json := "\nContent-Type: application/json"
 	return slices.Concat(
-		// what is there
+		// an existing thing
 		get("", "/", promptsPath, p, p+"/text", p+"/versions", p+"/versions/1", p+"/versions/1/diff/2", p+"/labels", p+"/labels/new/history", p+"/rank", p+"/vote",
 			p+"/used-by", p+"/upstream", p+"/export", p+"/export?format=md", promptsPath+"/"+other, "/api/v1/tags", "/api/v1/me", "/api/v1/me/prompts", "/api/v1/me/favorites",
 			"/api/v1/me/votes", "/api/v1/me/tokens", "/api/v1/me/profile", "/api/v1/me/export", "/api/v1/health", "/api/v1/ready", "/api/v1/docs", "/api/v1/openapi.json",

@@ -285,7 +285,7 @@ func (p person) versions(path string) int {
 	p.Helper()
 	id, _, _ := strings.Cut(strings.TrimPrefix(path, promptsPath+"/"), "/")
 	_, versions := p.does("GET", promptsPath+"/"+id+"/versions", "")
-	items, _ := versions["items"].([]any) // none of what is no prompt
+	items, _ := versions["items"].([]any) // none of a thing that is no prompt
 	return len(items)
 }
 

@@ -27,7 +27,7 @@ func TestErase(t *testing.T) {
 		require.Equal(t, command.OK, code, out+errs)
 	}
 	long := strings.Repeat("Grandmother knows {{a}}. ", 100)
-	for i := range 24 { // so many that the pages of some are not used again, whichever the file takes next
+	for i := range 24 { // enough that the pages of some are not used again, whichever the file takes next
 		name := fmt.Sprint("soup-", i)
 		do("cook|7", "save", file(t, "x.md", long), "--name", name, "--title", name, "--public")
 	}

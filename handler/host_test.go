@@ -62,7 +62,7 @@ func TestRefusedConfigurationStaysUp(t *testing.T) {
 		name     string
 		settings []string
 		setting  string
-		triggers bool // they need nothing of what is wrong
+		triggers bool // they do not need the wrong setting
 	}{
 		{"no identity", []string{"AzureWebJobsStorage", nowhere}, "AUTH_MODE", true},
 		{"dev mode in the cloud", []string{"AzureWebJobsStorage", nowhere, "AUTH_MODE", "dev"}, "AUTH_MODE", true},

@@ -19,7 +19,7 @@ import (
 type reader struct {
 	t    *testing.T
 	url  string
-	user string // "" for nobody
+	user string // "" for no user
 }
 
 // ask returns the status and the body of an answer; a body to send makes it a POST.

@@ -82,12 +82,12 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Usage, `"greeting" names no version, and no folder here: write "greeting@1 2"`, "diff", "greeting", "--user", "ann")
 	fails(command.Usage, "two versions of one prompt", "diff", "greeting@1", "other@2", "--user", "ann")
 	ok(`^greeting: production is version 1\n$`, "label", "greeting@1", "production", "--user", "ann")
-	// what is in production
+	// the version in production
 	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var", "place=Rome", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@latest", "--var", "name=Ann", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@2", "--var", "name=Ann", "--user", "ann")
 	fails(command.Failed, "no such version", "get", "greeting@3", "--user", "ann")
-	// a fork, and what becomes of what it comes from
+	// a fork, and later changes of its source
 	ok(`^a-greeting@1 forked from \w{26} \(\w{26}\)\n$`, "fork", got.ID, "--user", "bob")
 	ok(`^$`, "upstream", "a-greeting", "--user", "bob")
 	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}, again!"), 0o600))

@@ -196,8 +196,8 @@ func (c *importing) rows(std command.Streams, name string) (iter.Seq2[format.Row
 	return format.RowsOf(files, c.key), nil
 }
 
-// maker returns what makes a prompt of a row, and the tags of the catalog. It asks the service once
-// who is calling, so that a service that is away or does not know the caller is told before the
+// maker returns a Maker, and the tags of the catalog. It asks the service once
+// for its caller, so that a service that is away or does not know the caller is told before the
 // first row.
 func (c *importing) maker(ctx context.Context) (client.Maker, []string, error) {
 	if c.dryRun {

@@ -68,7 +68,7 @@ func TestStage(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "small", string(b))
 
-	// Again: what is gone from the repository goes, and only that which was staged is removed.
+	// Again: a file gone from the repository goes, and only that which was staged is removed.
 	require.NoError(t, os.RemoveAll(filepath.Join(root, "functions", "tags")))
 	require.NoError(t, stage(t.Context(), root, out, thisMachine()))
 	require.Equal(t, []string{"handler", "host.json", "me/function.json"}, files(t, out))

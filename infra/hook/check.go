@@ -76,7 +76,7 @@ func (h hook) values() (map[string]string, error) {
 		}
 		values[from[1]] = value
 		if value == "" || param.Kind == "object" {
-			continue // azd asks for what is needed; the object is read apart
+			continue // azd asks for values that are missing; the object is read apart
 		}
 		if why := misfit(param, value); why != "" {
 			problems = append(problems, fmt.Errorf("%s: %s", from[1], why))

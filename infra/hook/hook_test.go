@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A cloud is what az and azd work on: a directory, and an azd environment. What is created is seen
+// A cloud is what az and azd work on: a directory, and an azd environment. A created object is seen
 // by others only after some requests, as in a directory of several servers.
 type cloud struct {
 	t       *testing.T
@@ -35,7 +35,7 @@ type cloud struct {
 	unready answer // instead of 200, while fails says so
 	out     strings.Builder
 
-	// what is wrong with the nth call, before or after it has its effect
+	// the fault of the nth call, before or after it has its effect
 	fails func(call string, n int) (before, after error)
 }
 

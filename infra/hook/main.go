@@ -7,8 +7,8 @@
 //	hook postdeploy      waits until the application answers, and its storage
 //	hook postdown        deletes the registration that preprovision created
 //
-// It calls az, as the user who is logged in there, and azd. Every step may be repeated: what was
-// cut short is taken up by the next run.
+// It calls az, as the user who is logged in there, and azd. Every step may be repeated: the next
+// run goes on where one was cut short.
 package main
 
 import (
@@ -59,7 +59,7 @@ func (h hook) do(ctx context.Context, args []string) error {
 	switch strings.Join(args, " ") {
 	case "preprovision":
 		if err := h.check(ctx); err != nil || !create {
-			return err // who brings a registration, or needs none, has nothing to create
+			return err // a user who brings a registration, or needs none, has nothing to create
 		}
 		return h.register(ctx)
 	case "postprovision":
@@ -141,7 +141,7 @@ func (h hook) retry(ctx context.Context, what string, step func() error) error {
 	}
 }
 
-// final reports an error that no further try takes away: who runs this lacks a right, a login or a
+// final reports an error that no further try takes away: the user lacks a right, a login or a
 // program.
 func final(err error) bool {
 	for _, sign := range []string{"Authorization_RequestDenied", "Insufficient privileges", "Forbidden", "az login", "executable file not found"} {

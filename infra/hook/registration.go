@@ -43,7 +43,7 @@ func (h hook) register(ctx context.Context) error {
 			return err
 		}
 	}
-	if id != "" { // after the new name is kept, so that a run that is cut short here leaves nothing behind
+	if id != "" { // after the new name is kept, so that a run that is cut short here leaves nothing over
 		if err := h.forget(ctx, "ENTRA_CLIENT_ID"); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (h hook) register(ctx context.Context) error {
 	return nil
 }
 
-// sameTenant refuses to make a registration in another tenant than azd deploys to: nobody could
+// sameTenant refuses to make a registration in another tenant than azd deploys to: no user could
 // sign in.
 func (h hook) sameTenant(ctx context.Context) error {
 	az, err := h.run(ctx, "az", "account", "show", "--query", "tenantId", "--output", "tsv")

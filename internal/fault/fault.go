@@ -16,7 +16,7 @@ const (
 	Internal             Kind = iota // a defect of ours or of the storage; the text is generic
 	Malformed                        // the request cannot be read at all
 	Invalid                          // it can be read and breaks a rule
-	Unauthenticated                  // nobody is calling
+	Unauthenticated                  // the caller is not signed in
 	Forbidden                        // the caller may see the thing and may not do this to it
 	NotFound                         // there is no such thing, or the caller may not know of it
 	PreconditionRequired             // the request must name the version that it changes
@@ -38,7 +38,7 @@ type Field struct {
 	Name    string
 	Message string // what the rule asks for
 	Code    Code   // which rule; empty if the code of the Error says enough
-	Value   any    // what was sent; nil leaves it out
+	Value   any    // the value that was sent; nil leaves it out
 }
 
 // An Error is an error with a Kind.

@@ -34,7 +34,7 @@ func (o *Operations) Watch(f func(waiting bool)) {
 type operationsKey struct{}
 
 // WithOperations returns a context whose storage operations are counted. Work that goes on
-// after the answer may count there too: nobody reads it.
+// after the answer may count there too: no one reads it.
 func WithOperations(ctx context.Context) (context.Context, *Operations) {
 	o := new(Operations)
 	return context.WithValue(ctx, operationsKey{}, o), o

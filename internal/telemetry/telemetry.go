@@ -40,7 +40,7 @@ func Start(ctx context.Context, service, version string, log *slog.Logger) (*Tel
 	if err := checkProtocol(); err != nil {
 		return nil, err
 	}
-	// The SDK has this one place for what goes wrong while it exports.
+	// The SDK has this one place for errors of its export.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 		log.WarnContext(ctx, "telemetry", slog.String("error", reason(err)))
 	}))

@@ -269,7 +269,8 @@ type broken struct {
 
 func (b broken) Get(context.Context, string, table.Key) (table.Row, error) { return table.Row{}, b.err }
 
-// A transaction is one call, whose error holds no key. Who has none has none behind telemetry.
+// A transaction is one call, whose error holds no key. A store without has none with telemetry
+// either.
 func TestTransact(t *testing.T) {
 	t.Parallel()
 	var off *telemetry.Telemetry

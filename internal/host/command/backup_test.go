@@ -60,7 +60,7 @@ func names(ctx context.Context, tables table.DB, w io.Writer) error {
 	return nil
 }
 
-// TestBackupIsOfOneMoment: what is written while it is made is not in it.
+// TestBackupIsOfOneMoment: rows written while it is made are not in it.
 func TestBackupIsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	var s Service
@@ -83,7 +83,7 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 	})
 	_, err := file.Tables.Write(t.Context(), "Rows", rowOf("before"))
 	require.NoError(t, err)
-	room := make([]table.Op, 40) // for what is written meanwhile: else that waits until the file may be mapped anew
+	room := make([]table.Op, 40) // for rows written meanwhile: else they wait until the file may be mapped anew
 	for i := range room {
 		room[i] = rowOf(fmt.Sprint("room ", i))
 	}
@@ -112,8 +112,8 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 	require.NoError(t, err, "the first one has ended")
 }
 
-// TestSlowBackupKeepsNoWriteWaiting: whoever takes a backup slowly does not hold what writes need,
-// also where the file outgrows what of it is mapped.
+// TestSlowBackupKeepsNoWriteWaiting: a client that takes a backup slowly does not hold up writes,
+// also where the file outgrows its mapping.
 func TestSlowBackupKeepsNoWriteWaiting(t *testing.T) {
 	t.Parallel()
 	s, dir, file := answering(t, 10*time.Second, func(_ context.Context, _ table.DB, w io.Writer, _ func(string)) (int, error) {
@@ -142,7 +142,7 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { return len(b), nil }
 
-// TestBackupRefused: who asks is told why there is none, and what to do.
+// TestBackupRefused: the caller is told why there is none, and what to do.
 func TestBackupRefused(t *testing.T) {
 	t.Parallel()
 	for want, write := range map[string]Backup{
@@ -168,7 +168,7 @@ func TestBackupRefused(t *testing.T) {
 
 func nothing(context.Context, table.DB, io.Writer, func(string)) (int, error) { return 0, nil }
 
-// TestBackupCutOff: what did not come whole is no backup.
+// TestBackupCutOff: a file that did not come whole is no backup.
 func TestBackupCutOff(t *testing.T) {
 	t.Parallel()
 	s, dir := Service{Name: "asked"}, t.TempDir()
@@ -187,8 +187,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }
 
-// TestSocketOfBackups: one that a killed process has left is in nobody's way, and where there can
-// be none both sides say why.
+// TestSocketOfBackups: one that a killed process has left is in no later one's way, and where there
+// can be none both sides say why.
 func TestSocketOfBackups(t *testing.T) {
 	t.Parallel()
 	s, dir := Service{Name: "asked"}, t.TempDir()

@@ -127,7 +127,8 @@ func TestDeadlinesOfTheHandlerDoNotCut(t *testing.T) {
 	}
 }
 
-// A long answer has begun before it is whole, and the host makes a 500 of what is cut then.
+// A long answer has begun before it is whole, and the host makes a 500 of an answer that is cut
+// then.
 func TestLongAnswersAreCut(t *testing.T) {
 	t.Parallel()
 	_, body, _, err := asked(t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// A screen is a terminal. Most of what commands print was written by others, and a terminal obeys
-// control characters: they could rename its window, hide earlier lines, or type for its owner. So
-// those other than line ends and tabs are shown as \u001b, in output as in messages. Output to a
-// file or to another program is never changed.
+// A screen is a terminal. Most of the output of commands was written by others, and a terminal
+// obeys control characters: they could rename its window, hide earlier lines, or type for its
+// owner. So those other than line ends and tabs are shown as \u001b, in output as in messages.
+// Output to a file or to another program is never changed.
 type screen struct {
 	to   io.Writer
 	rest []byte // the beginning of a character whose end is still to come

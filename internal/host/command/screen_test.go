@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestScreen: what others wrote does not command a terminal, in whatever pieces it comes.
+// TestScreen: text of other people does not command a terminal, in any pieces.
 func TestScreen(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

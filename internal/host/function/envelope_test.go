@@ -92,7 +92,7 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 		got, err := decode(queued, body)
 		require.NoError(t, err)
-		var want string // as JSON carries it: what is not UTF-8 is replaced
+		var want string // as JSON carries it: bytes that are not UTF-8 are replaced
 		require.NoError(t, json.Unmarshal(once, &want))
 		require.Equal(t, want, got.Text)
 	})

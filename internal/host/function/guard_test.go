@@ -90,7 +90,7 @@ func TestGuardSpellings(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			status := post(t, srv.Listener.Addr().String(), path)
-			// What is no path at all the server refuses by itself. It never redirects.
+			// The server itself refuses a target that is no path. It never redirects.
 			require.Contains(t, []int{http.StatusNotFound, http.StatusBadRequest}, status)
 			require.Empty(t, w.runs)
 		})

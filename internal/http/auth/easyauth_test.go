@@ -194,7 +194,7 @@ func TestEasyAuthAlphabets(t *testing.T) {
 	}
 }
 
-// What is refused goes into the log without what was sent.
+// A refusal goes into the log without the values that were sent.
 func TestEasyAuthErrors(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"claims":[{"typ":"ann@example.com","typ":"ann@example.com"}]}`, `{"claims":"ann@example.com"}`, `ann@example.com`} {

@@ -199,7 +199,7 @@ func TestJWTNobody(t *testing.T) {
 	require.Zero(t, i.discoveries.Load())
 }
 
-// What is refused is told apart for the operator only.
+// Refusals are told apart for the operator only.
 func TestJWTText(t *testing.T) {
 	t.Parallel()
 	i, c := newIssuer(t), newClock()
@@ -239,7 +239,7 @@ func TestJWTIssuers(t *testing.T) {
 	require.Zero(t, other.discoveries.Load(), "issuers that tokens name are not asked")
 }
 
-// Without issuers or audiences nobody is believed.
+// Without issuers or audiences no token is believed.
 func TestJWTNothingAllowed(t *testing.T) {
 	t.Parallel()
 	i, c := newIssuer(t), newClock()
@@ -250,7 +250,7 @@ func TestJWTNothingAllowed(t *testing.T) {
 	}
 }
 
-// TestApplications holds that an application which calls by itself is nobody, unless it has a role
+// TestApplications holds that an application which calls by itself is no user, unless it has a role
 // or is named.
 func TestApplications(t *testing.T) {
 	t.Parallel()
@@ -269,7 +269,7 @@ func TestApplications(t *testing.T) {
 	tests := []struct {
 		name   string
 		change change
-		ok     bool // for nobody named
+		ok     bool // for no named user
 		named  bool // for the application named
 	}{
 		{"a user's token", alone(change{"sub": "pairwise"}), true, true},

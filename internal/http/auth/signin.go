@@ -30,7 +30,7 @@ type SessionOptions struct {
 	Application              string // what the names of cookies begin with
 	Issuer, ClientID, Secret string
 	Scopes                   []string
-	Admin                    string   // "claim=value": who has it is an admin
+	Admin                    string   // "claim=value" of admins
 	TrustOID                 bool     // as for JWT
 	Keys                     [][]byte // of 32 bytes: the first seals, each opens
 	Tenants                  []string

@@ -81,7 +81,7 @@ func (s *service) at(d time.Duration) {
 	s.provider.Set(s.state)
 }
 
-// people says who is an admin and who is gone.
+// people lists admins, and users who are gone.
 func (s *service) people(admins, gone []string) {
 	s.state.Admins, s.state.Gone = admins, gone
 	s.provider.Set(s.state)
@@ -218,7 +218,7 @@ func (u surfer) is(id string, roles ...string) {
 	require.Equal(u.s.t, roles, who.Roles)
 }
 
-// refused requires that a sign-in is refused, that nobody is signed in by it, and that the reason
+// refused requires that a sign-in is refused, that no user is signed in by it, and that the reason
 // is in the log only.
 func (u surfer) refused(address, cause string) {
 	u.s.t.Helper()
@@ -362,7 +362,7 @@ func TestRenewal(t *testing.T) {
 	s.at(49 * time.Minute)
 	ann.is("ann")
 
-	// Who is no user of the provider any more is none here.
+	// A user whom the provider no longer knows is none here.
 	s.people(nil, []string{"ann"})
 	s.at(60 * time.Minute)
 	at = ann.send(http.MethodGet, s.URL+"/", nil)
@@ -378,7 +378,7 @@ func TestSessionsEnd(t *testing.T) {
 	ann.is("")
 }
 
-// Keys are rotated by putting a new one first; who takes the old one away signs out who has its
+// Keys are rotated by putting a new one first; taking the old one away signs out the holders of its
 // cookies.
 func TestKeysRotate(t *testing.T) {
 	t.Parallel()

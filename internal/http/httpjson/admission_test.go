@@ -100,8 +100,8 @@ func (p piece) Read(b []byte) (int, error) {
 
 func (piece) Close() error { return nil }
 
-// TestBodiesCountAsTheyCome holds that what a request says of its length counts for nothing, that
-// what has come counts until the request has ended, and that one caller does not fill the memory.
+// TestBodiesCountAsTheyCome holds that the length that a request states counts for nothing, that
+// received bytes count until the request has ended, and that one caller does not fill the memory.
 func TestBodiesCountAsTheyCome(t *testing.T) {
 	t.Parallel()
 	a := httpjson.NewAdmission(httpjson.Limits{}, fixed)

@@ -91,9 +91,9 @@ func NewLimiter(l Limits, now func() time.Time) *Limiter {
 // answer. Where there is none the error is Limited.
 //
 // The header fields are RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset as in
-// draft-ietf-httpapi-ratelimit-headers-06, the last that has them: what clients know. The limit is
-// the burst. Reset says in how many seconds the bucket is full, or, in a refusal, when the next
-// token is there, which is what Retry-After says.
+// draft-ietf-httpapi-ratelimit-headers-06, the last that has them, because clients know them. The
+// limit is the burst. Reset says in how many seconds the bucket is full, or, in a refusal, when the
+// next token is there, which is what Retry-After says.
 func (l *Limiter) Admit(h http.Header, c Caller, write bool) error {
 	if l.rate(write) <= 0 {
 		return nil

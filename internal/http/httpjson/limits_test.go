@@ -84,7 +84,7 @@ func TestAddressClass(t *testing.T) {
 		want string
 	}{
 		{"203.0.113.9:1234", nil, "203.0.113.9"},
-		// who comes directly may claim anything
+		// a direct caller may claim anything
 		{"203.0.113.9:1234", []string{"198.51.100.1"}, "203.0.113.9"},
 		{"127.0.0.1:1", nil, "127.0.0.1"},
 		{"127.0.0.1:1", []string{"203.0.113.9:4711"}, "203.0.113.9"},

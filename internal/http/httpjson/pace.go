@@ -2,7 +2,7 @@ package httpjson
 
 import "time"
 
-// A client must send or take slowest bytes in a second. It may fall behind by lag.
+// A client must send or take slowest bytes in a second. It may be late by lag.
 const (
 	slowest = 16 << 10
 	lag     = 5 * time.Second

@@ -65,7 +65,7 @@ func Codes() []fault.Code { return slices.Sorted(maps.Values(codes)) }
 // that it asked at the wrong place, and not for a thing that is missing.
 const NoSuchRoute fault.Code = "NO_SUCH_ROUTE"
 
-// Codes of what can befall any request.
+// Codes that any request may be answered with.
 const (
 	BodyIncomplete fault.Code = "BODY_INCOMPLETE" // the connection ended before the body did
 	NotConfigured  fault.Code = "NOT_CONFIGURED"  // the service refuses a setting
@@ -169,8 +169,8 @@ func seconds(d time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(d.Seconds())))
 }
 
-// Short returns a value as an error may show it: a long text is cut, and what is neither a text, a
-// number nor a boolean is left out.
+// Short returns a value as an error may show it: a long text is cut, and a value that is neither a
+// text, a number nor a boolean is left out.
 func Short(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -208,5 +208,5 @@ func WriteProblem(w http.ResponseWriter, p *Problem) {
 	h.Set("Content-Type", ProblemType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(body) // who does not listen any more cannot be told
+	_, _ = w.Write(body) // the client has gone away
 }

@@ -92,7 +92,7 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 	for _, hop := range slices.Backward(hops) {
 		a := address(strings.TrimSpace(hop))
 		if !a.IsValid() {
-			break // what stands before it was not written by a proxy
+			break // no proxy wrote the entries before it
 		}
 		if peer = a; !p.believed(a) {
 			break
@@ -104,8 +104,8 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 func (p Proxies) believed(a netip.Addr) bool { return a.IsLoopback() || p.Trusted.contain(a) }
 
 // fromFrontDoor reports whether a request came through our profile. Front Door replaces what a
-// client sends under this name; who comes past it is kept out by the address rules, or else does
-// not know the id.
+// client sends under this name; a caller that bypasses it is kept out by the address rules, or else
+// does not know the id.
 func (p Proxies) fromFrontDoor(h http.Header) bool {
 	ids := h.Values("X-Azure-Fdid")
 	return p.FrontDoor != "" && len(ids) == 1 && subtle.ConstantTimeCompare([]byte(strings.ToLower(ids[0])), []byte(strings.ToLower(p.FrontDoor))) == 1

@@ -53,8 +53,8 @@ func (f *refusals) end() {
 	}
 }
 
-// isRefusal reports whether an answer refuses what its sender may repeat as often as they like: too
-// many requests, no place at work, or whatever nobody in particular asks that is not answered.
+// isRefusal reports whether an answer refuses a request that its sender may repeat as often as they
+// like: too many requests, no place at work, or any refusal of an anonymous caller.
 func (r *record) isRefusal(status int) bool {
 	switch status {
 	case http.StatusTooManyRequests:

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRefusalsFillNoLog: whoever sends what is refused has one line a second, and the others are
-// counted. What users ask, and what is answered, has a line each.
+// TestRefusalsFillNoLog: a sender of refused requests has one line a second, and the others are
+// counted. Each request of a user, and each answered one, has a line.
 func TestRefusalsFillNoLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

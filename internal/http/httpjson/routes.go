@@ -16,7 +16,7 @@ func Routes(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
 		if pattern == "" || reflect.TypeOf(h) == redirect {
-			HangUp(w, r) // nobody reads a body
+			HangUp(w, r) // no handler reads a body
 		}
 		if reflect.TypeOf(h) == redirect {
 			answer(w, r, notFound(r.Context()))

@@ -30,7 +30,7 @@ var singles = []struct {
 }
 
 // Single refuses requests that have one of singles twice. The Functions host joins such lines by a
-// comma and a space, so a value with these is refused too: who calls must not be a mixture of two.
+// comma and a space, so a value with these is refused too: a caller must not be a mixture of two.
 func Single(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, s := range singles {

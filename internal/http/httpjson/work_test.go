@@ -67,7 +67,7 @@ func TestCharge(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := &clock{now: time.UnixMilli(0)}
-			// a token a second: what passes here gives none back but in the last
+			// a token a second: a request that passes here gives none back but in the last
 			a := httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: 300, Writes: 1, WriteBurst: 300}, c.Now)
 			store := (*telemetry.Telemetry)(nil).Tables(slow{clock: c})
 			w := httptest.NewRecorder()

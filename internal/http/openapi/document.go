@@ -28,7 +28,7 @@ const MergePatch = "application/merge-patch+json"
 // bodies.
 type Document struct {
 	API      huma.API
-	Problem  any             // what reports an error: an httpjson.Problem, or what embeds one
+	Problem  any             // the type of errors: httpjson.Problem, or one that embeds it
 	Meanings map[int]Meaning // of statuses, where they have one of their own here
 	ETag     string          // an example of one
 	Optional []string        // the headers of answers that not every such answer has
@@ -74,8 +74,8 @@ func Limit(s *huma.Schema, keyword string, n int) {
 	s.Extensions = map[string]any{keyword: n}
 }
 
-// openAnswers lets answers have further members some day: only what callers send is closed. What is
-// sent and answered too is described twice.
+// openAnswers lets answers have further members some day: only bodies that callers send are closed.
+// A type that is sent and answered is described twice.
 func (d *Document) openAnswers() {
 	all := d.API.OpenAPI().Components.Schemas.Map()
 	sent, answered := map[string]bool{}, map[string]bool{}

@@ -13,7 +13,7 @@ import (
 	"prompthub/internal/http/httpjson"
 )
 
-// CheckQuery refuses parameters that the route does not have: who asks for ?tags=x must not be
+// CheckQuery refuses parameters that the route does not have: a request for ?tags=x must not be
 // answered with the whole library.
 func CheckQuery(ctx huma.Context, next func(huma.Context)) {
 	var known []string

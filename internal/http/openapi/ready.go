@@ -22,7 +22,8 @@ type Readiness struct {
 	err error
 }
 
-// Check returns the last answer, or asks. Who comes while another asks waits for that answer.
+// Check returns the last answer, or asks. A caller that comes while another asks waits for that
+// answer.
 func (r *Readiness) Check(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -31,7 +31,7 @@ func TestImage(t *testing.T) {
 	work(t)
 	dir := t.TempDir()
 	b := buildah{tool, []string{"--root", filepath.Join(dir, "root"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}}
-	t.Cleanup(func() { _, _ = b.do("rm", "--all") }) // what is left goes with the directory
+	t.Cleanup(func() { _, _ = b.do("rm", "--all") }) // the rest goes with the directory
 	imageContext(t, filepath.Join(dir, "context"))
 	_, err = b.do("build", "--isolation", "chroot", "--format", "docker", "-t", "prompthub", filepath.Join(dir, "context"))
 	require.NoError(t, err)

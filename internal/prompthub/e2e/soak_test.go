@@ -121,7 +121,7 @@ type worker struct {
 
 	mu      sync.Mutex
 	own     []*written
-	votes   map[string]string // by prompt: what was acknowledged last; "?" where the answer was lost
+	votes   map[string]string // by prompt: the value acknowledged last; "?" where the answer was lost
 	acked   int
 	unclear int
 }

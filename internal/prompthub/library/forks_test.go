@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestForkOfWhatIncludes: names in a text are those of its author, so what another's prompt
-// includes stands in its place in a fork, and in what is merged into that later.
+// TestForkOfWhatIncludes: names in a text are those of its author, so text that another's prompt
+// includes stands in its place in a fork, and in later merges into that.
 func TestForkOfWhatIncludes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

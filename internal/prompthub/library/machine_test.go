@@ -23,7 +23,7 @@ import (
 )
 
 // A machine runs what an author may do with names, versions and labels, in any order, and a model
-// of it beside, which says in a few lines what the documentation promises.
+// of it, which says in a few lines what the documentation promises.
 type machine struct {
 	t   *rapid.T
 	s   *library.Service
@@ -32,7 +32,7 @@ type machine struct {
 
 	queues  queue.Queues
 	prompts []*modelled
-	keys    map[string]*key // what names and slugs lead to
+	keys    map[string]*key // the prompts of names and slugs
 }
 
 // A modelled is a prompt as it should be.

@@ -99,7 +99,7 @@ func (s *Service) Hidden(ctx context.Context, who auth.User, limit int, token st
 type Catalog = promptdb.Catalog
 
 // Tags returns the tag catalog by sort order and name: the active tags, or all of them for an admin
-// who asks.
+// who wants them.
 func (s *Service) Tags(ctx context.Context, who auth.User, all bool) ([]prompt.TagInfo, error) {
 	c, err := s.Catalog(ctx, who, all)
 	return c.Tags, err

@@ -71,8 +71,8 @@ func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
 	return err
 }
 
-// recheckIncludes is checkIncludes for what a change makes of a prompt. Publishing needs no look at
-// what is included, but what of it others may be told does.
+// recheckIncludes is checkIncludes for a changed prompt. Publishing needs no look at
+// the included texts, but their visibility must be checked.
 func (s *Service) recheckIncludes(ctx context.Context, was prompt.Prompt, now *prompt.Prompt) error {
 	if !now.Content().Same(was.Content()) {
 		return s.checkIncludes(ctx, now)

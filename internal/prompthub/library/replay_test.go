@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/storage/memory"
 )
 
-// TestReplay: who knows the revision before and wants what is there sent the same request before.
-// Who knows an older one did not.
+// TestReplay: a caller who knows the revision before and wants the present content sent the same
+// request before. A caller who knows an older one did not.
 func TestReplay(t *testing.T) {
 	s, _ := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
 	who := auth.User{ID: "ann"}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// What tests of the package see of it.
+// Internals for the tests of the package.
 var (
 	Folds = folds
 	Fold  = fold
@@ -39,7 +39,7 @@ func PlainTextWords(text string) []string {
 	return slices.Sorted(slices.Values(words[:min(MaxTextWords, len(words))]))
 }
 
-// CutInto returns how many bytes there are in what TextWords looks at.
+// CutInto returns how many bytes TextWords looks at.
 func CutInto(text string) int {
 	n := 0
 	for t := range eachTerm(foldedText(text)) {

@@ -26,7 +26,7 @@ var noHandles = []string{
 
 // A Profile is the public part of a user. The zero Profile is that of a user without one.
 type Profile struct {
-	Handle string // what names him in addresses, "" until he has chosen; it stays his for ever
+	Handle string // their name in addresses, "" until they choose one; it stays theirs for ever
 	Name   string
 	About  string
 }

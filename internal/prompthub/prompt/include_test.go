@@ -57,8 +57,8 @@ func TestIncludes(t *testing.T) {
 	require.Equal(t, including("name=a|version=1"), chat.Messages[0].Content, "the content that was is as it was")
 }
 
-// TestSpliceKeepsToTheLimit: lengths are of UTF-16 code units, and what is longer already may stay
-// so long.
+// TestSpliceKeepsToTheLimit: lengths are of UTF-16 code units, and a longer text may stay
+// as long as it is.
 func TestSpliceKeepsToTheLimit(t *testing.T) {
 	t.Parallel()
 	a := prompt.Include{Name: "a", Version: 1}

@@ -10,7 +10,7 @@ type ProgramSummary struct {
 	About     string     `json:"about,omitempty"`
 	System    bool       `json:"system,omitempty"` // whether it has a message of the system
 	Arguments []Argument `json:"args,omitempty"`
-	Digest    string     `json:"digest,omitempty"` // of the file; "" for what is no skill
+	Digest    string     `json:"digest,omitempty"` // of the file; "" for a prompt that is no skill
 	Size      int        `json:"size,omitempty"`   // in bytes
 }
 

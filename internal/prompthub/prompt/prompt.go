@@ -27,7 +27,7 @@ const RestoreDays = 30
 
 // A Draft is what an author writes. Rules.Check makes a valid one.
 type Draft struct {
-	Name      string // what programs call the prompt; "" asks for the default
+	Name      string // by which programs call the prompt; "" asks for the default
 	Title     string
 	Kind      Kind
 	Text      string // of KindText; kept byte for byte

@@ -27,7 +27,7 @@ const (
 //     only a title with exactly that run.
 //
 // So a title of up to 20 words, taken as a query, finds itself, unless it has more tokens than
-// MaxTokens: what is beyond them no query finds. The zero Query is empty.
+// MaxTokens: no query finds those beyond them. The zero Query is empty.
 type Query struct {
 	terms   []term // each once, sorted
 	nothing bool

@@ -92,8 +92,8 @@ func TestLearnsNothing(t *testing.T) {
 	require.Equal(t, prompt.TagWords{}, m)
 }
 
-// TestTriedPromptIsLeftOut: what is learned is tried by prompts as if they were new. Here the words
-// of each stand in three others, which have three other tags, so they lead to those.
+// TestTriedPromptIsLeftOut: the learned words are tried by prompts as if they were new. Here the
+// words of each stand in three others, which have three other tags, so they lead to those.
 func TestTriedPromptIsLeftOut(t *testing.T) {
 	t.Parallel()
 	var all []prompt.Example
@@ -124,7 +124,7 @@ func TestDamagedTagWords(t *testing.T) {
 	require.Error(t, json.Unmarshal([]byte(`{"prompts":"x"}`), new(prompt.TagWords)))
 }
 
-// TestTagWordsHaveBounds: what is learned of many different prompts fits into a row.
+// TestTagWordsHaveBounds: words learned of many different prompts fit into a row.
 func TestTagWordsHaveBounds(t *testing.T) {
 	t.Parallel()
 	var all []prompt.Example

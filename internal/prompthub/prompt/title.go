@@ -87,7 +87,7 @@ func rungs(length int) int {
 //     a run. Its tokens are its pieces of two characters; of a run of one character, the run
 //     itself.
 //
-// There are at most MaxTokens: the first words and runs win, and what is beyond them is not found
+// There are at most MaxTokens: the first words and runs win, and those beyond them are not found
 // by search. That is room for the words of almost any title that is written to be read.
 func Tokens(normalizedTitle string) []string {
 	return tokensOf(searchable(terms(normalizedTitle)))

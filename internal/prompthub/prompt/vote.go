@@ -50,7 +50,7 @@ type Tally struct {
 // Score returns likes minus dislikes.
 func (t Tally) Score() int32 { return t.Likes - t.Dislikes }
 
-// Add returns the tally after one voter's vote has changed from was to now.
+// Add returns the tally after one voter's vote has changed to now; was is the vote before.
 func (t Tally) Add(was, now Cast) Tally {
 	t.count(was.Vote, -1)
 	t.count(now.Vote, 1)

@@ -128,8 +128,8 @@ func TestWeightsAreBounded(t *testing.T) {
 	require.Less(t, prompt.TrendingPlace(all), 7*4040)
 }
 
-// TestWeightsAreExact: whatever votes a prompt had, in whatever order they came and were changed,
-// what is left is the sum of those that stand; when all are taken back, weeks later, nothing.
+// TestWeightsAreExact: after any votes, in any order and with any changes,
+// the rest is the sum of those that stand; when all are taken back, weeks later, nothing.
 func TestWeightsAreExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -23,7 +23,7 @@ import (
 // "nowhere" as well, in its title and its text. A row is made by the code that fills stores, when
 // it is first looked at.
 type million struct {
-	table.DB // for what is no row of these prompts
+	table.DB // for rows of other prompts
 	t        *testing.T
 	n, rare  int
 

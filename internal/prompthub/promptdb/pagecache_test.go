@@ -23,7 +23,7 @@ type gate struct {
 	table.DB
 	mu    sync.Mutex
 	shut  chan struct{} // nil: open
-	err   error         // what lists answer
+	err   error         // the answers of lists
 	lists int
 }
 

@@ -20,7 +20,7 @@ import (
 // similar returns the titles of prompts that are like a text.
 func (w *world) similar(viewer prompt.UserID, text string, itself prompt.ID) (titles []string) {
 	w.t.Helper()
-	w.clock.Advance(time.Hour) // what was read is believed for minutes
+	w.clock.Advance(time.Hour) // a read sketch is believed for minutes
 	found, err := w.Similar(w.t.Context(), viewer, text, itself)
 	require.NoError(w.t, err)
 	for _, s := range found {
@@ -86,7 +86,7 @@ func TestSimilarOfMany(t *testing.T) {
 	require.Equal(t, []string{"Number 20"}, w.similar("bob", "text of number 20", ""))
 }
 
-// TestSketchesOfTheNewest: those of the newest public prompts are kept, whoever has how many
+// TestSketchesOfTheNewest: those of the newest public prompts are kept, with any number of
 // private ones between.
 func TestSketchesOfTheNewest(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestSketchesOfTheNewest(t *testing.T) {
 	})
 }
 
-// TestSketchesOfNothingPrivate: a row of the list that outlives a prompt's being public lets nobody
+// TestSketchesOfNothingPrivate: a row of the list that outlives a prompt's being public lets no one
 // learn from it.
 func TestSketchesOfNothingPrivate(t *testing.T) {
 	t.Parallel()

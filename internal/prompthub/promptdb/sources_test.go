@@ -50,8 +50,8 @@ func (w *world) sourced() prompt.Prompt {
 	return p
 }
 
-// TestSources: a version is kept with the file that it was made of, for who may see the version,
-// and goes with it.
+// TestSources: a version is kept with the file that it was made of, for callers who may see the
+// version, and goes with it.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,7 +101,7 @@ func TestSources(t *testing.T) {
 	require.Empty(t, w.rowsOf("!src|"))
 }
 
-// TestLargestSource: what can be kept can be stored, however little of it compresses.
+// TestLargestSource: a file that can be kept can be stored, however little of it compresses.
 func TestLargestSource(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

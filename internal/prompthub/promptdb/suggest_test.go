@@ -13,7 +13,7 @@ import (
 // suggested returns the tags that are suggested for what somebody writes.
 func (w *world) suggested(title, text string, has ...prompt.Tag) (tags []prompt.Tag) {
 	w.t.Helper()
-	w.clock.Advance(time.Hour) // what was read is believed for minutes
+	w.clock.Advance(time.Hour) // the read words are believed for minutes
 	found, err := w.SuggestTags(w.t.Context(), title, text, has)
 	require.NoError(w.t, err)
 	for _, t := range found {

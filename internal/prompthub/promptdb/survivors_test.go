@@ -377,7 +377,7 @@ func TestTextRowsOfAnEditBeforeTheJob(t *testing.T) {
 	w.check()
 }
 
-// TestNoLabelOnADeletedPrompt: nobody is asked whether a label may move on a deleted prompt.
+// TestNoLabelOnADeletedPrompt: no rule decides whether a label may move on a deleted prompt.
 func TestNoLabelOnADeletedPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

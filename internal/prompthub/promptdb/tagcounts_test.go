@@ -20,7 +20,7 @@ func TestCountTags(t *testing.T) {
 		t.Helper()
 		_, err := w.CountTags(t.Context())
 		require.NoError(t, err)
-		w.clock.Advance(time.Minute) // what instances believe is over
+		w.clock.Advance(time.Minute) // the caches of instances have ended
 		c, err := w.Catalog(t.Context())
 		require.NoError(t, err)
 		for _, info := range c.Tags {

@@ -57,7 +57,7 @@ func revokeToken(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt)
 }
 
 func tokenRevoked(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
-	r.Advance(time.Minute) // whoever believed it a moment ago
+	r.Advance(time.Minute) // also by an instance that believed it a moment ago
 	in, err := r.truth.Token(context.Background(), strings.Repeat("a", 16), freely)
 	require.NoError(t, err)
 	listed, err := r.truth.Tokens(context.Background(), "ann|a/b")

@@ -16,7 +16,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// backedUp returns a backup and what was reported with it.
+// backedUp returns a backup and its report.
 func (w *world) backedUp() (*bytes.Buffer, []string) {
 	w.t.Helper()
 	var out bytes.Buffer
@@ -46,7 +46,7 @@ func restoredFrom(t *testing.T, backup *bytes.Buffer) *world {
 	return to
 }
 
-// TestBackupOfARunningLibrary: whatever goes on between two tables, the backup restores to a
+// TestBackupOfARunningLibrary: with writes between any two tables, the backup restores to a
 // library that verifies, with all that was there before it began.
 func TestBackupOfARunningLibrary(t *testing.T) {
 	for name, during := range map[string]func(w *world, old prompt.Prompt){
@@ -301,7 +301,7 @@ func (a *afterPage) List(ctx context.Context, name string, r table.Range, limit 
 	return page, err
 }
 
-// TestVotesMoveWhileTheyAreWalked: a voter behind the first page changes the vote, whose tally was
+// TestVotesMoveWhileTheyAreWalked: a voter after the first page changes the vote, whose tally was
 // read with that page.
 func TestVotesMoveWhileTheyAreWalked(t *testing.T) {
 	store := &afterPage{DB: memory.NewTables(), table: promptdb.DefaultTables().Votes}

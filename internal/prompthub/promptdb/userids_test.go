@@ -27,7 +27,7 @@ func TestUserIDsAreNoOtherStrings(t *testing.T) {
 	}
 }
 
-// Who asks comes before what is asked for, in each method that knows users.
+// The caller comes before all else, in each method that knows users.
 func TestUsersComeFirst(t *testing.T) {
 	t.Parallel()
 	ctx, user := reflect.TypeFor[context.Context](), reflect.TypeFor[prompt.UserID]()

@@ -17,7 +17,7 @@ func chooseHandle(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt
 	return err
 }
 
-// handleChosen checks that a handle that is shown leads to its user, and that nobody else can have
+// handleChosen checks that a handle that is shown leads to its user, and that no one else can have
 // it any more.
 func handleChosen(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 	p, err := r.truth.Profile(context.Background(), "ann")

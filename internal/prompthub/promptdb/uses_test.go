@@ -82,7 +82,7 @@ func TestResolve(t *testing.T) {
 	w.check()
 }
 
-// TestResolveEnds: whatever was saved, nothing is read in a circle, without end, or into a text
+// TestResolveEnds: of no saved prompts anything is read in a circle, without end, or into a text
 // without end.
 func TestResolveEnds(t *testing.T) {
 	w := newWorld(t)
@@ -152,7 +152,7 @@ func TestUsedBy(t *testing.T) {
 	require.Equal(t, want, w.users(a))
 	a = w.mustRename(a, "other")
 	require.Equal(t, want, w.users(a), "by an old name")
-	// What is included cannot go.
+	// An included prompt cannot go.
 	require.EqualError(t, w.Unused(t.Context(), a), `this prompt is included by "c" in version 1, "b" in version 2; change or delete those first`)
 	require.ErrorContains(t, w.deleteVersion(a, 1), `version 1 of this prompt is included by "b" in version 2`)
 	require.ErrorContains(t, w.deleteVersion(a, 2), `version 2 of this prompt is included by "b" in version 2`, "by its label")

@@ -144,7 +144,7 @@ func TestImportInSteps(t *testing.T) {
 	}
 }
 
-// TestOrderOfFiles: what others include comes first, whatever format the files of an archive have,
+// TestOrderOfFiles: prompts that others include come first, with files of any format in an archive,
 // and a name for which another one would be the slug.
 func TestOrderOfFiles(t *testing.T) {
 	t.Parallel()

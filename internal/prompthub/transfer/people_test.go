@@ -105,7 +105,7 @@ func TestFilesOfPeople(t *testing.T) {
 		"tags as objects":               {"a.json", `{"prompts":[{"title":"A","content":"B","tags":[{"id":1,"name":"Writing"},3,null]}]}`, []meant{{tags: "writing", own: "3"}}},
 		"a visibility in capitals":      {"a.json", `[{"title":"A","text":"B","visibility":"Public"}]`, []meant{{title: "A", visibility: "public"}}},
 		"a visibility of others":        {"a.md", "---\ntitle: A\nvisibility: team\n---\nB", []meant{{title: "A", warning: `the visibility "team" is neither private nor public`}}},
-		// what would have been rejected
+		// rejected by the strict reader
 		"a title that is too long":        {"a.csv", "act,prompt\n" + long + ",x\n", []meant{{title: strings.TrimSpace(strings.Repeat("many words ", 18)), warning: "the title has 329 characters and was cut after 197, of 200"}}},
 		"a title of several lines":        {"a.csv", "act,prompt\n\"A\nB\",x\n", []meant{{title: "A B", warning: "several lines"}}},
 		"a description that is too long":  {"a.md", "---\ntitle: A\ndescription: " + strings.Repeat("many words ", 100) + "\n---\nx", []meant{{title: "A", warning: "the description has 1099 characters"}}},

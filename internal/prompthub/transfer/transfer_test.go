@@ -104,8 +104,8 @@ func outcomes(items []transfer.Item) (list []string) {
 	return list
 }
 
-// TestRejectedHaveCodes: an entry is rejected with the code of what is wrong with it, or with that
-// of all for which there is no other.
+// TestRejectedHaveCodes: an entry is rejected with the code of the rule that it breaks, or with
+// that of all for which there is no other.
 func TestRejectedHaveCodes(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
@@ -165,8 +165,8 @@ func TestNamesBeforeSlugs(t *testing.T) {
 	require.Equal(t, []string{"support-reply created", "Support/Reply created", "a-b created", "a b created"}, outcomes(take(t, s, file, transfer.Options{File: "x.jsonl"})))
 }
 
-// TestFormerNames: a prompt is called elsewhere what it was called here, by its slug and by names
-// that it had, unless another one is there; and what includes it by such a name comes behind it.
+// TestFormerNames: a prompt keeps its names elsewhere, by its slug and by names that it had, unless
+// another one is there; and prompts that include it by such a name come after it.
 func TestFormerNames(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -240,7 +240,7 @@ func TestImportGoesOn(t *testing.T) {
 		store.fail(writes)
 		_, err := transfer.Import(t.Context(), s, ann, []byte(file), o)
 		store.fail(-1)
-		store.wait(2 * time.Minute) // until what was cut short is nobody's any more
+		store.wait(2 * time.Minute) // until the lease of the stopped writer has ended
 		items := take(t, s, file, o)
 		require.NotContains(t, strings.Join(outcomes(items), " "), "rejected", "after %d writes: %v", writes, items)
 		require.Equal(t, want, give(t, s), "after %d writes", writes)
@@ -301,7 +301,7 @@ func TestHistoryInParts(t *testing.T) {
 			}
 			require.True(t, err == nil || writes >= 0)
 			store.fail(-1)
-			store.wait(2 * time.Minute) // until what was cut short is nobody's any more
+			store.wait(2 * time.Minute) // until the lease of the stopped writer has ended
 			take(t, s, first, o)
 			take(t, s, second, o)
 			require.Equal(t, want, give(t, s), "cut before version %d, and after %d writes", cut, writes)
@@ -321,7 +321,7 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// TestLimitsOfHistories: what is too long is told with its limit.
+// TestLimitsOfHistories: a history that is too long is told with its limit.
 func TestLimitsOfHistories(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)

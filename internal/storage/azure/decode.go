@@ -51,7 +51,7 @@ func decodeRow(text string) (table.Row, error) {
 	return row, nil
 }
 
-// A note is what an annotation says of a property's type. It may stand before or behind it.
+// A note is the annotation of a property's type. It may stand before or after it.
 type note struct{ name, edm string }
 
 // row reads an entity. Properties that are null, or neither text, number nor truth value,
@@ -84,7 +84,7 @@ func (s *scanner) row(hint int) table.Row {
 	return row
 }
 
-// value reads a property by what its JSON says; the zero Value stands for none.
+// value reads a property from its JSON; the zero Value stands for none.
 func (s *scanner) value() table.Value {
 	switch s.peek() {
 	case '"':

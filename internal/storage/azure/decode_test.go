@@ -55,7 +55,7 @@ func TestDecodeEmptyPage(t *testing.T) {
 	require.Empty(t, rows)
 }
 
-// What was cut short must never pass for the whole.
+// A cut answer must never pass for the whole.
 func TestDecodeTruncated(t *testing.T) {
 	t.Parallel()
 	for i := range samplePage {

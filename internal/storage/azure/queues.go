@@ -45,7 +45,7 @@ func (q *Queues) Send(ctx context.Context, name, text string, delay time.Duratio
 }
 
 // Receive implements queue.Queues. It is sent once, like a write: a repetition would hide
-// further messages for nobody.
+// further messages that no one receives.
 func (q *Queues) Receive(ctx context.Context, name string, limit int, lock time.Duration) ([]queue.Message, error) {
 	if err := queue.CheckReceive(limit, lock); err != nil {
 		return nil, fmt.Errorf("receive from %s: %w", name, err)

@@ -142,7 +142,7 @@ func (s *scanner) escaped() string {
 	return ""
 }
 
-// escape appends what the escape sequence behind a backslash stands for.
+// escape appends the character that the escape sequence after a backslash stands for.
 func (s *scanner) escape(out []byte) []byte {
 	if s.pos == len(s.text) {
 		s.fail()

@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
-// How long one attempt may take. Projections count on the deadline of a write: what was sent
+// How long one attempt may take. Projections count on the deadline of a write: a sent request
 // has landed, or failed for its sender, when it is over.
 const (
 	writeTimeout = 5 * time.Second

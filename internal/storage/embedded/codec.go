@@ -15,7 +15,7 @@ import (
 // and its value. A name that the dictionary lacks has the number 0 and follows. Numbers are
 // varints; a text has its length before it. A text that an earlier property has too is stored as
 // the place of that one, since rows of indexes hold titles, slugs and excerpts twice, and one that
-// the key has, as ids of prompts and authors, as a place behind all of these. One that rows share
+// the key has, as ids of prompts and authors, as a place after all of these. One that rows share
 // (shared.go) is stored as a reference, and the row has a version of its own.
 const (
 	rowVersion     = 2
@@ -31,7 +31,7 @@ const (
 	againBytes = 2            // a text that is shorter is stored again
 )
 
-// Texts of a key that properties may have, too: what is behind the last bar of the row, and behind
+// Texts of a key that properties may have, too: the part after the last bar of the row, and after
 // the first one of the partition.
 const (
 	ofRow = iota
@@ -93,7 +93,7 @@ func (d *dictionary) encode(key table.Key, props table.Props) ([]byte, []referen
 	return b, shared
 }
 
-// again returns which of some properties has a text already or, behind these, which of the texts of
+// again returns which of some properties has a text already or, after these, which of the texts of
 // the key is it; -1 where none is. One that is shared does not count: a viewer may leave it out.
 func (d *dictionary) again(texts [keyTexts]string, owner string, props table.Props, v table.Value) int {
 	if v.Type() != table.TypeString || len(v.Str()) < againBytes {

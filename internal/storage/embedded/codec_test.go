@@ -71,7 +71,7 @@ func TestCodecRoundTrip(t *testing.T) {
 	})
 }
 
-// Anything may stand in a damaged file. It is refused or read, and what was read can be
+// Anything may stand in a damaged file. It is refused or read, and a read row can be
 // stored again.
 func FuzzDecode(f *testing.F) {
 	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})

@@ -37,7 +37,7 @@ type urgency int
 const (
 	awaited urgency = iota // somebody who asked for it
 	job                    // a job: it is carried out at once, and keeps no later one waiting
-	later                  // nobody
+	later                  // no one: a background change
 )
 
 // update hands a plan for n rows to the writer and waits until its transaction is durable.

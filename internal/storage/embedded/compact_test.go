@@ -139,8 +139,8 @@ func TestCompactFails(t *testing.T) {
 	require.ErrorIs(t, Compact(filepath.Join(t.TempDir(), "none.db"), func(int) {}), os.ErrNotExist)
 }
 
-// TestOpenWhileReplaced: who waits for a file, and gets the lock when another one has taken its
-// place, does not write into the old one, which nobody will ever read.
+// TestOpenWhileReplaced: a process that waits for a file, and gets the lock when another one has
+// taken its place, does not write into the old one, which no process will ever read.
 func TestOpenWhileReplaced(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

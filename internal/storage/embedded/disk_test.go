@@ -165,7 +165,7 @@ func onDisk(path, what string) error {
 	return s.Close()
 }
 
-// onOneThread keeps the writer on its thread, and makes so many calls there that none of the
+// onOneThread keeps the writer on its thread, and makes enough calls there that none of the
 // numbers is left which those of the opening had.
 func onOneThread(s *Store) error {
 	none, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -233,8 +233,8 @@ func sound(t *testing.T, path string) *Store {
 	return s
 }
 
-// TestDiskFails has each call to the disk fail in turn that a process makes. What it was told to be
-// done is there afterwards, and what was refused is absent or whole.
+// TestDiskFails has each call to the disk fail in turn that a process makes. A write that was
+// confirmed is there afterwards, and one that was refused is absent or whole.
 func TestDiskFails(t *testing.T) {
 	t.Parallel()
 	disktest.Need(t)

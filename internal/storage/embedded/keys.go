@@ -26,7 +26,7 @@ import (
 //
 // A number is 8 bytes, of 19 digits, and random the last 10 bytes of a ULID, which are 16
 // characters. Where a row has fewer of them, they are made as many: by the least character where
-// what follows sorts below all characters of their kind, else by the greatest one, so that the
+// the next sorts below all characters of their kind, else by the greatest one, so that the
 // class, which says how many there were, decides between those of the same number.
 const (
 	belowDigits  = 0x01
@@ -43,7 +43,7 @@ const (
 )
 
 // Classes, in the order of the rows. Up to 18 they are how many digits there are, with something
-// below digits behind them, and from 237 on 255 less how many, with something above digits behind
+// below digits after them, and from 237 on 255 less how many, with something above digits after
 // them. Those of random bytes are alike: up to 16 characters, and from 240 on.
 const (
 	belowBar = digits + iota

@@ -64,7 +64,8 @@ func TestPackedKeys(t *testing.T) {
 	})
 }
 
-// TestPackedKeysOfHalfAULID: what follows fewer characters than a ULID has lies where these would.
+// TestPackedKeysOfHalfAULID: the text after fewer characters than a ULID has lies where these
+// would.
 func TestPackedKeysOfHalfAULID(t *testing.T) {
 	t.Parallel()
 	const half = "2516068210159339999|01M85EYJM2S"

@@ -228,8 +228,8 @@ func (d *told) verify(t *testing.T, s *Store) {
 	d.verifyMessages(t, s)
 }
 
-// verifyRows requires that the head is not behind what was told, and that the rows are exactly
-// those of the batches up to it, in whichever table.
+// verifyRows requires that the head is not older than confirmed, and that the rows are exactly
+// those of the batches up to it, in any table.
 func (d *told) verifyRows(t *testing.T, s *Store, w string) {
 	t.Helper()
 	head := 0

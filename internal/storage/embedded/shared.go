@@ -15,7 +15,7 @@ import (
 
 // Each list that a prompt is in has a row that shows it, with how its text begins: the same for all
 // of them. Texts of properties that Open is told of are stored once for the rows that end with a
-// bar and the same ULID, whatever tables these are in:
+// bar and the same ULID, in any tables:
 //
 //	ULID number → how many rows refer to it, text
 //
@@ -27,7 +27,7 @@ const (
 	sharedBytes = 16      // a text that is shorter stands in its row
 	maxShared   = 32      // texts of one ULID; further ones stand in their rows, so that a write reads few
 	maxSharing  = 1 << 32 // rows that refer to a text; a number above it is damaged
-	sharedFill  = 0.95    // of a page that is split: what comes next lies behind it
+	sharedFill  = 0.95    // of a page that is split: the next keys lie after it
 )
 
 var sharedBucket = []byte("shared")

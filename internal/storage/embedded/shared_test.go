@@ -42,7 +42,7 @@ func (f *shelf) open(t *rapid.T, shared ...string) {
 
 func (f *shelf) close(t *rapid.T) { require.NoError(t, f.Close()) }
 
-// shelfKeys are of two prompts in lists of several kinds, and of what shares nothing.
+// shelfKeys are of two prompts in lists of several kinds, and of rows that share nothing.
 var shelfKeys = func() (keys []table.Key) {
 	for _, id := range []string{listID, listID[:25] + "C"} {
 		for _, row := range []string{listKey[:20] + id, "0123456789|" + listKey[:20] + id, id} {
@@ -195,7 +195,7 @@ func (f *shelf) check(t *rapid.T) {
 	}))
 }
 
-// TestRowsShareTexts: whatever is written, rows are as if each had its texts, and as many refer to
+// TestRowsShareTexts: after any writes, rows are as if each had its texts, and as many refer to
 // a text as it counts, through all that may become of a file: a program wrote it that shares
 // other texts; it is compacted; all rows go.
 func TestRowsShareTexts(t *testing.T) {
@@ -247,7 +247,8 @@ func sharers(t *testing.T) (s *Store, keys []table.Key, props table.Props) {
 	return s, keys, props
 }
 
-// TestTextIsSharedOnce: a text is not in the rows, and not looked up for what does not ask for it.
+// TestTextIsSharedOnce: a text is not in the rows, and not looked up for a query that does not ask
+// for it.
 func TestTextIsSharedOnce(t *testing.T) {
 	t.Parallel()
 	s, keys, props := sharers(t)
@@ -392,7 +393,7 @@ func TestSharedTextIsGone(t *testing.T) {
 }
 
 // TestSharingAnyDamage flips each bit of the texts, their keys and the rows that share them. Rows
-// that it did not touch have their texts or are damaged, whatever is written then.
+// that it did not touch have their texts or are damaged, after any writes.
 func TestSharingAnyDamage(t *testing.T) {
 	t.Parallel()
 	s, keys, props := sharers(t)

@@ -56,7 +56,8 @@ func TestOpenRefusesForeignFiles(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestOpenExisting: what is no store is left as it is, and a new one takes the place of nothing.
+// TestOpenExisting: a file that is no store is left as it is, and a new one takes the place of
+// nothing.
 func TestOpenExisting(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -428,8 +429,8 @@ func TestTextsOfWritesThatShareATransaction(t *testing.T) {
 	})
 }
 
-// TestGivingUpLeavesTheOutcomeOpen: who does not wait for the end of a write is not told that
-// nothing was done: it may have been.
+// TestGivingUpLeavesTheOutcomeOpen: a caller who does not wait for the end of a write is not told
+// that nothing was done: it may have been.
 func TestGivingUpLeavesTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -502,7 +503,7 @@ func lasting(d time.Duration) plan {
 	}
 }
 
-// TestLaterGivesWay: what nobody waits for is carried out when nobody has waited for a moment, at
+// TestLaterGivesWay: a background change is carried out when no caller has waited for a moment, at
 // once where that is so.
 func TestLaterGivesWay(t *testing.T) {
 	t.Parallel()
@@ -524,8 +525,8 @@ func TestLaterGivesWay(t *testing.T) {
 	})
 }
 
-// TestLaterTogether: so many of them go into one transaction that others do not wait for long, and
-// more where nobody has written for long.
+// TestLaterTogether: few enough of them go into one transaction that others do not wait for long,
+// and more if no caller has written for long.
 func TestLaterTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -566,7 +567,7 @@ func repeat(ctx context.Context, s *Store, all *sync.WaitGroup, u urgency, lasts
 	return n
 }
 
-// TestLaterHasItsTurn: where somebody always waits, what nobody waits for has a fifth of the time.
+// TestLaterHasItsTurn: if a caller always waits, background changes have a fifth of the time.
 func TestLaterHasItsTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -587,8 +588,8 @@ func TestLaterHasItsTurn(t *testing.T) {
 	})
 }
 
-// TestLaterOnASlowDisk: where a fifth of the time would come once in many seconds, what nobody
-// waits for has its turn each second.
+// TestLaterOnASlowDisk: where a fifth of the time would come once in many seconds, background
+// changes have their turn each second.
 func TestLaterOnASlowDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -638,7 +639,7 @@ func TestGroupsAreBounded(t *testing.T) {
 	})
 }
 
-// TestWhoWaits: what somebody asks a store for keeps later changes waiting, what jobs do does not.
+// TestWhoWaits: writes of callers keep later changes waiting, writes of jobs do not.
 func TestWhoWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -690,7 +691,7 @@ func TestWhoWaits(t *testing.T) {
 	})
 }
 
-// TestTransactionIsCopied: who has handed one over may change it while it waits.
+// TestTransactionIsCopied: a caller that has handed one over may change it while it waits.
 func TestTransactionIsCopied(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -117,7 +117,7 @@ func (t *Tables) shorten(limit int) int {
 	return limit
 }
 
-// lastPage returns page, behind which nothing follows. A short page may claim that
+// lastPage returns page, after which nothing follows. A short page may claim that
 // something does, so that its reader meets an empty end.
 func (t *Tables) lastPage(r table.Range, page table.Page) (table.Page, error) {
 	if t.short == nil || len(page.Rows) == 0 || t.short.IntN(2) == 0 {

@@ -79,7 +79,7 @@ func (rs *rows) check(op table.Op) error {
 	return nil
 }
 
-// result returns the properties that op leaves, sorted by name: whoever relies on
+// result returns the properties that op leaves, sorted by name: a caller that relies on
 // the order in which they were written shall notice.
 func (rs *rows) result(op table.Op) table.Props {
 	props := slices.Clone(op.Row.Props)

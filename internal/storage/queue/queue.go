@@ -25,7 +25,7 @@ var (
 	ErrGone = errors.New("message is gone or held by another receiver")
 	// a limit is broken: a defect of the caller
 	ErrInvalid = errors.New("invalid message or request")
-	// nobody created it: a defect of the caller or of the settings
+	// it was never created: a defect of the caller or of the settings
 	ErrNoQueue = errors.New("the queue does not exist")
 )
 

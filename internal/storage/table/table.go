@@ -37,7 +37,7 @@ var (
 	ErrBusy = errors.New("storage is throttling")
 	// a limit above is broken, or the request makes no sense: a defect of the caller
 	ErrInvalid = errors.New("invalid row or batch")
-	// what is stored is no row, as after a fault of the disk: a person must see to it
+	// the stored bytes are no row, as after a fault of the disk: a person must see to it
 	ErrDamaged = errors.New("a damaged row")
 )
 
@@ -45,7 +45,7 @@ var (
 // OpError its text names no key.
 type DamagedError struct {
 	Key  Key
-	Next string // where the page behind it begins; empty where no row follows
+	Next string // where the next page begins; empty where no row follows
 }
 
 // Error says no more than ErrDamaged.
@@ -54,8 +54,8 @@ func (e *DamagedError) Error() string { return ErrDamaged.Error() }
 // Unwrap returns ErrDamaged.
 func (e *DamagedError) Unwrap() error { return ErrDamaged }
 
-// A NoTableError is a request to a table of this name, which nobody created: a defect of the caller
-// or of the settings, not a missing row.
+// A NoTableError is a request to a table of this name, which was never created: a defect of the
+// caller or of the settings, not a missing row.
 type NoTableError string
 
 // Error names the table.
@@ -133,7 +133,7 @@ const (
 	// properties are replaced
 	Replace
 	Merge  // as Replace, but properties not named keep their value
-	Upsert // insert or replace, whatever is there; Row.ETag must be empty
+	Upsert // insert or replace; Row.ETag must be empty
 	// the row must exist (ErrNotFound) with Row.ETag or Any (ErrConflict); Props are ignored
 	Delete
 )
@@ -170,7 +170,7 @@ type DB interface {
 
 	// List returns a page of at most limit rows (1 to MaxPage) of a range in key order,
 	// from the token next on ("" for the beginning). One page is a snapshot; two are not. Where the
-	// next row is damaged the error is a *DamagedError, with the token to go on behind it.
+	// next row is damaged the error is a *DamagedError, with the token to go on after it.
 	List(ctx context.Context, table string, r Range, limit int, next string) (Page, error)
 
 	// Write applies one to MaxBatch operations on different rows of one partition, all or
@@ -202,7 +202,7 @@ func Prefix(partition, prefix string) Range {
 	return Range{Partition: partition, From: prefix, To: After(prefix)}
 }
 
-// After returns the first key behind all keys that begin with prefix, which must end in
+// After returns the first key after all keys that begin with prefix, which must end in
 // a character below U+007F.
 func After(prefix string) string {
 	last := len(prefix) - 1
@@ -210,7 +210,7 @@ func After(prefix string) string {
 }
 
 // All yields every row of a range in key order, read page after page. An error comes without a row
-// and is the last, but for a *DamagedError, behind which it goes on.
+// and is the last, but for a *DamagedError, after which it goes on.
 func All(ctx context.Context, db DB, table string, r Range) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for next, more := "", true; more; more = next != "" {

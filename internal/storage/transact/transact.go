@@ -1,6 +1,6 @@
 // Package transact is the contract of a storage whose tables and queues change together. Azure's do
 // not: there a batch is of one partition, and a message is a request of its own. Those of a file
-// do, and who uses it needs no other means against being stopped half-way.
+// do, and their caller needs no other means against being stopped half-way.
 //
 // The implementations are embedded (one bbolt file) and memory (for tests). transacttest holds the
 // suite that both pass.
@@ -22,11 +22,11 @@ type Transaction struct {
 	Table string
 	Ops   []table.Op
 
-	Put      []Row // inserted or replaced, whatever is there; their ETags are not looked at
+	Put      []Row // inserted or replaced; their ETags are not looked at
 	Drop     []Key // deleted, if they are there
 	Messages []Message
 
-	// Later says that nobody waits for it: what somebody waits for may go first.
+	// Later marks a background change: those that a caller waits for may go first.
 	Later bool
 }
 

@@ -49,8 +49,8 @@ func (o *Output) String() string {
 
 var listens = regexp.MustCompile(`listens on (http://\S+)\n`)
 
-// Local runs "local" with its data in a folder and returns its address, and what stops it and
-// returns its exit code. Settings of the environment that would change it are not set.
+// Local runs "local" with its data in a folder and returns its address, and a function that stops
+// it and returns its exit code. Settings of the environment that would change it are not set.
 func Local(t *testing.T, data string, run func(ctx context.Context, args []string, in io.Reader, out io.Writer) int) (url string, stop func() int) {
 	t.Helper()
 	for _, name := range []string{"AzureWebJobsStorage", "AUTH_MODE", "QUEUE_PREFIX", "TABLE_PREFIX"} {

@@ -1,6 +1,6 @@
 // Package azurite runs Azurite, the emulator of Azure Storage, for tests: it owns finding
-// the installed program, starting it on free ports and ending it, whatever becomes of the
-// process that wanted it.
+// the installed program, starting it on free ports and ending it, even if the
+// process that wanted it dies.
 //
 // Every service is a process of its own. Tables are kept in memory, queues on disk: the
 // collector of in-memory queues blocks its process for seconds once thousands of messages
@@ -26,7 +26,7 @@ const (
 type Ports struct{ Blob, Queue, Table int }
 
 // Options say how to run Azurite. The zero Options give tables and queues on free ports that
-// leave nothing behind.
+// leave no files.
 type Options struct {
 	// Dir, which must exist, keeps the data of all services, tables too, and outlives the
 	// server. If empty the data goes with the server.

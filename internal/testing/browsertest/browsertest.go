@@ -1,6 +1,6 @@
-// Package browsertest looks at pages as people do: it starts a browser that talks to nobody but the
+// Package browsertest looks at pages as people do: it starts a browser that talks only to the
 // pages, opens tabs of a size, with or without scripts, presses and reads, keeps pictures, and asks
-// axe-core for what is not accessible.
+// axe-core for parts that are not accessible.
 package browsertest
 
 import (
@@ -60,7 +60,7 @@ func chromium(t testing.TB) string {
 // A Browser is a running browser, or one of its profiles.
 type Browser struct{ ctx context.Context }
 
-// Start starts a browser that talks to nobody but the pages.
+// Start starts a browser that talks only to the pages.
 func Start(t testing.TB) Browser {
 	t.Helper()
 	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
@@ -73,7 +73,7 @@ func Start(t testing.TB) Browser {
 		options = append(options, chromedp.Flag(name, true))
 	}
 	// A process for each page, one ahead and those of pages to go back to, would cost as much as the
-	// pages. Who goes back gets them from the cache.
+	// pages. A reader who goes back gets them from the cache.
 	options = append(options, chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
@@ -151,7 +151,7 @@ func (tr *Traffic) hear(event any) {
 	}
 }
 
-// Calm requires that nothing went wrong in a tab, and that it asked nobody else for anything.
+// Calm requires that nothing went wrong in a tab, and that it asked no other server for anything.
 func (p *Tab) Calm() {
 	p.T.Helper()
 	p.Lock()
@@ -241,7 +241,7 @@ func (p *Tab) Click(selector string) *Tab {
 	return p
 }
 
-// Write types a text into a field in place of what was there.
+// Write types a text into a field in place of its content.
 func (p *Tab) Write(selector, text string) *Tab {
 	p.T.Helper()
 	p.Ready(selector)
@@ -261,7 +261,7 @@ func (p *Tab) Ready(selector string) *Tab {
 	return p
 }
 
-// painted waits until the page is painted, before which what is pressed is lost. One that nobody
+// painted waits until the page is painted, before which keys are lost. One that no test
 // Sees never is.
 func (p *Tab) painted() {
 	p.T.Helper()
@@ -272,7 +272,7 @@ func (p *Tab) painted() {
 	}, Patience, 10*time.Millisecond)
 }
 
-// Press presses keys, whatever has the focus.
+// Press presses keys, wherever the focus is.
 func (p *Tab) Press(keys string) *Tab {
 	p.T.Helper()
 	p.Ready("body")

@@ -155,7 +155,7 @@ func (c *Call) Fail(err error) {
 // Lose does what a call does, and answers it with err all the same.
 func (c *Call) Lose(err error) {
 	if c.Process.world.take(c) {
-		_ = c.land() // nobody hears of it
+		_ = c.land() // no caller hears of it
 		c.answer <- err
 	}
 }
@@ -181,13 +181,13 @@ func (c *Call) Delay(err error) (land func()) {
 		return func() {}
 	}
 	c.answer <- err
-	return func() { _ = c.land() } // nobody hears of it
+	return func() { _ = c.land() } // no caller hears of it
 }
 
 // Stop kills the process at this call, which lands or not.
 func (c *Call) Stop(landed bool) {
 	if landed && c.Process.world.take(c) {
-		_ = c.land() // nobody hears of it
+		_ = c.land() // no caller hears of it
 		c.answer <- ErrKilled
 	}
 	c.Process.Kill()

@@ -104,8 +104,8 @@ func (q queues) Len(ctx context.Context, name string) (int, error) {
 
 func (q queues) Create(ctx context.Context, names ...string) error { return q.q.Create(ctx, names...) }
 
-// result makes a call that returns something. A call that lands late finds nobody to return it to,
-// and a context that has ended meanwhile stops no call that was sent.
+// result makes a call that returns something. A call that lands late finds no caller to return it
+// to, and a context that has ended meanwhile stops no call that was sent.
 func result[T any](ctx context.Context, p *Process, label string, write bool, do func(context.Context) (T, error)) (T, error) {
 	var got T
 	err := p.call(ctx, label, write, time.Time{}, func() (err error) {

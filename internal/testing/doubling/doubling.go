@@ -46,7 +46,7 @@ const (
 )
 
 // Check calls functions with texts that repeat a motif, and reports which of them take more than
-// their share for a text of twice the length. What is counted has to be too much for three
+// their share for a text of twice the length. The count has to be too much for three
 // doublings in a row: slices and maps grow in steps. Counting takes some 40 motifs for each
 // function, which are spread over the ways to call it; time is taken of all, spread as well.
 func Check(t *testing.T, funcs []Func) {
@@ -118,7 +118,7 @@ func checkTime(t *testing.T, f Func, m Motif) {
 	}
 	took = least(5, f.With(m.Text(n)))
 	first := took
-	for i := 2; i <= 8; i *= 2 { // not at one place alone, where what fits into a cache ends
+	for i := 2; i <= 8; i *= 2 { // not at one place alone, where a cache ends
 		twice := least(5, f.With(m.Text(i*n)))
 		if float64(twice) <= most*float64(took) {
 			return

@@ -50,7 +50,7 @@ func (c config) flatten(path string, v any) {
 	}
 }
 
-// check refuses what the host refuses and what this package does not model.
+// check refuses settings that the host refuses and those that this package does not model.
 func (c config) check() error {
 	switch {
 	case c["version"] != "2.0":

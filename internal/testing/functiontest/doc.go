@@ -1,6 +1,6 @@
 // Package functiontest is a host for custom handlers in tests. It starts a built handler as the
-// Azure Functions host v4 does and speaks to it as that does, with the losses and oddities on
-// the way: what works here can be expected to work there. Beyond that it does on purpose what
+// Azure Functions host v4 does and speaks to it as that does, with the losses and oddities on the
+// way: a program that works here can be expected to work there. Beyond that it does on purpose what
 // the real one does now and then: kill the handler, deliver twice, deliver out of order.
 //
 // It models what an application of HTTP, queue and timer triggers without output bindings
@@ -11,7 +11,7 @@
 //
 // A host 4.1037 with the queue extension 5.3.10 on Linux was watched in November 2026 while it ran
 // a handler that echoes and then this repository's program. No such host is at hand where these
-// tests run: they hold this package to what was written down then, and the program to this
+// tests run: they hold this package to the notes of then, and the program to this
 // package. The platform's front end, the Flex plan, Core Tools, newer hosts and Windows were not
 // watched.
 //

@@ -96,8 +96,8 @@ func property(value any) (any, bool) {
 	return nil, false
 }
 
-// number writes a number as .NET does, with an exponent only where it has so many digits that no
-// message of a test has them.
+// number writes a number as .NET does, with an exponent only if it has more digits than any
+// message of a test has.
 func number(n json.Number) string {
 	if !strings.ContainsAny(string(n), ".eE") {
 		return string(n)

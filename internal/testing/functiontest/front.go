@@ -50,7 +50,7 @@ func (h *Host) home(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, home) // a client that is gone needs no page
 }
 
-// serve runs an HTTP function. Whatever goes wrong is a 500 without a body.
+// serve runs an HTTP function. Any error is a 500 without a body.
 func (h *Host) serve(w http.ResponseWriter, r *http.Request, f *function, path string) {
 	body, err := readBody(r)
 	if err == nil {
@@ -83,7 +83,7 @@ func readBody(r *http.Request) ([]byte, error) {
 // passFrontEnd changes a request as the platform's front end does on the way to the host.
 func passFrontEnd(r *http.Request) {
 	h := r.Header
-	// Added to what the client claims, which nobody removes.
+	// Added to the claims of the client, which no proxy removes.
 	h.Set("X-Forwarded-For", strings.TrimPrefix(h.Get("X-Forwarded-For")+", "+r.RemoteAddr, ", "))
 	h.Set("X-Forwarded-Proto", "https")
 	h.Set("X-Forwarded-Tlsversion", "1.3")

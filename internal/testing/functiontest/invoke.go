@@ -73,7 +73,7 @@ func (a answer) judge() (reply, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return reply{}, errHang
 	}
-	// What follows the object does no harm.
+	// Text after the object does no harm.
 	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&out); err != nil {
 		return reply{}, fmt.Errorf("read the answer: %w", err)
 	}

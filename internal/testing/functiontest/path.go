@@ -8,7 +8,7 @@ import (
 )
 
 // received returns a path as the host's web server hands it on: escapes decoded, except that of
-// the slash and of what is not UTF-8, and then dot segments removed.
+// the slash and of bytes that are not UTF-8, and then dot segments removed.
 func received(escaped string) string {
 	return removeDots(unescape(escaped, func(s string) bool { return s != "/" && utf8.ValidString(s) }))
 }

@@ -14,7 +14,7 @@ const firstPort, lastPort = 10000, 32767
 
 var taken sync.Map
 
-// UnusedPort returns a port of this machine that nobody listens on, never the same twice.
+// UnusedPort returns a port of this machine that no program listens on, never the same twice.
 func UnusedPort() (int, error) {
 	for range 1000 {
 		port := firstPort + rand.IntN(lastPort-firstPort+1)

@@ -28,7 +28,7 @@ func newProcess(a *app, port string) process {
 		path: a.env.expand(a.config[section+"defaultexecutablepath"]),
 		dir:  a.config[section+"workingdirectory"],
 	}
-	// Relative to the application, whatever the working directory; what is not there is left
+	// Relative to the application, with any working directory; a missing program is left
 	// to the search path.
 	if at := filepath.Join(a.root, p.path); !filepath.IsAbs(p.path) && isFile(at) {
 		p.path = at

@@ -163,7 +163,7 @@ func TestBinary(t *testing.T) {
 	printed(t, h, 1, `{"Data":{"msg":"`+base64.StdEncoding.EncodeToString([]byte("{\"id\":\"\xff\"}"))+`"},"Metadata":{"DequeueCount":"1"`)
 }
 
-// Invocations come in chunks and are not repeated, whatever becomes of the connection.
+// Invocations come in chunks and are not repeated, even if the connection breaks.
 func TestInvocationsComeOnce(t *testing.T) {
 	t.Parallel()
 	q := withQueues(t)

@@ -15,7 +15,7 @@ type Invocation struct {
 	Duplicate bool   // a second delivery made on purpose
 	Forwarded bool   // an HTTP request passed on as such
 	Status    int    // of the handler's answer; 0 where there was none
-	Done      bool   // it has ended; what follows is then final
+	Done      bool   // it has ended; the later fields are then final
 	Hang      bool   // the answer would leave the real host waiting until its timeout
 	Err       error  // why the host takes it for failed
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Timer fires the timer of a function now, whatever its schedule, and returns when the handler
-// has answered, with the reason why the host takes that for a failure. It is the only way a
+// Timer fires the timer of a function now, without regard to its schedule, and returns when the
+// handler has answered, with the reason why the host takes that for a failure. It is the only way a
 // timer fires.
 func (h *Host) Timer(ctx context.Context, name string) error {
 	f := h.app.find(name)

@@ -29,7 +29,7 @@ type state int
 const (
 	starting state = iota // invocations wait
 	ready
-	exited  // by itself with code 0: invocations find nobody
+	exited  // by itself with code 0: invocations find no process
 	stopped // for good
 )
 

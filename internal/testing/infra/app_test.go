@@ -99,7 +99,7 @@ func TestSite(t *testing.T) {
 	for _, key := range groups(regexp.MustCompile(`(?m)^\s*(\w+):`), fs.section(t, file, "    siteConfig: "))[1:] {
 		require.Contains(t, taken, key, "Flex Consumption refuses a deployment over fields that it does not take")
 	}
-	// What is left out of a site stays as it was.
+	// A part left out of a site stays as it was.
 	fs.has(t, file, "    siteConfig: ", "ipSecurityRestrictionsDefaultAction: empty(allowedIpRanges) ? 'Allow' : 'Deny'")
 	fs.has(t, file, "resource plan '", "sku: { name: 'FC1', tier: 'FlexConsumption' }")
 	for _, door := range []string{"scm", "ftp"} {

@@ -42,7 +42,7 @@ func each(t *testing.T, test func(*testing.T, application)) {
 }
 
 // files are the texts of the Bicep files by their paths. That they are Bicep, and fit the types of
-// Azure's resources, the compiler knows: ci.yml asks it. What is read here are names, to hold them
+// Azure's resources, the compiler knows: ci.yml asks it. This package reads names, to hold them
 // against the program.
 type files map[string]string
 

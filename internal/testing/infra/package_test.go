@@ -155,7 +155,7 @@ func get(t *testing.T, url string) (int, string) {
 const nowhere = "AzureWebJobsStorage=DefaultEndpointsProtocol=http;AccountName=account;AccountKey=a2V5;" +
 	"TableEndpoint=http://127.0.0.1:9/account;QueueEndpoint=http://127.0.0.1:9/account"
 
-// A deployment that lacks a setting says so to whoever calls it, and stays up.
+// A deployment that lacks a setting says so to its callers, and stays up.
 func TestPackageSaysWhichSettingIsMissing(t *testing.T) {
 	for _, c := range []struct {
 		name, want string

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A mutant whose text is not there once is no mutant: whoever changes the code carries the list
-// along.
+// A mutant whose text is not there once is no mutant: an author who changes the code carries the
+// list along.
 func TestMutantsFitTheCode(t *testing.T) {
 	t.Parallel()
 	require.NotEmpty(t, mutants)

@@ -36,7 +36,7 @@ type data struct {
 	Messages []map[string]any
 }
 
-// messages returns what the library makes of a template, or that it refuses it. Line ends behind it
+// messages returns what the library makes of a template, or that it refuses it. Line ends after it
 // all are left out: Dotprompt takes them away where a file has front matter, and only there.
 func (c template) messages(source string, d data) string {
 	partials := map[string]string{}

@@ -123,7 +123,7 @@ func TestDeploymentPassesAllVariables(t *testing.T) {
 	}
 }
 
-// What is pinned and not watched grows old.
+// A pinned version that no one watches grows old.
 func TestEveryPinIsWatched(t *testing.T) {
 	t.Parallel()
 	var config struct {
@@ -160,8 +160,8 @@ func TestEveryPinIsWatched(t *testing.T) {
 	}
 }
 
-// What is deployed is built with the toolchain that go.mod names, whose patch release has fixes of
-// the standard library, and a program with known faults is not deployed.
+// The deployed program is built with the toolchain that go.mod names, whose patch release has fixes
+// of the standard library, and a program with known faults is not deployed.
 func TestWhatIsDeployedHasNoKnownFaults(t *testing.T) {
 	t.Parallel()
 	require.Regexp(t, `(?m)^toolchain go1\.\d+\.[1-9]\d*$`, string(content(t, "go.mod")))

@@ -54,7 +54,7 @@ func run(args []string) error {
 		return err
 	}
 	app.OnServe().BindFunc(func(e *core.ServeEvent) error {
-		e.InstallerFunc = nil // nobody administrates it
+		e.InstallerFunc = nil // without an administrator
 		if err := prepare(e.App, users); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func collections(app core.App) error {
 		return err
 	}
 	if password, ok := members.Fields.GetByName(core.FieldNamePassword).(*core.PasswordField); ok {
-		password.Cost = 4 // nobody signs in
+		password.Cost = 4 // without sign-in
 	}
 	if err := app.Save(members); err != nil {
 		return err

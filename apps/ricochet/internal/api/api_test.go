@@ -51,7 +51,7 @@ func ask(t *testing.T, h http.Handler, method, path, key, body string) (int, map
 	return w.Code, answer
 }
 
-// TestHostile sends what nobody should: each is refused with a problem that says why.
+// TestHostile sends requests that no client should: each is refused with a problem that says why.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	h := service(t)
@@ -111,7 +111,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestSecrets holds that no answer but the one that creates it has a key, and that nobody sees
+// TestSecrets holds that no answer but the one that creates it has a key, and that no answer shows
 // moves of an active round.
 func TestSecrets(t *testing.T) {
 	t.Parallel()

@@ -176,7 +176,7 @@ func inCorner(t *testing.T, b board.Board, c board.Cell, clusters map[int][]wall
 	equal(t, 2, len(touched), "walls that meet at the ends of an L")
 }
 
-// equal is require.Equal for what is asked some million times.
+// equal is require.Equal for comparisons that run some million times.
 func equal[T comparable](t *testing.T, want, got T, what string) {
 	t.Helper()
 	if want != got {

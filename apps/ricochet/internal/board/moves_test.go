@@ -8,7 +8,8 @@ import (
 	"prompthub/apps/ricochet/internal/board"
 )
 
-// far is where robots stand that are not to be in the way: nobody is on their rows and columns.
+// far is where robots stand that are not to be in the way: no other robot is on their rows and
+// columns.
 var far = board.Robots{board.At(15, 15), board.At(15, 15), board.At(15, 15), board.At(15, 15)}
 
 func horizontal(y, x int) func(*board.Walls) {

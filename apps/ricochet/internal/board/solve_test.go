@@ -18,8 +18,8 @@ import (
 	"prompthub/apps/ricochet/internal/board"
 )
 
-// shortest finds the length of a shortest solution with nothing but Slide and a set of what was
-// seen. It gives up beyond a depth.
+// shortest finds the length of a shortest solution with nothing but Slide and a set of the
+// positions that it saw. It gives up beyond a depth.
 func shortest(s *board.Slides, r board.Robots, g board.Goal, depth int) int {
 	seen := map[board.Robots]bool{r: true}
 	level := []board.Robots{r}

@@ -31,7 +31,7 @@ func (c *crash) change(do func() error) error {
 	case c.left > 0:
 		return do()
 	case c.left == 0 && c.landed:
-		_ = do() // nobody hears of it
+		_ = do() // no caller hears of it
 	}
 	return errCrash
 }

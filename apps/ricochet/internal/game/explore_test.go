@@ -176,7 +176,7 @@ func (e *explorer) act(c *chaos.Call) {
 	}
 }
 
-// wait lets time go by, and what was late land.
+// wait lets time go by, and late writes land.
 func (e *explorer) wait(d time.Duration) {
 	e.world.Advance(d)
 	e.trace = append(e.trace, "wait "+d.String())
@@ -396,7 +396,7 @@ func (e *explorer) atRest(ctx context.Context) error {
 	return e.tookPart(ctx)
 }
 
-// tookPart holds that what was accepted is among the solutions of its round.
+// tookPart holds that each accepted solution is among the solutions of its round.
 func (e *explorer) tookPart(ctx context.Context) error {
 	for _, a := range e.accepted {
 		rows, err := rowsOf(ctx, e.db, tables.Games, fmt.Sprintf("solution|%04d|%04d|", a.round, a.moves))

@@ -89,7 +89,7 @@ func TestNewGame(t *testing.T) {
 	}
 }
 
-// Whoever has no key is not told which games there are.
+// A caller without a key is not told which games there are.
 func TestHostKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -246,7 +246,7 @@ func TestDue(t *testing.T) {
 	_, err = w.Extend(ctx, id, hostKey, 1, game.Extension{By: time.Minute})
 	require.Equal(t, game.RoundAlreadyEnded, fault.CodeOf(err))
 
-	// Nobody solves the next: its goal stays in the game.
+	// No player solves the next: its goal stays in the game.
 	r = w.start(t)
 	w.clock.now = r.End.Add(time.Second)
 	require.NoError(t, w.DueRound(ctx, id, 2))
@@ -321,8 +321,8 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// TestClosing lets 50 players submit while the host closes the round and the timer fires: what was
-// accepted is in the result, and who came too late is told so.
+// TestClosing lets 50 players submit while the host closes the round and the timer fires: each
+// accepted solution is in the result, and players who came too late are told so.
 func TestClosing(t *testing.T) {
 	t.Parallel()
 	total, late := 0, 0

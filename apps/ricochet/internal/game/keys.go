@@ -1,4 +1,4 @@
-// Package game keeps games: their rounds, what players submit, and who wins.
+// Package game keeps games: their rounds, submissions and winners.
 //
 // # Rows
 //
@@ -19,10 +19,10 @@
 // and the extension and the close of a round change its row under its ETag. A submission merges the
 // lock row, whatever its ETag is: it lands while the round is open, and players never wait for one
 // another. The close deletes the lock row under the ETag that it had before the solutions were
-// read: what was accepted before takes part, and nothing is accepted after.
+// read: a solution accepted before takes part, and nothing is accepted after.
 //
 // The table Due has a row in its one partition for each deadline, written before the round that it
-// is of, so that what is due is one range and no scan:
+// is of, so that the due rounds are one range and no scan:
 //
 //	{end}|{game}|{round}                 a round to close, or whose optimum must be found
 //	{at}|{game}|0000                     a game to delete

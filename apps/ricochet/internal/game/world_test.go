@@ -126,7 +126,7 @@ func rowsOf(ctx context.Context, db table.DB, name, prefix string) ([]table.Row,
 	return rows, nil
 }
 
-// check holds the rows of a game to what is always true of them, and returns what is wrong.
+// check holds the rows of a game to its invariants, and returns each violation.
 func check(ctx context.Context, gs *game.Games, db table.DB, id string) error {
 	g, err := gs.Game(ctx, id)
 	if err != nil {

@@ -133,7 +133,7 @@ type piece struct {
 // pieces parts a file at its lines, but for those with which the history of a prompt goes on. A
 // history that is too long alone is several pieces in one list; any other list has one.
 func pieces(file []byte) (all [][]piece, err error) {
-	begin, end, line, first := 0, 0, 0, 0 // end and line are behind the entries of the piece
+	begin, end, line, first := 0, 0, 0, 0 // end and line are those after the entries of the piece
 	flush := func() {
 		if end > begin {
 			all = append(all, []piece{{file[begin:end], first}})

@@ -30,7 +30,7 @@ const Parallel = 8
 const (
 	root     = "/api/v1"
 	callTime = time.Minute // limit of one request
-	maxBody  = 64 << 20    // bytes of an answer: the longest is a part of an account, which ends behind twenty versions with their files
+	maxBody  = 64 << 20    // bytes of an answer: the longest is a part of an account, which ends after twenty versions with their files
 )
 
 // Config says whom to call, and as whom.
@@ -96,7 +96,8 @@ type call struct {
 	body   []byte
 }
 
-// encode returns the body of a call. What is no UTF-8 is refused: encoding/json sends another text.
+// encode returns the body of a call. Text that is not UTF-8 is refused: encoding/json sends another
+// text.
 func encode(v any) ([]byte, error) {
 	b, err := strictjson.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.AllowInvalidUTF8(false))
 	if err != nil {

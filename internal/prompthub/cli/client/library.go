@@ -42,7 +42,7 @@ type Said struct {
 	Messages []prompt.Message `json:"messages"`
 }
 
-// Words returns the text, or what is in the messages.
+// Words returns the text, or that of the messages.
 func (s Said) Words() string {
 	c := prompt.Content{Text: s.Text, Messages: s.Messages}
 	if len(s.Messages) > 0 {
@@ -359,8 +359,8 @@ func (c *Client) Upstream(ctx context.Context, r prompt.Ref) (string, error) {
 	return c.text(ctx, "/prompts/"+f.ID+"/upstream")
 }
 
-// MergeUpstream makes a new version of a fork with what was changed there, or with the content of
-// one side: "mine" or "theirs".
+// MergeUpstream makes a new version of a fork with the changes of its source, or with the content
+// of one side: "mine" or "theirs".
 func (c *Client) MergeUpstream(ctx context.Context, r prompt.Ref, take string) (now Found, err error) {
 	f, err := c.found(ctx, r)
 	if err != nil {

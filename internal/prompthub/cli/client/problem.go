@@ -56,7 +56,7 @@ func (p *Problem) Error() string {
 	return strings.Join(rules, "; ")
 }
 
-// problem reads a refusal. What answers may be something before the service that knows no
+// problem reads a refusal. It may come from a proxy in front of the service, which knows no
 // problem documents.
 func (a answer) problem() error {
 	p := &Problem{}

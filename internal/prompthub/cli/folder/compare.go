@@ -35,9 +35,9 @@ type Item struct {
 	Path   string
 	State  State
 	Format format.Format
-	File   []byte         // what is here, with single line feeds if the prompt has those; nil for nothing
-	Prompt *client.Prompt // what is on the server, nil for nothing
-	Theirs []byte         // the file as it would be with what is on the server
+	File   []byte         // the local content, with single line feeds if the prompt has those; nil for nothing
+	Prompt *client.Prompt // the content on the server, nil for nothing
+	Theirs []byte         // the file as it would be with the content of the server
 	Loss   []string       // what of the prompt the file cannot hold
 	Err    error          // of a file that is broken
 
@@ -66,7 +66,7 @@ func Compare(files, others []format.File, lock Lock, prompts []client.Prompt, as
 	return c.items
 }
 
-// A comparison is one under way. What is gone is a file that the lock has and the folder has not,
+// A comparison is one under way. A file is gone that the lock has and the folder has not,
 // and is known by the id of its prompt.
 type comparison struct {
 	lock   Lock

@@ -133,7 +133,7 @@ func replace(root *os.Root, name string, b []byte) (err error) {
 	return root.Rename(next, name)
 }
 
-// sum returns that of a file, whatever its line ends are: git writes others on Windows.
+// sum returns that of a file, with any line ends: git writes others on Windows.
 func sum(b []byte) string { return rawSum(lineFeeds(b)) }
 
 func rawSum(b []byte) string {

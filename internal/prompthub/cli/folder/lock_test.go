@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplaceThatFailsLeavesNothing: what was written on the way is removed.
+// TestReplaceThatFailsLeavesNothing: partial files are removed.
 func TestReplaceThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -22,9 +22,9 @@ type Folder struct {
 	Client *client.Client
 	As     format.Format             // of files that Pull makes
 	Force  bool                      // in a conflict, Pull takes what is there and Push what is here
-	Delete bool                      // what was deleted on the one side is deleted on the other
+	Delete bool                      // a file deleted on the one side is deleted on the other
 	DryRun bool                      // nothing is written, here or there
-	Tell   func(i Item, done string) // of what was done, or "" of what was left alone
+	Tell   func(i Item, done string) // of steps taken, or "" of files left alone
 }
 
 // ErrConflicts ends a run that went through and left something alone.
@@ -188,9 +188,9 @@ type run struct {
 	stuck string // the path of a file that was, and may be one that is gone from elsewhere
 }
 
-// each takes a step with every item and then writes the lock, also of a run that failed: what was
-// done is done. What is gone comes last, and is not deleted while another file is left alone that
-// may be what became of it.
+// each takes a step with every item and then writes the lock, also of a run that failed: its steps
+// stay done. Deletions come last, and a file is not deleted while another file is left alone that
+// may be the same prompt under another name.
 func (f *Folder) each(ctx context.Context, do step) (err error) {
 	items, lock, err := f.Items(ctx)
 	if err != nil {

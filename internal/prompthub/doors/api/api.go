@@ -1,7 +1,7 @@
 // Package api is the door for JSON over HTTP: which routes there are, what they take and answer,
 // and the OpenAPI document that says so. What they do is prompthub's.
 //
-// A request passes the handlers of package httpjson, then a route: who is calling, the body as
+// A request passes the handlers of package httpjson, then a route: the caller, the body as
 // strict JSON, its check against the schema by huma, and an action, which decodes, calls the
 // Service and encodes. Every answer that reports an error is an httpjson.Problem.
 package api
@@ -34,7 +34,7 @@ type Config struct {
 	// that callers only claim to be who they are: access tokens made now count in development mode
 	// only
 	Claimed    bool
-	PublicRead bool // whether nobody in particular may read public prompts
+	PublicRead bool // whether anonymous callers may read public prompts
 	MaxText    int  // what the document says of the length of a text; zero means prompt.DefaultMaxText
 	Admission  *httpjson.Admission
 	// of pages elsewhere that may use the API; none is right where there are none

@@ -16,7 +16,7 @@ import (
 const (
 	jsonType  = "application/json"
 	mergeType = "application/merge-patch+json"
-	fileType  = "application/octet-stream" // of a body that is taken as it is, whatever its type
+	fileType  = "application/octet-stream" // of a body that is taken as it is, of any type
 )
 
 // readBody reads the body of a request whose operation takes one, and lets it pass only as JSON

@@ -18,7 +18,7 @@ import (
 )
 
 // The page at /docs is Swagger UI in the colours of ours. It runs only files of this route, and
-// asks nobody but this API. The files of Swagger UI are those that internal/tools/web pins, which
+// asks only this API. The files of Swagger UI are those that internal/tools/web pins, which
 // "make swagger" puts here, compressed.
 
 //go:embed docs

@@ -15,8 +15,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// What the document says of prompts beyond what huma derives from the Go types: limits that only
-// the domain enforces, and what statuses mean here.
+// Facts about prompts that huma cannot derive from the Go types: limits that only
+// the domain enforces, and the meaning of statuses here.
 
 // describe completes the document.
 func (a *api) describe() {
@@ -33,8 +33,8 @@ func (a *api) describe() {
 	a.rendered = a.document.Render()
 }
 
-// codes lists the codes that programs can decide by. The list is open: a later version may have more,
-// and a client that was generated from this one must not fail at them.
+// codes lists the codes that programs can decide by. The list is open: a later version may have
+// more, and a client that was generated from this one must not fail at them.
 func codes(code *huma.Schema) {
 	var known []any
 	for _, c := range append(httpjson.Codes(), Codes...) {

@@ -34,13 +34,13 @@ func (a *api) encode(v library.View) Prompt {
 		p.DeletedAt, p.PurgeAt = stamp(v.DeletedAt), stamp(library.PurgeAt(v.Prompt))
 	}
 	if v.Hidden() {
-		// Nobody else is given a hidden prompt than those who may know why.
+		// Only callers who may know why are given a hidden prompt.
 		p.Hidden = &Hidden{At: stamp(v.HiddenAt), Reason: v.HiddenReason}
 	}
 	return p
 }
 
-// stamp writes a time with three digits behind the second. Only RFC3339 itself has a fast way
+// stamp writes a time with three digits of a second. Only RFC3339 itself has a fast way
 // through package time, and a page has forty times.
 func stamp(t time.Time) string {
 	b := t.UTC().AppendFormat(make([]byte, 0, 24), time.RFC3339)

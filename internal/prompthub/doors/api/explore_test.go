@@ -294,10 +294,10 @@ func (e *explorer) learn(rec *httptest.ResponseRecorder) {
 	}
 }
 
-// enough steps meet all that must be met, where what is missing is asked for more often.
+// enough steps meet all that must be met, where missing cases are drawn more often.
 const enough = 200_000
 
-// named is the operation of what was not met.
+// named is the operation that was not met.
 func (e *explorer) named(operations []openapitest.Operation, what string) openapitest.Operation {
 	i := slices.IndexFunc(operations, func(o openapitest.Operation) bool {
 		return strings.HasPrefix(what, e.contract.At(o.Pointer)["operationId"].(string)+" ")

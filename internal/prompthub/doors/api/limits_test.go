@@ -25,7 +25,7 @@ import (
 func limited(t *testing.T, change ...func(*api.Config)) *world {
 	return newWorld(t, append([]func(*api.Config){func(c *api.Config) {
 		dev := c.Identify
-		c.Identify = func(r *http.Request) (auth.User, error) { // whoever forwarded it
+		c.Identify = func(r *http.Request) (auth.User, error) { // from any proxy
 			r = r.Clone(r.Context())
 			r.Header.Del("X-Forwarded-For")
 			return dev(r)

@@ -92,7 +92,7 @@ func (a *api) renderPrompt(ctx context.Context, c call, in *renderInput) (*rende
 	return out, nil
 }
 
-// rendered returns the version to fill in: without a version or a label, what programs get.
+// rendered returns the version to fill in: without a version or a label, the one that programs get.
 func (in Which) rendered(location string) (library.WantedVersion, error) {
 	want, one, err := in.wanted()
 	switch {

@@ -21,7 +21,7 @@ import (
 type access int
 
 const (
-	open   access = iota // anyone, and nobody is asked who he is
+	open   access = iota // anyone, without identification
 	reader               // anyone where reading is public, else a user
 	user                 // somebody who was identified
 )
@@ -105,7 +105,7 @@ func (a *api) door() doors.Door {
 // scope returns what an access token must allow for a route.
 func scope(who access, r *http.Request) string {
 	if who == reader {
-		return auth.ScopeRead // whatever the method: to render is to read
+		return auth.ScopeRead // with any method: to render is to read
 	}
 	return doors.Scope(r)
 }
@@ -124,7 +124,7 @@ func security(who access, publicRead bool) []map[string][]string {
 	}
 	either := []map[string][]string{{bearer: {}}, {basic: {}}, {apiKey: {}}, {dev: {}}, {dev: {}, roles: {}}}
 	if who == reader && publicRead {
-		either = append(either, map[string][]string{}) // or nobody
+		either = append(either, map[string][]string{}) // or no user
 	}
 	return either
 }
@@ -137,7 +137,7 @@ func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response
 		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity)
 	}
 	if op.Method != http.MethodGet {
-		statuses = append(statuses, http.StatusForbidden) // to pages of other sites, if to nobody else
+		statuses = append(statuses, http.StatusForbidden) // to pages of other sites, if to no one else
 	}
 	responses := map[string]*huma.Response{}
 	maps.Copy(responses, op.Responses)

@@ -229,7 +229,7 @@ func TestGuessedTokensAreLimited(t *testing.T) {
 	before = w.store.count()
 	guess(100)
 	require.Equal(t, before+10, w.store.count())
-	w.clock.Advance(10 * time.Second) // what was read is forgotten
+	w.clock.Advance(10 * time.Second) // the cached token is forgotten
 	for range 100 {
 		me(token.Secret, "203.0.113.7:1").is(200) // one that is right counts for nothing
 		w.clock.Advance(10 * time.Second)

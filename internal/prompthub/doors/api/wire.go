@@ -383,7 +383,7 @@ type Message struct {
 	Placeholder string `json:"placeholder,omitempty" doc:"Instead of the others: the name of messages to be put here" example:"history"`
 }
 
-// A Variable is a part of a text that whoever uses the prompt fills in.
+// A Variable is a part of a text that the user of the prompt fills in.
 type Variable struct {
 	Name        string   `json:"name" doc:"As the text has it" example:"language"`
 	Label       string   `json:"label,omitempty" doc:"For people" example:"Programming language"`

@@ -53,7 +53,7 @@ func TestLatestMovesBack(t *testing.T) {
 	require.Equal(t, 4, c.made(fields{"name": "p", "prompt": "four"}).Version, "a number is used once")
 }
 
-// What is deleted may be missed by others, so it needs the scope publish.
+// Others may miss a deleted prompt, so it needs the scope publish.
 func TestDeleteNeedsAScope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

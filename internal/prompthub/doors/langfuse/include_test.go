@@ -76,7 +76,7 @@ func TestIncludesOfAllKinds(t *testing.T) {
 	require.Contains(t, c.got("chat", "?resolve=false").Prompt.([]any)[2].(map[string]any)["content"], "@@@")
 }
 
-// What is no include stays as it is written.
+// Text that is no include stays as it is written.
 func TestNoIncludes(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
@@ -142,7 +142,7 @@ func TestIncludesThatAreGone(t *testing.T) {
 	}
 	child, parent := id("child"), id("parent")
 	require.ErrorContains(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0), `the label dev is included by "parent"`)
-	// what is deleted includes nothing, and may come back
+	// a deleted prompt includes nothing, and may come back
 	require.NoError(t, w.service.Delete(t.Context(), c.user, parent, library.Match{Any: true}))
 	require.NoError(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0))
 	_, _, err := w.service.Restore(t.Context(), c.user, parent)

@@ -13,7 +13,7 @@ import (
 	"prompthub/internal/prompthub/doors/langfuse"
 )
 
-// Who is not let in is told so in the shape of Langfuse.
+// A refused caller is told so in the shape of Langfuse.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -60,7 +60,7 @@ func TestProject(t *testing.T) {
 	require.JSONEq(t, `{"data":[{"id":"`+of.ProjectID+`","name":"ann","organization":{"id":"`+of.ProjectID+`","name":"ann"},"metadata":{}}]}`, c.do(http.MethodGet, "/lf/api/public/projects", "").is(200).body)
 }
 
-// What goes wrong before a route is found, or within one, has the shape of Langfuse too.
+// An error before a route is found, or within one, has the shape of Langfuse too.
 func TestOneShapeOfErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

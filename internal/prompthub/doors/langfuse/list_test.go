@@ -88,7 +88,7 @@ func TestListFilters(t *testing.T) {
 	require.Equal(t, struct{ Page, Limit, TotalPages, TotalItems int }{1, 1, 3, 3}, l.Meta)
 }
 
-// From is the first moment of a time, to the first behind it; both are asked of each version.
+// From is the first moment of a time, to the first after it; both are asked of each version.
 func TestListByTime(t *testing.T) {
 	t.Parallel()
 	c := serveLibrary(t)

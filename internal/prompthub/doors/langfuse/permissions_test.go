@@ -19,11 +19,11 @@ import (
 )
 
 // targets are prompts of ann's, by name, in the order of the columns below. All are seen by their
-// author alone: here nobody sees prompts of others, whatever their visibility.
+// author alone: here no user sees prompts of others, of any visibility.
 var targets = []string{"public", "private", "hidden", "deleted", "unknown"}
 
 // A route is one, with the statuses that it answers for each target: to the author, and to another
-// user, to whom it must not tell any of them from a name that nobody has.
+// user, to whom it must not tell any of them from a name that no user has.
 type route struct {
 	pattern, path, body string // with %s for the name
 	scope               string
@@ -112,7 +112,7 @@ func (w *world) target(t *testing.T, ann client, target string) {
 	switch target {
 	case "public":
 		publish(t, w, "ann", target)
-		// What lies below the version that was the first to be public stays its author's.
+		// Versions before the first public one stay their author's.
 		ann.made(fields{"name": target, "prompt": "three", "labels": []string{"production"}})
 	case "hidden":
 		publish(t, w, "ann", target)

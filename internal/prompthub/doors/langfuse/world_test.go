@@ -115,7 +115,7 @@ func (c client) do(method, path, body string) answer {
 		r.Header.Set("Authorization", c.header)
 	}
 	if method != http.MethodGet {
-		c.wait(time.Millisecond) // what is moved twice is moved at two times
+		c.wait(time.Millisecond) // two moves have two times
 	}
 	return c.send(r)
 }
@@ -185,7 +185,7 @@ func (c client) made(f fields) promptObject {
 	return c.post(f).is(http.StatusCreated).prompt()
 }
 
-// path is where a prompt is, with what follows its name.
+// path is where a prompt is, with the rest after its name.
 func path(name, rest string) string { return base + "/" + url.PathEscape(name) + rest }
 
 func (c client) get(name, query string) answer {

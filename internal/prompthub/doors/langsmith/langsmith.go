@@ -5,7 +5,7 @@
 // A manifest is what LangChain makes of a prompt. It is made from the prompt, unless the pushed one
 // says more than a prompt can: then it is kept next to it, and counts while the content does.
 //
-// What is wrong with a request is told as everywhere here: the sentence is in detail, where
+// An error is told as everywhere here: the sentence is in detail, where
 // LangSmith has it.
 package langsmith
 

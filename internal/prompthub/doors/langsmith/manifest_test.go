@@ -92,7 +92,7 @@ func TestFewShot(t *testing.T) {
 	require.JSONEq(t, `{"model":"x"}`, again.Config)
 }
 
-// A config is anybody's to write: what is kept in one counts only if it could have been pushed, and
+// Anybody may write a config: a manifest kept in one counts only if it could have been pushed, and
 // says what the prompt does.
 func TestManifestsInConfigs(t *testing.T) {
 	t.Parallel()

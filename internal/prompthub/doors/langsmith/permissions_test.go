@@ -197,7 +197,7 @@ func (w *world) target(t *testing.T, target string) {
 	require.NoError(t, err)
 }
 
-// What others must see takes the scope publish, whatever it was before.
+// A change that others see takes the scope publish, always.
 func TestPublishingNeedsAScope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -208,7 +208,7 @@ func TestPublishingNeedsAScope(t *testing.T) {
 	require.Contains(t, w.do(writer, "GET", "/repos/-/p", "").Body.String(), `"is_public":false`)
 }
 
-// All that is here is a prompt. A list of other types has none, and what would be another is not
+// All that is here is a prompt. A list of other types has none, and one of another type is not
 // made.
 func TestTypesOfRepositories(t *testing.T) {
 	t.Parallel()
@@ -250,7 +250,7 @@ func TestNothingPushed(t *testing.T) {
 	require.Equal(t, 404, w.do(ann, "POST", "/repos/-/new-one/tags", `{"tag_name":"a","commit_id":"00000001"}`).Code)
 }
 
-// Who asks for a commit of a prompt that is not there, or not for him, hears that.
+// A caller who asks for a commit of a prompt that they may not see hears that.
 func TestNoSuchPromptOrCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,7 +18,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Whatever is sent, the answer is short and the door goes on.
+// The answer to any message is short and the door goes on.
 func TestHostileMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

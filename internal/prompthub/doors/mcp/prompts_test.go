@@ -59,7 +59,7 @@ func TestListedPrompts(t *testing.T) {
 		require.Equal(t, http.StatusNotFound, w.as("ann").at(path).call("prompts/list", object{}).status)
 	}
 
-	for _, p := range append(best.Prompts, mine.Prompts...) { // what is listed can be got
+	for _, p := range append(best.Prompts, mine.Prompts...) { // each listed prompt can be got
 		values := object{}
 		for _, a := range p.Arguments {
 			values[a.Name] = "x"
@@ -105,7 +105,7 @@ func TestPagesOfPrompts(t *testing.T) {
 	w.as("bob").call("prompts/list", object{"cursor": own}).fails(invalidParams)
 }
 
-// A prompt is got by whatever names it, in the version that programs must have.
+// A prompt is got by each of its names, in the version that programs must have.
 func TestGetPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -103,7 +103,7 @@ func TestIndexOfSkills(t *testing.T) {
 		names []string
 	}{{"", []string{"other", "letter"}}, {"/u/anna", []string{"other", "letter"}}, {"/t/writing", []string{"letter"}}, {"/t/nothing", []string{}}}
 	for _, tt := range tests {
-		i := w.as("ann").index(tt.path) // who asks makes no difference: all may keep the answer
+		i := w.as("ann").index(tt.path) // the caller makes no difference: all may keep the answer
 		require.Equal(t, "https://schemas.agentskills.io/discovery/0.2.0/schema.json", i.Schema)
 		names := []string{}
 		for _, s := range i.Skills {

@@ -17,7 +17,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// TestListsTellWhatIsRead: whatever becomes of a prompt, its versions and its label, lists tell of
+// TestListsTellWhatIsRead: after any change of a prompt, its versions and its label, lists tell of
 // it what reading it does, each to those who may read it. Lists read no prompt by itself.
 func TestListsTellWhatIsRead(t *testing.T) {
 	t.Parallel()
@@ -124,7 +124,7 @@ func TestRowsOfBefore(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	w.now = w.now.Add(2 * time.Second) // what is remembered of lists lasts for a second
+	w.now = w.now.Add(2 * time.Second) // cached lists last for a second
 	lists := []caller{w.as("ann"), w.as("bob").at("/mcp/u/anna"), w.as("bob").at("/mcp/t/text"), w.as("")}
 	for _, c := range lists {
 		listed := c.list(object{}).Prompts

@@ -139,8 +139,8 @@ type searchInput struct {
 // An order is the name of an order of public prompts.
 type order string
 
-// orderSchema says which there are. It is no enum: a form of a client sends an empty string for what
-// was left empty.
+// orderSchema lists the orders. It is no enum: the form of a client sends an empty string for a
+// field that its user left empty.
 func orderSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Description: orders() + "; most-liked where not given. Of one's own prompts the newest come first"}
 }

@@ -159,8 +159,8 @@ func TestToolsAtWork(t *testing.T) {
 	require.Equal(t, "another prompt of yours has this name: name: choose a name that none of your prompts has, nor has as its slug", bob.tool("save_prompt", object{"title": "T", "content": "Text.", "name": "my-prompt"}).refuses())
 }
 
-// What programs read by default may be an older version than the latest. A change that is based on
-// it must not take away what is new in the latest.
+// The version that programs read by default may be an older version than the latest. A change that
+// is based on it must not undo changes in the latest.
 func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -239,7 +239,7 @@ func TestScopes(t *testing.T) {
 	for _, t2 := range all {
 		require.NoError(t, w.hub.RevokeToken(t.Context(), user("ann"), t2.ID))
 	}
-	w.now = w.now.AddDate(0, 0, 1) // what is remembered of tokens lasts for seconds
+	w.now = w.now.AddDate(0, 0, 1) // cached tokens last for seconds
 	challenge := read.call("prompts/list", object{})
 	require.Equal(t, http.StatusUnauthorized, challenge.status)
 	require.Contains(t, challenge.header.Get("WWW-Authenticate"), `error="invalid_token"`)
@@ -336,8 +336,8 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestInvisibleCharactersAreTold: whatever returns a text says that it has characters that cannot
-// be seen, which a program reads and its user is not shown.
+// TestInvisibleCharactersAreTold: each tool that returns a text says that it has characters that
+// cannot be seen, which a program reads and its user is not shown.
 func TestInvisibleCharactersAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

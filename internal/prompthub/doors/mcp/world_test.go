@@ -25,7 +25,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A world is the door over stores in memory, behind a real server.
+// A world is the door over stores in memory, on a real server.
 type world struct {
 	t   testing.TB
 	db  *promptdb.DB
@@ -107,8 +107,8 @@ func (w *world) handle(who, handle string) {
 	require.NoError(w.t, err)
 }
 
-// A caller sends messages to an endpoint under a name; "" is nobody. Header holds further names and
-// values in turn.
+// A caller sends messages to an endpoint under a name; "" is anonymous. Header holds further names
+// and values in turn.
 type caller struct {
 	w      *world
 	name   string

@@ -90,7 +90,7 @@ func TestTokens(t *testing.T) {
 	ann.get("/app/me/tokens").has(">expired<")
 }
 
-// TestTokensOfOthers: admins see the access tokens of anybody and revoke them; nobody else does.
+// TestTokensOfOthers: admins see the access tokens of anybody and revoke them; no other user does.
 func TestTokensOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

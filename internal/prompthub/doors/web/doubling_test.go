@@ -42,7 +42,7 @@ func TestDoubling(t *testing.T) {
 	lines := func(do func(list []string)) func(s string) func() {
 		return func(s string) func() { list := strings.SplitAfter(s, "\n"); return func() { do(list) } }
 	}
-	// what stands for a variable in each second line
+	// a placeholder in each second line
 	parts := func(do func(parts []prompt.Part)) func(s string) func() {
 		return func(s string) func() {
 			var list []prompt.Part

@@ -226,7 +226,7 @@ func TestPanic(t *testing.T) {
 	w.nobody().get("/app").is(500).lacks("secret")
 }
 
-// Whatever is in a prompt can be copied to the last byte, through what a parser of HTML does to
+// Any text of a prompt can be copied to the last byte, through a parser of HTML that changes
 // text.
 func TestSourceIsExact(t *testing.T) {
 	t.Parallel()

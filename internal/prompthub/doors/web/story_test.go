@@ -76,7 +76,7 @@ func TestAuthorSearch(t *testing.T) {
 	bob.get(author + "?tag=two%20words").is(400)
 }
 
-// TestLookForSimilar: who writes may ask what there is like it, and saves all the same.
+// TestLookForSimilar: an author may ask for similar prompts, and saves all the same.
 func TestLookForSimilar(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,7 +95,7 @@ func TestLookForSimilar(t *testing.T) {
 	bob.post(mine+"/edit", "do", "similar", "title", "Mine", "text", text, "visibility", "public", "revision", "1").is(200).has("This exists:", `href="`+page+`"`)
 }
 
-// TestSuggestTags: who writes may ask for tags. They stand before the others, each once, and are
+// TestSuggestTags: an author may ask for tags. They stand before the others, each once, and are
 // taken by a click.
 func TestSuggestTags(t *testing.T) {
 	t.Parallel()
@@ -225,8 +225,8 @@ func TestTwoTabs(t *testing.T) {
 	ann.post(page+"/edit", "title", "Title", "text", "x", "visibility", "private", "revision", "none").is(400)
 }
 
-// TestTwoTabsDiffer: whatever the first tab saved and the second would take back is shown, as
-// nothing else has it afterwards; what is the same is not.
+// TestTwoTabsDiffer: each change of the first tab that the second would undo is shown, as
+// nothing else has it afterwards; equal parts are not.
 func TestTwoTabsDiffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -478,7 +478,7 @@ func TestStorageAway(t *testing.T) {
 }
 
 // TestInvisibleCharactersAreTold: the page of a prompt says that its text has characters that
-// nobody sees, and a form that such a title is refused.
+// cannot be seen, and a form that such a title is refused.
 func TestInvisibleCharactersAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -55,7 +55,7 @@ func render(t testing.TB, m *markdown, text string) string {
 	return string(html)
 }
 
-// What stands for a variable is marked wherever it is, is words and no Markdown or HTML, and cannot
+// A placeholder is marked wherever it is, is words and no Markdown or HTML, and cannot
 // change where a link leads.
 func TestMarkdownOfVariables(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestMarkdownOfVariables(t *testing.T) {
 	require.False(t, ok)
 }
 
-// What is code is shown with each of its spaces, though nobody put fences around it.
+// Code is shown with each of its spaces, also without fences around it.
 func TestCodeIsUnharmed(t *testing.T) {
 	t.Parallel()
 	m := newMarkdown()

@@ -102,8 +102,8 @@ func TestImportInParts(t *testing.T) {
 	ann.upload("/app/import", "", "", fields(first)...).is(200).has("70 created. 1 rejected. 71 of 71 entries.").lacks("Go on")
 }
 
-// TestImportOfMany: what is looked at is said to be that, and the report of the last part names
-// what the others rejected, to those whose browser runs no script.
+// TestImportOfMany: a dry run says that it is one, and the report of the last part names
+// the rejections of the others, to those whose browser runs no script.
 func TestImportOfMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -138,8 +138,8 @@ func TestImportOfMany(t *testing.T) {
 	require.Less(t, len(long.body), 100<<10)
 }
 
-// TestExportPage: a prompt has a file of each format, for those who may see it, and who chooses one
-// is told what it cannot hold.
+// TestExportPage: a prompt has a file of each format, for those who may see it, and a user who
+// chooses one is told what it cannot hold.
 func TestExportPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

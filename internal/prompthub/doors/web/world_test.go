@@ -26,7 +26,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A world is the whole application over stores in memory, behind the pages.
+// A world is the whole application over stores in memory, with its pages.
 type world struct {
 	t       testing.TB
 	store   *store

@@ -175,7 +175,7 @@ func TestArchivesThatAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "the archive")
 }
 
-// TestBombsTakeLittle: what is refused takes no more memory than what is allowed: a file is not
+// TestBombsTakeLittle: a refused file takes no more memory than an accepted one: a file is not
 // read beyond its limit, and an archive no further than its own size warrants.
 func TestBombsTakeLittle(t *testing.T) { //nolint:paralleltest // measures what all allocate
 	bomb := archive(t, map[string]io.Reader{"a.md": zeros(100 << 20)})
@@ -270,7 +270,7 @@ func FuzzCSV(f *testing.F) { fuzzFormat(f, format.CSV) }
 
 func FuzzJSONLines(f *testing.F) { fuzzFormat(f, format.JSONLines) }
 
-// fuzzFormat: whatever a file holds, what was read of it is written and read back, and while
+// fuzzFormat: the document that was read of any file is written and read back, and while
 // nothing changes its bytes stay.
 func fuzzFormat(f *testing.F, is format.Format) {
 	for name, of := range samples(f) {
@@ -302,7 +302,7 @@ func fuzzFormat(f *testing.F, is format.Format) {
 	})
 }
 
-// FuzzArchive: what is no archive is refused, and files of one stay within it.
+// FuzzArchive: a file that is no archive is refused, and files of one stay within it.
 func FuzzArchive(f *testing.F) {
 	f.Add(archive(f, map[string]io.Reader{"a/b.md": zeros(10), "c.prompt": zeros(10)}))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -87,7 +87,7 @@ func fields(file []byte, separator byte) int {
 	return n
 }
 
-// newCSV returns a reader behind the first line, and the names of the columns in lower case.
+// newCSV returns a reader after the first line, and the names of the columns in lower case.
 func newCSV(file []byte) (*csvReader, []string, error) {
 	var first []string
 	for _, separator := range separators {

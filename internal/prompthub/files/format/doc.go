@@ -25,8 +25,8 @@ const (
 	maxAliases    = 200     // of YAML, in a file
 	maxStructural = 100_000 // bytes that may begin a node of YAML, in a file
 
-	// what the aliases of a file add, as JSON, has at most this many times the bytes of its YAML, and
-	// these bytes beside, for small files
+	// the JSON that the aliases of a file add has at most this many times the bytes of its YAML, and
+	// these bytes more, for small files
 	aliasFactor = 2
 	aliasFree   = 1 << 10
 

@@ -85,7 +85,7 @@ func losses(t *testing.T, from, to format.Format) string {
 	return cell
 }
 
-// TestTableOfLosses holds the table against what is lost, and what is lost against what formats
+// TestTableOfLosses holds the table against the losses, and the losses against what formats
 // declare: nothing more, and all of it.
 func TestTableOfLosses(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ import (
 // A Document is what a file says of a prompt. Members that it does not say are empty. The JSON is a
 // line of an export, and what the API takes.
 type Document struct {
-	Name        string            `json:"name,omitempty"` // what programs call it
+	Name        string            `json:"name,omitempty"` // by which programs call it
 	Title       string            `json:"title"`
 	Description string            `json:"description,omitempty"`
 	Kind        prompt.Kind       `json:"kind,omitempty"`
@@ -600,7 +600,7 @@ func (o object) value() jsontext.Value {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b, _ = jsontext.AppendQuote(b, m.name) // what is no UTF-8 was never read
+		b, _ = jsontext.AppendQuote(b, m.name) // bytes that are not UTF-8 were never read
 		b = append(b, ':')
 		b = append(b, m.value...)
 	}

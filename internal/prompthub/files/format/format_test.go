@@ -316,8 +316,8 @@ func variable(t *rapid.T, i int) prompt.Variable {
 	return v
 }
 
-// TestWriteAndRead: what comes back from a file is what went into it, but for what is declared to
-// be lost; and what is lost is told.
+// TestWriteAndRead: a file gives back all that went into it, but for members that are declared to
+// be lost; and each loss is told.
 func TestWriteAndRead(t *testing.T) {
 	t.Parallel()
 	for _, f := range format.Formats() {

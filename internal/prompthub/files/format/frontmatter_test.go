@@ -11,7 +11,7 @@ import (
 	"prompthub/internal/prompthub/files/format"
 )
 
-// TestFrontMatter: what begins and ends front matter is what two regular expressions say, which
+// TestFrontMatter: front matter begins and ends where two regular expressions say, which
 // would take a hundred times as long.
 func TestFrontMatter(t *testing.T) {
 	t.Parallel()

@@ -389,8 +389,8 @@ type value struct {
 	line int
 }
 
-// twice lets names stand in an object twice. To look for that takes memory for each name; what is
-// only looked over is read once more before it becomes a prompt, and then it is an error.
+// twice lets names stand in an object twice. To look for that takes memory for each name; a part
+// that is only looked over is read once more before it becomes a prompt, and then it is an error.
 var twice = jsontext.AllowDuplicateNames(true)
 
 // decoder reads a file where it is, without a copy.

@@ -99,7 +99,7 @@ func TestExportedLineReadsBack(t *testing.T) {
 	require.Equal(t, d, read(t, string(line))[0].Document)
 }
 
-// What is in a file that is not read is told by its name, and what can be read is, whatever it is
+// A file that is not read is told by its name, and one that can be read is, whatever it is
 // called.
 func TestFilesThatNothingReads(t *testing.T) {
 	t.Parallel()
@@ -230,7 +230,7 @@ func FuzzRows(f *testing.F) {
 				require.True(t, d.SameContent(row.Document), "its part of the file says what the row does: %q", s.Data)
 			}
 			if row.Err == nil {
-				// What is sent is what was read.
+				// The read document is sent unchanged.
 				b, err := json.Marshal(row.Document)
 				require.NoError(t, err)
 				var back format.Document
@@ -270,8 +270,8 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// TestFormulas: a program for tables computes no cell of what is written, and a text comes back as
-// it was, whatever stands at its beginning.
+// TestFormulas: a program for tables computes no cell of a written file, and a text comes back as
+// it was, with any beginning.
 func TestFormulas(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"=1+1", "+1", "-1", "@A1", "\tx", "\rx", "'=1", "''=1", "'", "'x", "x=1", "''", "'''-"} {

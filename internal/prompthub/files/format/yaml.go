@@ -73,7 +73,7 @@ var (
 	yamlAlias  = regexp.MustCompile(`\*([0-9A-Za-z_-]+)`)
 )
 
-// hasAliases reports whether YAML may have an alias: a name behind a star that stands behind an
+// hasAliases reports whether YAML may have an alias: a name after a star that stands after an
 // ampersand too. It costs little, because it parses nothing.
 func hasAliases(file []byte) bool {
 	anchors := make(map[string]bool)

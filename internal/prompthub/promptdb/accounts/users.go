@@ -18,7 +18,7 @@ import (
 // A user has a row with the profile, and rows that lead from names to their id: one for their
 // public key, and one for the handle that they have chosen. These are inserted and never changed,
 // and the insert of a handle is its reservation. They are written before the profile names them, so
-// whatever stops a writer, a handle that is shown leads to its user; and a handle that led to a
+// even if a writer is stopped, a handle that is shown leads to its user; and a handle that led to a
 // user never leads to another one.
 
 // Profile returns the profile of a user, the zero one where he has none.

@@ -26,7 +26,7 @@ const (
 type OrderInfo struct {
 	Order
 	Title string // for people
-	Doc   string // what comes first
+	Doc   string // which prompts come first
 }
 
 // Orders returns the orders of public prompts, the default first.
@@ -49,13 +49,13 @@ type Ranking struct {
 	part  func(prompt.Prompt) string
 	key   func(part string, id prompt.ID) table.Key
 	parse func(row string) (part string, id prompt.ID, ok bool) // the inverse of key
-	// what its rows have in addition to the summary
+	// properties of its rows in addition to the summary
 	props    func(part string) table.Props
 	programs bool // whether programs are shown lists of it
 }
 
-// Rankings are the orders of public prompts but Newest. A new one is an entry here, with its key and
-// its table in Tables; projection, repair, anti-entropy, verify, reindex and all doors follow.
+// Rankings are the orders of public prompts but Newest. A new one is an entry here, with its key
+// and its table in Tables; projection, repair, anti-entropy, verify, reindex and all doors follow.
 var Rankings = []Ranking{
 	{
 		OrderInfo: OrderInfo{MostLiked, "Most liked", "by likes - dislikes"},

@@ -1,4 +1,4 @@
-// Package queuetest holds the tests that every queue.Queues passes, whatever keeps its
+// Package queuetest holds the tests that every queue.Queues passes, wherever it keeps its
 // messages. It runs in real time; the tests that wait do so side by side.
 package queuetest
 

@@ -48,7 +48,7 @@ func testLockEnds(f fixture) {
 	f.length(0)
 }
 
-// testReceiptOutlivesLock deletes a message whose lock has ended and that nobody has
+// testReceiptOutlivesLock deletes a message whose lock has ended and that no one has
 // received since. Another queue tells when that is.
 func testReceiptOutlivesLock(f fixture) {
 	clock := f

@@ -137,7 +137,8 @@ func testMaxMatches(f fixture) {
 	require.Equal(f, keysOf(all), keysOf(f.rest(r, table.MaxPage, first)), "a token is valid whatever is enough")
 }
 
-// testSelect: rows come with what was asked for, where they have it, and keep their ETags.
+// testSelect: rows come with the properties that were asked for, if they have them, and keep their
+// ETags.
 func testSelect(f fixture) {
 	name := func(n string, v table.Value) table.Prop { return table.Prop{Name: n, Value: v} }
 	row := table.Row{Key: key("p", "r"), Props: table.Props{
@@ -217,7 +218,7 @@ func testLargePage(f fixture) {
 }
 
 // testChangesBetweenPages deletes, after each page, the row that was read last and
-// the two that follow, and in the end inserts one behind all. Rows that stood all the time
+// the two that follow, and in the end inserts one after all. Rows that stood all the time
 // are read once, deleted rows not again.
 func testChangesBetweenPages(f fixture) {
 	var rows []table.Row
@@ -235,7 +236,7 @@ func testChangesBetweenPages(f fixture) {
 			continue
 		}
 		last := slices.Index(keys, page.Rows[len(page.Rows)-1].Key)
-		if last < 0 { // this was the row inserted behind all
+		if last < 0 { // this was the row inserted after all
 			continue
 		}
 		want = append(want, keys[:last+1]...)

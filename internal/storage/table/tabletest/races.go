@@ -55,7 +55,7 @@ func (f fixture) increment(kind table.Kind, k table.Key) error {
 	}
 }
 
-// testInsertRace inserts the same rows from many goroutines. Who loses must find the row
+// testInsertRace inserts the same rows from many goroutines. A loser must find the row
 // that won at once.
 func testInsertRace(f fixture) {
 	for round := range 10 {
@@ -76,7 +76,7 @@ func testInsertRace(f fixture) {
 }
 
 // testBatchRace counts up two rows in one batch under the ETag of the first, and adds a
-// third that tells of it. Nobody may ever see one without the other.
+// third that tells of it. No reader may ever see one without the other.
 func testBatchRace(f fixture) {
 	const each = 5
 	head, copied := key("p", "!head"), key("p", "!copy")

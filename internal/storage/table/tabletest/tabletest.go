@@ -1,4 +1,4 @@
-// Package tabletest holds the tests that every table.DB passes, whatever keeps its rows.
+// Package tabletest holds the tests that every table.DB passes, wherever it keeps its rows.
 package tabletest
 
 import (

@@ -264,7 +264,7 @@ func testCopies(f fixture) {
 }
 
 // testRaces counts a number up from many sides, with a copy of it in another table and a message
-// for each. Who reads the one after the other finds the second no older.
+// for each. A reader of the one after the other finds the second no older.
 func testRaces(f fixture) {
 	const callers, each = 4, 25
 	count, copied := key("p", "count"), key("q", "copy")
