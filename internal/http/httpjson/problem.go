@@ -67,9 +67,11 @@ const NoSuchRoute fault.Code = "NO_SUCH_ROUTE"
 
 // Codes that any request may be answered with.
 const (
-	BodyIncomplete fault.Code = "BODY_INCOMPLETE" // the connection ended before the body did
-	NotConfigured  fault.Code = "NOT_CONFIGURED"  // the service refuses a setting
-	Unfinished     fault.Code = "UNFINISHED"      // the answer was cut off, and a change may have been made
+	Busy           fault.Code = "BUSY"             // the service has no place for the request
+	TooManyAtOnce  fault.Code = "TOO_MANY_AT_ONCE" // the caller has no place for another request
+	BodyIncomplete fault.Code = "BODY_INCOMPLETE"  // the connection ended before the body did
+	NotConfigured  fault.Code = "NOT_CONFIGURED"   // the service refuses a setting
+	Unfinished     fault.Code = "UNFINISHED"       // the answer was cut off, and a change may have been made
 )
 
 // ProblemType is the media type of a Problem.

@@ -50,7 +50,7 @@ var Codes = slices.Concat(library.Codes, []fault.Code{
 	format.ArchiveBroken, format.ArchiveTooLarge, format.FileTooLarge, format.TooManyEntries, format.YAMLTooLarge, format.AliasesTooLarge,
 	transfer.EntryRefused, transfer.Unreadable, jsonsize.TooManyParts,
 	prompt.IncludeUnresolved, prompt.InvisibleCharacters, prompt.NameTaken, prompt.NothingVisible, prompt.TextTooLong,
-	httpjson.NoSuchRoute, httpjson.RepeatedHeader, httpjson.BodyIncomplete, httpjson.Unfinished, httpjson.NotConfigured,
+	httpjson.NoSuchRoute, httpjson.RepeatedHeader, httpjson.Busy, httpjson.TooManyAtOnce, httpjson.BodyIncomplete, httpjson.Unfinished, httpjson.NotConfigured,
 })
 
 // limits documents limits that only the domain enforces: it counts UTF-16 code units, after
