@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 
@@ -127,8 +127,7 @@ type renewals struct {
 	now    func() time.Time
 	flight singleflight.Group
 
-	mu      sync.Mutex
-	answers map[string]answered
+	answers *lru.Cache[string, answered] // by the order in which they came: they are only peeked at
 }
 
 type answered struct {
@@ -138,7 +137,8 @@ type answered struct {
 }
 
 func newRenewals(now func() time.Time) *renewals {
-	return &renewals{now: now, answers: make(map[string]answered)}
+	answers, _ := lru.New[string, answered](maxRenewals) // whose size is above 0
+	return &renewals{now: now, answers: answers}
 }
 
 func (n *renewals) once(refresh string, renew func() (session, error)) (session, error) {
@@ -157,28 +157,24 @@ func (n *renewals) once(refresh string, renew func() (session, error)) (session,
 }
 
 func (n *renewals) answer(key string) (answered, bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	a, ok := n.answers[key]
+	a, ok := n.answers.Peek(key)
 	return a, ok && n.now().Before(a.until)
 }
 
+// keep keeps an answer, and no answer that has ended: it holds a refresh token.
 func (n *renewals) keep(key string, fresh session, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.answers) >= maxRenewals {
-		clear(n.answers)
+	for {
+		other, a, ok := n.answers.GetOldest()
+		if !ok || n.now().Before(a.until) {
+			break
+		}
+		n.answers.Remove(other)
 	}
 	until := n.now().Add(remembered)
 	if fault.Of(err) == fault.Unavailable {
 		until = n.now().Add(tryAgain)
 	}
-	for other, a := range n.answers {
-		if !n.now().Before(a.until) {
-			delete(n.answers, other)
-		}
-	}
-	n.answers[key] = answered{fresh, err, until}
+	n.answers.Add(key, answered{fresh, err, until})
 }
 
 // cookieName returns the name of a cookie of the application. Over https it is one that a browser

@@ -5,11 +5,18 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 )
 
-// Cached is what a job keeps and an instance reads once in a while. One read serves all who
-// wait.
+// NewLRU returns a cache of at most size entries, which drops the one that was not used for longest.
+func NewLRU[K comparable, V any](size int) *lru.Cache[K, V] {
+	c, _ := lru.New[K, V](size) // the error is that of a size below 1
+	return c
+}
+
+// A Cached is a value that a job keeps and an instance reads once in a while. One read serves all
+// callers that wait for it.
 type Cached[T any] struct {
 	reading singleflight.Group
 	mu      sync.Mutex
@@ -17,7 +24,8 @@ type Cached[T any] struct {
 	at      time.Time
 }
 
-// Now returns what was read, which may be as old as keep.
+// Now returns the value, which may be as old as keep. A read has a deadline of its own, because
+// others may wait for it too; a caller that goes away waits no longer.
 func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Duration, read func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
 	value, at := k.value, k.at
@@ -25,8 +33,10 @@ func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Dur
 	if !at.IsZero() && now().Sub(at) < keep {
 		return value, nil
 	}
-	v, err, _ := k.reading.Do("", func() (any, error) {
-		value, err := read(context.WithoutCancel(ctx))
+	reading := k.reading.DoChan("", func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CallWithin)
+		defer cancel()
+		value, err := read(ctx)
 		if err != nil {
 			return value, err
 		}
@@ -35,6 +45,11 @@ func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Dur
 		k.mu.Unlock()
 		return value, nil
 	})
-	value, _ = v.(T)
-	return value, err
+	select {
+	case <-ctx.Done():
+		return value, Unavailable(ctx.Err())
+	case got := <-reading:
+		value, _ = got.Val.(T)
+		return value, got.Err
+	}
 }

@@ -406,7 +406,7 @@ var mutants = []mutant{
 	},
 	{
 		"an access token is kept from after it was read", "accounts/tokens.go",
-		"		db.tokens.keep(id, t, at)", "		_ = at\n		db.tokens.keep(id, T, db.Now())",
+		"		db.tokens.read.Add(id, readToken{t, at})", "		_ = at\n		db.tokens.read.Add(id, readToken{t, db.Now()})",
 	},
 	{
 		"a handle leads to whoever asks for it", "accounts/users.go",
@@ -586,7 +586,7 @@ var mutants = []mutant{
 	},
 	{
 		"the instance that revokes an access token believes it", "accounts/tokens.go",
-		"	db.tokens.forget(id)\n	return there", "	return there",
+		"	db.tokens.read.Remove(id)\n	return there", "	return there",
 	},
 	{
 		"rows of texts are not asked for tags", "query/findtext.go",

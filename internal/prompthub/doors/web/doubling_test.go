@@ -133,7 +133,6 @@ func TestDoubling(t *testing.T) {
 		"paints what breakLines has cut to lines":   {"web.picture", "painter.paint", "sheet.put", "sheet.box", "sheet.line", "sheet.text", "faceOf"},
 		"answers a request, by what is listed here": {"web.compare", "web.images", "web.image", "reading.show"},
 		"returns what it is given":                  {"passage.Heading"},
-		"looks a picture up by its hash":            {"painter.kept", "painter.keep"},
 	}, "code.go", "compare.go", "image.go", "markdown.go", "reading.go")
 	doubling.Check(t, funcs)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/goregular"
@@ -87,7 +88,7 @@ func (s *web) image(r *request) error {
 // place at work, which others need; the one that paints has a place.
 func (s *web) picture(r *request, c cardImage, tag string) ([]byte, error) {
 	p := s.painter
-	if b := p.kept(tag); b != nil {
+	if b, ok := p.pictures.Get(tag); ok {
 		return b, nil
 	}
 	leave, err := p.waiting.Enter(r.caller)
@@ -102,7 +103,7 @@ func (s *web) picture(r *request, c cardImage, tag string) ([]byte, error) {
 	case <-r.Context().Done():
 		return nil, fault.Wrap(fault.Unavailable, "the client has gone away", r.Context().Err())
 	}
-	if b := p.kept(tag); b != nil { // others have waited for the same
+	if b, ok := p.pictures.Get(tag); ok { // others have waited for the same
 		return b, nil
 	}
 	if r.leave, err = s.Admission.Enter(r.Context(), r.caller); err != nil {
@@ -111,7 +112,7 @@ func (s *web) picture(r *request, c cardImage, tag string) ([]byte, error) {
 	}
 	b, err := p.paint(c)
 	if err == nil {
-		p.keep(tag, b)
+		p.pictures.Add(tag, b)
 	}
 	return b, err
 }
@@ -138,34 +139,12 @@ type painter struct {
 	bold    *opentype.Font // of the one whose turn it is
 	plain   *opentype.Font
 
-	mu       sync.Mutex
-	pictures map[string][]byte // by ETag
-	order    []string          // of pictures, the one first that was painted first
+	pictures *lru.Cache[string, []byte] // by ETag
 }
 
 func newPainter() *painter {
-	return &painter{
-		turn: make(chan struct{}, 1), waiting: httpjson.NewGate(waitingPictures, "pictures"), pictures: map[string][]byte{},
-	}
-}
-
-// kept returns a picture that was painted, or nil.
-func (p *painter) kept(tag string) []byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.pictures[tag]
-}
-
-// keep keeps a picture in place of the oldest.
-func (p *painter) keep(tag string, b []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.order) == keptPictures {
-		delete(p.pictures, p.order[0])
-		p.order = p.order[1:]
-	}
-	p.pictures[tag] = b
-	p.order = append(p.order, tag)
+	pictures, _ := lru.New[string, []byte](keptPictures) // whose size is above 0
+	return &painter{turn: make(chan struct{}, 1), waiting: httpjson.NewGate(waitingPictures, "pictures"), pictures: pictures}
 }
 
 // shades is how many steps an ink has from the paper to itself.

@@ -52,8 +52,8 @@ func TestPicturesKeepNoPlaces(t *testing.T) {
 		require.Same(t, &pictures[0][0], &p[0], "painted once")
 	}
 	for i := range keptPictures {
-		s.painter.keep(fmt.Sprint(i), []byte{1})
+		s.painter.pictures.Add(fmt.Sprint(i), []byte{1})
 	}
-	require.Nil(t, s.painter.kept("one"))
-	require.Len(t, s.painter.pictures, keptPictures)
+	require.False(t, s.painter.pictures.Contains("one"))
+	require.Equal(t, keptPictures, s.painter.pictures.Len())
 }

@@ -5,8 +5,11 @@ package accounts
 import (
 	"sync/atomic"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/truth"
+	"prompthub/internal/storage/rowstore"
 )
 
 // Accounts keeps what belongs to users.
@@ -15,9 +18,11 @@ type Accounts struct {
 	tags         []prompt.TagInfo
 	catalog      catalog
 	tokens       tokens
-	Known        users
+	Known        *lru.Cache[prompt.UserID, struct{}] // users whose key leads to them
 	AuthorSecret atomic.Pointer[prompt.AuthorSecret] // nil until it is read
 }
 
 // New returns the accounts in the tables of r. An empty catalog is filled with tags.
-func New(r *truth.Reader, tags []prompt.TagInfo) *Accounts { return &Accounts{Reader: r, tags: tags} }
+func New(r *truth.Reader, tags []prompt.TagInfo) *Accounts {
+	return &Accounts{Reader: r, tags: tags, tokens: newTokens(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors)}
+}

@@ -104,7 +104,9 @@ func (db *Accounts) Catalog(ctx context.Context) (Catalog, error) {
 		return read, nil
 	}
 	read := db.catalog.reading.DoChan("", func() (any, error) {
-		ctx := context.WithoutCancel(ctx) // others wait for it too
+		// others wait for it too
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.CallWithin)
+		defer cancel()
 		writes, began := db.catalog.written(), db.Now()
 		read, err := db.readCatalog(ctx)
 		if err == nil {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
 	"prompthub/internal/fault"
@@ -77,7 +77,7 @@ func (db *Accounts) RemoveToken(ctx context.Context, owner prompt.UserID, id str
 		}
 		there = there || err == nil // one that somebody else began to revoke
 	}
-	db.tokens.forget(id)
+	db.tokens.read.Remove(id)
 	return there, nil
 }
 
@@ -87,9 +87,12 @@ const tokenFor = 8 * time.Second
 // tokens is what was read of access tokens.
 type tokens struct {
 	reading singleflight.Group
-	mu      sync.Mutex
-	m       map[string]readToken
-	used    map[string]time.Time // the day whose use is noted
+	read    *lru.Cache[string, readToken]
+	used    *lru.Cache[string, time.Time] // the day whose use is noted
+}
+
+func newTokens() tokens {
+	return tokens{read: rowstore.NewLRU[string, readToken](maxTokensKept), used: rowstore.NewLRU[string, time.Time](maxTokensKept)}
 }
 
 // A readToken is an access token, or nil for none, as it was at some time.
@@ -101,37 +104,15 @@ type readToken struct {
 const maxTokensKept = 10_000
 
 func (c *tokens) get(id string, now time.Time) (*schema.Token, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t, ok := c.m[id]
+	t, ok := c.read.Get(id)
 	return t.Token, ok && now.Sub(t.at) < tokenFor
 }
 
-func (c *tokens) keep(id string, t *schema.Token, at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.m == nil || len(c.m) >= maxTokensKept {
-		c.m = make(map[string]readToken)
-	}
-	c.m[id] = readToken{t, at}
-}
-
-func (c *tokens) forget(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.m, id)
-}
-
-// firstUse reports whether this is the first call for a token and a day.
+// firstUse reports whether this is the first call for a token and a day. Of two at once both may be.
 func (c *tokens) firstUse(id string, day time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.used == nil || len(c.used) >= maxTokensKept {
-		c.used = make(map[string]time.Time)
-	}
-	first := !c.used[id].Equal(day)
-	c.used[id] = day
-	return first
+	noted, _ := c.used.Get(id)
+	c.used.Add(id, day)
+	return !noted.Equal(day)
 }
 
 // Token returns an access token as it was at most a few seconds ago, or nil. It calls look before
@@ -157,7 +138,7 @@ func (db *Accounts) Token(ctx context.Context, id string, look func() error) (*s
 			parsed := schema.ParseToken(*row)
 			t = &parsed
 		}
-		db.tokens.keep(id, t, at)
+		db.tokens.read.Add(id, readToken{t, at})
 		return t, nil
 	})
 	select {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
@@ -124,34 +123,10 @@ func (db *Accounts) UserID(ctx context.Context, name string) (prompt.UserID, err
 	return user, nil
 }
 
-// users remembers whose key leads to them.
-type users struct {
-	mu sync.Mutex
-	m  map[prompt.UserID]bool
-}
-
-// first reports whether this is the first call for a user.
-func (u *users) first(user prompt.UserID) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.m == nil || len(u.m) >= truth.MaxAuthors {
-		u.m = make(map[prompt.UserID]bool)
-	}
-	first := !u.m[user]
-	u.m[user] = true
-	return first
-}
-
-func (u *users) Forget(user prompt.UserID) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.m, user)
-}
-
 // TouchUser makes the key of a user lead to them, after the answer, once in a while in each
 // instance.
 func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID) {
-	if !db.Known.first(user) {
+	if known, _ := db.Known.ContainsOrAdd(user, struct{}{}); known {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -165,7 +140,7 @@ func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID) {
 // TouchAuthor is Known, done when it returns: for authors who wrote before there were keys, and
 // those whose Known was lost.
 func (db *Accounts) TouchAuthor(ctx context.Context, author prompt.UserID) error {
-	if !db.Known.first(author) {
+	if known, _ := db.Known.ContainsOrAdd(author, struct{}{}); known {
 		return nil
 	}
 	return db.WriteUserByKey(ctx, author)
@@ -179,7 +154,7 @@ func (db *Accounts) WriteUserByKey(ctx context.Context, user prompt.UserID) erro
 		err = db.writeUserRow(ctx, user, schema.KnownKey(db.AuthorKey(user)))
 	}
 	if err != nil {
-		db.Known.Forget(user)
+		db.Known.Remove(user)
 	}
 	return err
 }

@@ -220,7 +220,7 @@ type Idempotency struct {
 func (db *Committer) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency) (prompt.Prompt, bool, error) {
 	w := db.Writer(p.AuthorID, p.ID)
 	p = prompt.First(p)
-	db.Authors.Put(p.ID, p.AuthorID)
+	db.Authors.Add(p.ID, p.AuthorID)
 	wait := db.patience()
 	for range rowstore.MaxTries {
 		known, op, err := w.claim(ctx, p, idem)

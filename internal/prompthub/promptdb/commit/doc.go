@@ -23,10 +23,12 @@ package commit
 
 import (
 	"context"
+	"time"
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/transact"
 )
 
@@ -59,5 +61,8 @@ func New(r *truth.Reader, q queue.Queues, c Config) *Committer {
 	if c.Transact != nil {
 		jobs = textJobsWhole
 	}
-	return &Committer{Reader: r, Queues: q, Config: c, Protocol: OfProtocol, texts: make(chan struct{}, jobs)}
+	return &Committer{
+		Reader: r, Queues: q, Config: c, Protocol: OfProtocol, texts: make(chan struct{}, jobs),
+		requeued: requeued{rowstore.NewLRU[prompt.ID, time.Time](truth.MaxAuthors)},
+	}
 }

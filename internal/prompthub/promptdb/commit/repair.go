@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
-	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -113,31 +112,19 @@ func (db *Committer) Move(ctx context.Context, text string) error {
 	if err := db.requeue(ctx, QueueMoves, text, until); err != nil {
 		return err
 	}
-	db.requeued.put(m.Prompt, until)
+	db.requeued.m.Add(m.Prompt, until)
 	return nil
 }
 
 // A requeued remembers for which prompts this instance has put a message back, and for when. A
 // storm of votes on one prompt leaves one message, not one for each vote.
 type requeued struct {
-	mu sync.Mutex
-	m  map[prompt.ID]time.Time
+	m *lru.Cache[prompt.ID, time.Time]
 }
 
-func (d *requeued) between(id prompt.ID, now, until time.Time) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	at := d.m[id]
+func (d requeued) between(id prompt.ID, now, until time.Time) bool {
+	at, _ := d.m.Get(id)
 	return at.After(now) && !at.After(until)
-}
-
-func (d *requeued) put(id prompt.ID, at time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.m == nil || len(d.m) >= truth.MaxAuthors {
-		d.m = make(map[prompt.ID]time.Time)
-	}
-	d.m[id] = at
 }
 
 // requeue puts a copy of a message back for later. Being busy is no failure.

@@ -137,7 +137,7 @@ func (db *Eraser) EraseNow(ctx context.Context, user prompt.UserID, until time.T
 			return false, err
 		}
 	}
-	db.accounts.Known.Forget(user)
+	db.accounts.Known.Remove(user)
 	return true, db.unmark(ctx, user, schema.Day(at))
 }
 

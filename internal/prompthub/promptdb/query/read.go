@@ -94,7 +94,7 @@ func (db *Queries) lookupName(ctx context.Context, viewer, owner prompt.UserID, 
 		want.guess = c.Labels[want.Label]
 	}
 	id := prompt.ID(row.Props.Get("PromptId").Str())
-	db.Authors.Put(id, owner)
+	db.Authors.Add(id, owner)
 	return id, want, nil
 }
 

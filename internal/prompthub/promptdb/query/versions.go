@@ -139,7 +139,7 @@ func (db *Queries) shown(
 	if rec == nil || rec.Purging || !schema.LocatorOf(rec.Prompt).VisibleTo(viewer) {
 		return nil, prompt.ErrUnknown()
 	}
-	db.Authors.Put(id, author)
+	db.Authors.Add(id, author)
 	return rec, nil
 }
 

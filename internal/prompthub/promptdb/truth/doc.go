@@ -4,6 +4,9 @@
 package truth
 
 import (
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
 )
@@ -14,11 +17,15 @@ type Reader struct {
 	T      schema.Tables // with the prefix before each name
 	Limits schema.Quota  // of each user
 
-	Authors authors
+	Authors *lru.Cache[prompt.ID, prompt.UserID] // of prompts: the pair never changes
 	Usages  usages
 }
 
 // New returns a Reader of the tables t, in which each user is limited by q.
 func New(s *rowstore.Store, t schema.Tables, q schema.Quota) *Reader {
-	return &Reader{Store: s, T: t, Limits: q}
+	return &Reader{
+		Store: s, T: t, Limits: q,
+		Authors: rowstore.NewLRU[prompt.ID, prompt.UserID](MaxAuthors),
+		Usages:  usages{m: rowstore.NewLRU[prompt.UserID, counted](MaxAuthors)},
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
@@ -22,8 +24,8 @@ const (
 
 // usages remembers what users take.
 type usages struct {
-	mu sync.Mutex
-	m  map[prompt.UserID]counted
+	mu sync.Mutex // for a change of one
+	m  *lru.Cache[prompt.UserID, counted]
 }
 
 type counted struct {
@@ -32,35 +34,31 @@ type counted struct {
 }
 
 func (u *usages) get(user prompt.UserID, now time.Time) (schema.Usage, bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	c, ok := u.m[user]
+	c, ok := u.m.Get(user)
 	return c.Usage, ok && now.Before(c.until)
 }
 
 func (u *usages) put(user prompt.UserID, c counted) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.m == nil || len(u.m) >= MaxAuthors {
-		u.m = make(map[prompt.UserID]counted)
-	}
-	u.m[user] = c
+	u.m.Add(user, c)
 }
 
 // Add takes note of what a user takes more, or less, by a change that this instance made.
 func (u *usages) Add(user prompt.UserID, more schema.Usage) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if c, ok := u.m[user]; ok {
+	if c, ok := u.m.Peek(user); ok {
 		c.Bytes, c.Prompts, c.Favorites = c.Bytes+more.Bytes, c.Prompts+more.Prompts, c.Favorites+more.Favorites
-		u.m[user] = c
+		u.m.Add(user, c)
 	}
 }
 
+// Forget has the usage of a user counted anew.
 func (u *usages) Forget(user prompt.UserID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	delete(u.m, user)
+	u.m.Remove(user)
 }
 
 // Usage returns the usage of a user: as it was counted up to a minute ago, with the changes of this

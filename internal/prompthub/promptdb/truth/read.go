@@ -3,7 +3,6 @@ package truth
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"prompthub/internal/fault"
@@ -49,30 +48,8 @@ func (db *Reader) Read(ctx context.Context, author prompt.UserID, id prompt.ID, 
 	return &rec, nil
 }
 
-// authors remembers who wrote which prompt: the pair never changes.
-type authors struct {
-	mu sync.Mutex
-	m  map[prompt.ID]prompt.UserID
-}
-
-// MaxAuthors is how many pairs each map of this kind keeps in memory.
+// MaxAuthors is how many pairs each cache of this kind keeps in memory.
 const MaxAuthors = 100_000
-
-func (a *authors) Get(id prompt.ID) (prompt.UserID, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	author, ok := a.m[id]
-	return author, ok
-}
-
-func (a *authors) Put(id prompt.ID, author prompt.UserID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.m == nil || len(a.m) >= MaxAuthors {
-		a.m = make(map[prompt.ID]prompt.UserID)
-	}
-	a.m[id] = author
-}
 
 // A View is a prompt as one user sees it.
 type View struct {
@@ -124,7 +101,7 @@ func (o TallyAndVote) Of(viewer prompt.UserID, db *Reader, rec *schema.Record, c
 	if rec == nil || rec.Purging {
 		return View{}, prompt.ErrUnknown()
 	}
-	db.Authors.Put(rec.ID, rec.AuthorID)
+	db.Authors.Add(rec.ID, rec.AuthorID)
 	p := rec.Prompt
 	if !schema.LocatorOf(p).VisibleTo(viewer) {
 		return View{}, prompt.ErrUnknown()

@@ -63,7 +63,7 @@ func (db *Reader) Tally(ctx context.Context, id prompt.ID) (prompt.Tally, error)
 func (db *Reader) MayVote(ctx context.Context, voter prompt.UserID, locator *table.Row, id prompt.ID) (author prompt.UserID, err error) {
 	if locator != nil {
 		where := schema.ParseLocator(*locator)
-		db.Authors.Put(id, where.Author)
+		db.Authors.Add(id, where.Author)
 		if where.VisibleTo(voter) {
 			return where.Author, nil
 		}
@@ -87,7 +87,7 @@ func (db *Reader) Locate(ctx context.Context, viewer prompt.UserID, id prompt.ID
 	}
 	if row != nil {
 		author := schema.ParseLocator(*row).Author
-		db.Authors.Put(id, author)
+		db.Authors.Add(id, author)
 		return author, nil
 	}
 	rec, err := db.Read(ctx, viewer, id)
@@ -97,7 +97,7 @@ func (db *Reader) Locate(ctx context.Context, viewer prompt.UserID, id prompt.ID
 	if rec == nil {
 		return "", prompt.ErrUnknown()
 	}
-	db.Authors.Put(id, viewer)
+	db.Authors.Add(id, viewer)
 	return viewer, nil
 }
 
