@@ -83,10 +83,42 @@ func asking(c command.Command, do func(flags *flag.FlagSet, asJSON *bool) func(c
 			if err != nil {
 				return err
 			}
-			return run(ctx, std, remote, args)
+			err = run(ctx, std, remote, args)
+			if client.IsUnknown(err) && len(args) > 0 {
+				return meant(ctx, remote, args[0], err)
+			}
+			return err
 		}
 	}
 	return c
+}
+
+// meant returns the error about a prompt that is not there, with those that its name may mean.
+func meant(ctx context.Context, remote *client.Client, name string, err error) error {
+	r, refused := prompt.ParseRef(name)
+	if refused != nil {
+		return err
+	}
+	like, failed := remote.Like(ctx, r)
+	if failed != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q: %v", name, err)
+	for i, f := range like {
+		if f.Mine && (f.Name == r.Name || f.Slug == r.Name) {
+			return fmt.Errorf("%s; \"versions %s\" lists its versions and labels", b.String(), r.Name)
+		}
+		if i == 0 {
+			b.WriteString("; did you mean")
+		}
+		address := f.ID
+		if f.Mine {
+			address = f.Name
+		}
+		fmt.Fprintf(&b, "\n  %s   %.60s, by %.40s", address, f.Title, f.AuthorName)
+	}
+	return errors.New(b.String())
 }
 
 type asked = func(context.Context, command.Streams, *client.Client, []string) error
@@ -154,7 +186,7 @@ func ref(name string) (prompt.Ref, error) {
 func searchCommand() command.Command {
 	return asking(command.Command{
 		Name: "search", Args: []string{"[WORD...]"}, Short: "list prompts that have the words",
-		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the newest\nfirst; without a word, the newest. With --in title they are looked for in titles alone, as they always are among my own prompts.",
+		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the newest\nfirst; without a word, the newest. With --in title they are looked for in titles alone, as they always are among the prompts of\none author, and among your own. Other commands take the id of each, and the name of your own.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
 		limit := limitFlag(flags, "prompts")
@@ -165,6 +197,13 @@ func searchCommand() command.Command {
 			}
 			return nil
 		})
+		var tags []string
+		flags.Func("tag", "only prompts with this `tag`; once for each", func(s string) error {
+			tags = append(tags, s)
+			return nil
+		})
+		author := flags.String("author", "", "only prompts of the author with this `handle`")
+		sort := flags.String("sort", "", "`order`: newest, which is the default, most-liked, hot, best or trending; of your own prompts newest, updated or title")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if *mine {
 				if in == "text" {
@@ -172,20 +211,28 @@ func searchCommand() command.Command {
 				}
 				in = ""
 			}
-			found, err := remote.Search(ctx, strings.Join(args, " "), in, *mine, *limit)
+			if *author != "" && (*mine || *sort != "" || in == "text") {
+				return command.UsageError("search: the prompts of an author come newest first, and their titles alone are searched: leave out --mine, --sort and --in text")
+			}
+			if *author != "" {
+				in = ""
+			}
+			found, err := remote.Search(ctx, client.Search{
+				Words: strings.Join(args, " "), Tags: tags, In: in, Sort: *sort, Author: strings.TrimPrefix(*author, "@"), Mine: *mine, Limit: *limit,
+			})
 			if err != nil {
 				return err
 			}
-			var rows [][]string
+			rows := [][]string{{"ID", "NAME", "VOTES", "AUTHOR", "TITLE"}}
 			for _, f := range found {
 				if *asJSON {
 					if err := printJSON(std.Out, f.Raw); err != nil {
 						return err
 					}
 				}
-				rows = append(rows, []string{f.ID, f.Slug, fmt.Sprint(f.Score), f.Title})
+				rows = append(rows, []string{f.ID, f.Slug, fmt.Sprint(f.Score), f.AuthorName, f.Title})
 			}
-			if *asJSON {
+			if *asJSON || len(found) == 0 {
 				return nil
 			}
 			return columns(std.Out, rows)
@@ -264,7 +311,7 @@ func versionsCommand() command.Command {
 			if err != nil {
 				return err
 			}
-			var rows [][]string
+			rows := [][]string{{"VERSION", "CREATED", "LABELS", "MESSAGE"}}
 			for _, v := range versions {
 				if *asJSON {
 					if err := printJSON(std.Out, v); err != nil {

@@ -92,7 +92,7 @@ Exit codes:
   1  failed; verify found differences; backup, restore or reindex left rows alone
   2  the command line or its flags are wrong
   3  import, pull or push went through and left something alone; diff of a folder found differences
-  200  run as the custom handler: a signal ended it, and the Functions host is to start it anew
+  200  run as the custom handler: a signal ended it, and the Functions host starts it again
 
 Commands that call a service take its address and a token from --url and --token, from PROMPTHUB_URL and PROMPTHUB_TOKEN, or
 from the file that PROMPTHUB_CONFIG names; see "get -h". Only health, which asks the one of its own machine, takes --url alone.

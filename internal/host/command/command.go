@@ -139,7 +139,7 @@ func (c Command) takes(n int) bool {
 }
 
 func (p Program) find(name string) (Command, error) {
-	for _, c := range p.Commands {
+	for _, c := range p.all() {
 		if c.Name == name {
 			return c, nil
 		}

@@ -30,7 +30,7 @@ func (p Program) help(w io.Writer, names []string) error {
 	}
 	fmt.Fprintf(w, p.Intro, p.self())
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, c := range p.Commands {
+	for _, c := range p.all() {
 		fmt.Fprintf(t, "  %s\t%s\n", c.Name, c.Short)
 	}
 	// Like every other write to the terminal: there is no way to tell of a failure.

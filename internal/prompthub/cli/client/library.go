@@ -13,6 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
 
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
@@ -64,6 +68,8 @@ type Found struct {
 	Version    int64           `json:"version"`
 	Revision   int64           `json:"revision"`
 	Score      int             `json:"score"`
+
+	Mine bool `json:"-"` // that it is known to be the caller's own
 
 	Raw json.RawMessage `json:"-"` // what the service said
 }
@@ -126,26 +132,81 @@ func (c *Client) Render(ctx context.Context, f Found, values map[string]string) 
 	return rendered, err
 }
 
-// Search returns up to limit public prompts that have the words in titles, or where in says
-// "text" in texts too; "" is what the service takes it for. Or it returns prompts of the
-// caller's, by their titles.
-func (c *Client) Search(ctx context.Context, words, in string, mine bool, limit int) ([]Found, error) {
+// A Search says which prompts are wanted: public ones, those of an author, or the caller's own.
+type Search struct {
+	Words  string
+	Tags   []string
+	In     string // "text", "title", or "" for the default of the service; of public prompts only
+	Sort   string // an order, or "" for the default of the service
+	Author string // a handle or the key of an author, "" for all
+	Mine   bool
+	Limit  int
+}
+
+// Search returns prompts.
+func (c *Client) Search(ctx context.Context, s Search) ([]Found, error) {
 	path := "/prompts"
-	if mine {
+	switch {
+	case s.Mine:
 		path = "/me/prompts"
+	case s.Author != "":
+		path = "/users/" + url.PathEscape(s.Author) + "/prompts"
 	}
-	query := url.Values{"limit": {strconv.Itoa(limit)}}
-	if words != "" {
-		query.Set("q", words)
+	query := url.Values{"limit": {strconv.Itoa(s.Limit)}}
+	for name, value := range map[string]string{"q": s.Words, "in": s.In, "sort": s.Sort} {
+		if value != "" {
+			query.Set(name, value)
+		}
 	}
-	if in != "" {
-		query.Set("in", in)
+	if len(s.Tags) > 0 {
+		query["tag"] = s.Tags
 	}
 	var list struct {
 		Items []Found `json:"items"`
 	}
 	_, err := c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &list)
 	return list.Items, err
+}
+
+// IsUnknown reports whether an error says that a prompt, one of its versions or its author does not
+// exist, or that the caller may not know of it.
+func IsUnknown(err error) bool { return isStatus(err, http.StatusNotFound) }
+
+// Like returns up to three prompts that a caller may have meant who named r, and found nothing: the
+// caller's own, then public ones. A slip of up to two letters is forgiven after the first three of
+// each word.
+func (c *Client) Like(ctx context.Context, r prompt.Ref) (like []Found, err error) {
+	words := strings.FieldsFunc(r.Name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, w := range words {
+		words[i] = string([]rune(w)[:min(3, utf8.RuneCountInString(w))])
+	}
+	if len(words) == 0 {
+		return nil, nil
+	}
+	far := func(f Found) int {
+		return min(levenshtein.ComputeDistance(f.Name, r.Name), levenshtein.ComputeDistance(f.Slug, r.Name))
+	}
+	for _, mine := range []bool{true, false} {
+		if mine && r.Owner != "" {
+			continue
+		}
+		s := Search{Words: strings.Join(words, " "), Mine: mine, Limit: 50}
+		if !mine {
+			s.In = "title"
+		}
+		found, err := c.Search(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			if far(f) <= 2 && !slices.ContainsFunc(like, func(g Found) bool { return g.ID == f.ID }) {
+				f.Mine = mine
+				like = append(like, f)
+			}
+		}
+	}
+	slices.SortStableFunc(like, func(a, b Found) int { return cmp.Compare(far(a), far(b)) })
+	return like[:min(3, len(like))], nil
 }
 
 // Document returns what was found as a document.
