@@ -187,7 +187,7 @@ func TestMovedFilesKeepTheirHistory(t *testing.T) {
 	d.write("aaa/edited.md", d.read("aaa/edited.md")+"\nMore.\n")
 	d.does(command.LeftOut, `^aaa/edited.md: changed here\n`, "diff")
 	d.does(command.OK, `^pushed aaa/edited.md\n$`, "push", "--delete")
-	d.runs(command.OK, `(?s)^2 .*\n1 `, "versions", "edited")
+	d.runs(command.OK, `(?s)^VERSION[^\n]*\n2 .*\n1 `, "versions", "edited")
 	d.does(command.OK, `^$`, "push", "--delete")
 	require.NotContains(d, d.read("prompthub.lock"), `"edited.md"`)
 
@@ -283,7 +283,7 @@ func TestPushFromWindows(t *testing.T) {
 	require.Equal(t, windows+"Three\r\n", d.read("lines.md"), "the file stays")
 	d.does(command.OK, `^$`, "push")
 	d.does(command.OK, `^$`, "pull")
-	d.runs(command.OK, `(?s)^2 .*\n1 [^\n]*\n$`, "versions", "lines")
+	d.runs(command.OK, `(?s)^VERSION[^\n]*\n2 .*\n1 [^\n]*\n$`, "versions", "lines")
 }
 
 // TestPushOfFilesThatIncludeEachOther: files come in the order that they need, not in that of their

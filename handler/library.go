@@ -232,7 +232,11 @@ func searchCommand() command.Command {
 				}
 				rows = append(rows, []string{f.ID, f.Slug, fmt.Sprint(f.Score), f.AuthorName, f.Title})
 			}
-			if *asJSON || len(found) == 0 {
+			switch {
+			case *asJSON:
+				return nil
+			case len(found) == 0:
+				fmt.Fprintln(std.Err, "no prompt has all of that")
 				return nil
 			}
 			return columns(std.Out, rows)

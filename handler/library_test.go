@@ -45,6 +45,8 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^Dear Ann=Lee,\r\nwarm regards to \{\{name\}\}\.$`, "get", "--var", "name=Ann=Lee", "greeting", "--var", "place={{name}}", "--user", "ann")
 	fails(command.Failed, `: "name" is required; "place" is required`+"\n", "get", "greeting", "--fill", "--user", "ann")
 	fails(command.Failed, `"x" is no variable of this prompt; it has`, "get", "greeting", "--var", "x=1", "--user", "ann")
+	fails(command.Usage, `there is no command "gte"; did you mean get?`, "gte", "greeting")
+	fails(command.Usage, "there is no command \"frobnicate\"\n", "frobnicate")
 	fails(command.Usage, "want NAME=VALUE", "get", "greeting", "--var", "x")
 	fails(command.Usage, "names no prompt", "get", "@ann/", "--user", "ann")
 	fails(command.Failed, "there is no such", "get", "nosuch", "--user", "ann")
@@ -197,7 +199,7 @@ func TestSavesAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	_, out, errs := handler(t, "versions", "race", "--url", url, "--user", "ann")
-	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 4, errs)
+	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 1+4, errs)
 }
 
 // TestExportCarriesVersions: a library exported and imported elsewhere has the same versions,

@@ -5,6 +5,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -15,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // The exit codes of every program.
@@ -144,7 +147,12 @@ func (p Program) find(name string) (Command, error) {
 			return c, nil
 		}
 	}
-	return Command{}, UsageError(fmt.Sprintf("there is no command %q", name))
+	text := fmt.Sprintf("there is no command %q", name)
+	far := func(c Command) int { return levenshtein.ComputeDistance(c.Name, name) }
+	if near := slices.MinFunc(p.all(), func(a, b Command) int { return cmp.Compare(far(a), far(b)) }); far(near) <= 2 && far(near) < len(name) {
+		text += "; did you mean " + near.Name + "?"
+	}
+	return Command{}, UsageError(text)
 }
 
 func (c Command) flags() *flag.FlagSet {

@@ -3,18 +3,23 @@ package command
 import (
 	"fmt"
 	"io"
+	"time"
 )
 
-// A Progress tells how far a command has come: in place on a terminal, else now and then by a line.
+// A Progress tells how far a command has come: in place on a terminal, else by a line every ten
+// seconds, so that a pipe or a log has few.
 type Progress struct {
 	w        io.Writer
 	what     string
 	total    int // 0: not known
-	told     int
+	told     time.Time
 	terminal bool
 }
 
-const everyLine = 100 // on a terminal every tenth of it
+const (
+	inPlace = 100 * time.Millisecond
+	byLine  = 10 * time.Second
+)
 
 // NewProgress returns the progress of n things, of an unknown number where total is 0, that
 // is told to w.
@@ -22,20 +27,22 @@ func NewProgress(w io.Writer, what string, total int) *Progress {
 	p := &Progress{w: w, what: what, total: total}
 	if s, ok := w.(*screen); ok {
 		p.w, p.terminal = s.to, true // what it writes is its own
+	} else {
+		p.told = time.Now()
 	}
 	return p
 }
 
 // At takes note of how many there are so far, which need not be one more than before.
 func (p *Progress) At(n int) {
-	every := everyLine
+	every := byLine
 	if p.terminal {
-		every /= 10
+		every = inPlace
 	}
-	if n/every == p.told/every {
+	if time.Since(p.told) < every {
 		return
 	}
-	p.told = n
+	p.told = time.Now()
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s", p.text(n))
 	} else {
