@@ -59,8 +59,16 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 				return err
 			}
 			defer f.Root.Close()
-			f.Tell = func(i folder.Item, done string) { tellItem(std, i, done, f.DryRun) }
-			return do(&f, ctx)
+			conflicts := false
+			f.Tell = func(i folder.Item, done string) {
+				conflicts = conflicts || done == "" && i.Err == nil && i.State == folder.Conflict
+				tellItem(std, i, done, f.DryRun)
+			}
+			err = do(&f, ctx)
+			if conflicts {
+				fmt.Fprintf(std.Err, "to settle what changed on both sides: \"diff %[1]s\" shows it, \"push --mine %[1]s\" takes the folder's, \"pull --theirs %[1]s\" the server's\n", args[0])
+			}
+			return err
 		}
 	}
 	return c

@@ -70,6 +70,8 @@ func TestFolderStory(t *testing.T) {
 	does(command.OK, "greeting@3 updated", "save", file(t, "greeting.md", "Theirs."))
 	for _, name := range []string{"pull", "push"} {
 		does(command.LeftOut, `^left alone greeting.md: changed here and on the server\n$`, name, dir)
+		_, _, errs := handler(t, name, dir, "--user", "ann")
+		require.Contains(t, errs, `"push --mine `+dir+`" takes the folder's, "pull --theirs `+dir+`" the server's`)
 		require.Equal(t, greeting+"\nMine.\n", read("greeting.md"))
 		does(command.OK, `^Theirs\.$`, "get", "greeting")
 	}

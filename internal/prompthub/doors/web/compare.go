@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"prompthub/internal/prompthub/prompt"
@@ -34,6 +35,11 @@ func (s *web) compare(r *request) error {
 	}
 	v := viewOf(r, "from", "to", "view")
 	from, to := versionNumber(v.get("from")), versionNumber(v.get("to"))
+	if v.get("from") == "" && v.get("to") == "" {
+		if from, to, err = s.lastTwo(r, id); err != nil {
+			return err
+		}
+	}
 	if from < 0 || to < 0 {
 		return errNoVersion()
 	}
@@ -43,9 +49,18 @@ func (s *web) compare(r *request) error {
 	}
 	p := comparePage{Address: addressOf(id), From: a, To: b}
 	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
-	p.Swap = address(v.path, url.Values{"from": {v.get("to")}, "to": {v.get("from")}})
+	p.Swap = address(v.path, url.Values{"from": {strconv.FormatInt(to, 10)}, "to": {strconv.FormatInt(from, 10)}})
 	p.Sections, p.Same = sections(a.Content, b.Content, v.get("view") == "split"), a.Content.Same(b.Content)
 	return s.render(r, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d", from, to), p)
+}
+
+// lastTwo returns the latest version of a prompt and the one before it, or the only one twice.
+func (s *web) lastTwo(r *request, id prompt.ID) (from, to int64, err error) {
+	h, err := s.Service.Versions(r.Context(), r.who, id, 2, "")
+	if err != nil || len(h.Items) == 0 {
+		return -1, -1, err
+	}
+	return h.Items[len(h.Items)-1].Number, h.Items[0].Number, nil
 }
 
 // sections compares two contents: what people read of them, and what else differs.
