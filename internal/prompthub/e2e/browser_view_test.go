@@ -219,10 +219,24 @@ func look(p *tab, s stop, source string) string {
 		browsertest.AccessibleIn(p.Tab, source, s.name, "dark")
 		p.Resize(phone)
 		browsertest.AccessibleIn(p.Tab, source, s.name, "light")
+		require.Empty(p.T, eval[[]string](p, missed), "%s: too small for a finger", s.name)
 		p.Resize(opened)
 	}
 	return eval[string](p, "document.querySelector('main').dataset.page")
 }
+
+// missed returns the controls of a page on a phone that a finger misses 21 pixels above or below their
+// middle, and does not hit another control there.
+const missed = `document.querySelector("dialog[open]") ? [] : [...document.querySelectorAll("main :is(.copy, .ballot button, a.tag, .choices a, .button, button, summary), header a")].filter(e => {
+  const box = e.getBoundingClientRect();
+  if (!box.width || e.closest("[hidden], [aria-hidden=true], dialog, details:not([open]) > :not(summary)")) return false;
+  e.scrollIntoView({block: "center", behavior: "instant"});
+  const b = e.getBoundingClientRect(), x = b.left + b.width / 2, y = b.top + b.height / 2;
+  return [y - 21, y + 21].some(at => {
+    const hit = document.elementFromPoint(x, at);
+    return at > 0 && at < innerHeight && !(e.contains(hit) || hit?.closest("a, button, summary, label, input, select, textarea"));
+  });
+}).map(e => e.outerHTML.slice(0, 120))`
 
 // discard lets the page forget what is written in its form, so that it can be left.
 func (p *tab) discard() {

@@ -131,7 +131,7 @@ func TestDoubling(t *testing.T) {
 		"is a part of breakLines":                   {"measured.add"},
 		"is a part of markdown.render":              {"within", "bounded.Write", "evenTable.Transform", "outline.Transform"},
 		"paints what breakLines has cut to lines":   {"web.picture", "painter.paint", "sheet.put", "sheet.box", "sheet.line", "sheet.text", "faceOf"},
-		"answers a request, by what is listed here": {"web.compare", "web.images", "web.image", "reading.show"},
+		"answers a request, by what is listed here": {"web.compare", "web.lastTwo", "web.images", "web.image", "reading.show"},
 		"returns what it is given":                  {"passage.Heading"},
 	}, "code.go", "compare.go", "image.go", "markdown.go", "reading.go")
 	doubling.Check(t, funcs)

@@ -11,7 +11,7 @@ func TestForkAndMerge(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.as("Ann"), w.as("Bob")
 	page := ann.write("Review", "First.\nSecond.\nThird.", "public", "data")
-	key := bob.get(page).has("Make it yours").find(`name="key" value="([^"]*)"`)
+	key := bob.get(page).has(">Fork</button>").find(`name="key" value="([^"]*)"`)
 	to := bob.post(page+"/fork", "key", key).to("/app/prompts/")
 	require.Equal(t, to, bob.post(page+"/fork", "key", key).to("/app/prompts/"), "sent twice it is one fork")
 	fork := to[:len(page)]

@@ -341,9 +341,10 @@ async function copy(button, text) {
   } catch {
     return toast("The browser does not let this page copy. Select the text and copy it yourself.");
   }
+  const empty = button.dataset.copy === "source" ? [...document.querySelectorAll("#fill [data-blank]")].filter((f) => f.dataset.blank && !f.value).length : 0;
   button.dataset.name ??= button.textContent;
-  button.textContent = "Copied";
-  say("Copied");
+  button.textContent = "Copied" + (empty ? `, ${empty} empty` : "");
+  say("Copied" + (empty ? `, with ${empty} ${empty > 1 ? "values" : "value"} left empty` : ""));
   setTimeout(() => { button.textContent = button.dataset.name; }, 2000);
 }
 
