@@ -438,7 +438,7 @@ func writtenMeanwhile(p *tab) {
 	eval[bool](p, hold)
 	p.click("#similar").sees("window.answer").write("#text", "Say {{what}}").click("[name=visibility][value=public]").click("[name=tag][value=text]")
 	eval[bool](p, "(f => { f.focus(); f.setSelectionRange(2, 5); window.answer(); return true })(document.querySelector('#text'))")
-	p.reads("There is none like it.").sees("document.activeElement.id === 'text' && document.activeElement.value === 'Say {{what}}' && document.activeElement.selectionStart === 2")
+	p.reads("No similar prompt.").sees("document.activeElement.id === 'text' && document.activeElement.value === 'Say {{what}}' && document.activeElement.selectionStart === 2")
 	p.sees("document.querySelector('[value=public]').checked && document.querySelector('[data-count=tags]').textContent === '1' && Object.values(sessionStorage).some(v => v.includes('what'))")
 	eval[bool](p, "window.answer = null, "+hold)
 	p.click("[value=chat]").sees("window.answer && document.querySelector('#text').closest('[inert]')").write("#title", "Written before all")

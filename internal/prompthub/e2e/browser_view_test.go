@@ -298,7 +298,7 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.click("[value=add-message]").sees("document.activeElement.id === 'content1'").discard()
 		}},
 		{"similar prompts", "/app/prompts/new", func(p *tab) {
-			p.write("#text", "Like nothing else").click("#similar").reads("There is none like it.").sees("document.activeElement.id === 'similar'").discard()
+			p.write("#text", "Like nothing else").click("#similar").reads("No similar prompt.").sees("document.activeElement.id === 'similar'").discard()
 		}},
 		{"suggested tags", "/app/prompts/new", func(p *tab) {
 			p.write("#title", "Writing").click("#suggest").reads("These fit best:").sees("document.activeElement.id === 'suggest'")

@@ -57,7 +57,7 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	ann.get("/app/me/tokens").is(200).has("There is none.", `value="read" checked`, `<option value="90" selected>`)
+	ann.get("/app/me/tokens").is(200).has("No access tokens yet.", `value="read" checked`, `<option value="90" selected>`)
 	made := ann.post("/app/me/tokens", "name", "My <editor>", "scope", "read", "scope", "write", "days", "30").is(200)
 	token := made.find(`<code id="token">(ph_[^<]*)</code>`)
 	require.Equal(t, "no-store", made.header.Get("Cache-Control"))
@@ -79,7 +79,7 @@ func TestTokens(t *testing.T) {
 	ann.post(revoke).to("/app/me/tokens?done=revoked")
 	w.clock.Advance(10 * time.Second)
 	require.Equal(t, 401, bearer())
-	ann.get("/app/me/tokens").has("There is none.")
+	ann.get("/app/me/tokens").has("No access tokens yet.")
 	ann.post(revoke).is(404)
 
 	ann.post("/app/me/tokens", "name", "", "days", "400").is(422).has(`id="name-wrong"`, "at least one scope", "within the next 366 days")
@@ -108,9 +108,9 @@ func TestTokensOfOthers(t *testing.T) {
 	}
 	ann.get("/app/me/tokens").has("My editor")
 	root.post(revoke).to(author + "/tokens?done=revoked")
-	root.get(author + "/tokens").is(200).has("There is none.")
+	root.get(author + "/tokens").is(200).has("No access tokens yet.")
 	root.post(revoke).is(404)
-	ann.get("/app/me/tokens").has("There is none.")
+	ann.get("/app/me/tokens").has("No access tokens yet.")
 	root.get("/app/u/nosuch/tokens").is(404)
 	w.nobody().get(author + "/tokens").is(401)
 }

@@ -90,7 +90,7 @@ func TestLookForSimilar(t *testing.T) {
 		return bob.post("/app/prompts/new", "do", "similar", "title", "Mine", "text", text, "visibility", "private").is(200).lacks("Secret chef")
 	}
 	ask(text+" Please.").has("This exists:", `href="`+page+`"`, `value="Mine"`)
-	ask("Something else").has("There is none like it.")
+	ask("Something else").has("No similar prompt.")
 	mine := bob.write("Mine", text, "public")
 	bob.post(mine+"/edit", "do", "similar", "title", "Mine", "text", text, "visibility", "public", "revision", "1").is(200).has("This exists:", `href="`+page+`"`)
 }

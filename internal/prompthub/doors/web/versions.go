@@ -49,6 +49,7 @@ func on(chips []chip, n int64) []chip {
 // A historyPage is a part of the versions of a prompt, the newest first.
 type historyPage struct {
 	Address string // of the prompt
+	Title   string
 	Items   []edition
 	More    string
 	Start   string
@@ -72,7 +73,7 @@ func (s *web) history(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := historyPage{Address: addressOf(id)}
+	p := historyPage{Address: addressOf(id), Title: h.Title}
 	chips := chipsOf(p.Address, h.Labels)
 	for i, item := range h.Items {
 		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before}
@@ -87,7 +88,7 @@ func (s *web) history(r *request) error {
 	if v.get("cursor") != "" {
 		p.Start = v.path
 	}
-	return s.render(r, http.StatusOK, "versions", "Versions", p)
+	return s.render(r, http.StatusOK, "versions", "Versions of "+h.Title, p)
 }
 
 // versionNumber reads the number of a version. Anything else names a version that does not exist.

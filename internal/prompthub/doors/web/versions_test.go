@@ -31,7 +31,7 @@ func TestVersions(t *testing.T) {
 	ann.edit(page, "Read the code.\nName *three* <b>risks</b>.", "public")
 
 	ann.get(page).is(200).has(`<a href="`+page+`/versions">Version 3</a>`, "Labels</a>")
-	ann.get(page+"/versions").is(200).has("Version 3</a> <span class=\"badge\">latest</span>", "Version 1</a>", page+"/compare?from=2&amp;to=3", "Compare")
+	ann.get(page+"/versions").is(200).has("<title>Versions of Review", `dir="auto">Review</a></p>`, "Version 3</a> <span class=\"badge\">latest</span>", "Version 1</a>", page+"/compare?from=2&amp;to=3", "Compare")
 	ann.get(page+"/versions/1").is(200).has("Secret start", "Restore version 1", "Delete version 1", "Compare with version 3, the latest")
 	ann.get(page + "/versions/2").has("<em>two</em>")
 	ann.get(page + "/compare?from=2&to=3").is(200).has("Name *<del>two</del><ins>three</ins>* <ins>&lt;b&gt;</ins>risks<ins>&lt;/b&gt;</ins>.")
@@ -131,7 +131,7 @@ func TestLabels(t *testing.T) {
 	for range 23 {
 		label("/undo", "label", "moved").to(page)
 	}
-	label("/undo", "label", "moved").is(409).has("There is nothing left to undo.", "What became of", "Earlier steps")
+	label("/undo", "label", "moved").is(409).has("There is nothing left to undo.", "History of", "Earlier steps")
 	ann.get(page + "/labels?label=nosuch").is(200).has("Nothing yet.")
 	ann.get(page + "/labels?label=x&cursor=damaged").is(400)
 }

@@ -235,6 +235,7 @@ func labelled(p prompt.Prompt, c *schema.LabelsRow, label string) int64 {
 // A VersionPage is a part of the versions of a prompt. After is the number of its last, 0 at the
 // end of the list.
 type VersionPage struct {
+	Title  string           // of the prompt
 	Items  []prompt.Version // without their contents
 	Labels map[string]int64
 	Latest int64
@@ -266,7 +267,7 @@ func (db *Queries) Versions(ctx context.Context, viewer prompt.UserID, id prompt
 	if err != nil {
 		return VersionPage{}, err
 	}
-	page := VersionPage{Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
+	page := VersionPage{Title: rec.Title, Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
 	for _, row := range rows {
 		v := schema.ParseVersionRow(row)
 		if !truth.Shows(viewer, rec.Prompt, v.Number) {
