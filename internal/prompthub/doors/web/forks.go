@@ -39,6 +39,8 @@ type origin struct {
 	Link     string // of the prompt that it comes from
 	Upstream string // where its author sees what changed there; "" to others
 	Changed  bool   // whether something did, which its author is told
+	Title    string // of the prompt that it comes from, for its author
+	Author   string // of that
 }
 
 // originOf returns where a prompt comes from, nil where it was forked from none.
@@ -52,6 +54,7 @@ func (s *web) originOf(r *request, v library.View) (*origin, error) {
 	}
 	u, err := s.Service.Upstream(r.Context(), r.who, v.ID)
 	o.Upstream, o.Changed = addressOf(v.ID)+"/upstream", u.Changed()
+	o.Title, o.Author = u.Now.Title, u.Now.AuthorName
 	return o, err
 }
 

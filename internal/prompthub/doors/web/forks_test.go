@@ -15,7 +15,7 @@ func TestForkAndMerge(t *testing.T) {
 	to := bob.post(page+"/fork", "key", key).to("/app/prompts/")
 	require.Equal(t, to, bob.post(page+"/fork", "key", key).to("/app/prompts/"), "sent twice it is one fork")
 	fork := to[:len(page)]
-	bob.get(to).is(200).has("This is your copy now.", "Second.", `Forked from version 1 of <a href="`+page+`"`, "private", ">Data</a>", "What changed there").lacks("Changed upstream")
+	bob.get(to).is(200).has("This is your copy now.", "Second.", `Forked from version 1 of <a href="`+page+`"`, "by <bdi>Ann</bdi>", "private", ">Data</a>", "What changed there").lacks("Changed upstream")
 	bob.get(fork + "/upstream").is(200).has("Nothing changed there since.")
 	ann.get(fork).is(404)
 
