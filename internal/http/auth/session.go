@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -128,6 +129,7 @@ type renewals struct {
 	flight singleflight.Group
 
 	answers *lru.Cache[string, answered] // by the order in which they came: they are only peeked at
+	keeping sync.Mutex                   // so that none is removed for the one that it replaced
 }
 
 type answered struct {
@@ -163,6 +165,8 @@ func (n *renewals) answer(key string) (answered, bool) {
 
 // keep keeps an answer, and no answer that has ended: it holds a refresh token.
 func (n *renewals) keep(key string, fresh session, err error) {
+	n.keeping.Lock()
+	defer n.keeping.Unlock()
 	for {
 		other, a, ok := n.answers.GetOldest()
 		if !ok || n.now().Before(a.until) {
