@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// NewLRU returns a cache of at most size entries, which drops the one that was not used for longest.
+// NewLRU returns a cache of at most size entries, which drops the least recently used one.
 func NewLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	c, _ := lru.New[K, V](size) // the error is that of a size below 1
 	return c

@@ -108,7 +108,8 @@ func (c *tokens) get(id string, now time.Time) (*schema.Token, bool) {
 	return t.Token, ok && now.Sub(t.at) < tokenFor
 }
 
-// firstUse reports whether this is the first call for a token and a day. Of two at once both may be.
+// firstUse reports whether this is the first call for a token and a day. Of two at once both may
+// be.
 func (c *tokens) firstUse(id string, day time.Time) bool {
 	noted, _ := c.used.Get(id)
 	c.used.Add(id, day)
