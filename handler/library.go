@@ -84,7 +84,7 @@ func asking(c command.Command, do func(flags *flag.FlagSet, asJSON *bool) func(c
 				return err
 			}
 			err = run(ctx, std, remote, args)
-			if client.IsUnknown(err) && len(args) > 0 {
+			if client.IsUnknown(err) && strings.HasPrefix(c.Args[0], "NAME") {
 				return meant(ctx, remote, args[0], err)
 			}
 			return err

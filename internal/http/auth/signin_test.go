@@ -362,7 +362,7 @@ func TestRenewal(t *testing.T) {
 	s.at(49 * time.Minute)
 	ann.is("ann")
 
-	// A user whom the provider no longer knows is none here.
+	// After the provider has removed a user, the session ends.
 	s.people(nil, []string{"ann"})
 	s.at(60 * time.Minute)
 	at = ann.send(http.MethodGet, s.URL+"/", nil)

@@ -98,8 +98,8 @@ func (s *Service) Hidden(ctx context.Context, who auth.User, limit int, token st
 // A Catalog is the tags, and how many public prompts there are.
 type Catalog = promptdb.Catalog
 
-// Tags returns the tag catalog by sort order and name: the active tags, or all of them for an admin
-// who wants them.
+// Tags returns the tag catalog by sort order and name: the active tags or, if an admin sets all,
+// every tag.
 func (s *Service) Tags(ctx context.Context, who auth.User, all bool) ([]prompt.TagInfo, error) {
 	c, err := s.Catalog(ctx, who, all)
 	return c.Tags, err

@@ -28,8 +28,8 @@ func (s *silent) Write(ctx context.Context, name string, ops ...table.Op) ([]str
 	return s.DB.Write(ctx, name, ops...)
 }
 
-// TestSlowStorageIsNoOtherWriter: a caller whom the storage keeps waiting is told that, and not
-// that another change of the prompt is under way.
+// TestSlowStorageIsNoOtherWriter: if the storage is slow, a caller is told so, and not that
+// another change of the prompt is under way.
 func TestSlowStorageIsNoOtherWriter(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())

@@ -24,8 +24,7 @@ type Cached[T any] struct {
 	at      time.Time
 }
 
-// Now returns the value, which may be as old as keep. A read has a deadline of its own, because
-// others may wait for it too; a caller that goes away waits no longer.
+// Now returns the value, which may be as old as keep.
 func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Duration, read func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
 	value, at := k.value, k.at
@@ -33,9 +32,7 @@ func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Dur
 	if !at.IsZero() && now().Sub(at) < keep {
 		return value, nil
 	}
-	reading := k.reading.DoChan("", func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CallWithin)
-		defer cancel()
+	return Shared(ctx, &k.reading, "", func(ctx context.Context) (T, error) {
 		value, err := read(ctx)
 		if err != nil {
 			return value, err
@@ -45,10 +42,21 @@ func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Dur
 		k.mu.Unlock()
 		return value, nil
 	})
+}
+
+// Shared returns what read does, which is called once for all callers that wait for a key at the
+// same time. It has a deadline of its own, because others may wait for it too; a caller that goes
+// away waits no longer.
+func Shared[T any](ctx context.Context, reading *singleflight.Group, key string, read func(context.Context) (T, error)) (value T, err error) {
+	result := reading.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CallWithin)
+		defer cancel()
+		return read(ctx)
+	})
 	select {
 	case <-ctx.Done():
 		return value, Unavailable(ctx.Err())
-	case got := <-reading:
+	case got := <-result:
 		value, _ = got.Val.(T)
 		return value, got.Err
 	}

@@ -23,7 +23,7 @@ import (
 var targets = []string{"public", "private", "hidden", "deleted", "unknown"}
 
 // A route is one, with the statuses that it answers for each target: to the author, and to another
-// user, to whom it must not tell any of them from a name that no user has.
+// user, whose answer must be that of a name without a prompt.
 type route struct {
 	pattern, path, body string // with %s for the name
 	scope               string

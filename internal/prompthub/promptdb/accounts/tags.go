@@ -103,10 +103,7 @@ func (db *Accounts) Catalog(ctx context.Context) (Catalog, error) {
 	if read, ok := db.catalog.fresh(db.Now()); ok {
 		return read, nil
 	}
-	read := db.catalog.reading.DoChan("", func() (any, error) {
-		// others wait for it too
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.CallWithin)
-		defer cancel()
+	c, err := rowstore.Shared(ctx, &db.catalog.reading, "", func(ctx context.Context) (Catalog, error) {
 		writes, began := db.catalog.written(), db.Now()
 		read, err := db.readCatalog(ctx)
 		if err == nil {
@@ -114,16 +111,10 @@ func (db *Accounts) Catalog(ctx context.Context) (Catalog, error) {
 		}
 		return read, err
 	})
-	select {
-	case <-ctx.Done():
-		return Catalog{}, rowstore.Unavailable(ctx.Err())
-	case got := <-read:
-		if got.Err != nil {
-			return Catalog{}, got.Err
-		}
-		c := got.Val.(Catalog)
-		return Catalog{slices.Clone(c.Tags), c.Prompts}, nil
+	if err != nil {
+		return Catalog{}, err
 	}
+	return Catalog{slices.Clone(c.Tags), c.Prompts}, nil
 }
 
 // readCatalog reads the tags and the counts at once.

@@ -125,10 +125,7 @@ func (db *Accounts) Token(ctx context.Context, id string, look func() error) (*s
 	if err := look(); err != nil {
 		return nil, err
 	}
-	read := db.tokens.reading.DoChan(id, func() (any, error) {
-		// others wait for it too
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.CallWithin)
-		defer cancel()
+	return rowstore.Shared(ctx, &db.tokens.reading, id, func(ctx context.Context) (*schema.Token, error) {
 		at := db.Now()
 		row, err := db.GetRow(ctx, db.T.AccessTokens, schema.AccessKey(id))
 		if err != nil {
@@ -142,15 +139,6 @@ func (db *Accounts) Token(ctx context.Context, id string, look func() error) (*s
 		db.tokens.read.Add(id, readToken{t, at})
 		return t, nil
 	})
-	select {
-	case <-ctx.Done():
-		return nil, rowstore.Unavailable(ctx.Err())
-	case got := <-read:
-		if got.Err != nil {
-			return nil, got.Err
-		}
-		return got.Val.(*schema.Token), nil
-	}
 }
 
 // TokenUsed notes, after the answer, that an access token was used today.
