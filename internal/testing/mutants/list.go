@@ -25,15 +25,15 @@ var mutants = []mutant{
 	},
 	{
 		"across buckets the old row is deleted before the new one is there", "schema/project.go",
-		"			steps[i].Batches = append(steps[i].Batches, []table.Op{op})\n", "			steps[i].Batches = append([][]Table.Op{{op}}, steps[i].Batches...)\n",
+		"			steps[i].Batches = append(steps[i].Batches, []table.Op{op})\n", "			steps[i].Batches = append([][]table.Op{{op}}, steps[i].Batches...)\n",
 	},
 	{
 		"an ambiguous commit counts as done without a look at the row", "commit/commit.go",
-		"	return w.resolve(context.WithoutCancel(ctx), err)", "	if _, err := w.resolve(context.WithoutCancel(ctx), err); err == nil || true {\n		return Now, nil\n	}\n	return Now, nil",
+		"	return w.resolve(context.WithoutCancel(ctx), err)", "	if _, err := w.resolve(context.WithoutCancel(ctx), err); err == nil || true {\n		return now, nil\n	}\n	return now, nil",
 	},
 	{
 		"a commit of a stale row is tried again without its ETag", "commit/commit.go",
-		"		now.ETag = was.ETag", "		Now.ETag = table.Any",
+		"		now.ETag = was.ETag", "		now.ETag = table.Any",
 	},
 	{
 		"nobody respects another's lease", "schema/record.go",
@@ -233,7 +233,7 @@ var mutants = []mutant{
 	},
 	{
 		"the tally is not in the batch of the vote", "commit/vote.go",
-		"	return []table.Op{schema.Overwrite(vote, b.Vote), schema.Overwrite(share, b.Share)}", "	_ = p.db.write(context.Background(), p.db.t.Votes, []table.Op{{Kind: table.Upsert, Row: Share}})\n	return []table.Op{schema.Overwrite(Vote, b.Vote)}",
+		"	return []table.Op{schema.Overwrite(vote, b.Vote), schema.Overwrite(share, b.Share)}", "	_ = p.db.Write(context.Background(), p.db.T.Votes, []table.Op{{Kind: table.Upsert, Row: share}})\n	return []table.Op{schema.Overwrite(vote, b.Vote)}",
 	},
 	{
 		"purge removes the row that leads to the prompt first", "erase/purge.go",
@@ -245,7 +245,7 @@ var mutants = []mutant{
 	},
 	{
 		"the same key makes a second prompt", "commit/change.go",
-		"rec.Idem, ops = idem.Key, append(ops, op)", "rec.Idem, ops = Idem.Key, append(ops, table.Op{Kind: table.Upsert, Row: table.Row{Key: op.Row.Key, Props: op.Row.Props}})",
+		"rec.Idem, ops = idem.Key, append(ops, op)", "rec.Idem, ops = idem.Key, append(ops, table.Op{Kind: table.Upsert, Row: table.Row{Key: op.Row.Key, Props: op.Row.Props}})",
 	},
 	{
 		"a lease of half a minute", "commit/commit.go",
@@ -309,7 +309,7 @@ var mutants = []mutant{
 	},
 	{
 		"the labels row is written without its ETag", "schema/labels.go",
-		"	return table.Op{Kind: table.Replace, Row: c.Row(author, id)}", "	Row := c.Row(author, id)\n	Row.ETag = table.Any\n	return table.Op{Kind: table.Replace, Row: Row}",
+		"	return table.Op{Kind: table.Replace, Row: c.Row(author, id)}", "	row := c.Row(author, id)\n	row.ETag = table.Any\n	return table.Op{Kind: table.Replace, Row: row}",
 	},
 	{
 		"nothing follows a label that lists tell programs of", "commit/labels.go",
@@ -330,7 +330,7 @@ var mutants = []mutant{
 	{
 		"the rows beside a truth row go into a batch of their own", "commit/commit.go",
 		"	etags, err := w.db.DB.Write(ctx, w.db.T.Prompts, batch...)",
-		"	if len(ops) > 0 {\n		if _, err := w.db.DB.Write(ctx, w.db.T.Prompts, ops...); err != nil {\n			return w.resolve(context.WithoutCancel(ctx), err)\n		}\n		Batch = Batch[:2]\n	}\n	etags, err := w.db.DB.Write(ctx, w.db.T.Prompts, Batch...)",
+		"	if len(ops) > 0 {\n		if _, err := w.db.DB.Write(ctx, w.db.T.Prompts, ops...); err != nil {\n			return w.resolve(context.WithoutCancel(ctx), err)\n		}\n		batch = batch[:2]\n	}\n	etags, err := w.db.DB.Write(ctx, w.db.T.Prompts, batch...)",
 	},
 	{
 		"a longer text is cut where one property is full", "schema/text.go",
@@ -398,7 +398,7 @@ var mutants = []mutant{
 	},
 	{
 		"an access token lets somebody in before its owner sees it", "accounts/tokens.go",
-		"{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}, {Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)}}", "{Key: schema.AccessKey(T.ID), Props: schema.SecretProps(T)}, {Key: schema.OwnAccessKey(T.OwnerID, T.ID), Props: schema.OwnTokenProps(T)}}",
+		"{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}, {Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)}}", "{Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)}, {Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}}",
 	},
 	{
 		"a revoked access token leaves the list before it is refused", "accounts/tokens.go",
@@ -434,11 +434,11 @@ var mutants = []mutant{
 	},
 	{
 		"a vote that is changed takes off what it would weigh now", "commit/vote.go",
-		"	t = t.Add(b.Cast(), now)\n", "	t = t.Add(prompt.Cast{Vote: b.value(), At: now.At}, now)\n",
+		"	t = t.Add(b.Cast(), now)\n", "	t = t.Add(prompt.Cast{Vote: b.Value(), At: now.At}, now)\n",
 	},
 	{
 		"anti-entropy weighs votes alike, whenever they were cast", "verify/votes.go",
-		"share.Votes.Add(prompt.Cast{}, schema.CastOf(row))", "share.Votes.Add(prompt.Cast{}, prompt.Cast{Vote: voteOf(row)})",
+		"share.Votes.Add(prompt.Cast{}, schema.CastOf(row))", "share.Votes.Add(prompt.Cast{}, prompt.Cast{Vote: schema.CastOf(row).Vote})",
 	},
 	{
 		"votes that count as many and weigh otherwise move nothing", "commit/repair.go",
@@ -474,7 +474,7 @@ var mutants = []mutant{
 	},
 	{
 		"a revoked access token is believed for ever", "accounts/tokens.go",
-		"return t.Token, ok && now.Sub(t.at) < tokenFor", "return t.schema.Token, ok",
+		"return t.Token, ok && now.Sub(t.at) < tokenFor", "return t.Token, ok",
 	},
 	{
 		"rows of the text index that are stray stay", "schema/backlog.go",

@@ -4,26 +4,32 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
 const usage = `usage: go run ./internal/testing/mutants [-list] [WORDS]
 
 Puts one fault after the other into a copy of the tree, and runs the tests that must notice it.
-WORDS chooses the mutants whose name has them. Each takes as long as the tests of its package.
+WORDS chooses the mutants whose name has them. The test that noticed a mutant last time runs
+first (internal/testing/mutants/caught.txt, which the command keeps up to date), and the tests of
+the package only if it passes.
 
   -list   print the names of the mutants, and try none
+  -new    try only mutants that no test is known to notice
 
 Exit codes: 0 every mutant was caught, 1 at least one survived or did not fit the code,
 2 the tests fail without any, or no mutant has that name.
@@ -33,7 +39,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	list := flags.Bool("list", false, "")
+	list, unknown := flags.Bool("list", false, ""), flags.Bool("new", false, "")
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -41,9 +47,14 @@ func run(args []string) int {
 	case err != nil:
 		return 2
 	}
+	known, err := readCaught()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		return 2
+	}
 	words := strings.Join(flags.Args(), " ")
 	chosen := slices.DeleteFunc(slices.Concat(mutants, unbounded), func(m mutant) bool {
-		return !strings.Contains(m.name, words)
+		return !strings.Contains(m.name, words) || *unknown && known[m.name] != ""
 	})
 	switch {
 	case len(chosen) == 0:
@@ -55,12 +66,12 @@ func run(args []string) int {
 		}
 		return 0
 	}
-	return try(context.Background(), chosen)
+	return try(context.Background(), chosen, known)
 }
 
 // try puts the mutants into a copy of the tree, one after the other, and tells of each whether a
 // test noticed it.
-func try(ctx context.Context, chosen []mutant) int {
+func try(ctx context.Context, chosen []mutant, known caught) int {
 	dir, err := copyTree(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -70,15 +81,21 @@ func try(ctx context.Context, chosen []mutant) int {
 	t, survived := tree{dir: dir, usual: make(map[string]time.Duration)}, 0
 	for _, m := range chosen {
 		start := time.Now()
-		verdict, err := t.try(ctx, m)
+		by, why, err := t.try(ctx, m, known[m.name])
+		if err == nil && by != known[m.name] {
+			known[m.name] = by
+			err = known.write()
+		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "mutants:", err)
 			return 2
 		}
-		fmt.Printf("%-70s %s (%.0f s)\n", m.name, verdict, time.Since(start).Seconds())
-		if !strings.HasPrefix(verdict, "caught") {
+		if by == "" {
 			survived++
+		} else {
+			why = "caught by " + by
 		}
+		fmt.Printf("%-70s %s (%.0f s)\n", m.name, why, time.Since(start).Seconds())
 	}
 	fmt.Printf("%d mutants, %d not caught\n", len(chosen), survived)
 	return min(survived, 1)
@@ -109,37 +126,41 @@ type tree struct {
 	usual map[string]time.Duration
 }
 
-// try puts a mutant into the copy, runs the tests and takes it out. It fails where the tests fail
-// without it.
-func (t tree) try(ctx context.Context, m mutant) (string, error) {
+// try puts a mutant into the copy, runs the tests and takes it out. It returns the test that
+// noticed it, or why none did, and fails if the tests fail without it. Known is the test that
+// noticed it last time.
+func (t tree) try(ctx context.Context, m mutant, known string) (by, why string, err error) {
 	bad, err := m.apply(filepath.Join(t.dir, promptdb))
 	if err != nil {
-		return "DOES NOT FIT: " + err.Error(), nil
+		return "", "DOES NOT FIT: " + err.Error(), nil
 	}
 	path := filepath.Join(t.dir, promptdb, m.file)
 	good, err := os.ReadFile(path)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	usual, err := t.without(ctx, m)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if err := os.WriteFile(path, bad, 0o600); err != nil {
-		return "", err
+		return "", "", err
 	}
-	defer os.WriteFile(path, good, 0o600)                  //nolint:errcheck // a copy that is thrown away
-	out, ok := test(ctx, t.dir, m, hangs(usual), "-short") // notice most of them, in a fifth of the time
-	if ok {
-		out, ok = test(ctx, t.dir, m, hangs(usual))
+	defer os.WriteFile(path, good, 0o600) //nolint:errcheck // a copy that is thrown away
+	tries := [][]string{{"-short"}, nil}  // the short tests notice most, in a fifth of the time
+	if known != "" && !slices.Contains(unbounded, m) {
+		tries = slices.Insert(tries, 0, []string{"-run=^" + known + "$"})
 	}
-	switch {
-	case strings.Contains(out, "[build failed]"):
-		return "DOES NOT COMPILE\n" + out, nil
-	case ok:
-		return "SURVIVED", nil
+	for _, flags := range tries {
+		failed, out := test(ctx, t.dir, m, hangs(usual), flags...)
+		if strings.Contains(out, "[build failed]") {
+			return "", "DOES NOT COMPILE\n" + out, nil
+		}
+		if failed != "" {
+			return failed, "", nil
+		}
 	}
-	return "caught by " + failed(out), nil
+	return "", "SURVIVED", nil
 }
 
 // without says how long the tests that m is for take without it, which they must pass.
@@ -147,7 +168,7 @@ func (t tree) without(ctx context.Context, m mutant) (time.Duration, error) {
 	pkg := m.pkg()
 	if _, known := t.usual[pkg]; !known {
 		start := time.Now()
-		if out, ok := test(ctx, t.dir, m, 20*time.Minute); !ok {
+		if failed, out := test(ctx, t.dir, m, 20*time.Minute); failed != "" {
 			return 0, fmt.Errorf("the tests of %s fail without a mutant:\n%s", pkg, out)
 		}
 		t.usual[pkg] = time.Since(start)
@@ -171,28 +192,10 @@ func (m mutant) pkg() string {
 	return dir
 }
 
-// failed names the tests that failed, or that hung.
-func failed(out string) string {
-	var names []string
-	hung := false
-	for line := range strings.Lines(out) {
-		hung = hung || strings.HasPrefix(line, "panic: test timed out")
-		if name, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
-			names = append(names, strings.Fields(name)[0])
-		} else if name, ok := strings.CutPrefix(line, "\tTest"); ok && hung {
-			names = append(names, "Test"+strings.Fields(name)[0]+" (hangs)")
-		}
-	}
-	if len(names) == 0 {
-		return "a panic"
-	}
-	return strings.Join(names, ", ")
-}
-
-// test runs the tests that m is for; of another package than promptdb those that need nothing but
-// the copy.
-func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags ...string) (string, bool) {
-	args := append([]string{"test", "-count=1", "-failfast", "-timeout=" + limit.String(), "./" + m.pkg()}, flags...)
+// test runs the tests that m is for, up to the first that fails, whose name it returns with what
+// was printed. Of another package than promptdb it runs those that need nothing but the copy.
+func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags ...string) (failed, out string) {
+	args := append([]string{"test", "-v", "-count=1", "-failfast", "-timeout=" + limit.String(), "./" + m.pkg()}, flags...)
 	switch {
 	case slices.Contains(unbounded, m):
 		args = append(args, "-run=^TestBounds$")
@@ -201,8 +204,42 @@ func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags 
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	return string(out), err == nil
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r, w := io.Pipe()
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		return "go test", err.Error()
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- cmd.Wait()
+		w.Close()
+	}()
+	var all strings.Builder
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 64<<20)
+	hung := false
+	for lines.Scan() {
+		line := lines.Text()
+		all.WriteString(line + "\n")
+		hung = hung || strings.HasPrefix(line, "panic: test timed out")
+		name, ok := strings.CutPrefix(line, "--- FAIL: ")
+		if !ok && hung {
+			name, ok = strings.CutPrefix(line, "\tTest")
+			name = "Test" + name
+		}
+		if !ok {
+			continue
+		}
+		failed, _, _ = strings.Cut(strings.Fields(name)[0], "/")
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // it may have ended
+		break
+	}
+	go io.Copy(io.Discard, r) //nolint:errcheck // what a test prints after it failed
+	if err := <-ended; err != nil && failed == "" {
+		failed = "a panic"
+	}
+	return failed, all.String()
 }
 
 // copyTree copies what the tests need to a new directory.

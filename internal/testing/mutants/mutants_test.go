@@ -1,9 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"go/ast"
+	"go/build"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,4 +56,68 @@ func TestNothingChosenIsNoSuccess(t *testing.T) {
 	require.Equal(t, 2, run([]string{"no such mutant"}))
 	require.Equal(t, 2, run([]string{"-nonsense"}))
 	require.Zero(t, run([]string{"-h"}))
+}
+
+// A fault that does not compile is found by the compiler, and says nothing of the tests.
+func TestMutantsCompile(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..", "..")
+	packages := make(map[string]*build.Package)
+	parsed := make(map[string]*ast.File)
+	fset := token.NewFileSet()
+	exported := exportData(t, root)
+	for _, m := range slices.Concat(mutants, unbounded) {
+		path := filepath.Join(root, promptdb, m.file)
+		dir := filepath.Dir(path)
+		if packages[dir] == nil {
+			pkg, err := build.ImportDir(dir, 0)
+			require.NoError(t, err)
+			packages[dir] = pkg
+		}
+		bad, err := m.apply(filepath.Join(root, promptdb))
+		require.NoError(t, err, m.name)
+		files := make([]*ast.File, 0, len(packages[dir].GoFiles))
+		for _, name := range packages[dir].GoFiles {
+			name = filepath.Join(dir, name)
+			file := parsed[name]
+			if name == path {
+				file, err = parser.ParseFile(fset, name, bad, parser.SkipObjectResolution)
+			} else if file == nil {
+				file, err = parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+				parsed[name] = file
+			}
+			if !assert.NoError(t, err, m.name) {
+				break
+			}
+			files = append(files, file)
+		}
+		conf := types.Config{Importer: importer.ForCompiler(fset, "gc", exported)}
+		_, err = conf.Check(packages[dir].Name, fset, files, nil)
+		assert.NoError(t, err, m.name) // all of them, not the first
+	}
+}
+
+// exportData returns a function that finds what the compiler knows of a package.
+func exportData(t *testing.T, root string) func(path string) (io.ReadCloser, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./internal/...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	where := map[string]string{}
+	for line := range bytes.Lines(out) {
+		path, file, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+		where[path] = file
+	}
+	return func(path string) (io.ReadCloser, error) { return os.Open(where[path]) }
+}
+
+// The table of who noticed what names mutants that are there.
+func TestCaughtNamesMutants(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", ".."))
+	c, err := readCaught()
+	require.NoError(t, err)
+	for name := range c {
+		require.True(t, slices.ContainsFunc(slices.Concat(mutants, unbounded), func(m mutant) bool { return m.name == name }), name)
+	}
 }
