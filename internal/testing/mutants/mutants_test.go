@@ -112,7 +112,7 @@ func exportData(t *testing.T, root string) func(path string) (io.ReadCloser, err
 	return func(path string) (io.ReadCloser, error) { return os.Open(where[path]) }
 }
 
-// The table of who noticed what names mutants that are there.
+// Each line of the table of catches names a mutant that is there.
 func TestCaughtNamesMutants(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..", ".."))
 	c, err := readCaught()
