@@ -32,7 +32,7 @@ type settings struct {
 func program() command.Program {
 	s := command.Service{
 		Name: "ricochet", Title: "Async Ricochet Robots", About: "Async Ricochet Robots. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Anonymous: true, Read: read,
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.NoSignIn, Read: read,
 		Try: func(_ command.Settings, url string) string { return "Play:\n  " + url + web.Prefix + "\n" },
 	}
 	return command.Program{

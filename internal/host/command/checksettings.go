@@ -15,7 +15,7 @@ FUNCTIONS_CUSTOMHANDLER_PORT, which the Functions host sets, it reads them as th
 AUTH_MODE and QUEUE_PREFIX must be set then. The storage is not asked.`,
 		Setup: func(*flag.FlagSet) Action {
 			return func(ctx context.Context, std Streams, _ []string) error {
-				set, _, err := s.Read()
+				set, _, err := s.read()
 				if err != nil {
 					return err
 				}

@@ -25,7 +25,7 @@ import (
 // a configuration that it refuses does not end it: a crash loop would hide the reason. It never
 // returns nil, see Restart.
 func (s Service) serveHost(ctx context.Context, std Streams) error {
-	set, build, refused := s.Read()
+	set, build, refused := s.read()
 	if set.Port == 0 {
 		return UsageError("FUNCTIONS_CUSTOMHANDLER_PORT is not set: the Functions host starts the handler and sets it. By hand, run \"handler local\"")
 	}

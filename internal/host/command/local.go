@@ -21,13 +21,21 @@ import (
 
 // Local runs the service without the Functions host.
 func (s Service) Local() Command {
+	who, where := ` AUTH_MODE is dev unless
+set: the header X-Dev-User says who is calling.`, "; but in oidc and jwt mode a loopback address"
+	switch s.SignIn {
+	case ByAuthMode:
+	case NoSignIn:
+		who, where = "", "; a loopback address"
+	case OwnAccounts:
+		who, where = "", ""
+	}
 	return Command{
 		Name: "local", Short: "run everything in this process, for work on one machine",
 		Long: `Runs the API, the queue functions and the timers in one process. Data is kept in the embedded store,
-or in the storage account of AzureWebJobsStorage where that is set (Azurite too). AUTH_MODE is dev unless
-set: the header X-Dev-User says who is calling. Ends on an interrupt, after what is running.`,
+or in the storage account of AzureWebJobsStorage where that is set (Azurite too).` + who + ` Ends on an interrupt, after what is running.`,
 		Setup: func(flags *flag.FlagSet) Action {
-			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on; but in oidc and jwt mode a loopback address")
+			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on"+where)
 			data := DataFlag(flags)
 			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
 			return func(ctx context.Context, std Streams, _ []string) error {
@@ -56,16 +64,16 @@ func profileTo(file string) (stop func(), err error) {
 }
 
 func (s Service) local(ctx context.Context, std Streams, addr, data, profile string) (err error) {
-	set, build, err := s.Read()
+	set, build, err := s.read()
 	if err != nil {
 		return err
 	}
-	set.Local = true
+	set.Local = s.SignIn != OwnAccounts
 	identify, sessions, err := s.signing(ctx, set)
 	if err != nil {
 		return err
 	}
-	if err := set.mayListen(addr); err != nil {
+	if err := s.mayListen(set, addr); err != nil {
 		return err
 	}
 	l, err := s.listen(addr)
@@ -139,17 +147,17 @@ func LocalQueues() queuetrigger.Settings {
 
 // mayListen refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no
 // platform stands before this process that takes its headers from them.
-func (s Settings) mayListen(addr string) error {
+func (s Service) mayListen(set Settings, addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return UsageError(fmt.Sprintf("local: --addr: %v", err))
 	}
 	ip := net.ParseIP(host)
-	if s.Mode == "jwt" || s.Mode == "oidc" || host == "localhost" || ip != nil && ip.IsLoopback() {
+	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	mode := s.Mode
-	if s.Dev() {
+	mode := set.Mode
+	if set.Dev() {
 		mode = "dev"
 	}
 	return fmt.Errorf("--addr %s can be reached by others, and in %s mode anybody may claim to be anybody: use a loopback address such as 127.0.0.1:7071", addr, mode)

@@ -34,9 +34,7 @@ type Service struct {
 	// who sign in. Both are empty where there are none.
 	Pages, Callback string
 
-	// Anonymous is set for an application without sign-in: then AUTH_MODE has no meaning, and every
-	// caller is anonymous.
-	Anonymous bool
+	SignIn SignIn // how callers are identified
 
 	// Read reads the settings of the environment and says how to build the application. The error is
 	// an *auth.Refusal; the settings hold then what could be read.
@@ -45,6 +43,16 @@ type Service struct {
 	// Try tells who has started "local" what to try at the address url.
 	Try func(s Settings, url string) string
 }
+
+// A SignIn says how callers are identified.
+type SignIn int
+
+// The ways to sign in.
+const (
+	ByAuthMode  SignIn = iota // as the setting AUTH_MODE says
+	NoSignIn                  // not at all, all are anonymous; AUTH_MODE has no meaning
+	OwnAccounts               // by the application itself; AUTH_MODE and its headers have no meaning
+)
 
 // A Build builds an application over a store, which it asks for nothing yet. Measured calls to the
 // store go through the telemetry, which may be nil.
@@ -59,10 +67,21 @@ type App struct {
 	Backup   Backup                                           // nil where there is none
 }
 
-// signing returns how callers are identified, and the sessions of browsers where there are some.
-// The error is an *auth.Refusal.
+// read reads the settings. With accounts of its own an application gets none of those that AUTH_MODE
+// gives a meaning to, so that none of its parts believes that anybody may be anybody.
+func (s Service) read() (Settings, Build, error) {
+	set, build, err := s.Read()
+	if s.SignIn == OwnAccounts {
+		set.Config = auth.Config{}
+	}
+	return set, build, err
+}
+
+// signing returns how callers are identified, and the sessions of browsers where there are some. An
+// application that needs no setting for that gets what finds every caller anonymous. The error is an
+// *auth.Refusal.
 func (s Service) signing(ctx context.Context, set Settings) (auth.Identify, *auth.Sessions, error) {
-	if s.Anonymous {
+	if s.SignIn != ByAuthMode {
 		return func(*http.Request) (auth.User, error) { return auth.User{}, nil }, nil, nil
 	}
 	identify, err := auth.New(ctx, set.Config)

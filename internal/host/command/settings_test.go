@@ -13,15 +13,17 @@ func TestAddressesInDevMode(t *testing.T) {
 		"127.0.0.1:0": true, "localhost:7071": true, "[::1]:1": true,
 		":7071": false, "0.0.0.0:7071": false, "[::]:1": false, "192.0.2.1:80": false, "example.com:80": false,
 	} {
-		err := Settings{Config: auth.Config{Local: true}}.mayListen(addr)
+		err := Service{}.mayListen(Settings{Config: auth.Config{Local: true}}, addr)
 		require.Equal(t, ok, err == nil, addr)
 		if !ok {
 			require.ErrorContains(t, err, "anybody may claim to be anybody")
 		}
-		err = Settings{Config: auth.Config{Mode: "easyauth", Local: true}}.mayListen(addr)
+		err = Service{}.mayListen(Settings{Config: auth.Config{Mode: "easyauth", Local: true}}, addr)
 		require.Equal(t, ok, err == nil, "%s: no platform stands before it", addr)
 		for _, mode := range []string{"jwt", "oidc"} {
-			require.NoError(t, Settings{Config: auth.Config{Mode: mode, Local: true}}.mayListen(addr), "in mode %s others prove who they are", mode)
+			require.NoError(t, Service{}.mayListen(Settings{Config: auth.Config{Mode: mode, Local: true}}, addr), "in mode %s others prove who they are", mode)
 		}
+		require.NoError(t, Service{SignIn: OwnAccounts}.mayListen(Settings{}, addr), "callers prove who they are to the application")
+		require.Equal(t, ok, Service{SignIn: NoSignIn}.mayListen(Settings{}, addr) == nil, addr)
 	}
 }

@@ -23,6 +23,9 @@ const (
 	tokenDays    = 90 // unless its owner says otherwise
 )
 
+// Tokens is how access tokens read.
+var Tokens = auth.TokenForm{Prefix: "ph_", IDBytes: 10}
+
 // A Token is an access token, without its secret.
 type Token = promptdb.Token
 
@@ -50,7 +53,7 @@ func (s *Service) CreateToken(ctx context.Context, who auth.User, d TokenDraft) 
 	if err := d.check(now); err != nil {
 		return Token{}, "", err
 	}
-	text, id, secret := auth.NewToken()
+	text, id, secret := Tokens.New()
 	t := Token{
 		ID: id, OwnerID: IDOf(who), OwnerName: who.Name, Name: d.Name, Scopes: slices.Compact(slices.Sorted(slices.Values(d.Scopes))),
 		Secret: secret, Claimed: d.Claimed, CreatedAt: now, ExpiresAt: d.ExpiresAt.UTC().Truncate(time.Millisecond),
@@ -121,7 +124,7 @@ func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) err
 		owner = ""
 	}
 	there := false
-	if auth.TokenID(id) {
+	if Tokens.HasID(id) {
 		var err error
 		if there, err = s.db.RemoveToken(ctx, owner, id); err != nil {
 			return err
@@ -136,7 +139,7 @@ func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) err
 // WithTokens returns how a door finds out who is calling that takes access tokens in addition to
 // what next believes. Claimed is as in TokenDraft.
 func (s *Service) WithTokens(next auth.Identify, claimed bool, guess auth.Guess) auth.Identify {
-	return auth.AccessTokens(func(ctx context.Context, id string, secret auth.Secret, look func() error) (auth.User, error) {
+	return auth.AccessTokens(Tokens, func(ctx context.Context, id string, secret auth.Secret, look func() error) (auth.User, error) {
 		return s.Bearer(ctx, id, secret, claimed, look)
 	}, guess, next)
 }

@@ -74,7 +74,7 @@ func TestAccessTokens(t *testing.T) {
 	require.Equal(t, fault.Unauthenticated, fault.Of(err), "it was made where users sign in")
 	_, other, err := s.CreateToken(t.Context(), ann, library.TokenDraft{Name: "other", Scopes: []string{auth.ScopeRead}})
 	require.NoError(t, err)
-	_, secret, _ := auth.ParseToken(other)
+	_, secret, _ := library.Tokens.Parse(other)
 	_, err = s.Bearer(t.Context(), made.ID, secret, false, func() error { return nil })
 	require.Equal(t, fault.Unauthenticated, fault.Of(err), "the secret of another token")
 

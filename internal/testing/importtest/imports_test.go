@@ -138,7 +138,7 @@ func TestImports(t *testing.T) {
 	used := make(map[string][]string) // by line
 	program := contained(t)
 	for _, p := range packages(t) {
-		if !slices.Contains(program, p.name()) {
+		if !slices.Contains(program, p.name()) && !p.foundation() {
 			continue
 		}
 		name := line(p.name())
@@ -168,7 +168,7 @@ func TestToolsAndPackagesForTests(t *testing.T) {
 	t.Parallel()
 	program := contained(t)
 	for _, p := range packages(t) {
-		if p.Name == "main" || p.name() == wholePrograms || application(p.name()) || slices.Contains(program, p.name()) {
+		if p.Name == "main" || p.name() == wholePrograms || application(p.name()) || p.foundation() || slices.Contains(program, p.name()) {
 			continue
 		}
 		for _, i := range ours(p.Imports) {
@@ -188,6 +188,12 @@ func TestFoundationKnowsNoApplication(t *testing.T) {
 			require.False(t, application(i), "%s imports %s, its tests included", p.name(), i)
 		}
 	}
+}
+
+// foundation reports whether a package is of the foundation and for programs, of which PromptHub
+// need not be one: it has a line in the table, and does without package testing.
+func (p listed) foundation() bool {
+	return line(p.name()) != "" && p.Name != "main" && !application(p.name()) && !slices.Contains(p.Deps, "testing")
 }
 
 // application says whether a package is of an application, at any depth.

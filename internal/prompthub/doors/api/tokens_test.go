@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/promptdb"
 )
 
@@ -154,7 +154,7 @@ func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
 	token := w.as("Ann").token("read")
-	other, _, _ := auth.NewToken()
+	other, _, _ := library.Tokens.New()
 	id, secret, _ := strings.Cut(strings.TrimPrefix(token.Secret, "ph_"), "_")
 	otherID, otherSecret, _ := strings.Cut(strings.TrimPrefix(other, "ph_"), "_")
 	basic := func(s string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(s)) }
@@ -209,7 +209,7 @@ func TestGuessedTokensAreLimited(t *testing.T) {
 	}
 	guess := func(n int) {
 		for range n {
-			secret, _, _ := auth.NewToken()
+			secret, _, _ := library.Tokens.New()
 			require.Contains(t, []int{401, 429}, me(secret, "203.0.113.7:1").status)
 		}
 	}

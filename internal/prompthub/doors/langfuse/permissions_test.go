@@ -134,7 +134,7 @@ func (w *world) callers(t *testing.T, author client) map[string]client {
 	require.NoError(t, err)
 	expired := w.with(ann, short.ID, text)
 	w.wait(time.Second)
-	other, _, _ := auth.NewToken()
+	other, _, _ := library.Tokens.New()
 	foreign.header = "Bearer " + other
 	return map[string]client{
 		"nobody": {world: w}, "another user": w.client("bob"), "reader": w.client("ann", auth.ScopeRead), "writer": w.client("ann", auth.ScopeRead, auth.ScopeWrite),

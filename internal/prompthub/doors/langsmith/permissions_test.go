@@ -132,7 +132,7 @@ func TestPermissions(t *testing.T) {
 			_, expired := w.token("ann", library.TokenDraft{ExpiresAt: w.now.Add(time.Millisecond)})
 			_, bob := w.token("bob", library.TokenDraft{})
 			_, ann := w.token("ann", library.TokenDraft{})
-			elsewhere, _, _ := auth.NewToken()
+			elsewhere, _, _ := library.Tokens.New()
 			for name, token := range map[string]string{"nobody": "", "revoked": revoked, "expired": expired, "elsewhere": elsewhere} {
 				require.Equal(t, 401, r.ask(w, token, key, target).Code, "%s by %s", what, name)
 			}

@@ -1,0 +1,123 @@
+// Package password keeps passwords as argon2id hashes. A hash costs memory and processor time on
+// purpose, so only a few are computed at a time and the others wait.
+package password
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+)
+
+// maxWait is how long a caller waits for others.
+const maxWait = 10 * time.Second
+
+// A cost says what a hash costs: memory in KiB, passes over it, and lanes.
+type cost struct {
+	memory, passes uint32
+	lanes          uint8
+}
+
+// today is what new hashes cost: 19 MiB and 2 passes, as OWASP recommends.
+var today = cost{memory: 19 << 10, passes: 2, lanes: 1}
+
+// most is what a hash may ask for. More would be a damaged row, and must not take the process down.
+var most = cost{memory: 64 << 10, passes: 16, lanes: 4}
+
+const (
+	saltBytes = 16
+	hashBytes = 32
+)
+
+// A Hasher makes and verifies hashes, as many at a time as there are processors, 2 to 8.
+type Hasher struct{ places chan struct{} }
+
+// NewHasher returns a Hasher for a process.
+func NewHasher() *Hasher {
+	return &Hasher{places: make(chan struct{}, min(max(runtime.GOMAXPROCS(0), 2), 8))}
+}
+
+// Hash returns the hash of a password, with a salt of its own, as
+// $argon2id$v=19$m=19456,t=2,p=1$salt$hash.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	k := hash{cost: today, salt: make([]byte, saltBytes)}
+	rand.Read(k.salt) // it never fails
+	var err error
+	k.key, err = h.key(ctx, password, k)
+	return k.String(), err
+}
+
+// Verify reports whether a hash is of a password, and whether it costs less than new hashes do: then
+// the caller keeps a new one. An empty hash, of an account that is not there, takes as long as any
+// other and is of no password.
+func (h *Hasher) Verify(ctx context.Context, password, hashed string) (ok, renew bool, err error) {
+	k := hash{cost: today, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
+	if hashed != "" {
+		if k, err = parse(hashed); err != nil {
+			return false, false, err
+		}
+	}
+	got, err := h.key(ctx, password, k)
+	if err != nil || hashed == "" || subtle.ConstantTimeCompare(got, k.key) != 1 {
+		return false, false, err
+	}
+	return true, k.memory < today.memory || k.passes < today.passes, nil
+}
+
+// key computes a hash once there is a place for it.
+func (h *Hasher) key(ctx context.Context, password string, k hash) ([]byte, error) {
+	wait := time.NewTimer(maxWait)
+	defer wait.Stop()
+	select {
+	case h.places <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-wait.C:
+		return nil, fault.Coded(fault.Unavailable, httpjson.Busy, "too many people sign in at once; try again in some seconds")
+	}
+	defer func() { <-h.places }()
+	return argon2.IDKey([]byte(password), k.salt, k.passes, k.memory, k.lanes, hashBytes), nil
+}
+
+// A hash is one in its parts.
+type hash struct {
+	cost
+	salt, key []byte
+}
+
+// String writes a hash in the PHC string format.
+func (h hash) String() string {
+	b := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.passes, h.lanes, b.EncodeToString(h.salt), b.EncodeToString(h.key))
+}
+
+var errDamaged = errors.New("the hash of a password is damaged")
+
+// parse reads what String writes, and nothing else.
+func parse(s string) (h hash, err error) {
+	var version int
+	parts := strings.Split(s, "$")
+	if len(parts) != 6 {
+		return hash{}, errDamaged
+	}
+	_, errCost := fmt.Sscanf(parts[2]+"$"+parts[3], "v=%d$m=%d,t=%d,p=%d", &version, &h.memory, &h.passes, &h.lanes)
+	h.salt, err = base64.RawStdEncoding.DecodeString(parts[4])
+	if err == nil {
+		h.key, err = base64.RawStdEncoding.DecodeString(parts[5])
+	}
+	within := h.passes > 0 && h.passes <= most.passes && h.lanes > 0 && h.lanes <= most.lanes && h.memory <= most.memory
+	if err != nil || errCost != nil || !within || len(h.salt) != saltBytes || len(h.key) != hashBytes || h.String() != s {
+		return hash{}, errDamaged
+	}
+	return h, nil
+}

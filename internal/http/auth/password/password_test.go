@@ -1,0 +1,119 @@
+package password
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/argon2"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+)
+
+func TestHash(t *testing.T) {
+	t.Parallel()
+	h := NewHasher()
+	one, err := h.Hash(t.Context(), "correct horse")
+	require.NoError(t, err)
+	require.Regexp(t, `^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$`, one)
+	two, err := h.Hash(t.Context(), "correct horse")
+	require.NoError(t, err)
+	require.NotEqual(t, one, two, "each has a salt of its own")
+	for password, right := range map[string]bool{"correct horse": true, "correct horsE": false, "": false} {
+		ok, renew, err := h.Verify(t.Context(), password, one)
+		require.NoError(t, err)
+		require.Equal(t, right, ok, password)
+		require.False(t, renew)
+	}
+}
+
+// old makes the hash of the password "secret" with other costs.
+func old(memory, passes uint32) string {
+	salt := []byte("sixteen bytes !!")
+	b := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=1$%s$%s", memory, passes, b(salt), b(argon2.IDKey([]byte("secret"), salt, passes, memory, 1, 32)))
+}
+
+func TestVerifyRenews(t *testing.T) {
+	t.Parallel()
+	h := NewHasher()
+	for _, c := range []struct {
+		memory, passes uint32
+		renew          bool
+	}{{8 << 10, 2, true}, {19 << 10, 1, true}, {19 << 10, 2, false}, {20 << 10, 3, false}} {
+		ok, renew, err := h.Verify(t.Context(), "secret", old(c.memory, c.passes))
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, c.renew, renew, c)
+		ok, renew, err = h.Verify(t.Context(), "Secret", old(c.memory, c.passes))
+		require.NoError(t, err)
+		require.False(t, ok || renew, "a wrong password renews nothing")
+	}
+}
+
+// known is of argon2-cffi 25.1, which wraps the implementation of argon2's authors.
+const known = "$argon2id$v=19$m=19456,t=2,p=1$cFPnkFNvVCa/FSZkvqnpnw$BZLoCa3nzSlj13bQ15FLV2gnRQxtOzbUDanhR6F4b/s"
+
+func TestVerifyKnows(t *testing.T) {
+	t.Parallel()
+	ok, renew, err := NewHasher().Verify(t.Context(), "пароль", known)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.False(t, renew)
+}
+
+func TestVerifyOfNoAccount(t *testing.T) {
+	t.Parallel()
+	for _, password := range []string{"", "secret"} {
+		ok, renew, err := NewHasher().Verify(t.Context(), password, "")
+		require.NoError(t, err)
+		require.False(t, ok || renew)
+	}
+}
+
+func TestDamaged(t *testing.T) {
+	t.Parallel()
+	good := old(8<<10, 1)
+	for _, bad := range []string{
+		"$", "secret", "x" + good, good + " ", good + "$", good[:len(good)-1], strings.Replace(good, "argon2id", "argon2i", 1),
+		strings.Replace(good, "v=19", "v=16", 1), strings.Replace(good, "m=8192", "m=4194304", 1), strings.Replace(good, "m=8192", "m=+8192", 1),
+		strings.Replace(good, "t=1", "t=0", 1), strings.Replace(good, "t=1", "t=17", 1), strings.Replace(good, "p=1", "p=0", 1), strings.Replace(good, "p=1", "p=256", 1),
+	} {
+		_, _, err := NewHasher().Verify(t.Context(), "secret", bad)
+		require.ErrorIs(t, err, errDamaged, bad)
+	}
+}
+
+// A caller waits while all places are taken: until one is free, it goes away, or 10 s have passed.
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHasher()
+		require.GreaterOrEqual(t, cap(h.places), 2)
+		require.LessOrEqual(t, cap(h.places), 8)
+		for range cap(h.places) {
+			h.places <- struct{}{}
+		}
+		begun := time.Now()
+		_, err := h.Hash(t.Context(), "secret")
+		require.Equal(t, fault.Unavailable, fault.Of(err))
+		require.Equal(t, httpjson.Busy, fault.CodeOf(err))
+		require.Equal(t, 10*time.Second, time.Since(begun))
+
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		_, _, err = h.Verify(gone, "secret", "")
+		require.ErrorIs(t, err, context.Canceled)
+
+		time.AfterFunc(9*time.Second, func() { <-h.places })
+		_, err = h.Hash(t.Context(), "secret")
+		require.NoError(t, err)
+		require.Len(t, h.places, cap(h.places)-1, "it gave its place back")
+	})
+}
