@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"prompthub/apps/ricochet/internal/api"
 	"prompthub/apps/ricochet/internal/board"
+	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/testing/browsertest"
 )
 
@@ -31,28 +33,33 @@ func TestBrowser(t *testing.T) {
 	h := create(t, url, 1) // which also waits until the service is ready
 
 	ann := b.Visit(t, url, desktop).GoTo("/").Sees("location.pathname === '/play'")
-	ann.Reads("A board, a goal, four robots").Shot("new game")
+	ann.Reads("Today’s puzzle").Shot("new game")
 	browsertest.Accessible(ann, axe, "new game")
-	ann.Write("[name=gameName]", "Friday Night Puzzle").Write("[name=seed]", "8").Click("#create button")
+	ann.Write("[name=gameName]", "Friday Night Puzzle").Write("[name=seed]", "8")
+	browsertest.Eval[bool](ann, "(document.querySelector('#create [name=duration]').value = 300000) > 0")
+	ann.Click("#create button")
 	ann.Reads("You are the host").Reads("No round yet")
 	h.game = strings.TrimPrefix(browsertest.Eval[string](ann, "location.pathname"), "/play/")
 	h.url = url + api.Prefix + "/games/" + h.game
 	h.key = browsertest.Eval[string](ann, "localStorage.getItem(`ricochet ${location.pathname.split('/')[2]} host`)")
 	require.Equal(t, browsertest.Eval[string](ann, "document.querySelector('#share').value"), url+"/play/"+h.game)
 	ann.Shot("before the first round")
-	ann.Click("#start button").Reads("Round 1: bring")
+	require.Equal(t, "300000", browsertest.Eval[string](ann, "document.querySelector('#start [name=duration]').value"), "as long as the game says")
+	ann.Click("#start button").Reads("Round 1 ·").Reads("Bring ")
+	require.True(t, browsertest.Eval[bool](ann, "document.querySelector('#submit button').disabled"), "nothing is solved yet")
 
 	// Ann plays with keys.
 	r := ask[api.Round](t, 200, http.MethodGet, h.url+"/rounds/1", "", nil)
 	best := h.solution(r)
 	keyed(ann, best)
 	ann.Reads(fmt.Sprintf("Solved in %d move", len(best))).Shot("solved by keys")
+	require.False(t, browsertest.Eval[bool](ann, "document.querySelector('#submit button').disabled"))
 	ann.Press("u").Reads("The last move is undone").Press(kb.Escape).Reads("All robots are back at the start").Reads("No moves yet")
 	keyed(ann, best)
 	ann.Write("[name=playerName]", "Ann").Click("#submit button").Reads("Accepted: ").Shot("accepted")
 
 	// Bob plays with a finger, and then with the buttons.
-	bob := b.Visit(t, url, phone).GoTo("/play/" + h.game).Reads("Round 1: bring")
+	bob := b.Visit(t, url, phone).GoTo("/play/" + h.game).Reads("Round 1 ·")
 	require.False(t, browsertest.Eval[bool](bob, "!document.querySelector('#host').hidden"), "Bob is no host")
 	bob.Shot("a phone")
 	browsertest.Accessible(bob, axe, "active")
@@ -64,7 +71,7 @@ func TestBrowser(t *testing.T) {
 	for _, m := range best {
 		bob.Click("#robots [value=" + m.Robot + "]").Click("[data-direction=" + m.Direction + "]")
 	}
-	bob.Reads("Solved in").Write("[name=playerName]", "ann").Click("#submit button").Reads("somebody else plays under this name")
+	bob.Reads("Solved in").Write("[name=playerName]", "ann").Click("#submit button").Reads("Somebody else plays under this name")
 	bob.Shot("a name that is taken")
 	bob.Write("[name=playerName]", "Bob").Click("#submit button").Reads("Accepted: ").Reads("rank 1")
 	require.False(t, browsertest.Eval[bool](bob, "document.body.innerText.includes('Replay what')"))
@@ -74,10 +81,11 @@ func TestBrowser(t *testing.T) {
 	first := best[0]
 	ann.Press(kb.Escape)
 	drag(ann, first)
-	ann.Reads("1 move: " + first.Robot + " " + first.Direction)
+	ann.Reads("1 move: " + first.Robot + " " + map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→"}[first.Direction])
 
 	// The host closes the round: Ann was earlier, and everybody sees how.
-	ann.Click("#close").Reads("Round 1 is completed").Reads("Ann")
+	ann.Click("#close").Reads("Close the round?").Shot("sure")
+	ann.Click("#sure [value='']").Reads("left ·").Click("#close").Click("#yes").Reads("Round 1 is completed").Reads("Ann")
 	bob.GoTo("/play/" + h.game).Reads("Round 1 is completed").Reads("The shortest solution has")
 	bob.Click("#leaderboard button").Reads("Round 1, Ann: move 0 of").Shot("replay")
 	for range best {
@@ -96,11 +104,59 @@ func TestBrowser(t *testing.T) {
 	for n := 2 + skipped; n <= board.GoalCount+skipped; n++ {
 		h.round(n)
 	}
-	ann.GoTo("/play/" + h.game).Reads("The game is complete. 17 of 17 goals are won.").Shot("complete")
+	ann.GoTo("/play/" + h.game).Reads("The game is complete. 17 of 17 goals won.").Shot("complete")
 	ann.Sees("document.querySelectorAll('#rounds tr').length === 21").Click("#rounds > button").Sees("document.querySelectorAll('#rounds tr').length === 23")
 	browsertest.Accessible(ann, axe, "complete")
 	ann.Calm()
 	bob.Calm()
+}
+
+// handheld is the window of a player whose phone shows no more than phones do.
+var handheld = browsertest.Variant{Name: "handheld", Width: 390, Height: 844, Phone: true, Script: true}
+
+// TestBrowserToday is the story of a player alone with the puzzle of today: after every move the buttons
+// stay where the thumb is.
+func TestBrowserToday(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a browser")
+	}
+	b, axe := browsertest.Start(t), browsertest.Axe(t)
+	url, _ := local(t, t.TempDir())
+	h := create(t, url, 8)
+	eve := b.Visit(t, url, handheld).GoTo("/play").Reads("Today’s puzzle").Sees("document.querySelector('#board .robot')")
+	browsertest.Accessible(eve, axe, "today")
+	today := ask[api.Today](t, 200, http.MethodGet, url+api.Prefix+"/today", "", nil)
+	d, err := today.BoardData.Board()
+	require.NoError(t, err)
+	best, err := game.Search(t.Context(), d.Walls.Slides(), d.Robots, d.Goals[today.GoalIndex])
+	require.NoError(t, err)
+	require.Len(t, best, today.MoveCount)
+	arrows := func() float64 {
+		return browsertest.Eval[float64](eve, "document.querySelector('[data-direction=left]').getBoundingClientRect().y")
+	}
+	require.Equal(t, "none", browsertest.Eval[string](eve, "document.querySelector('#tell').checkVisibility() ? 'shown' : 'none'"))
+	at := arrows()
+	for _, m := range best {
+		eve.Click("#robots [value=" + m.Robot.String() + "]").Click("[data-direction=" + m.Direction.String() + "]")
+		require.InDelta(t, at, arrows(), 0, "the arrows moved away under the thumb")
+	}
+	eve.Reads("there is no shorter way!").Reads(fmt.Sprintf("your best: %d", len(best)))
+	require.True(t, inWindow(eve, "#tell"))
+	browsertest.Accessible(eve, axe, "solved today")
+	eve.Click("#tell").Sees("/Copied: paste it|does not let this page copy. The address is/.test(document.querySelector('#said').textContent)")
+	eve.GoTo("/play").Reads(fmt.Sprintf("your best: %d", len(best))).Reads("No moves yet")
+
+	ask[api.Round](t, 201, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{})
+	eve.GoTo("/play/" + h.game).Reads("You can submit once")
+	require.True(t, inWindow(eve, "#submit button"))
+	eve.Calm()
+}
+
+// inWindow reports whether the window shows all of an element, without scrolling.
+func inWindow(p *browsertest.Tab, selector string) bool {
+	p.T.Helper()
+	r := browsertest.Eval[struct{ Top, Bottom float64 }](p, fmt.Sprintf(`(r => ({Top: r.top, Bottom: r.bottom}))(document.querySelector(%q).getBoundingClientRect())`, selector))
+	return r.Top >= 0 && math.Ceil(r.Bottom) <= float64(p.V.Height)
 }
 
 // keyed makes moves by keys.
@@ -119,7 +175,7 @@ type spot struct{ X, Y float64 }
 func reach(p *browsertest.Tab, m api.Move) (from, to spot) {
 	p.T.Helper()
 	robot := browsertest.Eval[struct{ X, Y, Width float64 }](p, fmt.Sprintf(`(() => {
-		const {x, y, width, height} = document.querySelector("[data-robot=%s] circle").getBoundingClientRect();
+		const {x, y, width, height} = document.querySelector("[data-robot=%s] .body").getBoundingClientRect();
 		return {X: x + width / 2, Y: y + height / 2, Width: width};
 	})()`, m.Robot))
 	far := map[string]spot{"up": {0, -1}, "down": {0, 1}, "left": {-1, 0}, "right": {1, 0}}[m.Direction]

@@ -44,11 +44,12 @@ type api struct {
 	document openapi.Document
 	rendered func() []byte
 	ready    openapi.Readiness
+	daily    *game.Daily
 }
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
-	a := &api{Config: c, ready: openapi.Readiness{Ask: c.Games.Ready, Now: c.Now}}
+	a := &api{Config: c, ready: openapi.Readiness{Ask: c.Games.Ready, Now: c.Now}, daily: &game.Daily{Now: c.Now}}
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.document = openapi.Document{
@@ -58,6 +59,7 @@ func New(c Config) http.Handler {
 	a.games()
 	a.rounds()
 	a.solutions()
+	a.today()
 	a.system()
 	doc := a.huma.OpenAPI()
 	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
@@ -200,5 +202,5 @@ var meanings = map[int]openapi.Meaning{
 	404: {Doc: "There is no such game or round: GAME_NOT_FOUND, ROUND_NOT_FOUND", Detail: "there is no such game"},
 	409: {Doc: "It cannot be as things are: ROUND_ALREADY_ACTIVE, ROUND_ALREADY_ENDED, ROUND_ENDED, ROUND_ACTIVE, ALL_GOALS_EXHAUSTED, TOO_MANY_ROUNDS, TOO_MANY_SOLUTIONS, GAME_FULL", Detail: "the round has ended; it takes no solutions any more"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
-	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, INVALID_SOLUTION", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.moves[2]", Message: "red cannot move up from (1,0)"}}},
+	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, INVALID_SOLUTION", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.moves[2]", Message: "the red robot cannot move up from column 2, row 1"}}},
 }

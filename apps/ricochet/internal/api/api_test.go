@@ -129,12 +129,25 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// TestToday holds that the puzzle of today is the same for all who ask, and shows no solution.
+func TestToday(t *testing.T) {
+	t.Parallel()
+	h := service(t)
+	status, first := ask(t, h, "GET", "/api/v1/today", "", "")
+	require.Equal(t, 200, status)
+	require.NotContains(t, first, "moves")
+	_, second := ask(t, h, "GET", "/api/v1/today", "", "")
+	if first["date"] == second["date"] { // else it is midnight
+		require.Equal(t, first, second)
+	}
+}
+
 // TestDocument holds that the document tells of every operation what it does, with examples that
 // are as it says.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	c := openapitest.New(t, service(t))
-	require.Len(t, c.Operations(), 16)
+	require.Len(t, c.Operations(), 17)
 	require.Greater(t, c.Examples(t), 100)
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)

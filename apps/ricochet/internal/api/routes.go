@@ -262,3 +262,13 @@ func (a *api) leaderboard(ctx context.Context, id string, r game.Round, every bo
 	}
 	return out, err
 }
+
+func (a *api) today() {
+	route(a, huma.Operation{
+		OperationID: "get-today", Method: http.MethodGet, Path: "/today", Tags: []string{"games"},
+		Summary: "The puzzle of today", Description: "The same for everybody, to play alone: nothing is submitted or stored. Asks nothing of the storage.",
+	}, func(ctx context.Context, _ *struct{}) (*output[Today], error) {
+		p, err := a.daily.Puzzle(ctx)
+		return answer(todayOf(p), err)
+	})
+}

@@ -121,6 +121,23 @@ type CurrentRound struct {
 	Round        *Round `json:"round,omitempty" doc:"The active round, or else the last one; absent before the first"`
 }
 
+// Today is the puzzle of a day, for one player alone.
+type Today struct {
+	Date         string      `json:"date" format:"date" doc:"The day in UTC, at whose end the next puzzle comes" example:"2026-11-25"`
+	BoardData    board.Data  `json:"boardData" doc:"The board, with the robots where solutions begin"`
+	GoalIndex    int         `json:"goalIndex" doc:"Which of the goals of the board" example:"5"`
+	GoalColor    string      `json:"goalColor" enum:"red,yellow,green,blue,multi" doc:"The robot that must get there; multi: any" example:"red"`
+	GoalPosition board.Place `json:"goalPosition" doc:"Where the goal is"`
+	MoveCount    int         `json:"moveCount" doc:"Of a shortest solution" example:"6"`
+}
+
+func todayOf(p game.Puzzle) Today {
+	return Today{
+		Date: p.Date, BoardData: board.DataOf(p.Board), GoalIndex: p.GoalIndex, GoalColor: p.Goal().Color.String(),
+		GoalPosition: board.PlaceOf(p.Goal().Cell), MoveCount: p.Shortest,
+	}
+}
+
 // StartRound says how long a round is.
 type StartRound struct {
 	DurationMs int64 `json:"durationMs,omitempty" minimum:"60000" maximum:"604800000" doc:"That of the game where it is absent" example:"3600000"`

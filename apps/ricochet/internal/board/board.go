@@ -26,6 +26,9 @@ func (c Cell) Y() int { return int(c) / Size }
 // String returns the cell as (x,y).
 func (c Cell) String() string { return fmt.Sprintf("(%d,%d)", c.X(), c.Y()) }
 
+// words returns the cell as players count: from 1.
+func (c Cell) words() string { return fmt.Sprintf("column %d, row %d", c.X()+1, c.Y()+1) }
+
 // center are the closed cells in the middle.
 var center = [4]Cell{At(7, 7), At(8, 7), At(7, 8), At(8, 8)}
 

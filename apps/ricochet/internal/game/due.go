@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"prompthub/apps/ricochet/internal/board"
@@ -137,13 +136,26 @@ func (gs *Games) optimum(ctx context.Context, g Game, r Round) (Optimum, error) 
 	return Optimum{State: Solved, Moves: moves}, err
 }
 
-// searching is held by the one search that a process makes at a time, as it can take 200 MB.
-var searching sync.Mutex
+// searching is full while a process searches: one at a time, as a search can take 200 MB.
+var searching = make(chan struct{}, 1)
+
+// enterSearch waits until no other search runs. The caller must leave.
+func enterSearch(ctx context.Context) (leave func(), err error) {
+	select {
+	case searching <- struct{}{}:
+		return func() { <-searching }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // Search finds a shortest solution, as Solver does.
 func Search(ctx context.Context, s *board.Slides, r board.Robots, g board.Goal) ([]board.Move, error) {
-	searching.Lock()
-	defer searching.Unlock()
+	leave, err := enterSearch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	return board.NewSolver(board.MaxStates).Solve(ctx, s, r, g)
 }
 

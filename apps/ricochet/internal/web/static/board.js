@@ -31,37 +31,56 @@ const svg = (name, attributes, ...children) => {
   return e;
 };
 const line = (x1, y1, x2, y2, kind) => svg("line", { x1: x1 * unit, y1: y1 * unit, x2: x2 * unit, y2: y2 * unit, class: kind });
-const letter = (color, x, y) => svg("text", { x, y, class: `letter on-${color}` }, color === "multi" ? "★" : color[0].toUpperCase());
 
-// draw returns a board without robots. target is the index of the goal of the round.
-export function draw(board, target) {
-  const all = svg("svg", { viewBox: `-1 -1 ${size * unit + 2} ${size * unit + 2}`, class: "board", role: "img" });
+// Each color has a shape of its own, around (0,0) and about 4 wide to each side. Robots are filled
+// and have a letter, goals are empty.
+const shapes = {
+  red: "M-3.9 0A3.9 3.9 0 1 1 3.9 0A3.9 3.9 0 1 1-3.9 0Z",
+  yellow: "M0-4.3L4.3 3.4H-4.3Z",
+  green: "M-3.5-3.5H3.5V3.5H-3.5Z",
+  blue: "M0-4.5L4.5 0L0 4.5L-4.5 0Z",
+  multi: "M0-4.4L1.2-1.4L4.3-1.2L1.9.8L2.7 3.9L0 2.2L-2.7 3.9L-1.9.8L-4.3-1.2L-1.2-1.4Z",
+};
+
+const robotOf = (color) => [svg("path", { d: shapes[color], class: `body ${color}` }), svg("text", { y: color === "yellow" ? 1.1 : 0, class: `letter on-${color}` }, color[0].toUpperCase())];
+const goalOf = (color, kind, at = "") => svg("g", { class: `${kind} ${color}`, transform: at }, svg("path", { d: shapes[color] }), svg("path", { d: shapes[color], transform: "scale(.35)" }));
+
+// icon returns a robot or a goal as it is on the board, to stand in a text.
+export const icon = (color, kind) => svg("svg", { viewBox: "-5.5 -5.5 11 11", class: "icon", "aria-hidden": true }, ...(kind === "robot" ? robotOf(color) : [goalOf(color, "target")]));
+
+// draw returns a board without robots. target is the index of the goal of the round; alone draws no
+// other goal.
+export function draw(board, target, alone) {
+  const all = svg("svg", { viewBox: `-8 -8 ${size * unit + 9} ${size * unit + 9}`, class: "board", role: "img" });
   all.append(svg("rect", { width: size * unit, height: size * unit, class: "field" }));
-  for (let i = 1; i < size; i++) all.append(line(i, 0, i, size, "grid"), line(0, i, size, i, "grid"));
+  const goal = board.allGoals[target];
+  for (let i = 0; i < size; i++) {
+    const axis = (x, y, here) => svg("text", { x, y, class: `axis${here ? " here" : ""}` }, String(i + 1));
+    all.append(axis(i * unit + 5, -4.2, goal?.position.x === i), axis(-4.2, i * unit + 5, goal?.position.y === i));
+    if (i) all.append(line(i, 0, i, size, "grid"), line(0, i, size, i, "grid"));
+  }
   all.append(svg("rect", { x: 7 * unit, y: 7 * unit, width: 2 * unit, height: 2 * unit, class: "middle" }));
   board.allGoals.forEach(({ position: { x, y }, color }, i) => {
-    const kind = `${color} ${i === target ? "target" : board.completedGoalIndices.includes(i) ? "won" : "goal"}`;
-    const [cx, cy, r] = [x * unit + 5, y * unit + 5, i === target ? 4.6 : 3.4];
-    all.append(svg("path", { d: `M${cx} ${cy - r}L${cx + r} ${cy}L${cx} ${cy + r}L${cx - r} ${cy}Z`, class: kind }));
-    if (i === target) all.append(letter(color, cx, cy));
+    if (alone && i !== target) return;
+    if (i === target) all.append(svg("rect", { x: x * unit, y: y * unit, width: unit, height: unit, class: `cell ${color}` }));
+    all.append(goalOf(color, i === target ? "target" : board.completedGoalIndices.includes(i) ? "won" : "goal", `translate(${x * unit + 5} ${y * unit + 5})`));
   });
   board.walls.horizontal.forEach((row, y) => row.forEach((x) => all.append(line(x, y + 1, x + 1, y + 1, "wall"))));
   board.walls.vertical.forEach((column, x) => column.forEach((y) => all.append(line(x + 1, y, x + 1, y + 1, "wall"))));
-  all.append(svg("rect", { width: size * unit, height: size * unit, class: "edge" }));
-  for (const color of colors) {
-    const disc = svg("circle", { r: 4, class: color });
-    all.append(svg("g", { class: "robot", "data-robot": color }, disc, letter(color, 0, 0)));
-  }
+  all.append(svg("rect", { width: size * unit, height: size * unit, class: "edge" }), svg("g", { class: "ways" }));
+  for (const color of colors) all.append(svg("g", { class: "robot", "data-robot": color }, ...robotOf(color)));
   return all;
 }
 
-// place puts the robots where they are.
-export function place(drawn, robots, chosen) {
+// place puts the robots where they are, and shows where the chosen one can slide to.
+export function place(drawn, walls, robots, chosen) {
   for (const g of drawn.querySelectorAll(".robot")) {
     const { x, y } = robots[g.dataset.robot];
     g.style.transform = `translate(${x * unit + 5}px, ${y * unit + 5}px)`;
     g.classList.toggle("chosen", g.dataset.robot === chosen);
   }
+  const ways = chosen ? Object.keys(directions).map((d) => slide(walls, robots, chosen, d)).filter((to) => to !== robots[chosen]) : [];
+  drawn.querySelector(".ways").replaceChildren(...ways.map(({ x, y }) => svg("circle", { cx: x * unit + 5, cy: y * unit + 5, r: 1.3, class: chosen })));
   drawn.setAttribute("aria-label", "Board. " + colors.map((c) => `${c} robot: ${where(robots[c])}`).join("; "));
 }
 

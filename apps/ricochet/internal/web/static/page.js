@@ -1,11 +1,15 @@
-import { cellAt, colors, draw, place, play, slide, where } from "./board.js";
+import { cellAt, colors, draw, icon, place, play, slide, where } from "./board.js";
+import { celebrate, tell } from "./joy.js";
 import { ask, keep, kept } from "./server.js";
 
+// The address says what is shown: a game, or without one the puzzle of today, which one plays alone.
 const $ = (id) => document.getElementById(id);
 const id = location.pathname.split("/")[2] ?? "";
+const alone = !id;
 const game = `/games/${id}`;
 
-// What is shown: the game, its newest round, and what was tried on it.
+// What is shown: the game, its newest round, and what was tried on it. The puzzle of today is a game
+// with one round.
 let shown = { game: null, round: null, board: null };
 let moves = [];
 let chosen = "red";
@@ -45,6 +49,12 @@ const start = () => (replay ? replay.round.robotPositions : shown.round && activ
 const made = () => (replay ? replay.moves.slice(0, replay.at) : moves);
 const robots = () => play(shown.game.boardData.walls, start(), made());
 
+// solved reports whether a robot that may is on the goal.
+function solved() {
+  const { goalColor, goalPosition } = shown.round;
+  return moves.length > 0 && colors.some((c) => (goalColor === c || goalColor === "multi") && robots()[c].x === goalPosition.x && robots()[c].y === goalPosition.y);
+}
+
 function table(heads, rows) {
   const t = document.createElement("table");
   const row = (cells, kind) => {
@@ -70,31 +80,54 @@ function button(text, label, press) {
   return b;
 }
 
-const goalOf = (round) => `${round.goalColor === "multi" ? "any robot" : `the ${round.goalColor} robot`} to ${where(round.goalPosition)}`;
+const robotOf = (round) => (round.goalColor === "multi" ? "any robot" : round.goalColor);
+const name = (color) => color[0].toUpperCase() + color.slice(1);
 const counted = (n) => `${n} move${n === 1 ? "" : "s"}`;
 
 // redraw draws the board anew: another round has another goal.
 function redraw() {
   const target = replay?.round.goalIndex ?? (active() ? shown.round.goalIndex : -1);
-  shown.board = draw(shown.game.boardData, target);
+  shown.board = draw(shown.game.boardData, target, alone);
   $("board").replaceChildren(shown.board);
   shown.board.addEventListener("pointerdown", press);
+  $("task").hidden = !active();
+  if (active()) {
+    $("icon").replaceChildren(icon(shown.round.goalColor, "goal"));
+    $("goal").textContent = `Bring ${robotOf(shown.round)} to ${where(shown.round.goalPosition)}.`;
+  }
   settle();
 }
 
+const letters = { up: "↑", down: "↓", left: "←", right: "→" };
+
 // settle shows where the robots are, and what was tried.
 function settle() {
-  place(shown.board, robots(), active() ? chosen : "");
+  place(shown.board, shown.game.boardData.walls, robots(), active() ? chosen : "");
   $("controls").hidden = !active();
   $("replay").hidden = !replay;
-  $("moves").textContent = moves.length ? `${counted(moves.length)}: ${moves.map((m) => `${m.robot} ${m.direction}`).join(", ")}` : "No moves yet.";
+  $("moves").textContent = moves.length ? `${counted(moves.length)}: ${moves.map((m) => `${m.robot} ${letters[m.direction]}`).join(", ")}` : "No moves yet.";
   $("undo").disabled = $("reset").disabled = !moves.length;
   for (const r of document.querySelectorAll("#robots input")) r.checked = r.value === chosen;
+  if (active()) settleEnd();
   if (replay) {
     $("replayed").textContent = `Round ${replay.round.roundNumber}, ${replay.by}: move ${replay.at} of ${replay.moves.length}.`;
     $("back").disabled = $("first").disabled = replay.at === 0;
     $("next").disabled = replay.at === replay.moves.length;
   }
+}
+
+// settleEnd shows what one can do with the moves: submit or share them once they solve the round.
+function settleEnd() {
+  const is = solved();
+  $("submit").hidden = alone;
+  $("submit").querySelector("button").disabled = !is;
+  $("solo").hidden = !alone || !is;
+  $("end").hidden = alone && !is;
+  const { round } = shown;
+  if (!is) $("result").textContent = alone ? "" : `You can submit once ${robotOf(round)} is in ${where(round.goalPosition)}.`;
+  else if (!alone) $("result").textContent = `${counted(moves.length)}. Submit, or find a shorter way.`;
+  else if (moves.length <= shown.shortest) $("result").textContent = `${counted(moves.length)}: there is no shorter way!`;
+  else $("result").textContent = `${counted(moves.length)}. There is a way with ${shown.shortest}: try again?`;
 }
 
 function choose(robot) {
@@ -107,14 +140,24 @@ function move(direction) {
   const now = robots();
   const to = slide(shown.game.boardData.walls, now, chosen, direction);
   if (to.x === now[chosen].x && to.y === now[chosen].y) {
-    say(`The ${chosen} robot cannot move ${direction}.`);
+    say(`${name(chosen)} cannot move ${direction}.`);
     return;
   }
   moves.push({ robot: chosen, direction });
   settle();
-  const { goalColor, goalPosition } = shown.round;
-  const there = colors.some((c) => (goalColor === c || goalColor === "multi") && robots()[c].x === goalPosition.x && robots()[c].y === goalPosition.y);
-  say(`The ${chosen} robot is at ${where(to)}. ${there ? `Solved in ${counted(moves.length)}: submit it, or look for less.` : ""}`);
+  say(`${name(chosen)} is in ${where(to)}. ${solved() ? `Solved in ${counted(moves.length)}!` : ""}`);
+  if (solved()) won();
+}
+
+// won celebrates a solution that is better than those before, and keeps how good it was.
+let least = Infinity;
+function won() {
+  if (moves.length >= least) return;
+  least = moves.length;
+  celebrate($("board"));
+  if (!alone) return;
+  keep("today", shown.date, least);
+  count();
 }
 
 function undo(all) {
@@ -165,13 +208,19 @@ function left(ms) {
   return first < 0 ? "0 s" : parts.slice(first, first + 2).map(([n, u]) => `${n} ${u}`).join(" ");
 }
 
+const dayOf = (date) => new Date(date).toLocaleDateString("en", { day: "numeric", month: "short", timeZone: "UTC" });
+
 function count() {
   const { game, round } = shown;
   if (!game) return;
-  const won = `${game.boardData.completedGoalIndices.length} of ${game.boardData.allGoals.length} goals are won.`;
-  if (round?.status === "active") $("state").textContent = `Round ${round.roundNumber}: bring ${goalOf(round)}. ${left(round.endTime - Date.now())} left. ${won}`;
-  else if (game.complete) $("state").textContent = `The game is complete. ${won}`;
-  else $("state").textContent = `${round ? `Round ${round.roundNumber} is ${round.status}.` : "No round yet."} The host starts the next. ${won}`;
+  if (alone) {
+    $("state").textContent = `${dayOf(shown.date)} · shortest way: ${shown.shortest}${least < Infinity ? ` · your best: ${least}` : ""}`;
+    return;
+  }
+  const won = `${game.boardData.completedGoalIndices.length} of ${game.boardData.allGoals.length} goals won`;
+  if (round?.status === "active") $("state").textContent = `Round ${round.roundNumber} · ${left(round.endTime - Date.now())} left · ${won}`;
+  else if (game.complete) $("state").textContent = `The game is complete. ${won}.`;
+  else $("state").textContent = `${round ? `Round ${round.roundNumber} is ${round.status}.` : "No round yet."} The host starts the next. ${won}.`;
 }
 
 function watch(round, by, list) {
@@ -183,7 +232,7 @@ function watch(round, by, list) {
 async function showLeaderboard(round) {
   const { items } = await ask("GET", `${game}/rounds/${round.roundNumber}/leaderboard`);
   const rows = items.map((s) => [s.rank, s.playerName, s.moveCount, s.moves ? button("Replay", `Replay what ${s.playerName} has found`, () => watch(round, s.playerName, s.moves)) : ""]);
-  $("leaderboard").replaceChildren(items.length ? table(["Rank", "Player", "Moves", "Solution"], rows) : "Nobody has solved it yet.");
+  $("leaderboard").replaceChildren(items.length ? table(["Rank", "Player", "Moves", "Solution"], rows) : "No solution yet.");
   if (round.status === "active" || !items.length) return;
   const optimal = await ask("GET", `${game}/rounds/${round.roundNumber}/optimal`);
   const p = document.createElement("p");
@@ -215,19 +264,55 @@ async function refresh() {
   shown = { ...shown, game: now, round };
   $("name").textContent = now.gameName || "A game without a name";
   document.title = `${now.gameName || "Game"} – Async Ricochet Robots`;
-  $("game").hidden = false;
+  $("name").hidden = $("table").hidden = $("game").hidden = false;
+  if ($("start").elements.duration.options.length === 0) offer($("start").elements.duration, now.defaultRoundDurationMs);
   $("host").hidden = !kept(id, "host");
   $("start").hidden = round?.status === "active" || now.complete;
   $("extend").hidden = $("close").hidden = $("skip").hidden = round?.status !== "active";
   if (state !== newest) {
-    if (!newest || JSON.parse(newest)[1]?.roundNumber !== round?.roundNumber || round?.status !== "active") moves = [];
+    if (newest && (JSON.parse(newest)[1]?.roundNumber !== round?.roundNumber || round?.status !== "active")) {
+      trouble(null); // it was about the round before
+      say("");
+      [moves, least] = [[], Infinity];
+    }
+    if (round?.status === "active" && round.goalColor !== "multi" && !moves.length) chosen = round.goalColor;
     newest = state;
     if (!replay) redraw();
     showRounds(rounds);
   }
   count();
   if (round) await showLeaderboard(round);
-  else $("leaderboard").textContent = "Nobody has solved it yet.";
+  else $("leaderboard").textContent = "No solution yet.";
+}
+
+// today shows the puzzle of the day.
+async function today() {
+  const { date, boardData, goalIndex, goalColor, goalPosition, moveCount } = await ask("GET", "/today");
+  shown = { ...shown, date, shortest: moveCount, game: { boardData }, round: { status: "active", robotPositions: boardData.robots, goalIndex, goalColor, goalPosition } };
+  least = Number(kept("today", date)) || Infinity;
+  if (goalColor !== "multi") chosen = goalColor;
+  say("Press a robot, and then a dot that it can slide to.");
+  count();
+  redraw();
+}
+
+// lengths are how long rounds can be.
+const lengths = [[300000, "5 minutes"], [3600000, "an hour"], [86400000, "a day"], [604800000, "a week"]];
+
+// offer fills a field with lengths of rounds, of which one is chosen.
+function offer(select, ms) {
+  const all = lengths.some(([n]) => n === ms) ? lengths : [[ms, left(ms)], ...lengths];
+  select.replaceChildren(...all.map(([n, text]) => new Option(text, n, n === ms, n === ms)));
+}
+
+// sure asks before something that cannot be undone.
+function sure(title, text, yes, act) {
+  $("sure-title").textContent = title;
+  $("sure-text").textContent = text;
+  $("yes").textContent = yes;
+  $("sure").returnValue = "";
+  $("sure").showModal();
+  $("sure").onclose = () => $("sure").returnValue === "yes" && attempt(act);
 }
 
 function onSubmit(form, what) {
@@ -258,14 +343,21 @@ onSubmit("submit", async (form) => {
 });
 
 const asHost = (path, body) => ask("POST", `${game}/rounds${path}`, body, kept(id, "host")).then(refresh);
-onSubmit("start", (form) => { replay = null; return asHost("", { durationMs: form.get("minutes") * 60000 }); });
-onSubmit("extend", (form) => asHost(`/${shown.round.roundNumber}/extend`, { extendByMs: form.get("minutes") * 60000 }));
-$("close").addEventListener("click", () => attempt(() => asHost(`/${shown.round.roundNumber}/close`, {})));
-$("skip").addEventListener("click", () => attempt(() => asHost(`/${shown.round.roundNumber}/close`, { skipGoal: true })));
-$("delete").addEventListener("click", () => attempt(async () => {
+onSubmit("start", (form) => { replay = null; return asHost("", { durationMs: Number(form.get("duration")) }); });
+onSubmit("extend", (form) => asHost(`/${shown.round.roundNumber}/extend`, { extendByMs: Number(form.get("duration")) }));
+const close = (body) => () => asHost(`/${shown.round.roundNumber}/close`, body);
+$("close").addEventListener("click", () => sure("Close the round?", "No solution is taken after that. The best solution so far wins the goal and moves the robots.", "Close the round", close({})));
+$("skip").addEventListener("click", () => sure("Skip the goal?", "The round ends, and its solutions win nothing. The goal stays in the game.", "Skip the goal", close({ skipGoal: true })));
+$("delete").addEventListener("click", () => sure("Delete the game?", "Its rounds, names and solutions go with it. This cannot be undone.", "Delete the game", async () => {
   await ask("DELETE", game, null, kept(id, "host"));
   location.assign("/play");
 }));
+$("send").addEventListener("click", async () => say(await tell(`Play Ricochet Robots with me: ${shown.game.gameName}`, location.href)));
+$("tell").addEventListener("click", async () => {
+  const shortest = moves.length <= shown.shortest ? "the shortest way" : `the shortest way has ${shown.shortest}`;
+  say(await tell(`Ricochet Robots, ${dayOf(shown.date)}: ${counted(moves.length)} (${shortest})`, location.href));
+});
+$("retry").addEventListener("click", () => undo(true));
 $("undo").addEventListener("click", () => undo(false));
 $("reset").addEventListener("click", () => undo(true));
 for (const b of document.querySelectorAll("[data-direction]")) b.addEventListener("click", () => move(b.dataset.direction));
@@ -280,12 +372,17 @@ $("back").addEventListener("click", () => step(replay.at - 1));
 $("next").addEventListener("click", () => step(replay.at + 1));
 $("leave").addEventListener("click", () => { replay = null; redraw(); });
 
-if (id) {
+for (const label of document.querySelectorAll("#robots label")) label.querySelector("span").append(icon(label.querySelector("input").value, "robot"));
+offer($("create").elements.duration, 86400000);
+offer($("extend").elements.duration, 3600000);
+if (alone) {
+  $("name").textContent = "Today’s puzzle";
+  $("name").hidden = $("rules").hidden = $("new").hidden = false;
+  attempt(today).then(() => { $("table").hidden = false; }); // all at once, so that nothing moves
+} else {
   $("share").value = location.href;
   $("submit").elements.playerName.value = kept(id, "name");
   attempt(refresh);
   setInterval(count, 1000);
   setInterval(() => document.visibilityState === "visible" && again(), 5000);
-} else {
-  $("new").hidden = false;
 }
