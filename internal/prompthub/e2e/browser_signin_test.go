@@ -70,10 +70,10 @@ func signedIn(p *tab, provider *authtest.Provider) {
 	p.goTo(page).reads("Ann")
 
 	// Signed out here, and then there.
-	p.click(".who form button").reads("You are signed out here.")
+	p.click(".menu summary").click(".menu form button").reads("You are signed out here.")
 	p.goTo("/app/mine").reads(askedToSignIn)
 	p.throughProvider("").reads("Ann") // a user who is signed in at the provider is not asked again
-	p.click(".who form button").reads("You are signed out here.")
+	p.click(".menu summary").click(".menu form button").reads("You are signed out here.")
 	p.click("main a[href*='/session/end']").sees("location.origin == '" + provider.Issuer + "'").click("button[name=logout]")
 	p.sees("location.pathname == '/app'").reads("Sign in")
 	if p.V.Script {

@@ -77,6 +77,9 @@ func pages(t *testing.T, b browser, base string, v browsertest.Variant) {
 	page := write(ann, title)
 
 	bob := b.visit(t, base, v).signIn("Bob", false)
+	if v.Script {
+		news(bob)
+	}
 	bob.write("#q", title)
 	if !v.Script {
 		bob.press(kb.Enter)
@@ -84,6 +87,7 @@ func pages(t *testing.T, b browser, base string, v browsertest.Variant) {
 	bob.sees("document.querySelectorAll('.card').length === 1").click(".card h2 a").reads("Dear")
 	read(bob)
 
+	account(bob, page)
 	twoTabs(ann, page)
 	fork(bob, ann, page)
 	moderate(b.visit(t, base, v).signIn("Root", true), ann, bob, page)
@@ -109,7 +113,9 @@ func browse(p *tab) {
 	p.T.Helper()
 	p.sees("document.querySelectorAll('.card').length === 20").shot("catalog")
 	first := eval[string](p, "document.querySelector('.cards > li').id")
+	require.Regexp(p.T, "^1–20( of [0-9]+)?$", eval[string](p, "document.querySelector('#place').textContent"))
 	p.click(".next a")
+	p.sees(fmt.Sprintf("document.querySelector('#place').textContent.startsWith(%q)", map[bool]string{true: "1–40", false: "21–40"}[p.V.Script]))
 	if p.V.Script {
 		p.sees("document.querySelectorAll('.card').length === 40").sees("document.activeElement.closest('.cards > li:nth-child(21)')")
 		require.Equal(p.T, 40, eval[int](p, "new Set([...document.querySelectorAll('.cards > li')].map(li => li.id)).size"))
@@ -124,10 +130,16 @@ func browse(p *tab) {
 		p.goTo("/app").click(fmt.Sprintf(".choices a:nth-child(%d)", i+2)).sees(fmt.Sprintf("new URL(location).searchParams.get('sort') === %q && document.querySelector('.choices [aria-current]').search.includes(%[1]q)", order))
 		p.sees("document.querySelectorAll('.card').length === 20").shot("order " + order)
 	}
-	p.goTo("/app").click(".bar .tags .tag").sees("document.querySelector('.tag.on') && new URL(location).searchParams.get('tag')")
+	p.goTo("/app").click(p.narrowing()).sees("document.querySelector('.tag.on') && new URL(location).searchParams.get('tag')")
 	tag := eval[string](p, "new URL(location).searchParams.get('tag')")
 	p.sees(fmt.Sprintf("document.querySelector('link[rel=alternate]').getAttribute('href') === '/app/feed.atom?tag=%s'", tag))
-	p.sees(fmt.Sprintf("[...document.querySelectorAll('.card')].every(c => [...c.querySelectorAll('.tag')].some(a => new URL(a).searchParams.get('tag') === %q))", tag))
+	var tagged struct{ Items []shown }
+	user{t: p.T, url: p.Base, name: "Ann"}.do(200, "GET", "/prompts?limit=20&tag="+tag, nil, &tagged)
+	var ids []string
+	for _, item := range tagged.Items {
+		ids = append(ids, "p-"+item.ID)
+	}
+	require.Equal(p.T, ids, eval[[]string](p, "[...document.querySelectorAll('.cards > li')].map(li => li.id)"), "those with the tag")
 	p.click(".choices a:nth-child(2)").sees("new URL(location).searchParams.get('sort') === 'most-liked' && document.querySelector('.choices a:nth-child(2)[aria-current]')")
 	require.Equal(p.T, tag, eval[string](p, "new URL(location).searchParams.get('tag')"), "the address keeps the rest")
 	p.goTo(eval[string](p, "location.pathname + location.search")).sees("document.querySelector('.tag.on')").shot("filtered")
@@ -146,6 +158,52 @@ func browse(p *tab) {
 		p.sees("document.getElementById('live').textContent === 'Vote taken back'")
 		comeBack(p)
 	}
+}
+
+// account goes where the menu under the own name leads.
+func account(p *tab, page string) {
+	p.T.Helper()
+	for path, reads := range map[string]string{"/app/me": "Your profile", "/app/me/tokens": "Access tokens", "/app/import": "Import", "/app/me#your-data": "Your data", "/app/mine?show=deleted": "Nothing is deleted."} {
+		p.click(".menu summary").click(".menu a[href='" + path + "']").reads(reads).sees("!document.querySelector('.menu[open]')")
+	}
+	p.click(".menu summary").sees("document.querySelector('.menu[open]')").shot("menu")
+	if p.V.Script { // it closes when its user goes on
+		p.click("h1").sees("!document.querySelector('.menu[open]')").click(".menu summary").press(kb.Tab).sees("document.activeElement.matches('.menu a')")
+		p.press(kb.Escape).sees("!document.querySelector('.menu[open]') && document.activeElement.matches('.menu summary')")
+	}
+	p.goTo(page)
+}
+
+// news marks prompts that are newer than the last visit of the user, and none on the first visit.
+func news(p *tab) {
+	p.T.Helper()
+	p.goTo("/app").sees("document.querySelectorAll('.card').length === 20")
+	require.Zero(p.T, eval[int](p, "document.querySelectorAll('.new').length"), "on the first visit")
+	const visit = `((at, before) => { for (const k of Object.keys(localStorage)) if (k.startsWith('visit')) localStorage.setItem(k, JSON.stringify({at, before})); return true })`
+	eval[bool](p, visit+"(Date.now(), Date.parse(document.querySelectorAll('.card time')[2].dateTime) - 1)")
+	p.goTo("/app").sees("document.querySelector('.new')").shot("news")
+	n := eval[int](p, "document.querySelectorAll('.cards > .new').length")
+	require.GreaterOrEqual(p.T, n, 3)
+	require.Regexp(p.T, fmt.Sprintf("^%d new · 1–20", n), eval[string](p, "document.querySelector('#place').textContent"))
+	p.goTo("/app").sees(fmt.Sprintf("document.querySelectorAll('.new').length === %d", n)) // of the same visit
+	eval[bool](p, visit+"(Date.now() - 31 * 60_000, 0)")                                   // all of these came since
+	p.goTo("/app").sees("document.querySelectorAll('.new').length === 20")
+}
+
+// narrowing finds the first tag that narrows the catalog down: next to the list where there is room.
+func (p *tab) narrowing() string {
+	if p.V.Phone {
+		return ".found > .tags .tag"
+	}
+	return ".rail [data-live]"
+}
+
+// allTags finds the link to the catalog of tags.
+func (p *tab) allTags() string {
+	if p.V.Phone {
+		return ".found .more-tags"
+	}
+	return ".rail .more-tags"
 }
 
 // comeBack goes from a list to a prompt, votes there, and comes back to a list that knows it.
@@ -236,7 +294,7 @@ func searchAuthor(p *tab) {
 		p.press(kb.Enter)
 	}
 	p.sees("new URL(location).searchParams.get('q')").sees(fmt.Sprintf("document.querySelectorAll('.card').length === 1 && document.querySelector('.card h2 a').pathname === %q", page))
-	p.click("#results .bar .tag").sees("new URL(location).searchParams.get('tag') === 'writing' && document.querySelector('.tag.on')").shot("author searched")
+	p.click(".found > .tags .tag").sees("new URL(location).searchParams.get('tag') === 'writing' && document.querySelector('.tag.on')").shot("author searched")
 	p.click(".card h2 a").sees(fmt.Sprintf("location.pathname === %q", page))
 }
 
@@ -260,8 +318,8 @@ func versions(p *tab, page string) {
 	p.click(".choices a:nth-child(2)").sees("document.querySelector('.split del') && document.querySelector('.split ins')").shot("side by side")
 	p.goTo(page+"/versions/2").reads("From the other tab").write("#label", "production").click("form[action$='/labels'] button").reads("Put on version 2")
 	p.write("#version", "3").click(".put button").reads("Moved from version 2 to version 3").click("form[action$='/undo'] button").reads("undone").shot("labels")
-	p.goTo(page).reads("production · 2").goTo(page + "/versions/2").click("details summary").click("form[action$='/restore'] button")
-	p.reads("The prompt has the content of that version now").reads("From the other tab").goTo(page + "/versions/3").click("details summary")
+	p.goTo(page).reads("production · 2").goTo(page + "/versions/2").click(".manage details summary").click("form[action$='/restore'] button")
+	p.reads("The prompt has the content of that version now").reads("From the other tab").goTo(page + "/versions/3").click(".manage details summary")
 	p.click("form[action$='/restore'] button").reads("The prompt has the content of that version now").reads("From this tab")
 }
 
@@ -311,7 +369,7 @@ func keyboard(t *testing.T, b browser, base string) {
 	p.press(" ").sees("document.activeElement.matches('[data-vote=like][aria-pressed=true]')")
 	p.sees("document.getElementById('live').textContent === 'Liked'")
 	p.goTo("/app").sees("document.querySelector('[data-vote=like][aria-pressed=true]')")
-	eval[bool](p, "document.querySelector('.more-tags').focus(), true")
+	eval[bool](p, "document.querySelector('"+p.allTags()+"').focus(), true")
 	p.press(kb.Enter).sees("document.activeElement.closest('#panel')").press(kb.Enter).sees("document.querySelector('.tag.on') && document.activeElement.closest('#results')")
 	shortKeys(p)
 	wishes(p)
@@ -387,6 +445,7 @@ func offline(t *testing.T, b browser, base string) {
 	require.Equal(t, score, eval[string](p, "document.querySelector('.score b').textContent"))
 	p.write("#q", "act").sees("!document.getElementById('failed').hidden")
 	require.Equal(t, 20, eval[int](p, "document.querySelectorAll('.card').length"), "what was there stays")
+	p.click(".menu summary").click(".menu form button").reads("You are offline. Nothing was sent").sees("location.pathname === '/app'") // and not a page of the browser
 	cut(false)
 	p.sees("document.getElementById('offline').hidden").click("#failed button").sees("document.getElementById('failed').hidden && new URL(location).searchParams.get('q') === 'act'")
 	p.click("[data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")

@@ -95,7 +95,7 @@ func (s *Service) upstream(ctx context.Context, who auth.User, o prompt.ForkedFr
 	if fault.Of(err) == fault.NotFound {
 		return u, nil
 	}
-	u.Base = base
+	u.Base = base.ShownVersion
 	return u, err
 }
 

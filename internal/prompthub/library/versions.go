@@ -52,8 +52,8 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 	return h, nil
 }
 
-// Compare returns two versions of a prompt.
-func (s *Service) Compare(ctx context.Context, who auth.User, id prompt.ID, a, b int64) (prompt.Version, prompt.Version, error) {
+// Compare returns a prompt at two of its versions.
+func (s *Service) Compare(ctx context.Context, who auth.User, id prompt.ID, a, b int64) (one, other View, err error) {
 	return s.db.Contents(ctx, IDOf(who), id, a, b)
 }
 

@@ -2,12 +2,15 @@ package promptdb_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 )
@@ -55,6 +58,48 @@ func TestCountTags(t *testing.T) {
 	}
 	all, text, data = counts()
 	require.Equal(t, []int{37, 23, 10}, []int{all, text, data})
+}
+
+// TestCountAuthors: the catalog tells who has shared the most prompts, called as in the newest, and
+// how many authors there are. Erasing one leaves no trace of them.
+func TestCountAuthors(t *testing.T) {
+	w := newWorldOn(t, memory.NewShortPages(2))
+	ctx := t.Context()
+	for i := range promptdb.MaxAuthorsKept + 3 {
+		for n := range 1 + i%5 {
+			w.add(prompt.UserID(fmt.Sprintf("u%02d", i)), draft(numbered(10*i+n)))
+		}
+	}
+	w.clock.Advance(40 * 24 * time.Hour)
+	renamed := draft("Renamed")
+	p := w.add(leaver, renamed)
+	for range 6 {
+		w.add(leaver, draft("Renamed"))
+	}
+	private := draft("Private")
+	private.Visibility = prompt.Private
+	w.add("secretive", private)
+	counted := func() promptdb.Catalog {
+		t.Helper()
+		w.clock.Advance(time.Minute)
+		_, err := w.CountTags(ctx)
+		require.NoError(t, err)
+		c, err := w.Catalog(ctx)
+		require.NoError(t, err)
+		return c
+	}
+	c := counted()
+	require.Equal(t, promptdb.MaxAuthorsKept+4, c.Authors)
+	require.Len(t, c.Prolific, promptdb.MaxAuthorsKept)
+	require.Equal(t, promptdb.AuthorCount{ID: leaver, Name: p.AuthorName, Prompts: 7}, c.Prolific[0])
+	require.Equal(t, promptdb.AuthorCount{ID: "u04", Name: c.Prolific[1].Name, Prompts: 5}, c.Prolific[1])
+	require.True(t, slices.IsSortedFunc(c.Prolific, func(a, b promptdb.AuthorCount) int { return b.Prompts - a.Prompts }))
+
+	w.eraseToday(leaver)
+	require.Empty(t, w.traces(leaver))
+	c = counted()
+	require.NotContains(t, c.Prolific, leaver)
+	require.Equal(t, promptdb.MaxAuthorsKept+3, c.Authors)
 }
 
 // TestCountsRest: a count that takes long is not begun again for four times as long.

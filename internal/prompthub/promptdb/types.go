@@ -63,6 +63,8 @@ type (
 	ExportedPrompt = query.ExportedPrompt
 	// A Catalog is the tags that prompts may have.
 	Catalog = accounts.Catalog
+	// An AuthorCount is an author with how many public prompts they have.
+	AuthorCount = accounts.AuthorCount
 	// A Similar is a prompt that is like another.
 	Similar = learn.Similar
 	// A Difference is a row that is not as the truth says.
@@ -80,6 +82,7 @@ const (
 	QuotaPrompts   = schema.QuotaPrompts
 	QuotaBytes     = schema.QuotaBytes
 	QuotaFavorites = schema.QuotaFavorites
+	MaxAuthorsKept = accounts.MaxAuthorsKept
 
 	Newest    = schema.Newest
 	MostLiked = schema.MostLiked

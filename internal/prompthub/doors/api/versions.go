@@ -135,10 +135,11 @@ func (a *api) getVersion(ctx context.Context, c call, in *AVersion) (*versionOut
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := a.Service.Compare(ctx, c.User, id, in.Version, in.Version)
+	at, _, err := a.Service.Compare(ctx, c.User, id, in.Version, in.Version)
 	if err != nil {
 		return nil, err
 	}
+	v := at.ShownVersion
 	labels, latest, err := a.Service.Labels(ctx, c.User, id)
 	if err != nil {
 		return nil, err
@@ -208,10 +209,11 @@ func (a *api) compareVersions(ctx context.Context, c call, in *compareInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	one, other, err := a.Service.Compare(ctx, c.User, id, in.Version, in.Other)
+	left, right, err := a.Service.Compare(ctx, c.User, id, in.Version, in.Other)
 	if err != nil {
 		return nil, err
 	}
+	one, other := left.ShownVersion, right.ShownVersion
 	out := &compareOutput{Vary: "Accept"}
 	if strings.HasPrefix(strings.TrimSpace(in.Accept), textType) {
 		out.ContentType, out.Body = textType+"; charset=utf-8", []byte(prompt.Unified(one, other))

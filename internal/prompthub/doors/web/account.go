@@ -52,7 +52,7 @@ func (s *web) author(r *request) error {
 	if err != nil {
 		return err
 	}
-	v := viewOf(r, "tag", "q", "cursor")
+	v := viewOf(r, "tag", "q", "cursor", before)
 	p := authorPage{listing: listing{view: v, Query: v.get("q"), Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
 	p.Kept = url.Values{"tag": v.values["tag"]}
 	if p.Query != "" || v.get("tag") != "" {
@@ -65,11 +65,11 @@ func (s *web) author(r *request) error {
 	p.Uses = s.usesOfAuthor(r, cmp.Or(u.Handle, u.Key))
 	tags, page, err := s.searchAuthor(r, v)
 	p.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
-	called, err := s.found(r, &p.listing, page, err)
+	catalog, err := s.found(r, &p.listing, page, tags, err)
 	if err != nil {
 		return err
 	}
-	p.filters(tags, called)
+	p.filters(tags, namesIn(catalog))
 	if p.Name == "" && len(page.Items) > 0 {
 		p.Name = page.Items[0].AuthorName // as he was called when he wrote the newest
 	}

@@ -178,7 +178,7 @@ func differing(all []tagEntry, form url.Values) (changed, sent []tagEntry, err e
 
 // hiddenPrompts shows what moderators have hidden.
 func (s *web) hiddenPrompts(r *request) error {
-	v := viewOf(r, "cursor")
+	v := viewOf(r, "cursor", before)
 	l := listing{view: v, Empty: "No prompt is hidden."}
 	p, err := s.Service.Hidden(r.Context(), r.who, perPage, v.get("cursor"))
 	return s.listFound(r, "admin-hidden", "Hidden prompts", &l, p, err)

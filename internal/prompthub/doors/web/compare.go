@@ -13,6 +13,7 @@ import (
 // A comparePage is two versions of a prompt side by side, or one with the differences marked in it.
 type comparePage struct {
 	Address  string // of the prompt
+	Title    string
 	From, To prompt.Version
 	Views    []choice
 	Swap     string // the address of the same the other way round
@@ -47,11 +48,11 @@ func (s *web) compare(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := comparePage{Address: addressOf(id), From: a, To: b}
+	p := comparePage{Address: addressOf(id), Title: a.Title, From: a.ShownVersion, To: b.ShownVersion}
 	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
 	p.Swap = address(v.path, url.Values{"from": {strconv.FormatInt(to, 10)}, "to": {strconv.FormatInt(from, 10)}})
-	p.Sections, p.Same = sections(a.Content, b.Content, v.get("view") == "split"), a.Content.Same(b.Content)
-	return s.render(r, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d", from, to), p)
+	p.Sections, p.Same = sections(p.From.Content, p.To.Content, v.get("view") == "split"), p.From.Same(p.To.Content)
+	return s.render(r, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d of %s", from, to, p.Title), p)
 }
 
 // lastTwo returns the latest version of a prompt and the one before it, or the only one twice.

@@ -2,9 +2,11 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"prompthub/internal/fault"
@@ -34,7 +36,7 @@ func viewOf(r *request, keys ...string) view {
 func (v view) with(key, value string) string {
 	values := url.Values{}
 	for k, all := range v.values {
-		if k != "cursor" && k != key {
+		if k != "cursor" && k != before && k != key {
 			values[k] = all
 		}
 	}
@@ -43,6 +45,10 @@ func (v view) with(key, value string) string {
 	}
 	return address(v.path, values)
 }
+
+// before is how addresses say how many prompts of a list come before those that they show. It says
+// so to readers and to nothing else.
+const before = "before"
 
 func address(path string, values url.Values) string {
 	if len(values) == 0 {
@@ -78,8 +84,11 @@ type listing struct {
 	Choices []choice
 	Filters []choice // tags that must match: the link takes one away
 	Offered []choice // tags of the prompts shown: the link adds one
+	Rail    *rail    // nil where there is none
 	AllTags string   // address of the page with all tags
 	Cards   []card
+	Place   place
+	Counted bool   // whether the list is of public prompts, which are counted, and no word narrows it
 	More    string // address of the next page, "" at the end
 	Start   string // address of the first page, "" there
 	Wrong   string // why nothing was searched for
@@ -115,6 +124,19 @@ func (c card) Passage() string { return cmp.Or(words(c.Snippet), c.About()) }
 // InText reports whether a search found the prompt by its text alone.
 func (c card) InText() bool { return c.Found == prompt.InText }
 
+// A place says which prompts of a list are shown. Total is 0 where it is not known.
+type place struct{ From, To, Total int }
+
+// All reports whether the whole list is shown.
+func (p place) All() bool { return p.From == 1 && p.To == p.Total }
+
+// A rail stands next to a list in a wide window: tags and authors, those with the most public
+// prompts first.
+type rail struct {
+	Tags    []countedTag
+	Authors []countedTag
+}
+
 // names are what people call tags.
 type names map[prompt.Tag]string
 
@@ -127,14 +149,26 @@ func (n names) of(t prompt.Tag) string {
 	return string(t)
 }
 
-// names returns what the catalog calls tags.
-func (s *web) names(r *request) (names, error) {
-	all, err := s.Service.Tags(r.Context(), r.who, false)
-	n := make(names, len(all))
-	for _, t := range all {
+// namesIn returns what a catalog calls its tags.
+func namesIn(c library.Catalog) names {
+	n := make(names, len(c.Tags))
+	for _, t := range c.Tags {
 		n[t.Tag] = t.DisplayName
 	}
-	return n, err
+	return n
+}
+
+// names returns what the catalog calls tags.
+func (s *web) names(r *request) (names, error) {
+	c, err := s.Service.Catalog(r.Context(), r.who, false)
+	return namesIn(c), err
+}
+
+// tells reports whether a tag tells prompts of a library apart: that it is on more than half of them
+// says nothing about one.
+func tells(c library.Catalog, t prompt.Tag) bool {
+	at := slices.IndexFunc(c.Tags, func(i prompt.TagInfo) bool { return i.Tag == t })
+	return at < 0 || c.Prompts < perPage || 2*c.Tags[at].Prompts <= c.Prompts
 }
 
 // byTag returns the address of the public prompts with a tag.
@@ -143,25 +177,33 @@ func byTag(t prompt.Tag) string { return view{path: Prefix}.with("tag", string(t
 // Path returns the address of the list without its state.
 func (l *listing) Path() string { return l.view.path }
 
-// cards fits a page of prompts into a listing.
-func (l *listing) cards(who auth.User, p library.Page, called names) {
-	v, tag := l.view, l.tagged
+// cards fits a page of prompts into a listing whose prompts all have some tags.
+func (l *listing) cards(who auth.User, p library.Page, c library.Catalog, tags []prompt.Tag) {
+	v, tag, called := l.view, l.tagged, namesIn(c)
 	if tag == nil {
 		tag = byTag
 	}
 	for _, item := range p.Items {
-		c := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage}
+		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage}
 		for _, t := range item.Tags {
-			c.Topics = append(c.Topics, choice{Name: called.of(t), Link: tag(t)})
+			if !slices.Contains(tags, t) && tells(c, t) {
+				card.Topics = append(card.Topics, choice{Name: called.of(t), Link: tag(t)})
+			}
 		}
-		l.Cards = append(l.Cards, c)
+		l.Cards = append(l.Cards, card)
+	}
+	passed, _ := strconv.ParseUint(v.get(before), 10, 20)
+	l.Place.From, l.Place.To = int(passed)+1, int(passed)+len(l.Cards)
+	switch {
+	case p.Next == "":
+		l.Place.Total = l.Place.To
+	case l.Place.Total <= l.Place.To: // it was counted a while ago
+		l.Place.Total = 0
 	}
 	if p.Next != "" {
-		next := view{v.path, url.Values{}}
-		for k, all := range v.values {
-			next.values[k] = all
-		}
+		next := view{v.path, maps.Clone(v.values)}
 		next.values.Set("cursor", p.Next)
+		next.values.Set(before, strconv.Itoa(l.Place.To))
 		l.More = address(next.path, next.values)
 	}
 	if v.get("cursor") != "" {
@@ -192,24 +234,71 @@ func (l *listing) filters(tags []prompt.Tag, called names) {
 	}
 }
 
-// found fits what was found into a listing, and says what the catalog calls tags. Where what the
-// address says was wrong, the listing says so in its place; any other error is returned.
-func (s *web) found(r *request, l *listing, p library.Page, err error) (names, error) {
+// found fits what was found into a listing whose prompts all have some tags, and returns the catalog
+// of tags. If the address says something wrong, the listing says so in its place; any other error is
+// returned.
+func (s *web) found(r *request, l *listing, p library.Page, tags []prompt.Tag, err error) (library.Catalog, error) {
 	if kind := fault.Of(err); err != nil && (kind == fault.Malformed || kind == fault.Invalid) {
 		l.Wrong, l.Start = reason(err), l.view.with("cursor", "")
 	} else if err != nil {
-		return nil, err
+		return library.Catalog{}, err
 	}
-	called, err := s.names(r)
+	c, err := s.Service.Catalog(r.Context(), r.who, false)
 	if err == nil {
-		l.cards(r.who, p, called)
+		if l.Counted {
+			l.Place.Total = total(c, tags)
+		}
+		l.cards(r.who, p, c, tags)
 	}
-	return called, err
+	return c, err
+}
+
+// total returns how many public prompts have all of some tags, as far as that is counted, else 0.
+func total(c library.Catalog, tags []prompt.Tag) int {
+	switch len(tags) {
+	case 0:
+		return c.Prompts
+	case 1:
+		if at := slices.IndexFunc(c.Tags, func(t prompt.TagInfo) bool { return t.Tag == tags[0] }); at >= 0 {
+			return c.Tags[at].Prompts
+		}
+	}
+	return 0
+}
+
+const (
+	maxRailTags    = 14
+	maxRailAuthors = 8
+)
+
+// rail returns the rail of the catalog. It says how many prompts a link leads to if no other filter
+// narrows them down.
+func (s *web) rail(v view, c library.Catalog, tags []prompt.Tag) *rail {
+	all := slices.Clone(c.Tags)
+	slices.SortStableFunc(all, func(a, b prompt.TagInfo) int { return b.Prompts - a.Prompts })
+	alone := len(tags) == 0 && v.get("q") == ""
+	var r rail
+	for _, t := range all {
+		if len(r.Tags) < maxRailTags && !slices.Contains(tags, t.Tag) && (t.Prompts > 0 || c.Prompts == 0) {
+			r.Tags = append(r.Tags, countedTag{choice{t.DisplayName, v.with("tag", plus(tags, t.Tag)), false}, onlyIf(alone, t.Prompts)})
+		}
+	}
+	for _, a := range c.Prolific[:min(len(c.Prolific), maxRailAuthors)] {
+		r.Authors = append(r.Authors, countedTag{choice{Name: a.Name, Link: s.authorAddress(a.ID)}, a.Prompts})
+	}
+	return &r
+}
+
+func onlyIf(so bool, n int) int {
+	if so {
+		return n
+	}
+	return 0
 }
 
 // listFound answers with a list of the prompts that were found, if no filter narrows it down.
 func (s *web) listFound(r *request, name, title string, l *listing, p library.Page, err error) error {
-	if _, err := s.found(r, l, p, err); err != nil {
+	if _, err := s.found(r, l, p, nil, err); err != nil {
 		return err
 	}
 	return s.list(r, name, title, l.Wrong, l)

@@ -35,7 +35,7 @@ func orders() (all [][2]string) {
 
 // catalog shows public prompts.
 func (s *web) catalog(r *request) error {
-	v := viewOf(r, "sort", "tag", "q", "in", "cursor")
+	v := viewOf(r, "sort", "tag", "q", "in", "cursor", before)
 	l := listing{view: v, Query: v.get("q"), Choices: v.choices("sort", orders()...), Texts: true}
 	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"], "in": v.values["in"]}
 	if l.Query != "" {
@@ -44,11 +44,15 @@ func (s *web) catalog(r *request) error {
 	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
 	tags, p, err := s.search(r, v)
 	l.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
-	called, err := s.found(r, &l, p, err)
+	l.Counted = l.Query == ""
+	catalog, err := s.found(r, &l, p, tags, err)
 	if err != nil {
 		return err
 	}
-	l.filters(tags, called)
+	l.filters(tags, namesIn(catalog))
+	if len(l.Cards) > 0 {
+		l.Rail = s.rail(v, catalog, tags)
+	}
 	l.nothing(r.who, len(tags) > 0)
 	l.Feeds = feedsOf(Prefix, tags)
 	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
@@ -158,7 +162,8 @@ type tagsPage struct {
 	Prompts int // public ones
 }
 
-// A countedTag is a tag with how many public prompts have it.
+// A countedTag is a tag, or an author, with how many public prompts have it; 0 where that is not
+// said.
 type countedTag struct {
 	choice
 	Prompts int
@@ -189,7 +194,7 @@ func (s *web) tags(r *request) error {
 
 // mine shows the prompts of the caller.
 func (s *web) mine(r *request) error {
-	v := viewOf(r, "show", "sort", "q", "cursor")
+	v := viewOf(r, "show", "sort", "q", "cursor", before)
 	l := listing{view: v, Query: v.get("q"), Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
 	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"}, [2]string{"deleted", "Deleted"})
 	l.Empty = map[string]string{
@@ -223,7 +228,7 @@ func (s *web) findMine(r *request, v view, q library.MineQuery) (library.Page, e
 
 // myVotes shows what the caller voted on.
 func (s *web) myVotes(r *request) error {
-	v := viewOf(r, "value", "cursor")
+	v := viewOf(r, "value", "cursor", before)
 	l := listing{view: v, Instead: choice{Name: "Browse prompts", Link: Prefix}}
 	l.Choices = v.choices("value", [2]string{"", "All"}, [2]string{"like", "Liked"}, [2]string{"dislike", "Disliked"})
 	value, _ := prompt.ParseVote(v.get("value")) // anything else is all
@@ -235,7 +240,7 @@ func (s *web) myVotes(r *request) error {
 
 // favorites shows what the caller keeps.
 func (s *web) favorites(r *request) error {
-	v := viewOf(r, "cursor")
+	v := viewOf(r, "cursor", before)
 	l := listing{view: v, Empty: "There is no favorite of yours to show. Those that are private now are left out. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
 	p, err := s.Service.Favorites(r.Context(), r.who, perPage, v.get("cursor"))
 	return s.listFound(r, "favorites", "Favorites", &l, p, err)

@@ -127,7 +127,7 @@ func (s *web) prompt(r *request) error {
 	p.URL = httpjson.Origin(r.Request, s.Public) + p.Address
 	p.Shared = s.PublicRead && v.Listed()
 	p.MayFork, p.Key = r.who.Known() && !v.Deleted(), rand.Text()
-	p.Uses = s.usesOfPrompt(r, v)
+	p.Uses = s.usesOfPrompt(r, v, p.Fill.Fields)
 	status := http.StatusOK
 	if (p.Fill.Wrong != "" || rel.Broken != "") && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity
@@ -181,8 +181,11 @@ func ballotOf(who auth.User, v library.View, back string) ballot {
 	}
 }
 
+// Votes returns how many there are.
+func (b ballot) Votes() int32 { return b.Likes + b.Dislikes }
+
 // Shown reports whether there is something to see or to do.
-func (b ballot) Shown() bool { return b.MayVote || b.Likes+b.Dislikes > 0 }
+func (b ballot) Shown() bool { return b.MayVote || b.Votes() > 0 }
 
 // vote sets the caller's vote. A script is answered with the votes that there are now.
 func (s *web) vote(r *request) error {

@@ -1,8 +1,13 @@
 package web
 
 import (
+	"encoding/json"
 	"html/template"
 	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
 
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
@@ -48,9 +53,9 @@ func (s *web) usesOf(r *request, endpoint string, open bool) uses {
 	}
 }
 
-// usesOfPrompt returns how programs use one prompt. One without a slug was stored before there were
-// names: none can ask for it yet.
-func (s *web) usesOfPrompt(r *request, v library.View) uses {
+// usesOfPrompt returns how programs use one prompt, with its variables. One without a slug was stored
+// before there were names: none can ask for it yet.
+func (s *web) usesOfPrompt(r *request, v library.View, fields []field) uses {
 	if v.Slug == "" {
 		return uses{}
 	}
@@ -64,26 +69,101 @@ func (s *web) usesOfPrompt(r *request, v library.View) uses {
 	}
 	u := s.usesOf(r, endpoint, open && !mine)
 	origin := httpjson.Origin(r.Request, s.Public)
-	u.Items = append(u.Items, use{ID: "use-curl", Name: "Shell", Text: "curl " + header + origin + "/api/v1/prompts/" + string(v.ID) + "/text", Hint: "With ?var.NAME=… for each variable."})
+	values := exampleValues(fields)
+	u.Items = append(u.Items,
+		use{ID: "use-cli", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: "PROMPTHUB_URL is " + origin + "."},
+		use{ID: "use-curl", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var."))},
+	)
 	if open {
 		u.Items = append(u.Items, skillUse(origin, s.Service.AuthorKey(v.AuthorID), " --skill "+v.Slug))
 	}
 	if mine {
-		u.Items = append(u.Items, sdkUses(origin, v.Slug)...)
+		u.Items = append(u.Items, sdkUses(origin, v.Slug, values)...)
 	}
 	return u
 }
 
+// A value is one that an example gives a variable.
+type value struct{ Name, Text string }
+
+const (
+	maxExampleValues = 8  // the names of all could be longer than a page
+	maxExampleValue  = 40 // bytes
+)
+
+// exampleValues returns values for examples: the default if it is short and in one line, else
+// dots to be replaced.
+func exampleValues(fields []field) []value {
+	var all []value
+	for _, f := range fields[:min(len(fields), maxExampleValues)] {
+		text := f.Hint()
+		if text == "" || len(text) > maxExampleValue || strings.ContainsFunc(text, unicode.IsControl) {
+			text = "…"
+		}
+		all = append(all, value{f.Name, text})
+	}
+	return all
+}
+
+// joinedBy returns how a program is given values, each after a text.
+func joinedBy(values []value, after string, say func(value) string) string {
+	var b strings.Builder
+	for _, v := range values {
+		b.WriteString(after + say(v))
+	}
+	return b.String()
+}
+
+// shellValue returns how a shell says a value whose name begins with a prefix.
+func shellValue(prefix string) func(value) string {
+	return func(v value) string {
+		return "'" + prefix + v.Name + "=" + strings.ReplaceAll(v.Text, "'", `'\''`) + "'"
+	}
+}
+
+// getFlag has curl put values into the address.
+func getFlag(values []value) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return "-G "
+}
+
+// quoted returns a text as Python and JavaScript write it.
+func quoted(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a text cannot fail
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// pythonWord matches names that Python takes for arguments; keywords aside, which few variables are.
+var pythonWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // sdkUses returns how programs get a prompt by the clients of Langfuse. Where these name no label
 // they want production, which a prompt need not have.
-func sdkUses(origin, slug string) []use {
-	const keys = "The id and the secret of an access token are the keys. Values go into compile. Without a label it is the version with the label production."
+func sdkUses(origin, slug string, values []value) []use {
+	const keys = "The id and the secret of an access token are the keys. Without a label it is the version with the label production."
+	python := func(v value) string { return v.Name + "=" + quoted(v.Text) }
+	pairs := func(v value) string { return quoted(v.Name) + ": " + quoted(v.Text) }
+	arguments := strings.TrimPrefix(joinedBy(values, ", ", python), ", ")
+	if slices.ContainsFunc(values, func(v value) bool { return !pythonWord.MatchString(v.Name) }) {
+		arguments = "**{" + strings.TrimPrefix(joinedBy(values, ", ", pairs), ", ") + "}"
+	}
+	object := ""
+	if len(values) > 0 {
+		object = "{ " + strings.TrimPrefix(joinedBy(values, ", ", pairs), ", ") + " }"
+	}
 	return []use{
-		{ID: "use-python", Name: "Python, with the package langfuse", Hint: keys, Text: "from langfuse import Langfuse\n" +
-			`Langfuse(host="` + origin + `/lf", public_key="…", secret_key="…").get_prompt("` + slug + `", label="latest").compile()`},
-		{ID: "use-js", Name: "JavaScript, with the package @langfuse/client", Hint: keys, Text: `import { LangfuseClient } from "@langfuse/client";` + "\n" +
+		{ID: "use-python", Name: "Python, with the package langfuse", Hint: keys, Text: "from langfuse import Langfuse\n\n" +
+			`langfuse = Langfuse(host="` + origin + `/lf", public_key="…", secret_key="…")` + "\n" +
+			`prompt = langfuse.get_prompt("` + slug + `", label="latest")` + "\n" +
+			`text = prompt.compile(` + arguments + `)`},
+		{ID: "use-js", Name: "JavaScript, with the package @langfuse/client", Hint: keys, Text: `import { LangfuseClient } from "@langfuse/client";` + "\n\n" +
 			`const langfuse = new LangfuseClient({ baseUrl: "` + origin + `/lf", publicKey: "…", secretKey: "…" });` + "\n" +
-			`(await langfuse.prompt.get("` + slug + `", { label: "latest" })).compile();`},
+			`const prompt = await langfuse.prompt.get("` + slug + `", { label: "latest" });` + "\n" +
+			`const text = prompt.compile(` + object + `);`},
 	}
 }
 

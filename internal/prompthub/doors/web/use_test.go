@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"strings"
 	"testing"
 
 	"prompthub/internal/prompthub/doors/web"
@@ -19,8 +20,14 @@ func TestUse(t *testing.T) {
 		"curl https://prompts.example.com/api/v1/prompts/", `href="vscode:mcp/install?%7B%22name%22`,
 	).lacks("Bearer ph_")
 	w.as("Ann").get(private).has(
-		`https://prompts.example.com/mcp --header &#34;Authorization: Bearer ph_`, `.get_prompt(&#34;mine-alone&#34;, label=&#34;latest&#34;).compile()`, `.prompt.get(&#34;mine-alone&#34;, { label: &#34;latest&#34; })).compile();`, `curl -H &#34;Authorization`,
+		`https://prompts.example.com/mcp --header &#34;Authorization: Bearer ph_`, `.get_prompt(&#34;mine-alone&#34;, label=&#34;latest&#34;)`, `prompt.compile()`, `.prompt.get(&#34;mine-alone&#34;, { label: &#34;latest&#34; });`, `curl -H &#34;Authorization`,
 	).lacks("npx skills add")
+	filled := w.as("Ann").write("Filled in", "{{who}} and ${tone:it's \"so\"} and ${long:"+strings.Repeat("x", 41)+"}", "private")
+	w.as("Ann").get(filled).has(
+		` \`+"\n"+`  --var &#39;who=…&#39; \`+"\n"+`  --var &#39;tone=it&#39;\&#39;&#39;s &#34;so&#34;&#39; \`, `--data-urlencode &#39;var.who=…&#39;`, "-G https://prompts.example.com/api/v1/prompts/",
+		`prompt.compile(who=&#34;…&#34;, tone=&#34;it&#39;s \&#34;so\&#34;&#34;, long=&#34;…&#34;)`, `prompt.compile({ &#34;who&#34;: &#34;…&#34;,`,
+	)
+	w.as("Ann").get(w.as("Ann").write("Named oddly", "{{a.b}} {{c}}", "private")).has(`prompt.compile(**{&#34;a.b&#34;: &#34;…&#34;, &#34;c&#34;: &#34;…&#34;})`)
 	w.as("Ann").post("/app/me", "handle", "ann-lee", "name", "Ann")
 	w.as("Bob").get("/app/u/ann-lee").has("npx skills add https://prompts.example.com/u/ann-lee<", "https://prompts.example.com/mcp/u/ann-lee")
 

@@ -177,6 +177,7 @@ func (s *web) deleteVersion(r *request) error {
 // A labelsPage is the labels of a prompt, and what became of one of them.
 type labelsPage struct {
 	Address string // of the prompt
+	Title   string
 	Chips   []chip
 	Latest  int64
 	Mine    bool
@@ -213,6 +214,7 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	if err != nil {
 		return err
 	}
+	p.Title = v.Title
 	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.AuthorID == library.IDOf(r.who) && !v.Deleted()
 	if p.Label != "" {
 		h, err := s.Service.LabelHistory(r.Context(), r.who, id, p.Label, perPage, r.URL.Query().Get("cursor"))
@@ -227,7 +229,7 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 			p.More = address(p.Address+"/labels", url.Values{"label": {p.Label}, "cursor": {h.Next}})
 		}
 	}
-	return s.render(r, status, "labels", "Labels", p)
+	return s.render(r, status, "labels", "Labels of "+v.Title, p)
 }
 
 // setLabel puts a label on a version.

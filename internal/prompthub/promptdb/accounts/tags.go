@@ -22,24 +22,46 @@ import (
 
 // CountsRest is how long the job that counts tags rests, in times of what a count took.
 //
-// The job counts the public prompts, and those of each tag, once a minute: it goes through the list
-// of the newest, which has each of them once, and keeps what it counted in one row. It counts less
-// often where that takes long, so that it is at work for a fifth of the time at most.
+// The job counts the public prompts, those of each tag and those of each author, once a minute: it
+// goes through the list of the newest, which has each of them once, and keeps what it counted in one
+// row. It counts less often where that takes long, so that it is at work for a fifth of the time at
+// most.
 const CountsRest = 4
+
+// MaxAuthorsKept is how many authors the row keeps, those with the most prompts. Their ids and names
+// must fit into one property.
+const MaxAuthorsKept = 12
+
+// An AuthorCount is an author with how many public prompts they have, called as in the newest.
+type AuthorCount struct {
+	ID      prompt.UserID `json:"id"`
+	Name    string        `json:"name"`
+	Prompts int           `json:"prompts"`
+}
+
+// Counts are how many public prompts there are.
+type Counts struct {
+	Prompts   int
+	Authors   int           // with public prompts
+	Prolific  []AuthorCount // those with the most
+	CountedAt time.Time     // the zero time before the first count
+}
 
 // CountsKey is where the counts are.
 func CountsKey() table.Key { return table.Key{Partition: "counts", Row: "public"} }
 
 // counted reads what was counted last.
-func (db *Accounts) counted(ctx context.Context) (prompts int, tags map[prompt.Tag]int, err error) {
+func (db *Accounts) counted(ctx context.Context) (c Counts, tags map[prompt.Tag]int, err error) {
 	row, err := db.GetRow(ctx, db.T.SystemState, CountsKey())
 	if err != nil || row == nil {
-		return 0, nil, err
+		return c, nil, err
 	}
 	if json.Unmarshal([]byte(row.Props.Get("Tags").Str()), &tags) != nil {
-		return 0, nil, nil //nolint:nilerr // as if nothing had been counted: the next run writes it anew
+		return c, nil, nil //nolint:nilerr // as if nothing had been counted: the next run writes it anew
 	}
-	return int(row.Props.Get("Prompts").Int()), tags, nil
+	c = Counts{Prompts: int(row.Props.Get("Prompts").Int()), Authors: int(row.Props.Get("Authors").Int()), CountedAt: row.Props.Get("CountedAt").Time()}
+	_ = json.Unmarshal([]byte(row.Props.Get("Prolific").Str()), &c.Prolific) // a row of an earlier version has none
+	return c, tags, nil
 }
 
 // catalogFor is how long an instance believes what it read of the tag catalog.
@@ -50,7 +72,7 @@ type catalog struct {
 	reading singleflight.Group
 	mu      sync.Mutex
 	tags    []prompt.TagInfo
-	prompts int // public ones
+	counts  Counts
 	at      time.Time
 	writes  int // by this instance: a read that one of them overlaps may not have it, and is not kept
 }
@@ -58,7 +80,7 @@ type catalog struct {
 func (c *catalog) fresh(now time.Time) (Catalog, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return Catalog{slices.Clone(c.tags), c.prompts}, !c.at.IsZero() && now.Sub(c.at) < catalogFor
+	return Catalog{slices.Clone(c.tags), c.counts}, !c.at.IsZero() && now.Sub(c.at) < catalogFor
 }
 
 func (c *catalog) written() int {
@@ -71,7 +93,7 @@ func (c *catalog) keep(read Catalog, at time.Time, writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.writes == writes {
-		c.tags, c.prompts, c.at = read.Tags, read.Prompts, at
+		c.tags, c.counts, c.at = read.Tags, read.Counts, at
 	}
 }
 
@@ -85,10 +107,10 @@ func (c *catalog) changed() {
 }
 
 // A Catalog is all tags, by sort order and name, each with how many public prompts have it, and how
-// many public prompts there are.
+// many public prompts there are. Callers share Prolific and leave it as it is.
 type Catalog struct {
-	Tags    []prompt.TagInfo
-	Prompts int
+	Tags []prompt.TagInfo
+	Counts
 }
 
 // Tags returns the tags of the catalog.
@@ -114,14 +136,14 @@ func (db *Accounts) Catalog(ctx context.Context) (Catalog, error) {
 	if err != nil {
 		return Catalog{}, err
 	}
-	return Catalog{slices.Clone(c.Tags), c.Prompts}, nil
+	return Catalog{slices.Clone(c.Tags), c.Counts}, nil
 }
 
 // readCatalog reads the tags and the counts at once.
 func (db *Accounts) readCatalog(ctx context.Context) (c Catalog, err error) {
 	var counts map[prompt.Tag]int
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		c.Prompts, counts, err = db.counted(ctx)
+		c.Counts, counts, err = db.counted(ctx)
 		return err
 	}, func(ctx context.Context) (err error) {
 		if c.Tags, err = db.ReadTags(ctx); err == nil && len(c.Tags) == 0 {

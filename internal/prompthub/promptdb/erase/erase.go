@@ -12,6 +12,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/accounts"
 	"prompthub/internal/prompthub/promptdb/commit"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/truth"
@@ -370,9 +371,13 @@ func (e *erasure) name(ctx context.Context, row table.Row) error {
 	return nil // the profile goes next, the mark and its row by day in the end
 }
 
-// profile removes the profile, and places of anti-entropy that name the user.
+// profile removes the profile, the counts of authors, which the next count has without the user,
+// and places of anti-entropy that name the user.
 func (e *erasure) profile(ctx context.Context) error {
 	if err := e.db.RemoveKey(ctx, e.db.T.Users, schema.ProfileKey(e.user)); err != nil {
+		return err
+	}
+	if err := e.db.RemoveKey(ctx, e.db.T.SystemState, accounts.CountsKey()); err != nil {
 		return err
 	}
 	return e.each(ctx, e.db.T.SystemState, table.Range{Partition: schema.SweepPartition}, func(row table.Row) error {

@@ -295,8 +295,8 @@ func (db *Queries) Labels(ctx context.Context, viewer prompt.UserID, id prompt.I
 	return truth.ShownLabels(viewer, rec.Prompt, c), rec.Version, nil
 }
 
-// Contents returns two versions of a prompt that the viewer may see.
-func (db *Queries) Contents(ctx context.Context, viewer prompt.UserID, id prompt.ID, a, b int64) (prompt.Version, prompt.Version, error) {
+// Contents returns a prompt that the viewer may see, at two of its versions.
+func (db *Queries) Contents(ctx context.Context, viewer prompt.UserID, id prompt.ID, a, b int64) (one, other truth.View, err error) {
 	var rows [2]*table.Row
 	rec, err := db.shown(ctx, viewer, id, nil, func(ctx context.Context, author prompt.UserID) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
@@ -308,14 +308,13 @@ func (db *Queries) Contents(ctx context.Context, viewer prompt.UserID, id prompt
 		})
 	})
 	if err != nil {
-		return prompt.Version{}, prompt.Version{}, err
+		return one, other, err
 	}
-	one, err := truth.View{Prompt: rec.Prompt}.AtVersion(viewer, a, rows[0])
-	if err != nil {
-		return prompt.Version{}, prompt.Version{}, err
+	if one, err = (truth.View{Prompt: rec.Prompt}).AtVersion(viewer, a, rows[0]); err != nil {
+		return one, other, err
 	}
-	other, err := truth.View{Prompt: rec.Prompt}.AtVersion(viewer, b, rows[1])
-	return one.ShownVersion, other.ShownVersion, err
+	other, err = truth.View{Prompt: rec.Prompt}.AtVersion(viewer, b, rows[1])
+	return one, other, err
 }
 
 // shownMove returns a move of a label as a viewer may see it, and whether there is anything to see.

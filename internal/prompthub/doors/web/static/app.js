@@ -22,6 +22,25 @@ addEventListener("online", showOffline);
 addEventListener("offline", showOffline);
 showOffline();
 
+// A form that the browser would send now leads to a page of its own, so it waits. Those that a script
+// sends say so themselves.
+addEventListener("submit", (e) => {
+  if (navigator.onLine || e.target.method !== "post" || e.target.matches(".ballot, #favorite, #fill, [data-parts-of]")) return;
+  e.preventDefault();
+  e.stopPropagation();
+  toast("You are offline. Nothing was sent: send it again when you are back.");
+}, true);
+
+// The menu closes where one goes on.
+const menu = document.querySelector(".menu");
+addEventListener("click", (e) => { if (menu && !menu.contains(e.target)) menu.open = false; });
+addEventListener("focusin", (e) => { if (menu && !menu.contains(e.target)) menu.open = false; });
+menu?.addEventListener("keydown", (e) => {
+  if (e.key !== "Escape") return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
+
 // What a form did is told once, and not again to those who are sent the address.
 if (new URL(location).searchParams.has("done")) {
   const url = new URL(location);
@@ -63,6 +82,7 @@ async function load(step) {
   try {
     await step(mine.signal);
     recall();
+    markNew();
     $("failed").hidden = true;
   } catch (cause) {
     if (mine.signal.aborted) return;
@@ -101,6 +121,26 @@ function follow() {
   for (const feed of document.querySelectorAll("link[rel=alternate]")) lead(feed, "tag", here.searchParams.get("tag"));
 }
 
+// What is newer than the last visit is marked. A visit ends half an hour after its last page.
+let since = 0;
+if ($("place") || $("results")) {
+  const key = keyOf("visit", "");
+  const kept = JSON.parse(localStorage.getItem(key)) ?? { at: 0, before: 0 };
+  since = Date.now() - kept.at > 18e5 ? kept.at : kept.before;
+  try { localStorage.setItem(key, JSON.stringify({ at: Date.now(), before: since })); } catch { /* then nothing is new */ }
+}
+function markNew() {
+  if (!since || location.pathname !== "/app") return;
+  const fresh = [...document.querySelectorAll(".cards > li")].filter((li) => Date.parse(li.querySelector("time").dateTime) > since);
+  for (const li of fresh.filter((li) => !li.matches(".new"))) {
+    li.classList.add("new");
+    li.querySelector(".meta").append(Object.assign(document.createElement("span"), { className: "unseen", textContent: "New since your last visit" }));
+  }
+  $("place")?.querySelector("b")?.remove();
+  if (fresh.length) $("place")?.prepend(Object.assign(document.createElement("b"), { textContent: `${fresh.length} new · ` }));
+}
+markNew();
+
 // refocus puts the focus where it was in the list before: on the link of the same name, else on the current order.
 function refocus(results, name) {
   const links = [...results.querySelectorAll("a[data-live]")];
@@ -128,6 +168,8 @@ async function append(link, signal) {
     link.parentElement.before(list);
   }
   list.append(...next.items);
+  const place = next.querySelector("#place"), mine = $("place");
+  if (place && mine) mine.textContent = place.textContent.replace(/^\d+/, mine.dataset.from);
   const rest = next.querySelector(".next");
   if (rest) link.parentElement.replaceWith(rest);
   else link.parentElement.remove();
@@ -223,6 +265,7 @@ addEventListener("popstate", () => {
 function paint(form, { value, likes, dislikes }) {
   Object.assign(form.dataset, { value, likes, dislikes });
   form.querySelector("b").textContent = String(likes - dislikes).replace("-", "−");
+  form.querySelector("b").classList.toggle("none", !(likes + dislikes));
   form.querySelector(".score").title = `${likes} likes, ${dislikes} dislikes`;
   for (const button of form.querySelectorAll("button")) {
     const pressed = button.dataset.vote === value;
@@ -344,8 +387,9 @@ async function copy(button, text) {
   const empty = button.dataset.copy === "source" ? [...document.querySelectorAll("#fill [data-blank]")].filter((f) => f.dataset.blank && !f.value).length : 0;
   button.dataset.name ??= button.textContent;
   button.textContent = "Copied" + (empty ? `, ${empty} empty` : "");
+  button.classList.add("did");
   say("Copied" + (empty ? `, with ${empty} ${empty > 1 ? "values" : "value"} left empty` : ""));
-  setTimeout(() => { button.textContent = button.dataset.name; }, 2000);
+  setTimeout(() => { button.textContent = button.dataset.name; button.classList.remove("did"); }, 2000);
 }
 
 document.addEventListener("click", async (e) => {
@@ -388,6 +432,12 @@ $("fill")?.addEventListener("input", (e) => {
   }
 });
 $("fill")?.addEventListener("submit", (e) => e.preventDefault());
+// The places of the variable that is filled in are marked.
+for (const [type, on] of [["focusin", true], ["focusout", false]]) {
+  $("fill")?.addEventListener(type, (e) => {
+    for (const mark of document.querySelectorAll(`mark[data-v="${e.target.name?.slice(1)}"]`)) mark.classList.toggle("at", on);
+  });
+}
 
 // Writing
 
