@@ -60,7 +60,19 @@ type PromptList struct {
 
 // A NewPrompt is what POST /prompts takes.
 type NewPrompt struct {
-	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Without one, it is the slug of the title" example:"reviews/code"`
+	Written
+	Visibility string `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"Who sees it" example:"public"`
+}
+
+// A PromptDraft is what PUT /prompts/{id} takes: all of what an author writes.
+type PromptDraft struct {
+	Written
+	Visibility string `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
+}
+
+// Written is what an author writes, but for who may see it, which only a new prompt need not say.
+type Written struct {
+	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Without one, a new prompt is called as the slug of its title, and one that is written anew keeps its name. A name that it had goes on leading to it until another one of yours takes it" example:"reviews/code"`
 	Description string          `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
 	Message     string          `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
 	Labels      []string        `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and not latest" example:"[\"staging\"]"`
@@ -70,9 +82,8 @@ type NewPrompt struct {
 	Messages    []Message       `json:"messages,omitempty" doc:"Of a chat: 1 to 200, together no longer than a text" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
 	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs, such as model and parameters: at most 65,536 UTF-16 code units without white space" example:"{\"model\":\"small\"}"`
 	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables, at most 100; they override what the text says of them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
-	Tags        []string        `json:"tags,omitempty" doc:"At most 10 active tags of the catalog, each once, in either case" example:"[\"development\",\"code-review\"]"`
+	Tags        []string        `json:"tags,omitempty" doc:"At most 10 tags, each once, in either case: active ones of the catalog, or those that the prompt has. Absent for none" example:"[\"development\",\"code-review\"]"`
 	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Everyone who may read the prompt sees them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
-	Visibility  string          `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"Who sees it" example:"public"`
 	Source      *Source         `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
 
@@ -95,24 +106,6 @@ type Source struct {
 	File   string     `json:"file" maxLength:"255" doc:"Its name, with the folders that say what it is" example:"code-review/SKILL.md"`
 	Data   []byte     `json:"data" doc:"Its bytes as base64, as far as a body has room; POST /import takes larger files. More than 256 KiB are not kept, nor YAML that has an alias or more than 5,000 parts. It comes back only where it says what the version holds" example:"LS0tCm5hbWU6IGEKLS0tCkhpLgo="`
 	Syntax string     `json:"syntax,omitempty" enum:"dollar,mustache" doc:"In which the text was rewritten, as POST /import does with its syntax; absent where the file says it as it is" example:"mustache"`
-}
-
-// A PromptDraft is what PUT /prompts/{id} takes: all of what an author writes.
-type PromptDraft struct {
-	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Absent: it stays; the name before goes on leading to the prompt until another one of yours takes it" example:"reviews/code"`
-	Description string          `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
-	Message     string          `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
-	Labels      []string        `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and not latest" example:"[\"staging\"]"`
-	Title       string          `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
-	Text        string          `json:"text,omitempty" doc:"Required but of a chat. Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
-	Kind        string          `json:"kind,omitempty" enum:"text,chat" doc:"text, or chat: messages in its place; chat where there are messages" example:"text"`
-	Messages    []Message       `json:"messages,omitempty" doc:"Of a chat: 1 to 200, together no longer than a text" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
-	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs, such as model and parameters: at most 65,536 UTF-16 code units without white space" example:"{\"model\":\"small\"}"`
-	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables, at most 100; they override what the text says of them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
-	Tags        []string        `json:"tags,omitempty" doc:"At most 10 tags, active ones or those it has, each once; absent for none" example:"[\"development\",\"code-review\"]"`
-	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Everyone who may read the prompt sees them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
-	Visibility  string          `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
-	Source      *Source         `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
 
 // A PromptPatch is what PATCH /prompts/{id} takes: a JSON merge patch.
