@@ -136,22 +136,7 @@ func idempotency(key string, d prompt.Draft, origin prompt.ForkedFrom) *promptdb
 	if strings.HasPrefix(key, contentKey) {
 		return &promptdb.Idempotency{Key: hash(key)}
 	}
-	body := fmt.Sprintf("%q", []any{d.Title, d.Text, d.Tags, d.Visibility})
-	if c := d.Content(); c.Kind == prompt.KindChat || c.Config != "" || len(c.Variables) > 0 {
-		body += " content " + c.Hash()
-	}
-	if origin.ID != "" {
-		body += fmt.Sprintf(" origin %s %d", origin.ID, origin.Version)
-	}
-	if len(d.OwnTags) > 0 {
-		body += fmt.Sprintf(" own %q", d.OwnTags)
-	}
-	for _, part := range [][2]string{{"name", d.Name}, {"description", d.Description}, {"message", d.Message}} {
-		// so that a body without it has the hash that it had before there was such a member
-		if part[1] != "" {
-			body += fmt.Sprintf(" %s %q", part[0], part[1])
-		}
-	}
+	body := fmt.Sprint(d.Content().Hash(), d.State(nil), origin, d.Message)
 	return &promptdb.Idempotency{Key: hash(key), Body: hash(body)}
 }
 

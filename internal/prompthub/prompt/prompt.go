@@ -9,6 +9,9 @@ package prompt
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -69,8 +72,20 @@ func (d Draft) With(c Content) Draft {
 
 // Equal reports whether two drafts say the same. Why they do is not compared.
 func (d Draft) Equal(e Draft) bool {
-	return d.Name == e.Name && d.Title == e.Title && d.Description == e.Description && d.Content().Same(e.Content()) &&
-		d.Visibility == e.Visibility && slices.Equal(d.Tags, e.Tags) && slices.Equal(d.OwnTags, e.OwnTags)
+	return d.Content().Same(e.Content()) && d.State(nil) == e.State(nil)
+}
+
+// State names what a prompt is in addition to the content of a version with some labels: while it
+// stays the same, and the content does, the file that the version was made of says what the prompt
+// is. It is stored with such files and with the keys of requests, so a new member goes to the end
+// and leaves the state of prompts without it as it was.
+func (d Draft) State(labels []string) string {
+	b, _ := json.Marshal([]any{ // texts cannot fail
+		d.Name, d.Title, d.Description, append([]Tag{}, d.Tags...), append([]string{}, d.OwnTags...), d.Visibility,
+		append([]string{}, slices.Sorted(slices.Values(labels))...),
+	})
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // About returns the description, or the first sentence if there is none.

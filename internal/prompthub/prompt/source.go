@@ -1,10 +1,6 @@
 package prompt
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -47,16 +43,4 @@ func (s Source) WithExtra(names []string) *Source {
 		}
 	}
 	return &s
-}
-
-// State names what a prompt is in addition to the content of a version with some labels: while it
-// stays the same, and the content does, the file that the version was made of says what the prompt
-// is.
-func (d Draft) State(labels []string) string {
-	b, _ := json.Marshal([]any{ // texts cannot fail
-		d.Name, d.Title, d.Description, append([]Tag{}, d.Tags...), append([]string{}, d.OwnTags...), d.Visibility,
-		append([]string{}, slices.Sorted(slices.Values(labels))...),
-	})
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

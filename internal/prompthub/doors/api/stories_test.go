@@ -59,6 +59,9 @@ func TestIdempotencyKey(t *testing.T) {
 	require.Equal(t, first.header.Get("ETag"), again.header.Get("ETag"))
 	require.Equal(t, []string{"header.Idempotency-Key"},
 		ann.do(http.MethodPost, prompts, draft("B"), "Idempotency-Key", "k1").problem(422).locations())
+	for _, more := range []string{`"name":"n"`, `"description":"d"`, `"message":"m"`, `"ownTags":["o"]`, `"config":{"a":1}`} {
+		ann.do(http.MethodPost, prompts, strings.Replace(draft("A"), "{", "{"+more+",", 1), "Idempotency-Key", "k1").problem(422)
+	}
 	other := w.as("Bob").do(http.MethodPost, prompts, draft("A"), "Idempotency-Key", "k1").is(201)
 	require.NotEqual(t, first.prompt().ID, other.prompt().ID)
 	ann.do(http.MethodPost, prompts, draft("A"), "Idempotency-Key", strings.Repeat("~", 128)).is(201)

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -79,9 +78,7 @@ func onceOnly(key string, d prompt.Draft) string {
 	if key == "" {
 		return ""
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{
-		key, d.Title, d.Name, d.Description, d.Content().Hash(), d.Tags, d.Visibility,
-	}))
+	sum := sha256.Sum256([]byte(key + d.Content().Hash() + d.State(nil)))
 	return "page " + hex.EncodeToString(sum[:])
 }
 
