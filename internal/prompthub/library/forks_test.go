@@ -34,7 +34,7 @@ func TestForkOfWhatIncludes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, whole+include, own.Text)
 		next := one(t, someTexts, "next") + include + "!"
-		_, err = m.s.Patch(ctx, author, there.ID, library.Match{Any: true}, library.Patch{Text: &next})
+		_, err = m.s.Patch(ctx, author, there.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = next })
 		require.NoError(t, err)
 		theirs, _, err = m.s.MergeUpstream(ctx, reader, theirs.ID, "")
 		require.NoError(t, err)

@@ -167,7 +167,7 @@ func (m *machine) add(v library.View, text string, public bool) *modelled {
 func (m *machine) rename(t *rapid.T) {
 	p, name := m.living(), one(t, someNames, "name")
 	free := m.free(name, p)
-	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, library.Patch{Name: &name})
+	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, func(d *prompt.Draft) { d.Name = name })
 	if !m.answers(when(!free, fault.Conflict), err) || name == p.name {
 		return
 	}
@@ -183,7 +183,7 @@ func (m *machine) write(t *rapid.T) {
 	labels := rapid.SliceOfNDistinct(rapid.SampledFrom(someLabels), 0, 2, rapid.ID[string]).Draw(t, "labels")
 	public := rapid.Bool().Draw(t, "public")
 	to := visibility(public)
-	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, library.Patch{Text: &text, Labels: labels, Visibility: &to})
+	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, func(d *prompt.Draft) { d.Text, d.Labels, d.Visibility = text, labels, to })
 	require.NoError(t, err)
 	m.holds(p, text)
 	if public && !p.public {
@@ -342,7 +342,7 @@ func (m *machine) merge(t *rapid.T) {
 	up := m.upstream(p)
 	if up != nil && rapid.Bool().Draw(t, "changed") {
 		text := one(t, someTexts, "text")
-		_, err := m.s.Patch(context.Background(), author, up.id, library.Match{Any: true}, library.Patch{Text: &text})
+		_, err := m.s.Patch(context.Background(), author, up.id, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = text })
 		require.NoError(t, err)
 		m.holds(up, text)
 	}

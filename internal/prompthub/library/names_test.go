@@ -27,7 +27,7 @@ func TestStoredNamesStay(t *testing.T) {
 	require.NoError(t, err)
 
 	two := "two"
-	v, err := s.Patch(t.Context(), ann, id, library.Match{Any: true}, library.Patch{Text: &two})
+	v, err := s.Patch(t.Context(), ann, id, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
 	require.NoError(t, err)
 	require.Equal(t, name, v.Name)
 	_, err = s.SaveNamed(t.Context(), ann, library.NamedDraft{Name: name, Content: prompt.Content{Text: "three"}})
@@ -40,6 +40,6 @@ func TestStoredNamesStay(t *testing.T) {
 	require.Equal(t, "four", v.Text)
 
 	other := ".."
-	_, err = s.Patch(t.Context(), ann, id, library.Match{Any: true}, library.Patch{Name: &other})
+	_, err = s.Patch(t.Context(), ann, id, library.Match{Any: true}, func(d *prompt.Draft) { d.Name = other })
 	require.Equal(t, fault.Invalid, fault.Of(err))
 }

@@ -234,52 +234,23 @@ func (s *Service) Replace(ctx context.Context, who auth.User, id prompt.ID, m Ma
 	})
 }
 
-// A Patch changes some fields of a prompt; nil leaves a field as it is.
-type Patch struct {
-	Name        *string
-	Title       *string
-	Description *string
-	Kind        *prompt.Kind
-	Text        *string
-	Messages    *[]prompt.Message
-	Config      *string
-	Variables   *[]prompt.Variable
-	Tags        *[]prompt.Tag
-	OwnTags     *[]string
-	Visibility  *prompt.Visibility
-	Message     string   // why
-	Labels      []string // for the version that it makes
-	Source      *prompt.Source
-}
-
-// Apply returns a draft with the change.
-func (p Patch) Apply(d prompt.Draft) prompt.Draft {
-	d.Message, d.Labels, d.Source = p.Message, p.Labels, p.Source
-	if p.Name != nil && *p.Name != "" {
-		d.Name = *p.Name
-	}
-	set(&d.Title, p.Title)
-	set(&d.Description, p.Description)
-	set(&d.Kind, p.Kind)
-	set(&d.Text, p.Text)
-	set(&d.Messages, p.Messages)
-	set(&d.Config, p.Config)
-	set(&d.Variables, p.Variables)
-	set(&d.Tags, p.Tags)
-	set(&d.OwnTags, p.OwnTags)
-	set(&d.Visibility, p.Visibility)
-	return d
-}
-
-func set[T any](field, value *T) {
+// Set puts a value into a field of a draft; nil leaves the field as it is.
+func Set[T any](field, value *T) {
 	if value != nil {
 		*field = *value
 	}
 }
 
-// Patch changes some of what the author wrote.
-func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Match, change Patch) (View, error) {
-	return s.edit(ctx, who, id, m, func(d prompt.Draft) (prompt.Draft, error) { return s.rules.CheckEdit(change.Apply(d), d) })
+// Patch changes some of what the author wrote: change gets the draft that is stored, without the
+// message, labels and file of its last change, and may run again. A name that it empties stays.
+func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Match, change func(*prompt.Draft)) (View, error) {
+	return s.edit(ctx, who, id, m, func(was prompt.Draft) (prompt.Draft, error) {
+		d := was
+		d.Message, d.Labels, d.Source = "", nil, nil
+		change(&d)
+		d.Name = cmp.Or(d.Name, was.Name)
+		return s.rules.CheckEdit(d, was)
+	})
 }
 
 // edit makes a new revision out of the current draft.

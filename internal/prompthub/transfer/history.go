@@ -148,9 +148,8 @@ func (h *history) finish(ctx context.Context) error {
 		}
 	}
 	if h.publishedAt() > 0 && h.now.Visibility != prompt.Public {
-		public := prompt.Public
 		if err := h.change(func() error {
-			_, err := h.Patch(ctx, h.who, h.now.ID, library.Match{Any: true}, library.Patch{Visibility: &public})
+			_, err := h.Patch(ctx, h.who, h.now.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Public })
 			return err
 		}); err != nil {
 			return err

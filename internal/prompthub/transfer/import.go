@@ -239,14 +239,13 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 		return err
 	}
 	item.Outcome = Updated
-	change := changeOf(d.Said())
 	if im.DryRun {
-		return im.Check(ctx, im.who, change.Apply(was.Draft), was.Tags)
+		return im.Check(ctx, im.who, d.Over(format.Of(was.Draft)).Draft(), was.Tags)
 	}
 	if err := im.write(); err != nil {
 		return err
 	}
-	_, err = im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, change)
+	_, err = im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, func(is *prompt.Draft) { *is = d.Over(format.Of(*is)).Draft() })
 	return err
 }
 
@@ -280,31 +279,6 @@ func (im *importer) create(ctx context.Context, d format.Document, item *Item) e
 	}
 	item.ID = v.ID
 	return err
-}
-
-// changeOf returns a change to all that a document says.
-func changeOf(d format.Document) library.Patch {
-	draft := d.Draft()
-	c := library.Patch{Kind: &draft.Kind, Text: &draft.Text, Messages: &draft.Messages, Message: d.Message, Labels: d.Labels, Source: draft.Source}
-	if d.Title != "" {
-		c.Title = &draft.Title
-	}
-	if d.Description != "" {
-		c.Description = &draft.Description
-	}
-	if d.Config != nil {
-		c.Config = &draft.Config
-	}
-	if len(d.Variables) > 0 {
-		c.Variables = &draft.Variables
-	}
-	if len(d.Tags)+len(d.OwnTags) > 0 {
-		c.Tags, c.OwnTags = &draft.Tags, &draft.OwnTags
-	}
-	if d.Visibility != "" {
-		c.Visibility = &draft.Visibility
-	}
-	return c
 }
 
 func (im *importer) profile(ctx context.Context, p profile, item *Item) error {

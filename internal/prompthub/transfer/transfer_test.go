@@ -176,7 +176,7 @@ func TestFormerNames(t *testing.T) {
 		return v.ID
 	}
 	rename := func(s *library.Service, id prompt.ID, name string) {
-		_, err := s.Patch(ctx, ann, id, library.Match{Any: true}, library.Patch{Name: &name})
+		_, err := s.Patch(ctx, ann, id, library.Match{Any: true}, func(d *prompt.Draft) { d.Name = name })
 		require.NoError(t, err)
 	}
 	find := func(s *library.Service, name string) string {

@@ -302,7 +302,7 @@ func (m matrix) prompt(target string) prompt.Prompt {
 	v, _, err := m.config.Service.Create(m.t.Context(), ann, d, "")
 	require.NoError(m.t, err)
 	two := d.Text + " second"
-	v, err = m.config.Service.Patch(m.t.Context(), ann, v.ID, library.Match{Any: true}, library.Patch{Text: &two})
+	v, err = m.config.Service.Patch(m.t.Context(), ann, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
 	require.NoError(m.t, err)
 	switch target {
 	case "deleted":

@@ -226,47 +226,35 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*changedOutput
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.Patch(ctx, c.User, id, match(in.IfMatch), in.Body.change())
+	v, err := a.Service.Patch(ctx, c.User, id, match(in.IfMatch), in.Body.change)
 	if err != nil {
 		return nil, err
 	}
 	return a.changed(c, v), nil
 }
 
-// change returns what a merge patch asks for.
-func (p PromptPatch) change() library.Patch {
-	change := library.Patch{
-		Name: p.Name.pointer(), Title: p.Title.pointer(), Description: p.Description.pointer(), Text: p.Text.pointer(), Message: p.Message.Value,
-		Labels: p.Labels.Value, Source: p.Source.source(),
-	}
-	if p.Kind.Set {
-		kind := prompt.Kind(p.Kind.Value)
-		change.Kind = &kind
-	}
+// change makes the changes that a merge patch asks for.
+func (p PromptPatch) change(d *prompt.Draft) {
+	d.Message, d.Labels, d.Source = p.Message.Value, p.Labels.Value, p.Source.source()
+	library.Set(&d.Name, p.Name.pointer())
+	library.Set(&d.Title, p.Title.pointer())
+	library.Set(&d.Description, p.Description.pointer())
+	library.Set(&d.Kind, p.Kind.pointer())
+	library.Set(&d.Text, p.Text.pointer())
+	library.Set(&d.OwnTags, p.OwnTags.pointer())
+	library.Set(&d.Visibility, p.Visibility.pointer())
 	if p.Messages.Set {
-		list := messages(p.Messages.Value)
-		change.Messages = &list
+		d.Messages = messages(p.Messages.Value)
 	}
 	if p.Config.Set {
-		config := string(p.Config.Value)
-		change.Config = &config
+		d.Config = string(p.Config.Value)
 	}
 	if p.Variables.Set {
-		list := variables(p.Variables.Value)
-		change.Variables = &list
+		d.Variables = variables(p.Variables.Value)
 	}
 	if p.Tags.Set {
-		tags := names(p.Tags.Value)
-		change.Tags = &tags
+		d.Tags = names(p.Tags.Value)
 	}
-	if p.OwnTags.Set {
-		change.OwnTags = &p.OwnTags.Value
-	}
-	if p.Visibility.Set {
-		v := prompt.Visibility(p.Visibility.Value)
-		change.Visibility = &v
-	}
-	return change
 }
 
 type deleteInput struct {

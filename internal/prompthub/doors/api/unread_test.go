@@ -33,7 +33,7 @@ func (m matrix) marked(v prompt.Visibility) prompt.Prompt {
 		Variables: []prompt.Variable{{Name: "name", Description: mark}}, Labels: []string{"production", "l-" + strings.ToLower(mark)},
 	})
 	two := made.Text + " and more " + mark
-	now, err := m.config.Service.Patch(m.t.Context(), ann, made.ID, library.Match{Any: true}, library.Patch{Text: &two})
+	now, err := m.config.Service.Patch(m.t.Context(), ann, made.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
 	require.NoError(m.t, err)
 	create(prompt.Draft{Name: mark + n + "-user", Text: "@@@langfusePrompt:name=" + made.Name + "|label=latest@@@"})
 	m.clock.Advance(1e9)

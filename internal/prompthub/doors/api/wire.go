@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/prompt"
 )
 
 // A Prompt is a prompt as one caller sees it.
@@ -110,20 +111,20 @@ type Source struct {
 
 // A PromptPatch is what PATCH /prompts/{id} takes: a JSON merge patch.
 type PromptPatch struct {
-	Name        optional[string]          `json:"name,omitzero" doc:"As in PUT; absent leaves it" example:"reviews/code"`
-	Description optional[string]          `json:"description,omitzero" doc:"As in PUT; absent leaves it, an empty one removes it" example:"Reviews code for defects."`
-	Message     optional[string]          `json:"message,omitzero" doc:"As in PUT" example:"Names the language first"`
-	Labels      optional[[]string]        `json:"labels,omitzero" nullable:"true" doc:"As in PUT" example:"[\"staging\"]"`
-	Title       optional[string]          `json:"title,omitzero" doc:"As in PUT; absent leaves it" example:"Act as a strict code reviewer"`
-	Text        optional[string]          `json:"text,omitzero" doc:"As in PUT; absent leaves it" example:"I want you to act as a strict code reviewer."`
-	Kind        optional[string]          `json:"kind,omitzero" enum:"text,chat" doc:"As in PUT" example:"text"`
-	Messages    optional[[]Message]       `json:"messages,omitzero" nullable:"true" doc:"As in PUT" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
-	Config      optional[json.RawMessage] `json:"config,omitzero" doc:"As in PUT, in place of the whole config; null removes it" example:"{\"model\":\"small\"}"`
-	Variables   optional[[]Variable]      `json:"variables,omitzero" nullable:"true" doc:"As in PUT, in place of all; null removes them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
-	Tags        optional[[]string]        `json:"tags,omitzero" nullable:"true" doc:"As in PUT, in place of all tags; absent leaves them, null removes them" example:"[\"development\"]"`
-	OwnTags     optional[[]string]        `json:"ownTags,omitzero" nullable:"true" doc:"As in PUT, in place of all; absent leaves them, null removes them" example:"[\"kitchen; later\"]"`
-	Visibility  optional[string]          `json:"visibility,omitzero" enum:"private,public" doc:"As in PUT; absent leaves it" example:"private"`
-	Source      *Source                   `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
+	Name        optional[string]            `json:"name,omitzero" doc:"As in PUT; absent leaves it" example:"reviews/code"`
+	Description optional[string]            `json:"description,omitzero" doc:"As in PUT; absent leaves it, an empty one removes it" example:"Reviews code for defects."`
+	Message     optional[string]            `json:"message,omitzero" doc:"As in PUT" example:"Names the language first"`
+	Labels      optional[[]string]          `json:"labels,omitzero" nullable:"true" doc:"As in PUT" example:"[\"staging\"]"`
+	Title       optional[string]            `json:"title,omitzero" doc:"As in PUT; absent leaves it" example:"Act as a strict code reviewer"`
+	Text        optional[string]            `json:"text,omitzero" doc:"As in PUT; absent leaves it" example:"I want you to act as a strict code reviewer."`
+	Kind        optional[prompt.Kind]       `json:"kind,omitzero" enum:"text,chat" doc:"As in PUT" example:"text"`
+	Messages    optional[[]Message]         `json:"messages,omitzero" nullable:"true" doc:"As in PUT" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
+	Config      optional[json.RawMessage]   `json:"config,omitzero" doc:"As in PUT, in place of the whole config; null removes it" example:"{\"model\":\"small\"}"`
+	Variables   optional[[]Variable]        `json:"variables,omitzero" nullable:"true" doc:"As in PUT, in place of all; null removes them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
+	Tags        optional[[]string]          `json:"tags,omitzero" nullable:"true" doc:"As in PUT, in place of all tags; absent leaves them, null removes them" example:"[\"development\"]"`
+	OwnTags     optional[[]string]          `json:"ownTags,omitzero" nullable:"true" doc:"As in PUT, in place of all; absent leaves them, null removes them" example:"[\"kitchen; later\"]"`
+	Visibility  optional[prompt.Visibility] `json:"visibility,omitzero" enum:"private,public" doc:"As in PUT; absent leaves it" example:"private"`
+	Source      *Source                     `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
 
 // A Filling is what POST /prompts/{id}/render takes.

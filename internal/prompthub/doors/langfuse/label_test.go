@@ -17,7 +17,7 @@ func publish(t *testing.T, w *world, user, name string) {
 	who, public := auth.User{ID: user, Name: user}, prompt.Public
 	v, err := w.service.GetByName(t.Context(), who, library.IDOf(who), name, library.WantedVersion{})
 	require.NoError(t, err)
-	_, err = w.service.Patch(t.Context(), who, v.ID, library.Match{Any: true}, library.Patch{Visibility: &public})
+	_, err = w.service.Patch(t.Context(), who, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = public })
 	require.NoError(t, err)
 }
 

@@ -197,8 +197,9 @@ func (s *server) commit(ctx context.Context, r request) (any, error) {
 		return nil, fault.New(fault.Conflict, "Nothing to commit: the prompt has not changed since the latest commit")
 	}
 	message := cmp.Or(in.Message, "Pushed by a client of LangSmith")
-	made, err := s.Service.Patch(ctx, r.User, v.ID, library.Match{Revisions: []int64{v.Revision}}, library.Patch{
-		Kind: &c.Kind, Text: &c.Text, Messages: &c.Messages, Config: &c.Config, Message: message,
+	made, err := s.Service.Patch(ctx, r.User, v.ID, library.Match{Revisions: []int64{v.Revision}}, func(d *prompt.Draft) {
+		*d = d.With(c)
+		d.Message = message
 	})
 	var stale *fault.Error
 	if errors.As(err, &stale) && stale.Kind == fault.Stale {

@@ -181,12 +181,12 @@ func (w *world) target(t *testing.T, target string) {
 	v, _, err := w.service.Create(t.Context(), user("ann"), d, "")
 	require.NoError(t, err)
 	w.now = w.now.Add(time.Second)
-	two, public := "two", prompt.Public
-	change := library.Patch{Text: &two, Labels: []string{"production"}}
-	if target == "public" || target == "hidden" {
-		change.Visibility = &public
-	}
-	_, err = w.service.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, change)
+	_, err = w.service.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Text, d.Labels = "two", []string{"production"}
+		if target == "public" || target == "hidden" {
+			d.Visibility = prompt.Public
+		}
+	})
 	require.NoError(t, err)
 	switch target {
 	case "hidden":

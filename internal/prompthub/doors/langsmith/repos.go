@@ -223,13 +223,9 @@ func (s *server) createRepo(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	visibility := prompt.Private
-	if in.IsPublic {
-		visibility = prompt.Public
-	}
 	v, _, err := s.Service.Create(ctx, r.User, prompt.Draft{
 		Name: in.Handle, Title: library.TitleOf(in.Handle), Text: unpushedText, Message: unpushedMessage,
-		Description: in.Description, Tags: tags, OwnTags: own, Visibility: visibility,
+		Description: in.Description, Tags: tags, OwnTags: own, Visibility: visibility(in.IsPublic),
 	}, "")
 	if err != nil {
 		return nil, err
@@ -245,6 +241,13 @@ type repoPatch struct {
 	IsArchived  *bool     `json:"is_archived"`
 }
 
+func visibility(isPublic bool) prompt.Visibility {
+	if isPublic {
+		return prompt.Public
+	}
+	return prompt.Private
+}
+
 func (s *server) updateRepo(ctx context.Context, r request) (any, error) {
 	var in repoPatch
 	if err := r.decode(&in); err != nil {
@@ -257,22 +260,24 @@ func (s *server) updateRepo(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	change := library.Patch{Description: in.Description, Message: v.Message}
+	var tags []prompt.Tag
+	var own []string
 	if in.Tags != nil {
-		tags, own, err := s.Service.SplitTags(ctx, *in.Tags, v.Tags)
-		if err != nil {
+		if tags, own, err = s.Service.SplitTags(ctx, *in.Tags, v.Tags); err != nil {
 			return nil, err
 		}
-		change.Tags, change.OwnTags = &tags, &own
 	}
-	if in.IsPublic != nil {
-		visibility := prompt.Private
-		if *in.IsPublic {
-			visibility = prompt.Public
+	message := v.Message
+	if v, err = s.Service.Patch(ctx, r.User, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Message = message
+		library.Set(&d.Description, in.Description)
+		if in.Tags != nil {
+			d.Tags, d.OwnTags = tags, own
 		}
-		change.Visibility = &visibility
-	}
-	if v, err = s.Service.Patch(ctx, r.User, v.ID, library.Match{Any: true}, change); err != nil {
+		if in.IsPublic != nil {
+			d.Visibility = visibility(*in.IsPublic)
+		}
+	}); err != nil {
 		return nil, err
 	}
 	return s.one(ctx, r, v)

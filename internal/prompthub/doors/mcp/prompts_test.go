@@ -111,7 +111,7 @@ func TestGetPrompt(t *testing.T) {
 	w := newWorld(t)
 	v := w.public("a folder/greeting", "One {{name}}")
 	two := "Two {{name}}"
-	_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, library.Patch{Text: &two})
+	_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
 	require.NoError(t, err)
 	w.handle("ann", "anna")
 	id, values := string(v.ID), object{"name": "Bob"}
@@ -270,7 +270,7 @@ func TestIncludes(t *testing.T) {
 	}
 	require.Equal(t, 1, arguments(w.as("ann")))
 	public := prompt.Public
-	_, err := w.hub.Patch(t.Context(), user("ann"), private.ID, library.Match{Any: true}, library.Patch{Visibility: &public})
+	_, err := w.hub.Patch(t.Context(), user("ann"), private.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = public })
 	require.NoError(t, err)
 	require.Zero(t, arguments(w.as("bob").at("/mcp/u/anna")), "of what nobody else may read")
 

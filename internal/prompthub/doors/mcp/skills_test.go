@@ -32,7 +32,7 @@ func TestSkills(t *testing.T) {
 	w := newWorld(t)
 	v := w.public("letter", "One.")
 	two := "Two."
-	_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, library.Patch{Text: &two})
+	_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
 	require.NoError(t, err)
 	require.NoError(t, w.hub.SetLabel(t.Context(), user("ann"), v.ID, prompt.Production, 1))
 	w.settle()

@@ -26,7 +26,7 @@ func TestListsTellWhatIsRead(t *testing.T) {
 		w.handle("ann", "anna")
 		v := w.write("ann", prompt.Draft{Title: "Letter", Text: "To {{a}}.", Visibility: prompt.Public, Tags: []prompt.Tag{"text"}})
 		two := "Two {{b}}."
-		_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, library.Patch{Text: &two})
+		_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
 		require.NoError(rt, err)
 		require.NoError(rt, w.hub.SetLabel(t.Context(), user("ann"), v.ID, prompt.Production, 1))
 		for range rapid.IntRange(1, 8).Draw(rt, "changes") {
@@ -54,17 +54,19 @@ func (w *world) change(rt *rapid.T, id prompt.ID) {
 	ann, ctx := user("ann"), w.t.Context()
 	n := rapid.Int64Range(0, 4).Draw(rt, "version")
 	text := fmt.Sprintf("Text %d of {{%s}}.", n, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "variable"))
-	patch := func(p library.Patch) error {
-		_, err := w.hub.Patch(ctx, ann, id, library.Match{Any: true}, p)
+	patch := func(change func(*prompt.Draft)) error {
+		_, err := w.hub.Patch(ctx, ann, id, library.Match{Any: true}, change)
 		return err
 	}
 	visibility := prompt.Visibility(rapid.SampledFrom([]string{"public", "private"}).Draw(rt, "visibility"))
 	description := rapid.SampledFrom([]string{"", "Something else."}).Draw(rt, "description")
 	changes := map[string]func() error{
-		"edit":        func() error { return patch(library.Patch{Text: &text}) },
-		"release":     func() error { return patch(library.Patch{Text: &text, Labels: []string{prompt.Production}}) },
-		"describe":    func() error { return patch(library.Patch{Description: &description}) },
-		"publish":     func() error { return patch(library.Patch{Visibility: &visibility}) },
+		"edit": func() error { return patch(func(d *prompt.Draft) { d.Text = text }) },
+		"release": func() error {
+			return patch(func(d *prompt.Draft) { d.Text, d.Labels = text, []string{prompt.Production} })
+		},
+		"describe":    func() error { return patch(func(d *prompt.Draft) { d.Description = description }) },
+		"publish":     func() error { return patch(func(d *prompt.Draft) { d.Visibility = visibility }) },
 		"label":       func() error { return w.hub.SetLabel(ctx, ann, id, prompt.Production, n) },
 		"other label": func() error { return w.hub.SetLabel(ctx, ann, id, "staging", n) },
 		"undo":        func() error { return w.hub.UndoLabel(ctx, ann, id, prompt.Production) },

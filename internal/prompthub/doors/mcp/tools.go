@@ -331,27 +331,23 @@ func (d *handler) savePrompt(ctx context.Context, c *call, in saveInput) (Prompt
 
 type updateInput struct {
 	Named
-	Title       *string   `json:"title,omitempty"`
-	Content     *string   `json:"content,omitempty" jsonschema:"The new text"`
-	Description *string   `json:"description,omitempty"`
-	Tags        *[]string `json:"tags,omitempty"`
-	Visibility  *string   `json:"visibility,omitempty" jsonschema:"public, so that everyone can find it, or private"`
-	Message     string    `json:"message,omitempty" jsonschema:"Why, for the history"`
-	Revision    int64     `json:"revision,omitempty" jsonschema:"The revision that the change is based on: it fails where there is a later one. Without it, content is refused where id leads to an older version"`
+	Title       *string            `json:"title,omitempty"`
+	Content     *string            `json:"content,omitempty" jsonschema:"The new text"`
+	Description *string            `json:"description,omitempty"`
+	Tags        *[]string          `json:"tags,omitempty"`
+	Visibility  *prompt.Visibility `json:"visibility,omitempty" jsonschema:"public, so that everyone can find it, or private"`
+	Message     string             `json:"message,omitempty" jsonschema:"Why, for the history"`
+	Revision    int64              `json:"revision,omitempty" jsonschema:"The revision that the change is based on: it fails where there is a later one. Without it, content is refused where id leads to an older version"`
 }
 
 func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Prompt, error) {
-	change := library.Patch{Title: in.Title, Text: in.Content, Description: in.Description, Message: in.Message}
+	var tags *[]prompt.Tag
 	if in.Tags != nil {
-		tags, err := parseTags(*in.Tags)
+		list, err := parseTags(*in.Tags)
 		if err != nil {
 			return Prompt{}, err
 		}
-		change.Tags = &tags
-	}
-	if in.Visibility != nil {
-		v := prompt.Visibility(*in.Visibility)
-		change.Visibility = &v
+		tags = &list
 	}
 	match := library.Match{Any: in.Revision == 0, Revisions: []int64{in.Revision}}
 	was, err := d.lookup(ctx, c, in.ID)
@@ -362,7 +358,14 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 		// A caller that names no revision has read the prompt of the id.
 		return Prompt{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
 	}
-	v, err := d.Service.Patch(ctx, c.User, was.ID, match, change)
+	v, err := d.Service.Patch(ctx, c.User, was.ID, match, func(p *prompt.Draft) {
+		p.Message = in.Message
+		library.Set(&p.Title, in.Title)
+		library.Set(&p.Text, in.Content)
+		library.Set(&p.Description, in.Description)
+		library.Set(&p.Tags, tags)
+		library.Set(&p.Visibility, in.Visibility)
+	})
 	if fault.Of(err) == fault.Stale { // that of the service speaks of headers
 		return Prompt{}, stale(was, "the prompt was changed since you read it")
 	}

@@ -14,33 +14,30 @@ import (
 
 // A draftForm is the form that a prompt is written in.
 type draftForm struct {
-	Address     string // where it is sent
-	Leave       string // where not sending it leads
-	New         bool
-	Title       string
-	Name        string
-	Description string
-	Chat        bool
-	Text        string
-	Messages    []messageField
-	Variables   []variableField
-	Kept        bool // whether the variables are too many to be shown, and stay as they are
-	Message     string
-	Public      bool
-	Tags        []tagChoice
-	Key         string // of a new prompt: sent twice it is one prompt
-	Revision    int64  // of an edit: what it is based on
-	Wrong       string
-	Errors      map[string]string // by field
-	Theirs      *meanwhile        // the prompt as it was saved meanwhile
-	MaxTitle    int
-	MaxText     int
-	MaxTags     int
-	Asked       bool              // whether similar prompts were looked for
-	Similar     []library.Similar // the prompts that were found
-	AskedTags   bool              // whether tags were asked for
-	Suggested   []tagChoice       // those that fit, which are not among Tags then
-	Focus       string            // the id of the field that somebody goes on with, "" for the first
+	prompt.Draft // what is written in it; messages, variables and tags have fields of their own:
+	Messages     []messageField
+	Variables    []variableField
+	Tags         []tagChoice
+
+	Address   string // where it is sent
+	Leave     string // where not sending it leads
+	New       bool
+	Chat      bool
+	Kept      bool // whether the variables are too many to be shown, and stay as they are
+	Public    bool
+	Key       string // of a new prompt: sent twice it is one prompt
+	Revision  int64  // of an edit: what it is based on
+	Wrong     string
+	Errors    map[string]string // by field
+	Theirs    *meanwhile        // the prompt as it was saved meanwhile
+	MaxTitle  int
+	MaxText   int
+	MaxTags   int
+	Asked     bool              // whether similar prompts were looked for
+	Similar   []library.Similar // the prompts that were found
+	AskedTags bool              // whether tags were asked for
+	Suggested []tagChoice       // those that fit, which are not among Tags then
+	Focus     string            // the id of the field that somebody goes on with, "" for the first
 }
 
 // A messageField is where a message of a chat is written. The role of a placeholder is slot, its
@@ -123,8 +120,8 @@ func (s *web) form(r *request, d prompt.Draft, has []prompt.Tag) (draftForm, err
 		return draftForm{}, err
 	}
 	f := draftForm{
-		Title: d.Title, Name: d.Name, Description: d.Description, Message: d.Message, Chat: d.Kind == prompt.KindChat,
-		Text: d.Text, Public: d.Visibility == prompt.Public, MaxTitle: prompt.MaxTitle, MaxText: s.MaxText, MaxTags: prompt.MaxTags,
+		Draft: d, Chat: d.Kind == prompt.KindChat, Public: d.Visibility == prompt.Public,
+		MaxTitle: prompt.MaxTitle, MaxText: s.MaxText, MaxTags: prompt.MaxTags,
 	}
 	for _, m := range d.Messages {
 		field := messageField{Role: m.Role, Text: m.Content}
@@ -170,13 +167,13 @@ func (s *web) lookAround(r *request, f *draftForm, d prompt.Draft, itself prompt
 // lf returns a text with the ends of lines that are stored. Browsers send every one as CR LF.
 func lf(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// draft reads what was written.
-func draft(r *request) prompt.Draft {
-	get := r.PostForm.Get
-	d := prompt.Draft{
-		Title: get("title"), Name: get("name"), Description: lf(get("description")), Message: lf(get("message")),
-		Visibility: prompt.Visibility(get("visibility")), Variables: draftVariables(r),
-	}
+// draft returns a draft as the form changes it. What the form does not have stays: the config, and
+// tags outside the catalog.
+func draft(r *request, was prompt.Draft) prompt.Draft {
+	get, d := r.PostForm.Get, was
+	d.Title, d.Name, d.Description, d.Message = get("title"), get("name"), lf(get("description")), lf(get("message"))
+	d.Visibility, d.Variables = prompt.Visibility(get("visibility")), draftVariables(r)
+	d.Messages, d.Text, d.Tags = nil, "", nil
 	if d.Kind = prompt.Kind(get("kind")); d.Kind == prompt.KindChat {
 		d.Messages = draftMessages(r)
 	} else {

@@ -146,3 +146,21 @@ func TestHostileForm(t *testing.T) {
 		}
 	}
 }
+
+// TestEditLeavesTheRest: what the form does not have stays as it is.
+func TestEditLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	was, _, err := w.service.Create(t.Context(), ann, prompt.Draft{
+		Title: "T", Text: "one", Config: `{"a":1}`, OwnTags: []string{"mine"}, Labels: []string{"staging"}, Message: "first", Visibility: prompt.Private,
+	}, "")
+	require.NoError(t, err)
+	page := "/app/prompts/" + string(was.ID)
+	w.as("Ann").post(page+"/edit", "title", "T2", "name", was.Name, "text", "two", "visibility", "private", "revision", "1").to(page + "?done=saved")
+	now, err := w.service.Get(t.Context(), ann, was.ID)
+	require.NoError(t, err)
+	want := was.Draft
+	want.Title, want.Text, want.Message, want.Labels = "T2", "two", "", nil
+	require.Equal(t, want, now.Draft)
+	require.EqualValues(t, 1, now.Labels["staging"], "no label moves")
+}

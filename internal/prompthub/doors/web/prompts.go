@@ -238,7 +238,7 @@ func (s *web) setVisibility(r *request) error {
 		return err
 	}
 	to := prompt.Visibility(r.PostForm.Get("to"))
-	v, err := s.Service.Patch(r.Context(), r.who, id, library.Match{Any: true}, library.Patch{Visibility: &to})
+	v, err := s.Service.Patch(r.Context(), r.who, id, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = to })
 	if err != nil {
 		return err
 	}

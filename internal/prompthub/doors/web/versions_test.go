@@ -154,7 +154,7 @@ func TestChat(t *testing.T) {
 	ann.post(page+"/fill", "v0", "x := 1\r\n").is(200).has("<mark data-v=\"0\">x := 1\n</mark>")
 	messages := append([]prompt.Message(nil), chat.Messages...)
 	messages[0].Content = "You are {{who:a reader}}."
-	_, err = w.service.Patch(t.Context(), auth.User{ID: "Ann"}, v.ID, library.Match{Any: true}, library.Patch{Messages: &messages, Variables: &[]prompt.Variable{}})
+	_, err = w.service.Patch(t.Context(), auth.User{ID: "Ann"}, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Messages, d.Variables = messages, nil })
 	require.NoError(t, err)
 	ann.get(page+"/compare?from=1&to=2").is(200).has("system:", "<del>", "who:<del>an</del><ins>a</ins> <del>expert</del><ins>reader</ins>", "<h2>Variables</h2>")
 }

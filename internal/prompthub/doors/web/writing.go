@@ -49,7 +49,7 @@ func (s *web) showNew(r *request, status int, d prompt.Draft, wrong error) error
 }
 
 func (s *web) create(r *request) error {
-	d := draft(r)
+	d := draft(r, prompt.Draft{})
 	if r.PostForm.Get("do") != "" {
 		return s.showNew(r, http.StatusOK, d, nil)
 	}
@@ -119,7 +119,7 @@ func (s *web) edit(r *request) error {
 	if err != nil {
 		return err
 	}
-	d := draft(r)
+	d := draft(r, v.Draft)
 	keep(&d, v.Draft, large(v.Variables))
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
@@ -138,10 +138,7 @@ func (s *web) edit(r *request) error {
 		return s.showEdit(r, http.StatusOK, f, v)
 	}
 	d.Variables = named(d.Variables)
-	_, err = s.Service.Patch(r.Context(), r.who, v.ID, library.Match{Revisions: []int64{revision}}, library.Patch{
-		Name: &d.Name, Title: &d.Title, Description: &d.Description, Kind: &d.Kind, Text: &d.Text, Messages: &d.Messages,
-		Variables: &d.Variables, Tags: &d.Tags, Visibility: &d.Visibility, Message: d.Message,
-	})
+	_, err = s.Service.Patch(r.Context(), r.who, v.ID, library.Match{Revisions: []int64{revision}}, func(is *prompt.Draft) { *is = d })
 	if correctable(err) {
 		return s.editAgain(r, v, d, revision, err)
 	}

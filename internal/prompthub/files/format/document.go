@@ -343,14 +343,17 @@ func Differences(a, b Document) []string {
 // Within reports whether a prompt is what a document says of it. What that does not say may be
 // anything, and why and under which labels is not compared.
 func (d Document) Within(was Document) bool {
-	d = d.Said().Titled()
-	for _, member := range []struct{ said, is *string }{
-		{&d.Description, &was.Description}, {&d.Visibility, &was.Visibility}, {&d.Name, &was.Name},
-	} {
-		if *member.said == "" {
-			*member.said = *member.is
-		}
-	}
+	d = d.Titled().Over(was)
+	d.Labels, d.Message, was.Labels, was.Message = nil, "", nil, ""
+	return len(Differences(was, d)) == 0
+}
+
+// Over returns what a prompt is after an import of the document into it: members that the document
+// does not say are those of the prompt.
+func (d Document) Over(was Document) Document {
+	d = d.Said()
+	d.Name, d.Title = cmp.Or(d.Name, was.Name), cmp.Or(d.Title, was.Title)
+	d.Description, d.Visibility = cmp.Or(d.Description, was.Description), cmp.Or(d.Visibility, was.Visibility)
 	if len(d.Tags)+len(d.OwnTags) == 0 {
 		d.Tags, d.OwnTags = was.Tags, was.OwnTags
 	}
@@ -360,8 +363,7 @@ func (d Document) Within(was Document) bool {
 	if len(d.Variables) == 0 {
 		d.Variables = was.Variables
 	}
-	d.Labels, d.Message, was.Labels, was.Message = nil, "", nil, ""
-	return len(Differences(was, d)) == 0
+	return d
 }
 
 // KeepsKind refuses to take the place of a document with a text where that has messages, and with
