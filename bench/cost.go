@@ -25,8 +25,8 @@ const textRows = 39
 func costedRequests() []monthlyOperations {
 	return []monthlyOperations{
 		{Name: "list", Tables: 2},
-		// two lists, my votes, and a page of prompts whose texts have what is searched for
-		{Name: "search", Tables: 3 + 20},
+		// three lists, my votes, and a page of prompts whose texts have what is searched for
+		{Name: "search", Tables: 4 + 20},
 		{Name: "get", Tables: 4},
 		{Name: "mine", Tables: 2},
 		// The job that follows reads four times, writes the truth row twice and the rows of the

@@ -58,7 +58,7 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^ID +NAME +VOTES +AUTHOR +TITLE\n\w{26} +greeting +0 +ann +A greeting\n$`, "search", "a", "greet", "--user", "bob")
 	ok(`A greeting\n$`, "search", "--sort", "hot", "--user", "bob")
 	ok(`^$`, "search", "--tag", "development", "--user", "bob")
-	fails(command.Failed, "query.sort: give one of newest", "search", "--sort", "up", "--user", "bob")
+	fails(command.Failed, "query.sort: give one of relevance", "search", "--sort", "up", "--user", "bob")
 	fails(command.Usage, "come newest first", "search", "--sort", "hot", "--author", "ann", "--user", "bob")
 	fails(command.Failed, ": there is no such user (status 404)\n", "search", "--author", "@zoe", "--user", "bob")
 	fails(command.Failed, "handler: there is no such user (status 404)\n", "search", "--author", "@zoe", "greet", "--user", "bob")

@@ -28,12 +28,14 @@ type Order = promptdb.Order
 const (
 	Newest    = promptdb.Newest
 	MostLiked = promptdb.MostLiked
+	Relevance = promptdb.Relevance
 )
 
 // An OrderInfo is what doors say of an order.
 type OrderInfo = promptdb.OrderInfo
 
-// Orders returns the orders of public prompts, Newest first.
+// Orders returns the orders of public prompts: first the default of a search for words, then that
+// of other lists.
 func Orders() []OrderInfo { return promptdb.Orders() }
 
 // IsOrder reports whether a text names an order.
@@ -43,7 +45,7 @@ func IsOrder(s string) bool {
 
 // A Search says which public prompts are wanted.
 type Search struct {
-	Order  Order
+	Order  Order        // "" is Relevance for words, and else Newest
 	Tags   []prompt.Tag // all of them
 	Words  prompt.Query // all of them, each in the title or in the text
 	Titles bool         // all of them in the title
@@ -59,18 +61,27 @@ func (q Search) scope() string {
 	if !q.Titles && !q.Words.Empty() {
 		where = " text"
 	}
+	if q.Order == Relevance { // in which the same words in another order are another list
+		where += fmt.Sprintf(" %q", q.Words.Typed())
+	}
 	return fmt.Sprintf("prompts %s %q %q%s", q.Order, slices.Compact(tags), q.Words, where)
 }
 
 // Search returns public prompts.
 func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, error) {
+	switch {
+	case q.Words.Empty() && (q.Order == "" || q.Order == Relevance):
+		q.Order = Newest
+	case q.Order == "":
+		q.Order = Relevance
+	}
 	return s.page(ctx, who, q.scope(), q.Cursor, func(after string) (promptdb.Page, error) {
 		switch {
 		case q.Words.Nothing():
 			return promptdb.Page{}, nil
 		case len(q.Tags) > 0 || !q.Words.Empty():
 			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Order: q.Order}, after, q.Limit)
-		case q.Order == "" || q.Order == Newest:
+		case q.Order == Newest:
 			return s.db.Newest(ctx, after, q.Limit)
 		}
 		return s.db.Ranked(ctx, q.Order, after, q.Limit)

@@ -30,6 +30,7 @@ const (
 // MaxTokens: no query finds those beyond them. The zero Query is empty.
 type Query struct {
 	terms   []term // each once, sorted
+	typed   []term // as they were typed
 	nothing bool
 }
 
@@ -45,8 +46,7 @@ func ParseQuery(q string) (Query, error) {
 	if n := len(ts); n > maxQueryWords {
 		return Query{}, badQuery(q, fmt.Sprintf("search for at most %d words, these are %d", maxQueryWords, n))
 	}
-	slices.Sort(ts)
-	return Query{terms: slices.Compact(ts), nothing: normalized != "" && len(ts) == 0}, nil
+	return Query{terms: slices.Compact(slices.Sorted(slices.Values(ts))), typed: ts, nothing: normalized != "" && len(ts) == 0}, nil
 }
 
 func checkQuery(q string) error {
@@ -162,6 +162,55 @@ func (t term) in(other term) bool {
 	default:
 		return slices.ContainsFunc(other.forms(), func(form string) bool { return strings.HasPrefix(form, q) })
 	}
+}
+
+// A Closeness says how well a query fits a title that it finds. The least is the best.
+type Closeness int
+
+// How well a query fits a title. Case and punctuation do not count.
+const (
+	ExactTitle Closeness = iota
+	Phrase               // its words stand in the title one after the other
+	WholeWords           // all of its words are in the title
+	Beginnings           // one of its words is only the beginning of one
+)
+
+// Closeness says how well the query fits a title that it finds. Stop words count in a phrase alone.
+func (q Query) Closeness(normalizedTitle string) Closeness {
+	title := terms(normalizedTitle)
+	switch {
+	case slices.Equal(title, q.typed):
+		return ExactTitle
+	case within(title, q.typed):
+		return Phrase
+	case slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() && !slices.ContainsFunc(title, t.wholeIn) }):
+		return Beginnings
+	}
+	return WholeWords
+}
+
+// within reports whether some terms stand among others one after the other.
+func within(all, some []term) bool {
+	for i := range len(all) - len(some) + 1 {
+		if slices.Equal(all[i:i+len(some)], some) {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeIn reports whether t is all of another term, or a word of it.
+func (t term) wholeIn(other term) bool {
+	return t == other || t.in(other) && (t.run() || slices.Contains(other.words(), string(t)) || slices.Contains(other.forms(), string(t)))
+}
+
+// Typed returns the words of a query in the order in which they were typed.
+func (q Query) Typed() string {
+	words := make([]string, len(q.typed))
+	for i, t := range q.typed {
+		words[i] = string(t)
+	}
+	return strings.Join(words, " ")
 }
 
 // String returns the query in canonical form: the same for all orders and

@@ -237,7 +237,10 @@ func FuzzParseQuery(f *testing.F) {
 		if err != nil {
 			return // NFKC made it longer than a query may be
 		}
-		require.Equal(t, q, canonical)
+		require.Equal(t, q.String(), canonical.String())
+		again, err := prompt.ParseQuery(q.Typed())
+		require.NoError(t, err)
+		require.Equal(t, q.Typed(), again.Typed())
 	})
 }
 
@@ -251,5 +254,31 @@ func TestMatchWithoutFolding(t *testing.T) {
 				require.Equal(t, s, prompt.Fold(s), "%+q", s)
 			}
 		}
+	}
+}
+
+// TestCloseness holds the four ways in which a query fits a title.
+func TestCloseness(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		query, title string
+		want         prompt.Closeness
+	}{
+		{"code reviewer", "Code Reviewer", prompt.ExactTitle},
+		{"Code, reviewer!", "code reviewer", prompt.ExactTitle},
+		{"c++", "C++", prompt.ExactTitle},
+		{"code reviewer", "Act as a code reviewer", prompt.Phrase},
+		{"翻译助手", "翻译助手", prompt.ExactTitle},
+		{"翻译", "翻译助手", prompt.WholeWords},
+		{"reviewer code", "Code reviewer", prompt.WholeWords},
+		{"node", "Node.js terminal", prompt.WholeWords},
+		{"js", "Node.js terminal", prompt.WholeWords},
+		{"reviewer the code", "Code reviewer", prompt.WholeWords}, // a stop word is passed over
+		{"code rev", "Code reviewer", prompt.Beginnings},
+		{"nod", "Node.js terminal", prompt.Beginnings},
+	} {
+		q, err := prompt.ParseQuery(c.query)
+		require.NoError(t, err)
+		require.Equal(t, c.want, q.Closeness(prompt.NormalizeTitle(c.title)), "%q in %q", c.query, c.title)
 	}
 }

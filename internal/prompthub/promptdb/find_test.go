@@ -113,7 +113,7 @@ func TestSearchAgreesWithAPlainFilter(t *testing.T) {
 		all = w.truth(all)
 		want, match := drawSearch(rt)
 		all = slices.DeleteFunc(all, func(p prompt.Prompt) bool { return !match(p) })
-		all = sorted(all, want.Order)
+		all = inOrder(all, want)
 		titles := make([]string, len(all))
 		for i, p := range all {
 			titles[i] = p.Title
@@ -438,7 +438,7 @@ func TestEveryPageSize(t *testing.T) {
 		{Words: query(t, "提示"), Order: promptdb.MostLiked},
 	} {
 		var titles []string
-		for _, p := range sorted(all, want.Order) {
+		for _, p := range inOrder(all, want) {
 			if want.Words.Match(prompt.NormalizeTitle(p.Title)) && hasAll(p.Tags, want.Tags) {
 				titles = append(titles, p.Title)
 			}

@@ -203,7 +203,7 @@ func newLinear(all []prompt.Prompt) linear {
 }
 
 func (l linear) find(want promptdb.Search) (ids []prompt.ID) {
-	for _, p := range sorted(l.all, want.Order) {
+	for _, p := range inOrder(l.all, want) {
 		if hasAll(p.Tags, want.Tags) && matches(want, p, l.texts[p.ID]) {
 			ids = append(ids, p.ID)
 		}

@@ -40,7 +40,7 @@ func TestThousandRealPrompts(t *testing.T) {
 			want.Tags = about.Tags
 		}
 		var titles []string
-		for _, p := range sorted(all, want.Order) {
+		for _, p := range inOrder(all, want) {
 			if want.Words.Match(prompt.NormalizeTitle(p.Title)) && hasAll(p.Tags, want.Tags) {
 				titles = append(titles, p.Title)
 			}

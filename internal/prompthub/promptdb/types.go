@@ -85,6 +85,7 @@ const (
 	MaxAuthorsKept = accounts.MaxAuthorsKept
 
 	Newest    = schema.Newest
+	Relevance = schema.Relevance
 	MostLiked = schema.MostLiked
 	Hot       = schema.Hot
 	Best      = schema.Best
@@ -106,7 +107,8 @@ var (
 	ForPrograms   = query.ForPrograms
 )
 
-// Orders returns the orders of public prompts, the default first.
+// Orders returns the orders of public prompts: first the default of a search for words, then that
+// of other lists.
 func Orders() []OrderInfo { return schema.Orders() }
 
 // DefaultTables returns the tables under their usual names.

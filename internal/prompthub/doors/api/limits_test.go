@@ -271,7 +271,7 @@ func TestUnknownParameters(t *testing.T) {
 		require.Equal(t, tt.location, problem.Errors[0].Location)
 		require.Contains(t, problem.Errors[0].Message, tt.message)
 	}
-	require.Equal(t, "give one of newest, most-liked, hot, best, trending", w.as("Ann").get(prompts + "?sort=top").problem(422).Errors[0].Message)
+	require.Equal(t, "give one of relevance, newest, most-liked, hot, best, trending", w.as("Ann").get(prompts + "?sort=top").problem(422).Errors[0].Message)
 	w.as("Ann").do(http.MethodDelete, prompts+"/"+p.ID+"?force=1", "").problem(422)
 	w.as("Ann").get(prompts + "/" + p.ID).is(200)
 	many := w.as("Ann").get(prompts + "?a=&b=&c=&d=&e=&f=&g=&h=&i=&j=&k=&l=&m=&n=&o=&p=&r=&s=&t=&u=&v=&w=&x=&y=&z=").problem(422)

@@ -64,8 +64,8 @@ type Order string
 
 // Schema lists the orders, and says what comes first in each.
 func (Order) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString, Default: string(library.Newest)}
-	s.Description = "The order; among equals, newer first."
+	s := &huma.Schema{Type: huma.TypeString}
+	s.Description = "The order; without one relevance if q has words, else newest. Among equals, newer first."
 	for _, o := range library.Orders() {
 		s.Enum = append(s.Enum, string(o.Order))
 		if o.Doc != "" {
@@ -78,7 +78,7 @@ func (Order) Schema(huma.Registry) *huma.Schema {
 }
 
 type searchInput struct {
-	Sort Order  `query:"sort" default:"newest"`
+	Sort Order  `query:"sort"`
 	In   string `query:"in" enum:"text,title" default:"text" doc:"Where the words of q are looked for. text: each in the title, as title does, or as a whole word in the text; of a text at most 150 words count, no stop words (the, of, …), and edits follow within seconds. title: each as the beginning of a word of the title"`
 	Filter
 	Fields

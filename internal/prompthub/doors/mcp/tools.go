@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,7 +141,7 @@ type order string
 // orderSchema lists the orders. It is no enum: the form of a client sends an empty string for a
 // field that its user left empty.
 func orderSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: orders() + "; most-liked where not given. Of one's own prompts the newest come first"}
+	return &jsonschema.Schema{Type: "string", Description: orders() + "; else relevance, or most-liked without query. Own prompts: newest first"}
 }
 
 // orders returns the names of the orders as a list for people.
@@ -176,8 +175,10 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	if in.Limit < 1 || in.Limit > maxFound {
 		return out, fault.New(fault.Invalid, "ask for 1 to 50 prompts")
 	}
-	in.Order = cmp.Or(in.Order, order(library.MostLiked))
-	if !library.IsOrder(string(in.Order)) {
+	if in.Order == "" && words.Empty() {
+		in.Order = order(library.MostLiked)
+	}
+	if in.Order != "" && !library.IsOrder(string(in.Order)) {
 		return out, fault.New(fault.Invalid, "order must be "+orders())
 	}
 	page, err := d.search(ctx, c, in, tags, words)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,22 +20,22 @@ func (s *web) lists() {
 	s.handle("GET "+Prefix+"/favorites", user, s.favorites)
 }
 
-// orders returns the orders of the catalog, as addresses and pages name them.
-func orders() (all [][2]string) {
+// orders returns the orders of the catalog, as addresses and pages name them; the first is the
+// default, which an address leaves out. Only a search for words has an order of relevance.
+func orders(words bool) (all [][2]string) {
 	for _, o := range library.Orders() {
-		name := string(o.Order)
-		if o.Order == library.Newest {
-			name = "" // the default
+		if o.Order != library.Relevance || words {
+			all = append(all, [2]string{string(o.Order), o.Title})
 		}
-		all = append(all, [2]string{name, o.Title})
 	}
+	all[0][0] = ""
 	return all
 }
 
 // catalog shows public prompts.
 func (s *web) catalog(r *request) error {
 	v := viewOf(r, "sort", "tag", "q", "in", "cursor", before)
-	l := listing{view: v, Query: v.get("q"), Choices: v.choices("sort", orders()...), Texts: true}
+	l := listing{view: v, Query: v.get("q"), Choices: v.choices("sort", orders(v.get("q") != "")...), Texts: true}
 	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"], "in": v.values["in"]}
 	if l.Query != "" {
 		l.Choices = append(l.Choices, v.titlesOnly())
@@ -98,9 +97,9 @@ func (s *web) search(r *request, v view) ([]prompt.Tag, library.Page, error) {
 	if err != nil {
 		return tags, library.Page{}, err
 	}
-	order := library.Newest
-	if sort := v.get("sort"); slices.ContainsFunc(orders(), func(o [2]string) bool { return o[0] == sort }) {
-		order = cmp.Or(library.Order(sort), library.Newest)
+	var order library.Order
+	if sort := v.get("sort"); library.IsOrder(sort) {
+		order = library.Order(sort)
 	}
 	p, err := s.Service.Search(r.Context(), r.who, library.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Limit: perPage, Cursor: v.get("cursor")})
 	return tags, p, err

@@ -22,6 +22,9 @@ type Search struct {
 	Order schema.Order // "" is Newest
 }
 
+// texts reports whether a search looks into texts: stop words are only searched for in titles.
+func (w Search) texts() bool { return w.Text && len(w.Words.Words(prompt.LongestPrefix)) > 0 }
+
 const (
 	maxLists   = 5    // index partitions that one search reads; any one of them would do
 	maxMatches = 1000 // matches that are sorted in memory
@@ -95,8 +98,13 @@ func (db *Queries) lists(w Search) []list {
 // Find returns the public prompts that a search wants, from a position on. The first page of one
 // tag, newest first, may be a second old, except for writes of this instance.
 func (db *Queries) Find(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	if w.Order == schema.Relevance && w.Words.Empty() {
+		w.Order = schema.Newest
+	}
 	switch {
-	case w.Text && len(w.Words.Words(prompt.LongestPrefix)) > 0:
+	case w.Order == schema.Relevance:
+		return db.findRelevant(ctx, w, after, limit)
+	case w.texts():
 		return db.findText(ctx, w, after, limit)
 	case w.Order != "" && w.Order != schema.Newest:
 		return db.findRanked(ctx, w, after, limit)

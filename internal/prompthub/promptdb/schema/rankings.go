@@ -16,6 +16,7 @@ type Order string
 // The orders. Among equals the newer comes first.
 const (
 	Newest    Order = "newest"
+	Relevance Order = "relevance" // of a search for words alone: it has no index
 	MostLiked Order = "most-liked"
 	Hot       Order = "hot"
 	Best      Order = "best"
@@ -29,9 +30,13 @@ type OrderInfo struct {
 	Doc   string // which prompts come first
 }
 
-// Orders returns the orders of public prompts, the default first.
+// Orders returns the orders of public prompts: first the default of a search for words, then that
+// of other lists.
 func Orders() []OrderInfo {
-	all := []OrderInfo{{Order: Newest, Title: "Newest"}}
+	all := []OrderInfo{
+		{Relevance, "Relevance", "first the exact title, then titles with the words in a row, with all of the words, with words that begin with them, and last prompts with a word in the text alone; votes decide among equals, and without words it is newest"},
+		{Order: Newest, Title: "Newest"},
+	}
 	for _, r := range Rankings {
 		all = append(all, r.OrderInfo)
 	}

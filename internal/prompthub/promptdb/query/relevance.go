@@ -1,0 +1,208 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// The order of relevance has no index. A search in it has two parts. First come the titles that it
+// finds, of which the newest maxMatches are read and sorted. Then comes the rest, newest first:
+// prompts found by their texts, and titles that are older than those that were sorted. A position
+// says in which part it lies.
+const (
+	amongTitles = "t" // then the key that titles are sorted by
+	amongRest   = "r" // then the age of the oldest title that was sorted, a space, and an age or none
+	allTitles   = "~" // stands after each age: all titles were sorted
+	maxScore    = 1 << 32
+)
+
+// A titleHit is a row of a title that was found, and its place.
+type titleHit struct {
+	key string // ascending keys are the best first
+	row table.Row
+}
+
+// findRelevant returns what a search wants, the best first, from a position on.
+func (db *Queries) findRelevant(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	if place, ok := strings.CutPrefix(after, amongRest); ok {
+		sorted, at, ok := strings.Cut(place, " ")
+		if !ok || !isAge(at) && at != "" || !isAge(sorted) && sorted != allTitles {
+			return Page{}, rowstore.BadPosition()
+		}
+		if w.texts() {
+			return db.rest(w, sorted, at, limit).page(ctx)
+		}
+		page, err := db.find(ctx, w, max(sorted, at), limit)
+		if page.After != "" {
+			page.After = amongRest + sorted + " " + page.After
+		}
+		return page, err
+	}
+	key, ok := strings.CutPrefix(after, amongTitles)
+	if after != "" && !(ok && isTitleKey(key)) {
+		return Page{}, rowstore.BadPosition()
+	}
+	var hits []titleHit
+	var sorted string
+	budget, rest := db.Budget(), db.rest(w, allTitles, "", limit)
+	budget.Left, rest.s.Left = budget.Left/2, rest.s.Left/2
+	// The rest is looked at once together with the titles, as most searches find few of these.
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		hits, sorted, err = db.titleHits(ctx, w, budget)
+		return err
+	}, func(ctx context.Context) (err error) {
+		if w.texts() {
+			err = rest.look(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	hits = slices.DeleteFunc(hits, func(h titleHit) bool { return h.key <= key })
+	page := pageOfHits(w, hits, limit)
+	switch {
+	case len(hits) > limit:
+		page.After = amongTitles + hits[limit-1].key
+		return page, nil
+	case sorted != allTitles: // and the rest was looked at as if all titles were sorted
+		page.After = amongRest + sorted + " "
+		return page, nil
+	case !w.texts():
+		return page, nil
+	}
+	rest.limit = limit - len(hits)
+	more, err := rest.page(ctx)
+	return Page{Items: append(page.Items, more.Items...), After: more.After}, err
+}
+
+// pageOfHits returns the prompts of the first rows.
+func pageOfHits(w Search, hits []titleHit, limit int) Page {
+	rows := make([]table.Row, min(len(hits), limit))
+	for i := range rows {
+		rows[i] = hits[i].row
+	}
+	page := pageOf(rows, limit, rowKey)
+	for i := range page.Items {
+		if w.texts() {
+			page.Items[i].Found = prompt.InTitle
+		}
+	}
+	return page
+}
+
+// titleHits returns the titles that a search finds, the best first, and the age of the oldest of
+// them, allTitles if there are no more.
+func (db *Queries) titleHits(ctx context.Context, w Search, s *rowstore.Budget) (hits []titleHit, sorted string, err error) {
+	wk := db.walk(w, s, "", table.MaxPage/4)
+	if w.texts() { // which pass over stop words
+		wk.lists, wk.match = db.titleLists(w), func(p table.Props) bool {
+			return w.tagged(p.Get("Tags").Str()) && w.Words.MatchTitle(p.Get("TitleNormalized").Str())
+		}
+	}
+	rows, done, err := wk.run(ctx, maxMatches)
+	if err != nil {
+		return nil, "", err
+	}
+	if sorted = wk.pos; done {
+		sorted = allTitles
+	}
+	hits = make([]titleHit, len(rows))
+	for i, row := range rows {
+		hits[i] = titleHit{titleKey(w.Words, row), row}
+	}
+	slices.SortFunc(hits, func(a, b titleHit) int { return strings.Compare(a.key, b.key) })
+	return hits, sorted, nil
+}
+
+// titleLists returns the lists of the words of a title that texts are searched for too, and those
+// of tags.
+func (db *Queries) titleLists(w Search) []list {
+	var ls []list
+	for _, word := range w.Words.Words(prompt.LongestPrefix) {
+		ls = append(ls, list{db.T.TitleIndex, schema.TokenPartition(word.Title)})
+	}
+	for _, tag := range w.Tags {
+		ls = append(ls, list{db.T.TagIndex, schema.TagPartition(tag)})
+	}
+	return ls[:min(len(ls), maxLists)]
+}
+
+// titleKey is the place of a title among those that a query finds: how well it fits, then its
+// score, then its age.
+func titleKey(q prompt.Query, row table.Row) string {
+	p := schema.ParseSummary(row)
+	return fmt.Sprintf("%d%010d%s", q.Closeness(row.Props.Get("TitleNormalized").Str()), maxScore-int64(p.Score()), row.Row)
+}
+
+func isTitleKey(key string) bool {
+	const before = 1 + 10 // how well it fits, and the score
+	return len(key) > before && isAge(key[before:])
+}
+
+// isAge reports whether a text is a key by age.
+func isAge(key string) bool {
+	_, ok := schema.ParseByAge(key)
+	return ok
+}
+
+// A rest is what a search wants beyond the titles that were sorted, newest first, from a position
+// on.
+type rest struct {
+	*textWalk
+	db     *Queries
+	search Search
+	sorted string // the age of the oldest title that was sorted
+	limit  int
+	found  []candidate
+	ended  bool
+}
+
+func (db *Queries) rest(w Search, sorted, after string, limit int) *rest {
+	return &rest{textWalk: db.textWalk(w, db.textBudget(), after, limit+1), db: db, search: w, sorted: sorted, limit: limit}
+}
+
+// look walks on once, as far as it takes to fill a page if no title is among what it finds.
+func (r *rest) look(ctx context.Context) error {
+	more, ended, err := r.run(ctx, r.limit+1-len(r.found))
+	for _, c := range more {
+		if c.row == nil || c.at > r.sorted {
+			r.found = append(r.found, c)
+		}
+	}
+	r.ended = ended
+	return err
+}
+
+// page walks on until there is a page, and returns it.
+func (r *rest) page(ctx context.Context) (Page, error) {
+	for !r.ended && len(r.found) <= r.limit && !r.s.Spent() {
+		if err := r.look(ctx); err != nil {
+			return Page{}, err
+		}
+	}
+	page, after := Page{}, r.pos
+	switch {
+	case len(r.found) > r.limit:
+		r.found = r.found[:r.limit]
+		after = ""
+		if r.limit > 0 {
+			after = r.found[r.limit-1].at
+		}
+	case r.ended:
+		r.sorted = ""
+	}
+	if r.sorted != "" {
+		page.After = amongRest + r.sorted + " " + after
+	}
+	var err error
+	page.Items, err = r.db.decide(ctx, r.search, r.found)
+	return page, err
+}
