@@ -31,6 +31,7 @@ func TestBrowser(t *testing.T) {
 		}
 	}
 	t.Run("keyboard", func(t *testing.T) { keyboard(t, b, a.url()) })
+	t.Run("writing", func(t *testing.T) { writes(t, b, a.url()) })
 	t.Run("offline", func(t *testing.T) { offline(t, b, a.url()) })
 	t.Run("first view", func(t *testing.T) { firstView(t, b, a.url()) })
 	t.Run("long words", func(t *testing.T) { longWords(t, b, a.url()) })
@@ -465,14 +466,15 @@ func lostDrafts(p *tab) {
 	}
 	p.goTo("/app/prompts/new").write("#title", "Kept").write("#text", "All of it").click("[name=tag][value=text]")
 	again("yes")
+	p.reads("did not save it").sees("document.querySelector('#title').value === ''").click("#draft button")
 	p.reads("is back").sees("document.querySelector('#title').value === 'Kept' && document.querySelector('[data-count=text]').textContent === '9' && document.querySelector('[data-count=tags]').textContent === '1'")
 	again("")
-	p.click("[value=chat]").sees("document.querySelector('#content0')")
+	p.click("#draft button").reads("is back").click("[value=chat]").sees("document.querySelector('#content0')")
 	again("yes")
-	p.reads("Too many.").click("#title").press("x")
-	p.sees("Object.values(sessionStorage).some(v => v.includes('title=Kept') && v.includes('content=All+of+it'))").shot("draft kept")
+	p.click("#draft button").reads("Too many.").click("#title").press("x")
+	p.sees("Object.values(localStorage).some(v => v.includes('title=Kept') && v.includes('content=All+of+it'))").shot("draft kept")
 	eval[string](p, "localStorage.busy = ''")
-	p.click(".banner button").reads("is back").sees("document.querySelector('#title').value === 'Kept' && document.querySelector('#content0').value === 'All of it'").discard()
+	p.click("#draft button").reads("is back").sees("document.querySelector('#title').value === 'Kept' && document.querySelector('#content0').value === 'All of it'").discard()
 }
 
 // lostSession writes while the session ends: the draft is there after signing in again.
@@ -482,12 +484,12 @@ func lostSession(p *tab) {
 	writtenMeanwhile(p)
 	p.click("[value=add-message]").write("#content1", "Said.")
 	call(p, network.ClearBrowserCookies, cdp.Empty{})
-	p.click("form#write .primary").reads("Sign in").write("#name", "Olga").click("main button").reads("What you wrote here before is back.").shot("draft is back")
+	p.click("form#write .primary").reads("Sign in").write("#name", "Olga").click("main button").reads("did not save it").click("#draft button").reads("is back").shot("draft is back")
 	p.sees("document.querySelector('#title').value === 'Written before' && document.querySelector('#content1').value === 'Said.'")
 	p.click("form#write .primary").reads("The prompt is saved.")
 	// The script of the page, which runs after its text, forgets the draft and that it is done.
 	p.sees("!new URL(location).searchParams.has('done')").goTo("/app/prompts/new")
-	p.sees("document.querySelector('#text').value === '' && !Object.keys(sessionStorage).some(k => k.startsWith('draft'))")
+	p.sees("document.querySelector('#text').value === '' && !Object.keys(localStorage).some(k => k.startsWith('draft')) && !document.querySelector('#draft')")
 }
 
 // writtenMeanwhile goes on writing while buttons of the form are answered: nothing of it is lost.
@@ -498,7 +500,7 @@ func writtenMeanwhile(p *tab) {
 	p.click("#similar").sees("window.answer").write("#text", "Say {{what}}").click("[name=visibility][value=public]").click("[name=tag][value=text]")
 	eval[bool](p, "(f => { f.focus(); f.setSelectionRange(2, 5); window.answer(); return true })(document.querySelector('#text'))")
 	p.reads("No similar prompt.").sees("document.activeElement.id === 'text' && document.activeElement.value === 'Say {{what}}' && document.activeElement.selectionStart === 2")
-	p.sees("document.querySelector('[value=public]').checked && document.querySelector('[data-count=tags]').textContent === '1' && Object.values(sessionStorage).some(v => v.includes('what'))")
+	p.sees("document.querySelector('[value=public]').checked && document.querySelector('[data-count=tags]').textContent === '1' && Object.values(localStorage).some(v => v.includes('what'))")
 	eval[bool](p, "window.answer = null, "+hold)
 	p.click("[value=chat]").sees("window.answer && document.querySelector('#text').closest('[inert]')").write("#title", "Written before all")
 	p.click("#similar") // it waits for its turn, which the answer takes

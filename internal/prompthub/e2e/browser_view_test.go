@@ -254,7 +254,7 @@ const missed = `document.querySelector("dialog[open]") ? [] : [...document.query
 func (p *tab) discard() {
 	p.T.Helper()
 	p.ready("#write")
-	eval[int](p, "sessionStorage.clear(), document.querySelector('#write').dispatchEvent(new SubmitEvent('submit', {bubbles: true})), 1")
+	eval[int](p, "localStorage.clear(), document.querySelector('#write').dispatchEvent(new SubmitEvent('submit', {bubbles: true})), 1")
 }
 
 func tour(page, hidden, versions, forked string) []stop {

@@ -25,6 +25,7 @@ const maxWrongValues = 20
 // is text.
 type Template struct {
 	Variables []Variable // those declared, then those found, in the order of the texts
+	Lost      []string   // the names found beyond MaxVariables: their places stay text
 	texts     [][]Part   // placeholders as they are written
 }
 
@@ -40,7 +41,7 @@ type Part struct {
 func ParseTemplate(declared []Variable, texts ...string) Template {
 	p := parser{
 		Template: Template{Variables: slices.Clone(declared)}, declared: len(declared),
-		index: make(map[string]int), known: make(map[int]bool),
+		index: make(map[string]int), known: make(map[int]bool), lost: make(map[string]bool),
 	}
 	for i, v := range declared {
 		p.index[v.Name] = i
@@ -56,6 +57,7 @@ type parser struct {
 	declared int            // how many of the variables
 	index    map[string]int // of the variables, by name
 	known    map[int]bool   // whether a default was found for a variable: the first counts
+	lost     map[string]bool
 }
 
 // Parts returns the texts in parts, placeholders as they are written.
@@ -123,6 +125,10 @@ func (p *parser) variable(m match) (int, bool) {
 	i, ok := p.index[name]
 	if !ok {
 		if len(p.Variables) >= MaxVariables {
+			if !p.lost[name] {
+				p.lost[name] = true
+				p.Lost = append(p.Lost, name)
+			}
 			return 0, false
 		}
 		i = len(p.Variables)

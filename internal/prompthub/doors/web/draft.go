@@ -37,6 +37,7 @@ type draftForm struct {
 	Similar   []library.Similar // the prompts that were found
 	AskedTags bool              // whether tags were asked for
 	Suggested []tagChoice       // those that fit, which are not among Tags then
+	Lost      string            // which variables stay text, as there are too many
 	Focus     string            // the id of the field that somebody goes on with, "" for the first
 }
 
@@ -133,6 +134,7 @@ func (s *web) form(r *request, d prompt.Draft, has []prompt.Tag) (draftForm, err
 	for _, v := range d.Variables {
 		f.Variables = append(f.Variables, variableField{Variable: v})
 	}
+	f.Lost = lostOf(d.Content().Template().Lost)
 	for _, t := range all {
 		f.Tags = append(f.Tags, tagChoice{string(t.Tag), t.DisplayName, slices.Contains(d.Tags, t.Tag)})
 	}
@@ -142,6 +144,23 @@ func (s *web) form(r *request, d prompt.Draft, has []prompt.Tag) (draftForm, err
 		}
 	}
 	return f, nil
+}
+
+// maxLost is how many variables that stay text a form names.
+const maxLost = 20
+
+// lostOf says which variables of a prompt stay text, "" for none.
+func lostOf(names []string) string {
+	stay, more := fmt.Sprintf("These %d stay", len(names)), ""
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) == 1:
+		stay = "This one stays"
+	case len(names) > maxLost:
+		more = ", …"
+	}
+	return fmt.Sprintf("A prompt has at most %d variables. %s text: %s%s", prompt.MaxVariables, stay, strings.Join(names[:min(len(names), maxLost)], ", "), more)
 }
 
 // lookAround looks for prompts that are like a draft, or for tags, where somebody asks for it.

@@ -46,8 +46,13 @@ func newStatic() *static {
 		if err != nil {
 			return err
 		}
-		if path.Ext(name) == ".css" {
+		switch path.Ext(name) {
+		case ".css":
 			body = append([]byte(theme.Colours), body...)
+		case ".js": // a script imports those before it in the order of names
+			for of, address := range s.addresses {
+				body = bytes.ReplaceAll(body, []byte(`"./`+of+`"`), []byte(`"`+address+`"`))
+			}
 		}
 		s.add(path.Base(name), body)
 		return nil

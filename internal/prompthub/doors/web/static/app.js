@@ -1,19 +1,19 @@
 // The pages work without this. With it, lists change without loading a page anew, votes show at
 // once, texts can be copied, and forms count while one writes.
 
-const $ = (id) => document.getElementById(id);
+export const $ = (id) => document.getElementById(id);
 
 // say tells those who hear a page what has changed on it.
-function say(text) {
+export function say(text) {
   $("live").textContent = "";
   setTimeout(() => { $("live").textContent = text; }, 50);
 }
 
 // keyOf names what is kept of a form that is sent to an address, for whoever is signed in.
 const keyOf = (what, address) => `${what} ${document.querySelector(".name")?.textContent} ${address}`;
-const draftOf = (address) => keyOf("draft", address);
+export const draftOf = (address) => keyOf("draft", address);
 
-const unreachable = () => (navigator.onLine ? "The server cannot be reached." : "You are offline.");
+export const unreachable = () => (navigator.onLine ? "The server cannot be reached." : "You are offline.");
 
 // Being offline
 
@@ -45,7 +45,7 @@ menu?.addEventListener("keydown", (e) => {
 if (new URL(location).searchParams.has("done")) {
   const url = new URL(location);
   const saved = { created: "/app/prompts/new", saved: `${url.pathname}/edit` }[url.searchParams.get("done")];
-  if (saved) sessionStorage.removeItem(draftOf(saved));
+  if (saved) localStorage.removeItem(draftOf(saved));
   url.searchParams.delete("done");
   history.replaceState(history.state, "", url);
 }
@@ -210,7 +210,7 @@ function panel(link) {
   });
 }
 
-const plainClick = (e) => e.button === 0 && !e.metaKey && !e.ctrlKey && !e.shiftKey && !e.altKey;
+export const plainClick = (e) => e.button === 0 && !e.metaKey && !e.ctrlKey && !e.shiftKey && !e.altKey;
 
 document.addEventListener("click", (e) => {
   const link = e.target.closest("a");
@@ -341,7 +341,7 @@ document.addEventListener("submit", (e) => {
 });
 
 // toast shows what went wrong for a while, without moving anything.
-function toast(text) {
+export function toast(text) {
   document.querySelector(".toast")?.remove();
   const p = Object.assign(document.createElement("p"), { className: "toast", textContent: text });
   p.setAttribute("role", "alert");
@@ -439,191 +439,13 @@ for (const [type, on] of [["focusin", true], ["focusout", false]]) {
   });
 }
 
-// Writing
-
-// What is written stays in this tab until it is saved, whatever becomes of the session.
-const fieldsOf = (form, button) => new URLSearchParams(new FormData(form, button));
-let unsaved = false;
-
-function keep(form) {
-  unsaved = true;
-  try {
-    sessionStorage.setItem(draftOf(form.getAttribute("action")), fieldsOf(form));
-  } catch { /* a browser that keeps nothing still warns */ }
+// What somebody wrote and did not save stays in the browser until they sign out.
+function forgetAll() {
+  sessionStorage.clear();
+  for (const key of Object.keys(localStorage)) if (key.startsWith(draftOf(""))) localStorage.removeItem(key);
 }
-
-function forget(form) {
-  unsaved = false;
-  sessionStorage.removeItem(draftOf(form.getAttribute("action")));
-}
-
-// controls returns where one writes in a form, by what it is called in every answer.
-const controls = (form) => new Map([...form.querySelectorAll("input[name]:not([type=hidden]), textarea, select")].map((f) => [f.id || `${f.name} ${f.value}`, f]));
-const isBox = (field) => field.matches("[type=checkbox], [type=radio]");
-const held = (field) => (isBox(field) ? field.checked : field.value);
-
-// carry puts what was written into a form since it was sent, and the focus, into the one that takes its place.
-function carry(form, sent, next) {
-  const focus = next.querySelector("[autofocus]");
-  focus?.removeAttribute("autofocus"); // only a whole page may use it
-  const to = controls(next);
-  let at;
-  for (const [key, field] of controls(form)) {
-    const place = to.get(key);
-    if (!place) continue;
-    if (held(field) !== sent.get(key)) place[isBox(field) ? "checked" : "value"] = held(field);
-    if (field === document.activeElement) at = { place, start: field.selectionStart, end: field.selectionEnd, top: field.scrollTop };
-  }
-  form.replaceWith(next);
-  if (!at) return focus?.focus();
-  at.place.focus({ preventScroll: true });
-  if (typeof at.start === "number") at.place.setSelectionRange(at.start, at.end);
-  at.place.scrollTop = at.top;
-}
-
-// rewrite shows the form as the server writes it for some fields, with what was written meanwhile.
-async function rewrite(form, fields) {
-  const sent = new Map([...controls(form)].map(([key, field]) => [key, held(field)]));
-  const answer = await fetch(form.action, { method: "POST", body: fields }).catch(() => { throw new Error(unreachable()); });
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const next = page.getElementById("write");
-  if (!next) throw new Error(page.querySelector("main p")?.textContent ?? "This did not work.");
-  carry(form, sent, document.adoptNode(next));
-  writing(next);
-  keep(next);
-}
-
-// fill puts fields into a form where it has a place for each of them and for no other.
-function fill(form, fields) {
-  const all = [...form.elements].filter((f) => f.name && f.localName !== "button");
-  const boxes = all.filter(isBox), texts = all.filter((f) => !isBox(f));
-  const ticks = [...fields].filter(([name]) => boxes.some((box) => box.name === name));
-  const values = [...fields].filter(([name]) => !boxes.some((box) => box.name === name));
-  const ticked = (box) => ticks.some(([name, value]) => name === box.name && value === box.value);
-  const takes = (f, name, value) => f.name === name && (!f.options || [...f.options].some((o) => o.value === value));
-  if (values.length !== texts.length || !texts.every((f, i) => takes(f, ...values[i]))) return false;
-  if (boxes.filter(ticked).length !== ticks.length) return false;
-  texts.forEach((f, i) => { [, f.value] = values[i]; });
-  for (const box of boxes) box.checked = ticked(box);
-  return true;
-}
-
-// restore brings back what was written before the page was lost, by itself where it can. Until it
-// is shown nobody writes, as that would take its place.
-async function restore(form) {
-  const kept = sessionStorage.getItem(draftOf(form.getAttribute("action")));
-  if (!kept) return writing(form);
-  const fields = new URLSearchParams(kept);
-  const note = Object.assign(document.createElement("p"), { className: "banner" });
-  const offer = (name, act) => {
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: name });
-    button.addEventListener("click", act);
-    note.append(" ", button);
-  };
-  try {
-    if (fill(form, fields)) {
-      writing(form);
-      unsaved = true;
-    } else {
-      form.inert = true;
-      fields.set("do", "show");
-      await rewrite(form, fields);
-    }
-    note.textContent = "What you wrote here before is back. It is not saved yet.";
-  } catch (cause) {
-    note.textContent = `What you wrote here before is kept, but cannot be shown now. ${cause.message}`;
-    offer("Try again", () => { note.remove(); restore(form); });
-  }
-  say(note.firstChild.textContent);
-  offer("Discard it", () => { forget($("write")); location.reload(); });
-  $("write").before(note);
-}
-
-document.addEventListener("click", async (e) => {
-  const button = e.target.closest("#write button[name=do]");
-  if (!button) return;
-  e.preventDefault();
-  const { form } = button;
-  if (form.ariaBusy) return; // the answer to another is on its way
-  form.ariaBusy = "true";
-  // These leave every field where it is. What the others change waits, as nothing written there
-  // would have a place in the answer.
-  const part = /^(similar|suggest|add-)/.test(button.value) ? null : button.closest(".messages, .declare, .field");
-  const fields = fieldsOf(form, button);
-  part?.toggleAttribute("inert", true);
-  try {
-    await rewrite(form, fields);
-  } catch (cause) {
-    form.ariaBusy = null;
-    part?.toggleAttribute("inert", false);
-    if (document.activeElement === document.body) button.focus();
-    toast(`The form could not be changed. ${cause.message}`);
-  }
-});
-document.addEventListener("input", (e) => {
-  const form = e.target.closest("#write");
-  if (form) keep(form);
-});
-document.addEventListener("submit", (e) => {
-  if (e.target.id === "write") unsaved = false;
-  if (e.target.matches("[action$='/signout']")) sessionStorage.clear();
-});
-document.addEventListener("click", (e) => {
-  const link = e.target.closest("a");
-  if (link?.pathname === "/.auth/logout") sessionStorage.clear();
-  if (!link?.matches("#write .send a") || !plainClick(e)) return;
-  if (unsaved && !confirm("Leave without saving? What you wrote here is discarded.")) return e.preventDefault();
-  forget($("write"));
-});
-addEventListener("beforeunload", (e) => { if (unsaved) e.preventDefault(); });
-
-// counting shows how long a field is while one writes.
-function counting(field) {
-  const count = document.querySelector(`[data-count="${field.id}"]`);
-  const update = () => {
-    const over = field.value.length - field.dataset.limit;
-    count.textContent = field.value.length;
-    count.parentElement.classList.toggle("over", over > 0);
-    const message = over > 0 ? `Shorten this by ${over} characters.` : "";
-    if (message && !field.validationMessage) say(message);
-    field.setCustomValidity(message);
-  };
-  field.addEventListener("input", update);
-  update();
-}
-
-// picking lets find tags, and choose no more than there may be.
-function picking(picker) {
-  const boxes = [...picker.querySelectorAll("[name=tag]")];
-  const update = () => {
-    const n = boxes.filter((box) => box.checked).length;
-    picker.querySelector("[data-count]").textContent = n;
-    for (const box of boxes) box.disabled = !box.checked && n >= picker.dataset.limit;
-  };
-  picker.addEventListener("change", update);
-  $("findtag").addEventListener("input", (e) => {
-    const wanted = e.target.value.trim().toLowerCase();
-    for (const box of boxes) box.closest("li").hidden = !box.checked && !box.parentElement.textContent.toLowerCase().includes(wanted);
-  });
-  $("findtag").addEventListener("keydown", (e) => {
-    if (e.key !== "Enter") return;
-    e.preventDefault();
-    boxes.find((box) => !box.checked && !box.disabled && !box.closest("li").hidden)?.click();
-  });
-  update();
-}
-
-function writing(form) {
-  form.querySelectorAll("[data-limit]:not(fieldset)").forEach(counting);
-  picking($("tagpicker"));
-}
-
-if ($("write")) {
-  if ($("wrong")) {
-    writing($("write"));
-    keep($("write"));
-  } else restore($("write"));
-}
+document.addEventListener("submit", (e) => { if (e.target.matches("[action$='/signout']")) forgetAll(); });
+document.addEventListener("click", (e) => { if (e.target.closest("a")?.pathname === "/.auth/logout") forgetAll(); });
 
 // Keys
 
