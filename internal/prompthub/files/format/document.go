@@ -309,6 +309,85 @@ const (
 	fieldMessage     = "message"
 )
 
+// A field is a member of a document as files have it.
+type field struct {
+	name  string
+	of    func(*Document) any // a pointer to it
+	parts []string            // what a format may lose of it
+	most  int                 // UTF-16 code units, after which an import cuts it; 0 for never
+}
+
+// documentFields are the members that a format can keep, in the order of files.
+var documentFields = []field{
+	{name: fieldName, of: func(d *Document) any { return &d.Name }},
+	{name: fieldTitle, of: func(d *Document) any { return &d.Title }, most: prompt.MaxTitle},
+	{name: fieldText, of: func(d *Document) any { return &d.Text }},
+	{name: fieldDescription, of: func(d *Document) any { return &d.Description }, most: prompt.MaxDescription},
+	{name: fieldKind, of: func(d *Document) any { return &d.Kind }},
+	{name: fieldMessages, of: func(d *Document) any { return &d.Messages }, parts: []string{"role", "placeholder"}},
+	{name: fieldConfig, of: func(d *Document) any { return &d.Config }},
+	{
+		name: fieldVariables, of: func(d *Document) any { return &d.Variables },
+		parts: []string{"label", "description", "type", "required", "default", "choices"},
+	},
+	{name: fieldTags, of: func(d *Document) any { return &d.Tags }},
+	{name: fieldOwnTags, of: func(d *Document) any { return &d.OwnTags }},
+	{name: fieldVisibility, of: func(d *Document) any { return &d.Visibility }},
+	{name: fieldLabels, of: func(d *Document) any { return &d.Labels }},
+	{name: fieldMessage, of: func(d *Document) any { return &d.Message }, most: prompt.MaxMessage},
+}
+
+// everything is what a format keeps that holds all of a document.
+var everything = func() (names []string) {
+	for _, f := range documentFields {
+		names = append(names, f.name)
+		for _, part := range f.parts {
+			names = append(names, f.name+"."+part)
+		}
+	}
+	return names
+}()
+
+// textFields are those that are texts, and otherFields the others.
+var textFields, otherFields = func() (texts, others []string) {
+	for _, f := range documentFields {
+		if _, isText := f.of(new(Document)).(*string); isText {
+			texts = append(texts, f.name)
+		} else {
+			others = append(others, f.name)
+		}
+	}
+	return texts, others
+}()
+
+// take takes the members of a document from an object.
+func (d *Document) take(o *object) {
+	for _, f := range documentFields {
+		o.take(f.name, f.of(d))
+	}
+}
+
+// Says returns the members that the document says, as JSON.
+func (d Document) Says() map[string]jsontext.Value {
+	says := make(map[string]jsontext.Value)
+	for _, m := range d.members() {
+		says[m.name] = m.value
+	}
+	return says
+}
+
+// members returns what a document says.
+func (d Document) members() (o object) {
+	for _, f := range documentFields {
+		if f.name != fieldConfig {
+			o.put(f.name, f.of(&d))
+		} else if d.Config != nil { // which says something even if it is empty
+			o = append(o, member{f.name, d.Config})
+		}
+	}
+	return o
+}
+
 // Differences returns the members that two documents do not have in common, "variables.type" where
 // only types of variables differ. What only a format knows is not compared.
 func Differences(a, b Document) []string {

@@ -57,20 +57,18 @@ func (d Document) Fitted() Document {
 			warn("there is no title, and the prompt is called as its text begins, %q: give it one", d.Title)
 		}
 	}
-	for _, of := range []struct {
-		member string
-		text   *string
-		most   int
-	}{{fieldTitle, &d.Title, prompt.MaxTitle}, {fieldDescription, &d.Description, prompt.MaxDescription}, {fieldMessage, &d.Message, prompt.MaxMessage}} {
-		if of.member == fieldTitle {
-			if line := strings.Join(strings.Fields(*of.text), " "); strings.ContainsFunc(strings.TrimSpace(*of.text), unicode.IsControl) {
-				*of.text = line
-				warn("the title had several lines, which became one")
-			}
+	if strings.ContainsFunc(strings.TrimSpace(d.Title), unicode.IsControl) {
+		d.Title = strings.Join(strings.Fields(d.Title), " ")
+		warn("the title had several lines, which became one")
+	}
+	for _, f := range documentFields {
+		text, isText := f.of(&d).(*string)
+		if !isText || f.most == 0 {
+			continue
 		}
-		if n := unitsOf(strings.TrimSpace(*of.text)); n > of.most {
-			*of.text = cutAt(strings.TrimSpace(*of.text), of.most)
-			warn("the %s has %d characters and was cut after %d, of %d that it may have: shorten it", of.member, n, unitsOf(*of.text), of.most)
+		if n := unitsOf(strings.TrimSpace(*text)); n > f.most {
+			*text = cutAt(strings.TrimSpace(*text), f.most)
+			warn("the %s has %d characters and was cut after %d, of %d that it may have: shorten it", f.name, n, unitsOf(*text), f.most)
 		}
 	}
 	return d

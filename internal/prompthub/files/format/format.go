@@ -48,13 +48,6 @@ var codecs = make(map[Format]codec)
 // register makes a format known.
 func register(c codec) { codecs[c.name] = c }
 
-// everything is what a format keeps that holds all of a document.
-var everything = []string{
-	fieldName, fieldTitle, fieldText, fieldDescription, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder",
-	fieldConfig, fieldVariables, fieldVariables + ".label", fieldVariables + ".description", fieldVariables + ".type", fieldVariables + ".required",
-	fieldVariables + ".default", fieldVariables + ".choices", fieldTags, fieldOwnTags, fieldVisibility, fieldLabels, fieldMessage,
-}
-
 // An input is a file that is being read. It collects what the author of the file should know.
 type input struct {
 	path     string

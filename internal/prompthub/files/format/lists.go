@@ -100,7 +100,7 @@ func readLine(in *input) (d Document, extra object, err error) {
 	if err := json.Unmarshal(extra.value(), &d); err != nil {
 		return d, nil, err
 	}
-	documentOf(&extra)
+	new(Document).take(&extra)
 	extra.drop("id", "slug", "authorId", "authorName", "version", "revision", "createdAt", "updatedAt", "likes", "dislikes", "score", "myVote", "versions", "source")
 	return d, extra, nil
 }

@@ -19,11 +19,12 @@ func init() {
 
 // readMarkdown reads Markdown, which may have front matter with the members of a Document.
 func readMarkdown(in *input) (Document, object, error) {
-	o, text, err := in.frontMatter(textFields, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldTags, fieldOwnTags, fieldLabels)
+	o, text, err := in.frontMatter(textFields, otherFields...)
 	if err != nil {
 		return Document{}, nil, err
 	}
-	d := documentOf(&o)
+	var d Document
+	d.take(&o)
 	if d.Tags == nil {
 		d.Tags = tagLine(&o)
 	}
@@ -33,25 +34,8 @@ func readMarkdown(in *input) (Document, object, error) {
 	return d, o, nil
 }
 
-// Members that are texts in any front matter, and in that of Markdown.
-var (
-	nameAndAbout = []string{fieldName, fieldDescription}
-	textFields   = []string{fieldName, fieldTitle, fieldText, fieldDescription, fieldVisibility, fieldMessage}
-)
-
-// documentOf takes the members of a Document.
-func documentOf(o *object) (d Document) {
-	d.Name, d.Title, d.Description = o.text(fieldName), o.text(fieldTitle), o.text(fieldDescription)
-	d.Text, d.Visibility, d.Message = o.text(fieldText), o.text(fieldVisibility), o.text(fieldMessage)
-	o.take(fieldKind, &d.Kind)
-	o.take(fieldMessages, &d.Messages)
-	o.take(fieldConfig, &d.Config)
-	o.take(fieldVariables, &d.Variables)
-	o.take(fieldTags, &d.Tags)
-	o.take(fieldOwnTags, &d.OwnTags)
-	o.take(fieldLabels, &d.Labels)
-	return d
-}
+// nameAndAbout are members that are texts in any front matter.
+var nameAndAbout = []string{fieldName, fieldDescription}
 
 // tagLine takes tags that stand in one line, parted by commas, as note takers and writers of blogs
 // have them. A list is how a tag with a comma in it is written.
@@ -64,29 +48,10 @@ func tagLine(o *object) (tags []string) {
 	return tags
 }
 
-// members is the other way.
-func members(d Document) (o object) {
-	o.put(fieldName, d.Name)
-	o.put(fieldTitle, d.Title)
-	o.put(fieldDescription, d.Description)
-	o.put(fieldText, d.Text)
-	o.put(fieldMessages, d.Messages)
-	if d.Config != nil {
-		o = append(o, member{fieldConfig, d.Config})
-	}
-	o.put(fieldVariables, d.Variables)
-	o.put(fieldTags, d.Tags)
-	o.put(fieldOwnTags, d.OwnTags)
-	o.put(fieldVisibility, d.Visibility)
-	o.put(fieldLabels, d.Labels)
-	o.put(fieldMessage, d.Message)
-	return o
-}
-
 func writeMarkdown(d Document, extra object) ([]byte, error) {
 	text := d.Text
-	d.Text = ""
-	o := members(d)
+	d.Text, d.Kind = "", prompt.KindText // messages tell a chat
+	o := d.members()
 	o.add(extra)
 	return joinFrontMatter(o, text)
 }
