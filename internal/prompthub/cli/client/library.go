@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -9,7 +10,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -297,23 +297,10 @@ func change(d format.Document) map[string]any {
 	if len(d.Messages) > 0 {
 		m = map[string]any{"kind": "chat", "text": "", "messages": d.Messages}
 	}
-	for name, value := range map[string]string{
-		"title": d.Title, "description": d.Description, "message": d.Message, "visibility": d.Visibility,
-	} {
-		if value != "" {
+	for name, value := range d.Says() {
+		if _, ok := m[name]; !ok && name != "name" {
 			m[name] = value
 		}
-	}
-	for name, list := range map[string][]string{"tags": d.Tags, "ownTags": d.OwnTags, "labels": d.Labels} {
-		if len(list) > 0 {
-			m[name] = list
-		}
-	}
-	if len(d.Variables) > 0 {
-		m["variables"] = d.Variables
-	}
-	if d.Config != nil {
-		m["config"] = d.Config
 	}
 	if d = sendable(d); d.Source != nil {
 		m["source"] = d.Source
@@ -325,22 +312,21 @@ func change(d format.Document) map[string]any {
 // What the document does not say stays, but for members that it had said before; and so do members
 // that it says as before, of which its file may not hold all.
 func (c *Client) Change(ctx context.Context, was Prompt, d, before format.Document) (now Found, err error) {
-	m, then := change(d), change(before)
-	for _, name := range []string{"title", "description", "visibility", "tags", "ownTags", "variables", "config"} {
-		if reflect.DeepEqual(m[name], then[name]) {
+	m, says, said := change(d), d.Says(), before.Says()
+	for name, value := range said {
+		switch {
+		case slices.Contains([]string{"kind", "text", "messages", "message", "labels", "name"}, name):
+		case bytes.Equal(says[name], value):
 			delete(m, name)
+		case says[name] != nil || name == "title" || name == "visibility": // none is without these
+		case value.Kind() == '"':
+			m[name] = ""
+		default:
+			m[name] = nil
 		}
 	}
-	for name, said := range map[string]bool{
-		"description": d.Description == "" && before.Description != "",
-		"tags":        len(d.Tags) == 0 && len(before.Tags) > 0,
-		"ownTags":     len(d.OwnTags) == 0 && len(before.Tags)+len(before.OwnTags) > 0,
-		"variables":   len(d.Variables) == 0 && len(before.Variables) > 0,
-		"config":      d.Config == nil && before.Config != nil,
-	} {
-		if said {
-			m[name] = map[bool]any{true: "", false: nil}[name == "description"]
-		}
+	if says["ownTags"] == nil && said["tags"] != nil { // of which some were not in the catalog
+		m["ownTags"] = nil
 	}
 	if d.Name != "" && before.Name != d.Name {
 		m["name"] = d.Name
