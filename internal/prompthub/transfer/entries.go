@@ -214,10 +214,8 @@ func accountEntry(lines []byte, n int) (e entry) {
 			e.err = errors.New("the history of a prompt goes on here, which does not stand before it")
 		case l.Account != nil:
 			e.publicFrom, e.vote, e.former = l.PublicFrom, l.Vote, prompt.PreviousNames{Slug: l.Slug, OldNames: l.OldNames}
-			e.doc = format.Document{
-				Name: l.Name, Title: l.Title, Description: l.Description, Tags: l.Tags, OwnTags: l.OwnTags, Visibility: l.Visibility,
-				Versions: e.versions(l), Extra: format.Extra{Format: format.JSONLines},
-			}
+			e.doc = format.Version{}.In(l.Document)
+			e.doc.Versions, e.doc.Extra = e.versions(l), format.Extra{Format: format.JSONLines}
 		}
 		if l.Of == "" {
 			e.profile, e.voted, e.favored = l.Profile, l.Voted, l.Favored

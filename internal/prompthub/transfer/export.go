@@ -63,16 +63,11 @@ type favored struct {
 
 // An Account is what an account has of a prompt in addition to its contents.
 type Account struct {
-	Name        string   `json:"name"`
-	Slug        string   `json:"slug,omitempty"`     // where it is not what the name gives
-	OldNames    []string `json:"oldNames,omitempty"` // that lead to it too
-	Title       string   `json:"title"`
-	Description string   `json:"description,omitempty"`
-	Tags        []string `json:"tags"`
-	OwnTags     []string `json:"ownTags,omitempty"`
-	Visibility  string   `json:"visibility"`
-	PublicFrom  int64    `json:"publicFrom,omitempty"` // the first version that others see
-	Vote        string   `json:"vote,omitempty"`       // the author's own
+	format.Document          // without a content, which Versions have
+	Slug            string   `json:"slug,omitempty"`       // if it is not what the name gives
+	OldNames        []string `json:"oldNames,omitempty"`   // that lead to it too
+	PublicFrom      int64    `json:"publicFrom,omitempty"` // the first version that others see
+	Vote            string   `json:"vote,omitempty"`       // the author's own
 }
 
 // Export returns a part of all that the caller has, and the cursor of the next part.
@@ -117,11 +112,7 @@ func lineOf(w promptdb.ExportedPrompt) line {
 		l.Of = w.Name
 		return l
 	}
-	d := format.Of(w.Draft)
-	l.Account = &Account{
-		Name: w.Name, OldNames: w.OldNames, Title: w.Title, Description: d.Description, Tags: append([]string{}, d.Tags...), OwnTags: d.OwnTags,
-		Visibility: d.Visibility, PublicFrom: w.PublicFrom,
-	}
+	l.Account = &Account{Document: format.Version{}.In(format.Of(w.Draft)), OldNames: w.OldNames, PublicFrom: w.PublicFrom}
 	if w.Slug != prompt.Slug(w.Name) {
 		l.Slug = w.Slug
 	}

@@ -192,7 +192,7 @@ func TestFormerNames(t *testing.T) {
 	add(from, "letter", "@@@langfusePrompt:name=Greet/Them|label=latest@@@ Dear")
 	add(from, "Support/Reply", "x")
 	want := give(t, from)
-	require.Contains(t, want, `"name":"welcome them","slug":"greet","oldNames":["Greet/Them"],`)
+	require.Contains(t, want, `{"name":"welcome them","title":"greet","tags":[],"visibility":"private","slug":"greet","oldNames":["Greet/Them"],`)
 	require.Contains(t, want, `"name":"letter","title"`)
 
 	to, _ := newService(t)
