@@ -57,17 +57,7 @@ var Codes = slices.Concat(library.Codes, []fault.Code{
 // trimming, where huma would count code points before.
 func (a *api) limits() {
 	all := a.huma.OpenAPI().Components.Schemas.Map()
-	for _, name := range []string{"Prompt", "NewPrompt", "PromptDraft", "PromptPatch"} {
-		openapi.Limit(all[name].Properties["title"], "maxLength", prompt.MaxTitle)
-		openapi.Limit(all[name].Properties["tags"], "maxItems", prompt.MaxTags)
-		openapi.Limit(all[name].Properties["ownTags"], "maxItems", prompt.MaxOwnTags)
-		openapi.Limit(all[name].Properties["name"], "maxLength", prompt.MaxName)
-		openapi.Limit(all[name].Properties["description"], "maxLength", prompt.MaxDescription)
-		openapi.Limit(all[name].Properties["message"], "maxLength", prompt.MaxMessage)
-		if name != "Prompt" { // the limit was another when an old one was written
-			openapi.Limit(all[name].Properties["text"], "maxLength", a.MaxText)
-		}
-	}
+	a.limitPrompts(all)
 	openapi.Limit(all["Unfinished"].Properties["title"], "maxLength", prompt.MaxTitle)
 	openapi.Limit(all["Unfinished"].Properties["text"], "maxLength", a.MaxText)
 	openapi.Limit(all["Unfinished"].Properties["tags"], "maxItems", prompt.MaxTags)

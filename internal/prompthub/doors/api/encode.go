@@ -15,31 +15,6 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// encode returns a prompt as JSON shows it.
-func (a *api) encode(v library.View) Prompt {
-	p := Prompt{
-		ID: string(v.ID), AuthorID: a.Service.AuthorKey(v.AuthorID), AuthorName: v.AuthorName,
-		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: v.About(), Version: max(v.Version, 1), Message: v.Message,
-		Excerpt: v.Excerpt, Text: v.Text, Tags: texts(v.Tags), OwnTags: v.OwnTags, Visibility: string(v.Visibility),
-		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
-		Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(), Revision: v.Revision, MyVote: v.MyVote.String(),
-	}
-	p.Kind, p.Messages, p.Config, p.Variables = encodeContent(v.Content())
-	p.Production = v.Labels[prompt.Production]
-	p.FoundIn, p.Snippet = v.Found.String(), v.Snippet
-	if v.ForkedFrom.ID != "" {
-		p.Origin = &Origin{ID: string(v.ForkedFrom.ID), Version: v.ForkedFrom.Version}
-	}
-	if v.Deleted() {
-		p.DeletedAt, p.PurgeAt = stamp(v.DeletedAt), stamp(library.PurgeAt(v.Prompt))
-	}
-	if v.Hidden() {
-		// Only callers who may know why are given a hidden prompt.
-		p.Hidden = &Hidden{At: stamp(v.HiddenAt), Reason: v.HiddenReason}
-	}
-	return p
-}
-
 // stamp writes a time with three digits of a second. Only RFC3339 itself has a fast way
 // through package time, and a page has forty times.
 func stamp(t time.Time) string {

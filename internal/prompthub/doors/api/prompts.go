@@ -128,15 +128,6 @@ func (a *api) created(c call, v library.View, isNew bool) *createOutput {
 	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: changedTag(c, v), Body: a.told(c, v)}
 }
 
-func (d PromptDraft) draft() prompt.Draft {
-	return prompt.Draft{
-		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Labels: d.Labels, Kind: prompt.Kind(d.Kind), Text: d.Text,
-		Messages: messages(d.Messages), Config: string(d.Config), Variables: variables(d.Variables),
-		Tags: names(d.Tags), OwnTags: d.OwnTags, Visibility: prompt.Visibility(d.Visibility),
-		Source: d.Source.source(),
-	}
-}
-
 // source returns the file as it must be kept; nil for none, and for one that cannot be.
 func (s *Source) source() *prompt.Source {
 	if s == nil {
@@ -231,30 +222,6 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*changedOutput
 		return nil, err
 	}
 	return a.changed(c, v), nil
-}
-
-// change makes the changes that a merge patch asks for.
-func (p PromptPatch) change(d *prompt.Draft) {
-	d.Message, d.Labels, d.Source = p.Message.Value, p.Labels.Value, p.Source.source()
-	library.Set(&d.Name, p.Name.pointer())
-	library.Set(&d.Title, p.Title.pointer())
-	library.Set(&d.Description, p.Description.pointer())
-	library.Set(&d.Kind, p.Kind.pointer())
-	library.Set(&d.Text, p.Text.pointer())
-	library.Set(&d.OwnTags, p.OwnTags.pointer())
-	library.Set(&d.Visibility, p.Visibility.pointer())
-	if p.Messages.Set {
-		d.Messages = messages(p.Messages.Value)
-	}
-	if p.Config.Set {
-		d.Config = string(p.Config.Value)
-	}
-	if p.Variables.Set {
-		d.Variables = variables(p.Variables.Value)
-	}
-	if p.Tags.Set {
-		d.Tags = names(p.Tags.Value)
-	}
 }
 
 type deleteInput struct {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"prompthub/internal/prompthub/library"
@@ -277,6 +278,35 @@ func keep(d *prompt.Draft, was prompt.Draft, unseen bool) {
 			}
 		}
 	}
+}
+
+// A meanwhile is what was saved while a form was open, in those parts that saving the form changes.
+type meanwhile struct {
+	At    time.Time
+	Parts []part
+}
+
+// A part of a prompt, as people read it.
+type part struct{ Name, Text string }
+
+// differingFrom returns what a prompt has otherwise than a form. What the form does not have, as
+// the config, stays when it is saved.
+func differingFrom(d prompt.Draft, now library.View) *meanwhile {
+	m := &meanwhile{At: now.UpdatedAt}
+	for _, p := range [...]struct{ name, here, there string }{
+		{"Title", d.Title, now.Title},
+		{"Description", d.Description, now.Description},
+		{"Text", d.Content().Transcript(), now.Content().Transcript()},
+		{"Variables", declared(d.Variables), declared(now.Variables)},
+		{"Name for programs", d.Name, now.Name},
+		{"Tags", joined(d.Tags), joined(now.Tags)},
+		{"Who sees it", string(d.Visibility), string(now.Visibility)},
+	} {
+		if p.here != p.there {
+			m.Parts = append(m.Parts, part{p.name, p.there})
+		}
+	}
+	return m
 }
 
 // keepOrder puts chosen tags in the order that the author gave them before; new ones come last.

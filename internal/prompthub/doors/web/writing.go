@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/library"
@@ -168,35 +167,6 @@ func (s *web) editAgain(r *request, v library.View, d prompt.Draft, revision int
 		f.Wrong = "This prompt was saved in another tab or window after you opened it here. Nothing is lost: compare, and save again to keep what stands in this form."
 	}
 	return s.showEdit(r, status, f, v)
-}
-
-// A meanwhile is what was saved while a form was open, in those parts that saving the form changes.
-type meanwhile struct {
-	At    time.Time
-	Parts []part
-}
-
-// A part of a prompt, as people read it.
-type part struct{ Name, Text string }
-
-// differingFrom returns what a prompt has otherwise than a form. What the form does not have, as
-// the config, stays when it is saved.
-func differingFrom(d prompt.Draft, now library.View) *meanwhile {
-	m := &meanwhile{At: now.UpdatedAt}
-	for _, p := range [...]struct{ name, here, there string }{
-		{"Title", d.Title, now.Title},
-		{"Description", d.Description, now.Description},
-		{"Text", d.Content().Transcript(), now.Content().Transcript()},
-		{"Variables", declared(d.Variables), declared(now.Variables)},
-		{"Name for programs", d.Name, now.Name},
-		{"Tags", joined(d.Tags), joined(now.Tags)},
-		{"Who sees it", string(d.Visibility), string(now.Visibility)},
-	} {
-		if p.here != p.there {
-			m.Parts = append(m.Parts, part{p.name, p.there})
-		}
-	}
-	return m
 }
 
 // current returns the thing as it is now that came with an error.
