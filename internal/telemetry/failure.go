@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
@@ -48,6 +49,10 @@ var outcomes = []struct {
 	{table.ErrInvalid, "invalid"},
 	{queue.ErrGone, "gone"},
 	{queue.ErrInvalid, "invalid"},
+	{blob.ErrNotFound, "not_found"},
+	{blob.ErrExists, "exists"},
+	{blob.ErrBusy, "busy"},
+	{blob.ErrInvalid, "invalid"},
 	{context.DeadlineExceeded, "timeout"},
 	{context.Canceled, "canceled"},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
@@ -110,4 +111,40 @@ func (s queues) Len(ctx context.Context, name string) (n int, err error) {
 
 func (s queues) Create(ctx context.Context, names ...string) error {
 	return s.t.call(ctx, "create", "queues", func(ctx context.Context) error { return s.q.Create(ctx, names...) })
+}
+
+// Blobs returns blobs whose calls are counted, measured and traced like those of Tables.
+func (t *Telemetry) Blobs(b blob.Store) blob.Store { return blobs{t, b} }
+
+type blobs struct {
+	t *Telemetry
+	b blob.Store
+}
+
+func (s blobs) Put(ctx context.Context, container, name string, body []byte) error {
+	return s.t.call(ctx, "put", container, func(ctx context.Context) error { return s.b.Put(ctx, container, name, body) })
+}
+
+func (s blobs) Get(ctx context.Context, container, name string) (got blob.Blob, err error) {
+	err = s.t.call(ctx, "get", container, func(ctx context.Context) error {
+		got, err = s.b.Get(ctx, container, name)
+		return err
+	})
+	return got, err
+}
+
+func (s blobs) Delete(ctx context.Context, container, name string) error {
+	return s.t.call(ctx, "delete", container, func(ctx context.Context) error { return s.b.Delete(ctx, container, name) })
+}
+
+func (s blobs) List(ctx context.Context, container, prefix string, limit int, next string) (page blob.Page, err error) {
+	err = s.t.call(ctx, "list", container, func(ctx context.Context) error {
+		page, err = s.b.List(ctx, container, prefix, limit, next)
+		return err
+	})
+	return page, err
+}
+
+func (s blobs) Create(ctx context.Context, containers ...string) error {
+	return s.t.call(ctx, "create", "containers", func(ctx context.Context) error { return s.b.Create(ctx, containers...) })
 }

@@ -21,6 +21,8 @@ import (
 	traces "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/blobtest"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
@@ -293,6 +295,24 @@ func TestTransact(t *testing.T) {
 	require.ErrorAs(t, err, &failed)
 	_, err = store.Get(ctx, "Others", secret.Key)
 	require.NoError(t, err)
+}
+
+// Blobs pass unchanged, each call is counted, and errors hold no names.
+func TestBlobs(t *testing.T) {
+	t.Parallel()
+	var off *telemetry.Telemetry
+	store := off.Blobs(memory.NewBlobs(time.Now))
+	blobtest.TestStore(t, func(testing.TB) blob.Store { return store })
+	ctx, operations := telemetry.WithOperations(t.Context())
+	require.NoError(t, store.Create(ctx, "pictures"))
+	require.NoError(t, store.Put(ctx, "pictures", "secret/a.jpg", nil))
+	require.EqualError(t, store.Put(ctx, "pictures", "secret/a.jpg", nil), "put pictures: blob exists")
+	_, err := store.Get(ctx, "pictures", "secret/b.jpg")
+	require.EqualError(t, err, "get pictures: blob not found")
+	_, err = store.List(ctx, "pictures", "secret/", 1, "")
+	require.NoError(t, err)
+	require.NoError(t, store.Delete(ctx, "pictures", "secret/a.jpg"))
+	require.EqualValues(t, 6, operations.Count())
 }
 
 func TestErrorsHoldNoKeys(t *testing.T) {

@@ -81,7 +81,7 @@ func (s Service) assemble(ctx context.Context, set Settings, build Build, refuse
 	if err := set.namesQueues(); err != nil {
 		return App{}, s.refuse(err, log)
 	}
-	st, err := openAzure(set.QueuePrefix)
+	st, err := s.openAzure(set.QueuePrefix)
 	if err != nil {
 		return App{}, s.refuse(err, log)
 	}

@@ -36,6 +36,8 @@ type Service struct {
 
 	SignIn SignIn // how callers are identified
 
+	Blobs bool // the application keeps blobs: without, Store.Blobs is nil
+
 	// Read reads the settings of the environment and says how to build the application. The error is
 	// an *auth.Refusal; the settings hold then what could be read.
 	Read func() (Settings, Build, error)
@@ -67,8 +69,8 @@ type App struct {
 	Backup   Backup                                           // nil where there is none
 }
 
-// read reads the settings. With accounts of its own an application gets none of those that AUTH_MODE
-// gives a meaning to, so that none of its parts believes that anybody may be anybody.
+// read reads the settings. With accounts of its own an application gets none of those that
+// AUTH_MODE gives a meaning to, so that none of its parts believes that anybody may be anybody.
 func (s Service) read() (Settings, Build, error) {
 	set, build, err := s.Read()
 	if s.SignIn == OwnAccounts {
@@ -78,8 +80,8 @@ func (s Service) read() (Settings, Build, error) {
 }
 
 // signing returns how callers are identified, and the sessions of browsers where there are some. An
-// application that needs no setting for that gets what finds every caller anonymous. The error is an
-// *auth.Refusal.
+// application that needs no setting for that gets what finds every caller anonymous. The error is
+// an *auth.Refusal.
 func (s Service) signing(ctx context.Context, set Settings) (auth.Identify, *auth.Sessions, error) {
 	if s.SignIn != ByAuthMode {
 		return func(*http.Request) (auth.User, error) { return auth.User{}, nil }, nil, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob"
 )
 
 // Settings are what can be set of every application, by environment variables, which a function app
@@ -106,6 +108,21 @@ func CheckTables(names ...string) error {
 			return &auth.Refusal{Setting: "TABLE_*", Reason: fmt.Sprintf("gives two tables the name %q", name)}
 		}
 		seen[strings.ToLower(name)] = true
+	}
+	return nil
+}
+
+// CheckContainers reports names of containers, prefix included, that the storage does not take, or
+// that are the same. CONTAINER_PREFIX is a setting of the applications that keep blobs, as
+// TABLE_PREFIX is: blob.Prefixed puts it before the names. The error is an *auth.Refusal.
+func CheckContainers(names ...string) error {
+	for i, name := range names {
+		if blob.CheckContainer(name) != nil {
+			return &auth.Refusal{Setting: "CONTAINER_PREFIX", Reason: fmt.Sprintf("gives the container name %q: want 3 to 63 lower case letters, digits and single hyphens, a letter or digit first and last", name)}
+		}
+		if slices.Contains(names[:i], name) {
+			return &auth.Refusal{Setting: "CONTAINER_PREFIX", Reason: fmt.Sprintf("gives two containers the name %q", name)}
+		}
 	}
 	return nil
 }

@@ -27,3 +27,13 @@ func TestAddressesInDevMode(t *testing.T) {
 		require.Equal(t, ok, Service{SignIn: NoSignIn}.mayListen(Settings{}, addr) == nil, addr)
 	}
 }
+
+func TestContainers(t *testing.T) {
+	require.NoError(t, CheckContainers())
+	require.NoError(t, CheckContainers("a-pictures", "a-files"))
+	for _, bad := range [][]string{{"ab"}, {"A-pictures"}, {"a--pictures"}, {"abc", "-abc"}, {"abc", "abc"}} {
+		var refused *auth.Refusal
+		require.ErrorAs(t, CheckContainers(bad...), &refused, "%q", bad)
+		require.Equal(t, "CONTAINER_PREFIX", refused.Setting)
+	}
+}

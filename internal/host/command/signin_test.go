@@ -14,7 +14,8 @@ import (
 	"prompthub/internal/telemetry"
 )
 
-// answersAnn runs "local" of an application that answers who is calling, and asks it as X-Dev-User ann.
+// answersAnn runs "local" of an application that answers who is calling, and asks it as X-Dev-User
+// ann.
 func answersAnn(t *testing.T, s Service) string {
 	t.Helper()
 	t.Setenv("AUTH_MODE", "dev")

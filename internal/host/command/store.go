@@ -13,16 +13,18 @@ import (
 
 	"prompthub/internal/http/auth"
 	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
 )
 
-// A Store is the tables and queues that a command works on.
+// A Store is the tables, queues and blobs that a command works on.
 type Store struct {
 	Tables table.DB
 	Queues queue.Queues
+	Blobs  blob.Store // nil unless Service.Blobs is set
 
 	// Transact changes both together; nil where the storage cannot.
 	Transact transact.Func
@@ -54,25 +56,31 @@ func OnAzure() bool {
 
 // openAzure opens the storage account that the environment names. It sends nothing. The error
 // is an *auth.Refusal.
-func openAzure(queuePrefix string) (Store, error) {
+func (s Service) openAzure(queuePrefix string) (Store, error) {
 	cfg, err := azure.FromEnv(os.Getenv)
 	if err != nil {
 		return Store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not name a storage account: " + err.Error()}
 	}
+	cfg.Blobs = s.Blobs
 	account, err := azure.New(cfg)
 	if err != nil {
 		return Store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not open a storage account: " + err.Error()}
 	}
-	queues := queue.Prefixed(account.Queues, queuePrefix)
-	where := "the storage account of AzureWebJobsStorage, " + account.Endpoint
-	return Store{Tables: account.Tables, Queues: queues, Where: where, Close: func() error { return nil }}, nil
+	st := Store{
+		Tables: account.Tables, Queues: queue.Prefixed(account.Queues, queuePrefix),
+		Where: "the storage account of AzureWebJobsStorage, " + account.Endpoint, Close: func() error { return nil },
+	}
+	if s.Blobs {
+		st.Blobs = account.Blobs
+	}
+	return st, nil
 }
 
 // OpenStore opens the storage account where one is set, else the embedded store in dir, which
 // it creates.
 func (s Service) OpenStore(dir, queuePrefix string) (Store, error) {
 	if OnAzure() {
-		return openAzure(queuePrefix)
+		return s.openAzure(queuePrefix)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Store{}, err
@@ -83,7 +91,7 @@ func (s Service) OpenStore(dir, queuePrefix string) (Store, error) {
 // OpenExisting is OpenStore for commands that an empty store would mislead: it creates none.
 func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
 	if OnAzure() {
-		return openAzure(queuePrefix)
+		return s.openAzure(queuePrefix)
 	}
 	st, err := s.openFile(dir, queuePrefix, embedded.OpenExisting)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,11 +106,15 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	if err != nil {
 		return Store{}, advised(err)
 	}
-	return Store{
+	st := Store{
 		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
 		Snapshot: file.Snapshot,
 		Where:    path, Close: file.Close,
-	}, nil
+	}
+	if s.Blobs {
+		st.Blobs = file.Blobs
+	}
+	return st, nil
 }
 
 // advised says what to do about a file that was not opened.

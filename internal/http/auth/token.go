@@ -57,9 +57,9 @@ type Find func(ctx context.Context, id string, secret Secret, look func() error)
 // returns counts one that was wrong.
 type Guess func(r *http.Request) (wrong func(), err error)
 
-// AccessTokens believes requests that bring an access token of a form, as bearer token, as password of HTTP
-// Basic with the id as the name, or in the header X-Api-Key. All others are asked of next. A caller
-// with a token is no more than the token says, also if the request holds other claims.
+// AccessTokens believes requests that bring an access token of a form, as bearer token, as password
+// of HTTP Basic with the id as the name, or in the header X-Api-Key. All others are asked of next.
+// A caller with a token is no more than the token says, also if the request holds other claims.
 //
 // Anybody can make a token with the right checksum, so guess is asked before one is looked up.
 func AccessTokens(form TokenForm, find Find, guess Guess, next Identify) Identify {

@@ -1,4 +1,4 @@
-// Package azure keeps tables and queues in an Azure Storage account, or in Azurite, its
+// Package azure keeps tables, queues and blobs in an Azure Storage account, or in Azurite, its
 // emulator. It owns how the account is found and how requests are sent, timed and repeated,
 // and is the only package that imports the Azure SDK; no type of the SDK leaves it.
 //
@@ -13,13 +13,15 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	blobs "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/service"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 )
 
-// A Store is the tables and the queues of one storage account.
+// A Store is the tables, the queues and the blobs of one storage account.
 type Store struct {
 	Tables   *Tables
 	Queues   *Queues
+	Blobs    *Blobs // nil unless Config.Blobs is set
 	Endpoint string // of the table service: where the account is
 }
 
@@ -50,7 +52,15 @@ func newStore(cfg Config, rt http.RoundTripper) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue service %s: %w", acc.queueEndpoint, err)
 	}
-	return &Store{&Tables{service: tables}, &Queues{service: queues, raw: cfg.RawMessages}, acc.tableEndpoint}, nil
+	s := &Store{Tables: &Tables{service: tables}, Queues: &Queues{service: queues, raw: cfg.RawMessages}, Endpoint: acc.tableEndpoint}
+	if cfg.Blobs {
+		service, err := acc.blobs(cred, clientOptions(rt, acc.emulated))
+		if err != nil {
+			return nil, fmt.Errorf("blob service %s: %w", acc.blobEndpoint, err)
+		}
+		s.Blobs = &Blobs{service: service}
+	}
+	return s, nil
 }
 
 // credential returns nil for an account that is entered by key.
@@ -98,4 +108,16 @@ func (a *account) queues(cred azcore.TokenCredential, opts azcore.ClientOptions)
 		return nil, err
 	}
 	return azqueue.NewServiceClientWithSharedKeyCredential(a.queueEndpoint, key, o)
+}
+
+func (a *account) blobs(cred azcore.TokenCredential, opts azcore.ClientOptions) (*blobs.Client, error) {
+	o := &blobs.ClientOptions{ClientOptions: opts}
+	if cred != nil {
+		return blobs.NewClient(a.blobEndpoint, cred, o)
+	}
+	key, err := blobs.NewSharedKeyCredential(a.name, a.key)
+	if err != nil {
+		return nil, err
+	}
+	return blobs.NewClientWithSharedKeyCredential(a.blobEndpoint, key, o)
 }

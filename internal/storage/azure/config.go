@@ -18,6 +18,10 @@ type Config struct {
 	// https://account.table.core.windows.net. Both are needed without ConnectionString.
 	TableEndpoint, QueueEndpoint string
 
+	// Blobs opens the blob service too, at BlobEndpoint where there is no ConnectionString.
+	Blobs        bool
+	BlobEndpoint string
+
 	// ManagedIdentity enters with the identity that Azure gives to the process, and with no
 	// other. If false, the default chain is tried: environment, workload, managed
 	// identity, developer tools.
@@ -37,8 +41,8 @@ const setting = "AzureWebJobsStorage"
 
 // FromEnv reads the settings by which the Functions host finds its own storage:
 // AzureWebJobsStorage as a connection string or, where that is not set, its parts
-// __tableServiceUri and __queueServiceUri, or __accountName for an account of the public cloud,
-// with __credential=managedidentity and __clientId for a managed identity.
+// __tableServiceUri, __queueServiceUri and __blobServiceUri, or __accountName for an account of the
+// public cloud, with __credential=managedidentity and __clientId for a managed identity.
 func FromEnv(getenv func(string) string) (Config, error) {
 	if s := getenv(setting); s != "" {
 		cfg := Config{ConnectionString: s}
@@ -49,6 +53,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	cfg := Config{
 		TableEndpoint: part("tableServiceUri"),
 		QueueEndpoint: part("queueServiceUri"),
+		BlobEndpoint:  part("blobServiceUri"),
 		ClientID:      part("clientId"),
 	}
 	if name := part("accountName"); name != "" {
@@ -57,6 +62,9 @@ func FromEnv(getenv func(string) string) (Config, error) {
 		}
 		if cfg.QueueEndpoint == "" {
 			cfg.QueueEndpoint = "https://" + name + ".queue.core.windows.net"
+		}
+		if cfg.BlobEndpoint == "" {
+			cfg.BlobEndpoint = "https://" + name + ".blob.core.windows.net"
 		}
 	}
 	switch kind := part("credential"); {
@@ -73,6 +81,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 type account struct {
 	name, key                    string // key is empty for an identity
 	tableEndpoint, queueEndpoint string
+	blobEndpoint                 string
 	managedIdentity              bool
 	clientID                     string
 	emulated                     bool // it is Azurite
@@ -88,14 +97,18 @@ func (c Config) account() (*account, error) {
 	} else {
 		acc = &account{
 			tableEndpoint: strings.TrimRight(c.TableEndpoint, "/"), queueEndpoint: strings.TrimRight(c.QueueEndpoint, "/"),
-			managedIdentity: c.ManagedIdentity, clientID: c.ClientID,
+			blobEndpoint: strings.TrimRight(c.BlobEndpoint, "/"), managedIdentity: c.ManagedIdentity, clientID: c.ClientID,
 		}
 	}
-	return acc, acc.check()
+	return acc, acc.check(c.Blobs)
 }
 
-func (a *account) check() error {
-	for _, e := range []struct{ what, uri string }{{"table", a.tableEndpoint}, {"queue", a.queueEndpoint}} {
+func (a *account) check(blobs bool) error {
+	services := []struct{ what, uri string }{{"table", a.tableEndpoint}, {"queue", a.queueEndpoint}, {"blob", a.blobEndpoint}}
+	if !blobs {
+		services = services[:2]
+	}
+	for _, e := range services {
 		if e.uri == "" {
 			return fmt.Errorf("no %[2]s storage: set %[1]s to a connection string, or %[1]s__accountName, or %[1]s__%[2]sServiceUri", setting, e.what)
 		}

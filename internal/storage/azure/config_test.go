@@ -12,7 +12,7 @@ func env(settings map[string]string) func(string) string {
 
 func TestFromEnv(t *testing.T) {
 	t.Parallel()
-	const table, queue = "https://acct.table.core.windows.net", "https://acct.queue.core.windows.net"
+	const table, queue, blob = "https://acct.table.core.windows.net", "https://acct.queue.core.windows.net", "https://acct.blob.core.windows.net"
 	tests := []struct {
 		name     string
 		settings map[string]string
@@ -21,17 +21,17 @@ func TestFromEnv(t *testing.T) {
 		{
 			"development storage",
 			map[string]string{setting: "UseDevelopmentStorage=true"},
-			account{name: devName, key: devKey, tableEndpoint: "http://127.0.0.1:10002/devstoreaccount1", queueEndpoint: "http://127.0.0.1:10001/devstoreaccount1", emulated: true},
+			account{name: devName, key: devKey, tableEndpoint: "http://127.0.0.1:10002/devstoreaccount1", queueEndpoint: "http://127.0.0.1:10001/devstoreaccount1", blobEndpoint: "http://127.0.0.1:10000/devstoreaccount1", emulated: true},
 		},
 		{
 			"emulator elsewhere",
 			map[string]string{setting: "UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite"},
-			account{name: devName, key: devKey, tableEndpoint: "http://azurite:10002/devstoreaccount1", queueEndpoint: "http://azurite:10001/devstoreaccount1", emulated: true},
+			account{name: devName, key: devKey, tableEndpoint: "http://azurite:10002/devstoreaccount1", queueEndpoint: "http://azurite:10001/devstoreaccount1", blobEndpoint: "http://azurite:10000/devstoreaccount1", emulated: true},
 		},
 		{
 			"emulator on other ports",
-			map[string]string{setting: "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=a2V5;QueueEndpoint=http://localhost:1/a;TableEndpoint=http://localhost:2/a/;"},
-			account{name: "a", key: "a2V5", tableEndpoint: "http://localhost:2/a", queueEndpoint: "http://localhost:1/a", emulated: true},
+			map[string]string{setting: "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=a2V5;QueueEndpoint=http://localhost:1/a;TableEndpoint=http://localhost:2/a/;BlobEndpoint=http://localhost:3/a/;"},
+			account{name: "a", key: "a2V5", tableEndpoint: "http://localhost:2/a", queueEndpoint: "http://localhost:1/a", blobEndpoint: "http://localhost:3/a", emulated: true},
 		},
 		{
 			"key of an account",
@@ -41,20 +41,20 @@ func TestFromEnv(t *testing.T) {
 		{
 			"connection string wins",
 			map[string]string{setting: "accountname=acct;accountkey=a2V5", setting + "__accountName": "other"},
-			account{name: "acct", key: "a2V5", tableEndpoint: table, queueEndpoint: queue},
+			account{name: "acct", key: "a2V5", tableEndpoint: table, queueEndpoint: queue, blobEndpoint: blob},
 		},
 		{
 			"account name",
 			map[string]string{setting + "__accountName": "acct"},
-			account{tableEndpoint: table, queueEndpoint: queue},
+			account{tableEndpoint: table, queueEndpoint: queue, blobEndpoint: blob},
 		},
 		{
 			"endpoints and user-assigned identity",
 			map[string]string{
-				setting + "__tableServiceUri": table + "/", setting + "__queueServiceUri": queue + "/",
+				setting + "__tableServiceUri": table + "/", setting + "__queueServiceUri": queue + "/", setting + "__blobServiceUri": blob + "/",
 				setting + "__credential": "managedidentity", setting + "__clientId": "id",
 			},
-			account{tableEndpoint: table, queueEndpoint: queue, managedIdentity: true, clientID: "id"},
+			account{tableEndpoint: table, queueEndpoint: queue, blobEndpoint: blob, managedIdentity: true, clientID: "id"},
 		},
 	}
 	for _, test := range tests {
@@ -69,10 +69,27 @@ func TestFromEnv(t *testing.T) {
 			got, err := cfg.account()
 			require.NoError(t, err)
 			require.Equal(t, test.want, *got)
-			_, err = New(cfg)
+			without, err := New(cfg)
 			require.NoError(t, err)
+			require.Nil(t, without.Blobs)
+			cfg.Blobs = true
+			with, err := New(cfg)
+			require.NoError(t, err)
+			require.NotNil(t, with.Blobs)
 		})
 	}
+}
+
+// TestNoBlobEndpoint: only an application with blobs needs the blob service.
+func TestNoBlobEndpoint(t *testing.T) {
+	t.Parallel()
+	cfg, err := FromEnv(env(map[string]string{setting + "__tableServiceUri": "https://a", setting + "__queueServiceUri": "https://a"}))
+	require.NoError(t, err)
+	_, err = New(cfg)
+	require.NoError(t, err)
+	cfg.Blobs = true
+	_, err = New(cfg)
+	require.ErrorContains(t, err, "AzureWebJobsStorage__blobServiceUri")
 }
 
 func TestSovereignCloud(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/blobtest"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/queue/queuetest"
 	"prompthub/internal/storage/table"
@@ -15,7 +17,12 @@ import (
 // open returns the store of the emulator that the tests share.
 func open(tb testing.TB) *Store {
 	tb.Helper()
-	store, err := New(Config{ConnectionString: azurite.Start(tb)})
+	return openAt(tb, Config{ConnectionString: azurite.Start(tb)})
+}
+
+func openAt(tb testing.TB, cfg Config) *Store {
+	tb.Helper()
+	store, err := New(cfg)
 	require.NoError(tb, err)
 	return store
 }
@@ -28,4 +35,11 @@ func TestTables(t *testing.T) {
 func TestQueues(t *testing.T) {
 	t.Parallel()
 	queuetest.TestQueues(t, func(tb testing.TB) queue.Queues { return open(tb).Queues })
+}
+
+func TestBlobs(t *testing.T) {
+	t.Parallel()
+	blobtest.TestStore(t, func(tb testing.TB) blob.Store {
+		return openAt(tb, Config{ConnectionString: azurite.WithBlobs(tb, azurite.Start(tb)), Blobs: true}).Blobs
+	})
 }

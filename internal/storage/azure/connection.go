@@ -27,7 +27,7 @@ func parseConnection(s string) (*account, error) {
 		}
 		return &account{
 			name: devName, key: devKey,
-			tableEndpoint: host + ":10002/" + devName, queueEndpoint: host + ":10001/" + devName,
+			tableEndpoint: host + ":10002/" + devName, queueEndpoint: host + ":10001/" + devName, blobEndpoint: host + ":10000/" + devName,
 		}, nil
 	}
 	if fields["sharedaccesssignature"] != "" {
@@ -42,6 +42,7 @@ func parseConnection(s string) (*account, error) {
 	}
 	acc.tableEndpoint = endpoint(fields, "table")
 	acc.queueEndpoint = endpoint(fields, "queue")
+	acc.blobEndpoint = endpoint(fields, "blob")
 	return acc, nil
 }
 

@@ -53,12 +53,22 @@ func (f *failure) sentinel() error {
 		return table.ErrExists
 	case f.status == http.StatusPreconditionFailed:
 		return table.ErrConflict
-	case f.status == http.StatusServiceUnavailable && f.code == "ServerBusy", f.status == http.StatusTooManyRequests:
+	case f.busy():
 		return table.ErrBusy
-	case f.status == http.StatusBadRequest && f.code != "InvalidAuthenticationInfo", f.status == http.StatusRequestEntityTooLarge:
+	case f.invalid():
 		return table.ErrInvalid
 	}
 	return nil
+}
+
+// busy reports whether the request was refused before it did anything.
+func (f *failure) busy() bool {
+	return f.status == http.StatusServiceUnavailable && f.code == "ServerBusy" || f.status == http.StatusTooManyRequests
+}
+
+// invalid reports whether the request breaks a limit.
+func (f *failure) invalid() bool {
+	return f.status == http.StatusBadRequest && f.code != "InvalidAuthenticationInfo" || f.status == http.StatusRequestEntityTooLarge
 }
 
 // tableError returns what err says of a request to a table, in the words of package table.

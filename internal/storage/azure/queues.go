@@ -146,7 +146,7 @@ func queueError(err error) error {
 		return fmt.Errorf("%w: %w", queue.ErrNoQueue, f)
 	case f.code == "MessageNotFound", f.code == "PopReceiptMismatch":
 		return fmt.Errorf("%w: %w", queue.ErrGone, f)
-	case f.status == http.StatusBadRequest && f.code != "InvalidAuthenticationInfo", f.status == http.StatusRequestEntityTooLarge:
+	case f.invalid():
 		return fmt.Errorf("%w: %w", queue.ErrInvalid, f)
 	}
 	return f

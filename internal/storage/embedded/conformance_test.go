@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/blobtest"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/queue/queuetest"
 	"prompthub/internal/storage/table"
@@ -48,4 +50,9 @@ func TestTransactions(t *testing.T) {
 		s := newStore(t)
 		return transacttest.Storage{Tables: s.Tables, Queues: s.Queues, Transact: s.Transact}
 	})
+}
+
+func TestBlobs(t *testing.T) {
+	t.Parallel()
+	blobtest.TestStore(t, func(t testing.TB) blob.Store { return newStore(t).Blobs })
 }

@@ -35,6 +35,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, writeUntilKilled(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(killBlobs); path != "" {
+		fmt.Fprintln(os.Stderr, putUntilKilled(path))
+		os.Exit(1)
+	}
 	if path := os.Getenv(diskFile); path != "" {
 		if err := onDisk(path, os.Getenv(diskWork)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -60,7 +64,7 @@ func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data.db")
 	told := newTold()
 	for round := range rounds {
-		runAndKill(t, path, told, round%3 == 2)
+		runAndKill(t, killFile+"="+path, told.note, round%3 == 2)
 		s, err := Open(path, time.Now)
 		require.NoError(t, err)
 		told.verify(t, s)
@@ -70,12 +74,12 @@ func TestKill(t *testing.T) {
 	require.NotEmpty(t, told.deleted)
 }
 
-// runAndKill runs the writing process, kills it, and notes what it had told. Early, it may
-// hit the opening of the file, else it waits until the first thing is done.
-func runAndKill(t *testing.T, path string, told *told, early bool) {
+// runAndKill runs the writing process that a setting asks for, kills it, and notes what it had
+// told. Early, it may hit the opening of the file, else it waits until the first thing is done.
+func runAndKill(t *testing.T, setting string, note func(t *testing.T, words []string), early bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), killFile+"="+path)
+	cmd.Env = append(os.Environ(), setting)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -97,7 +101,7 @@ func runAndKill(t *testing.T, path string, told *told, early bool) {
 			break
 		}
 		kill()
-		told.note(t, strings.Fields(line))
+		note(t, strings.Fields(line))
 	}
 	_ = cmd.Wait() // reports the kill
 	select {

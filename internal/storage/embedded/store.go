@@ -1,7 +1,7 @@
-// Package embedded keeps tables and queues in one bbolt file that belongs to one
-// process. It is durable: a write answers after the transaction that holds it has been
-// synced to disk, and writes that wait at the same time share one transaction and one
-// sync.
+// Package embedded keeps tables and queues in one bbolt file, and blobs in a folder next to it
+// (blobs.go). They belong to one process. It is durable: a write answers after the transaction that
+// holds it has been synced to disk, and writes that wait at the same time share one transaction and
+// one sync.
 //
 // The file holds these buckets:
 //
@@ -60,11 +60,12 @@ var ErrInUse = errors.New("is in use by another process")
 // errDamagedFile refuses a file that bbolt panics over, or that ends before its last page.
 var errDamagedFile = errors.New("the file is damaged or cut short; restore a backup into an empty directory")
 
-// A Store is an open file. Tables and Queues are the two contracts it keeps; both may be
-// used from many goroutines.
+// A Store is an open file with its folder of blobs. Tables, Queues and Blobs are the contracts it
+// keeps; all may be used from many goroutines.
 type Store struct {
 	Tables *Tables
 	Queues *Queues
+	Blobs  *Blobs
 
 	db      *bbolt.DB
 	now     func() time.Time
@@ -113,6 +114,9 @@ func openStore(path string, now func() time.Time, create bool, shared []string) 
 		stopped: make(chan struct{}),
 	}
 	s.Tables, s.Queues = &Tables{s}, &Queues{s}
+	if s.Blobs, err = openBlobs(path, now); err != nil {
+		return nil, errors.Join(fmt.Errorf("remove what a put of a blob that was killed has left: %w", err), db.Close())
+	}
 	s.close = sync.OnceValue(s.stop)
 	err = caught(func() error {
 		return db.Update(func(tx *bbolt.Tx) error {
@@ -282,6 +286,7 @@ func (s *Store) Close() error { return s.close() }
 func (s *Store) stop() error {
 	close(s.closing)
 	<-s.stopped
+	s.Blobs.close()
 	return s.db.Close()
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/blobtest"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/queue/queuetest"
@@ -197,4 +199,9 @@ func TestClone(t *testing.T) {
 		_, err := db.Get(ctx, "Rows", table.Key{Partition: "p", Row: row})
 		require.ErrorIs(t, err, table.ErrNotFound)
 	}
+}
+
+func TestBlobs(t *testing.T) {
+	t.Parallel()
+	blobtest.TestStore(t, func(testing.TB) blob.Store { return memory.NewBlobs(time.Now) })
 }

@@ -53,7 +53,7 @@ var listens = regexp.MustCompile(`listens on (http://\S+)\n`)
 // it and returns its exit code. Settings of the environment that would change it are not set.
 func Local(t *testing.T, data string, run func(ctx context.Context, args []string, in io.Reader, out io.Writer) int) (url string, stop func() int) {
 	t.Helper()
-	for _, name := range []string{"AzureWebJobsStorage", "AUTH_MODE", "QUEUE_PREFIX", "TABLE_PREFIX"} {
+	for _, name := range []string{"AzureWebJobsStorage", "AUTH_MODE", "QUEUE_PREFIX", "TABLE_PREFIX", "CONTAINER_PREFIX"} {
 		t.Setenv(name, "")
 	}
 	ctx, end := context.WithCancel(t.Context())
@@ -91,7 +91,7 @@ func Send(t *testing.T, method, url, body string, headers ...string) (status int
 func UnderTheHost(t *testing.T, folder string, settings ...string) *functiontest.Host {
 	t.Helper()
 	staged := Stage(t, folder)
-	storage := azurite.Account(t)
+	storage := azurite.WithBlobs(t, azurite.Account(t))
 	account, err := azure.New(azure.Config{ConnectionString: storage, RawMessages: true})
 	require.NoError(t, err)
 	return functiontest.Start(t, functiontest.Options{

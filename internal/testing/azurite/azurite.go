@@ -125,6 +125,13 @@ func (s *Server) connection(account string) string {
 	return b.String()
 }
 
+// accountOf returns the account of a connection string of a server.
+func accountOf(connection string) string {
+	_, rest, _ := strings.Cut(connection, "AccountName=")
+	name, _, _ := strings.Cut(rest, ";")
+	return name
+}
+
 // Stop ends the server, its data written, and waits until it is gone.
 func (s *Server) Stop() error {
 	var errs []error

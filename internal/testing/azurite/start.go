@@ -2,6 +2,7 @@ package azurite
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -44,6 +45,30 @@ func start(tb testing.TB, i int) *Server {
 		tb.Fatal(err)
 	}
 	return server
+}
+
+// sharedBlobs is the blob service of this process, for the accounts of all servers: few tests need
+// it.
+var sharedBlobs = sync.OnceValues(func() (*Server, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	inst, err := find()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{accounts: sharedAccounts}
+	return s, s.start(ctx, inst, "blob", "", 0, &s.Ports.Blob)
+})
+
+// WithBlobs returns a connection string of Start or Account with the blob service in it, which
+// those of the tests of the process share that want it: name containers so that they do not meet.
+func WithBlobs(tb testing.TB, connection string) string {
+	tb.Helper()
+	blobs, err := sharedBlobs()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return connection + fmt.Sprintf("BlobEndpoint=http://127.0.0.1:%d/%s;", blobs.Ports.Blob, accountOf(connection))
 }
 
 // taken counts the accounts that tests have.

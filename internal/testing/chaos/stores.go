@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
@@ -103,6 +104,44 @@ func (q queues) Len(ctx context.Context, name string) (int, error) {
 }
 
 func (q queues) Create(ctx context.Context, names ...string) error { return q.q.Create(ctx, names...) }
+
+// Blobs returns blobs whose calls this process makes.
+func (p *Process) Blobs(b blob.Store) blob.Store { return blobs{p, b} }
+
+type blobs struct {
+	p *Process
+	b blob.Store
+}
+
+func (b blobs) Put(ctx context.Context, container, name string, body []byte) error {
+	_, err := result(ctx, b.p, "put "+container+" "+name, true, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, b.b.Put(ctx, container, name, body)
+	})
+	return err
+}
+
+func (b blobs) Get(ctx context.Context, container, name string) (blob.Blob, error) {
+	return result(ctx, b.p, "get "+container+" "+name, false, func(ctx context.Context) (blob.Blob, error) {
+		return b.b.Get(ctx, container, name)
+	})
+}
+
+func (b blobs) Delete(ctx context.Context, container, name string) error {
+	_, err := result(ctx, b.p, "delete "+container+" "+name, true, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, b.b.Delete(ctx, container, name)
+	})
+	return err
+}
+
+func (b blobs) List(ctx context.Context, container, prefix string, limit int, next string) (blob.Page, error) {
+	return result(ctx, b.p, "list "+container+" "+prefix, false, func(ctx context.Context) (blob.Page, error) {
+		return b.b.List(ctx, container, prefix, limit, next)
+	})
+}
+
+func (b blobs) Create(ctx context.Context, containers ...string) error {
+	return b.b.Create(ctx, containers...)
+}
 
 // result makes a call that returns something. A call that lands late finds no caller to return it
 // to, and a context that has ended meanwhile stops no call that was sent.

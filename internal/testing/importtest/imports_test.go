@@ -81,7 +81,7 @@ func line(pkg string) (found string) {
 
 // contracts are what packages for tests may import: they run against every implementation.
 var contracts = []string{
-	"internal/fault", "internal/host/function", "internal/host/function/queuetrigger", "internal/storage/queue", "internal/storage/table", "internal/storage/transact",
+	"internal/fault", "internal/host/function", "internal/host/function/queuetrigger", "internal/storage/blob", "internal/storage/queue", "internal/storage/table", "internal/storage/transact",
 }
 
 // cloud is how the paths of the cloud SDK begin.

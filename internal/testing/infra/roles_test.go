@@ -27,12 +27,13 @@ var storageRoles = []role{
 
 // needs says which rights a call needs.
 var needs = map[string][]string{
-	"NewClient": nil, "NewQueueClient": nil, // they send nothing
+	"NewClient": nil, "NewQueueClient": nil, "NewContainerClient": nil, "NewBlockBlobClient": nil, // they send nothing
 	"CreateTable": {"tables/write"}, "GetEntity": {"entities/read"}, "NewListEntitiesPager": {"entities/read"},
 	"AddEntity": {"entities/add"}, "UpsertEntity": {"entities/write"}, "UpdateEntity": {"entities/write"},
 	"DeleteEntity": {"entities/delete"}, "SubmitTransaction": {"entities/write", "entities/delete"},
 	"CreateQueue": {"queues/write"}, "GetProperties": {"queues/read"}, "EnqueueMessage": {"messages/write"},
 	"DequeueMessages": {"messages/process"}, "UpdateMessage": {"messages/write"}, "DeleteMessage": {"messages/delete"},
+	"CreateContainer": {"blobs"}, "Upload": {"blobs"}, "DownloadStream": {"blobs"}, "Delete": {"blobs"}, "NewListBlobsFlatPager": {"blobs"},
 }
 
 // hostNeeds are the rights of the Functions host: its keys, its locks and the package, the queues

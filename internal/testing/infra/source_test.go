@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,14 +81,15 @@ func shared(t *testing.T) []*ast.File {
 	return sources(t, dirs...)
 }
 
-// queues returns the names of the queues, the constants that begin with Queue.
-func queues(t *testing.T, app application) []string {
+// constants returns the texts of the constants of an application whose names begin so: Queue of a
+// queue, Container of a container.
+func constants(t *testing.T, app application, begin string) []string {
 	t.Helper()
 	var all []string
 	for _, f := range sources(t, app.own()...) {
 		for name, o := range f.Scope.Objects {
 			spec, ok := o.Decl.(*ast.ValueSpec)
-			if !ok || !strings.HasPrefix(name, "Queue") || len(spec.Values) != 1 {
+			if !ok || o.Kind != ast.Con || !strings.HasPrefix(name, begin) || len(spec.Values) != 1 {
 				continue
 			}
 			if literal, ok := spec.Values[0].(*ast.BasicLit); ok {
@@ -128,7 +130,7 @@ func ofClient(x ast.Expr) bool {
 		return x.Sel.Name == "service"
 	case *ast.CallExpr:
 		if made, ok := x.Fun.(*ast.SelectorExpr); ok {
-			return made.Sel.Name == "NewClient" || made.Sel.Name == "NewQueueClient"
+			return slices.Contains([]string{"NewClient", "NewQueueClient", "NewContainerClient", "client"}, made.Sel.Name)
 		}
 	}
 	return false

@@ -80,7 +80,7 @@ func tables(t *testing.T, app application, fs files) []string {
 
 func queueNames(t *testing.T, app application, fs files) []string {
 	var read []string
-	want := queues(t, app)
+	want := constants(t, app, "Queue")
 	require.NotEmpty(t, want)
 	for _, f := range functions(t, app) {
 		if f.trigger().Type == "queueTrigger" {

@@ -57,9 +57,9 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return k.String(), err
 }
 
-// Verify reports whether a hash is of a password, and whether it costs less than new hashes do: then
-// the caller keeps a new one. An empty hash, of an account that is not there, takes as long as any
-// other and is of no password.
+// Verify reports whether a hash is of a password, and whether it costs less than new hashes do:
+// then the caller keeps a new one. An empty hash, of an account that is not there, takes as long as
+// any other and is of no password.
 func (h *Hasher) Verify(ctx context.Context, password, hashed string) (ok, renew bool, err error) {
 	k := hash{cost: today, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
 	if hashed != "" {
