@@ -1,4 +1,4 @@
-// The storage account: the tables and queues of an application, what the Functions host keeps, and the deployed package.
+// The storage account: the tables, queues and blobs of an application, what the Functions host keeps, and the deployed package.
 param location string
 param tags object
 
@@ -16,6 +16,10 @@ param tableNames string[]
 
 @description('Names of the queues, without their prefix.')
 param queueNames string[]
+
+@description('Names of the containers of blobs, without their prefix. None: the application keeps no blobs.')
+param containerNames string[] = []
+param containerPrefix string = ''
 
 // What fails five times goes to the queue with -poison after its name.
 var allQueueNames = flatten(map(queueNames, name => [name, '${name}-poison']))
@@ -77,6 +81,12 @@ resource deployments 'Microsoft.Storage/storageAccounts/blobServices/containers@
   name: deploymentContainerName
   properties: { publicAccess: 'None' }
 }
+
+resource containers 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = [for name in containerNames: {
+  parent: blobService
+  name: '${containerPrefix}${name}'
+  properties: { publicAccess: 'None' }
+}]
 
 resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
   name: logsName

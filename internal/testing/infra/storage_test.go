@@ -8,6 +8,7 @@ func TestStorageIsClosed(t *testing.T) {
 	fs.has(t, file, "resource storage '", "allowSharedKeyAccess: false", "allowBlobPublicAccess: false",
 		"supportsHttpsTrafficOnly: true", "minimumTlsVersion: 'TLS1_2'")
 	fs.has(t, file, "resource deployments '", "properties: { publicAccess: 'None' }")
+	fs.has(t, file, "resource containers '", "name: '${containerPrefix}${name}'", "properties: { publicAccess: 'None' }")
 	fs.has(t, file, "resource tables '", "name: '${tablePrefix}${name}'")
 	fs.has(t, file, "resource queues '", "name: '${queuePrefix}${name}'")
 }

@@ -14,7 +14,7 @@ import (
 type tie func(*testing.T, application, files) []string
 
 var ties = map[string]tie{
-	"tables": tables, "queues": queueNames, "roles": roles, "rights": rights, "settings": appSettings,
+	"tables": tables, "queues": queueNames, "containers": containers, "roles": roles, "rights": rights, "settings": appSettings,
 }
 
 func TestInfrastructureFitsTheProgram(t *testing.T) {
@@ -33,6 +33,7 @@ func TestDifferencesAreFound(t *testing.T) {
 		{"tables", "main.bicep", "  'TagIndex'\n", "", "TagIndex is missing"},
 		{"tables", "main.bicep", "  'TagIndex'\n", "  'TagIndex'\n  'Tags'\n", "Tags is too much"},
 		{"queues", "main.bicep", "  'index-repairs'\n", "", "index-repairs is missing"},
+		{"containers", "main.bicep", "var queueNames = [\n", "var containerNames = [\n  'pictures'\n]\nvar queueNames = [\n", "pictures is too much\nthe module storage does not get containerNames"},
 		{"roles", "modules/access.bicep", table, user, "of the application: " + table + " is missing"},
 		{"roles", "modules/access.bicep", "  tables: ", "  users: '" + user + "'\n  tables: ", user + " is too much"},
 		{"rights", "modules/access.bicep", table, user, "entities/add is granted by no role"},
@@ -89,4 +90,25 @@ func queueNames(t *testing.T, app application, fs files) []string {
 	}
 	got := fs.list(t, "main.bicep", "var queueNames = [")
 	return append(differences("queues", want, got), differences("queues that functions read", want, read)...)
+}
+
+// containers compares the constants that begin with Container with what is deployed. Both lack in an
+// application without blobs.
+func containers(t *testing.T, app application, fs files) []string {
+	want := constants(t, app, "Container")
+	const opening = "var containerNames = ["
+	if len(want) == 0 && !strings.Contains(fs["main.bicep"], "containerNames") {
+		return nil
+	}
+	if !strings.Contains(fs["main.bicep"], opening) {
+		return differences("containers", want, nil)
+	}
+	all := differences("containers", want, fs.list(t, "main.bicep", opening))
+	module := fs.section(t, "main.bicep", "module storage '")
+	for _, param := range []string{"containerNames", "containerPrefix"} {
+		if !strings.Contains(module, "\n    "+param+": "+param+"\n") {
+			all = append(all, "the module storage does not get "+param)
+		}
+	}
+	return all
 }
