@@ -1,0 +1,103 @@
+// Command handler is AloeVera Harmony Meet: the custom handler of a function app, and the same in
+// one process on a machine of one's own. "handler help" lists its commands.
+package main
+
+import (
+	"crypto/rand"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	// Where there are no certificate authorities, as in a container from scratch, these are used.
+	_ "golang.org/x/crypto/x509roots/fallback"
+
+	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/web"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/auth/password"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/telemetry"
+)
+
+func main() { program().Main() }
+
+// settings are all that can be set.
+type settings struct {
+	command.Settings
+	meet.Tables
+}
+
+func service() command.Service {
+	return command.Service{
+		Name: "harmony", Title: "AloeVera Harmony Meet", About: "AloeVera Harmony Meet. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Read: read,
+		Try: func(_ command.Settings, url string) string { return "Sign up:\n  " + url + web.Prefix + "\n" },
+	}
+}
+
+func program() command.Program {
+	s := service()
+	return command.Program{
+		Service: s, Commands: []command.Command{s.Local(), role(), reset(), s.HealthCheck(), s.Version()},
+		Intro: "AloeVera Harmony Meet: the fans of one band find one another.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
+	}
+}
+
+// readSettings reads the settings of the environment.
+func readSettings() (settings, error) {
+	var s settings
+	err := command.ReadSettings(&s)
+	s.Tables = s.Tables.Prefixed()
+	if err == nil {
+		err = command.CheckTables(s.All()...)
+	}
+	return s, err
+}
+
+// read reads the settings, with which the application can be built.
+func read() (command.Settings, command.Build, error) {
+	s, err := readSettings()
+	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+		var following sync.WaitGroup // work that follows answers
+		members := newService(s, st, log, t, following.Go)
+		return command.App{
+			Create: members.Create, Triggers: members.Triggers(), Wait: following.Wait,
+			Doors: func(auth.Identify, *auth.Sessions) http.Handler {
+				return general.Clients(doors(general, members, log, t))
+			},
+		}
+	}, err
+}
+
+// newService returns what members may do over a store.
+func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry, background func(func())) *meet.Service {
+	return meet.New(meet.Config{
+		Store: &rowstore.Store{
+			DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
+			Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
+		},
+		Tables: s.Tables, Queues: t.Queues(st.Queues), Entropy: rand.Reader, Passwords: password.NewHasher(),
+	})
+}
+
+// doors serves the pages and the API, by the path.
+func doors(s command.Settings, members *meet.Service, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
+	version, _ := command.Built()
+	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
+	programs := api.New(api.Config{
+		Service: members, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+	})
+	pages := web.New(web.Config{Service: members, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if web.Serves(r.URL.Path) {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		programs.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,299 @@
+// Package api is the door for JSON over HTTP: which routes there are, what they take and answer,
+// and the OpenAPI document that says so. A member sends an access token; what a guest may ask says
+// each route.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
+	"prompthub/internal/telemetry"
+)
+
+// Prefix is the path that all routes begin with.
+const Prefix = "/api/v1"
+
+// maxBody is how large a body of JSON may be, in bytes: 64 KiB, and 9 for each character of the
+// longest texts that a route takes.
+const maxBody = 64<<10 + 9*2000
+
+// Config is what the API needs. Every field is required but those that say what their zero means.
+type Config struct {
+	Service   *meet.Service
+	Admission *httpjson.Admission
+	Origins   httpjson.Origins // none where there are none
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+	Version   string
+}
+
+type api struct {
+	Config
+	huma     huma.API
+	document openapi.Document
+	rendered func() []byte
+	ready    openapi.Readiness
+	bounds   map[string]Bound
+}
+
+// A Bound is what a route may cost.
+type Bound struct {
+	Steps int // calls of the storage of which each waits for the one before
+	Calls int // all calls, those after the answer too
+}
+
+// New returns a handler for everything under Prefix.
+func New(c Config) http.Handler {
+	a, mux := build(c)
+	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
+	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(a.uncached(httpjson.Routes(mux))))))))
+}
+
+// Bounds returns the bounds of all routes by their operation ids.
+func Bounds() map[string]Bound {
+	a, _ := build(Config{Service: &meet.Service{}})
+	return a.bounds
+}
+
+func build(c Config) (*api, *http.ServeMux) {
+	a := &api{Config: c, bounds: map[string]Bound{}, ready: openapi.Readiness{Ask: c.Service.Ready, Now: c.Now}}
+	mux := http.NewServeMux()
+	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
+	a.document = openapi.Document{API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`}
+	a.account()
+	a.people()
+	a.preferences()
+	a.admin()
+	a.system()
+	doc := a.huma.OpenAPI()
+	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
+	delete(doc.Components.Schemas.Map(), "ErrorDetail")
+	a.rendered = a.document.Render()
+	return a, mux
+}
+
+// uncached keeps answers with tokens out of all caches.
+func (a *api) uncached(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, Prefix+"/auth/") && r.Method == http.MethodPost {
+			w.Header().Set("Cache-Control", "no-store")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+const bearerScheme = "accessToken"
+
+func (a *api) settings() huma.Config {
+	c := openapi.Config("AloeVera Harmony Meet", a.Version)
+	c.Info.Description = "The community of one band's fans: accounts, profiles and settings. Times are RFC 3339 in UTC, ids are GUIDs. " +
+		"Every error is a problem document with a code. HEAD answers as GET does, without a body. A caller who sends too much is answered 429."
+	c.Tags = []*huma.Tag{
+		{Name: "account", Description: "To register, to sign in and out, passwords"},
+		{Name: "people", Description: "Profiles"},
+		{Name: "settings", Description: "Preferences and privacy"},
+		{Name: "admin", Description: "For staff"},
+		{Name: "system", Description: "Whether the service is up, and this document"},
+	}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		bearerScheme: {Type: "http", Scheme: "bearer", Description: "The accessToken of a session."},
+	}
+	return c
+}
+
+// An access says who may use a route.
+type access int
+
+const (
+	anyone access = iota
+	member
+)
+
+// none is the input of a route that takes nothing.
+type none = struct{}
+
+// route registers an action. op.Errors names the statuses of its errors beyond those of every
+// route.
+func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act func(context.Context, meet.Claim, *I) (*O, error)) {
+	a.bounds[op.OperationID] = bound
+	op.BodyReadTimeout = -1 // openapi.ReadBody has its own
+	statuses := append([]int{400, 422, 429, 500, 503}, op.Errors...)
+	if op.Method != http.MethodGet {
+		statuses = append(statuses, 403, 408, 413, 415) // pages of other sites, and bodies
+	}
+	if who == member {
+		op.Security = []map[string][]string{{bearerScheme: {}}}
+		statuses = append(statuses, 401, 403)
+	}
+	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { a.admit(ctx, who, next) }}
+	responses := maps.Clone(op.Responses)
+	if responses == nil {
+		responses = map[string]*huma.Response{}
+	}
+	for _, s := range statuses {
+		responses[strconv.Itoa(s)] = &huma.Response{Ref: a.document.ErrorResponse(s)}
+	}
+	op.Responses, op.Errors = responses, nil
+	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath {
+		openapi.Conditional(&op)
+	}
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		v, _ := ctx.Value(visitKey{}).(*visit)
+		if v == nil {
+			v = &visit{} // a probe
+		}
+		out, err := act(ctx, v.claim, in)
+		v.settle(ctx, err)
+		if err != nil {
+			return nil, httpjson.Describe(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// A visit is a request with what it says about its caller.
+type visit struct {
+	claim meet.Claim
+	wrong func() // counts a token that was wrong
+}
+
+type visitKey struct{}
+
+// settle counts a wrong token, and tells the log who has called by one that was right.
+func (v *visit) settle(ctx context.Context, err error) {
+	switch {
+	case v.claim.UserID == "":
+	case fault.CodeOf(err) == meet.InvalidToken:
+		v.wrong()
+	default:
+		httpjson.SetUser(ctx, meet.LogKey(v.claim.UserID))
+	}
+}
+
+// admit counts a request, finds out what it says about its caller, reads what it sends, and finds
+// room for it. A guest is refused before anything else is looked at.
+func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	if path := ctx.Operation().Path; path == healthPath || path == readyPath {
+		if err := a.Admission.Probe(w, r); err != nil {
+			httpjson.Refuse(w, r, err)
+			return
+		}
+		next(ctx)
+		return
+	}
+	v := &visit{}
+	var refused error
+	if who == member {
+		v, refused = a.visit(r)
+	}
+	caller := httpjson.CallerOf(r, v.claim.Name())
+	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
+		refused = err
+	}
+	if refused != nil {
+		httpjson.Refuse(w, r, refused)
+		return
+	}
+	openapi.CheckQuery(ctx, func(ctx huma.Context) {
+		if ctx.Operation().RequestBody != nil && !openapi.ReadBody(ctx, a.Admission, maxBody) {
+			return
+		}
+		leave, err := a.Admission.Enter(ctx.Context(), caller)
+		if err != nil {
+			httpjson.Refuse(w, r, err)
+			return
+		}
+		defer leave()
+		next(huma.WithValue(ctx, visitKey{}, v))
+	})
+}
+
+// visit reads what a request says about its caller.
+func (a *api) visit(r *http.Request) (*visit, error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return &visit{}, meet.SignIn()
+	}
+	wrong, err := a.Admission.Guess(r)
+	if err != nil {
+		return &visit{}, err
+	}
+	claim, err := meet.ParseAccess(strings.TrimSpace(token))
+	if err != nil {
+		wrong()
+	}
+	return &visit{claim, wrong}, err
+}
+
+const (
+	healthPath = "/health"
+	readyPath  = "/ready"
+)
+
+// State says that the process is up.
+type State struct {
+	Status  string `json:"status" doc:"ok" example:"ok"`
+	Version string `json:"version" doc:"Of the program" example:"v1.0.0"`
+}
+
+type stateOutput struct {
+	CacheControl string `header:"Cache-Control" doc:"no-store"`
+	Body         State
+}
+
+func (a *api) system() {
+	route(a, anyone, Bound{}, huma.Operation{
+		OperationID: "get-health", Method: http.MethodGet, Path: healthPath, Tags: []string{"system"},
+		Summary: "The process is up", Description: "Asks nothing of the storage.",
+	}, func(context.Context, meet.Claim, *none) (*stateOutput, error) { return a.state(), nil })
+	route(a, anyone, Bound{1, 1}, huma.Operation{
+		OperationID: "get-ready", Method: http.MethodGet, Path: readyPath, Tags: []string{"system"},
+		Summary: "The storage answers, or did within the last seconds", Description: "An answer 503 means that no request that needs the storage can succeed.",
+	}, func(ctx context.Context, _ meet.Claim, _ *none) (*stateOutput, error) {
+		return a.state(), a.ready.Check(ctx)
+	})
+	route(a, anyone, Bound{}, huma.Operation{
+		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"},
+		Summary: "This document", Description: "Derived from the code of the routes, so it is always of the version that answers.",
+		Responses: map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{"application/openapi+json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
+	}, func(context.Context, meet.Claim, *none) (*documentOutput, error) {
+		return &documentOutput{"application/openapi+json", a.rendered()}, nil
+	})
+}
+
+type documentOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Body        json.RawMessage
+}
+
+func (a *api) state() *stateOutput {
+	return &stateOutput{CacheControl: "no-store", Body: State{"ok", a.Version}}
+}
+
+// meanings says what each status that reports an error means here, with an example. Those that mean
+// the same everywhere package openapi knows.
+var meanings = map[int]openapi.Meaning{
+	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
+	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
+	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, or a page of another site asks", Detail: "only its owner may change this"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND", Detail: "there is no such member"},
+	409: {Doc: "It cannot be as things are: EMAIL_TAKEN", Detail: "an account has this e-mail address already; sign in, or give another address"},
+	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
+	413: {Doc: "The body is too large", Detail: "the body is larger than 81 KiB"},
+	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
+}

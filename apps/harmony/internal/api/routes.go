@@ -1,0 +1,183 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/http/httpjson"
+)
+
+// The parts that inputs share. They are exported because huma fills no others.
+type (
+	// ByUser names a member.
+	ByUser struct {
+		UserID string `path:"userId" doc:"The id of a member" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+	}
+	// ByDevice says what program asks.
+	ByDevice struct {
+		UserAgent string `header:"User-Agent" hidden:"true"`
+	}
+	// Everywhere says which sessions end.
+	Everywhere struct {
+		Everywhere bool `json:"everywhere,omitempty" doc:"End all sessions of the member" example:"true"`
+	}
+	// PasswordChange is a new password.
+	PasswordChange struct {
+		CurrentPassword string `json:"currentPassword" doc:"The password until now" example:"tea under seven lamps"`
+		NewPassword     string `json:"newPassword" doc:"10 to 128 characters of any kind" example:"eleven lamps over tea"`
+	}
+	// PasswordReset is a new password in place of one that was forgotten.
+	PasswordReset struct {
+		Token    string `json:"token" doc:"As an operator gave it; good once, for 30 minutes" example:"hx_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
+		Password string `json:"password" doc:"10 to 128 characters of any kind" example:"eleven lamps over tea"`
+	}
+	// RoleChange is a new role.
+	RoleChange struct {
+		Role Role `json:"role" doc:"The new role" example:"moderator"`
+	}
+)
+
+type body[T any] struct{ Body T }
+
+func answer[T any](v T, err error) (*body[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[T]{v}, nil
+}
+
+// meOutput is the caller's account with its version.
+type meOutput struct {
+	ETag string `header:"ETag" doc:"The version of the account; send it as If-Match to change no newer one" example:"\"3\""`
+	Body Me
+}
+
+func meAnswer(m meet.Me, err error) (*meOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &meOutput{`"` + m.ETag() + `"`, meOf(m)}, nil
+}
+
+func sessionAnswer(s meet.SignedIn, err error) (*body[Session], error) {
+	return answer(Session{meOf(s.Me), tokensOf(s.Tokens)}, err)
+}
+
+func (a *api) account() {
+	account := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: method, Path: "/auth/" + path, Tags: []string{"account"}, DefaultStatus: status, Errors: errors,
+			Summary: summary, Description: description,
+		}
+	}
+	route(a, anyone, Bound{4, 9}, account("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it.", http.StatusCreated, 409),
+		func(ctx context.Context, _ meet.Claim, in *struct {
+			ByDevice
+			AcceptLanguage string `header:"Accept-Language" hidden:"true"`
+			Body           NewAccount
+		},
+		) (*body[Session], error) {
+			n := in.Body
+			return sessionAnswer(a.Service.Register(ctx, meet.Registration{
+				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender), Location: n.Location, Bio: n.Bio,
+				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), Device: meet.Device(in.UserAgent),
+			}))
+		})
+	route(a, anyone, Bound{3, 4}, account("login", http.MethodPost, "login", "Sign in", "After ten wrong passwords for one address within 15 minutes it is refused until they are over: 429 TOO_MANY_ATTEMPTS.", http.StatusOK, 401),
+		func(ctx context.Context, _ meet.Claim, in *struct {
+			ByDevice
+			Body Credentials
+		},
+		) (*body[Session], error) {
+			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password, meet.Device(in.UserAgent)))
+		})
+	route(a, anyone, Bound{2, 3}, account("refresh", http.MethodPost, "refresh", "Get the next tokens", "The same token gets the same answer until the new one is used. After that it is answered 401 REFRESH_REUSED and the session ends.", http.StatusOK, 401),
+		func(ctx context.Context, _ meet.Claim, in *body[RefreshToken]) (*body[Tokens], error) {
+			t, err := a.Service.Refresh(ctx, in.Body.RefreshToken)
+			return answer(tokensOf(t), err)
+		})
+	route(a, member, Bound{1, 3}, account("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
+		func(ctx context.Context, c meet.Claim, _ *none) (*meOutput, error) {
+			return meAnswer(a.Service.Me(ctx, c))
+		})
+	route(a, member, Bound{2, 3}, account("logout", http.MethodPost, "logout", "Sign out", "Ends the session of the access token, or all sessions.", http.StatusNoContent),
+		func(ctx context.Context, c meet.Claim, in *struct{ Body *Everywhere }) (*none, error) {
+			return nil, a.Service.Logout(ctx, c, in.Body != nil && in.Body.Everywhere)
+		})
+	route(a, member, Bound{3, 4}, account("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end.", http.StatusNoContent),
+		func(ctx context.Context, c meet.Claim, in *body[PasswordChange]) (*none, error) {
+			return nil, a.Service.ChangePassword(ctx, c, in.Body.CurrentPassword, in.Body.NewPassword)
+		})
+	route(a, anyone, Bound{2, 3}, account("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of an operator. All sessions end.", http.StatusNoContent, 401),
+		func(ctx context.Context, _ meet.Claim, in *body[PasswordReset]) (*none, error) {
+			return nil, a.Service.Reset(ctx, in.Body.Token, in.Body.Password)
+		})
+}
+
+func (a *api) people() {
+	route(a, member, Bound{1, 6}, huma.Operation{
+		OperationID: "get-person", Method: http.MethodGet, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404},
+		Summary: "A profile", Description: "As far as the caller may see it.",
+	}, func(ctx context.Context, c meet.Claim, in *ByUser) (*body[Person], error) {
+		p, err := a.Service.Person(ctx, c, in.UserID)
+		return answer(Person{cardOf(p.Card), p.Match, p.LikedByMe}, err)
+	})
+	route(a, member, Bound{2, 4}, huma.Operation{
+		OperationID: "put-person", Method: http.MethodPut, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404, 412},
+		Summary: "Change my profile", Description: "The profile of another member is answered 403 NOT_YOURS, or 404 if the caller may not see it.",
+	}, func(ctx context.Context, c meet.Claim, in *struct {
+		ByUser
+		IfMatch string `header:"If-Match" doc:"Versions that the account may have; any if it is absent" example:"\"3\""`
+		Body    Profile
+	},
+	) (*meOutput, error) {
+		p := meet.Profile{Name: in.Body.Name, Bio: in.Body.Bio, Location: in.Body.Location, Gender: string(in.Body.Gender)}
+		if at := in.Body.Position; at != nil {
+			p.Lat, p.Lon, p.Located = at.Lat, at.Lon, true
+		}
+		match := func(etag string) bool {
+			return in.IfMatch == "" || httpjson.ParseETags([]string{in.IfMatch}).Match(etag)
+		}
+		return meAnswer(a.Service.SetProfile(ctx, c, in.UserID, p, match))
+	})
+}
+
+func (a *api) preferences() {
+	route(a, member, Bound{1, 4}, huma.Operation{
+		OperationID: "get-settings", Method: http.MethodGet, Path: "/settings", Tags: []string{"settings"},
+		Summary: "My settings", Description: "Preferences and privacy.",
+	}, func(ctx context.Context, c meet.Claim, _ *none) (*body[Settings], error) {
+		s, err := a.Service.Settings(ctx, c)
+		return answer(Settings{preferencesOf(s.Preferences), privacyOf(s.Privacy), stamp(s.PreferencesUpdated), stamp(s.PrivacyUpdated)}, err)
+	})
+	route(a, member, Bound{2, 3}, huma.Operation{
+		OperationID: "put-preferences", Method: http.MethodPut, Path: "/settings/preferences", Tags: []string{"settings"},
+		Summary: "Change what I look for", Description: "Holds from the next request on.",
+	}, func(ctx context.Context, c meet.Claim, in *body[Preferences]) (*body[Preferences], error) {
+		return answer(in.Body, a.Service.SetPreferences(ctx, c, in.Body.rules()))
+	})
+	route(a, member, Bound{2, 3}, huma.Operation{
+		OperationID: "put-privacy", Method: http.MethodPut, Path: "/settings/privacy", Tags: []string{"settings"},
+		Summary: "Change what I show", Description: "Holds from the next request on.",
+	}, func(ctx context.Context, c meet.Claim, in *body[Privacy]) (*body[Privacy], error) {
+		return answer(in.Body, a.Service.SetPrivacy(ctx, c, in.Body.rules()))
+	})
+}
+
+func (a *api) admin() {
+	route(a, member, Bound{2, 4}, huma.Operation{
+		OperationID: "put-role", Method: http.MethodPut, Path: "/admin/users/{userId}/role", Tags: []string{"admin"}, Errors: []int{404}, DefaultStatus: http.StatusNoContent,
+		Summary: "Give a member a role; admins may", Description: "Holds from the member's next request on. An admin cannot change their own.",
+	}, func(ctx context.Context, c meet.Claim, in *struct {
+		ByUser
+		Body RoleChange
+	},
+	) (*none, error) {
+		return nil, a.Service.SetRoleOf(ctx, c, in.UserID, meet.Role(in.Body.Role))
+	})
+}

@@ -1,0 +1,78 @@
+package meet
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/table"
+)
+
+// A Caller is a member whose claim is true.
+type Caller struct {
+	User
+	session session
+}
+
+// seenEvery is how often the time is kept at which a member was seen.
+const seenEvery = 2 * time.Minute
+
+// caller finds out whether a claim is true, and does the first reads of a request at the same time.
+// An error of a read counts only if the claim is true.
+func (s *Service) caller(ctx context.Context, c Claim, reads ...func(context.Context) error) (Caller, error) {
+	caller, err := s.callerSuspended(ctx, c, reads...)
+	if err == nil && caller.Suspended(s.Now()) {
+		err = suspended(caller.User)
+	}
+	return caller, err
+}
+
+// callerSuspended is caller for what a suspended member may do too.
+func (s *Service) callerSuspended(ctx context.Context, c Claim, reads ...func(context.Context) error) (Caller, error) {
+	if c.UserID == "" {
+		return Caller{}, SignIn()
+	}
+	var u *User
+	var x *session
+	errs := make([]error, 1+len(reads))
+	var wg sync.WaitGroup
+	for i, read := range reads {
+		wg.Go(func() { errs[1+i] = read(ctx) })
+	}
+	u, x, errs[0] = s.claimed(ctx, c)
+	wg.Wait()
+	now := s.Now()
+	if errs[0] == nil && (u == nil || x == nil || !x.lives(*u, now) || !now.Before(x.accessEnds) || !same(c.secret, x.accessHash)) {
+		errs[0] = invalidToken()
+	}
+	for _, err := range errs {
+		if err != nil {
+			return Caller{}, err
+		}
+	}
+	if now.Sub(u.LastSeen) >= seenEvery {
+		s.Background(func() { s.see(context.WithoutCancel(ctx), u.ID, now) })
+	}
+	return Caller{*u, *x}, nil
+}
+
+// see keeps when a member was seen last. To lose one does no harm.
+func (s *Service) see(ctx context.Context, id string, now time.Time) {
+	err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Merge, Row: table.Row{
+		Key: userKey(id), ETag: table.Any, Props: table.Props{{Name: "LastSeen", Value: table.Time(now)}},
+	}}})
+	if err != nil {
+		s.Log.WarnContext(ctx, "when a member was seen is not kept", slog.String("error", err.Error()))
+	}
+}
+
+// SignIn asks a guest to sign in.
+func SignIn() error {
+	return fault.Coded(fault.Unauthenticated, Unauthenticated, "sign in, and send the access token as Authorization: Bearer")
+}
+
+func suspended(u User) error {
+	return fault.Coded(fault.Forbidden, AccountSuspended, "your account is suspended until "+u.SuspendedUntil.UTC().Format(time.RFC3339))
+}

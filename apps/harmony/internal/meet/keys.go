@@ -1,0 +1,99 @@
+// Package meet keeps the members of a community: their accounts and sessions, what they say about
+// themselves, what they look for, and their pictures.
+//
+// # Rows
+//
+//	Users            USER_{c} / userId            the account and the profile: the truth
+//	UserEmails       EMAIL_{hh} / SHA-256 in hex  the address is taken, by UserId
+//	Sessions         userId / sessionId           who is signed in, and tokens to set a new password
+//	UserPreferences  userId / PREFS
+//	UserSettings     userId / SETTINGS
+//	Pairs            smaller id / larger id       what two members are to each other: the truth
+//
+// {c} is the first character of an id, {hh} are the first two of a hash.
+//
+// # How an account is made
+//
+// Nothing is atomic beyond one partition, so an account is one that its row of UserEmails names:
+// inserting that row is the commit.
+//
+//	message          says that something may be half-way; it is seen after 30 s
+//	insert Users     with Registered false: no request finds it yet
+//	insert UserEmails   the commit
+//	Registered, settings, preferences, session
+//	delete message   after the answer
+//
+// A process may stop anywhere. The job of the message finishes an account that was committed, and
+// removes one that was not, once no write of its registration can land any more.
+package meet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/google/uuid"
+
+	"prompthub/internal/storage/table"
+)
+
+// Tables names the tables.
+type Tables struct {
+	Prefix          string `envconfig:"TABLE_PREFIX"`
+	Users           string `envconfig:"TABLE_USERS" default:"Users"`
+	UserEmails      string `envconfig:"TABLE_USER_EMAILS" default:"UserEmails"`
+	Sessions        string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
+	UserPreferences string `envconfig:"TABLE_USER_PREFERENCES" default:"UserPreferences"`
+	UserSettings    string `envconfig:"TABLE_USER_SETTINGS" default:"UserSettings"`
+	Pairs           string `envconfig:"TABLE_PAIRS" default:"Pairs"`
+}
+
+// Prefixed returns the tables with the prefix in their names.
+func (t Tables) Prefixed() Tables {
+	for _, name := range t.names() {
+		*name = t.Prefix + *name
+	}
+	return t
+}
+
+func (t *Tables) names() []*string {
+	return []*string{&t.Users, &t.UserEmails, &t.Sessions, &t.UserPreferences, &t.UserSettings, &t.Pairs}
+}
+
+// All returns the names.
+func (t Tables) All() []string {
+	var all []string
+	for _, name := range t.names() {
+		all = append(all, *name)
+	}
+	return all
+}
+
+const (
+	prefsRow    = "PREFS"
+	settingsRow = "SETTINGS"
+)
+
+func userKey(id string) table.Key { return table.Key{Partition: "USER_" + id[:1], Row: id} }
+
+func emailKey(normal string) table.Key {
+	sum := sha256.Sum256([]byte(normal))
+	row := hex.EncodeToString(sum[:])
+	return table.Key{Partition: "EMAIL_" + row[:2], Row: row}
+}
+
+func prefsKey(user string) table.Key    { return table.Key{Partition: user, Row: prefsRow} }
+func settingsKey(user string) table.Key { return table.Key{Partition: user, Row: settingsRow} }
+
+// IsID reports whether s can be the id of something: a GUID in lower case.
+func IsID(s string) bool {
+	id, err := uuid.Parse(s)
+	return err == nil && id.String() == s
+}
+
+func (s *Service) newID() string {
+	id, err := uuid.NewRandomFromReader(s.Entropy)
+	if err != nil {
+		panic(err) // the system has no random numbers, and keys would have none either
+	}
+	return id.String()
+}

@@ -1,0 +1,113 @@
+package meet
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Service is what members may do. New makes one.
+type Service struct {
+	Config
+	attempts *attempts
+}
+
+// A Config is what a Service needs. Every field is required.
+type Config struct {
+	*rowstore.Store
+	Tables  Tables // prefixed
+	Queues  queue.Queues
+	Entropy io.Reader // random bytes, for keys too
+
+	Passwords *password.Hasher
+}
+
+// New returns the service.
+func New(c Config) *Service { return &Service{c, newAttempts(c.Now)} }
+
+// Create makes what is missing of tables and queues.
+func (s *Service) Create(ctx context.Context) error {
+	if err := s.DB.Create(ctx, s.Tables.All()...); err != nil {
+		return err
+	}
+	return s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists))
+}
+
+// Ready asks the storage for something.
+func (s *Service) Ready(ctx context.Context) error {
+	_, err := s.GetRow(ctx, s.Tables.Users, userKey("0"))
+	return err
+}
+
+// The codes of errors.
+const (
+	Unauthenticated    fault.Code = "UNAUTHENTICATED"
+	InvalidCredentials fault.Code = "INVALID_CREDENTIALS"
+	InvalidToken       fault.Code = "INVALID_TOKEN"
+	RefreshReused      fault.Code = "REFRESH_REUSED"
+	AccountDeleted     fault.Code = "ACCOUNT_DELETED"
+	AccountSuspended   fault.Code = "ACCOUNT_SUSPENDED"
+	NotYours           fault.Code = "NOT_YOURS"
+	RoleRequired       fault.Code = "ROLE_REQUIRED"
+	UserNotFound       fault.Code = "USER_NOT_FOUND"
+	EmailTaken         fault.Code = "EMAIL_TAKEN"
+	NotYourself        fault.Code = "NOT_YOURSELF"
+	TooManyAttempts    fault.Code = "TOO_MANY_ATTEMPTS"
+)
+
+func noUser() error {
+	return fault.Coded(fault.NotFound, UserNotFound, "there is no such member")
+}
+
+func invalidCredentials() error {
+	return fault.Coded(fault.Unauthenticated, InvalidCredentials, "the e-mail address or the password is wrong")
+}
+
+func invalidToken() error {
+	return fault.Coded(fault.Unauthenticated, InvalidToken, "the token is not valid, or not any more; sign in again")
+}
+
+// insert adds a row that may be there already, written by an earlier try or by a job.
+func (s *Service) insert(ctx context.Context, name string, row table.Row) error {
+	return s.again(func() error {
+		err := s.Write(ctx, name, []table.Op{{Kind: table.Insert, Row: row}})
+		if isExists(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// merge changes some properties of a row, whatever its version is. What it writes must be right
+// whichever of two such writes lands last.
+func (s *Service) merge(ctx context.Context, name string, key table.Key, props table.Props) error {
+	return s.again(func() error {
+		return s.Write(ctx, name, []table.Op{{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: props}}})
+	})
+}
+
+// again calls a write that may be done twice, a second time if the first one fails.
+func (s *Service) again(write func() error) error {
+	err := write()
+	if err != nil && !rowstore.Overtaken(err) {
+		err = write()
+	}
+	if err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}
+
+// pause waits before another try at a row that others change too.
+func (s *Service) pause(ctx context.Context) error {
+	if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}

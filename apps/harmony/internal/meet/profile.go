@@ -1,0 +1,176 @@
+package meet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+)
+
+// Me is the caller's own account.
+type Me struct {
+	User
+	Age int
+}
+
+// ETag names the version of the account, for If-Match.
+func (m Me) ETag() string { return fmt.Sprint(m.Version) }
+
+func (s *Service) meOf(u User) Me { return Me{u, rules.Age(u.BirthDate, s.Now())} }
+
+// Me returns the caller's own account, also if it is suspended.
+func (s *Service) Me(ctx context.Context, c Claim) (Me, error) {
+	caller, err := s.callerSuspended(ctx, c)
+	return s.meOf(caller.User), err
+}
+
+// A Profile is what a member writes about themselves.
+type Profile struct {
+	Name, Bio, Location, Gender string
+	Lat, Lon                    float64
+	Located                     bool // whether Lat and Lon say where
+}
+
+// SetProfile changes the caller's profile; match are the versions that it may have, none for any.
+// The profile of somebody else is refused.
+func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile, match func(etag string) bool) (Me, error) {
+	if id != c.UserID {
+		return Me{}, s.notYours(ctx, c, id)
+	}
+	caller, err := s.caller(ctx, c)
+	if err != nil {
+		return Me{}, err
+	}
+	var b rules.Broken
+	name, bio, location := b.Name(p.Name), b.Bio(p.Bio), b.Location(p.Location)
+	b.OneOf("gender", p.Gender, rules.Genders, rules.GenderUnknown)
+	var position *rules.Position
+	if p.Located {
+		at := b.Position(p.Lat, p.Lon)
+		position = &at
+	}
+	if err := b.Err(); err != nil {
+		return Me{}, err
+	}
+	u, err := s.changeUser(ctx, caller.User, func(u *User) error {
+		written := u.Version == caller.Version+1 && u.Name == name && u.Bio == bio && u.Location == location // by a try whose answer was lost
+		if !written && !match(s.meOf(*u).ETag()) {
+			return &fault.Error{Kind: fault.Stale, Text: "the profile was changed since you read it; read it again"}
+		}
+		u.Name, u.Bio, u.Location, u.Gender, u.Position = name, bio, location, p.Gender, position
+		return nil
+	})
+	return s.meOf(u), err
+}
+
+// notYours says why the caller may not change what belongs to another member: it is not theirs if
+// they may see that member, else there is no such member.
+func (s *Service) notYours(ctx context.Context, c Claim, id string) error {
+	if _, err := s.Person(ctx, c, id); err != nil {
+		return err
+	}
+	return fault.Coded(fault.Forbidden, NotYours, "only its owner may change this")
+}
+
+// A Sight is how much of a member another one sees.
+type Sight int
+
+// The sights.
+const (
+	Hidden Sight = iota
+	Brief        // the card alone
+	Whole        // pictures too
+)
+
+// sees says how much of a member a viewer sees. Everything that shows a person asks this.
+func sees(viewer, of User, shows rules.Privacy, p pair, now time.Time) Sight {
+	if viewer.ID == of.ID || viewer.Role.Staff() {
+		return Whole
+	}
+	if !of.registered || of.Deleted() || of.Suspended(now) || p.blocked() {
+		return Hidden
+	}
+	i := p.side(of.ID)
+	likes := p.like[i] > 0 && !p.anonymous[i]
+	switch {
+	case shows.Visibility == "public", p.matched(), likes && shows.Visibility == "friends":
+		return Whole
+	case likes:
+		return Brief
+	}
+	return Hidden
+}
+
+// onlineFor is how long after a request a member counts as online.
+const onlineFor = 5 * time.Minute
+
+// A Card is what one member sees of another.
+type Card struct {
+	ID, Name, Bio, Location, Gender string
+	Age                             int
+	ProfileImageURL                 string
+	Distance                        *int  // the class in km; nil beyond the last one, or if one of the two gave no position
+	Online                          *bool // told to matches alone
+}
+
+func cardOf(viewer, of User, p pair, now time.Time) Card {
+	c := Card{
+		ID: of.ID, Name: of.Name, Bio: of.Bio, Location: of.Location, Gender: of.Gender,
+		Age: rules.Age(of.BirthDate, now), ProfileImageURL: of.ProfileImageURL,
+	}
+	if viewer.ID != of.ID && viewer.Position != nil && of.Position != nil {
+		if class, ok := rules.DistanceClass(rules.Distance(*viewer.Position, *of.Position)); ok {
+			c.Distance = &class
+		}
+	}
+	if p.matched() {
+		online := now.Sub(of.LastSeen) < onlineFor
+		c.Online = &online
+	}
+	return c
+}
+
+// A Person is the profile of a member as another one sees it.
+type Person struct {
+	Card
+	Sight     Sight
+	Match     bool
+	LikedByMe bool
+}
+
+// Person returns the profile of a member.
+func (s *Service) Person(ctx context.Context, c Claim, id string) (Person, error) {
+	var of *User
+	var shows rules.Privacy
+	var p pair
+	var reads []func(context.Context) error
+	if IsID(id) {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			of, err = s.user(ctx, id)
+			return err
+		}, func(ctx context.Context) (err error) {
+			shows, _, err = s.privacy(ctx, id)
+			return err
+		}, func(ctx context.Context) (err error) {
+			if id != c.UserID {
+				p, err = s.pair(ctx, c.UserID, id)
+			}
+			return err
+		})
+	}
+	caller, err := s.caller(ctx, c, reads...)
+	if err != nil {
+		return Person{}, err
+	}
+	now := s.Now()
+	if of == nil || sees(caller.User, *of, shows, p, now) == Hidden {
+		return Person{}, noUser()
+	}
+	person := Person{Card: cardOf(caller.User, *of, p, now), Sight: sees(caller.User, *of, shows, p, now), Match: p.matched()}
+	if id != c.UserID {
+		person.LikedByMe = p.like[p.side(c.UserID)] > 0
+	}
+	return person, nil
+}

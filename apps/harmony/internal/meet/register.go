@@ -1,0 +1,248 @@
+package meet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// QueueLists is the queue, and the function of the same name, that finishes what follows from a
+// change of a user.
+const QueueLists = "list-changes"
+
+// A Registration is what somebody registers with.
+type Registration struct {
+	Email, Password, Name, BirthDate, Gender string
+	Location, Bio                            string
+	Language                                 string // one of rules.Languages
+	Device                                   string
+}
+
+// A SignedIn is a member with the tokens of a new session.
+type SignedIn struct {
+	Me     Me
+	Tokens Tokens
+}
+
+// registerWithin is how long after its first call a registration may still commit: that is time to
+// read, to wait for a place to hash a password, and to write twice.
+const registerWithin = 25 * time.Second
+
+// wakeAfter is when the message of a change is seen, unless the change was finished before.
+const wakeAfter = 30 * time.Second
+
+// A userChange is the text of a message: what follows from a user must be finished.
+type userChange struct {
+	Kind     string    `json:"kind"` // user
+	ID       string    `json:"id"`
+	Language string    `json:"language,omitempty"` // of a registration
+	Until    time.Time `json:"until"`              // from then on no write of the change can land
+}
+
+// Register makes an account and signs it in.
+func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error) {
+	u, err := s.newUser(&r)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	began := s.Now()
+	var taken string
+	var wake queue.Receipt
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		taken, err = s.owner(ctx, u.Email)
+		return err
+	}, func(ctx context.Context) (err error) {
+		wake, err = s.wake(ctx, userChange{Kind: "user", ID: u.ID, Language: r.Language, Until: began.Add(registerWithin + rowstore.LandWithin + rowstore.ClockSkew)}, wakeAfter)
+		return err
+	})
+	if err == nil && taken != "" {
+		err = emailTaken()
+	}
+	if err != nil {
+		return SignedIn{}, s.unless(ctx, wake, err)
+	}
+	if u.passwordHash, err = s.Passwords.Hash(ctx, r.Password); err != nil {
+		return SignedIn{}, s.unless(ctx, wake, err)
+	}
+	u.CreatedAt = s.Now().UTC()
+	u.UpdatedAt, u.LastSeen = u.CreatedAt, u.CreatedAt
+	// From here on the message stays unless everything is done: a write may land late.
+	if err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.row(s.Now())}}); err != nil {
+		return SignedIn{}, rowstore.Unavailable(err)
+	}
+	if s.Now().After(began.Add(registerWithin)) {
+		return SignedIn{}, rowstore.Unavailable(errors.New("the registration took too long to commit"))
+	}
+	if err := s.takeEmail(ctx, u); err != nil {
+		if fault.CodeOf(err) == EmailTaken && s.RemoveKey(ctx, s.Tables.Users, userKey(u.ID)) == nil {
+			return SignedIn{}, s.unless(ctx, wake, err)
+		}
+		return SignedIn{}, err
+	}
+	x, tokens := s.newSession(u, r.Device)
+	var completed, opened error
+	var wg sync.WaitGroup
+	wg.Go(func() { completed = s.complete(ctx, u.ID, r.Language) })
+	opened = s.insert(ctx, s.Tables.Sessions, x.row())
+	wg.Wait()
+	if completed == nil {
+		_ = s.unless(ctx, wake, nil) // nothing follows any more
+	}
+	if opened != nil {
+		return SignedIn{}, fault.Wrap(fault.Unavailable, "the account is made, but you are not signed in yet; sign in", opened)
+	}
+	return SignedIn{s.meOf(u), tokens}, nil
+}
+
+// newUser checks a registration, and returns the user that it makes but for the password.
+func (s *Service) newUser(r *Registration) (User, error) {
+	var b rules.Broken
+	now := s.Now()
+	u := User{
+		ID: s.newID(), Email: b.Email("email", r.Email), Name: b.Name(r.Name), BirthDate: b.BirthDate(r.BirthDate, now),
+		Bio: b.Bio(r.Bio), Location: b.Location(r.Location), Gender: r.Gender, Role: Member,
+	}
+	var place [8]byte
+	s.fill(place[:])
+	u.shuffle = fmt.Sprintf("%x", place)
+	b.OneOf("gender", r.Gender, rules.Genders, rules.GenderUnknown)
+	b.OneOf("language", r.Language, rules.Languages, rules.LanguageUnknown)
+	b.Password("password", r.Password, u.Email, u.Name)
+	return u, b.Err()
+}
+
+func emailTaken() error {
+	return &fault.Error{
+		Kind: fault.Conflict, Code: EmailTaken, Text: "an account has this e-mail address already; sign in, or give another address",
+		Fields: []fault.Field{{Name: "body.email", Code: EmailTaken, Message: "an account has this address already"}},
+	}
+}
+
+// takeEmail commits an account. The error has the code EMAIL_TAKEN if another account has the
+// address; any other leaves the outcome to the job.
+func (s *Service) takeEmail(ctx context.Context, u User) error {
+	row := table.Row{Key: emailKey(u.Email), Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}}}
+	err := s.Write(ctx, s.Tables.UserEmails, []table.Op{{Kind: table.Insert, Row: row}})
+	if err == nil {
+		return nil
+	}
+	owner, unread := s.owner(ctx, u.Email)
+	switch {
+	case unread != nil:
+		return unread
+	case owner == u.ID:
+		return nil // it landed, and its answer was lost
+	case owner != "":
+		return emailTaken()
+	}
+	return rowstore.Unavailable(err)
+}
+
+// complete writes what follows from an account. Each part may be there already.
+func (s *Service) complete(ctx context.Context, id, language string) error {
+	now := s.Now()
+	writes := []func() error{
+		func() error {
+			return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
+		},
+		func() error {
+			return s.insert(ctx, s.Tables.UserPreferences, preferencesRow(id, rules.NewPreferences(), now))
+		},
+		func() error {
+			return s.insert(ctx, s.Tables.UserSettings, privacyRow(id, rules.NewPrivacy(language), now))
+		},
+	}
+	errs := make([]error, len(writes))
+	var wg sync.WaitGroup
+	for i, write := range writes {
+		wg.Go(func() { errs[i] = write() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// wake sends the message of a change, before anything is changed.
+func (s *Service) wake(ctx context.Context, c userChange, after time.Duration) (queue.Receipt, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return queue.Receipt{}, err
+	}
+	r, err := s.Queues.Send(ctx, QueueLists, string(text), after)
+	if err != nil {
+		return queue.Receipt{}, rowstore.Unavailable(fmt.Errorf("send to %s: %w", QueueLists, err))
+	}
+	return r, nil
+}
+
+// unless deletes the message of a change that needs it no more, after the answer, and returns err.
+func (s *Service) unless(ctx context.Context, wake queue.Receipt, err error) error {
+	if wake.ID != "" {
+		ctx := context.WithoutCancel(ctx)
+		s.Background(func() {
+			if err := s.Queues.Delete(ctx, QueueLists, wake); err != nil && !errors.Is(err, queue.ErrGone) {
+				s.Log.WarnContext(ctx, "a message stays that is not needed any more", slog.String("error", err.Error()))
+			}
+		})
+	}
+	return err
+}
+
+// Triggers returns the functions that no request starts. Each may run twice, late and in any order.
+func (s *Service) Triggers() []function.Trigger {
+	return []function.Trigger{{Name: QueueLists, Queue: QueueLists, Run: func(ctx context.Context, in function.Invocation) error {
+		var c userChange
+		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
+			return fmt.Errorf("read message: %w", err)
+		}
+		return s.settle(ctx, c)
+	}}}
+}
+
+// settle finishes a registration that was committed, and removes one that was not, once no write of
+// it can land any more.
+func (s *Service) settle(ctx context.Context, c userChange) error {
+	u, err := s.user(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	landed := s.Now().After(c.Until)
+	if u == nil {
+		if landed {
+			return nil
+		}
+		return s.later(ctx, c)
+	}
+	owner, err := s.owner(ctx, u.Email)
+	switch {
+	case err != nil:
+		return err
+	case owner == u.ID:
+		return s.complete(ctx, u.ID, c.Language)
+	case owner == "" && !landed:
+		return s.later(ctx, c)
+	}
+	if err := s.RemoveKey(ctx, s.Tables.Users, userKey(u.ID)); err != nil {
+		return err
+	}
+	if !landed { // the row of the user itself may land again
+		return s.later(ctx, c)
+	}
+	return nil
+}
+
+// later has a message come again when no write of its change can land any more.
+func (s *Service) later(ctx context.Context, c userChange) error {
+	_, err := s.wake(ctx, c, max(c.Until.Sub(s.Now()), 0)+time.Second)
+	return err
+}

@@ -1,0 +1,119 @@
+package meet
+
+import (
+	"context"
+	"time"
+
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Settings are what a member looks for and shows.
+type Settings struct {
+	Preferences        rules.Preferences
+	Privacy            rules.Privacy
+	PreferencesUpdated time.Time
+	PrivacyUpdated     time.Time
+}
+
+func preferencesRow(user string, p rules.Preferences, now time.Time) table.Row {
+	return table.Row{Key: prefsKey(user), Props: table.Props{
+		{Name: "AgeRangeMin", Value: table.Int32(int32(p.AgeMin))},
+		{Name: "AgeRangeMax", Value: table.Int32(int32(p.AgeMax))},
+		{Name: "MaxDistanceKm", Value: table.Int32(int32(p.MaxDistance))},
+		{Name: "ShowMe", Value: table.String(p.ShowMe)},
+		{Name: "UpdatedAt", Value: table.Time(now)},
+	}}
+}
+
+func privacyRow(user string, p rules.Privacy, now time.Time) table.Row {
+	return table.Row{Key: settingsKey(user), Props: table.Props{
+		{Name: "ProfileVisibility", Value: table.String(p.Visibility)},
+		{Name: "AnonymousLikes", Value: table.Bool(p.AnonymousLikes)},
+		{Name: "Language", Value: table.String(p.Language)},
+		{Name: "NotificationsEnabled", Value: table.Bool(p.Notifications)},
+		{Name: "EmailNotifications", Value: table.Bool(p.Emails)},
+		{Name: "UpdatedAt", Value: table.Time(now)},
+	}}
+}
+
+// preferences reads what a member looks for. An account that is not complete yet has those of a new
+// member.
+func (s *Service) preferences(ctx context.Context, user string) (rules.Preferences, time.Time, error) {
+	row, err := s.GetRow(ctx, s.Tables.UserPreferences, prefsKey(user))
+	if err != nil || row == nil {
+		return rules.NewPreferences(), time.Time{}, err
+	}
+	p := row.Props
+	return rules.Preferences{
+		AgeMin: int(p.Get("AgeRangeMin").Int()), AgeMax: int(p.Get("AgeRangeMax").Int()),
+		MaxDistance: int(p.Get("MaxDistanceKm").Int()), ShowMe: p.Get("ShowMe").Str(),
+	}, p.Get("UpdatedAt").Time(), nil
+}
+
+// privacy reads what a member shows. An account that is not complete yet has that of a new member.
+func (s *Service) privacy(ctx context.Context, user string) (rules.Privacy, time.Time, error) {
+	row, err := s.GetRow(ctx, s.Tables.UserSettings, settingsKey(user))
+	if err != nil || row == nil {
+		return rules.NewPrivacy(rules.Languages[0]), time.Time{}, err
+	}
+	p := row.Props
+	return rules.Privacy{
+		Visibility: p.Get("ProfileVisibility").Str(), AnonymousLikes: p.Get("AnonymousLikes").Bool(), Language: p.Get("Language").Str(),
+		Notifications: p.Get("NotificationsEnabled").Bool(), Emails: p.Get("EmailNotifications").Bool(),
+	}, p.Get("UpdatedAt").Time(), nil
+}
+
+// Settings returns the caller's settings.
+func (s *Service) Settings(ctx context.Context, c Claim) (all Settings, err error) {
+	_, err = s.caller(ctx, c, func(ctx context.Context) (err error) {
+		all.Preferences, all.PreferencesUpdated, err = s.preferences(ctx, c.UserID)
+		return err
+	}, func(ctx context.Context) (err error) {
+		all.Privacy, all.PrivacyUpdated, err = s.privacy(ctx, c.UserID)
+		return err
+	})
+	return all, err
+}
+
+// Visitor returns the caller's own account, also if it is suspended, and the language that pages
+// speak to them.
+func (s *Service) Visitor(ctx context.Context, c Claim) (Me, string, error) {
+	var shows rules.Privacy
+	caller, err := s.callerSuspended(ctx, c, func(ctx context.Context) (err error) {
+		shows, _, err = s.privacy(ctx, c.UserID)
+		return err
+	})
+	return s.meOf(caller.User), shows.Language, err
+}
+
+// SetPreferences changes what the caller looks for.
+func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferences) error {
+	if _, err := s.caller(ctx, c); err != nil {
+		return err
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	return s.put(ctx, s.Tables.UserPreferences, preferencesRow(c.UserID, p, s.Now()))
+}
+
+// SetPrivacy changes what the caller shows, and in which language they are told.
+func (s *Service) SetPrivacy(ctx context.Context, c Claim, p rules.Privacy) error {
+	if _, err := s.caller(ctx, c); err != nil {
+		return err
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	return s.put(ctx, s.Tables.UserSettings, privacyRow(c.UserID, p, s.Now()))
+}
+
+// put writes a row in place of any other.
+func (s *Service) put(ctx context.Context, name string, row table.Row) error {
+	if err := s.Write(ctx, name, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package meet
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+)
+
+// Login signs a member in. An unknown address and a wrong password are one answer, after the same
+// work.
+func (s *Service) Login(ctx context.Context, address, password, device string) (SignedIn, error) {
+	normal, _ := rules.NormalEmail(address)
+	done, err := s.attempts.begin(emailKey(normal).Row)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	failed := false
+	defer func() { done(failed) }()
+	owner, err := s.owner(ctx, normal)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if owner == "" {
+		owner = s.newID() // of no user: the same reads follow
+	}
+	var u *User
+	var all []session
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		u, err = s.user(ctx, owner)
+		return err
+	}, func(ctx context.Context) (err error) {
+		all, err = s.sessions(ctx, owner)
+		return err
+	})
+	if err != nil {
+		return SignedIn{}, err
+	}
+	renew, err := s.verify(ctx, u, password)
+	if failed = fault.CodeOf(err) == InvalidCredentials; err != nil {
+		return SignedIn{}, err
+	}
+	if u.Deleted() {
+		return SignedIn{}, fault.Coded(fault.Forbidden, AccountDeleted, "this account is deleted; restore it within 30 days")
+	}
+	if renew {
+		ctx := context.WithoutCancel(ctx)
+		s.Background(func() { s.renew(ctx, *u, password) })
+	}
+	gone := beyond(all, *u, s.Now())
+	x, tokens := s.newSession(*u, device)
+	if err := s.insert(ctx, s.Tables.Sessions, x.row()); err != nil {
+		return SignedIn{}, err
+	}
+	if len(gone) > 0 {
+		ctx := context.WithoutCancel(ctx)
+		s.Background(func() {
+			for _, x := range gone {
+				_ = s.RemoveKey(ctx, s.Tables.Sessions, sessionKey(x.user, x.id)) // the next sign-in does it again
+			}
+		})
+	}
+	return SignedIn{s.meOf(*u), tokens}, nil
+}
+
+// verify returns INVALID_CREDENTIALS unless a password is that of a user, nil standing for one who
+// is not there. renew reports that the hash of the password is cheaper than new ones are.
+func (s *Service) verify(ctx context.Context, u *User, password string) (renew bool, err error) {
+	hash := ""
+	if u != nil {
+		hash = u.passwordHash
+	}
+	ok, renew, err := s.Passwords.Verify(ctx, password, hash)
+	if err == nil && !ok {
+		err = invalidCredentials()
+	}
+	return renew, err
+}
+
+// renew keeps a new hash of the same password. The next sign-in tries again if it fails.
+func (s *Service) renew(ctx context.Context, u User, password string) {
+	hash, err := s.Passwords.Hash(ctx, password)
+	if err == nil {
+		was := u.passwordHash
+		_, err = s.changeUser(ctx, u, func(u *User) error {
+			if u.passwordHash != was && u.passwordHash != hash {
+				return errors.New("the password was changed")
+			}
+			u.passwordHash = hash
+			return nil
+		})
+	}
+	if err != nil {
+		s.Log.WarnContext(ctx, "the hash of a password is not renewed yet", slog.String("error", err.Error()))
+	}
+}
+
+// ChangePassword gives the caller a new password. All other sessions end.
+func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed string) error {
+	caller, err := s.caller(ctx, c)
+	if err != nil {
+		return err
+	}
+	done, err := s.attempts.begin(emailKey(caller.Email).Row)
+	if err != nil {
+		return err
+	}
+	failed := false
+	defer func() { done(failed) }()
+	_, err = s.verify(ctx, &caller.User, current)
+	if failed = fault.CodeOf(err) == InvalidCredentials; failed {
+		return &fault.Error{
+			Kind: fault.Unauthenticated, Code: InvalidCredentials, Text: "the current password is wrong",
+			Fields: []fault.Field{{Name: "body.currentPassword", Code: InvalidCredentials, Message: "is wrong"}},
+		}
+	}
+	if err != nil {
+		return err
+	}
+	var b rules.Broken
+	b.Password("newPassword", changed, caller.Email, caller.Name)
+	if err := b.Err(); err != nil {
+		return err
+	}
+	hash, err := s.Passwords.Hash(ctx, changed)
+	if err != nil {
+		return err
+	}
+	after := s.endSessions()
+	// The caller's session is made as young as it must be first: alone that changes nothing.
+	if err := s.keepSession(ctx, c, after); err != nil {
+		return err
+	}
+	was := caller.passwordHash
+	_, err = s.changeUser(ctx, caller.User, func(u *User) error {
+		if u.passwordHash != was && u.passwordHash != hash {
+			return fault.Coded(fault.Conflict, "", "your password was changed by another request; try again")
+		}
+		u.passwordHash, u.sessionsAfter = hash, after
+		return nil
+	})
+	return err
+}
+
+// Reset gives the member whom a token names a new password. The token is good once, and all
+// sessions end.
+func (s *Service) Reset(ctx context.Context, token, password string) error {
+	c, ok := parseToken(resetForm, token)
+	if !ok {
+		return invalidToken()
+	}
+	u, x, err := s.claimed(ctx, c)
+	if err != nil {
+		return err
+	}
+	if u == nil || x == nil || x.isSignIn() || !x.lives(*u, s.Now()) || !same(c.secret, x.refreshHash) {
+		return invalidToken()
+	}
+	var b rules.Broken
+	b.Password("password", password, u.Email, u.Name)
+	if err := b.Err(); err != nil {
+		return err
+	}
+	hash, err := s.Passwords.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	after := s.endSessions()
+	_, err = s.changeUser(ctx, *u, func(u *User) error {
+		if u.passwordHash != hash && !x.lives(*u, s.Now()) {
+			return invalidToken() // another request has used the token
+		}
+		u.passwordHash, u.sessionsAfter = hash, after
+		return nil
+	})
+	return err
+}
+
+// NewReset returns a token with which the member with an address can set a new password once. It is
+// for operators.
+func (s *Service) NewReset(ctx context.Context, address string) (token string, err error) {
+	u, err := s.named(ctx, address)
+	if err != nil {
+		return "", err
+	}
+	now := s.Now().UTC()
+	secret := s.newSecret()
+	x := session{user: u.ID, id: s.newID(), refreshHash: hashed(secret), createdAt: now, usedAt: now, accessEnds: now, ends: now.Add(resetFor), device: "reset"}
+	if x.createdAt.Before(u.sessionsAfter) {
+		x.createdAt = u.sessionsAfter
+	}
+	return x.token(resetForm, secret), s.insert(ctx, s.Tables.Sessions, x.row())
+}

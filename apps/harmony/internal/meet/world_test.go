@@ -1,0 +1,162 @@
+package meet_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// tables are those of the documentation.
+var tables = meet.Tables{
+	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
+}
+
+var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+// A clock stands still until it is told.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// luck is random bytes that a seed decides, for many goroutines.
+type luck struct {
+	mu  sync.Mutex
+	rnd *rand.ChaCha8
+}
+
+func (l *luck) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rnd.Read(b)
+}
+
+// processes counts services, so that no two draw the same ids.
+var processes atomic.Int32
+
+// hasher is one for all tests, as for a process.
+var hasher = password.NewHasher()
+
+// A world is a service over stores in memory.
+type world struct {
+	*meet.Service
+	t      *testing.T
+	clock  *clock
+	db     *memory.Tables
+	queues *memory.Queues
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	c := &clock{now: began}
+	w := &world{t: t, clock: c, db: memory.NewTables(), queues: memory.NewQueues(c.Now)}
+	w.Service = w.over(w.db, w.queues)
+	require.NoError(t, w.Create(t.Context()))
+	return w
+}
+
+// over returns a service over other stores, as another process.
+func (w *world) over(db table.DB, queues queue.Queues) *meet.Service {
+	return meet.New(meet.Config{
+		Store: &rowstore.Store{
+			DB: db, Now: w.clock.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+			Random: func(time.Duration) time.Duration { return 0 },
+		},
+		Tables: tables, Queues: queues, Entropy: &luck{rnd: rand.NewChaCha8([32]byte{byte(processes.Add(1)), byte(processes.Load() >> 8)})}, Passwords: hasher,
+	})
+}
+
+const secret = "tea under seven lamps"
+
+// someone is a registration that nothing is wrong with.
+func someone(name string) meet.Registration {
+	return meet.Registration{
+		Email: name + "@example.com", Password: secret, Name: "Someone", BirthDate: "2000-02-29", Gender: "female", Language: "ru", Device: "test",
+	}
+}
+
+// register makes an account.
+func (w *world) register(name string) meet.SignedIn {
+	w.t.Helper()
+	in, err := w.Register(w.t.Context(), someone(name))
+	require.NoError(w.t, err)
+	return in
+}
+
+func (w *world) login(name, password string) (meet.SignedIn, error) {
+	return w.Login(w.t.Context(), name+"@example.com", password, "test")
+}
+
+// claim returns what an access token says.
+func claim(t *testing.T, tokens meet.Tokens) meet.Claim {
+	t.Helper()
+	c, err := meet.ParseAccess(tokens.Access)
+	require.NoError(t, err)
+	return c
+}
+
+// rows returns the keys of all rows of a table.
+func (w *world) rows(name string) []string {
+	w.t.Helper()
+	var all []string
+	for row, err := range table.All(w.t.Context(), w.db, name, table.Range{}) {
+		require.NoError(w.t, err)
+		all = append(all, row.Key.String())
+	}
+	return all
+}
+
+// settle lets time go by and the jobs do what is left, until no message is left.
+func (w *world) settle() {
+	w.t.Helper()
+	for range 20 {
+		w.clock.pass(20 * time.Second)
+		for _, trigger := range w.Triggers() {
+			if trigger.Queue == "" {
+				continue
+			}
+			list, err := w.queues.Receive(w.t.Context(), trigger.Queue, queue.MaxReceive, time.Second)
+			require.NoError(w.t, err)
+			for _, m := range list {
+				require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Text: m.Text, Inserted: m.Inserted}))
+				require.NoError(w.t, w.queues.Delete(w.t.Context(), trigger.Queue, m.Receipt))
+			}
+		}
+	}
+	n, err := w.queues.Len(w.t.Context(), meet.QueueLists)
+	require.NoError(w.t, err)
+	require.Zero(w.t, n, "messages that never end")
+}
+
+// counts returns how many rows the tables of accounts have.
+func (w *world) counts() string {
+	return fmt.Sprint(len(w.rows("Users")), len(w.rows("UserEmails")), len(w.rows("UserPreferences")), len(w.rows("UserSettings")))
+}

@@ -1,0 +1,167 @@
+// Package rules says what a member may write about themselves: addresses, passwords, birth dates,
+// names, positions and preferences. It is pure: it asks no store and no clock.
+//
+// A rule reports each mistake as a fault.Field with a code of its own, so that a page can say it in
+// the reader's language.
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/table"
+)
+
+// The codes of requests that break rules.
+const (
+	ValidationError fault.Code = "VALIDATION_ERROR"
+	Underage        fault.Code = "UNDERAGE"
+	WeakPassword    fault.Code = "WEAK_PASSWORD"
+)
+
+// The codes of single fields.
+const (
+	EmailForm        fault.Code = "EMAIL_FORM"
+	PasswordLength   fault.Code = "PASSWORD_LENGTH"
+	BirthDateForm    fault.Code = "BIRTH_DATE_FORM"
+	NameLength       fault.Code = "NAME_LENGTH"
+	BioLength        fault.Code = "BIO_LENGTH"
+	LocationLength   fault.Code = "LOCATION_LENGTH"
+	ControlCharacter fault.Code = "CONTROL_CHARACTER"
+	GenderUnknown    fault.Code = "GENDER_UNKNOWN"
+	LanguageUnknown  fault.Code = "LANGUAGE_UNKNOWN"
+	PositionRange    fault.Code = "POSITION_RANGE"
+	AgeRange         fault.Code = "AGE_RANGE"
+	DistanceRange    fault.Code = "DISTANCE_RANGE"
+	ShowMeUnknown    fault.Code = "SHOW_ME_UNKNOWN"
+	VisibilityWrong  fault.Code = "VISIBILITY_UNKNOWN"
+)
+
+// FieldCodes returns all codes that a single field can have: a page has words for each.
+func FieldCodes() []fault.Code {
+	return []fault.Code{
+		EmailForm, PasswordLength, WeakPassword, BirthDateForm, Underage, NameLength, BioLength, LocationLength, ControlCharacter,
+		GenderUnknown, LanguageUnknown, PositionRange, AgeRange, DistanceRange, ShowMeUnknown, VisibilityWrong,
+	}
+}
+
+// Broken collects the rules that a request breaks.
+type Broken []fault.Field
+
+// Add notes a rule that the member of the body called name breaks.
+func (b *Broken) Add(name string, code fault.Code, message string, value any) {
+	*b = append(*b, fault.Field{Name: "body." + name, Code: code, Message: message, Value: value})
+}
+
+// Err returns what was collected as one error, or nil. Its code is that of its only field, if
+// programs decide by that one, as for UNDERAGE.
+func (b Broken) Err() error {
+	if len(b) == 0 {
+		return nil
+	}
+	code := ValidationError
+	if len(b) == 1 && (b[0].Code == Underage || b[0].Code == WeakPassword) {
+		code = b[0].Code
+	}
+	return &fault.Error{Kind: fault.Invalid, Code: code, Text: "the request breaks the rules named here", Fields: b}
+}
+
+// The longest texts, in UTF-16 units.
+const (
+	MaxEmail    = 254
+	MinPassword = 10
+	MaxPassword = 128
+	MaxName     = 50
+	MaxBio      = 1000
+	MaxLocation = 100
+)
+
+var email = regexp.MustCompile(`^[a-z0-9.!#$%&'*+/=?^_{|}~` + "`" + `-]+@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
+
+// Email returns an address as it is kept: trimmed and in lower case.
+func (b *Broken) Email(name, s string) string {
+	got, ok := NormalEmail(s)
+	if !ok {
+		b.Add(name, EmailForm, "give an e-mail address such as anna@example.com, of at most 254 characters", nil)
+	}
+	return got
+}
+
+// NormalEmail returns an address as it is kept. ok is false for what no account has.
+func NormalEmail(s string) (normal string, ok bool) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	return s, len(s) <= MaxEmail && email.MatchString(s)
+}
+
+// Password checks a new password of the member with an address and a name.
+func (b *Broken) Password(name, password, address, person string) {
+	switch n := table.Units(password); {
+	case n < MinPassword || n > MaxPassword:
+		b.Add(name, PasswordLength, "give 10 to 128 characters", nil)
+	case weak(password, address, person):
+		b.Add(name, WeakPassword, "choose another password: this one holds your name or address, repeats a few characters, or is one that many people use", nil)
+	}
+}
+
+const (
+	minLocalPart = 4 // of an address, that a password may not hold
+	minDifferent = 5 // characters of a password
+)
+
+func weak(password, address, person string) bool {
+	folded := strings.ToLower(norm.NFC.String(password))
+	local, _, _ := strings.Cut(address, "@")
+	person = strings.ToLower(norm.NFC.String(strings.TrimSpace(person)))
+	different := map[rune]bool{}
+	for _, r := range password {
+		different[r] = true
+	}
+	return len(different) < minDifferent ||
+		len(local) >= minLocalPart && strings.Contains(folded, local) ||
+		person != "" && strings.Contains(folded, person) ||
+		common[folded]
+}
+
+// Text returns a text as it is kept: in the form NFC and without space around it. Line breaks are
+// allowed in one of several lines.
+func (b *Broken) Text(name, s string, least, most int, code fault.Code, lines bool) string {
+	s = strings.TrimSpace(norm.NFC.String(strings.ReplaceAll(s, "\r\n", "\n")))
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && (!lines || r != '\n') }) {
+		b.Add(name, ControlCharacter, "leave control characters out", nil)
+	} else if n := table.Units(s); n < least || n > most {
+		b.Add(name, code, fmt.Sprintf("give %d to %d characters", least, most), nil)
+	}
+	return s
+}
+
+// Name returns a name as it is kept.
+func (b *Broken) Name(s string) string { return b.Text("name", s, 1, MaxName, NameLength, false) }
+
+// Bio returns what somebody says about themselves, as it is kept.
+func (b *Broken) Bio(s string) string { return b.Text("bio", s, 0, MaxBio, BioLength, true) }
+
+// Location returns the name of a place as it is kept.
+func (b *Broken) Location(s string) string {
+	return b.Text("location", s, 0, MaxLocation, LocationLength, false)
+}
+
+// The values that some members of bodies have.
+var (
+	Genders      = []string{"male", "female", "non-binary", "prefer-not-to-say"}
+	Languages    = []string{"ru", "en"}
+	ShowMe       = []string{"everyone", "men", "women", "non-binary"}
+	Visibilities = []string{"public", "private", "friends"}
+)
+
+// OneOf checks a value of a short list.
+func (b *Broken) OneOf(name, s string, of []string, code fault.Code) {
+	if !slices.Contains(of, s) {
+		b.Add(name, code, "give one of "+strings.Join(of, ", "), s)
+	}
+}

@@ -1,0 +1,229 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+)
+
+func (s *web) pages() {
+	s.handle("GET "+Prefix, s.home)
+	s.handle("GET "+Prefix+"/sign-up", s.signUpPage)
+	s.handle("POST "+Prefix+"/sign-up", s.signUp)
+	s.handle("GET "+Prefix+"/sign-in", s.signInPage)
+	s.handle("POST "+Prefix+"/sign-in", s.signIn)
+	s.handle("POST "+Prefix+"/sign-out", s.signOut)
+	s.handle("GET "+Prefix+"/reset", s.resetPage)
+	s.handle("POST "+Prefix+"/reset", s.reset)
+	s.members("GET "+Prefix+"/me", s.mePage)
+	s.members("POST "+Prefix+"/me", s.saveMe)
+	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, page{}, nil) })
+	s.members("POST "+Prefix+"/settings/preferences", s.savePreferences)
+	s.members("POST "+Prefix+"/settings/privacy", s.savePrivacy)
+	s.members("POST "+Prefix+"/settings/password", s.savePassword)
+	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
+	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
+		if r.PathValue("rest") == "" {
+			goOn(r, Prefix)
+			return nil
+		}
+		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such page")
+	})
+}
+
+func (s *web) home(r *request) error {
+	return s.render(r, http.StatusOK, page{Name: "home", Title: "home.title"})
+}
+
+func (s *web) signUpPage(r *request) error {
+	if r.who != nil {
+		goOn(r, Prefix+"/me")
+		return nil
+	}
+	return s.render(r, http.StatusOK, page{Name: "sign-up", Title: "sign-up.title"})
+}
+
+func (s *web) signUp(r *request) error {
+	in, err := s.Service.Register(r.Context(), meet.Registration{
+		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"), BirthDate: r.form("birthDate"), Gender: r.form("gender"),
+		Language: r.lang, Device: meet.Device(r.UserAgent()),
+	})
+	if err != nil {
+		return s.refused(r, page{Name: "sign-up", Title: "sign-up.title"}, err)
+	}
+	remember(r, in.Tokens)
+	goOn(r, Prefix+"/me?done=registered")
+	return nil
+}
+
+func (s *web) signInPage(r *request) error {
+	to := back(r.URL.Query().Get("back"))
+	if r.who != nil {
+		goOn(r, to)
+		return nil
+	}
+	return s.render(r, http.StatusOK, page{Name: "sign-in", Title: "sign-in.title", Body: to})
+}
+
+func (s *web) signIn(r *request) error {
+	to := back(r.form("back"))
+	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), meet.Device(r.UserAgent()))
+	if err != nil {
+		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)
+	}
+	remember(r, in.Tokens)
+	goOn(r, to)
+	return nil
+}
+
+func (s *web) signOut(r *request) error {
+	forget(r)
+	if r.who != nil {
+		if err := s.Service.Logout(r.Context(), r.claim, false); err != nil && fault.Of(err) != fault.Unauthenticated {
+			return err
+		}
+	}
+	goOn(r, Prefix)
+	return nil
+}
+
+func (s *web) resetPage(r *request) error {
+	return s.render(r, http.StatusOK, page{Name: "reset", Title: "reset.title"})
+}
+
+func (s *web) reset(r *request) error {
+	if err := s.Service.Reset(r.Context(), strings.TrimSpace(r.form("token")), r.form("password")); err != nil {
+		return s.refused(r, page{Name: "reset", Title: "reset.title"}, err)
+	}
+	goOn(r, Prefix+"/sign-in?done=password")
+	return nil
+}
+
+func (s *web) mePage(r *request) error {
+	p := page{Name: "me", Title: "me.title", Form: url.Values{
+		"name": {r.who.Name}, "bio": {r.who.Bio}, "location": {r.who.Location}, "gender": {r.who.Gender},
+	}}
+	if at := r.who.Position; at != nil {
+		lat, lon := at.Degrees()
+		p.Form.Set("lat", fmt.Sprintf("%.1f", lat))
+		p.Form.Set("lon", fmt.Sprintf("%.1f", lon))
+	}
+	return s.render(r, http.StatusOK, p)
+}
+
+func (s *web) saveMe(r *request) error {
+	p := meet.Profile{Name: r.form("name"), Bio: r.form("bio"), Location: r.form("location"), Gender: r.form("gender")}
+	lat, lon := decimal(r.form("lat")), decimal(r.form("lon"))
+	if lat != "" || lon != "" {
+		var errLat, errLon error
+		p.Lat, errLat = strconv.ParseFloat(lat, 64)
+		p.Lon, errLon = strconv.ParseFloat(lon, 64)
+		p.Located = true
+		if errLat != nil || errLon != nil {
+			p.Lat = 1000 // no latitude
+		}
+	}
+	_, err := s.Service.SetProfile(r.Context(), r.claim, r.who.ID, p, func(string) bool { return true })
+	if err != nil {
+		return s.refused(r, page{Name: "me", Title: "me.title"}, err)
+	}
+	goOn(r, Prefix+"/me?done=saved")
+	return nil
+}
+
+// decimal reads a number as people in both languages write it.
+func decimal(s string) string { return strings.Replace(strings.TrimSpace(s), ",", ".", 1) }
+
+// A settingsBody is what the page of settings shows besides its fields.
+type settingsBody struct{ Sessions []meet.SessionInfo }
+
+// settings shows the settings as they are, and the form that was refused as it was sent.
+func (s *web) settings(r *request, p page, refused error) error {
+	all, err := s.Service.Settings(r.Context(), r.claim)
+	if err != nil {
+		return err
+	}
+	sessions, err := s.Service.Sessions(r.Context(), r.claim)
+	if err != nil {
+		return err
+	}
+	p.Name, p.Title, p.Body = "settings", "settings.title", settingsBody{sessions}
+	form := url.Values{
+		"ageRangeMin": {strconv.Itoa(all.Preferences.AgeMin)}, "ageRangeMax": {strconv.Itoa(all.Preferences.AgeMax)},
+		"maxDistanceKm": {strconv.Itoa(all.Preferences.MaxDistance)}, "showMe": {all.Preferences.ShowMe},
+		"profileVisibility": {all.Privacy.Visibility}, "language": {all.Privacy.Language},
+		"anonymousLikes": checked(all.Privacy.AnonymousLikes), "notificationsEnabled": checked(all.Privacy.Notifications), "emailNotifications": checked(all.Privacy.Emails),
+	}
+	if refused == nil {
+		p.Form = form
+		return s.render(r, http.StatusOK, p)
+	}
+	for name, values := range form {
+		if _, sent := r.PostForm[name]; !sent {
+			r.PostForm[name] = values
+		}
+	}
+	return s.refused(r, p, refused)
+}
+
+func checked(yes bool) []string {
+	if yes {
+		return []string{"on"}
+	}
+	return nil
+}
+
+// saved goes back to the settings after a form, or shows why it was refused.
+func (s *web) saved(r *request, err error) error {
+	if err != nil {
+		return s.settings(r, page{}, err)
+	}
+	goOn(r, Prefix+"/settings?done=saved")
+	return nil
+}
+
+// number reads a whole number; what is none breaks every rule.
+func number(s string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func (s *web) savePreferences(r *request) error {
+	return s.saved(r, s.Service.SetPreferences(r.Context(), r.claim, rules.Preferences{
+		AgeMin: number(r.form("ageRangeMin")), AgeMax: number(r.form("ageRangeMax")), MaxDistance: number(r.form("maxDistanceKm")), ShowMe: r.form("showMe"),
+	}))
+}
+
+func (s *web) savePrivacy(r *request) error {
+	return s.saved(r, s.Service.SetPrivacy(r.Context(), r.claim, rules.Privacy{
+		Visibility: r.form("profileVisibility"), AnonymousLikes: r.form("anonymousLikes") != "", Language: r.form("language"),
+		Notifications: r.form("notificationsEnabled") != "", Emails: r.form("emailNotifications") != "",
+	}))
+}
+
+func (s *web) savePassword(r *request) error {
+	return s.saved(r, s.Service.ChangePassword(r.Context(), r.claim, r.form("currentPassword"), r.form("newPassword")))
+}
+
+func (s *web) signOutEverywhere(r *request) error {
+	if err := s.Service.Logout(r.Context(), r.claim, true); err != nil {
+		return err
+	}
+	forget(r)
+	goOn(r, Prefix)
+	return nil
+}
+
+// Stamp writes an instant for a page.
+func (words) Stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }

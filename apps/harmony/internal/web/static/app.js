@@ -1,0 +1,23 @@
+// What the pages can do with a script and do without it: show a password, say where one is.
+
+for (const button of document.querySelectorAll("[data-show]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const field = document.getElementById(button.getAttribute("aria-controls"));
+    const seen = field.type === "text";
+    field.type = seen ? "password" : "text";
+    button.textContent = seen ? button.dataset.show : button.dataset.hide;
+  });
+}
+
+for (const button of document.querySelectorAll("[data-here]")) {
+  if (!navigator.geolocation) continue;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    navigator.geolocation.getCurrentPosition(({ coords }) => {
+      // no more than is kept leaves the browser
+      document.getElementById("lat").value = (Math.floor(coords.latitude * 10) / 10).toFixed(1);
+      document.getElementById("lon").value = (Math.floor(coords.longitude * 10) / 10).toFixed(1);
+    }, () => { button.textContent = button.dataset.fail; });
+  });
+}

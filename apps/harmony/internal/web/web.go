@@ -1,0 +1,243 @@
+// Package web is the door for people: pages under /app that a browser shows, in Russian and in
+// English. Package meet does the work; templates and static hold the looks, words.go the words.
+//
+// Every page is complete without script: links and forms, a form that succeeds is answered with a
+// redirect. The pages trust nothing that members wrote: texts reach a page through html/template,
+// and a policy forbids the browser all scripts and styles but our own. Forms need no secret against
+// forgery, because requests of other origins are refused and the only cookie is sent to our own
+// pages alone.
+package web
+
+import (
+	"cmp"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/telemetry"
+)
+
+// Prefix is the path that all pages begin with.
+const Prefix = "/app"
+
+// maxForm is how large a form may be, in bytes.
+const maxForm = 64<<10 + 9*2000
+
+// Config is what the pages need. Every field is required but those that say otherwise.
+type Config struct {
+	Service   *meet.Service
+	Admission *httpjson.Admission
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+}
+
+type web struct {
+	Config
+	mux       *http.ServeMux
+	templates map[string]*template.Template
+}
+
+// Serves reports whether a path belongs to the pages.
+func Serves(path string) bool { return path == Prefix || strings.HasPrefix(path, Prefix+"/") }
+
+// New returns a handler for everything under Prefix.
+func New(c Config) http.Handler {
+	s := &web{Config: c, mux: http.NewServeMux(), templates: parse()}
+	s.mux.HandleFunc("GET "+Prefix+"/static/{file}", s.static)
+	s.pages()
+	same := http.NewCrossOriginProtection()
+	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.fail(&request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}, fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
+	}))
+	h := same.Handler(httpjson.Buffered(httpjson.Routes(s.mux)))
+	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
+	return watch.Observe(secure(httpjson.Single(httpjson.JoinQuery(h))))
+}
+
+// policy is what a browser may do on a page.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// secure sets the headers of every page.
+func secure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "private, no-store")
+		httpjson.StrictTransport(h, r)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// A request is what a page is asked for, by whom, and where its answer goes.
+type request struct {
+	*http.Request
+	w     http.ResponseWriter
+	lang  string
+	claim meet.Claim // the zero Claim of a guest
+	who   *meet.Me   // nil for a guest
+}
+
+// form returns what was typed into a field.
+func (r *request) form(name string) string { return r.PostForm.Get(name) }
+
+// An action answers a request, or returns the error that it must be answered with.
+type action func(*request) error
+
+// handle registers a page for everybody, and members for those who are signed in: a guest is sent to
+// sign in and back.
+func (s *web) handle(pattern string, act action)  { s.mux.Handle(pattern, s.action(act, false)) }
+func (s *web) members(pattern string, act action) { s.mux.Handle(pattern, s.action(act, true)) }
+
+func (s *web) action(act action, members bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		req := &request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}
+		tokens, err := cookie(req), error(nil)
+		caller := httpjson.CallerOf(r, req.claim.Name())
+		if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
+			err = limited
+		}
+		if err == nil && r.Method == http.MethodPost {
+			err = s.readForm(w, r)
+		}
+		leave, full := s.Admission.Enter(r.Context(), caller)
+		if full != nil {
+			httpjson.Refuse(w, r, full) // a page would be work
+			return
+		}
+		defer leave()
+		if err == nil && tokens.refresh != "" {
+			err = s.visit(req, tokens)
+		}
+		if err == nil && members && req.who == nil {
+			err = meet.SignIn()
+		}
+		if err == nil {
+			err = act(req)
+		}
+		if err != nil {
+			s.fail(req, err)
+		}
+	})
+}
+
+// visit finds out who has sent a request. A session whose access has ended is renewed; one that has
+// ended makes a guest.
+func (s *web) visit(r *request, t tokens) error {
+	me, lang, err := s.Service.Visitor(r.Context(), r.claim)
+	if fault.CodeOf(err) == meet.InvalidToken {
+		err = s.renew(r, t)
+		if err == nil {
+			me, lang, err = s.Service.Visitor(r.Context(), r.claim)
+		}
+	}
+	if fault.Of(err) == fault.Unauthenticated || fault.CodeOf(err) == meet.AccountSuspended && r.claim.UserID == "" {
+		forget(r)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.who, r.lang = &me, lang
+	httpjson.SetUser(r.Context(), meet.LogKey(me.ID))
+	return nil
+}
+
+func (s *web) renew(r *request, t tokens) error {
+	wrong, err := s.Admission.Guess(r.Request)
+	if err != nil {
+		return err
+	}
+	r.claim = meet.Claim{}
+	renewed, err := s.Service.Refresh(r.Context(), t.refresh)
+	if err != nil {
+		wrong()
+		return err
+	}
+	remember(r, renewed)
+	r.claim, err = meet.ParseAccess(renewed.Access)
+	return err
+}
+
+func (s *web) readForm(w http.ResponseWriter, r *http.Request) error {
+	if _, err := s.Admission.ReadBody(w, r, maxForm); err != nil {
+		return err
+	}
+	if err := r.ParseForm(); err != nil {
+		return fault.Wrap(fault.Malformed, "the form cannot be read", err)
+	}
+	return nil
+}
+
+// fail answers with an error. A guest is sent to sign in.
+func (s *web) fail(r *request, err error) {
+	if fault.Of(err) == fault.Unauthenticated {
+		here := Prefix
+		if r.Method == http.MethodGet {
+			here = r.URL.RequestURI()
+		}
+		goOn(r, Prefix+"/sign-in?back="+url.QueryEscape(here))
+		return
+	}
+	p := httpjson.Describe(r.Context(), err)
+	httpjson.HangUp(r.w, r.Request)
+	for name, values := range p.GetHeaders() {
+		r.w.Header()[name] = values
+	}
+	body := page{Name: "error", Title: "error.title", Error: r.words().err(err), Body: p.RequestID}
+	if err := s.render(r, p.Status, body); err != nil {
+		httpjson.WriteProblem(r.w, httpjson.Describe(r.Context(), err))
+	}
+}
+
+// goOn has the browser open an address of ours.
+func goOn(r *request, address string) { http.Redirect(r.w, r.Request, address, http.StatusSeeOther) }
+
+// back returns an address of ours to go back to, whatever a link or a form says.
+func back(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.IsAbs() || u.Host != "" || !Serves(u.Path) || strings.HasPrefix(u.Path, Prefix+"/sign-") || strings.ContainsAny(address, "\\\r\n\t") {
+		return Prefix
+	}
+	return address
+}
+
+// refused renders the page of a form again that broke rules, with what was typed and the errors. Any
+// other error is returned.
+func (s *web) refused(r *request, p page, err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	switch f.Kind {
+	case fault.Invalid, fault.Conflict, fault.Limited:
+	case fault.Unauthenticated, fault.Forbidden:
+		if f.Code != meet.InvalidCredentials && f.Code != meet.AccountDeleted && (f.Code != meet.InvalidToken || r.who != nil) {
+			return err
+		}
+	default:
+		return err
+	}
+	p.Form, p.Errors = r.PostForm, map[string]string{}
+	for _, field := range f.Fields {
+		name := strings.TrimPrefix(field.Name, "body.")
+		p.Errors[name] = r.words().T("error." + string(cmp.Or(field.Code, f.Code)))
+	}
+	if len(f.Fields) == 0 {
+		p.Error = r.words().err(err)
+	}
+	return s.render(r, http.StatusUnprocessableEntity, p)
+}

@@ -1,0 +1,177 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+)
+
+// words are what pages say in one language.
+type words struct{ Lang string }
+
+// Has reports whether there are words for a key.
+func (words) Has(key string) bool { _, ok := catalog[key]; return ok }
+
+// T returns the words for a key. A key without words is a defect, which tests find.
+func (w words) T(key string, args ...any) string {
+	both, ok := catalog[key]
+	if !ok {
+		return key
+	}
+	text := both[0]
+	if w.Lang == rules.Languages[1] {
+		text = both[1]
+	}
+	if len(args) > 0 {
+		return fmt.Sprintf(text, args...)
+	}
+	return text
+}
+
+// err returns what a page says of an error: by its code, or else by its kind.
+func (w words) err(err error) string {
+	if code := "error." + string(fault.CodeOf(err)); w.Has(code) {
+		return w.T(code)
+	}
+	var f *fault.Error
+	if errors.As(err, &f) && f.Kind == fault.Unavailable {
+		return w.T("error.UNAVAILABLE")
+	}
+	return w.T("error.INTERNAL")
+}
+
+// catalog has all words of the pages, in Russian and in English.
+var catalog = map[string][2]string{
+	"site":        {"Harmony Meet", "Harmony Meet"},
+	"skip":        {"К содержанию", "Skip to the content"},
+	"nav":         {"Страницы", "Pages"},
+	"nav.me":      {"Профиль", "Profile"},
+	"nav.set":     {"Настройки", "Settings"},
+	"sign-out":    {"Выйти", "Sign out"},
+	"required":    {"обязательно", "required"},
+	"show":        {"Показать пароль", "Show the password"},
+	"hide":        {"Скрыть пароль", "Hide the password"},
+	"save":        {"Сохранить", "Save"},
+	"choose":      {"Выберите", "Choose"},
+	"fix":         {"Исправьте то, что отмечено ниже.", "Correct what is marked below."},
+	"error.title": {"Не получилось", "That did not work"},
+	"error.back":  {"На главную", "To the first page"},
+	"error.id":    {"Номер запроса: %s", "Request: %s"},
+
+	"home.title":   {"Фанаты одной группы", "Fans of one band"},
+	"home.lead":    {"Здесь слушатели AloeVera знакомятся, переписываются и встречаются на концертах.", "Where listeners of AloeVera meet one another, write, and go to concerts together."},
+	"home.sees":    {"Ваш адрес почты, дата рождения и точное место не видны никому, кроме вас.", "Nobody but you sees your e-mail address, your birth date or where exactly you are."},
+	"home.age":     {"Участникам должно быть 18 лет или больше.", "Members are 18 or older."},
+	"home.welcome": {"Здравствуйте, %s!", "Welcome, %s!"},
+	"home.next":    {"Расскажите о себе в профиле и выберите, кого вы ищете.", "Say something about yourself in your profile, and choose whom you look for."},
+
+	"sign-up.title":   {"Регистрация", "Sign up"},
+	"sign-up.do":      {"Зарегистрироваться", "Sign up"},
+	"sign-up.instead": {"Уже есть аккаунт?", "You have an account?"},
+	"sign-in.title":   {"Вход", "Sign in"},
+	"sign-in.do":      {"Войти", "Sign in"},
+	"sign-in.instead": {"Ещё нет аккаунта?", "No account yet?"},
+	"sign-in.forgot":  {"Забыли пароль? Попросите организаторов прислать код и введите его здесь.", "Forgot your password? Ask the organizers for a token, and use it here."},
+	"reset.title":     {"Новый пароль", "New password"},
+	"reset.lead":      {"Код действует 30 минут и только один раз. Все сеансы завершатся.", "The token is good once, for 30 minutes. All sessions end."},
+	"me.title":        {"Профиль", "Profile"},
+	"me.lead":         {"Так вас видят другие участники.", "This is how other members see you."},
+	"me.fixed":        {"Почта и дата рождения", "E-mail address and birth date"},
+	"me.private":      {"Видны только вам и не меняются.", "Only you see them, and they cannot be changed."},
+	"me.position":     {"Где вы", "Where you are"},
+	"me.here":         {"Я здесь", "Where I am"},
+	"me.here.fail":    {"Браузер не сообщил место.", "The browser did not tell where you are."},
+	"age":             {"возраст: %d", "age %d"},
+	"settings.title":  {"Настройки", "Settings"},
+	"settings.look":   {"Кого вы ищете", "Whom you look for"},
+	"settings.show":   {"Что вы показываете", "What you show"},
+	"settings.pass":   {"Пароль", "Password"},
+	"settings.change": {"Сменить пароль", "Change the password"},
+	"settings.where":  {"Где вы вошли", "Where you are signed in"},
+	"settings.this":   {"этот браузер", "this browser"},
+	"settings.device": {"Неизвестное устройство", "Unknown device"},
+	"settings.used":   {"последний раз %s", "last used %s"},
+	"settings.out":    {"Выйти везде", "Sign out everywhere"},
+
+	"field.email":                {"Почта", "E-mail address"},
+	"field.password":             {"Пароль", "Password"},
+	"field.name":                 {"Имя", "Name"},
+	"field.birthDate":            {"Дата рождения", "Birth date"},
+	"field.gender":               {"Пол", "Gender"},
+	"field.bio":                  {"О себе", "About you"},
+	"field.location":             {"Город", "Town"},
+	"field.lat":                  {"Широта", "Latitude"},
+	"field.lon":                  {"Долгота", "Longitude"},
+	"field.token":                {"Код", "Token"},
+	"field.ageRangeMin":          {"Возраст от", "Age from"},
+	"field.ageRangeMax":          {"Возраст до", "Age to"},
+	"field.maxDistanceKm":        {"Не дальше, км", "No further than, km"},
+	"field.showMe":               {"Показывать", "Show me"},
+	"field.profileVisibility":    {"Кто видит профиль", "Who sees your profile"},
+	"field.anonymousLikes":       {"Мои лайки тайные, пока я не скажу иначе", "My likes are secret unless I say otherwise"},
+	"field.language":             {"Язык", "Language"},
+	"field.notificationsEnabled": {"Уведомления", "Notifications"},
+	"field.emailNotifications":   {"Письма", "E-mails"},
+	"field.currentPassword":      {"Пароль сейчас", "Password now"},
+	"field.newPassword":          {"Новый пароль", "New password"},
+
+	"hint.birthDate":          {"Её нельзя будет изменить. Другие увидят только возраст.", "It cannot be changed later. Others see only your age."},
+	"hint.name":               {"До 50 символов.", "Up to 50 characters."},
+	"hint.bio":                {"До 1000 символов.", "Up to 1,000 characters."},
+	"hint.location":           {"Слово или два, до 100 символов.", "A word or two, up to 100 characters."},
+	"hint.lat":                {"От −90 до 90, например 55,7.", "From −90 to 90, such as 55.7."},
+	"hint.lon":                {"От −180 до 180, например 37,6.", "From −180 to 180, such as 37.6."},
+	"hint.ageRangeMax":        {"99 значит «99 и старше».", "99 is 99 and older."},
+	"hint.maxDistanceKm":      {"0 значит «где угодно». С ограничением видны только те, кто указал место.", "0 is anywhere. A limit shows only people who gave a position."},
+	"hint.emailNotifications": {"Мы запомним, но пока ничего не присылаем.", "We keep your choice, but send nothing yet."},
+	"hint.new":                {"От 10 до 128 символов, любых.", "10 to 128 characters of any kind."},
+	"hint.position":           {"Остаётся одна десятая градуса, около 10 км. Другим сообщается только примерное расстояние. Оставьте поля пустыми, чтобы не указывать место.", "A tenth of a degree is kept, about 10 km. Others are told only a rough distance. Leave both empty to say nothing."},
+
+	"option.gender.female":             {"женский", "female"},
+	"option.gender.male":               {"мужской", "male"},
+	"option.gender.non-binary":         {"небинарный", "non-binary"},
+	"option.gender.prefer-not-to-say":  {"не хочу указывать", "prefer not to say"},
+	"option.showMe.everyone":           {"всех", "everyone"},
+	"option.showMe.men":                {"мужчин", "men"},
+	"option.showMe.women":              {"женщин", "women"},
+	"option.showMe.non-binary":         {"небинарных людей", "non-binary people"},
+	"option.profileVisibility.public":  {"все участники", "every member"},
+	"option.profileVisibility.friends": {"пары и те, кого я лайкнул(а) открыто", "matches, and those whom I like openly"},
+	"option.profileVisibility.private": {"пары; кого я лайкнул(а) открыто, видят только карточку", "matches; those whom I like openly see the card alone"},
+	"option.language.ru":               {"русский", "Russian"},
+	"option.language.en":               {"английский", "English"},
+
+	"done.registered": {"Аккаунт создан. Теперь расскажите о себе.", "Your account is made. Now say something about yourself."},
+	"done.saved":      {"Сохранено.", "Saved."},
+	"done.password":   {"Пароль изменён. Войдите с новым.", "The password is changed. Sign in with the new one."},
+
+	"error.EMAIL_FORM":          {"Укажите адрес вида anna@example.com.", "Give an address such as anna@example.com."},
+	"error.EMAIL_TAKEN":         {"С этим адресом уже есть аккаунт. Войдите или укажите другой.", "An account has this address already. Sign in, or give another one."},
+	"error.PASSWORD_LENGTH":     {"Нужно от 10 до 128 символов.", "Give 10 to 128 characters."},
+	"error.WEAK_PASSWORD":       {"Придумайте другой пароль: в этом есть ваше имя или адрес, мало разных символов, или им пользуются многие.", "Choose another password: this one holds your name or address, repeats a few characters, or many people use it."},
+	"error.BIRTH_DATE_FORM":     {"Укажите день, начиная с 1900 года.", "Give a day, from 1900 on."},
+	"error.UNDERAGE":            {"Участникам должно быть 18 лет или больше.", "Members are 18 or older."},
+	"error.NAME_LENGTH":         {"Нужно от 1 до 50 символов.", "Give 1 to 50 characters."},
+	"error.BIO_LENGTH":          {"Не больше 1000 символов.", "Give up to 1,000 characters."},
+	"error.LOCATION_LENGTH":     {"Не больше 100 символов.", "Give up to 100 characters."},
+	"error.CONTROL_CHARACTER":   {"Уберите управляющие символы.", "Leave control characters out."},
+	"error.GENDER_UNKNOWN":      {"Выберите вариант из списка.", "Choose one of the list."},
+	"error.LANGUAGE_UNKNOWN":    {"Выберите вариант из списка.", "Choose one of the list."},
+	"error.SHOW_ME_UNKNOWN":     {"Выберите вариант из списка.", "Choose one of the list."},
+	"error.VISIBILITY_UNKNOWN":  {"Выберите вариант из списка.", "Choose one of the list."},
+	"error.POSITION_RANGE":      {"Укажите широту от −90 до 90 и долготу от −180 до 180.", "Give a latitude of −90 to 90 and a longitude of −180 to 180."},
+	"error.AGE_RANGE":           {"Укажите возраст от 18 до 99, сначала меньший.", "Give ages from 18 to 99, the lower one first."},
+	"error.DISTANCE_RANGE":      {"Укажите от 0 до 20000 км.", "Give 0 to 20,000 km."},
+	"error.INVALID_CREDENTIALS": {"Почта или пароль неверны.", "The e-mail address or the password is wrong."},
+	"error.INVALID_TOKEN":       {"Код неверен или больше не действует.", "The token is wrong, or not good any more."},
+	"error.TOO_MANY_ATTEMPTS":   {"Слишком много неверных паролей. Подождите 15 минут.", "Too many wrong passwords. Wait 15 minutes."},
+	"error.ACCOUNT_DELETED":     {"Этот аккаунт удалён.", "This account is deleted."},
+	"error.ACCOUNT_SUSPENDED":   {"Ваш аккаунт заблокирован модераторами.", "Your account is suspended by the moderators."},
+	"error.SIGN_IN_BUSY":        {"Сейчас входят слишком многие. Попробуйте через несколько секунд.", "Too many people sign in at once. Try again in some seconds."},
+	"error.OTHER_SITE":          {"Форма отправлена с другого сайта. Откройте страницу здесь и попробуйте снова.", "This form was sent from another site. Open the page here and try again."},
+	"error.NO_SUCH_ROUTE":       {"Такой страницы нет.", "There is no such page."},
+	"error.UNAVAILABLE":         {"Хранилище сейчас не отвечает. Попробуйте ещё раз.", "The storage does not answer at the moment. Try again."},
+	"error.INTERNAL":            {"Что-то сломалось у нас. Попробуйте ещё раз.", "Something broke on our side. Try again."},
+}
