@@ -61,8 +61,8 @@ var catalog = map[string][2]string{
 	"error.id":    {"Номер запроса: %s", "Request: %s"},
 
 	"home.title":   {"Фанаты одной группы", "Fans of one band"},
-	"home.lead":    {"Здесь слушатели AloeVera знакомятся, переписываются и встречаются на концертах.", "Where listeners of AloeVera meet one another, write, and go to concerts together."},
-	"home.sees":    {"Ваш адрес почты, дата рождения и точное место не видны никому, кроме вас.", "Nobody but you sees your e-mail address, your birth date or where exactly you are."},
+	"home.lead":    {"Здесь знакомятся слушатели AloeVera.", "Where listeners of AloeVera find one another."},
+	"home.sees":    {"Почту, дату рождения и место на карте видите только вы.", "Only you see your e-mail address, your birth date and your position."},
 	"home.age":     {"Участникам должно быть 18 лет или больше.", "Members are 18 or older."},
 	"home.welcome": {"Здравствуйте, %s!", "Welcome, %s!"},
 	"home.next":    {"Расскажите о себе в профиле и выберите, кого вы ищете.", "Say something about yourself in your profile, and choose whom you look for."},

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/testing/browsertest"
+)
+
+// The windows of people.
+var (
+	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true}
+	plain   = browsertest.Variant{Name: "plain", Width: 390, Height: 1600, Phone: true}
+	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true}
+)
+
+// choose chooses an option, as somebody does with the keyboard.
+func choose(p *browsertest.Tab, field, value string) {
+	p.T.Helper()
+	p.Ready("[name=" + field + "]")
+	browsertest.Eval[bool](p, "(f => { f.value = '"+value+"'; f.dispatchEvent(new Event('change', {bubbles: true})); return true })(document.querySelector('[name="+field+"]'))")
+}
+
+// TestBrowser: people sign up, on a phone without script and with it, write about themselves and
+// change their settings.
+func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a browser")
+	}
+	b, axe := browsertest.Start(t), browsertest.Axe(t)
+	url, _ := local(t, t.TempDir())
+	up(t, url)
+
+	ann := b.Visit(t, url, phone)
+	browsertest.Call(ann, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "en-GB,en;q=0.9"}})
+	ann.GoTo("/")
+	ann.Sees("location.pathname === '/app'")
+	require.Equal(t, "en", browsertest.Eval[string](ann, "document.documentElement.lang"), "the browser asks for English")
+	browsertest.Accessible(ann, axe, "home")
+	ann.Click(".primary").Sees("location.pathname === '/app/sign-up'")
+	browsertest.Accessible(ann, axe, "sign-up")
+	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "short").Write("[name=name]", "Ann")
+	ann.Click(".secret button").Sees("document.querySelector('#password').type === 'text'")
+	ann.Click("form .primary").Reads("Give 10 to 128 characters.").Reads("Give a day, from 1900 on.").Reads("Choose one of the list.")
+	require.Equal(t, "ann@example.com", browsertest.Eval[string](ann, "document.querySelector('#email').value"), "what was typed stays")
+	require.Empty(t, browsertest.Eval[string](ann, "document.querySelector('#password').value"), "but for the password")
+	browsertest.Accessible(ann, axe, "sign-up refused")
+	ann.Write("[name=password]", "tea under seven lamps")
+	choose(ann, "gender", "female")
+	choose(ann, "birthDate", "2000-02-29")
+	ann.Click("form .primary").Sees("location.pathname === '/app/me'").Reads("Your account is made.")
+	browsertest.Accessible(ann, axe, "me")
+	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Write("[name=lat]", "55,75").Write("[name=lon]", "37.61")
+	ann.Click("form.card .primary").Reads("Saved.")
+	require.Equal(t, "<b>I sing loudest</b> 55.7 37.6", browsertest.Eval[string](ann, "['bio', 'lat', 'lon'].map(n => document.getElementById(n).value).join(' ')"))
+	ann.Write("[name=lat]", "north").Click("form.card .primary").Reads("Give a latitude of")
+	browsertest.Accessible(ann, axe, "me refused")
+
+	ann.GoTo("/app/settings").Reads("this browser")
+	browsertest.Accessible(ann, axe, "settings")
+	ann.Write("[name=ageRangeMin]", "17").Click("[action$=preferences] .primary").Reads("Give ages from 18 to 99")
+	ann.Write("[name=ageRangeMin]", "20").Click("[action$=preferences] .primary").Reads("Saved.")
+	ann.Write("[name=currentPassword]", "not this one").Write("[name=newPassword]", "eleven lamps over tea").Click("[action$=password] .primary").Reads("is wrong")
+	choose(ann, "language", "ru")
+	ann.Click("[action$=privacy] .primary").Reads("Сохранено.")
+	require.Equal(t, "ru", browsertest.Eval[string](ann, "document.documentElement.lang"), "the setting counts from the next page on")
+	browsertest.Accessible(ann, axe, "settings in Russian")
+	ann.Resize(desktop)
+	for _, path := range []string{"/app", "/app/me", "/app/settings"} {
+		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
+	}
+	ann.Click("header button").Sees("location.pathname === '/app'")
+	ann.GoTo("/app/settings").Sees("location.pathname === '/app/sign-in'").Resize(desktop)
+	browsertest.Accessible(ann, axe, "sign-in")
+	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Click("form.card .primary").Reads("is wrong")
+	ann.Write("[name=password]", "tea under seven lamps").Click("form.card .primary").Sees("location.pathname === '/app/settings'")
+	browsertest.Accessible(ann.GoTo("/app/reset"), axe, "reset")
+	browsertest.Accessible(ann.GoTo("/app/nothing"), axe, "nothing")
+	ann.Calm()
+
+	bob := b.Visit(t, url, plain).GoTo("/app/sign-up").Reads("Регистрация")
+	bob.Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Write("[name=name]", "Bob")
+	choose(bob, "gender", "male")
+	choose(bob, "birthDate", "1999-01-01")
+	bob.Click("form .primary").Sees("location.pathname === '/app/me'").Reads("Аккаунт создан.")
+	bob.Write("[name=bio]", "Bass").Click("form.card .primary").Reads("Сохранено.").Shot("without script")
+	bob.Click("header button").Reads("Фанаты одной группы")
+	bob.Calm()
+}

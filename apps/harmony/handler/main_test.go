@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/api"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/testing/apptest"
+)
+
+// folder is where in the repository this application is.
+const folder = "apps/harmony"
+
+// local runs the application on this machine.
+func local(t *testing.T, data string) (url string, stop func() int) {
+	t.Helper()
+	return apptest.Local(t, data, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	})
+}
+
+// does runs a command, which must end with a code, and returns what it prints.
+func does(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.Equal(t, code, program().Run(t.Context(), args, command.Streams{Out: &out, Err: io.Discard}), args)
+	return out.String()
+}
+
+// ask sends a request and reads the answer, which must have the status.
+func ask[T any](t *testing.T, status int, method, url, token string, body any) T {
+	t.Helper()
+	text, err := json.Marshal(body)
+	require.NoError(t, err)
+	if body == nil {
+		text = nil
+	}
+	got, answer := apptest.Send(t, method, url, string(text), "Content-Type", "application/json", "Authorization", "Bearer "+token)
+	require.Equal(t, status, got, "%s %s: %s", method, url, answer)
+	var v T
+	if answer != "" {
+		require.NoError(t, json.Unmarshal([]byte(answer), &v), "%s", answer)
+	}
+	return v
+}
+
+// up waits until the service is.
+func up(t *testing.T, url string) string {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		resp, err := http.Get(url + api.Prefix + "/ready") //nolint:noctx // in a loop with an end
+		if err != nil {
+			return false
+		}
+		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	}, 30*time.Second, 20*time.Millisecond)
+	return url + api.Prefix
+}
+
+func account(name string) api.NewAccount {
+	return api.NewAccount{Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "ru"}
+}
+
+// TestLocal is the story of an account in one process, and what operators do to it in between.
+func TestLocal(t *testing.T) {
+	data := t.TempDir()
+	url, stop := local(t, data)
+	at := up(t, url)
+	s := ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("anna"))
+	ask[httpjson.Problem](t, 409, "POST", at+"/auth/register", "", account("anna"))
+	require.Equal(t, command.OK, stop())
+	require.FileExists(t, filepath.Join(data, "harmony.db"))
+
+	require.Equal(t, "anna@example.com is admin now\n", does(t, command.OK, "role", "anna@example.com", "admin", "--data", data))
+	does(t, command.Failed, "role", "bob@example.com", "admin", "--data", data)
+	does(t, command.Usage, "role", "anna@example.com", "owner", "--data", data)
+	does(t, command.Failed, "reset", "anna@example.com", "--data", t.TempDir())
+	token := strings.TrimSpace(does(t, command.OK, "reset", "anna@example.com", "--data", data))
+
+	url, stop = local(t, data)
+	at = up(t, url)
+	require.Equal(t, api.Role("admin"), ask[api.Me](t, 200, "GET", at+"/auth/me", s.AccessToken, nil).Role)
+	ask[any](t, 204, "POST", at+"/auth/reset", "", api.PasswordReset{Token: token, Password: "eleven lamps over tea"})
+	ask[httpjson.Problem](t, 401, "GET", at+"/auth/me", s.AccessToken, nil)
+	ask[httpjson.Problem](t, 401, "POST", at+"/auth/login", "", api.Credentials{Email: "anna@example.com", Password: "tea under seven lamps"})
+	s = ask[api.Session](t, 200, "POST", at+"/auth/login", "", api.Credentials{Email: "anna@example.com", Password: "eleven lamps over tea"})
+	ask[api.Tokens](t, 200, "POST", at+"/auth/refresh", "", api.RefreshToken{RefreshToken: s.RefreshToken})
+	require.Equal(t, command.OK, stop())
+}
+
+// TestUnderTheHost stages the application as a deployment does and runs it under the test host.
+func TestUnderTheHost(t *testing.T) {
+	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Harmony", "QUEUE_PREFIX=harmony-")
+	at := up(t, h.URL())
+	s := ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("anna"))
+	other := ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("bob"))
+	me := ask[api.Me](t, 200, "PUT", at+"/users/"+s.User.UserID, s.AccessToken, api.Profile{Name: "Анна", Gender: "female", Position: &api.Position{Lat: 55.75, Lon: 37.61}})
+	require.Equal(t, &api.Position{Lat: 55.7, Lon: 37.6}, me.Position)
+	require.Equal(t, "Анна", ask[api.Person](t, 200, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil).Name)
+	ask[api.Privacy](t, 200, "PUT", at+"/settings/privacy", s.AccessToken, api.Privacy{ProfileVisibility: "private", Language: "en"})
+	ask[httpjson.Problem](t, 404, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil)
+	ask[any](t, 204, "POST", at+"/auth/logout", s.AccessToken, nil)
+	ask[httpjson.Problem](t, 401, "GET", at+"/auth/me", s.AccessToken, nil)
+	for path, status := range map[string]int{"/": 200, "/app": 200, "/app/sign-up": 200, "/app/me": 200, "/app/nothing": 404} {
+		got, answer := apptest.Send(t, "GET", h.URL()+path, "")
+		require.Equal(t, status, got, path)
+		require.NotEmpty(t, answer)
+	}
+}

@@ -1,0 +1,203 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/http/openapi/openapitest"
+)
+
+// TestGuests: every route that is not open answers a guest 401, whatever is sent.
+func TestGuests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := openapitest.New(t, w)
+	w.Handler = c.Enforce(t, w.Handler)
+	open := map[string]bool{}
+	for _, o := range c.Operations() {
+		op := c.At(o.Pointer)
+		path := strings.NewReplacer("{userId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		if op["security"] == nil {
+			open[op["operationId"].(string)] = true
+			continue
+		}
+		for _, token := range []string{"", "x", "ha_x"} {
+			status, p := w.ask(strings.ToUpper(o.Method), path, token, map[bool]string{true: `{"x":`}[op["requestBody"] != nil])
+			require.Equal(t, 401, status, "%s %s", o.Method, path)
+			require.Equal(t, map[bool]string{true: "UNAUTHENTICATED", false: "INVALID_TOKEN"}[token == ""], p["code"], path)
+		}
+	}
+	require.Equal(t, map[string]bool{
+		"register": true, "login": true, "refresh": true, "reset-password": true, "get-health": true, "get-ready": true, "get-openapi": true,
+	}, open)
+}
+
+// TestCounts holds what each route costs against its bound: steps until the answer, and all calls.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))) // a bubble begins in 2000
+		w := newWorld(t)
+		_, bob, _ := w.account("bob")
+		_, err := w.service.SetRole(t.Context(), "bob@example.com", meet.Admin)
+		require.NoError(t, err)
+		id, access, refresh := w.account("anna")
+		reset, err := w.service.NewReset(t.Context(), "anna@example.com")
+		require.NoError(t, err)
+		counted := map[string]bool{}
+		for _, c := range []struct {
+			id, method, path, token, body string
+			status                        int
+		}{
+			{"get-health", "GET", "/health", "", "", 200},
+			{"get-openapi", "GET", "/openapi.json", "", "", 200},
+			{"get-ready", "GET", "/ready", "", "", 200},
+			{"register", "POST", "/auth/register", "", `{"email":"carol@example.com","password":"tea under seven lamps","name":"Carol","birthDate":"2000-02-29","gender":"female"}`, 201},
+			{"login", "POST", "/auth/login", "", `{"email":"anna@example.com","password":"tea under seven lamps"}`, 200},
+			{"login", "POST", "/auth/login", "", `{"email":"unknown@example.com","password":"tea under seven lamps"}`, 401},
+			{"get-me", "GET", "/auth/me", access, "", 200},
+			{"get-person", "GET", "/users/" + id, bob, "", 200},
+			{"put-person", "PUT", "/users/" + id, access, `{"name":"Анна","bio":"","location":"","gender":"female","position":{"lat":55.7,"lon":37.6}}`, 200},
+			{"get-settings", "GET", "/settings", access, "", 200},
+			{"put-preferences", "PUT", "/settings/preferences", access, `{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 200},
+			{"put-privacy", "PUT", "/settings/privacy", access, `{"profileVisibility":"public","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 200},
+			{"put-role", "PUT", "/admin/users/" + id + "/role", bob, `{"role":"moderator"}`, 204},
+			{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200},
+			{"reset-password", "POST", "/auth/reset", "", `{"token":"` + reset + `","password":"eleven lamps over tea"}`, 204},
+			{"change-password", "POST", "/auth/change-password", bob, `{"currentPassword":"tea under seven lamps","newPassword":"eleven lamps over tea"}`, 204},
+			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204},
+		} {
+			w.background.Wait()
+			w.meter.n.Store(0)
+			w.meter.delay = time.Millisecond
+			from := time.Now()
+			status, answer := w.ask(c.method, c.path, c.token, c.body)
+			steps := int(time.Since(from) / time.Millisecond)
+			w.background.Wait()
+			w.meter.delay = 0
+			require.Equal(t, c.status, status, "%s: %v", c.id, answer)
+			bound := api.Bounds()[c.id]
+			if c.status == 200 || c.status == 201 || c.status == 204 {
+				require.Equal(t, bound, api.Bound{Steps: steps, Calls: int(w.meter.n.Load())}, c.id)
+			}
+			require.LessOrEqual(t, int(w.meter.n.Load()), bound.Calls, c.id)
+			counted[c.id] = true
+		}
+		for id := range api.Bounds() {
+			require.True(t, counted[id], "%s is not counted", id)
+		}
+	})
+}
+
+// TestHostile sends requests that no client should: each is refused with a problem that says why.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
+	id, access, _ := w.account("anna")
+	profile := func(more string) string {
+		return `{"name":"Анна","bio":"","location":"","gender":"female"` + more + `}`
+	}
+	for _, tt := range []struct {
+		method, path, body string
+		status             int
+		code               string
+	}{
+		{"POST", "/auth/register", `{"email":`, 400, "MALFORMED"},
+		{"POST", "/auth/register", `{"email":"a","email":"b"}`, 400, "MALFORMED"},
+		{"POST", "/auth/register", "\"\xff\"", 400, "MALFORMED"},
+		{"POST", "/auth/register", `[]`, 422, "VALIDATION_ERROR"},
+		{"POST", "/auth/register", `{}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/auth/register", `{"email":"b@example.com","password":"tea under seven lamps","name":"B","birthDate":"2000-02-29","gender":"female","role":"admin"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/auth/register", `{"email":"b@example.com","password":"tea under seven lamps","name":"B","birthDate":"2000-02-29","gender":"other"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/auth/register", `{"email":"b@example.com","password":"tea under seven lamps","name":"B","birthDate":"2020-01-01","gender":"female"}`, 422, "UNDERAGE"},
+		{"POST", "/auth/register", `{"email":"b@example.com","password":"password12345","name":"B","birthDate":"2000-01-01","gender":"female"}`, 422, "WEAK_PASSWORD"},
+		{"POST", "/auth/register", `{"email":"anna@example.com","password":"tea under seven lamps","name":"B","birthDate":"2000-01-01","gender":"female"}`, 409, "EMAIL_TAKEN"},
+		{"POST", "/auth/register", strings.Repeat(" ", 90<<10), 413, "BODY_TOO_LARGE"},
+		{"POST", "/auth/login", `{"email":"` + strings.Repeat("a", 60_000) + `","password":"x"}`, 401, "INVALID_CREDENTIALS"},
+		{"POST", "/auth/refresh", `{"refreshToken":"hr_x"}`, 401, "INVALID_TOKEN"},
+		{"POST", "/auth/reset", `{"token":"hx_x","password":"tea under seven lamps"}`, 401, "INVALID_TOKEN"},
+		{"PUT", "/users/" + id, profile(""), 422, "VALIDATION_ERROR"},
+		{"PUT", "/users/" + id, profile(`,"position":{"lat":91,"lon":0}`), 422, "VALIDATION_ERROR"},
+		{"PUT", "/users/" + id, profile(`,"position":{"lat":1e999,"lon":0}`), 400, "MALFORMED"},
+		{"PUT", "/users/" + id, profile(`,"position":{"lat":1,"lon":0,"alt":1}`), 422, "VALIDATION_ERROR"},
+		{"PUT", "/users/" + id, `{"name":"a\u0000b","bio":"","location":"","gender":"female","position":null}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/users/" + id, `{"name":"a","bio":"` + strings.Repeat("𝄞", 501) + `","location":"","gender":"female","position":null}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/users/" + id, `{"name":"a","bio":"` + strings.Repeat("𝄞", 500) + `","location":"","gender":"female","position":null}`, 200, ""},
+		{"GET", "/users/" + id + "?x=1", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/users/..%2F..%2Fx", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/" + strings.ToUpper(id), "", 404, "USER_NOT_FOUND"},
+		{"PUT", "/settings/preferences", `{"ageRangeMin":17,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/settings/preferences", `{"ageRangeMin":18.5,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/settings/preferences", `{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":20001,"showMe":"men"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/settings/privacy", `{"profileVisibility":"all","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/admin/users/" + id + "/role", `{"role":"admin"}`, 403, "ROLE_REQUIRED"},
+		{"PATCH", "/users/" + id, "", 405, "METHOD_NOT_ALLOWED"},
+		{"GET", "/nothing", "", 404, "NO_SUCH_ROUTE"},
+	} {
+		status, p := w.ask(tt.method, tt.path, access, tt.body)
+		what := fmt.Sprintf("%s %s %.60s: %v", tt.method, tt.path, tt.body, p)
+		require.Equal(t, tt.status, status, what)
+		if tt.code != "" {
+			require.Equal(t, tt.code, p["code"], what)
+			require.NotEmpty(t, p["detail"], what)
+			require.NotContains(t, fmt.Sprint(p), "tea under", "a password is never shown again")
+		}
+	}
+}
+
+// TestConditional: a version that is not the newest changes nothing.
+func TestConditional(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id, access, _ := w.account("anna")
+	const body = `{"name":"Анна","bio":"","location":"","gender":"female","position":null}`
+	do := func(method, path, ifMatch, body string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), method, api.Prefix+path, strings.NewReader(body))
+		require.NoError(t, err)
+		r.RemoteAddr = "192.0.2.1:1"
+		r.Header.Set("Authorization", "Bearer "+access)
+		r.Header.Set("Content-Type", "application/json")
+		if ifMatch != "" {
+			r.Header.Set("If-Match", ifMatch)
+		}
+		rec := httptest.NewRecorder()
+		w.ServeHTTP(rec, r)
+		return rec.Code, rec.Header().Get("ETag")
+	}
+	_, etag := do("GET", "/auth/me", "", "")
+	status, next := do("PUT", "/users/"+id, etag, body)
+	require.Equal(t, 200, status)
+	require.NotEqual(t, etag, next)
+	status, _ = do("PUT", "/users/"+id, etag, body)
+	require.Equal(t, 412, status)
+	status, _ = do("PUT", "/users/"+id, next, body)
+	require.Equal(t, 200, status)
+	status, _ = do("PUT", "/users/"+id, "*", body)
+	require.Equal(t, 200, status)
+}
+
+// TestDocument holds that the document tells of every operation what it does, with examples that
+// are as it says.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := openapitest.New(t, w)
+	require.Len(t, c.Operations(), len(api.Bounds()))
+	require.Greater(t, c.Examples(t), 80)
+	for _, o := range c.Operations() {
+		op := c.At(o.Pointer)
+		require.Regexp(t, `^[A-Z]`, op["summary"], o.Pointer)
+		require.Regexp(t, `^[A-Z].*\.$`, op["description"], o.Pointer)
+	}
+}

@@ -1,0 +1,128 @@
+package api_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/http/auth/password"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A meter counts the calls of the storage, each of which takes delay.
+type meter struct {
+	table.DB
+	delay time.Duration
+	n     atomic.Int64
+}
+
+func (m *meter) call() {
+	m.n.Add(1)
+	if m.delay > 0 {
+		time.Sleep(m.delay) // in a bubble, where it costs nothing
+	}
+}
+
+func (m *meter) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	m.call()
+	return m.DB.Get(ctx, name, key)
+}
+
+func (m *meter) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	m.call()
+	return m.DB.List(ctx, name, r, limit, next)
+}
+
+func (m *meter) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	m.call()
+	return m.DB.Write(ctx, name, ops...)
+}
+
+// sends counts messages.
+type sends struct {
+	queue.Queues
+	m *meter
+}
+
+func (s sends) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
+	s.m.call()
+	return s.Queues.Send(ctx, name, text, d)
+}
+
+func (s sends) Delete(ctx context.Context, name string, r queue.Receipt) error {
+	s.m.call()
+	return s.Queues.Delete(ctx, name, r)
+}
+
+// A world is the API over stores in memory.
+type world struct {
+	t *testing.T
+	http.Handler
+	service    *meet.Service
+	meter      *meter
+	background sync.WaitGroup
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, meter: &meter{DB: memory.NewTables()}}
+	names := meet.Tables{}
+	names.Users, names.UserEmails, names.Sessions = "Users", "UserEmails", "Sessions"
+	names.UserPreferences, names.UserSettings, names.Pairs = "UserPreferences", "UserSettings", "Pairs"
+	w.service = meet.New(meet.Config{
+		Store: &rowstore.Store{
+			DB: w.meter, Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: w.background.Go,
+			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+			Random: func(time.Duration) time.Duration { return 0 },
+		},
+		Tables: names, Queues: sends{memory.NewQueues(time.Now), w.meter}, Entropy: rand.Reader, Passwords: password.NewHasher(),
+	})
+	require.NoError(t, w.service.Create(t.Context()))
+	w.Handler = api.New(api.Config{
+		Service: w.service, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+	})
+	return w
+}
+
+// ask sends a request, its body as it is.
+func (w *world) ask(method, path, token, body string) (int, map[string]any) {
+	w.t.Helper()
+	r := httptest.NewRequestWithContext(w.t.Context(), method, api.Prefix+path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	rec := httptest.NewRecorder()
+	w.ServeHTTP(rec, r)
+	var answer map[string]any
+	if rec.Body.Len() > 0 {
+		require.NoError(w.t, json.Unmarshal(rec.Body.Bytes(), &answer), "%s", rec.Body)
+	}
+	return rec.Code, answer
+}
+
+// account registers a member, and returns the id and the tokens.
+func (w *world) account(name string) (id, access, refresh string) {
+	w.t.Helper()
+	status, s := w.ask("POST", "/auth/register", "", `{"email":"`+name+`@example.com","password":"tea under seven lamps","name":"Анна","birthDate":"2000-02-29","gender":"female"}`)
+	require.Equal(w.t, 201, status, s)
+	return s["user"].(map[string]any)["userId"].(string), s["accessToken"].(string), s["refreshToken"].(string)
+}

@@ -1,0 +1,95 @@
+package meet_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/azurite"
+)
+
+// stored is the schema: for each table the keys and the properties with their types.
+var stored = map[string]string{
+	"Users": `USER_{c} / {id}: Age Int32, Bio String, BirthDate DateTime, CreatedAt DateTime, Email String, Gender String, IsDeleted Boolean, LastSeen DateTime, ` +
+		`LatTenths Int32, Location String, LonTenths Int32, Name String, PasswordHash String, ProfileImageUrl String, Registered Boolean, Role String, SessionsAfter DateTime, ` +
+		`Shuffle String, SuspendedReason String, UpdatedAt DateTime, Version Int64`,
+	"UserEmails":      `EMAIL_{hh} / {hash}: UserId String`,
+	"Sessions":        `{id} / {id}: AccessEndsAt DateTime, AccessHash String, CreatedAt DateTime, Device String, EndsAt DateTime, PreviousHash String, RefreshHash String, Salt String, UsedAt DateTime`,
+	"UserPreferences": `{id} / PREFS: AgeRangeMax Int32, AgeRangeMin Int32, MaxDistanceKm Int32, ShowMe String, UpdatedAt DateTime`,
+	"UserSettings":    `{id} / SETTINGS: AnonymousLikes Boolean, EmailNotifications Boolean, Language String, NotificationsEnabled Boolean, ProfileVisibility String, UpdatedAt DateTime`,
+}
+
+// forms turn keys into their forms, longest first.
+var forms = []struct {
+	form string
+	key  *regexp.Regexp
+}{
+	{"{id}", regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)},
+	{"{hash}", regexp.MustCompile(`[0-9a-f]{64}`)},
+	{"EMAIL_{hh}", regexp.MustCompile(`EMAIL_[0-9a-f]{2}$`)},
+	{"USER_{c}", regexp.MustCompile(`USER_[0-9a-f]$`)},
+}
+
+func form(key string) string {
+	for _, f := range forms {
+		key = f.key.ReplaceAllString(key, f.form)
+	}
+	return key
+}
+
+var typeNames = map[table.Type]string{
+	table.TypeString: "String", table.TypeInt32: "Int32", table.TypeInt64: "Int64", table.TypeBool: "Boolean", table.TypeTime: "DateTime",
+}
+
+func described(row table.Row) string {
+	var props []string
+	for _, p := range row.Props {
+		props = append(props, p.Name+" "+typeNames[p.Value.Type()])
+	}
+	slices.Sort(props)
+	return fmt.Sprintf("%s / %s: %s", form(row.Partition), form(row.Key.Row), strings.Join(props, ", "))
+}
+
+// TestRowsOnAzurite makes one of everything and compares what Table Storage holds with the schema.
+func TestRowsOnAzurite(t *testing.T) {
+	t.Parallel()
+	account, err := azure.New(azure.Config{ConnectionString: azurite.Account(t)})
+	require.NoError(t, err)
+	w := newWorld(t)
+	w.Service = w.over(account.Tables, account.Queues)
+	ctx := t.Context()
+	require.NoError(t, w.Create(ctx))
+	in := w.register("anna")
+	c := claim(t, in.Tokens)
+	_, err = w.SetProfile(ctx, c, in.Me.ID, meet.Profile{Name: "Анна", Gender: "female", Lat: 55.75, Lon: -0.05, Located: true}, func(string) bool { return true })
+	require.NoError(t, err)
+	require.NoError(t, w.SetPreferences(ctx, c, rules.NewPreferences()))
+	require.NoError(t, w.SetPrivacy(ctx, c, rules.NewPrivacy("en")))
+	require.NoError(t, w.ChangePassword(ctx, c, secret, "eleven lamps over tea"))
+	_, err = w.Refresh(ctx, in.Tokens.Refresh)
+	require.NoError(t, err)
+	for _, name := range tables.All() {
+		seen := map[string]bool{}
+		for row, err := range table.All(ctx, account.Tables, name, table.Range{}) {
+			require.NoError(t, err)
+			seen[described(row)] = true
+		}
+		if stored[name] == "" {
+			require.Empty(t, seen, name)
+			continue
+		}
+		require.Equal(t, map[string]bool{stored[name]: true}, seen, name)
+	}
+	me, err := w.login("anna", "eleven lamps over tea")
+	require.NoError(t, err)
+	require.Equal(t, rules.Position{Lat: 557, Lon: -1}, *me.Me.Position)
+	require.Equal(t, "2000-02-29", me.Me.BirthDate.Format("2006-01-02"))
+}

@@ -1,0 +1,128 @@
+package rules_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+)
+
+var today = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+// code returns the code of the only field that check breaks, "" if it breaks none.
+func code(t *testing.T, check func(*rules.Broken)) fault.Code {
+	t.Helper()
+	var b rules.Broken
+	check(&b)
+	if len(b) == 0 {
+		require.NoError(t, b.Err())
+		return ""
+	}
+	require.Len(t, b, 1)
+	require.Contains(t, rules.FieldCodes(), b[0].Code)
+	return b[0].Code
+}
+
+func TestEmail(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"anna@example.com": "anna@example.com", " ANNA+x@Mail.Example.COM\t": "anna+x@mail.example.com", "o'hara@a-b.io": "o'hara@a-b.io",
+		strings.Repeat("a", 248) + "@bb.io": strings.Repeat("a", 248) + "@bb.io",
+		strings.Repeat("a", 249) + "@bb.io": "", "anna": "", "anna@example": "", "@example.com": "", "anna@": "", "a@b@example.com": "", "анна@example.com": "",
+		"anna@пример.рф": "", "anna@-a.com": "", "anna@a..com": "", "an na@example.com": "", "anna@example.c": "", "anna@1.2.3.4": "",
+	} {
+		normal, ok := rules.NormalEmail(s)
+		require.Equal(t, want != "", ok, s)
+		if ok {
+			require.Equal(t, want, normal)
+		}
+	}
+}
+
+func TestPassword(t *testing.T) {
+	t.Parallel()
+	for password, want := range map[string]fault.Code{
+		"tea under seven lamps": "", "чай под семью лампами": "", "𝄞1𝄞2𝄞3𝄞4": "", "9 letters": rules.PasswordLength,
+		strings.Repeat("abcdef", 22): rules.PasswordLength, strings.Repeat("abcd", 32): rules.WeakPassword, strings.Repeat("abcde", 25): "",
+		"aaaabbbbcccc": rules.WeakPassword, "Qwertyuiop": rules.WeakPassword, "my Annapolis": rules.WeakPassword, "xx ANNA.K xx": rules.WeakPassword,
+	} {
+		require.Equal(t, want, code(t, func(b *rules.Broken) { b.Password("password", password, "anna.k@example.com", "Annapolis") }), password)
+	}
+	require.Empty(t, code(t, func(b *rules.Broken) { b.Password("password", "bob and his lamps", "bob@example.com", "Анна") }), "three letters are no secret")
+}
+
+func TestBirthDate(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]fault.Code{
+		"2008-11-01": "", "2008-11-02": rules.Underage, "1900-01-01": "", "1899-12-31": rules.BirthDateForm, "2001-02-29": rules.BirthDateForm,
+		"2000-02-29": "", "2000-2-9": rules.BirthDateForm, "": rules.BirthDateForm, "2027-01-01": rules.BirthDateForm,
+	} {
+		require.Equal(t, want, code(t, func(b *rules.Broken) { b.BirthDate(s, today) }), s)
+	}
+	born := time.Date(2004, 2, 29, 0, 0, 0, 0, time.UTC)
+	require.Equal(t, 17, rules.Age(born, time.Date(2022, 2, 28, 23, 59, 59, 0, time.UTC)))
+	require.Equal(t, 18, rules.Age(born, time.Date(2022, 3, 1, 0, 0, 0, 0, time.UTC)))
+	require.Equal(t, 20, rules.Age(born, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)))
+	require.Equal(t, 17, rules.Age(born, time.Date(2022, 3, 1, 2, 0, 0, 0, time.FixedZone("", 3*3600))), "by UTC")
+}
+
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		check func(*rules.Broken)
+		want  fault.Code
+	}{
+		"name":          {func(b *rules.Broken) { require.Equal(t, "Й", b.Name(" Й ")) }, ""},
+		"blank":         {func(b *rules.Broken) { b.Name(" \t ") }, rules.NameLength},
+		"astral":        {func(b *rules.Broken) { b.Name(strings.Repeat("𝄞", 25)) }, ""},
+		"astral beyond": {func(b *rules.Broken) { b.Name(strings.Repeat("𝄞", 25) + "a") }, rules.NameLength},
+		"break in name": {func(b *rules.Broken) { b.Name("a\nb") }, rules.ControlCharacter},
+		"break in bio":  {func(b *rules.Broken) { require.Equal(t, "a\nb", b.Bio("a\r\nb")) }, ""},
+		"bell":          {func(b *rules.Broken) { b.Bio("a\ab") }, rules.ControlCharacter},
+		"long bio":      {func(b *rules.Broken) { b.Bio(strings.Repeat("a", 1001)) }, rules.BioLength},
+		"location":      {func(b *rules.Broken) { b.Location(strings.Repeat("a", 101)) }, rules.LocationLength},
+	} {
+		require.Equal(t, tt.want, code(t, tt.check), name)
+	}
+}
+
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	at := func(lat, lon float64) rules.Position {
+		var b rules.Broken
+		p := b.Position(lat, lon)
+		require.NoError(t, b.Err())
+		return p
+	}
+	require.Equal(t, rules.Position{Lat: 557, Lon: -1}, at(55.79, -0.01))
+	require.Equal(t, rules.Position{Lat: 3, Lon: -903}, at(0.3, -90.3), "what has one digit stays")
+	require.Equal(t, rules.Position{Lat: 900, Lon: -1800}, at(90, -180))
+	for _, wrong := range [][2]float64{{90.1, 0}, {0, 180.1}, {math.NaN(), 0}, {0, math.Inf(1)}} {
+		require.Equal(t, rules.PositionRange, code(t, func(b *rules.Broken) { b.Position(wrong[0], wrong[1]) }))
+	}
+	moscow, petersburg := at(55.7, 37.6), at(59.9, 30.3)
+	km := rules.Distance(moscow, petersburg)
+	require.InDelta(t, 634, km, 5)
+	require.Zero(t, rules.Distance(moscow, moscow))
+	class, ok := rules.DistanceClass(km)
+	require.True(t, ok)
+	require.Equal(t, 1000, class)
+	class, _ = rules.DistanceClass(0)
+	require.Equal(t, 10, class)
+	class, _ = rules.DistanceClass(10.01)
+	require.Equal(t, 25, class)
+	_, ok = rules.DistanceClass(rules.Distance(moscow, at(-33.9, 151.2)))
+	require.False(t, ok)
+}
+
+func TestLanguage(t *testing.T) {
+	t.Parallel()
+	for accept, want := range map[string]string{"": "ru", "en-GB,en;q=0.9": "en", "ru-RU,ru;q=0.9,en;q=0.8": "ru", "ja": "ru", "x;;": "ru", "ja,en;q=0.1": "en"} {
+		require.Equal(t, want, rules.Language(accept), accept)
+	}
+}

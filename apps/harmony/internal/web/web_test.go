@@ -1,0 +1,76 @@
+package web
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+)
+
+// asked finds the words that a template or a page of pages.go asks for.
+var (
+	asked  = regexp.MustCompile(`\.T "([^"]+)"`)
+	fields = regexp.MustCompile(`\(field \. "([^"]+)" "([^"]+)" "[^"]*"((?: "[^"]+")*)\)`)
+	quoted = regexp.MustCompile(`"([^"]+)"`)
+)
+
+// TestWords: whatever a page may say has words in both languages.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for key, both := range catalog {
+		for _, text := range both {
+			require.NotEmpty(t, text, key)
+		}
+	}
+	files, err := templateFiles.ReadDir("templates")
+	require.NoError(t, err)
+	n := 0
+	for _, file := range files {
+		b, err := templateFiles.ReadFile("templates/" + file.Name())
+		require.NoError(t, err)
+		for _, m := range asked.FindAllStringSubmatch(string(b), -1) {
+			require.Contains(t, catalog, m[1], file.Name())
+			n++
+		}
+		for _, m := range fields.FindAllStringSubmatch(string(b), -1) {
+			require.Contains(t, catalog, "field."+m[1], file.Name())
+			for _, option := range quoted.FindAllStringSubmatch(m[3], -1) {
+				require.Contains(t, catalog, "option."+m[1]+"."+option[1], file.Name())
+			}
+			n++
+		}
+	}
+	require.Greater(t, n, 50)
+	for _, code := range rules.FieldCodes() {
+		require.Contains(t, catalog, "error."+string(code))
+	}
+	for _, code := range []string{
+		string(meet.EmailTaken), string(meet.InvalidCredentials), string(meet.InvalidToken), string(meet.TooManyAttempts),
+		string(meet.AccountDeleted), string(meet.AccountSuspended),
+	} {
+		require.Contains(t, catalog, "error."+code)
+	}
+}
+
+// TestChoices: a form offers every value that there is.
+func TestChoices(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string][]string{"gender": rules.Genders, "showMe": rules.ShowMe, "profileVisibility": rules.Visibilities, "language": rules.Languages} {
+		for _, v := range values {
+			require.Contains(t, catalog, "option."+name+"."+v)
+		}
+	}
+}
+
+func TestBack(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"/app/me": "/app/me", "/app/settings?x=1": "/app/settings?x=1", "": Prefix, "https://example.com/app": Prefix, "//example.com/app": Prefix,
+		"/api/v1": Prefix, "/app/sign-in": Prefix, "/app\r\nx": Prefix, `/app\example.com`: Prefix, "/application": Prefix,
+	} {
+		require.Equal(t, want, back(address), address)
+	}
+}
