@@ -72,7 +72,7 @@ func account(name string) api.NewAccount {
 	return api.NewAccount{Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "ru"}
 }
 
-// TestLocal is the story of an account in one process, and what operators do to it in between.
+// TestLocal is the story of an account in one process, with operators at work in between.
 func TestLocal(t *testing.T) {
 	data := t.TempDir()
 	url, stop := local(t, data)

@@ -14,7 +14,7 @@ import (
 )
 
 // onStore opens the store that there is and runs do on it.
-func onStore(ctx context.Context, data string, std command.Streams, do func(*meet.Service) error) (err error) {
+func onStore(data string, std command.Streams, do func(*meet.Service) error) (err error) {
 	s, err := readSettings()
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func onStore(ctx context.Context, data string, std command.Streams, do func(*mee
 
 var roles = []string{string(meet.Member), string(meet.Moderator), string(meet.Admin)}
 
-// role makes the first admin, who makes others.
+// role makes the first admin; admins make others.
 func role() command.Command {
 	return command.Command{
 		Name: "role", Args: []string{"EMAIL", "ROLE"}, Short: "make the member with an e-mail address an admin, a moderator or a member",
@@ -44,7 +44,7 @@ func role() command.Command {
 				if !slices.Contains(roles, args[1]) {
 					return command.UsageError("role: want one of " + strings.Join(roles, ", "))
 				}
-				return onStore(ctx, *data, std, func(s *meet.Service) error {
+				return onStore(*data, std, func(s *meet.Service) error {
 					u, err := s.SetRole(ctx, args[0], meet.Role(args[1]))
 					if err == nil {
 						fmt.Fprintf(std.Out, "%s is %s now\n", u.Email, u.Role)
@@ -65,7 +65,7 @@ Make sure that the person who asks is the member. "handler local" must not run o
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {
-				return onStore(ctx, *data, std, func(s *meet.Service) error {
+				return onStore(*data, std, func(s *meet.Service) error {
 					token, err := s.NewReset(ctx, args[0])
 					if err == nil {
 						fmt.Fprintln(std.Out, token)

@@ -16,7 +16,7 @@ import (
 	"prompthub/internal/http/openapi/openapitest"
 )
 
-// TestGuests: every route that is not open answers a guest 401, whatever is sent.
+// TestGuests: every route that is not open answers a guest 401 to any request.
 func TestGuests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -65,7 +65,7 @@ func TestRegisterAtOnce(t *testing.T) {
 	require.Equal(t, "1 1 1 1", w.counts())
 }
 
-// TestRegisterRefusals: what breaks a rule makes no account.
+// TestRegisterRefusals: a registration that breaks a rule makes no account.
 func TestRegisterRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -323,7 +323,7 @@ func TestRoles(t *testing.T) {
 	requireCode(t, meet.UserNotFound, err)
 }
 
-// TestProfiles: only its owner changes a profile, and who may not see one is told that there is
+// TestProfiles: only its owner changes a profile, and a member who may not see one is told that there is
 // none.
 func TestProfiles(t *testing.T) {
 	t.Parallel()

@@ -124,8 +124,8 @@ func crashes(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Se
 	}
 }
 
-// TestCrashesOfRegister: whatever happens to a call of a registration, in the end there is a whole
-// account or none. Who was told that there is one can sign in.
+// TestCrashesOfRegister: after any accident to any call of a registration there is in the end a
+// whole account or none. A caller who was told that there is one can sign in.
 func TestCrashesOfRegister(t *testing.T) {
 	t.Parallel()
 	crashes(t, func(w *world) table.DB { return w.db }, func(w *world, s *meet.Service) error {
@@ -194,7 +194,7 @@ func TestCrashesOfALoser(t *testing.T) {
 	})
 }
 
-// TestCrashesOfRefresh: whatever happens to a call of a refresh, the same token works again, and
+// TestCrashesOfRefresh: after any accident to any call of a refresh the same token works again, and
 // the tokens that it gives do.
 func TestCrashesOfRefresh(t *testing.T) {
 	t.Parallel()

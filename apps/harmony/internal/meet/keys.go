@@ -8,7 +8,7 @@
 //	Sessions         userId / sessionId           who is signed in, and tokens to set a new password
 //	UserPreferences  userId / PREFS
 //	UserSettings     userId / SETTINGS
-//	Pairs            smaller id / larger id       what two members are to each other: the truth
+//	Pairs            smaller id / larger id       likes, match, blocks and passes of two members: the truth
 //
 // {c} is the first character of an id, {hh} are the first two of a hash.
 //

@@ -48,7 +48,7 @@ func (s *Service) Ready(ctx context.Context) error {
 // The codes of errors.
 const (
 	Unauthenticated    fault.Code = "UNAUTHENTICATED"
-	InvalidCredentials fault.Code = "INVALID_CREDENTIALS"
+	InvalidCredentials fault.Code = "INVALID_CREDENTIALS" //nolint:gosec // a code, no secret
 	InvalidToken       fault.Code = "INVALID_TOKEN"
 	RefreshReused      fault.Code = "REFRESH_REUSED"
 	AccountDeleted     fault.Code = "ACCOUNT_DELETED"
@@ -84,8 +84,8 @@ func (s *Service) insert(ctx context.Context, name string, row table.Row) error 
 	})
 }
 
-// merge changes some properties of a row, whatever its version is. What it writes must be right
-// whichever of two such writes lands last.
+// merge changes some properties of a row of any version. They must be right whichever of two such
+// writes lands last.
 func (s *Service) merge(ctx context.Context, name string, key table.Key, props table.Props) error {
 	return s.again(func() error {
 		return s.Write(ctx, name, []table.Op{{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: props}}})

@@ -42,7 +42,7 @@ const registerWithin = 25 * time.Second
 // wakeAfter is when the message of a change is seen, unless the change was finished before.
 const wakeAfter = 30 * time.Second
 
-// A userChange is the text of a message: what follows from a user must be finished.
+// A userChange is the text of a message: a change of a user may be half-way, and must be finished.
 type userChange struct {
 	Kind     string    `json:"kind"` // user
 	ID       string    `json:"id"`

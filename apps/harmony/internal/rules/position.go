@@ -20,7 +20,7 @@ func (b *Broken) Position(lat, lon float64) Position {
 	return Position{tenths(lat), tenths(lon)}
 }
 
-// tenths rounds down. What is written with one digit is kept: 0.3 * 10 is a little less than 3.
+// tenths rounds down. A number with one digit is kept: 0.3 * 10 is a little less than 3.
 func tenths(degrees float64) int { return int(math.Floor(degrees*10 + 1e-9)) }
 
 // Degrees returns the lower bounds of the cell.

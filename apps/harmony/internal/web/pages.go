@@ -190,7 +190,7 @@ func (s *web) saved(r *request, err error) error {
 	return nil
 }
 
-// number reads a whole number; what is none breaks every rule.
+// number reads a whole number; any other text becomes one that breaks every rule.
 func number(s string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil {

@@ -26,9 +26,9 @@ var staticFiles embed.FS
 type page struct {
 	Name   string // of the template
 	Title  string
-	Error  string            // why a form was refused, if no field is to blame
+	Error  string            // why a form was refused, if not for one of its fields
 	Errors map[string]string // by fields
-	Form   url.Values        // what fields hold
+	Form   url.Values        // the values of fields
 	Body   any
 
 	words

@@ -215,7 +215,7 @@ func back(address string) string {
 	return address
 }
 
-// refused renders the page of a form again that broke rules, with what was typed and the errors. Any
+// refused renders the page of a form again that broke rules, with the values that were typed and the errors. Any
 // other error is returned.
 func (s *web) refused(r *request, p page, err error) error {
 	var f *fault.Error
