@@ -323,8 +323,7 @@ func TestRoles(t *testing.T) {
 	requireCode(t, meet.UserNotFound, err)
 }
 
-// TestProfiles: only its owner changes a profile, and a member who may not see one is told that there is
-// none.
+// TestProfiles: only its owner changes a profile, and one that a member may not see is not there.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

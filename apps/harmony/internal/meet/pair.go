@@ -6,8 +6,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A pair holds the likes, the match, the blocks and the passes of two members. The first part of each
-// array belongs to the member with the smaller id. Instants are ticks; 0 is none.
+// A pair holds the likes, the match, the blocks and the passes of two members. The first part of
+// each array belongs to the member with the smaller id. Instants are ticks; 0 is none.
 type pair struct {
 	ids         [2]string
 	like        [2]int64

@@ -20,8 +20,8 @@ func (b *Broken) BirthDate(s string, now time.Time) time.Time {
 	return born
 }
 
-// Age returns how old somebody is at an instant, by UTC. A person born on 29 February has a birthday
-// on 1 March in other years.
+// Age returns how old somebody is at an instant, by UTC. A person born on 29 February has a
+// birthday on 1 March in other years.
 func Age(born, now time.Time) int {
 	now = now.UTC()
 	age := now.Year() - born.Year()

@@ -97,8 +97,8 @@ func (r *request) form(name string) string { return r.PostForm.Get(name) }
 // An action answers a request, or returns the error that it must be answered with.
 type action func(*request) error
 
-// handle registers a page for everybody, and members for those who are signed in: a guest is sent to
-// sign in and back.
+// handle registers a page for everybody, and members one for members: a guest is sent to sign in
+// and back.
 func (s *web) handle(pattern string, act action)  { s.mux.Handle(pattern, s.action(act, false)) }
 func (s *web) members(pattern string, act action) { s.mux.Handle(pattern, s.action(act, true)) }
 
@@ -215,8 +215,8 @@ func back(address string) string {
 	return address
 }
 
-// refused renders the page of a form again that broke rules, with the values that were typed and the errors. Any
-// other error is returned.
+// refused renders the page of a form again that broke rules, with the values that were typed and
+// the errors. Any other error is returned.
 func (s *web) refused(r *request, p page, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {
