@@ -179,6 +179,9 @@ var bounds = map[string]bound{
 	"GET /app/import": aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
 	"GET /app/u/{handle}/tokens": {aToken.operations + 4, 60, 64, 4 << 10}, "POST /app/u/{handle}/tokens/{token}/revoke": aToken,
+	// the counts, the profiles of twenty users and a row of the newest prompt of each, twenty tokens
+	"GET /app/admin": {aTag.operations, aTag.rows, 64, 8 << 10}, "GET /app/admin/users": {2 + 20*2, 21 + 20*2, 64, 4 << 10},
+	"GET /app/admin/tokens": {2, 22, 64, 4 << 10}, "POST /app/admin/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
 	// Lists read all of a user's prompts, at most 2,000, and two versions of each of a page, or a

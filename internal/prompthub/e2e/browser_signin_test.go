@@ -62,7 +62,7 @@ func signedIn(p *tab, provider *authtest.Provider) {
 
 	// What the provider says now counts with the next renewal.
 	provider.Set(authtest.State{Admins: []string{"ann"}})
-	p.awaits("/app", "document.querySelector('a[href=\"/app/admin/tags\"]')")
+	p.awaits("/app", "document.querySelector('a[href=\"/app/admin\"]')")
 	p.goTo("/app/admin/tags").sees("document.querySelector('main form')")
 
 	// An answer of the provider to somebody else, or to no user.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp/kb"
@@ -374,6 +375,33 @@ func keyboard(t *testing.T, b browser, base string) {
 	p.press(kb.Enter).sees("document.activeElement.closest('#panel')").press(kb.Enter).sees("document.querySelector('.tag.on') && document.activeElement.closest('#results')")
 	shortKeys(p)
 	wishes(p)
+	p.Calm()
+	orderTags(b.visit(t, base, variants[0]).signIn("Root", true))
+}
+
+// orderTags moves tags by the arrow keys and by the mouse, and saves the order.
+func orderTags(p *tab) {
+	p.T.Helper()
+	list := "[...document.querySelectorAll('.catalog [name=tag]')].map(i => i.value)"
+	was := eval[[]string](p.goTo("/app/admin/tags"), list)
+	eval[bool](p, "document.querySelectorAll('.grip')[2].focus(), true")
+	p.press(kb.ArrowUp).press(kb.ArrowUp).sees(fmt.Sprintf("%s[0] === %q && document.activeElement.ariaLabel === %q", list, was[2], "Move "+was[2]))
+	p.press(kb.ArrowUp).press(kb.ArrowDown)
+	want := append([]string{was[0], was[2], was[1]}, was[3:]...)
+	require.Equal(p.T, want, eval[[]string](p, list))
+	// the mouse takes the first one below the third
+	at := eval[[]float64](p, "[0, 2].flatMap(i => { const r = document.querySelectorAll('.grip')[i].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })")
+	for _, m := range []input.DispatchMouseEventParams{
+		{Type: "mousePressed", X: at[0], Y: at[1], Button: "left", ClickCount: 1},
+		{Type: "mouseMoved", X: at[2], Y: at[3], Button: "left"},
+		{Type: "mouseReleased", X: at[2], Y: at[3], Button: "left", ClickCount: 1},
+	} {
+		call(p, input.DispatchMouseEvent, m)
+	}
+	want = append([]string{was[2], was[1], was[0]}, was[3:]...)
+	p.sees(fmt.Sprintf("%s.slice(0, 3).join() === %q && !document.querySelector('.dragged')", list, strings.Join(want[:3], ",")))
+	p.shot("tags moved").click(".save button").reads("The tags are saved.")
+	require.Equal(p.T, want, eval[[]string](p, list))
 	p.Calm()
 }
 

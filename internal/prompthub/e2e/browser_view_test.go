@@ -347,6 +347,10 @@ func tour(page, hidden, versions, forked string) []stop {
 			})(new DataTransfer())`)
 			p.click("[value=look]").reads("What would be done").reads("rejected: text: write the text of the prompt")
 		}},
+		{"menu", "/app", func(p *tab) { p.click(".menu summary").sees("document.querySelector('.menu[open]')") }},
+		{"statistics", "/app/admin", nil},
+		{"users", "/app/admin/users", nil},
+		{"all tokens", "/app/admin/tokens", nil},
 		{"tag catalog", "/app/admin/tags", nil},
 		{"moderation", "/app/admin/hidden", nil},
 		{"not found", "/app/nosuch", nil},

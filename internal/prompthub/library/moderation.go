@@ -95,6 +95,44 @@ func (s *Service) Hidden(ctx context.Context, who auth.User, limit int, token st
 	})
 }
 
+// Users returns users who have written a prompt or saved a profile, for an admin, and a cursor for the
+// rest, "" at the end. They are in no order that means anything.
+func (s *Service) Users(ctx context.Context, who auth.User, limit int, token string) (users []User, next string, err error) {
+	if err := adminOnly(who); err != nil {
+		return nil, "", err
+	}
+	next, err = onward("users", token, func(after string) (string, error) {
+		known, next, err := s.db.Users(ctx, after, limit)
+		for _, u := range known {
+			users = append(users, User{Key: s.AuthorKey(u.ID), Profile: u.Profile})
+		}
+		return next, err
+	})
+	return users, next, err
+}
+
+// AllTokens returns access tokens of all users, for an admin, and a cursor for the rest, "" at the
+// end. They are in no order that means anything, and do not say when they were used.
+func (s *Service) AllTokens(ctx context.Context, who auth.User, limit int, token string) (tokens []Token, next string, err error) {
+	if err := adminOnly(who); err != nil {
+		return nil, "", err
+	}
+	next, err = onward("all tokens", token, func(after string) (next string, err error) {
+		tokens, next, err = s.db.AllTokens(ctx, after, limit)
+		return next, err
+	})
+	return tokens, next, err
+}
+
+// onward opens a cursor, reads from the position in it on, and seals that of the rest.
+func onward(scope, token string, read func(after string) (string, error)) (next string, err error) {
+	p, err := open(scope, token, func(after string) (p promptdb.Page, err error) {
+		p.After, err = read(after)
+		return p, err
+	})
+	return sealed(scope, p).Next, err
+}
+
 // A Catalog is the tags, and how many public prompts there are.
 type Catalog = promptdb.Catalog
 

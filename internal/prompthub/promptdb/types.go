@@ -65,6 +65,8 @@ type (
 	Catalog = accounts.Catalog
 	// An AuthorCount is an author with how many public prompts they have.
 	AuthorCount = accounts.AuthorCount
+	// A KnownUser is a user with their profile.
+	KnownUser = accounts.KnownUser
 	// A Similar is a prompt that is like another.
 	Similar = learn.Similar
 	// A Difference is a row that is not as the truth says.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/library"
@@ -14,6 +15,10 @@ import (
 )
 
 func (s *web) admin() {
+	s.handle("GET "+Prefix+"/admin", admin, s.statistics)
+	s.handle("GET "+Prefix+"/admin/users", admin, s.allUsers)
+	s.handle("GET "+Prefix+"/admin/tokens", admin, s.allTokens)
+	s.handle("POST "+Prefix+"/admin/tokens/{token}/revoke", admin, s.revokeAny)
 	s.handle("GET "+Prefix+"/admin/tags", admin, s.tagCatalog)
 	s.handle("POST "+Prefix+"/admin/tags", admin, s.putTag)
 	s.handle("GET "+Prefix+"/admin/hidden", admin, s.hiddenPrompts)
@@ -21,6 +26,114 @@ func (s *web) admin() {
 	s.handle("POST "+Prefix+"/u/{handle}/tokens/{token}/revoke", admin, s.revokeTokenOf)
 	s.handle("POST "+Prefix+"/prompts/{id}/hide", admin, s.hide)
 	s.handle("POST "+Prefix+"/prompts/{id}/unhide", admin, s.unhide)
+}
+
+// A statisticsPage is what is counted of a library.
+type statisticsPage struct {
+	library.Catalog
+	On      int          // tags that prompts may take
+	Tags    []countedTag // those with the most prompts
+	Authors []countedTag
+}
+
+// statistics shows what the job that counts tags has counted, which costs the read of the catalog.
+func (s *web) statistics(r *request) error {
+	c, err := s.Service.Catalog(r.Context(), r.who, true)
+	if err != nil {
+		return err
+	}
+	p := statisticsPage{Catalog: c}
+	slices.SortStableFunc(c.Tags, func(a, b prompt.TagInfo) int { return b.Prompts - a.Prompts })
+	for _, t := range c.Tags {
+		if t.Active {
+			p.On++
+		}
+		if t.Prompts > 0 && len(p.Tags) < len(c.Prolific) {
+			p.Tags = append(p.Tags, countedTag{choice{Name: t.DisplayName, Link: byTag(t.Tag)}, t.Prompts})
+		}
+	}
+	for _, a := range c.Prolific {
+		p.Authors = append(p.Authors, countedTag{choice{Name: a.Name, Link: s.authorAddress(a.ID)}, a.Prompts})
+	}
+	return s.render(r, http.StatusOK, "admin", "Statistics", p)
+}
+
+// A usersPage is a part of all users.
+type usersPage struct {
+	Users []userRow
+	More  string
+	Start string
+}
+
+// A userRow is a user in the list of all.
+type userRow struct {
+	library.User
+	Page, Tokens string // addresses
+}
+
+// allUsers shows users, or goes to the one whose handle is asked for.
+func (s *web) allUsers(r *request) error {
+	if handle := strings.TrimPrefix(strings.TrimSpace(r.URL.Query().Get("handle")), "@"); handle != "" {
+		goOn(r, userPage(handle))
+		return nil
+	}
+	v := viewOf(r, "cursor")
+	all, next, err := s.Service.Users(r.Context(), r.who, perPage, v.get("cursor"))
+	if err != nil {
+		return err
+	}
+	var p usersPage
+	for _, u := range all {
+		name := cmp.Or(u.Handle, u.Key)
+		u.Name = cmp.Or(u.Name, "Without a name")
+		p.Users = append(p.Users, userRow{u, userPage(name), authorTokens(name)})
+	}
+	p.More, p.Start = v.onward(next)
+	return s.render(r, http.StatusOK, "admin-users", "Users", p)
+}
+
+func userPage(handle string) string { return Prefix + "/u/" + url.PathEscape(handle) }
+
+// onward returns the addresses of the rest of a list and of its beginning, "" where there is none.
+func (v view) onward(next string) (more, start string) {
+	if next != "" {
+		more = address(v.path, url.Values{"cursor": {next}})
+	}
+	if v.get("cursor") != "" {
+		start = v.path
+	}
+	return more, start
+}
+
+// An allTokensPage is a part of the access tokens of all users.
+type allTokensPage struct {
+	Tokens []tokenRow
+	More   string
+	Start  string
+}
+
+// allTokens shows the access tokens of all users.
+func (s *web) allTokens(r *request) error {
+	v := viewOf(r, "cursor")
+	all, next, err := s.Service.AllTokens(r.Context(), r.who, perPage, v.get("cursor"))
+	if err != nil {
+		return err
+	}
+	p := allTokensPage{Tokens: s.tokenRows(all, allTokensPath)}
+	p.More, p.Start = v.onward(next)
+	r.w.Header().Set("Cache-Control", "no-store")
+	return s.render(r, http.StatusOK, "admin-access", "Access tokens of all", p)
+}
+
+const allTokensPath = Prefix + "/admin/tokens"
+
+// revokeAny revokes a token in the list of all.
+func (s *web) revokeAny(r *request) error {
+	if err := s.Service.RevokeToken(r.Context(), r.who, r.PathValue("token")); err != nil {
+		return err
+	}
+	goOn(r, allTokensPath+"?done=revoked")
+	return nil
 }
 
 // A catalogPage is the tag catalog as those see it who keep it.
@@ -184,7 +297,7 @@ func (s *web) hiddenPrompts(r *request) error {
 	return s.listFound(r, "admin-hidden", "Hidden prompts", &l, p, err)
 }
 
-func authorTokens(handle string) string { return Prefix + "/u/" + url.PathEscape(handle) + "/tokens" }
+func authorTokens(handle string) string { return userPage(handle) + "/tokens" }
 
 // A userTokensPage is the access tokens of a user, as admins see them.
 type userTokensPage struct {
@@ -208,7 +321,7 @@ func (s *web) tokensOf(r *request) error {
 		u.Name = list[0].OwnerName
 	}
 	u.Name = cmp.Or(u.Name, "an author")
-	p := userTokensPage{User: u, Author: Prefix + "/u/" + url.PathEscape(handle), Tokens: s.tokenRows(list, authorTokens(handle))}
+	p := userTokensPage{User: u, Author: userPage(handle), Tokens: s.tokenRows(list, authorTokens(handle))}
 	r.w.Header().Set("Cache-Control", "no-store")
 	return s.render(r, http.StatusOK, "admin-tokens", "Access tokens of "+u.Name, p)
 }

@@ -33,6 +33,9 @@ type page struct {
 	Body   any
 }
 
+// Admins reports whether the page is one of those for admins.
+func (p page) Admins() bool { return strings.HasPrefix(p.Name, "admin") }
+
 // A head is what a page says of itself to programs: to readers of feeds, and to those that show
 // where a link leads. The zero head says nothing.
 type head struct {

@@ -355,6 +355,46 @@ func TestAdmin(t *testing.T) {
 
 // TestSearchInTexts shows where a word stands that no title has, and leaves texts out where one
 // wants that.
+// TestAdminsSeeEverybody: admins page through users and access tokens, and revoke one of anybody's; no
+// other user does.
+func TestAdminsSeeEverybody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	root := w.admin()
+	for i := range 21 {
+		p := w.as(fmt.Sprintf("Author %02d", i))
+		p.write("Of an author", "Text.", "private")
+		p.post("/app/me/tokens", "name", fmt.Sprintf("Token %02d", i), "scope", "read", "days", "7").is(200)
+	}
+	w.as("Author 00").post("/app/me", "handle", "first", "name", "The <first>").to("/app/me?done=profile")
+	for _, path := range []string{"/app/admin", "/app/admin/users", "/app/admin/tokens"} {
+		w.as("Author 00").get(path).is(403)
+		w.nobody().get(path).is(401)
+	}
+	seen := map[string]int{}
+	for _, path := range []string{"/app/admin/users", "/app/admin/tokens"} {
+		page := root.get(path).is(200)
+		next := regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(page.body)
+		require.NotNil(t, next, path)
+		rest := root.get(html.UnescapeString(next[1])).is(200).has("Back to the first").lacks(`rel="next"`)
+		for _, m := range regexp.MustCompile(`>(Author \d\d|Token \d\d|The &lt;first&gt;)<`).FindAllStringSubmatch(page.body+rest.body, -1) {
+			seen[m[1]]++
+		}
+		root.get(path + "?cursor=x").is(400)
+	}
+	require.Len(t, seen, 43, "21 users, one of whom has another name in the list of tokens, and 21 tokens")
+	require.Equal(t, 1, seen["The &lt;first&gt;"])
+	require.Equal(t, 1, seen["Author 00"], "as the token calls them")
+	require.Equal(t, 2, seen["Author 20"])
+	root.get("/app/admin/users?handle=%40first").to("/app/u/first")
+	root.get("/app/u/first/tokens").has("Token 00")
+	revoke := regexp.MustCompile(`/app/admin/tokens/[^/"]+/revoke`).FindString(root.get("/app/admin/tokens").body)
+	w.as("Author 00").post(revoke).is(403)
+	root.post(revoke).to("/app/admin/tokens?done=revoked")
+	root.post(revoke).is(404)
+	root.get("/app/admin").has("Nothing is counted yet.")
+}
+
 // TestTwoAdmins: a form of the tag catalog changes what its admin changed, and nothing that another
 // did meanwhile; and a new tag is not one that there is.
 func TestTwoAdmins(t *testing.T) {

@@ -71,7 +71,7 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field) uses {
 	origin := httpjson.Origin(r.Request, s.Public)
 	values := exampleValues(fields)
 	u.Items = append(u.Items,
-		use{ID: "use-cli", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: "PROMPTHUB_URL is " + origin + "."},
+		use{ID: "use-cli", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: "With PROMPTHUB_URL=" + origin},
 		use{ID: "use-curl", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var."))},
 	)
 	if open {

@@ -82,12 +82,7 @@ func (s *web) history(r *request) error {
 		}
 		p.Items = append(p.Items, e)
 	}
-	if h.Next != "" {
-		p.More = address(v.path, url.Values{"cursor": {h.Next}})
-	}
-	if v.get("cursor") != "" {
-		p.Start = v.path
-	}
+	p.More, p.Start = v.onward(h.Next)
 	return s.render(r, http.StatusOK, "versions", "Versions of "+h.Title, p)
 }
 

@@ -535,6 +535,47 @@ for (const type of ["dragover", "dragleave", "drop"]) {
   });
 }
 
+// Tags are moved by dragging their handles, or by the arrow keys on them. Places follow, and as few as can be change.
+const tagList = document.querySelector(".catalog");
+function moveTag(row, before) {
+  const grip = row.querySelector(".grip");
+  tagList.insertBefore(row, before);
+  grip.focus({ preventScroll: true });
+  const places = [...tagList.children].map((r) => r.querySelector("[name=order]"));
+  const i = places.indexOf(row.querySelector("[name=order]"));
+  const low = i ? +places[i - 1].value : -1, high = i + 1 < places.length ? +places[i + 1].value : low + 20;
+  let at = Math.max(Math.floor((low + high) / 2), low + 1);
+  places[i].value = at;
+  for (let j = i + 1; j < places.length && +places[j].value <= at; j++) places[j].value = ++at;
+  say(`${grip.getAttribute("aria-label").slice(5)} is number ${i + 1} of ${places.length}`);
+}
+tagList?.addEventListener("keydown", (e) => {
+  const row = e.target.closest(".grip") && e.target.closest(".tagrow");
+  if (!row || !["ArrowUp", "ArrowDown"].includes(e.key)) return;
+  e.preventDefault();
+  if (e.key === "ArrowUp" && row.previousElementSibling) moveTag(row, row.previousElementSibling);
+  if (e.key === "ArrowDown" && row.nextElementSibling) moveTag(row, row.nextElementSibling.nextElementSibling);
+});
+tagList?.addEventListener("pointerdown", (e) => {
+  const grip = e.target.closest(".grip"), row = grip?.closest(".tagrow");
+  if (!row || e.button !== 0) return;
+  e.preventDefault();
+  row.classList.add("dragged");
+  const move = ({ clientY: y }) => {
+    const over = [...tagList.children].find((r) => r !== row && y >= r.getBoundingClientRect().top && y < r.getBoundingClientRect().bottom);
+    if (!over) return;
+    const down = over.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_PRECEDING;
+    moveTag(row, down ? over.nextElementSibling : over);
+  };
+  const end = () => {
+    row.classList.remove("dragged");
+    removeEventListener("pointermove", move);
+    for (const type of ["pointerup", "pointercancel"]) removeEventListener(type, end);
+  };
+  addEventListener("pointermove", move);
+  for (const type of ["pointerup", "pointercancel"]) addEventListener(type, end);
+});
+
 const keys = $("keys");
 const keysOn = () => localStorage.getItem("keys") !== "off";
 $("keys-on").checked = keysOn();
