@@ -24,7 +24,8 @@ func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want Wa
 	if err != nil {
 		return View{}, false, err
 	}
-	d := prompt.Draft{Title: v.Title, Description: v.Description, Visibility: prompt.Private}.With(content)
+	d := v.With(content)
+	d.Name, d.OwnTags, d.Visibility = "", nil, prompt.Private
 	d.Message = fmt.Sprintf("Forked from version %d of %q", v.Version, v.Title)
 	// A tag that was retired since stays with those that have it.
 	if d.Tags, _, err = s.SplitTags(ctx, tagTexts(v.Tags), nil); err != nil {
