@@ -34,7 +34,8 @@ func TestChange(t *testing.T) {
 		"nothing":   {all, format.Document{Text: "x"}, `{"kind":"text","text":"x","messages":null,"description":"","config":null,"variables":null,"tags":null,"ownTags":null}`},
 		"less tags": {format.Document{Text: "x", Tags: []string{"a", "b"}}, format.Document{Text: "x", Tags: []string{"a"}}, `{"kind":"text","text":"x","messages":null,"tags":["a"],"ownTags":null}`},
 		"a chat": {
-			format.Document{Text: "x"}, format.Document{Messages: []prompt.Message{{Role: "user", Content: "<hi>"}}, Config: []byte(`{}`)},
+			format.Document{Text: "x"},
+			format.Document{Messages: []prompt.Message{{Role: "user", Content: "<hi>"}}, Config: []byte(`{}`)},
 			`{"kind":"chat","text":"","messages":[{"role":"user","content":"<hi>"}],"config":{}}`,
 		},
 	} {

@@ -62,7 +62,8 @@ type PromptDraft struct {
 	Visibility string `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
 }
 
-// Written is what an author writes, but for who may see it, which only a new prompt need not say.
+// Written has the members that an author writes, without the visibility, which has a default in a
+// new prompt alone.
 type Written struct {
 	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Without one, a new prompt is called as the slug of its title, and one that is written anew keeps its name. A name that it had goes on leading to it until another one of yours takes it" example:"reviews/code"`
 	Description string          `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
@@ -156,7 +157,7 @@ func (p PromptPatch) change(d *prompt.Draft) {
 	}
 }
 
-// limitPrompts does that for what shows or makes a prompt.
+// limitPrompts does that for the schemas that show or make a prompt.
 func (a *api) limitPrompts(all map[string]*huma.Schema) {
 	for _, name := range []string{"Prompt", "NewPrompt", "PromptDraft", "PromptPatch"} {
 		openapi.Limit(all[name].Properties["title"], "maxLength", prompt.MaxTitle)

@@ -15,7 +15,7 @@ import (
 
 // A draftForm is the form that a prompt is written in.
 type draftForm struct {
-	prompt.Draft // what is written in it; messages, variables and tags have fields of their own:
+	prompt.Draft // as it is shown; its messages, variables and tags have fields of their own:
 	Messages     []messageField
 	Variables    []variableField
 	Tags         []tagChoice
