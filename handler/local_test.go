@@ -59,9 +59,9 @@ func prompts(t *testing.T, url, query string) list {
 }
 
 // startLocal runs "local" on a free port and returns where it listens.
-func startLocal(t *testing.T, data string) (*process, string) {
+func startLocal(t *testing.T, data string, flags ...string) (*process, string) {
 	t.Helper()
-	p := start(t, "local", "--addr", "127.0.0.1:0", "--data", data)
+	p := start(t, append([]string{"local", "--addr", "127.0.0.1:0", "--data", data}, flags...)...)
 	return p, await(t, &p.err, `PromptHub listens on (http://127\.0\.0\.1:\d+)\n`)
 }
 
@@ -179,6 +179,43 @@ func checkStore(t *testing.T, data string) {
 	code, third, _ := handler(t, "backup", "-", "--data", copied)
 	require.Equal(t, command.OK, code)
 	require.Equal(t, second, third)
+}
+
+// TestScheduledBackup: a service that is told where writes a backup by itself as soon as it runs,
+// and a drill restores it while the service goes on, and removes its store.
+func TestScheduledBackup(t *testing.T) {
+	clean(t)
+	into, temp := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	p, url := startLocal(t, data)
+	status, body := apptest.Send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x"}`, "X-Dev-User", "ann", "Content-Type", "application/json")
+	require.Equal(t, 201, status, body)
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+	p, _ = startLocal(t, data, "--backup-dir", into)
+	var backups []string
+	require.Eventually(t, func() bool {
+		backups, _ = filepath.Glob(filepath.Join(into, "prompthub-*Z.jsonl"))
+		return len(backups) == 1
+	}, time.Minute, 10*time.Millisecond)
+	code, out, errs := handler(t, "drill", backups[0], "--temp", temp)
+	require.Equal(t, command.OK, code, errs)
+	require.Regexp(t, `^rows\t\d+\nprompts\t1\nseconds to restore\t\d+\.\d\nseconds to verify\t\d+\.\d\n$`, out)
+	left, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+
+	b, err := os.ReadFile(backups[0])
+	require.NoError(t, err)
+	code, out, errs = withInput(t, string(b[:len(b)/2]), "drill", "-", "--temp", temp)
+	require.Equal(t, command.Failed, code, "half a backup")
+	require.Empty(t, out)
+	require.NotEmpty(t, errs)
+	left, err = os.ReadDir(temp)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
 
 // spoil takes an index row away.

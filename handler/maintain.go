@@ -8,8 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
+	"time"
 
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/promptdb"
@@ -101,23 +101,12 @@ func (f *findings) failure(format string) error {
 	return fmt.Errorf(format, f.n)
 }
 
-// writeFile has a file written under another name first, so that one that is there is complete.
+// writeFile writes to standard output where a file is called "-".
 func writeFile(out io.Writer, name string, write func(io.Writer) error) error {
 	if name == "-" {
 		return write(out)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // it has gone where all went well
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
-	}
-	return command.SyncDir(filepath.Dir(name))
+	return command.WriteFile(name, write)
 }
 
 func restoreCommand() command.Command {
@@ -137,7 +126,7 @@ func restoreCommand() command.Command {
 				return onStore(service().OpenStore, *data, std, func(a *app) error {
 					err := a.db.Create(ctx)
 					if err == nil {
-						err = restore(ctx, a.db, std, in)
+						_, _, err = restore(ctx, a.db, std, in)
 					}
 					next := "empty the data directory, or remove the tables, and restore again"
 					if errors.Is(err, promptdb.ErrNotIndexed) {
@@ -157,17 +146,57 @@ func openFile(in io.Reader, name string) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader) error {
+// restore returns how many rows and prompts there were.
+func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader) (n, indexed int, err error) {
 	rows, prompts := command.NewProgress(std.Err, "rows", 0), command.NewProgress(std.Err, "prompts indexed", 0)
 	f := findings{out: std.Out, progress: prompts}
-	indexed := 0
-	n, err := db.Restore(ctx, in, f.report, rows.At, func(n int) { indexed = n; prompts.At(n) })
+	n, err = db.Restore(ctx, in, f.report, rows.At, func(n int) { indexed = n; prompts.At(n) })
 	if err != nil {
-		return err
+		return n, indexed, err
 	}
 	rows.Done(n)
 	prompts.Done(indexed)
-	return f.failure("restore: all of the backup is there; rows that differ, and were left as they are: %d")
+	return n, indexed, f.failure("restore: all of the backup is there; rows that differ, and were left as they are: %d")
+}
+
+func drillCommand() command.Command {
+	return command.Command{
+		Name: "drill", Args: []string{"FILE"}, Short: "try whether a backup can be restored",
+		Long: "Restores FILE (\"-\" is standard input) into a store of its own, verifies that, prints what was there and how long it\n" +
+			"took, and removes the store. It touches no other store, and may run next to the service. The disk needs room for the\n" +
+			"store. The exit code is 0 only if all of the backup could be restored and no row differs from the truth.",
+		Setup: func(flags *flag.FlagSet) command.Action {
+			temp := flags.String("temp", "", "`folder` for the store; that of the system for temporary files unless it is given")
+			return func(ctx context.Context, std command.Streams, args []string) error {
+				in, err := openFile(std.In, args[0])
+				if err != nil {
+					return err
+				}
+				defer in.Close()
+				return onStore(service().OpenTemporary, *temp, std, func(a *app) error {
+					return interrupted(ctx, drill(ctx, a.db, std, in), "run the same command again")
+				})
+			}
+		},
+	}
+}
+
+func drill(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader) error {
+	start := time.Now()
+	if err := db.Create(ctx); err != nil {
+		return err
+	}
+	rows, prompts, err := restore(ctx, db, std, in)
+	if err != nil {
+		return err
+	}
+	restored := time.Since(start)
+	if err := verify(ctx, db, std); err != nil {
+		return err
+	}
+	fmt.Fprintf(std.Out, "rows\t%d\nprompts\t%d\nseconds to restore\t%.1f\nseconds to verify\t%.1f\n",
+		rows, prompts, restored.Seconds(), (time.Since(start) - restored).Seconds())
+	return nil
 }
 
 func verifyCommand() command.Command {

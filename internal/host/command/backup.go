@@ -73,6 +73,14 @@ type backups struct {
 	within   time.Duration
 }
 
+// newBackups returns nil if there are none of this store or application.
+func newBackups(dir string, st Store, write Backup) *backups {
+	if st.Snapshot == nil || write == nil {
+		return nil
+	}
+	return &backups{dir: dir, snapshot: st.Snapshot, write: write, one: make(chan struct{}, 1), within: backupWithin}
+}
+
 func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case b.one <- struct{}{}:
@@ -183,8 +191,8 @@ func (s Service) listenForBackups(dir string) (net.Listener, error) {
 
 // serveBackups answers who asks for a backup, until ctx ends. Where it cannot, the log says why,
 // and a backup needs a stop.
-func (s Service) serveBackups(ctx context.Context, dir string, st Store, write Backup, log *slog.Logger) error {
-	if st.Snapshot == nil || write == nil {
+func (s Service) serveBackups(ctx context.Context, dir string, b *backups, log *slog.Logger) error {
+	if b == nil {
 		return nil
 	}
 	l, err := s.listenForBackups(dir)
@@ -192,7 +200,7 @@ func (s Service) serveBackups(ctx context.Context, dir string, st Store, write B
 		log.WarnContext(ctx, "no backup while this runs: stop it for that", slog.String("error", err.Error()))
 		return nil
 	}
-	return serve(ctx, l, &backups{dir: dir, snapshot: st.Snapshot, write: write, one: make(chan struct{}, 1), within: backupWithin}, log)
+	return serve(ctx, l, b, log)
 }
 
 // AskBackup has the process that has the store in dir open write a backup.

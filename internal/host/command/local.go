@@ -37,9 +37,11 @@ or in the storage account of AzureWebJobsStorage where that is set (Azurite too)
 		Setup: func(flags *flag.FlagSet) Action {
 			addr := flags.String("addr", "127.0.0.1:7071", "`address` to listen on"+where)
 			data := DataFlag(flags)
+			var plan backupPlan
+			plan.setup(flags)
 			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
 			return func(ctx context.Context, std Streams, _ []string) error {
-				return s.local(ctx, std, *addr, *data, *profile)
+				return s.local(ctx, std, *addr, *data, plan, *profile)
 			}
 		},
 	}
@@ -63,7 +65,7 @@ func profileTo(file string) (stop func(), err error) {
 	}, nil
 }
 
-func (s Service) local(ctx context.Context, std Streams, addr, data, profile string) (err error) {
+func (s Service) local(ctx context.Context, std Streams, addr, data string, plan backupPlan, profile string) (err error) {
 	set, build, err := s.read()
 	if err != nil {
 		return err
@@ -98,6 +100,9 @@ func (s Service) local(ctx context.Context, std Streams, addr, data, profile str
 	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
 	a := s.open(ctx, set, build, st, log, t)
 	defer a.Wait()
+	if err := plan.check(st, a.Backup); err != nil {
+		return err
+	}
 	if err := a.Create(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil // it should end before it had begun
@@ -109,7 +114,13 @@ func (s Service) local(ctx context.Context, std Streams, addr, data, profile str
 		url = set.Public
 	}
 	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title, url, st.Where, s.Try(set, url))
-	backups := func(ctx context.Context) error { return s.serveBackups(ctx, data, st, a.Backup, log) }
+	write := newBackups(data, st, a.Backup)
+	backups := func(ctx context.Context) error {
+		g, ctx := errgroup.WithContext(ctx)
+		g.Go(func() error { return s.serveBackups(ctx, data, write, log) })
+		g.Go(func() error { return schedule{plan, write, s.Name, log}.run(ctx) })
+		return g.Wait()
+	}
 	return a.runLocal(ctx, l, set.Traces(s.withFront(a.Doors(identify, sessions))), st, backups, log)
 }
 

@@ -100,6 +100,22 @@ func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
 	return st, err
 }
 
+// OpenTemporary opens an empty embedded store in a new folder in dir, or in that of the system for
+// "", also if a storage account is set. Close removes it.
+func (s Service) OpenTemporary(dir, queuePrefix string) (Store, error) {
+	dir, err := os.MkdirTemp(dir, s.Name+"-")
+	if err != nil {
+		return Store{}, err
+	}
+	st, err := s.openFile(dir, queuePrefix, embedded.Open)
+	if err != nil {
+		return Store{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	closeFile := st.Close
+	st.Close = func() error { return errors.Join(closeFile(), os.RemoveAll(dir)) }
+	return st, nil
+}
+
 func (s Service) openFile(dir, queuePrefix string, open func(string, func() time.Time, ...string) (*embedded.Store, error)) (Store, error) {
 	path := s.storeFile(dir)
 	file, err := open(path, time.Now, s.Shared...)

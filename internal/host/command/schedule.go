@@ -1,0 +1,199 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A backupPlan says where and how often a running service writes a backup of itself.
+type backupPlan struct {
+	into  string // folder, "" for never
+	every time.Duration
+	keep  int
+}
+
+const (
+	leastEvery = time.Minute
+	backupTime = "20060102T150405Z" // in the name of a file
+	// retryBackup is how long a service waits after a backup that failed. Every may be shorter.
+	retryBackup = 10 * time.Minute
+)
+
+// setup defines the flags of a plan.
+func (p *backupPlan) setup(flags *flag.FlagSet) {
+	flags.StringVar(&p.into, "backup-dir", "", "`folder`, best on another disk, for backups that the service writes by itself")
+	flags.DurationVar(&p.every, "backup-every", 24*time.Hour, "`time` from one backup to the next")
+	flags.IntVar(&p.keep, "backup-keep", 14, "`number` of backups to keep: the oldest go")
+}
+
+// check refuses a plan that cannot be kept.
+func (p backupPlan) check(st Store, write Backup) error {
+	switch {
+	case p.into == "":
+		return nil
+	case p.every < leastEvery:
+		return UsageError(fmt.Sprintf("local: --backup-every %v: give at least %v", p.every, leastEvery))
+	case p.keep < 1:
+		return UsageError(fmt.Sprintf("local: --backup-keep %d: keep at least one", p.keep))
+	case write == nil:
+		return UsageError("local: --backup-dir: this application writes no backups")
+	case st.Snapshot == nil:
+		return UsageError("local: --backup-dir: the data is in a storage account; use the command backup")
+	}
+	// Made by hand, so that no backup goes under the place where a disk is not mounted.
+	if info, err := os.Stat(p.into); err != nil || !info.IsDir() {
+		return fmt.Errorf("--backup-dir %s is no folder: make it, or mount its disk", p.into)
+	}
+	return nil
+}
+
+// A schedule writes backups of a running service, one after the other.
+type schedule struct {
+	backupPlan
+	*backups
+	name string // of the service: files begin with it
+	log  *slog.Logger
+}
+
+// run writes backups until ctx ends. It goes by the names of the files, so that a restart neither
+// skips a backup nor makes one more.
+func (s schedule) run(ctx context.Context) error {
+	if s.into == "" {
+		return nil
+	}
+	for wait := s.untilNext(); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+		switch err := s.back(ctx); {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			wait = min(s.every, retryBackup)
+			s.log.ErrorContext(ctx, "backup", slog.String("error", err.Error()), slog.Duration("again_in", wait))
+		default:
+			wait = s.untilNext()
+		}
+	}
+}
+
+// untilNext returns how long it is until the next backup.
+func (s schedule) untilNext() time.Duration {
+	files, err := s.files()
+	if err != nil || len(files) == 0 {
+		return 0
+	}
+	return max(time.Until(s.timeOf(files[len(files)-1]).Add(s.every)), 0)
+}
+
+// back writes one backup and removes those that are too many.
+func (s schedule) back(ctx context.Context) error {
+	select {
+	case s.one <- struct{}{}:
+		defer func() { <-s.one }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	start := time.Now()
+	name := filepath.Join(s.into, s.name+"-"+start.UTC().Format(backupTime)+".jsonl")
+	var said Backed
+	size := &counter{}
+	err := WriteFile(name, func(w io.Writer) (err error) {
+		size.Writer = w
+		said, err = s.spool(ctx, size)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	done := s.log.With(slog.String("file", name), slog.Int("rows", said.Rows), slog.Int64("bytes", size.n),
+		slog.Int64("duration_ms", time.Since(start).Milliseconds()))
+	if said.Left > 0 {
+		done.WarnContext(ctx, "backup without the rows of a newer version", slog.Int("left_out", said.Left))
+	} else {
+		done.InfoContext(ctx, "backup")
+	}
+	return s.prune()
+}
+
+// prune removes the oldest backups beyond those to keep, and what a killed process has left of one.
+func (s schedule) prune() error {
+	files, err := s.files()
+	if err != nil {
+		return err
+	}
+	parts, err := s.named("."+s.name+"-", ".jsonl.")
+	for _, name := range slices.Concat(files[:max(len(files)-s.keep, 0)], parts) {
+		err = errors.Join(err, os.Remove(filepath.Join(s.into, name)))
+	}
+	return err
+}
+
+// named returns the names of the files in the folder that begin with a text and have another one.
+func (s schedule) named(begin, has string) (names []string, err error) {
+	all, err := os.ReadDir(s.into)
+	for _, f := range all {
+		if strings.HasPrefix(f.Name(), begin) && strings.Contains(f.Name(), has) {
+			names = append(names, f.Name())
+		}
+	}
+	return names, err
+}
+
+// files returns the names of the backups that are there, the oldest first, and of no other file. One of a time to
+// come was made by a clock that was wrong: it stays, and no backup waits for it.
+func (s schedule) files() ([]string, error) {
+	all, err := s.named(s.name+"-", ".jsonl")
+	now := time.Now()
+	all = slices.DeleteFunc(all, func(name string) bool { t := s.timeOf(name); return t.IsZero() || t.After(now) })
+	return all, err
+}
+
+// timeOf returns when a backup was begun, zero for another file.
+func (s schedule) timeOf(name string) time.Time {
+	stamp := strings.TrimSuffix(strings.TrimPrefix(name, s.name+"-"), ".jsonl")
+	t, err := time.Parse(backupTime, stamp)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// A counter counts the bytes that are written through it.
+type counter struct {
+	io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// WriteFile has a file written under another name first, so that one that is there is complete.
+func WriteFile(name string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // it has gone where all went well
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(name))
+}
