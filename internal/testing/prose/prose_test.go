@@ -44,7 +44,7 @@ func TestDialectFalls(t *testing.T) {
 	inputs.Files(t, ".")
 	root, err := inputs.Root()
 	require.NoError(t, err)
-	texts := make(map[string][]string)
+	texts := make(map[string][]passage)
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func TestDialectFalls(t *testing.T) {
 				return err
 			}
 			for _, c := range f.Comments {
-				texts["comments"] = append(texts["comments"], c.Text())
+				texts["comments"] = append(texts["comments"], passage{path, c.Text()})
 			}
 		case ".md":
 			return read(texts, "documents", path)
@@ -74,17 +74,22 @@ func TestDialectFalls(t *testing.T) {
 	require.NoError(t, read(texts, "the API", filepath.Join(root, "internal/prompthub/doors/api/testdata/openapi.json")))
 	for kind, all := range texts {
 		for word, pattern := range dialect {
-			n := 0
-			for _, text := range all {
-				n += len(pattern.FindAllString(text, -1))
+			var found []string
+			for _, p := range all {
+				for _, at := range pattern.FindAllStringIndex(p.text, -1) {
+					found = append(found, p.file+": "+strings.ReplaceAll(p.text[max(at[0]-30, 0):min(at[1]+30, len(p.text))], "\n", " "))
+				}
 			}
-			assert.Equal(t, most[kind][word], n, "%q in %s: more than there were, write it in plain English; fewer, lower the number here", word, kind)
+			assert.Equal(t, most[kind][word], len(found), "%q in %s: more than there were, write it in plain English; fewer, lower the number here:\n%s", word, kind, strings.Join(found, "\n"))
 		}
 	}
 }
 
-func read(texts map[string][]string, kind, path string) error {
+// A passage is a comment or a document.
+type passage struct{ file, text string }
+
+func read(texts map[string][]passage, kind, path string) error {
 	b, err := os.ReadFile(path)
-	texts[kind] = append(texts[kind], string(b))
+	texts[kind] = append(texts[kind], passage{path, string(b)})
 	return err
 }
