@@ -19,6 +19,7 @@ func writes(t *testing.T, b browser, base string) {
 	marked(p)
 	completed(p)
 	closedTab(p)
+	bothKept(p)
 	p.Calm()
 }
 
@@ -91,6 +92,44 @@ func closedTab(p *tab) {
 	p.sees("document.querySelector('.editor mark').textContent === '{{it}}'")
 	p.click("form#write > .send .primary").reads("The prompt is saved.").sees("!new URL(location).searchParams.has('done')")
 	p.goTo("/app/prompts/new").sees("document.querySelector('.editor') && !document.querySelector('#draft') && !Object.keys(localStorage).some(k => k.startsWith('draft'))")
+}
+
+// bothKept edits a prompt in two tabs. Changes of other lines come together; of the same line the
+// author takes what was saved, changes the result, and saves that.
+func bothKept(p *tab) {
+	p.T.Helper()
+	u := user{t: p.T, url: p.Base, name: "Wanda"}
+	id := u.create("Of two tabs").ID
+	path := "/app/prompts/" + id + "/edit"
+	other := p.another()
+	meanwhile := func(text string) {
+		other.goTo(path).write("#text", text).click("form#write > .send .primary").reads("Your changes are saved.")
+	}
+	const all = "One.\nTwo.\nThree.\nFour.\nFive.\n"
+	meanwhile(all)
+	is := func(text string) {
+		p.T.Helper()
+		p.sees(fmt.Sprintf("document.querySelector('#text').value === %q", text))
+	}
+
+	p.goTo(path)
+	meanwhile(strings.Replace(all, "Two.", "Two from there.", 1))
+	p.write("#text", strings.Replace(all, "Five.", "Five from here.", 1)).click("form#write > .send .primary").reads("the changes of both").shot("merged")
+	is("One.\nTwo from there.\nThree.\nFour.\nFive from here.\n")
+	p.click("form#write > .send .primary").reads("Your changes are saved.")
+
+	p.goTo(path)
+	meanwhile("One.\nTwo, theirs.\nThree.\nFour.\nFive from here.\nSix.\n")
+	p.write("#text", "One.\nTwo, mine.\nThree.\nFive from here.\n").click("form#write > .send .primary").reads("Take what was saved").shot("clash of two tabs")
+	p.click(".hunks li:nth-child(1) button")
+	is("One.\nTwo, theirs.\nThree.\nFive from here.\n")
+	p.click(".hunks li:nth-child(3) button")
+	is("One.\nTwo, theirs.\nThree.\nFive from here.\nSix.\n")
+	p.click(".hunks li:nth-child(1) button").sees("document.querySelector('.hunks [aria-pressed=false]')")
+	is("One.\nTwo, mine.\nThree.\nFive from here.\nSix.\n")
+	p.write("#text", "One.\nTwo, of both.\nSix.\n").click(".hunks li:nth-child(1) button").reads("You changed these lines")
+	p.click("form#write > .send .primary").reads("Your changes are saved.").reads("Two, of both.")
+	other.Calm()
 }
 
 // leave lets the browser leave a form that is not saved.

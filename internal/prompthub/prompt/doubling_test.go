@@ -128,6 +128,10 @@ func TestDoubling(t *testing.T) {
 			base, mine, theirs := prompt.Content{Text: s}, prompt.Content{Text: s[len(s)/5:]}, prompt.Content{Text: doubling.Turned(s)}
 			return func() { prompt.Merge(base, mine, theirs) }
 		}},
+		{Name: "Hunks", With: func(s string) func() {
+			other := doubling.Turned(s)
+			return func() { prompt.Hunks(s, other) }
+		}},
 		{Name: "Merge (chats)", With: func(s string) func() {
 			base, mine, theirs := chat(s), chat(s[:len(s)/2]+"x"+s[len(s)/2:]), chat(doubling.Turned(s))
 			return func() { prompt.Merge(base, mine, theirs) }
@@ -198,7 +202,7 @@ func TestDoubling(t *testing.T) {
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
-			"Include.String", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
+			"Include.String", "Include.Placed", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
 		},
 	})
 	doubling.Check(t, funcs)

@@ -35,6 +35,9 @@ func (i Include) String() string {
 	return fmt.Sprintf("name=%s|label=%s", i.Name, i.Label)
 }
 
+// Placed returns the include as it stands in a text.
+func (i Include) Placed() string { return includeOpens + i.String() + includeCloses }
+
 // ParseInclude reads what String returns.
 func ParseInclude(s string) (Include, bool) {
 	first, which, _ := strings.Cut(s, "|")

@@ -143,3 +143,37 @@ func mergeText(field, base, mine, theirs string) (string, []Clash) {
 	}
 	return merged, nil
 }
+
+// A Hunk is lines of a text in whose place another text has others.
+type Hunk struct {
+	At           int    // the number of the first one, from 0
+	Before       string // the line before it, which both have
+	Mine, Theirs []string
+}
+
+// Hunks returns in which lines two texts differ.
+func Hunks(mine, theirs string) []Hunk {
+	var all []Hunk
+	lines, seen := 0, 0
+	for _, edit := range udiff.Lines(mine, theirs) {
+		lines += strings.Count(mine[seen:edit.Start], "\n")
+		seen = edit.Start
+		h := Hunk{At: lines, Mine: linesOf(mine[edit.Start:edit.End]), Theirs: linesOf(edit.New)}
+		if h.At > 0 {
+			before := strings.TrimSuffix(mine[:edit.Start], "\n")
+			h.Before = before[strings.LastIndex(before, "\n")+1:]
+		}
+		if !slices.Equal(h.Mine, h.Theirs) { // else only the end of the last line differs
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// linesOf returns the lines of a text without their ends.
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}

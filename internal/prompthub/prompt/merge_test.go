@@ -1,6 +1,7 @@
 package prompt_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,4 +110,32 @@ func TestMergeLosesNothing(t *testing.T) {
 			require.True(t, least <= n && n <= most, "%q of %q, %q and %q: %q", line, base, mine, theirs, got.Text)
 		}
 	})
+}
+
+// TestHunks holds that hunks tell where the lines of two texts differ: with all of them in their
+// places, counted from the last, one becomes the other.
+func TestHunks(t *testing.T) {
+	t.Parallel()
+	lines := func(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }
+	texts := []string{"", "a", "a\n", "\n", "a\nb", "a\nb\n", "b\na\n", "a\n\nb", "x\na\nb\ny", "a\nc\nb\nd\na\n", "One.\nTwo.\nThree.\nFour.\nFive.\n", "One.\nTwo!\nThree.\nFive.\nSix.\n"}
+	for _, mine := range texts {
+		for _, theirs := range texts {
+			is, hunks := lines(mine), prompt.Hunks(mine, theirs)
+			for _, h := range slices.Backward(hunks) {
+				if len(h.Mine) > 0 {
+					require.Equal(t, h.Mine, is[h.At:h.At+len(h.Mine)])
+				}
+				if h.At > 0 {
+					require.Equal(t, h.Before, is[h.At-1], "%q %q", mine, theirs)
+				}
+				if mine == "" {
+					is = nil
+				}
+				is = slices.Replace(is, h.At, h.At+len(h.Mine), h.Theirs...)
+			}
+			require.Equal(t, lines(theirs), lines(strings.Join(is, "\n")), "%q %q %+v", mine, theirs, hunks)
+		}
+	}
+	require.Equal(t, []prompt.Hunk{{At: 1, Before: "One.", Mine: []string{"Two."}, Theirs: []string{"Two!"}}, {At: 3, Before: "Three.", Mine: []string{"Four."}}, {At: 5, Before: "Five.", Theirs: []string{"Six."}}},
+		prompt.Hunks(texts[10], texts[11]))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -38,6 +39,11 @@ type draftForm struct {
 	Similar   []library.Similar // the prompts that were found
 	AskedTags bool              // whether tags were asked for
 	Suggested []tagChoice       // those that fit, which are not among Tags then
+	Preview   *reading          // what readers would see, where the author asked for it
+	Wanted    string            // words of titles of prompts to include
+	Found     []library.View    // the author's prompts with these words
+	Searched  bool              // whether the author looked for some
+	Version   int64             // of an edit: the version that it is based on
 	Lost      string            // which variables stay text, as there are too many
 	Focus     string            // the id of the field that somebody goes on with, "" for the first
 }
@@ -164,9 +170,19 @@ func lostOf(names []string) string {
 	return fmt.Sprintf("A prompt has at most %d variables. %s text: %s%s", prompt.MaxVariables, stay, strings.Join(names[:min(len(names), maxLost)], ", "), more)
 }
 
-// lookAround looks for prompts that are like a draft, or for tags, where somebody asks for it.
+// maxFound is how many prompts to include are offered at once.
+const maxFound = 10
+
+// lookAround does what a button of the form asks for that leaves the draft as it is: it shows it as
+// readers will see it, or looks for prompts that are like it or that it may include, or for tags.
 func (s *web) lookAround(r *request, f *draftForm, d prompt.Draft, itself prompt.ID) (err error) {
+	f.Wanted = r.PostForm.Get("include")
 	switch r.PostForm.Get("do") {
+	case "preview":
+		f.Focus, f.Preview = "preview", s.preview(d.Content())
+	case "find-include":
+		f.Focus, f.Searched = "include", true
+		return s.findIncludes(r, f, itself)
 	case "similar":
 		f.Asked, f.Focus = true, "similar"
 		f.Similar, err = s.Service.Similar(r.Context(), r.who, d.Content(), itself)
@@ -181,6 +197,32 @@ func (s *web) lookAround(r *request, f *draftForm, d prompt.Draft, itself prompt
 		}
 		f.Tags = slices.DeleteFunc(f.Tags, func(c tagChoice) bool { return slices.Contains(f.Suggested, c) })
 	}
+	return err
+}
+
+// preview returns a draft as its page will show it, with defaults in the places of variables.
+func (s *web) preview(c prompt.Content) *reading {
+	left := room(len(c.Words()))
+	filled, err := c.Template().Fill(nil, s.MaxText)
+	read := readingOf(c, filled.Texts)
+	if err != nil || !left.take(read.size()) {
+		read = readingOf(c, nil)
+		left.take(read.size())
+	}
+	read.render(s.markdown, &left)
+	return &read
+}
+
+// findIncludes looks for prompts of the author that the draft may include, by words of their titles.
+func (s *web) findIncludes(r *request, f *draftForm, itself prompt.ID) error {
+	words, err := prompt.ParseQuery(f.Wanted)
+	if fault.Of(err) == fault.Malformed {
+		return nil // it finds nothing
+	}
+	q := library.MineQuery{Sort: "newest", Limit: maxFound, NoVotes: true}
+	q.Words = words
+	found, err := s.Service.Mine(r.Context(), r.who, q)
+	f.Found = slices.DeleteFunc(found.Items, func(v library.View) bool { return v.ID == itself })
 	return err
 }
 
@@ -282,12 +324,18 @@ func keep(d *prompt.Draft, was prompt.Draft, unseen bool) {
 
 // A meanwhile is what was saved while a form was open, in those parts that saving the form changes.
 type meanwhile struct {
-	At    time.Time
-	Parts []part
+	At     time.Time
+	Parts  []part
+	Merged bool // whether the form has the changes of both
 }
 
-// A part of a prompt, as people read it.
-type part struct{ Name, Text string }
+// A part of a prompt, as people read it. That of a text has lines next to those of the form, as far
+// as there is room for them.
+type part struct {
+	Name, Text string
+	Rows       []diffRow
+	Hunks      []prompt.Hunk
+}
 
 // differingFrom returns what a prompt has otherwise than a form. What the form does not have, as
 // the config, stays when it is saved.
@@ -302,9 +350,20 @@ func differingFrom(d prompt.Draft, now library.View) *meanwhile {
 		{"Tags", joined(d.Tags), joined(now.Tags)},
 		{"Who sees it", string(d.Visibility), string(now.Visibility)},
 	} {
-		if p.here != p.there {
-			m.Parts = append(m.Parts, part{p.name, p.there})
+		if p.here == p.there {
+			continue
 		}
+		shown := part{Name: p.name, Text: p.there}
+		if p.name == "Text" && d.Kind == now.Kind {
+			left := room(len(p.here) + len(p.there))
+			if rows := rowsOf(prompt.Words(p.there, p.here)); left.take(sizeOfRows(rows)) {
+				shown.Rows = rows
+				if d.Kind != prompt.KindChat && left.take(2*(len(p.here)+len(p.there))) {
+					shown.Hunks = prompt.Hunks(p.here, p.there)
+				}
+			}
+		}
+		m.Parts = append(m.Parts, shown)
 	}
 	return m
 }
@@ -350,6 +409,14 @@ func changed(d prompt.Draft, do string) (prompt.Draft, string) {
 			d.Messages[i-1], d.Messages[i] = d.Messages[i], d.Messages[i-1]
 		}
 		return d, fmt.Sprint("content", max(i-1, 0))
+	case "include":
+		placed := prompt.Include{Name: number, Label: prompt.Latest}.Placed()
+		if n := len(d.Messages); d.Kind == prompt.KindChat && n > 0 {
+			d.Messages[n-1].Content = below(d.Messages[n-1].Content, placed)
+			return d, fmt.Sprint("content", n-1)
+		}
+		d.Text = below(d.Text, placed)
+		return d, "text"
 	case "find-variables":
 		before := len(d.Variables)
 		d.Variables = named(d.Variables)
@@ -366,6 +433,14 @@ func changed(d prompt.Draft, do string) (prompt.Draft, string) {
 		return d, "add-variable"
 	}
 	return d, ""
+}
+
+// below returns a text with a line below it.
+func below(text, line string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text + line + "\n"
 }
 
 // asText returns a chat as one text: with the roles if there is more than a user's message.

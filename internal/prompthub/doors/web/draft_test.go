@@ -164,3 +164,76 @@ func TestEditLeavesTheRest(t *testing.T) {
 	require.Equal(t, want, now.Draft)
 	require.EqualValues(t, 1, now.Labels["staging"], "no label moves")
 }
+
+// TestMergedTabs: changes of other lines are put together, and nothing is saved before the author
+// has seen that. Changes of the same line are shown next to one another, and the author decides.
+func TestMergedTabs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.as("Ann")
+	page := p.write("Letter", "One\nTwo\nThree\nFour\nFive", "private")
+	edit := func(revision, version, text string) shown {
+		return p.post(page+"/edit", "title", "Letter", "text", text, "visibility", "private", "revision", revision, "version", version)
+	}
+	p.get(page + "/edit").has(`name="version" value="1"`)
+	edit("1", "1", "One\nTwo!\nThree\nFour\nFive").to(page)
+	s := edit("1", "1", "One\nTwo\nThree\nFour\nFive?").is(412)
+	s.has("the changes of both", "One\nTwo!\nThree\nFour\nFive?</textarea>", "Save both together", `name="revision" value="2"`, `name="version" value="2"`).lacks("data-hunk")
+	require.Equal(t, "One\nTwo!\nThree\nFour\nFive", w.stored(page).Text)
+	edit("2", "2", "One\nTwo!\nThree\nFour\nFive?").to(page)
+
+	edit("3", "3", "Zero\nOne\nTwo: theirs\nFour\nFive?").to(page)
+	s = edit("3", "3", "One\nTwo: mine\nThree\nFour\nFive?").is(412)
+	s.has("One\nTwo: mine\nThree\nFour\nFive?</textarea>", "Save mine over it", "data-hunk=\"0\" data-before=\"\" data-mine=\"\" data-theirs=\"Zero\n\"", "data-before=\"One\" data-mine=\"Two: mine\nThree\n\" data-theirs=\"Two: theirs\n\"")
+	for _, version := range []string{"", "x", "9", "-1"} { // of which nothing is known
+		edit("3", version, "One\nTwo!\nThree\nFour\nFive!").is(412).has("Five!</textarea>", "Save mine over it")
+	}
+}
+
+// TestPreview: the form shows a draft as readers will see it, and stores nothing.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t).as("Ann")
+	p.post("/app/prompts/new", "text", "# Hi\n\n**{{who:you}}** and {{me}}", "do", "preview").is(200).
+		has(`<h2 id="preview-is">Preview</h2>`, `<strong><mark data-v="0">you</mark></strong> and <mark data-v="1">{{me}}</mark>`, "# Hi\n\n**{{who:you}}** and {{me}}</textarea>")
+	p.post("/app/prompts/new", "kind", "chat", "role", "system", "content", "<b>Be</b>", "role", "[placeholder]", "content", "history", "do", "preview").is(200).
+		has(`<h3 class="role">system</h3>`, "&lt;b&gt;Be&lt;/b&gt;", "Messages called <code>history</code> go here.")
+	page := p.write("Edited", "text", "private")
+	p.post(page+"/edit", "text", strings.Repeat("${a:"+strings.Repeat("x", 100)+"}", 20)+strings.Repeat("${a}", 200), "revision", "1", "do", "preview").is(200).has("preview-is")
+	require.Equal(t, []string{"Edited"}, p.get("/app/mine").titles())
+}
+
+// TestIncludePicker: an author finds a prompt by words of its title, and the form writes the line
+// that includes it.
+func TestIncludePicker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.as("Ann")
+	w.as("Bob").write("House of Bob", "not hers", "public")
+	house := p.write("House rules", "Be kind.", "private")
+	p.write("Another", "x", "private")
+	p.post("/app/prompts/new", "text", "Dear", "include", "house", "do", "find-include").is(200).has(`value="include house-rules"`, `value="house"`, "Dear</textarea>").lacks("Another</span>", "House of Bob")
+	p.post("/app/prompts/new", "include", "", "do", "find-include").is(200).has("House rules</span>", "Another</span>")
+	p.post("/app/prompts/new", "include", "nothing like it", "do", "find-include").is(200).has("None of your prompts matches.")
+	p.post("/app/prompts/new", "include", strings.Repeat("x", 300), "do", "find-include").is(200).has("None of your prompts matches.")
+	p.post(house+"/edit", "text", "Be kind.", "revision", "1", "include", "house", "do", "find-include").is(200).lacks(`value="include house-rules"`)
+	const line = "@@@langfusePrompt:name=house-rules|label=latest@@@\n"
+	p.post("/app/prompts/new", "text", "Dear", "do", "include house-rules").is(200).has("Dear\n" + line + "</textarea>")
+	p.post("/app/prompts/new", "kind", "chat", "role", "system", "content", "Be\n", "do", "include house-rules").is(200).has("Be\n" + line + "</textarea>")
+	page, _, _ := strings.Cut(p.post("/app/prompts/new", "title", "With", "text", "Dear\n"+line, "visibility", "private").to("/app/prompts/"), "?")
+	p.get(page).has("Be kind.")
+}
+
+// TestLostVariables: the form names the variables that stay text, also without script.
+func TestLostVariables(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t).as("Ann")
+	var text strings.Builder
+	for i := range prompt.MaxVariables + 4 {
+		fmt.Fprintf(&text, "{{v%d}} ", i)
+	}
+	page := p.write("Many", text.String(), "private")
+	p.get(page + "/edit").has("A prompt has at most 100 variables. These 4 stay text: v100, v101, v102, v103</p>")
+	p.post("/app/prompts/new", "text", strings.TrimSuffix(text.String(), "{{v101}} {{v102}} {{v103}} "), "do", "show").is(200).has("This one stays text: v100</p>")
+	p.get("/app/prompts/new").has(`id="lost" role="status" hidden>`)
+}

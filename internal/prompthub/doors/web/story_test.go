@@ -219,7 +219,7 @@ func TestTwoTabs(t *testing.T) {
 	page := ann.write("Title", "start", "private")
 	ann.post(page+"/edit", "title", "Title", "text", "from the first", "visibility", "private", "revision", "1").to(page)
 	s := ann.post(page+"/edit", "title", "Title", "text", "from the second", "visibility", "public", "revision", "1").is(412)
-	s.has("saved in another tab", "<h3>Text</h3>", "from the first", "from the second</textarea>", `name="revision" value="2"`, `value="public" checked`, "Save mine over it")
+	s.has("saved in another tab", "<h3>Text</h3>", "from the <del>first</del>", "from the <ins>second</ins>", "from the second</textarea>", `name="revision" value="2"`, "data-mine=\"from the second\n\"", `value="public" checked`, "Save mine over it")
 	ann.post(page+"/edit", "title", "Title", "text", "from both", "visibility", "private", "revision", "2").to(page)
 	ann.get(page).has("from both")
 	ann.post(page+"/edit", "title", "Title", "text", "x", "visibility", "private", "revision", "none").is(400)

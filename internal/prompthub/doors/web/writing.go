@@ -107,6 +107,12 @@ func (s *web) editForm(r *request) error {
 
 func (s *web) showEdit(r *request, status int, f draftForm, v library.View) error {
 	f.Address, f.Leave = addressOf(v.ID)+"/edit", addressOf(v.ID)
+	if f.Version == 0 {
+		f.Version = v.Version
+		if based := versionNumber(r.PostForm.Get("version")); based > 0 {
+			f.Version = based
+		}
+	}
 	if large(v.Variables) {
 		f.Kept, f.Variables = true, nil
 	}
@@ -151,6 +157,11 @@ func (s *web) edit(r *request) error {
 // editAgain shows the form again, and why it was not saved. If another tab was faster, the form is
 // then based on the version that it saved: an author who sends it again has seen both.
 func (s *web) editAgain(r *request, v library.View, d prompt.Draft, revision int64, err error) error {
+	now, isCurrent := current[library.View](err)
+	stale, written, merged := fault.Of(err) == fault.Stale, d, false
+	if stale && isCurrent {
+		d, merged = s.mergedWith(r, now, d)
+	}
 	f, formErr := s.form(r, d, v.Tags)
 	if formErr != nil {
 		return formErr
@@ -158,15 +169,36 @@ func (s *web) editAgain(r *request, v library.View, d prompt.Draft, revision int
 	f.Revision = revision
 	f.explain(err)
 	status := http.StatusUnprocessableEntity
-	if fault.Of(err) == fault.Stale {
-		now, ok := current[library.View](err)
-		if !ok {
+	if stale {
+		if !isCurrent {
 			return err
 		}
-		f.Theirs, f.Revision, status = differingFrom(d, now), now.Revision, http.StatusPreconditionFailed
+		f.Theirs, f.Revision, f.Version, status = differingFrom(written, now), now.Revision, now.Version, http.StatusPreconditionFailed
+		f.Theirs.Merged = merged
 		f.Wrong = "This prompt was saved in another tab or window after you opened it here. Nothing is lost: compare, and save again to keep what stands in this form."
+		if merged {
+			f.Wrong = "This prompt was saved in another tab or window after you opened it here. The form below has the changes of both: look at it, and save it."
+		}
 	}
 	return s.showEdit(r, status, f, v)
+}
+
+// mergedWith returns a draft with what was saved since its form was opened, where that changed
+// other lines. Else the draft is as it was, and an author decides.
+func (s *web) mergedWith(r *request, now library.View, d prompt.Draft) (prompt.Draft, bool) {
+	n := versionNumber(r.PostForm.Get("version"))
+	if n <= 0 || n == now.Version {
+		return d, false
+	}
+	base, err := s.Service.GetVersion(r.Context(), r.who, now.ID, library.WantedVersion{Number: n})
+	if err != nil {
+		return d, false // its author decides without it
+	}
+	merged, clashes := prompt.Merge(base.Content(), d.Content(), now.Content())
+	if len(clashes) > 0 {
+		return d, false
+	}
+	return d.With(merged), true
 }
 
 // current returns the thing as it is now that came with an error.

@@ -74,7 +74,10 @@ function wrap(area) {
   if (focused) area.focus({ preventScroll: true });
   on(area, "input", (e) => complete(area, e));
   on(area, "keydown", (e) => completing === area && byKey(e));
-  on(area, "blur", close);
+  on(area, "blur", () => {
+    last = { id: area.id, at: area.selectionStart };
+    close();
+  });
 }
 
 // Completion after {{
@@ -144,6 +147,13 @@ function insert(area, from, to, text) {
   if (document.execCommand("insertText", false, text)) return;
   area.setRangeText(text, from, to, "end");
   area.dispatchEvent(new InputEvent("input", { bubbles: true }));
+}
+
+// place puts an include where somebody wrote last. What is stored is the line itself.
+let last = null; // the text that somebody wrote in, and where
+function place(form, name) {
+  const area = $(last?.id) ?? areas(form).at(-1), at = $(last?.id) ? Math.min(last.at, area.value.length) : area.value.length;
+  insert(area, at, at, `@@@langfusePrompt:name=${name}|label=latest@@@`);
 }
 
 function take() {
@@ -311,6 +321,7 @@ on(document, "click", async (e) => {
   if (!button) return;
   e.preventDefault();
   const { form } = button;
+  if (button.value.startsWith("include ")) return place(form, button.value.slice(8));
   if (form.ariaBusy) return; // the answer to another is on its way
   form.ariaBusy = "true";
   // These leave every field where it is. What the others change waits, as nothing written there
@@ -333,6 +344,29 @@ on(document, "input", (e) => {
   keep(form);
   if (e.target.matches("#text, [name=content], [name=vname]")) paint(form);
 });
+on(document, "keydown", (e) => {
+  if (e.key !== "Enter" || e.target.id !== "include") return;
+  e.preventDefault();
+  document.querySelector("[value=find-include]").click();
+});
+
+// Two versions that were saved apart: each difference can be taken from the other one.
+on(document, "click", (e) => {
+  const button = e.target.closest("[data-hunk]");
+  if (!button) return;
+  const { hunk, before, mine, theirs } = button.dataset, taken = button.ariaPressed === "true";
+  const [from, to] = (taken ? [theirs, mine] : [mine, theirs]).map((all) => all.split("\n").slice(0, -1));
+  const area = $("text"), lines = area.value.split("\n");
+  const fits = (at) => from.every((line, i) => lines[at + i] === line) && (+hunk ? lines[at - 1] === before : at === 0);
+  const places = [...lines.keys(), lines.length].filter(fits).sort((a, b) => Math.abs(a - hunk) - Math.abs(b - hunk));
+  if (!places.length) return toast("You changed these lines: copy what you need from above.");
+  lines.splice(places[0], from.length, ...to);
+  insert(area, 0, area.value.length, lines.join("\n"));
+  button.ariaPressed = !taken;
+  button.textContent = taken ? "Take what was saved" : "Put mine back";
+  button.focus();
+});
+
 on(document, "submit", (e) => { if (e.target.id === "write") unsaved = false; });
 on(document, "click", (e) => {
   if (!e.target.closest("a")?.matches("#write .send a") || !plainClick(e)) return;
