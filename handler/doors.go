@@ -26,8 +26,8 @@ func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handle
 	foreign := doors.Foreign{
 		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	}
-	all = doors.Beside(langfuse.Prefix, all, langfuse.New(foreign))
-	all = doors.Beside(langsmith.Prefix, all, langsmith.New(foreign))
+	all = httpjson.Beside(langfuse.Prefix, all, langfuse.New(foreign))
+	all = httpjson.Beside(langsmith.Prefix, all, langsmith.New(foreign))
 	return a.settings.Clients(all)
 }
 

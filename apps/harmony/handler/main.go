@@ -93,11 +93,5 @@ func doors(s command.Settings, members *meet.Service, log *slog.Logger, t *telem
 		Service: members, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
 	pages := web.New(web.Config{Service: members, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if web.Serves(r.URL.Path) {
-			pages.ServeHTTP(w, r)
-			return
-		}
-		programs.ServeHTTP(w, r)
-	})
+	return httpjson.Beside(web.Prefix, programs, pages)
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	// Where there are no certificate authorities, as in a container from scratch, these are used.
@@ -66,11 +65,5 @@ func beside(s command.Settings, games *game.Games, log *slog.Logger, t *telemetr
 		Games: games, Admission: httpjson.NewAdmission(s.Complete(s.Dev()), time.Now), Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
 	pages := httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(web.New())
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == web.Prefix || strings.HasPrefix(r.URL.Path, web.Prefix+"/") {
-			pages.ServeHTTP(w, r)
-			return
-		}
-		programs.ServeHTTP(w, r)
-	})
+	return httpjson.Beside(web.Prefix, programs, pages)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"strings"
 )
 
 // redirect is what a mux puts before a path that it would rather have with or without a slash.
@@ -58,3 +59,15 @@ func (h *head) WriteHeader(status int) { h.status = status }
 
 // Write drops a part of the body.
 func (h *head) Write(b []byte) (int, error) { return len(b), nil }
+
+// Beside gives a door the requests for its prefix and the paths under it, with their paths as they
+// are, and all others to others.
+func Beside(prefix string, others, own http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {
+			own.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}

@@ -6,7 +6,6 @@ package doors
 import (
 	"cmp"
 	"net/http"
-	"strings"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
@@ -100,16 +99,4 @@ const minBody = 256 << 10
 // may stand as an escape of six bytes, and a config next to them. Zero means prompt.DefaultMaxText.
 func BodyLimit(maxText int) int64 {
 	return max(minBody, 6*int64(cmp.Or(maxText, prompt.DefaultMaxText))+minBody/2)
-}
-
-// Beside gives a door the requests for its prefix and the paths under it, with their paths as they
-// are, and all others to others.
-func Beside(prefix string, others, own http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {
-			own.ServeHTTP(w, r)
-			return
-		}
-		others.ServeHTTP(w, r)
-	})
 }

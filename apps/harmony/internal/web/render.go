@@ -2,25 +2,16 @@ package web
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
-	"html/template"
-	"mime"
 	"net/http"
 	"net/url"
-	"path"
-	"strings"
 
 	"prompthub/apps/harmony/internal/meet"
 )
 
-//go:embed templates
-var templateFiles embed.FS
-
-//go:embed static
-var staticFiles embed.FS
+//go:embed templates static
+var files embed.FS
 
 // A page is what the frame around every page shows. Titles are keys of words.
 type page struct {
@@ -35,23 +26,6 @@ type page struct {
 	Me   *meet.Me // nil for a guest
 	Here string   // where signing in leads back to
 	Done string   // what the form that led here did
-}
-
-// parse reads the templates: a set for each page, with the frame and the parts that pages share.
-func parse() map[string]*template.Template {
-	functions := template.FuncMap{"asset": asset, "prefix": func() string { return Prefix }, "field": newField}
-	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/frame.html"))
-	files, err := templateFiles.ReadDir("templates")
-	if err != nil {
-		panic(err) // unreachable: it is part of the program
-	}
-	sets := make(map[string]*template.Template)
-	for _, file := range files {
-		if name, ok := strings.CutSuffix(file.Name(), ".html"); ok && name != "frame" {
-			sets[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+file.Name()))
-		}
-	}
-	return sets
 }
 
 // A field is one of a form.
@@ -108,44 +82,3 @@ func (s *web) render(r *request, status int, p page) error {
 
 // words returns the words in the language of a request.
 func (r *request) words() words { return words{r.lang} }
-
-// assets are the files that pages load, by names that hold a hash of their bytes, so that a file of
-// a name never changes.
-var assets, assetNames = func() (files map[string][]byte, names map[string]string) {
-	files, names = map[string][]byte{}, map[string]string{}
-	all, err := staticFiles.ReadDir("static")
-	if err != nil {
-		panic(err) // unreachable: it is part of the program
-	}
-	for _, entry := range all {
-		body, err := staticFiles.ReadFile("static/" + entry.Name())
-		if err != nil {
-			panic(err)
-		}
-		sum := sha256.Sum256(body)
-		ext := path.Ext(entry.Name())
-		name := strings.TrimSuffix(entry.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		files[name], names[entry.Name()] = body, name
-	}
-	return files, names
-}()
-
-func asset(name string) (string, error) {
-	hashed, ok := assetNames[name]
-	if !ok {
-		return "", fmt.Errorf("no static file %s", name)
-	}
-	return Prefix + "/static/" + hashed, nil
-}
-
-func (s *web) static(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("file")
-	body, ok := assets[name]
-	if !ok {
-		http.Error(w, "there is no such file", http.StatusNotFound)
-		return
-	}
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-	_, _ = w.Write(body) // the client has gone away
-}

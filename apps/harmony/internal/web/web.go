@@ -22,6 +22,7 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/telemetry"
 )
 
@@ -46,40 +47,22 @@ type web struct {
 	templates map[string]*template.Template
 }
 
-// Serves reports whether a path belongs to the pages.
-func Serves(path string) bool { return path == Prefix || strings.HasPrefix(path, Prefix+"/") }
-
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
-	s := &web{Config: c, mux: http.NewServeMux(), templates: parse()}
-	s.mux.HandleFunc("GET "+Prefix+"/static/{file}", s.static)
-	s.pages()
-	same := http.NewCrossOriginProtection()
-	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(&request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}, fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
-	}))
-	h := same.Handler(httpjson.Buffered(httpjson.Routes(s.mux)))
+	s := build(c)
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(secure(httpjson.Single(httpjson.JoinQuery(h))))
+	return pages.Handler(s.mux, watch, func(w http.ResponseWriter, r *http.Request) {
+		s.fail(&request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}, fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
+	})
 }
 
-// policy is what a browser may do on a page.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-// secure sets the headers of every page.
-func secure(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "private, no-store")
-		httpjson.StrictTransport(h, r)
-		next.ServeHTTP(w, r)
-	})
+func build(c Config) *web {
+	static := pages.NewStatic(Prefix+"/static/", files, nil)
+	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField}
+	s := &web{Config: c, mux: http.NewServeMux(), templates: pages.Templates(files, functions)}
+	s.mux.Handle("GET "+Prefix+"/static/{file}", static.Handler(c.Admission))
+	s.pages()
+	return s
 }
 
 // A request is what a page is asked for, by whom, and where its answer goes.
@@ -104,6 +87,7 @@ func (s *web) members(pattern string, act action) { s.mux.Handle(pattern, s.acti
 
 func (s *web) action(act action, members bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "private, no-store")
 		req := &request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}
 		tokens, err := cookie(req), error(nil)
 		caller := httpjson.CallerOf(r, req.claim.Name())
@@ -111,7 +95,7 @@ func (s *web) action(act action, members bool) http.Handler {
 			err = limited
 		}
 		if err == nil && r.Method == http.MethodPost {
-			err = s.readForm(w, r)
+			err = pages.ReadForm(s.Admission, w, r, maxForm)
 		}
 		leave, full := s.Admission.Enter(r.Context(), caller)
 		if full != nil {
@@ -172,16 +156,6 @@ func (s *web) renew(r *request, t tokens) error {
 	return err
 }
 
-func (s *web) readForm(w http.ResponseWriter, r *http.Request) error {
-	if _, err := s.Admission.ReadBody(w, r, maxForm); err != nil {
-		return err
-	}
-	if err := r.ParseForm(); err != nil {
-		return fault.Wrap(fault.Malformed, "the form cannot be read", err)
-	}
-	return nil
-}
-
 // fail answers with an error. A guest is sent to sign in.
 func (s *web) fail(r *request, err error) {
 	if fault.Of(err) == fault.Unauthenticated {
@@ -206,14 +180,8 @@ func (s *web) fail(r *request, err error) {
 // goOn has the browser open an address of ours.
 func goOn(r *request, address string) { http.Redirect(r.w, r.Request, address, http.StatusSeeOther) }
 
-// back returns an address of ours to go back to, whatever a link or a form says.
-func back(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.IsAbs() || u.Host != "" || !Serves(u.Path) || strings.HasPrefix(u.Path, Prefix+"/sign-") || strings.ContainsAny(address, "\\\r\n\t") {
-		return Prefix
-	}
-	return address
-}
+// back returns an address of ours to go back to, never that of a page to sign in or up.
+func back(address string) string { return pages.Back(Prefix, Prefix+"/sign-", address) }
 
 // refused renders the page of a form again that broke rules, with the values that were typed and
 // the errors. Any other error is returned.

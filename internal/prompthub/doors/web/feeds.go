@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -264,7 +265,7 @@ func writeJSONFeed(r *request, f feed) error {
 
 func writeFile(r *request, kind string, body []byte) error {
 	r.w.Header().Set("Content-Type", kind)
-	send(r.w, r.Request, http.StatusOK, body, func() []byte { return compress(body, gzip.DefaultCompression) })
+	pages.Send(r.w, r.Request, http.StatusOK, body, func() []byte { return pages.Compress(body, gzip.DefaultCompression) })
 	return nil
 }
 

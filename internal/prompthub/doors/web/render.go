@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"path"
@@ -16,10 +15,22 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/pages"
+	"prompthub/internal/prompthub/doors/web/theme"
 )
 
-//go:embed templates
-var templateFiles embed.FS
+//go:embed templates static
+var files embed.FS
+
+// newStatic returns the files that pages load. The colours go before every style sheet.
+func newStatic() *pages.Static {
+	return pages.NewStatic(Prefix+"/static/", files, func(name string, body []byte) []byte {
+		if path.Ext(name) == ".css" {
+			return append([]byte(theme.Colours), body...)
+		}
+		return body
+	})
+}
 
 // A page is what the frame around every page shows.
 type page struct {
@@ -58,22 +69,12 @@ type headed interface {
 // parse reads the templates: a set for each page, with the frame and the parts that pages share.
 func (s *web) parse() map[string]*template.Template {
 	functions := template.FuncMap{
-		"asset": s.static.address, "exact": exact,
+		"asset": s.static.Address, "exact": exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
 		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
 		"sentence": sentence, "mebibytes": func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) },
 	}
-	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/shared/*.html"))
-	pages, err := fs.Glob(templateFiles, "templates/*.html")
-	if err != nil {
-		panic(err) // unreachable: the pattern is a constant
-	}
-	sets := make(map[string]*template.Template)
-	for _, file := range pages {
-		name := strings.TrimSuffix(path.Base(file), ".html")
-		sets[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, file))
-	}
-	return sets
+	return pages.Templates(files, functions)
 }
 
 // done says what a form did that led to a page, by the word in its address.
@@ -118,7 +119,7 @@ func (s *web) write(r *request, status int, name, part string, data any) error {
 		return fmt.Errorf("render %s: %w", name, err)
 	}
 	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	send(r.w, r.Request, status, b.Bytes(), func() []byte { return compress(b.Bytes(), gzip.DefaultCompression) })
+	pages.Send(r.w, r.Request, status, b.Bytes(), func() []byte { return pages.Compress(b.Bytes(), gzip.DefaultCompression) })
 	return nil
 }
 

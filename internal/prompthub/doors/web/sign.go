@@ -3,13 +3,13 @@ package web
 import (
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 	"time"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/pages"
 )
 
 // cookie holds who a developer says to be. It is no proof of anything, so it counts in dev mode
@@ -138,14 +138,5 @@ func goOn(r *request, address string) {
 	http.Redirect(r.w, r.Request, address, http.StatusSeeOther)
 }
 
-// back returns an address of ours to go back to, also if the form names another. A path that is
-// another one without its dots and double slashes, spelled out or encoded, could lead anywhere. It
-// is never the page to sign in.
-func back(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.IsAbs() || u.Host != "" || !serves(u.Path) || strings.HasPrefix(u.Path, Prefix+"/signin") ||
-		path.Clean(u.Path) != u.Path || strings.ContainsAny(address, "\\\r\n\t") || strings.ContainsAny(u.Path, "\\%") {
-		return Prefix
-	}
-	return address
-}
+// back returns an address of ours to go back to, never that of the page to sign in.
+func back(address string) string { return pages.Back(Prefix, Prefix+"/signin", address) }

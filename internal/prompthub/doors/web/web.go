@@ -12,7 +12,6 @@
 package web
 
 import (
-	"errors"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -24,6 +23,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/telemetry"
@@ -80,7 +80,7 @@ type web struct {
 	mux       *http.ServeMux
 	patterns  []string                             // of the mux
 	templates func() map[string]*template.Template // parsed for the first who sees a page
-	static    *static
+	static    *pages.Static
 	markdown  *markdown
 	painter   *painter
 }
@@ -108,13 +108,10 @@ func Patterns() []string { return build(Config{SignIn: Dev}).patterns }
 // New returns a handler for everything under Prefix, and for Robots.
 func New(c Config) http.Handler {
 	s := build(c)
-	same := http.NewCrossOriginProtection()
-	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(&request{Request: r, w: w}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
-	}))
-	h := same.Handler(httpjson.Buffered(httpjson.Routes(s.mux)))
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(secure(httpjson.Single(httpjson.JoinQuery(h))))
+	return pages.Handler(s.mux, watch, func(w http.ResponseWriter, r *http.Request) {
+		s.fail(&request{Request: r, w: w}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
+	})
 }
 
 func build(c Config) *web {
@@ -125,13 +122,7 @@ func build(c Config) *web {
 		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: newMarkdown(), painter: newPainter(),
 	}
 	s.templates = sync.OnceValue(s.parse)
-	s.register("GET "+Prefix+"/static/{file}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.Admission.Open(w, r); err != nil {
-			httpjson.Refuse(w, r, err)
-			return
-		}
-		s.static.serve(w, r)
-	}))
+	s.register("GET "+Prefix+"/static/{file}", s.static.Handler(c.Admission))
 	s.lists()
 	s.prompts()
 	s.versions()
@@ -158,26 +149,6 @@ func (s *web) lost(r *request) error {
 		return nil
 	}
 	return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such page")
-}
-
-// policy is what a browser may do on a page.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-// secure sets the headers of every page. Referrers stay inside, as an address holds what was
-// searched for.
-func secure(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "private, no-cache")
-		httpjson.StrictTransport(h, r)
-		next.ServeHTTP(w, r)
-	})
 }
 
 // An access says who may use a page.
@@ -222,7 +193,7 @@ func (s *web) action(a access, most int64, act action) http.Handler {
 			err = fault.New(fault.Invalid, "this address is too long; go to the page again and search for less")
 		}
 		if err == nil && r.Method == http.MethodPost {
-			err = s.readForm(w, r, most)
+			err = pages.ReadForm(s.Admission, w, r, most)
 		}
 		leave, full := s.Admission.Enter(r.Context(), caller)
 		if full != nil {
@@ -269,18 +240,4 @@ func (s *web) mayUse(who auth.User, a access) error {
 		return fault.New(fault.Forbidden, "this page is for those with the role admin")
 	}
 	return fault.New(fault.Unauthenticated, "sign in to use this page")
-}
-
-func (s *web) readForm(w http.ResponseWriter, r *http.Request, most int64) error {
-	_, err := s.Admission.ReadBody(w, r, most)
-	if p := (*httpjson.Problem)(nil); errors.As(err, &p) && p.Status == http.StatusRequestEntityTooLarge {
-		return fault.New(fault.Invalid, "the form is too long; shorten the text, or send it by the API")
-	}
-	if err != nil {
-		return err
-	}
-	if err := r.ParseForm(); err != nil {
-		return fault.Wrap(fault.Malformed, "the form cannot be read", err)
-	}
-	return nil
 }
