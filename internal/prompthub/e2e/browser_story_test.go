@@ -192,7 +192,8 @@ func news(p *tab) {
 	p.goTo("/app").sees("document.querySelectorAll('.new').length === 20")
 }
 
-// narrowing finds the first tag that narrows the catalog down: next to the list where there is room.
+// narrowing finds the first tag that narrows the catalog down: next to the list where there is
+// room.
 func (p *tab) narrowing() string {
 	if p.V.Phone {
 		return ".found > .tags .tag"

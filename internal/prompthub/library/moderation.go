@@ -95,8 +95,8 @@ func (s *Service) Hidden(ctx context.Context, who auth.User, limit int, token st
 	})
 }
 
-// Users returns users who have written a prompt or saved a profile, for an admin, and a cursor for the
-// rest, "" at the end. They are in no order that means anything.
+// Users returns users who have written a prompt or saved a profile, for an admin, and a cursor for
+// the rest, "" at the end. They are in no order that means anything.
 func (s *Service) Users(ctx context.Context, who auth.User, limit int, token string) (users []User, next string, err error) {
 	if err := adminOnly(who); err != nil {
 		return nil, "", err

@@ -164,8 +164,8 @@ func (s *web) names(r *request) (names, error) {
 	return namesIn(c), err
 }
 
-// tells reports whether a tag tells prompts of a library apart: that it is on more than half of them
-// says nothing about one.
+// tells reports whether a tag tells prompts of a library apart: that it is on more than half of
+// them says nothing about one.
 func tells(c library.Catalog, t prompt.Tag) bool {
 	at := slices.IndexFunc(c.Tags, func(i prompt.TagInfo) bool { return i.Tag == t })
 	return at < 0 || c.Prompts < perPage || 2*c.Tags[at].Prompts <= c.Prompts
@@ -234,9 +234,9 @@ func (l *listing) filters(tags []prompt.Tag, called names) {
 	}
 }
 
-// found fits what was found into a listing whose prompts all have some tags, and returns the catalog
-// of tags. If the address says something wrong, the listing says so in its place; any other error is
-// returned.
+// found fits what was found into a listing whose prompts all have some tags, and returns the
+// catalog of tags. If the address says something wrong, the listing says so in its place; any other
+// error is returned.
 func (s *web) found(r *request, l *listing, p library.Page, tags []prompt.Tag, err error) (library.Catalog, error) {
 	if kind := fault.Of(err); err != nil && (kind == fault.Malformed || kind == fault.Invalid) {
 		l.Wrong, l.Start = reason(err), l.view.with("cursor", "")

@@ -354,9 +354,8 @@ func TestAdmin(t *testing.T) {
 }
 
 // TestSearchInTexts shows where a word stands that no title has, and leaves texts out where one
-// wants that.
-// TestAdminsSeeEverybody: admins page through users and access tokens, and revoke one of anybody's; no
-// other user does.
+// wants that. TestAdminsSeeEverybody: admins page through users and access tokens, and revoke one
+// of anybody's; no other user does.
 func TestAdminsSeeEverybody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

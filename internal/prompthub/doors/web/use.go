@@ -53,8 +53,8 @@ func (s *web) usesOf(r *request, endpoint string, open bool) uses {
 	}
 }
 
-// usesOfPrompt returns how programs use one prompt, with its variables. One without a slug was stored
-// before there were names: none can ask for it yet.
+// usesOfPrompt returns how programs use one prompt, with its variables. One without a slug was
+// stored before there were names: none can ask for it yet.
 func (s *web) usesOfPrompt(r *request, v library.View, fields []field) uses {
 	if v.Slug == "" {
 		return uses{}
@@ -138,7 +138,8 @@ func quoted(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pythonWord matches names that Python takes for arguments; keywords aside, which few variables are.
+// pythonWord matches names that Python takes for arguments; keywords aside, which few variables
+// are.
 var pythonWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // sdkUses returns how programs get a prompt by the clients of Langfuse. Where these name no label

@@ -23,13 +23,13 @@ import (
 // CountsRest is how long the job that counts tags rests, in times of what a count took.
 //
 // The job counts the public prompts, those of each tag and those of each author, once a minute: it
-// goes through the list of the newest, which has each of them once, and keeps what it counted in one
-// row. It counts less often where that takes long, so that it is at work for a fifth of the time at
-// most.
+// goes through the list of the newest, which has each of them once, and keeps what it counted in
+// one row. It counts less often where that takes long, so that it is at work for a fifth of the
+// time at most.
 const CountsRest = 4
 
-// MaxAuthorsKept is how many authors the row keeps, those with the most prompts. Their ids and names
-// must fit into one property.
+// MaxAuthorsKept is how many authors the row keeps, those with the most prompts. Their ids and
+// names must fit into one property.
 const MaxAuthorsKept = 12
 
 // An AuthorCount is an author with how many public prompts they have, called as in the newest.
