@@ -285,12 +285,12 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"source", page + "?view=source", nil},
 		{"export", page + "/export", nil},
 		{"manage", page, func(p *tab) {
-			eval[int](p, "document.querySelectorAll('details').forEach(d => d.open = true), scrollTo(0, 9999), 1")
+			eval[int](p, "document.querySelectorAll('main details').forEach(d => d.open = true), scrollTo(0, 9999), 1")
 		}},
 		{"hidden prompt", hidden, nil},
 		{"versions", versions + "/versions", nil},
 		{"a version", versions + "/versions/1", func(p *tab) {
-			eval[int](p, "document.querySelectorAll('details').forEach(d => d.open = true), 1")
+			eval[int](p, "document.querySelectorAll('main details').forEach(d => d.open = true), 1")
 		}},
 		{"compared", versions + "/compare?from=1&to=2", nil},
 		{"side by side", versions + "/compare?from=1&to=2&view=split", nil},

@@ -74,9 +74,45 @@ func sections(a, b prompt.Content, split bool) []section {
 		{"Config", a.Config, b.Config},
 	} {
 		if part.a != part.b {
-			all = append(all, compared(part.name, prompt.Words(part.a, part.b), split, &left))
+			all = append(all, compared(part.name, phrases(prompt.Words(part.a, part.b)), split, &left))
 		}
 	}
+	return all
+}
+
+// phrases joins words that follow one another in a line and were all replaced: readers take in two
+// phrases sooner than words of both in turn.
+func phrases(runs []prompt.Run) []prompt.Run {
+	replaced := func(i int) bool {
+		return i >= 0 && i+1 < len(runs) && runs[i].Op != prompt.Equal && runs[i+1].Op != prompt.Equal && runs[i].Op != runs[i+1].Op
+	}
+	var all []prompt.Run
+	var gone, come strings.Builder
+	flush := func() {
+		if gone.Len() > 0 {
+			all = append(all, prompt.Run{Op: prompt.Delete, Text: gone.String()})
+		}
+		if come.Len() > 0 {
+			all = append(all, prompt.Run{Op: prompt.Insert, Text: come.String()})
+		}
+		gone.Reset()
+		come.Reset()
+	}
+	for i, r := range runs {
+		switch {
+		case r.Op == prompt.Delete:
+			gone.WriteString(r.Text)
+		case r.Op == prompt.Insert:
+			come.WriteString(r.Text)
+		case strings.Trim(r.Text, " ") == "" && replaced(i-2) && replaced(i+1):
+			gone.WriteString(r.Text)
+			come.WriteString(r.Text)
+		default:
+			flush()
+			all = append(all, r)
+		}
+	}
+	flush()
 	return all
 }
 

@@ -100,6 +100,7 @@ func TestDoubling(t *testing.T) {
 			return func() { sections(a, b, true) }
 		}},
 		{Name: "compared", With: runs(func(list []prompt.Run) { left := plenty; compared("Text", list, true, &left) })},
+		{Name: "phrases", With: runs(func(list []prompt.Run) { phrases(list) })},
 		{Name: "sizeOf", With: runs(func(list []prompt.Run) { sizeOf(list) })},
 		{Name: "sizeOfRows", With: rows(func(list []diffRow) { sizeOfRows(list) })},
 		{Name: "rowsOf", With: rows(func([]diffRow) {})},

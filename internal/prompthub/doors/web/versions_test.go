@@ -156,7 +156,7 @@ func TestChat(t *testing.T) {
 	messages[0].Content = "You are {{who:a reader}}."
 	_, err = w.service.Patch(t.Context(), auth.User{ID: "Ann"}, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Messages, d.Variables = messages, nil })
 	require.NoError(t, err)
-	ann.get(page+"/compare?from=1&to=2").is(200).has("system:", "<del>", "who:<del>an</del><ins>a</ins> <del>expert</del><ins>reader</ins>", "<h2>Variables</h2>")
+	ann.get(page+"/compare?from=1&to=2").is(200).has("system:", "<del>", "who:<del>an expert</del><ins>a reader</ins>", "<h2>Variables</h2>")
 }
 
 // TestHostileVersions compares texts that make much of little: no page is longer than eight times
