@@ -242,8 +242,8 @@ func look(p *tab, s stop, source string) string {
 }
 
 // missed returns the controls of a page on a phone that a finger misses 21 pixels above or below
-// their middle, and does not hit another control there.
-const missed = `document.querySelector("dialog[open]") ? [] : [...document.querySelectorAll("main :is(.copy, .ballot button, a.tag, .choices a, .button, button, summary), header a")].filter(e => {
+// their middle, and does not hit another control there. An open menu covers all others.
+const missed = `document.querySelector("dialog[open]") ? [] : [...document.querySelectorAll(document.querySelector(".menu[open]") ? ".menu :is(a, button)" : "main :is(.copy, .ballot button, a.tag, .choices a, .button, button, summary), header a")].filter(e => {
   const box = e.getBoundingClientRect();
   if (!box.width || e.closest("[hidden], [aria-hidden=true], dialog, details:not([open]) > :not(summary)")) return false;
   e.scrollIntoView({block: "center", behavior: "instant"});
