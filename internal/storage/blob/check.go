@@ -12,8 +12,13 @@ import (
 
 // types are the endings of names, and what they mean.
 var types = []struct{ ending, media string }{
-	{".jpg", "image/jpeg"}, {".png", "image/png"}, {".webp", "image/webp"}, {".gif", "image/gif"},
-	{".json", "application/json"}, {".txt", "text/plain; charset=utf-8"}, {".jsonl.gz", "application/gzip"},
+	{".jpg", "image/jpeg"},
+	{".png", "image/png"},
+	{".webp", "image/webp"},
+	{".gif", "image/gif"},
+	{".json", "application/json"},
+	{".txt", "text/plain; charset=utf-8"},
+	{".jsonl.gz", "application/gzip"},
 }
 
 // Type returns the media type of a blob, by its name.
