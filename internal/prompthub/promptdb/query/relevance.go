@@ -46,7 +46,7 @@ func (db *Queries) findRelevant(ctx context.Context, w Search, after string, lim
 		return page, err
 	}
 	key, ok := strings.CutPrefix(after, amongTitles)
-	if after != "" && !(ok && isTitleKey(key)) {
+	if after != "" && (!ok || !isTitleKey(key)) {
 		return Page{}, rowstore.BadPosition()
 	}
 	var hits []titleHit
