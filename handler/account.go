@@ -39,13 +39,22 @@ func (c *importing) importAccount(ctx context.Context, std command.Streams, name
 	if err != nil {
 		return err
 	}
-	counts := make(map[string]int)
+	counts, told := make(map[string]int), std.Out
+	var failed error
+	if *c.asJSON {
+		told = std.Err
+	}
 	err = remote.ImportAccount(ctx, file, func(e client.Entry) {
-		if counts[e.Outcome]++; e.Reason != "" {
+		counts[e.Outcome]++
+		switch {
+		case *c.asJSON:
+			failed = errors.Join(failed, printJSON(std.Out, e))
+		case e.Reason != "":
 			fmt.Fprintf(std.Out, "%s %.60q rejected: %s\n", e.Place, e.Name, e.Reason)
 		}
 	})
-	fmt.Fprintf(std.Out, "created %d, updated %d, unchanged %d, rejected %d\n", counts["created"], counts["updated"], counts["unchanged"], counts["rejected"])
+	err = errors.Join(err, failed)
+	fmt.Fprintf(told, "created %d, updated %d, unchanged %d, rejected %d\n", counts["created"], counts["updated"], counts["unchanged"], counts["rejected"])
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w; run the same import again to go on", err)

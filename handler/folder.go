@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -44,7 +45,7 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 		flags.BoolVar(&f.Force, force, false, why)
 		flags.BoolVar(&f.Delete, "delete", false, remove)
 		flags.BoolVar(&f.DryRun, "dry-run", false, "tell what would be done, and do nothing")
-		as := formatFlag(flags, format.Singles())
+		as, asJSON := formatFlag(flags, format.Singles()), jsonFlag(flags)
 		return func(ctx context.Context, std command.Streams, args []string) (err error) {
 			if as.IsMany() {
 				return command.UsageError(fmt.Sprintf("%s: a file of %s may hold many prompts, and a folder has one for each: use %s", c.Name, as.Format, format.Names(format.Singles())))
@@ -59,12 +60,17 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 				return err
 			}
 			defer f.Root.Close()
-			conflicts := false
+			conflicts, failed := false, error(nil)
 			f.Tell = func(i folder.Item, done string) {
 				conflicts = conflicts || done == "" && i.Err == nil && i.State == folder.Conflict
+				if *asJSON {
+					failed = errors.Join(failed, printJSON(std.Out, lineOf(i, done, f.DryRun)))
+					return
+				}
 				tellItem(std, i, done, f.DryRun)
 			}
 			err = do(&f, ctx)
+			err = errors.Join(err, failed)
 			if conflicts {
 				fmt.Fprintf(std.Err, "to settle what changed on both sides: \"diff %[1]s\" shows it, \"push --mine %[1]s\" takes the folder's, \"pull --theirs %[1]s\" the server's\n", args[0])
 			}
@@ -72,6 +78,28 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 		}
 	}
 	return c
+}
+
+// An itemLine is a file and its prompt, as --json prints them.
+type itemLine struct {
+	Path   string   `json:"path"`
+	State  string   `json:"state"`            // how file and prompt differ
+	Done   string   `json:"done,omitempty"`   // pulled, pushed and so on; absent if it was left alone
+	DryRun bool     `json:"dryRun,omitempty"` // whether it would be done
+	Reason string   `json:"reason,omitempty"` // why it was left alone
+	Loss   []string `json:"loss,omitempty"`   // what the file does not hold
+	Diff   string   `json:"diff,omitempty"`   // of diff: - is on the server, + is here
+}
+
+func lineOf(i folder.Item, done string, dryRun bool) itemLine {
+	l := itemLine{Path: i.Path, State: string(i.State), Done: done, DryRun: dryRun}
+	if i.Err != nil {
+		l.Reason = i.Err.Error()
+	}
+	if done == "pulled" {
+		l.Loss = i.Loss
+	}
+	return l
 }
 
 // tellItem tells what was done with an item, or why nothing was.
@@ -97,7 +125,7 @@ func isFolder(path string) bool {
 }
 
 // diffFolder prints what differs between a folder and the library: - is on the server, + is here.
-func diffFolder(ctx context.Context, std command.Streams, remote *client.Client, dir string) error {
+func diffFolder(ctx context.Context, std command.Streams, remote *client.Client, dir string, asJSON bool) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -113,12 +141,21 @@ func diffFolder(ctx context.Context, std command.Streams, remote *client.Client,
 			continue
 		}
 		err = errDiffers
+		diff := udiff.Unified("server/"+i.Path, i.Path, string(i.Theirs), string(i.File))
+		if asJSON {
+			l := lineOf(i, "", false)
+			l.Diff = diff
+			if failed := printJSON(std.Out, l); failed != nil {
+				return failed
+			}
+			continue
+		}
 		if i.Err != nil {
 			fmt.Fprintf(std.Out, "%s: %v\n", i.Path, i.Err)
 			continue
 		}
 		fmt.Fprintf(std.Out, "%s: %s\n", i.Path, i.State)
-		fmt.Fprint(std.Out, udiff.Unified("server/"+i.Path, i.Path, string(i.Theirs), string(i.File)))
+		fmt.Fprint(std.Out, diff)
 	}
 	return err
 }

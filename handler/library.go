@@ -39,6 +39,9 @@ func columns(w io.Writer, rows [][]string) error {
 	return t.Flush()
 }
 
+// jsonFlag is the flag --json; docs/cli.md says what each command prints with it.
+func jsonFlag(flags *flag.FlagSet) *bool { return flags.Bool("json", false, "print JSON") }
+
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -77,7 +80,7 @@ func asking(c command.Command, do func(flags *flag.FlagSet, asJSON *bool) func(c
 	c.Long += callerHelp
 	c.Setup = func(flags *flag.FlagSet) command.Action {
 		who := callerFlags(flags)
-		run := do(flags, flags.Bool("json", false, "print JSON"))
+		run := do(flags, jsonFlag(flags))
 		return func(ctx context.Context, std command.Streams, args []string) error {
 			remote, err := who.client()
 			if err != nil {
@@ -339,7 +342,7 @@ func diffCommand() command.Command {
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if len(args) == 1 && isFolder(args[0]) {
-				return diffFolder(ctx, std, remote, args[0])
+				return diffFolder(ctx, std, remote, args[0], *asJSON)
 			}
 			from, to, err := compared(args)
 			if err != nil {

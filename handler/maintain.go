@@ -84,12 +84,25 @@ func askBackup(ctx context.Context, dir string, std command.Streams, name string
 type findings struct {
 	out      io.Writer
 	progress *command.Progress
+	asJSON   bool
 	n        int
+}
+
+// A differenceLine is a row that something is wrong with, as --json prints it.
+type differenceLine struct {
+	Table     string `json:"table"`
+	Partition string `json:"partition"`
+	Row       string `json:"row"`
+	What      string `json:"what"`
 }
 
 func (f *findings) report(d promptdb.Difference) {
 	f.n++
 	f.progress.Clear()
+	if f.asJSON {
+		_ = printJSON(f.out, differenceLine{d.Table, d.Key.Partition, d.Key.Row, d.What}) // as text is printed
+		return
+	}
 	fmt.Fprintln(f.out, d)
 }
 
@@ -116,7 +129,7 @@ func restoreCommand() command.Command {
 			"writes the index rows. Where it fails, empty the store before the next try. Prints what reindex would leave alone, and\n" +
 			"then exits with 1." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
-			data := command.DataFlag(flags)
+			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {
 				in, err := openFile(std.In, args[0])
 				if err != nil {
@@ -126,7 +139,7 @@ func restoreCommand() command.Command {
 				return onStore(service().OpenStore, *data, std, func(a *app) error {
 					err := a.db.Create(ctx)
 					if err == nil {
-						_, _, err = restore(ctx, a.db, std, in)
+						_, _, err = restore(ctx, a.db, std, in, *asJSON)
 					}
 					next := "empty the data directory, or remove the tables, and restore again"
 					if errors.Is(err, promptdb.ErrNotIndexed) {
@@ -147,9 +160,9 @@ func openFile(in io.Reader, name string) (io.ReadCloser, error) {
 }
 
 // restore returns how many rows and prompts there were.
-func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader) (n, indexed int, err error) {
+func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader, asJSON bool) (n, indexed int, err error) {
 	rows, prompts := command.NewProgress(std.Err, "rows", 0), command.NewProgress(std.Err, "prompts indexed", 0)
-	f := findings{out: std.Out, progress: prompts}
+	f := findings{out: std.Out, progress: prompts, asJSON: asJSON}
 	n, err = db.Restore(ctx, in, f.report, rows.At, func(n int) { indexed = n; prompts.At(n) })
 	if err != nil {
 		return n, indexed, err
@@ -166,6 +179,7 @@ func drillCommand() command.Command {
 			"took, and removes the store. It touches no other store, and may run next to the service. The disk needs room for the\n" +
 			"store. The exit code is 0 only if all of the backup could be restored and no row differs from the truth.",
 		Setup: func(flags *flag.FlagSet) command.Action {
+			asJSON := jsonFlag(flags)
 			temp := flags.String("temp", "", "`folder` for the store; that of the system for temporary files unless it is given")
 			return func(ctx context.Context, std command.Streams, args []string) error {
 				in, err := openFile(std.In, args[0])
@@ -174,25 +188,34 @@ func drillCommand() command.Command {
 				}
 				defer in.Close()
 				return onStore(service().OpenTemporary, *temp, std, func(a *app) error {
-					return interrupted(ctx, drill(ctx, a.db, std, in), "run the same command again")
+					return interrupted(ctx, drill(ctx, a.db, std, in, *asJSON), "run the same command again")
 				})
 			}
 		},
 	}
 }
 
-func drill(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader) error {
+func drill(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader, asJSON bool) error {
 	start := time.Now()
 	if err := db.Create(ctx); err != nil {
 		return err
 	}
-	rows, prompts, err := restore(ctx, db, std, in)
+	findings := std
+	if asJSON {
+		findings.Out = std.Err // standard output has one document
+	}
+	rows, prompts, err := restore(ctx, db, findings, in, asJSON)
 	if err != nil {
 		return err
 	}
 	restored := time.Since(start)
-	if err := verify(ctx, db, std); err != nil {
+	if err := verify(ctx, db, findings, asJSON); err != nil {
 		return err
+	}
+	if asJSON {
+		return printJSON(std.Out, map[string]any{
+			"rows": rows, "prompts": prompts, "restoreSeconds": restored.Seconds(), "verifySeconds": (time.Since(start) - restored).Seconds(),
+		})
 	}
 	fmt.Fprintf(std.Out, "rows\t%d\nprompts\t%d\nseconds to restore\t%.1f\nseconds to verify\t%.1f\n",
 		rows, prompts, restored.Seconds(), (time.Since(start) - restored).Seconds())
@@ -205,17 +228,17 @@ func verifyCommand() command.Command {
 		Long: "Compares every index row, count, vote and Idempotency-Key with the truth rows and prints each difference; the exit\n" +
 			"code is 1 where there is one. reindex repairs index rows." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
-			data := command.DataFlag(flags)
+			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return verify(ctx, db, std) })
+				return withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return verify(ctx, db, std, *asJSON) })
 			}
 		},
 	}
 }
 
-func verify(ctx context.Context, db *promptdb.DB, std command.Streams) error {
+func verify(ctx context.Context, db *promptdb.DB, std command.Streams, asJSON bool) error {
 	p := command.NewProgress(std.Err, "rows", 0)
-	f := findings{out: std.Out, progress: p}
+	f := findings{out: std.Out, progress: p, asJSON: asJSON}
 	n, err := db.Verify(ctx, f.report, p.At)
 	if err != nil {
 		return err
@@ -235,10 +258,10 @@ func reindexCommand() command.Command {
 			"lead to no prompt. Prints what it leaves alone, and then exits with 1: rows that it cannot read or that a newer\n" +
 			"version wrote, tallies that differ from the votes, and votes on prompts that do not exist." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
-			data := command.DataFlag(flags)
+			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			orphans := flags.Bool("remove-orphans", false, "remove votes on prompts that do not exist, for good")
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withQueues(ctx, *data, std, indexable, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std) })
+				return withQueues(ctx, *data, std, indexable, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std, *asJSON) })
 			}
 		},
 	}
@@ -256,9 +279,9 @@ func indexable(ctx context.Context, db *promptdb.DB) error {
 	return err
 }
 
-func reindex(ctx context.Context, db *promptdb.DB, orphans bool, std command.Streams) error {
+func reindex(ctx context.Context, db *promptdb.DB, orphans bool, std command.Streams, asJSON bool) error {
 	p := command.NewProgress(std.Err, "prompts", 0)
-	f := findings{out: std.Out, progress: p}
+	f := findings{out: std.Out, progress: p, asJSON: asJSON}
 	n, err := db.Reindex(ctx, orphans, f.report, p.At)
 	if err != nil {
 		return err
@@ -274,15 +297,15 @@ func compactCommand() command.Command {
 			"puts it in place of the old one once it is whole. The application must not be running, and the disk needs room for\n" +
 			"both. A file only ever grows by itself: what is deleted is used again, and not given back.",
 		Setup: func(flags *flag.FlagSet) command.Action {
-			data := command.DataFlag(flags)
+			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			return func(_ context.Context, std command.Streams, _ []string) error {
-				return compact(*data, std)
+				return compact(*data, std, *asJSON)
 			}
 		},
 	}
 }
 
-func compact(data string, std command.Streams) error {
+func compact(data string, std command.Streams, asJSON bool) error {
 	p := command.NewProgress(std.Err, "MB", 0)
 	mb := 0
 	before, after, err := service().Compact(data, std.Err, func(n int) { mb = n; p.At(n) })
@@ -290,6 +313,9 @@ func compact(data string, std command.Streams) error {
 		return err
 	}
 	p.Done(mb)
+	if asJSON {
+		return printJSON(std.Out, map[string]float64{"megabytesBefore": before, "megabytesNow": after})
+	}
 	fmt.Fprintf(std.Out, "%.1f MB before, %.1f MB now\n", before, after)
 	return nil
 }
@@ -300,16 +326,19 @@ func redriveCommand() command.Command {
 		Long: "Puts every message of the poison queues back on the queue that it came from, and prints how many there were. Do it when\n" +
 			"the reason why their functions failed is gone." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
-			data := command.DataFlag(flags)
+			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withQueues(ctx, *data, std, whole, func(db *promptdb.DB) error { return redrive(ctx, db, std) })
+				return withQueues(ctx, *data, std, whole, func(db *promptdb.DB) error { return redrive(ctx, db, std, *asJSON) })
 			}
 		},
 	}
 }
 
-func redrive(ctx context.Context, db *promptdb.DB, std command.Streams) error {
+func redrive(ctx context.Context, db *promptdb.DB, std command.Streams, asJSON bool) error {
 	n, err := db.Redrive(ctx)
+	if asJSON {
+		return errors.Join(err, printJSON(std.Out, map[string]int{"messages": n}))
+	}
 	fmt.Fprintf(std.Out, "messages put back: %d\n", n)
 	return err
 }

@@ -85,7 +85,8 @@ Commands:
 `
 
 const outro = `
-Data goes to standard output; errors and progress go to standard error.
+Data goes to standard output, with --json as documents; errors and progress go to standard error. docs/cli.md says what scripts
+may rely on.
 
 Exit codes:
   0  done

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,7 +16,8 @@ import (
 
 // A report tells what becomes of the rows of an import.
 type report struct {
-	out, err io.Writer
+	out, err io.Writer // out has what people read; with --json that is standard error, too
+	lines    io.Writer // with --json, the outcome of each row
 	progress *command.Progress
 	seen     int
 	counts   map[client.Outcome]int
@@ -28,22 +30,51 @@ type report struct {
 	again    string         // the command that takes a mended file in anew
 	asked    bool           // whether the caller said who may see prompts
 	unsaid   int            // how many prompts became private as their file does not say otherwise
+	failed   error          // of the writing of lines
 	long     []int          // how long the texts are that were rejected for their length
 }
 
 // shownRows is how many rows are told of each reason to reject them.
 const shownRows = 10
 
-func newReport(std command.Streams, total int) *report {
-	return &report{
+func newReport(std command.Streams, total int, asJSON bool) *report {
+	r := &report{
 		out: std.Out, err: std.Err, progress: command.NewProgress(std.Err, "rows", total),
 		counts: make(map[client.Outcome]int), reasons: make(map[string]int), unheld: make(map[string]int),
 	}
+	if asJSON {
+		r.out, r.lines = std.Err, std.Out
+	}
+	return r
+}
+
+// A rowLine is what becomes of a row, as --json prints it.
+type rowLine struct {
+	Row      int      `json:"row"`
+	Place    string   `json:"place"`
+	Title    string   `json:"title"`
+	Outcome  string   `json:"outcome"` // created, updated, unchanged or rejected
+	Reason   string   `json:"reason,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+func (r *report) line(res client.Result) {
+	l := rowLine{Row: res.Row.Number, Place: res.Row.Place(), Title: res.Row.Titled().Title, Outcome: res.Outcome.String()}
+	if res.Err != nil {
+		l.Reason = res.Err.Error()
+	}
+	for _, w := range res.Row.Warnings {
+		l.Warnings = append(l.Warnings, w.Text)
+	}
+	r.failed = errors.Join(r.failed, printJSON(r.lines, l))
 }
 
 func (r *report) add(res client.Result) {
 	r.seen++
 	r.counts[res.Outcome]++
+	if r.lines != nil {
+		r.line(res)
+	}
 	if res.Outcome == client.Rejected {
 		r.rejected(res)
 	} else {
@@ -69,7 +100,7 @@ func (r *report) rejected(res client.Result) {
 	if client.TooLong(res.Err) {
 		r.long = append(r.long, res.Row.Units())
 	}
-	if r.reasons[reason] <= shownRows {
+	if r.reasons[reason] <= shownRows && r.lines == nil {
 		r.progress.Clear()
 		fmt.Fprintf(r.out, "row %d (%s) %.60q rejected: %v\n", res.Row.Number, res.Row.Place(), res.Row.Titled().Title, res.Err)
 	}
@@ -80,7 +111,7 @@ func (r *report) warnings(res client.Result) {
 	if len(res.Row.Warnings) == 0 {
 		return
 	}
-	if r.warned++; r.warned > shownRows {
+	if r.warned++; r.warned > shownRows || r.lines != nil {
 		return
 	}
 	r.progress.Clear()
@@ -99,7 +130,7 @@ func (r *report) warnings(res client.Result) {
 func (r *report) end(dryRun bool) {
 	r.progress.Clear()
 	for _, reason := range slices.Sorted(maps.Keys(r.reasons)) {
-		if more := r.reasons[reason] - shownRows; more > 0 {
+		if more := r.reasons[reason] - shownRows; more > 0 && r.lines == nil {
 			fmt.Fprintf(r.out, "and %d more rejected: %s\n", more, reason)
 		}
 	}
@@ -108,7 +139,7 @@ func (r *report) end(dryRun bool) {
 		fmt.Fprintf(r.out, "%d rows have names of prompts that are there and say something else; with --update each becomes a new version of that\n", r.taken)
 	}
 	if r.warned > 0 {
-		if more := r.warned - shownRows; more > 0 {
+		if more := r.warned - shownRows; more > 0 && r.lines == nil {
 			fmt.Fprintf(r.out, "and %d more with warnings\n", more)
 		}
 		fmt.Fprintf(r.out, "rows with warnings: %d; mend the file and import it again: %s\n", r.warned, r.again)

@@ -77,6 +77,7 @@ type importing struct {
 	key           string
 	public        bool
 	private       bool
+	asJSON        *bool
 }
 
 // visibility returns who may see a prompt whose file does not say.
@@ -111,7 +112,7 @@ that has others is rejected, but with --update. What a text includes may stand a
 Rows that break a rule are left out and printed with their number and reason, ten of each reason. The same file can be
 imported again: what was created from it before is unchanged.`,
 		Setup: func(flags *flag.FlagSet) command.Action {
-			c := &importing{caller: callerFlags(flags)}
+			c := &importing{caller: callerFlags(flags), asJSON: jsonFlag(flags)}
 			flags.BoolVar(&c.asContributor, "as-contributor", false, "call as the first contributor of each row, for services in dev mode")
 			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
 			c.syntax = syntaxFlag(flags, "in which placeholders are written anew, such as {x} of an f-string, which is not filled in here; files are kept as they are", format.Imported()...)
@@ -153,12 +154,13 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 	if c.asContributor {
 		rows = client.ByContributor(rows)
 	}
-	report := newReport(std, total)
+	report := newReport(std, total, *c.asJSON)
 	report.again = fmt.Sprintf("prompthub import --update %q", args[0])
 	report.asked = c.public || c.private
 	report.updates, report.authors = !c.update && !c.asContributor, c.asContributor
 	err = client.Import(ctx, rows, do, report.add)
 	report.end(c.dryRun)
+	err = errors.Join(err, report.failed)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w; run the same import again to go on", err)

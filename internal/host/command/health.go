@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"syscall"
@@ -18,16 +19,27 @@ func (s Service) HealthCheck() Command {
 		Long: "Asks GET " + s.Ready + " and fails where the answer is not 200, or takes more than 5 seconds. For health checks of containers.",
 		Setup: func(flags *flag.FlagSet) Action {
 			url := flags.String("url", "http://127.0.0.1:7071", "`address` of the service")
-			return func(ctx context.Context, _ Streams, _ []string) error {
+			asJSON := flags.Bool("json", false, "print the answer, which is JSON")
+			return func(ctx context.Context, std Streams, _ []string) error {
 				ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 				defer cancel()
-				return healthy(ctx, strings.TrimRight(*url, "/")+s.Ready)
+				return healthy(ctx, strings.TrimRight(*url, "/")+s.Ready, func(answer io.Reader) error {
+					if !*asJSON {
+						return nil
+					}
+					_, err := io.Copy(std.Out, io.LimitReader(answer, maxAnswer))
+					return err
+				})
 			}
 		},
 	}
 }
 
-func healthy(ctx context.Context, url string) error {
+// maxAnswer is how many bytes of an answer are printed.
+const maxAnswer = 64 << 10
+
+// healthy asks a service, and reads its answer if that says that it is well.
+func healthy(ctx context.Context, url string, read func(io.Reader) error) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err
@@ -43,5 +55,5 @@ func healthy(ctx context.Context, url string) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("GET %s was answered %s", url, resp.Status)
 	}
-	return nil
+	return read(resp.Body)
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"runtime"
@@ -14,9 +15,15 @@ func (s Service) Version() Command {
 	return Command{
 		Name: "version", Short: "print version, commit and Go",
 		Long: "Prints what this program was built from.",
-		Setup: func(*flag.FlagSet) Action {
+		Setup: func(flags *flag.FlagSet) Action {
+			asJSON := flags.Bool("json", false, "print JSON")
 			return func(_ context.Context, std Streams, _ []string) error {
 				version, commit := Built()
+				if *asJSON {
+					return json.NewEncoder(std.Out).Encode(map[string]string{
+						"name": s.Name, "version": version, "commit": commit, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+					})
+				}
 				_, err := fmt.Fprintf(std.Out, "%s %s, commit %s, %s %s/%s\n", s.Name, version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				return err
 			}

@@ -39,7 +39,7 @@ type draftForm struct {
 	Similar   []library.Similar // the prompts that were found
 	AskedTags bool              // whether tags were asked for
 	Suggested []tagChoice       // those that fit, which are not among Tags then
-	Preview   *reading          // what readers would see, where the author asked for it
+	Preview   *reading          // the draft as readers would see it, if the author asked for that
 	Wanted    string            // words of titles of prompts to include
 	Found     []library.View    // the author's prompts with these words
 	Searched  bool              // whether the author looked for some
