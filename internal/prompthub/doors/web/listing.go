@@ -92,6 +92,7 @@ type listing struct {
 	More    string // address of the next page, "" at the end
 	Start   string // address of the first page, "" there
 	Wrong   string // why nothing was searched for
+	Whole   bool   // whether nothing narrows the list down
 	Empty   string // the message of an empty list
 	Starter bool   // whether prompts to begin with are offered
 	Instead choice // where one may go then; no link: nowhere
@@ -192,7 +193,10 @@ func (l *listing) cards(who auth.User, p library.Page, c library.Catalog, tags [
 		}
 		l.Cards = append(l.Cards, card)
 	}
-	passed, _ := strconv.ParseUint(v.get(before), 10, 20)
+	passed, err := strconv.ParseUint(v.get(before), 10, 30)
+	if err != nil || v.get("cursor") == "" {
+		passed = 0
+	}
 	l.Place.From, l.Place.To = int(passed)+1, int(passed)+len(l.Cards)
 	switch {
 	case p.Next == "":

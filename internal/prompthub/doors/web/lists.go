@@ -49,10 +49,17 @@ func (s *web) catalog(r *request) error {
 		return err
 	}
 	l.filters(tags, namesIn(catalog))
-	if len(l.Cards) > 0 {
+	l.Whole = len(tags) == 0 && l.Query == "" && l.Start == ""
+	switch {
+	case len(l.Cards) > 0:
 		l.Rail = s.rail(v, catalog, tags)
+	case l.Whole && l.More == "": // an empty library, which has neither orders nor tags to choose
+		l.Choices, l.AllTags = nil, ""
 	}
 	l.nothing(r.who, len(tags) > 0)
+	if s.SignIn == Nowhere {
+		l.Instead = choice{} // as there is nothing that a browser may do
+	}
 	l.Feeds = feedsOf(Prefix, tags)
 	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
 }
@@ -87,6 +94,8 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 		l.Empty = "Nobody has shared a prompt yet."
 		if who.Known() {
 			l.Instead, l.Beside, l.Starter = newPrompt, takeIn, true
+		} else {
+			l.Instead = choice{Name: "Sign in to share the first", Link: Prefix + "/signin"}
 		}
 	}
 }

@@ -353,9 +353,61 @@ func TestAdmin(t *testing.T) {
 	}
 }
 
-// TestSearchInTexts shows where a word stands that no title has, and leaves texts out where one
-// wants that. TestAdminsSeeEverybody: admins page through users and access tokens, and revoke one
-// of anybody's; no other user does.
+// TestFirstPage: a stranger reads what this is, until they look for something; a library without
+// prompts offers nothing to narrow down.
+func TestFirstPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })
+	const hello = "The prompts of your team"
+	w.nobody().get("/app").is(200).has(hello, "Nobody has shared a prompt yet.", `href="/app/signin"`).lacks("Most liked", "All tags", `class="rail"`)
+	w.as("Ann").get("/app").has("Begin with 30 example prompts").lacks(hello, "Most liked")
+	w.as("Ann").write("One", "Text.", "public", "writing")
+	w.nobody().get("/app").has(hello, "Most liked", `class="rail"`, `<p id="place" data-from="1">1 prompt</p>`)
+	for _, path := range []string{"/app?q=one", "/app?tag=writing", "/app?q=none"} {
+		w.nobody().get(path).is(200).has("Most liked").lacks(hello)
+	}
+	w = newWorld(t, func(c *web.Config) { c.PublicRead, c.SignIn = true, web.Nowhere })
+	w.nobody().get("/app").has("Nobody has shared a prompt yet.").lacks("Sign in")
+}
+
+// TestListSaysItsPlace: a list says which of its prompts are shown, and of how many where that is
+// counted; a tag that most prompts have is on no card.
+func TestListSaysItsPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	for i := range 25 {
+		tags := []string{"text"}
+		if i%5 == 0 {
+			tags = append(tags, "writing")
+		}
+		ann.write(fmt.Sprintf("Number %d", i), "Text.", "public", tags...)
+	}
+	place := func(s shown) string {
+		return regexp.MustCompile(`<p id="place"[^>]*>([^<]*)<`).FindStringSubmatch(s.body)[1]
+	}
+	next := func(s shown) shown {
+		return ann.get(html.UnescapeString(regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(s.body)[1]))
+	}
+	first := ann.get("/app").has(`href="/app?tag=text" data-tag`)
+	require.Equal(t, "1–20", place(first), "nothing is counted yet")
+	require.Equal(t, "21–25 of 25", place(next(first)))
+	require.Equal(t, "21–25 of 25", place(next(ann.get("/app/mine"))))
+	require.Equal(t, "5 prompts", place(ann.get("/app?tag=writing")))
+	_, err := w.db.CountTags(t.Context())
+	require.NoError(t, err)
+	w.clock.Advance(time.Minute)
+	first = ann.get("/app").has(`href="/app?tag=text" data-live rel="nofollow">Text</a> <small>25</small>`, `dir="auto">Ann</a> <small>25</small>`, `href="/app?tag=writing" data-tag`)
+	first.lacks(`href="/app?tag=text" data-tag`)
+	require.Equal(t, "1–20 of 25", place(first))
+	require.Equal(t, "1–20 of 25", place(ann.get("/app?tag=text&sort=hot")))
+	require.Equal(t, "1–20", place(ann.get("/app?q=number").lacks("<small>5</small>")), "words narrow it down")
+	ann.get("/app?before=x&cursor=x").is(400)
+	require.Equal(t, "1–20 of 25", place(ann.get("/app?before=100")))
+}
+
+// TestAdminsSeeEverybody: admins page through users and access tokens, and revoke one of anybody's;
+// no other user does.
 func TestAdminsSeeEverybody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -431,6 +483,8 @@ func TestTwoAdmins(t *testing.T) {
 	root.get("/app/admin/tags").has(`value="Tunes"`).lacks(`value="Mine"`)
 }
 
+// TestSearchInTexts shows where a word stands that no title has, and leaves texts out where one
+// wants that.
 func TestSearchInTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
