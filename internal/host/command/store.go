@@ -82,10 +82,25 @@ func (s Service) OpenStore(dir, queuePrefix string) (Store, error) {
 	if OnAzure() {
 		return s.openAzure(queuePrefix)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(dir); err != nil {
 		return Store{}, err
 	}
 	return s.openFile(dir, queuePrefix, embedded.Open)
+}
+
+// makeDir makes a directory that lasts, and those above it.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err // a file is refused when the store is opened
+	}
+	above := filepath.Dir(dir)
+	if err := makeDir(above); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return SyncDir(above)
 }
 
 // OpenExisting is OpenStore for commands that an empty store would mislead: it creates none.

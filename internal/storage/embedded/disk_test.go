@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
@@ -139,6 +140,26 @@ var deeds = []deed{
 		},
 		func(t *testing.T, s *Store) bool { return !slices.Contains(messagesThere(t, s), "old") },
 	},
+	{
+		"put", func(s *Store) error { return s.Blobs.Put(ctx, "pictures", "new/a.jpg", bodyOf("new/a.jpg")) },
+		func(t *testing.T, s *Store) bool { return blobThere(t, s, "new/a.jpg") },
+	},
+	{
+		"remove", func(s *Store) error { return s.Blobs.Delete(ctx, "pictures", "old/a.jpg") },
+		func(t *testing.T, s *Store) bool { return !blobThere(t, s, "old/a.jpg") },
+	},
+}
+
+// blobThere reports whether a blob is there, which it wants whole.
+func blobThere(t *testing.T, s *Store, name string) bool {
+	t.Helper()
+	b, err := s.Blobs.Get(t.Context(), "pictures", name)
+	if errors.Is(err, blob.ErrNotFound) {
+		return false
+	}
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(bodyOf(name), b.Body), "%d bytes", len(b.Body))
+	return true
 }
 
 // onDisk is what the test binary does under strace. It says what it was told: done, or refused.
@@ -155,7 +176,7 @@ func onDisk(path, what string) error {
 		return err
 	}
 	if what == "create" {
-		return errors.Join(tell("create", errors.Join(s.Tables.Create(ctx, "Rows"), s.Queues.Create(ctx, "jobs"))), s.Close())
+		return errors.Join(tell("create", errors.Join(s.Tables.Create(ctx, "Rows"), s.Queues.Create(ctx, "jobs"), s.Blobs.Create(ctx, "pictures"))), s.Close())
 	}
 	for _, d := range deeds {
 		if err := tell(d.name, d.do(s)); err != nil {
@@ -199,6 +220,8 @@ func furnished(t *testing.T, path string) {
 	mustWrite(t, s, insert("p", "old"))
 	_, err = s.Queues.Send(t.Context(), "jobs", "old", 0)
 	require.NoError(t, err)
+	require.NoError(t, s.Blobs.Create(t.Context(), "pictures"))
+	require.NoError(t, s.Blobs.Put(t.Context(), "pictures", "old/a.jpg", bodyOf("old/a.jpg")))
 	require.NoError(t, s.Close())
 }
 
@@ -267,6 +290,7 @@ func TestDiskFails(t *testing.T) {
 				_, err := s.Tables.Get(t.Context(), "Rows", table.Key{Partition: "p", Row: "r"})
 				require.ErrorIs(t, err, table.ErrNotFound)
 				require.Empty(t, messagesThere(t, s))
+				require.False(t, blobThere(t, s, "a.jpg"))
 			}
 			return trace
 		})

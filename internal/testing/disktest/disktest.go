@@ -5,6 +5,7 @@ package disktest
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,7 +49,7 @@ func Need(t testing.TB) {
 func Command(t testing.TB, f Fault, args ...string) (cmd *exec.Cmd, trace string) {
 	t.Helper()
 	trace = filepath.Join(t.TempDir(), "trace")
-	with := []string{"--seccomp-bpf", "-f", "-y", "-qq", "-s", "64", "-e", "signal=none", "-e", "trace=openat,write,ftruncate," + strings.Join(Calls, ","), "-o", trace}
+	with := []string{"--seccomp-bpf", "-f", "-y", "-qq", "-s", "64", "-e", "signal=none", "-e", "trace=openat,mkdirat,unlinkat,write,ftruncate," + strings.Join(Calls, ","), "-o", trace}
 	if f.Call != "" {
 		with = append(with, "-e", fmt.Sprintf("inject=%s:error=EIO:when=%d", f.Call, f.N))
 	}
@@ -168,6 +169,8 @@ func event(call, args, result, more string) Event {
 	switch call {
 	case "openat":
 		e.Path, e.Creates = texts[0][1], strings.Contains(args, "O_CREAT")
+	case "mkdirat", "unlinkat":
+		e.Path, e.Creates = texts[0][1], call == "mkdirat"
 	case "renameat":
 		e.Path, e.To = texts[0][1], texts[1][1]
 	case "pwrite64":
@@ -182,16 +185,20 @@ func event(call, args, result, more string) Event {
 }
 
 // CheckOrder requires that a program did what lasts through a loss of power, with all that it keeps
-// in dir: a file is synced before it gets the name of another one, the folder after that and after
-// a file was made, and the pages of a store before the page that leads to them. Whatever it wrote
-// is synced when it says so, which a written text does that begins with done, and at the end. there
-// are the files that were there before.
+// in dir: a file is synced before it gets another name, the folder after that and after a file or
+// folder was made or removed, and the pages of a store before the page that leads to them. Whatever
+// it wrote is synced when it says so, which a written text does that begins with done, and at the
+// end. there are the files that were there before.
 func (tr Trace) CheckOrder(t testing.TB, dir string, there ...string) {
 	t.Helper()
-	unsynced, entries := map[string]bool{}, map[string]bool{}
+	unsynced := map[string]bool{}
+	entries := map[string]bool{} // names that came or went, of which their folder does not know
+	gone := func(path string) {
+		maps.DeleteFunc(entries, func(name string, _ bool) bool { return name == path || strings.HasPrefix(name, path+"/") })
+	}
 	clean := func(when string) {
 		require.Empty(t, unsynced, "%s: written and not synced", when)
-		require.Empty(t, entries, "%s: folders that were not synced", when)
+		require.Empty(t, entries, "%s: names whose folders were not synced", when)
 	}
 	for i, e := range tr {
 		inside := strings.HasPrefix(e.Path, dir)
@@ -202,14 +209,22 @@ func (tr Trace) CheckOrder(t testing.TB, dir string, there ...string) {
 		case e.Call == "openat":
 			if e.Creates && !slices.Contains(there, e.Path) {
 				there = append(there, e.Path)
-				entries[filepath.Dir(e.Path)] = true
+				entries[e.Path] = true
+			}
+		case e.Call == "mkdirat":
+			entries[e.Path] = true
+		case e.Call == "unlinkat":
+			gone(e.Path)
+			if !strings.HasSuffix(e.Path, ".sock") { // which holds no data
+				entries[e.Path] = true
 			}
 		case e.Call == "renameat":
 			require.False(t, unsynced[e.Path], "%s gets another name before it is synced", e.Path)
-			entries[filepath.Dir(e.To)] = true
+			gone(e.Path)
+			entries[e.To] = true
 		case e.Call == "fsync" || e.Call == "fdatasync":
 			delete(unsynced, e.Path)
-			delete(entries, e.Path)
+			maps.DeleteFunc(entries, func(name string, _ bool) bool { return filepath.Dir(name) == e.Path })
 		default:
 			if e.Call == "pwrite64" && e.Offset < 2*int64(os.Getpagesize()) && strings.HasSuffix(e.Path, ".db") {
 				require.False(t, unsynced[e.Path], "call %d: the first pages of %s lead to what was not synced", i, e.Path)
