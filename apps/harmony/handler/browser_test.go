@@ -1,10 +1,13 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/testing/browsertest"
@@ -22,6 +25,15 @@ func choose(p *browsertest.Tab, field, value string) {
 	p.T.Helper()
 	p.Ready("[name=" + field + "]")
 	browsertest.Eval[bool](p, "(f => { f.value = '"+value+"'; f.dispatchEvent(new Event('change', {bubbles: true})); return true })(document.querySelector('[name="+field+"]'))")
+}
+
+// upload chooses a file for the form of photos.
+func upload(p *browsertest.Tab, name, content string) {
+	p.T.Helper()
+	path := filepath.Join(p.T.TempDir(), name)
+	require.NoError(p.T, os.WriteFile(path, []byte(content), 0o600))
+	p.Ready("#photo")
+	require.NoError(p.T, chromedp.Do(p.Context, chromedp.SetUploadFiles(chromedp.CSS("#photo"), []string{path})))
 }
 
 // TestBrowser: people sign up, on a phone without script and with it, write about themselves and
@@ -58,6 +70,15 @@ func TestBrowser(t *testing.T) {
 	require.Equal(t, "<b>I sing loudest</b> 55.7 37.6", browsertest.Eval[string](ann, "['bio', 'lat', 'lon'].map(n => document.getElementById(n).value).join(' ')"))
 	ann.Write("[name=lat]", "north").Click("form.card .primary").Reads("Give a latitude of")
 	browsertest.Accessible(ann, axe, "me refused")
+
+	upload(ann, "green.png", photo(t))
+	ann.Click(".upload .primary").Reads("Saved.").Sees("document.querySelector('.photos img').complete && document.querySelector('.photos img').naturalWidth === 320")
+	upload(ann, "green.png", photo(t))
+	ann.Click(".upload .primary").Sees("document.querySelectorAll('.photos img').length === 2")
+	upload(ann, "page.html", "<html>")
+	ann.Click(".upload .primary").Reads("Give a JPEG, PNG or WebP picture")
+	browsertest.Accessible(ann, axe, "photos")
+	ann.Click(".photos [action$=first] button").Reads("Saved.").Click(".photos [action$=delete] button").Sees("document.querySelectorAll('.photos img').length === 1")
 
 	ann.GoTo("/app/settings").Reads("this browser")
 	browsertest.Accessible(ann, axe, "settings")

@@ -15,11 +15,13 @@ import (
 
 	"prompthub/apps/harmony/internal/api"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/telemetry"
 )
@@ -30,12 +32,16 @@ func main() { program().Main() }
 type settings struct {
 	command.Settings
 	meet.Tables
+
+	// ContainerPrefix goes before the names of the containers, so that several applications can share
+	// a storage account.
+	ContainerPrefix string `envconfig:"CONTAINER_PREFIX"`
 }
 
 func service() command.Service {
 	return command.Service{
 		Name: "harmony", Title: "AloeVera Harmony Meet", About: "AloeVera Harmony Meet. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Read: read,
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Read: read,
 		Try: func(_ command.Settings, url string) string { return "Sign up:\n  " + url + web.Prefix + "\n" },
 	}
 }
@@ -55,6 +61,9 @@ func readSettings() (settings, error) {
 	s.Tables = s.Tables.Prefixed()
 	if err == nil {
 		err = command.CheckTables(s.All()...)
+	}
+	if err == nil {
+		err = command.CheckContainers(s.ContainerPrefix + meet.ContainerProfiles)
 	}
 	return s, err
 }
@@ -82,6 +91,7 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 			Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 		},
 		Tables: s.Tables, Queues: t.Queues(st.Queues), Entropy: rand.Reader, Passwords: password.NewHasher(),
+		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(),
 	})
 }
 

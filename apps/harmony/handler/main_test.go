@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -68,6 +72,15 @@ func up(t *testing.T, url string) string {
 	return url + api.Prefix
 }
 
+// photo is a PNG file that is green.
+func photo(t *testing.T) string {
+	t.Helper()
+	m := image.NewPaletted(image.Rect(0, 0, 640, 480), color.Palette{color.RGBA{20, 108, 74, 255}})
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, m))
+	return b.String()
+}
+
 func account(name string) api.NewAccount {
 	return api.NewAccount{Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "ru"}
 }
@@ -95,19 +108,29 @@ func TestLocal(t *testing.T) {
 	ask[httpjson.Problem](t, 401, "GET", at+"/auth/me", s.AccessToken, nil)
 	ask[httpjson.Problem](t, 401, "POST", at+"/auth/login", "", api.Credentials{Email: "anna@example.com", Password: "tea under seven lamps"})
 	s = ask[api.Session](t, 200, "POST", at+"/auth/login", "", api.Credentials{Email: "anna@example.com", Password: "eleven lamps over tea"})
+	status, answer := apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", photo(t), "Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
+	require.Equal(t, 201, status, answer)
 	ask[api.Tokens](t, 200, "POST", at+"/auth/refresh", "", api.RefreshToken{RefreshToken: s.RefreshToken})
 	require.Equal(t, command.OK, stop())
 }
 
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
-	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Harmony", "QUEUE_PREFIX=harmony-")
+	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Harmony", "QUEUE_PREFIX=harmony-", "CONTAINER_PREFIX=harmony-")
 	at := up(t, h.URL())
 	s := ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("anna"))
 	other := ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("bob"))
 	me := ask[api.Me](t, 200, "PUT", at+"/users/"+s.User.UserID, s.AccessToken, api.Profile{Name: "Анна", Gender: "female", Position: &api.Position{Lat: 55.75, Lon: 37.61}})
 	require.Equal(t, &api.Position{Lat: 55.7, Lon: 37.6}, me.Position)
 	require.Equal(t, "Анна", ask[api.Person](t, 200, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil).Name)
+	status, answer := apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", photo(t), "Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
+	require.Equal(t, 201, status, answer)
+	url := *ask[api.Person](t, 200, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil).ProfileImageURL
+	status, answer = apptest.Send(t, "GET", h.URL()+url, "", "Authorization", "Bearer "+other.AccessToken)
+	require.Equal(t, 200, status, answer)
+	_, err := jpeg.Decode(strings.NewReader(answer))
+	require.NoError(t, err)
+	ask[httpjson.Problem](t, 401, "GET", h.URL()+url, "x", nil)
 	ask[api.Privacy](t, 200, "PUT", at+"/settings/privacy", s.AccessToken, api.Privacy{ProfileVisibility: "private", Language: "en"})
 	ask[httpjson.Problem](t, 404, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil)
 	ask[any](t, 204, "POST", at+"/auth/logout", s.AccessToken, nil)

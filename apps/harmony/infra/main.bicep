@@ -16,14 +16,22 @@ param tablePrefix string = 'Harmony'
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'harmony-'
 
+@description('Goes before the name of every container of blobs.')
+param containerPrefix string = 'harmony-'
+
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Users'
   'UserEmails'
   'Sessions'
+  'UserImages'
   'UserPreferences'
   'UserSettings'
   'Pairs'
+]
+
+var containerNames = [
+  'profile-images'
 ]
 
 var queueNames = [
@@ -31,7 +39,9 @@ var queueNames = [
 ]
 
 // Beside the settings that every application has.
-var settingsOfItsOwn = {}
+var settingsOfItsOwn = {
+  CONTAINER_PREFIX: containerPrefix
+}
 
 // With the name of the application: another one may have an environment of the same name.
 var token = toLower(uniqueString(subscription().id, environmentName, location, 'harmony'))
@@ -68,6 +78,8 @@ module storage '../../../infra/modules/storage.bicep' = {
     logsName: monitoring.outputs.logsName
     tableNames: tableNames
     queueNames: queueNames
+    containerNames: containerNames
+    containerPrefix: containerPrefix
   }
 }
 
@@ -98,7 +110,7 @@ module app '../../../infra/modules/app.bicep' = {
     insightsName: monitoring.outputs.insightsName
     logsName: monitoring.outputs.logsName
     subnetId: ''
-    instanceMemoryMB: 2048 // a hash of a password takes 19 MB, and two to eight are computed at a time
+    instanceMemoryMB: 2048 // two pictures that are decoded take up to 400 MB, eight hashes of passwords 152 MB
     maximumInstanceCount: 40
     alwaysReadyInstances: 0
     entraClientId: ''
@@ -137,3 +149,4 @@ output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.
 output TABLE_PREFIX string = tablePrefix
 output QUEUE_PREFIX string = queuePrefix
+output CONTAINER_PREFIX string = containerPrefix

@@ -16,7 +16,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -73,9 +75,13 @@ func build(c Config) (*api, *http.ServeMux) {
 	a := &api{Config: c, bounds: map[string]Bound{}, ready: openapi.Readiness{Ask: c.Service.Ready, Now: c.Now}}
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
-	a.document = openapi.Document{API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`}
+	a.document = openapi.Document{API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`, Examples: map[string]any{}}
+	for _, t := range imageTypes {
+		a.document.Examples[t] = "the bytes of a file"
+	}
 	a.account()
 	a.people()
+	a.images()
 	a.preferences()
 	a.admin()
 	a.system()
@@ -104,7 +110,7 @@ func (a *api) settings() huma.Config {
 		"Every error is a problem document with a code. HEAD answers as GET does, without a body. A caller who sends too much is answered 429."
 	c.Tags = []*huma.Tag{
 		{Name: "account", Description: "To register, to sign in and out, passwords"},
-		{Name: "people", Description: "Profiles"},
+		{Name: "people", Description: "Profiles and their pictures"},
 		{Name: "settings", Description: "Preferences and privacy"},
 		{Name: "admin", Description: "For staff"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
@@ -119,7 +125,8 @@ func (a *api) settings() huma.Config {
 type access int
 
 const (
-	anyone access = iota
+	anyone  access = iota
+	visitor        // anyone, but a member sees more; a browser may send its cookie
 	member
 )
 
@@ -135,9 +142,14 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 	if op.Method != http.MethodGet {
 		statuses = append(statuses, 403, 408, 413, 415) // pages of other sites, and bodies
 	}
-	if who == member {
+	switch who {
+	case member:
 		op.Security = []map[string][]string{{bearerScheme: {}}}
 		statuses = append(statuses, 401, 403)
+	case visitor:
+		op.Security = []map[string][]string{{}, {bearerScheme: {}}}
+		statuses = append(statuses, 401, 403)
+	case anyone:
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { a.admit(ctx, who, next) }}
 	responses := maps.Clone(op.Responses)
@@ -198,8 +210,8 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	}
 	v := &visit{}
 	var refused error
-	if who == member {
-		v, refused = a.visit(r)
+	if who != anyone {
+		v, refused = a.visit(r, who)
 	}
 	caller := httpjson.CallerOf(r, v.claim.Name())
 	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
@@ -210,7 +222,7 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 		return
 	}
 	openapi.CheckQuery(ctx, func(ctx huma.Context) {
-		if ctx.Operation().RequestBody != nil && !openapi.ReadBody(ctx, a.Admission, maxBody) {
+		if !a.read(ctx) {
 			return
 		}
 		leave, err := a.Admission.Enter(ctx.Context(), caller)
@@ -223,10 +235,31 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	})
 }
 
+// read reads the body of a request, if its route takes one. It reports whether the request goes on;
+// otherwise it is answered.
+func (a *api) read(ctx huma.Context) bool {
+	switch body := ctx.Operation().RequestBody; {
+	case body == nil:
+		return true
+	case body.Content[openapi.JSON] != nil:
+		return openapi.ReadBody(ctx, a.Admission, maxBody)
+	}
+	r, w := humago.Unwrap(ctx)
+	_, err := a.Admission.ReadBody(w, r, picture.MaxBytes)
+	if err != nil {
+		httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))
+	}
+	return err == nil
+}
+
 // visit reads what a request says about its caller.
-func (a *api) visit(r *http.Request) (*visit, error) {
+func (a *api) visit(r *http.Request, who access) (*visit, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
+	if scheme == "" && who == visitor {
+		if token, _ = cookie.Read(r); token == "" {
+			return &visit{}, nil
+		}
+	} else if !strings.EqualFold(scheme, "Bearer") {
 		return &visit{}, meet.SignIn()
 	}
 	wrong, err := a.Admission.Guess(r)
@@ -291,9 +324,9 @@ var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
 	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, or a page of another site asks", Detail: "only its owner may change this"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND", Detail: "there is no such member"},
-	409: {Doc: "It cannot be as things are: EMAIL_TAKEN", Detail: "an account has this e-mail address already; sign in, or give another address"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND", Detail: "there is no such member"},
+	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 81 KiB"},
-	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
+	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
 }

@@ -1,7 +1,10 @@
 package api_test
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -25,8 +28,8 @@ func TestGuests(t *testing.T) {
 	open := map[string]bool{}
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)
-		path := strings.NewReplacer("{userId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
-		if op["security"] == nil {
+		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		if security, _ := op["security"].([]any); len(security) != 1 {
 			open[op["operationId"].(string)] = true
 			continue
 		}
@@ -37,7 +40,7 @@ func TestGuests(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]bool{
-		"register": true, "login": true, "refresh": true, "reset-password": true, "get-health": true, "get-ready": true, "get-openapi": true,
+		"register": true, "login": true, "refresh": true, "reset-password": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
 	}, open)
 }
 
@@ -53,6 +56,13 @@ func TestCounts(t *testing.T) {
 		id, access, refresh := w.account("anna")
 		reset, err := w.service.NewReset(t.Context(), "anna@example.com")
 		require.NoError(t, err)
+		status, first := w.ask("POST", "/users/"+id+"/images", access, pixel)
+		require.Equal(t, 201, status, first)
+		status, second := w.ask("POST", "/users/"+id+"/images", access, pixel)
+		require.Equal(t, 201, status)
+		one, two := first["imageId"].(string), second["imageId"].(string)
+		_, carolAccess, _ := w.account("carol")
+		_, carol := w.ask("GET", "/auth/me", carolAccess, "")
 		counted := map[string]bool{}
 		for _, c := range []struct {
 			id, method, path, token, body string
@@ -61,8 +71,8 @@ func TestCounts(t *testing.T) {
 			{"get-health", "GET", "/health", "", "", 200},
 			{"get-openapi", "GET", "/openapi.json", "", "", 200},
 			{"get-ready", "GET", "/ready", "", "", 200},
-			{"register", "POST", "/auth/register", "", `{"email":"carol@example.com","password":"tea under seven lamps","name":"Carol","birthDate":"2000-02-29","gender":"female"}`, 201},
-			{"login", "POST", "/auth/login", "", `{"email":"anna@example.com","password":"tea under seven lamps"}`, 200},
+			{"register", "POST", "/auth/register", "", `{"email":"dave@example.com","password":"tea under seven lamps","name":"Carol","birthDate":"2000-02-29","gender":"female"}`, 201},
+			{"login", "POST", "/auth/login", "", `{"email":"bob@example.com","password":"tea under seven lamps"}`, 200},
 			{"login", "POST", "/auth/login", "", `{"email":"unknown@example.com","password":"tea under seven lamps"}`, 401},
 			{"get-me", "GET", "/auth/me", access, "", 200},
 			{"get-person", "GET", "/users/" + id, bob, "", 200},
@@ -71,6 +81,10 @@ func TestCounts(t *testing.T) {
 			{"put-preferences", "PUT", "/settings/preferences", access, `{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 200},
 			{"put-privacy", "PUT", "/settings/privacy", access, `{"profileVisibility":"public","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 200},
 			{"put-role", "PUT", "/admin/users/" + id + "/role", bob, `{"role":"moderator"}`, 204},
+			{"add-image", "POST", "/users/" + carol["userId"].(string) + "/images", carolAccess, pixel, 201},
+			{"get-image", "GET", "/images/profile/" + id + "/" + two + "_320.jpg", bob, "", 200},
+			{"order-images", "PUT", "/users/" + id + "/images/order", access, `{"imageIds":["` + two + `","` + one + `"]}`, 200},
+			{"delete-image", "DELETE", "/users/" + id + "/images/" + two, access, "", 204},
 			{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200},
 			{"reset-password", "POST", "/auth/reset", "", `{"token":"` + reset + `","password":"eleven lamps over tea"}`, 204},
 			{"change-password", "POST", "/auth/change-password", bob, `{"currentPassword":"tea under seven lamps","newPassword":"eleven lamps over tea"}`, 204},
@@ -97,6 +111,15 @@ func TestCounts(t *testing.T) {
 		}
 	})
 }
+
+// pixel is a PNG file.
+var pixel = func() string {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		panic(err)
+	}
+	return b.String()
+}()
 
 // TestHostile sends requests that no client should: each is refused with a problem that says why.
 func TestHostile(t *testing.T) {
@@ -142,6 +165,15 @@ func TestHostile(t *testing.T) {
 		{"PUT", "/settings/preferences", `{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":20001,"showMe":"men"}`, 422, "VALIDATION_ERROR"},
 		{"PUT", "/settings/privacy", `{"profileVisibility":"all","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 422, "VALIDATION_ERROR"},
 		{"PUT", "/admin/users/" + id + "/role", `{"role":"admin"}`, 403, "ROLE_REQUIRED"},
+		{"POST", "/users/" + id + "/images", "", 400, "MALFORMED"},
+		{"POST", "/users/" + id + "/images", "<svg/>", 422, "NOT_AN_IMAGE"},
+		{"POST", "/users/" + id + "/images", pixel[:40], 422, "NOT_AN_IMAGE"},
+		{"POST", "/users/" + id + "/images", strings.Repeat("x", 9<<20), 413, "BODY_TOO_LARGE"},
+		{"POST", "/users/x/images", pixel, 404, "USER_NOT_FOUND"},
+		{"DELETE", "/users/" + id + "/images/x", "", 404, "IMAGE_NOT_FOUND"},
+		{"PUT", "/users/" + id + "/images/order", `{"imageIds":["x"]}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/images/profile/" + id + "/..%2Fx.jpg", "", 404, "IMAGE_NOT_FOUND"},
+		{"GET", "/images/event/" + id + "/x.jpg", "", 404, "IMAGE_NOT_FOUND"},
 		{"PATCH", "/users/" + id, "", 405, "METHOD_NOT_ALLOWED"},
 		{"GET", "/nothing", "", 404, "NO_SUCH_ROUTE"},
 	} {

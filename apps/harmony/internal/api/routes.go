@@ -101,7 +101,7 @@ func (a *api) account() {
 			t, err := a.Service.Refresh(ctx, in.Body.RefreshToken)
 			return answer(tokensOf(t), err)
 		})
-	route(a, member, Bound{1, 2}, account("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
+	route(a, member, Bound{1, 3}, account("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, _ *none) (*meOutput, error) {
 			return meAnswer(a.Service.Me(ctx, c))
 		})
@@ -120,14 +120,14 @@ func (a *api) account() {
 }
 
 func (a *api) people() {
-	route(a, member, Bound{1, 5}, huma.Operation{
+	route(a, member, Bound{1, 6}, huma.Operation{
 		OperationID: "get-person", Method: http.MethodGet, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404},
 		Summary: "A profile", Description: "As far as the caller may see it.",
 	}, func(ctx context.Context, c meet.Claim, in *ByUser) (*body[Person], error) {
 		p, err := a.Service.Person(ctx, c, in.UserID)
-		return answer(Person{cardOf(p.Card), p.Match, p.LikedByMe}, err)
+		return answer(Person{cardOf(p.Card), p.Match, p.LikedByMe, imagesOf(p.Images)}, err)
 	})
-	route(a, member, Bound{2, 3}, huma.Operation{
+	route(a, member, Bound{2, 4}, huma.Operation{
 		OperationID: "put-person", Method: http.MethodPut, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404, 412},
 		Summary: "Change my profile", Description: "The profile of another member is answered 403 NOT_YOURS, or 404 if the caller may not see it.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {

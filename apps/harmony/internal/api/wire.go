@@ -121,6 +121,7 @@ type Me struct {
 	Gender          Gender    `json:"gender" doc:"Their gender" example:"female"`
 	Role            Role      `json:"role" doc:"What the member may do beyond others" example:"member"`
 	ProfileImageURL *string   `json:"profileImageUrl" doc:"The first picture, or null" example:"/api/v1/images/profile/3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
+	Images          []Image   `json:"images" nullable:"false" doc:"The pictures in order"`
 	CreatedAt       string    `json:"createdAt" format:"date-time" doc:"When the account was made" example:"2026-11-01T12:00:00.000Z"`
 	UpdatedAt       string    `json:"updatedAt" format:"date-time" doc:"When it was changed last" example:"2026-11-01T12:00:00.000Z"`
 }
@@ -128,7 +129,7 @@ type Me struct {
 func meOf(m meet.Me) Me {
 	me := Me{
 		UserID: m.ID, Email: m.Email, Name: m.Name, BirthDate: m.BirthDate.Format(time.DateOnly), Age: m.Age, Bio: m.Bio, Location: m.Location,
-		Gender: Gender(m.Gender), Role: Role(m.Role), ProfileImageURL: optional(m.ProfileImageURL), CreatedAt: stamp(m.CreatedAt), UpdatedAt: stamp(m.UpdatedAt),
+		Gender: Gender(m.Gender), Role: Role(m.Role), ProfileImageURL: optional(m.ProfileImageURL), Images: imagesOf(m.Images.All), CreatedAt: stamp(m.CreatedAt), UpdatedAt: stamp(m.UpdatedAt),
 	}
 	if m.Position != nil {
 		lat, lon := m.Position.Degrees()
@@ -179,6 +180,41 @@ type Person struct {
 	Card
 	IsMatch   bool `json:"isMatch" doc:"Whether the two like each other" example:"false"`
 	LikedByMe bool `json:"likedByMe" doc:"Whether the caller likes them" example:"false"`
+
+	Images []Image `json:"images" nullable:"false" doc:"The pictures in order; the first alone, if the caller sees no more than the card"`
+}
+
+// An Image is a picture of a member.
+type Image struct {
+	ImageID    string `json:"imageId" format:"uuid" doc:"The id of the picture" example:"0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925"`
+	URL        string `json:"url" doc:"A JPEG file of up to 1,200 pixels a side" example:"/api/v1/images/profile/3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
+	ThumbURL   string `json:"thumbUrl" doc:"One of up to 320 pixels" example:"/api/v1/images/profile/3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925_320.jpg"`
+	OrderIndex int    `json:"orderIndex" doc:"0 for the first" example:"0"`
+	Width      int    `json:"width" doc:"Of the larger file, in pixels" example:"1200"`
+	Height     int    `json:"height" doc:"Of the larger file" example:"900"`
+	UploadedAt string `json:"uploadedAt" format:"date-time" doc:"When it was sent" example:"2026-11-01T12:00:00.000Z"`
+}
+
+func imageOf(i meet.Image) Image {
+	return Image{i.ID, i.URL(), i.ThumbURL(), i.Order, i.Width, i.Height, stamp(i.UploadedAt)}
+}
+
+func imagesOf(all []meet.Image) []Image {
+	list := make([]Image, len(all))
+	for i, image := range all {
+		list[i] = imageOf(image)
+	}
+	return list
+}
+
+// ImageList is all pictures of a member.
+type ImageList struct {
+	Items []Image `json:"items" nullable:"false" doc:"In order"`
+}
+
+// ImageOrder is a new order of pictures.
+type ImageOrder struct {
+	ImageIDs []string `json:"imageIds" nullable:"false" doc:"The ids of all pictures, each once" example:"[\"0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925\"]"`
 }
 
 // Preferences are what a member looks for.

@@ -17,8 +17,10 @@ import (
 
 	"prompthub/apps/harmony/internal/api"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -70,6 +72,27 @@ func (s sends) Delete(ctx context.Context, name string, r queue.Receipt) error {
 	return s.Queues.Delete(ctx, name, r)
 }
 
+// files counts calls for blobs.
+type files struct {
+	blob.Store
+	m *meter
+}
+
+func (f files) Put(ctx context.Context, container, name string, body []byte) error {
+	f.m.call()
+	return f.Store.Put(ctx, container, name, body)
+}
+
+func (f files) Get(ctx context.Context, container, name string) (blob.Blob, error) {
+	f.m.call()
+	return f.Store.Get(ctx, container, name)
+}
+
+func (f files) Delete(ctx context.Context, container, name string) error {
+	f.m.call()
+	return f.Store.Delete(ctx, container, name)
+}
+
 // A world is the API over stores in memory.
 type world struct {
 	t *testing.T
@@ -84,7 +107,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, meter: &meter{DB: memory.NewTables()}}
 	names := meet.Tables{}
 	names.Users, names.UserEmails, names.Sessions = "Users", "UserEmails", "Sessions"
-	names.UserPreferences, names.UserSettings, names.Pairs = "UserPreferences", "UserSettings", "Pairs"
+	names.UserImages, names.UserPreferences, names.UserSettings, names.Pairs = "UserImages", "UserPreferences", "UserSettings", "Pairs"
 	w.service = meet.New(meet.Config{
 		Store: &rowstore.Store{
 			DB: w.meter, Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: w.background.Go,
@@ -92,6 +115,7 @@ func newWorld(t *testing.T) *world {
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
 		Tables: names, Queues: sends{memory.NewQueues(time.Now), w.meter}, Entropy: rand.Reader, Passwords: password.NewHasher(),
+		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(),
 	})
 	require.NoError(t, w.service.Create(t.Context()))
 	w.Handler = api.New(api.Config{
@@ -104,7 +128,9 @@ func newWorld(t *testing.T) *world {
 func (w *world) ask(method, path, token, body string) (int, map[string]any) {
 	w.t.Helper()
 	r := httptest.NewRequestWithContext(w.t.Context(), method, api.Prefix+path, strings.NewReader(body))
-	if body != "" {
+	if strings.HasPrefix(body, "\x89PNG") {
+		r.Header.Set("Content-Type", "image/png")
+	} else if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if token != "" {
@@ -113,7 +139,7 @@ func (w *world) ask(method, path, token, body string) (int, map[string]any) {
 	rec := httptest.NewRecorder()
 	w.ServeHTTP(rec, r)
 	var answer map[string]any
-	if rec.Body.Len() > 0 {
+	if rec.Body.Len() > 0 && strings.Contains(rec.Header().Get("Content-Type"), "json") {
 		require.NoError(w.t, json.Unmarshal(rec.Body.Bytes(), &answer), "%s", rec.Body)
 	}
 	return rec.Code, answer

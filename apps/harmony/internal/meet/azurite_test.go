@@ -23,6 +23,7 @@ var stored = map[string]string{
 		`Shuffle String, SuspendedReason String, UpdatedAt DateTime, Version Int64`,
 	"UserEmails":      `EMAIL_{hh} / {hash}: UserId String`,
 	"Sessions":        `{id} / {id}: AccessEndsAt DateTime, AccessHash String, CreatedAt DateTime, Device String, EndsAt DateTime, PreviousHash String, RefreshHash String, Salt String, UsedAt DateTime`,
+	"UserImages":      `{id} / !images: Count Int32, Version Int64; {id} / {id}: BlobUrl String, Bytes Int32, Height Int32, OrderIndex Int32, UploadedAt DateTime, Width Int32`,
 	"UserPreferences": `{id} / PREFS: AgeRangeMax Int32, AgeRangeMin Int32, MaxDistanceKm Int32, ShowMe String, UpdatedAt DateTime`,
 	"UserSettings":    `{id} / SETTINGS: AnonymousLikes Boolean, EmailNotifications Boolean, Language String, NotificationsEnabled Boolean, ProfileVisibility String, UpdatedAt DateTime`,
 }
@@ -61,9 +62,10 @@ func described(row table.Row) string {
 // TestRowsOnAzurite makes one of everything and compares what Table Storage holds with the schema.
 func TestRowsOnAzurite(t *testing.T) {
 	t.Parallel()
-	account, err := azure.New(azure.Config{ConnectionString: azurite.Account(t)})
+	account, err := azure.New(azure.Config{ConnectionString: azurite.WithBlobs(t, azurite.Account(t)), Blobs: true})
 	require.NoError(t, err)
 	w := newWorld(t)
+	w.blobs = account.Blobs
 	w.Service = w.over(account.Tables, account.Queues)
 	ctx := t.Context()
 	require.NoError(t, w.Create(ctx))
@@ -74,8 +76,11 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, w.SetPreferences(ctx, c, rules.NewPreferences()))
 	require.NoError(t, w.SetPrivacy(ctx, c, rules.NewPrivacy("en")))
 	require.NoError(t, w.ChangePassword(ctx, c, secret, "eleven lamps over tea"))
-	_, err = w.Refresh(ctx, in.Tokens.Refresh)
+	renewed, err := w.Refresh(ctx, in.Tokens.Refresh)
 	require.NoError(t, err)
+	picture, err := w.AddImage(ctx, claim(t, renewed), in.Me.ID, photo(t))
+	require.NoError(t, err)
+	require.Equal(t, []string{in.Me.ID + "/" + picture.ID + ".jpg", in.Me.ID + "/" + picture.ID + "_320.jpg"}, w.files())
 	for _, name := range tables.All() {
 		seen := map[string]bool{}
 		for row, err := range table.All(ctx, account.Tables, name, table.Range{}) {
@@ -86,7 +91,11 @@ func TestRowsOnAzurite(t *testing.T) {
 			require.Empty(t, seen, name)
 			continue
 		}
-		require.Equal(t, map[string]bool{stored[name]: true}, seen, name)
+		want := map[string]bool{}
+		for row := range strings.SplitSeq(stored[name], "; ") {
+			want[row] = true
+		}
+		require.Equal(t, want, seen, name)
 	}
 	me, err := w.login("anna", "eleven lamps over tea")
 	require.NoError(t, err)

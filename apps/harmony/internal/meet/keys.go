@@ -6,6 +6,8 @@
 //	Users            USER_{c} / userId            the account and the profile: the truth
 //	UserEmails       EMAIL_{hh} / SHA-256 in hex  the address is taken, by UserId
 //	Sessions         userId / sessionId           who is signed in, and tokens to set a new password
+//	UserImages       userId / imageId             a picture; its files are profile-images
+//	                 userId / !images             heads the pictures of a member
 //	UserPreferences  userId / PREFS
 //	UserSettings     userId / SETTINGS
 //	Pairs            smaller id / larger id       likes, match, blocks and passes of two members: the truth
@@ -22,6 +24,9 @@
 //	insert UserEmails   the commit
 //	Registered, settings, preferences, session
 //	delete message   after the answer
+//
+// A picture is two files, then a row under the ETag of `!images`, then ProfileImageUrl, which
+// follows the first picture; a deletion goes the other way. A row without files is never there.
 //
 // A process may stop anywhere. The job of the message finishes an account that was committed, and
 // removes one that was not, once no write of its registration can land any more.
@@ -42,6 +47,7 @@ type Tables struct {
 	Users           string `envconfig:"TABLE_USERS" default:"Users"`
 	UserEmails      string `envconfig:"TABLE_USER_EMAILS" default:"UserEmails"`
 	Sessions        string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
+	UserImages      string `envconfig:"TABLE_USER_IMAGES" default:"UserImages"`
 	UserPreferences string `envconfig:"TABLE_USER_PREFERENCES" default:"UserPreferences"`
 	UserSettings    string `envconfig:"TABLE_USER_SETTINGS" default:"UserSettings"`
 	Pairs           string `envconfig:"TABLE_PAIRS" default:"Pairs"`
@@ -56,7 +62,7 @@ func (t Tables) Prefixed() Tables {
 }
 
 func (t *Tables) names() []*string {
-	return []*string{&t.Users, &t.UserEmails, &t.Sessions, &t.UserPreferences, &t.UserSettings, &t.Pairs}
+	return []*string{&t.Users, &t.UserEmails, &t.Sessions, &t.UserImages, &t.UserPreferences, &t.UserSettings, &t.Pairs}
 }
 
 // All returns the names.

@@ -5,8 +5,10 @@ import (
 	"io"
 	"time"
 
+	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -26,22 +28,28 @@ type Config struct {
 	Entropy io.Reader // random bytes, for keys too
 
 	Passwords *password.Hasher
+	Blobs     blob.Store
+	Pictures  *picture.Maker
 }
 
 // New returns the service.
 func New(c Config) *Service { return &Service{c, newAttempts(c.Now)} }
 
-// Create makes what is missing of tables and queues.
+// Create makes what is missing of queues, containers and tables. The tables come last: Ready asks
+// one of them, and then all is there.
 func (s *Service) Create(ctx context.Context) error {
-	if err := s.DB.Create(ctx, s.Tables.All()...); err != nil {
+	if err := s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists)); err != nil {
 		return err
 	}
-	return s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists))
+	if err := s.Blobs.Create(ctx, ContainerProfiles); err != nil {
+		return err
+	}
+	return s.DB.Create(ctx, s.Tables.All()...)
 }
 
 // Ready asks the storage for something.
 func (s *Service) Ready(ctx context.Context) error {
-	_, err := s.GetRow(ctx, s.Tables.Users, userKey("0"))
+	_, err := s.GetRow(ctx, s.Tables.Pairs, table.Key{Partition: "ready"}) // the last that is made
 	return err
 }
 
@@ -56,6 +64,8 @@ const (
 	NotYours           fault.Code = "NOT_YOURS"
 	RoleRequired       fault.Code = "ROLE_REQUIRED"
 	UserNotFound       fault.Code = "USER_NOT_FOUND"
+	ImageNotFound      fault.Code = "IMAGE_NOT_FOUND"
+	TooManyImages      fault.Code = "TOO_MANY_IMAGES"
 	EmailTaken         fault.Code = "EMAIL_TAKEN"
 	NotYourself        fault.Code = "NOT_YOURSELF"
 	TooManyAttempts    fault.Code = "TOO_MANY_ATTEMPTS"

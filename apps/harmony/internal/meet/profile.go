@@ -12,18 +12,25 @@ import (
 // Me is the caller's own account.
 type Me struct {
 	User
-	Age int
+	Age    int
+	Images Images
 }
 
 // ETag names the version of the account, for If-Match.
-func (m Me) ETag() string { return fmt.Sprint(m.Version) }
+func (m Me) ETag() string { return fmt.Sprintf("%d.%d", m.Version, m.Images.Version) }
 
-func (s *Service) meOf(u User) Me { return Me{u, rules.Age(u.BirthDate, s.Now())} }
+func (s *Service) meOf(u User, all Images) Me {
+	return Me{u, rules.Age(u.BirthDate, s.Now()), all}
+}
 
 // Me returns the caller's own account, also if it is suspended.
 func (s *Service) Me(ctx context.Context, c Claim) (Me, error) {
-	caller, err := s.callerSuspended(ctx, c)
-	return s.meOf(caller.User), err
+	var all Images
+	caller, err := s.callerSuspended(ctx, c, func(ctx context.Context) (err error) {
+		all, err = s.images(ctx, c.UserID)
+		return err
+	})
+	return s.meOf(caller.User, all), err
 }
 
 // A Profile is what a member writes about themselves.
@@ -39,7 +46,7 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 	if id != c.UserID {
 		return Me{}, s.notYours(ctx, c, id)
 	}
-	caller, err := s.caller(ctx, c)
+	caller, all, err := s.ownImages(ctx, c)
 	if err != nil {
 		return Me{}, err
 	}
@@ -56,13 +63,13 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 	}
 	u, err := s.changeUser(ctx, caller.User, func(u *User) error {
 		written := u.Version == caller.Version+1 && u.Name == name && u.Bio == bio && u.Location == location // by a try whose answer was lost
-		if !written && !match(s.meOf(*u).ETag()) {
+		if !written && !match(s.meOf(*u, all).ETag()) {
 			return &fault.Error{Kind: fault.Stale, Text: "the profile was changed since you read it; read it again"}
 		}
 		u.Name, u.Bio, u.Location, u.Gender, u.Position = name, bio, location, p.Gender, position
 		return nil
 	})
-	return s.meOf(u), err
+	return s.meOf(u, all), err
 }
 
 // notYours says why the caller may not change what belongs to another member: it is not theirs if
@@ -138,39 +145,70 @@ type Person struct {
 	Sight     Sight
 	Match     bool
 	LikedByMe bool
+	Images    []Image // the first alone if the sight is brief
 }
 
-// Person returns the profile of a member.
-func (s *Service) Person(ctx context.Context, c Claim, id string) (Person, error) {
+// A view is a member as a caller sees them.
+type view struct {
+	caller Caller
+	of     User
+	pair   pair
+	Sight
+}
+
+// sight finds out how much of a member the caller sees, and does other reads at the same time. The
+// error is USER_NOT_FOUND for a member whom the caller does not see.
+func (s *Service) sight(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
 	var of *User
 	var shows rules.Privacy
 	var p pair
-	var reads []func(context.Context) error
-	if IsID(id) {
+	if !IsID(id) {
+		reads = nil
+	} else {
 		reads = append(reads, func(ctx context.Context) (err error) {
 			of, err = s.user(ctx, id)
 			return err
 		}, func(ctx context.Context) (err error) {
 			shows, _, err = s.privacy(ctx, id)
 			return err
-		}, func(ctx context.Context) (err error) {
-			if id != c.UserID {
-				p, err = s.pair(ctx, c.UserID, id)
-			}
-			return err
 		})
+		if id != c.UserID {
+			reads = append(reads, func(ctx context.Context) (err error) {
+				p, err = s.pair(ctx, c.UserID, id)
+				return err
+			})
+		}
 	}
 	caller, err := s.caller(ctx, c, reads...)
 	if err != nil {
+		return view{}, err
+	}
+	if of == nil {
+		return view{}, noUser()
+	}
+	sight := sees(caller.User, *of, shows, p, s.Now())
+	if sight == Hidden {
+		return view{}, noUser()
+	}
+	return view{caller, *of, p, sight}, nil
+}
+
+// Person returns the profile of a member.
+func (s *Service) Person(ctx context.Context, c Claim, id string) (Person, error) {
+	var all Images
+	v, err := s.sight(ctx, c, id, func(ctx context.Context) (err error) {
+		all, err = s.images(ctx, id)
+		return err
+	})
+	if err != nil {
 		return Person{}, err
 	}
-	now := s.Now()
-	if of == nil || sees(caller.User, *of, shows, p, now) == Hidden {
-		return Person{}, noUser()
+	person := Person{Card: cardOf(v.caller.User, v.of, v.pair, s.Now()), Sight: v.Sight, Match: v.pair.matched(), Images: all.All}
+	if v.Sight == Brief {
+		person.Images = all.All[:min(len(all.All), 1)]
 	}
-	person := Person{Card: cardOf(caller.User, *of, p, now), Sight: sees(caller.User, *of, shows, p, now), Match: p.matched()}
 	if id != c.UserID {
-		person.LikedByMe = p.like[p.side(c.UserID)] > 0
+		person.LikedByMe = v.pair.like[v.pair.side(c.UserID)] > 0
 	}
 	return person, nil
 }

@@ -42,11 +42,16 @@ const registerWithin = 25 * time.Second
 // wakeAfter is when the message of a change is seen, unless the change was finished before.
 const wakeAfter = 30 * time.Second
 
+// landed returns by when every write of a change that begins now has landed, or never will.
+func (s *Service) landed() time.Time {
+	return s.Now().Add(registerWithin + rowstore.LandWithin + rowstore.ClockSkew)
+}
+
 // A userChange is the text of a message: a change of a user may be half-way, and must be finished.
 type userChange struct {
 	Kind     string    `json:"kind"` // user
 	ID       string    `json:"id"`
-	Language string    `json:"language,omitempty"` // of a registration
+	Language string    `json:"language,omitempty"` // of a registration; none of a change of pictures
 	Until    time.Time `json:"until"`              // from then on no write of the change can land
 }
 
@@ -63,7 +68,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 		taken, err = s.owner(ctx, u.Email)
 		return err
 	}, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, userChange{Kind: "user", ID: u.ID, Language: r.Language, Until: began.Add(registerWithin + rowstore.LandWithin + rowstore.ClockSkew)}, wakeAfter)
+		wake, err = s.wake(ctx, userChange{Kind: "user", ID: u.ID, Language: r.Language, Until: s.landed()}, wakeAfter)
 		return err
 	})
 	if err == nil && taken != "" {
@@ -102,7 +107,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if opened != nil {
 		return SignedIn{}, fault.Wrap(fault.Unavailable, "the account is made, but you are not signed in yet; sign in", opened)
 	}
-	return SignedIn{s.meOf(u), tokens}, nil
+	return SignedIn{s.meOf(u, Images{}), tokens}, nil
 }
 
 // newUser checks a registration, and returns the user that it makes but for the password.
@@ -198,6 +203,14 @@ func (s *Service) unless(ctx context.Context, wake queue.Receipt, err error) err
 	return err
 }
 
+// unlessFailed is unless, but keeps the message if there is an error.
+func (s *Service) unlessFailed(ctx context.Context, wake queue.Receipt, err error) error {
+	if err != nil {
+		return err
+	}
+	return s.unless(ctx, wake, nil)
+}
+
 // Triggers returns the functions that no request starts. Each may run twice, late and in any order.
 func (s *Service) Triggers() []function.Trigger {
 	return []function.Trigger{{Name: QueueLists, Queue: QueueLists, Run: func(ctx context.Context, in function.Invocation) error {
@@ -209,9 +222,28 @@ func (s *Service) Triggers() []function.Trigger {
 	}}}
 }
 
-// settle finishes a registration that was committed, and removes one that was not, once no write of
-// it can land any more.
+// settle finishes what a message is about.
 func (s *Service) settle(ctx context.Context, c userChange) error {
+	if c.Language != "" {
+		return s.settleRegistration(ctx, c)
+	}
+	u, err := s.user(ctx, c.ID)
+	if err != nil || u == nil {
+		return err
+	}
+	all, err := s.images(ctx, c.ID)
+	if err == nil {
+		err = s.follow(ctx, *u, all.first())
+	}
+	if err == nil && !s.Now().After(c.Until) {
+		err = s.later(ctx, c)
+	}
+	return err
+}
+
+// settleRegistration finishes a registration that was committed, and removes one that was not, once no write of
+// it can land any more.
+func (s *Service) settleRegistration(ctx context.Context, c userChange) error {
 	u, err := s.user(ctx, c.ID)
 	if err != nil {
 		return err

@@ -85,7 +85,7 @@ func (s *Service) Visitor(ctx context.Context, c Claim) (Me, string, error) {
 		shows, _, err = s.privacy(ctx, c.UserID)
 		return err
 	})
-	return s.meOf(caller.User), shows.Language, err
+	return s.meOf(caller.User, Images{}), shows.Language, err
 }
 
 // SetPreferences changes what the caller looks for.

@@ -52,7 +52,14 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 	}
 	gone := beyond(all, *u, s.Now())
 	x, tokens := s.newSession(*u, device)
-	if err := s.insert(ctx, s.Tables.Sessions, x.row()); err != nil {
+	var pictures Images
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		if u.ProfileImageURL != "" { // it has pictures
+			pictures, err = s.images(ctx, u.ID)
+		}
+		return err
+	}, func(ctx context.Context) error { return s.insert(ctx, s.Tables.Sessions, x.row()) })
+	if err != nil {
 		return SignedIn{}, err
 	}
 	if len(gone) > 0 {
@@ -63,7 +70,7 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 			}
 		})
 	}
-	return SignedIn{s.meOf(*u), tokens}, nil
+	return SignedIn{s.meOf(*u, pictures), tokens}, nil
 }
 
 // verify returns INVALID_CREDENTIALS unless a password is that of a user, nil standing for one who

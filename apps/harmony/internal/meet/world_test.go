@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -23,7 +25,7 @@ import (
 
 // tables are those of the documentation.
 var tables = meet.Tables{
-	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
+	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
 }
 
 var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -71,12 +73,13 @@ type world struct {
 	clock  *clock
 	db     *memory.Tables
 	queues *memory.Queues
+	blobs  blob.Store
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	c := &clock{now: began}
-	w := &world{t: t, clock: c, db: memory.NewTables(), queues: memory.NewQueues(c.Now)}
+	w := &world{t: t, clock: c, db: memory.NewTables(), queues: memory.NewQueues(c.Now), blobs: memory.NewBlobs(c.Now)}
 	w.Service = w.over(w.db, w.queues)
 	require.NoError(t, w.Create(t.Context()))
 	return w
@@ -90,7 +93,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *meet.Service {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: tables, Queues: queues, Entropy: &luck{rnd: rand.NewChaCha8([32]byte{byte(processes.Add(1)), byte(processes.Load() >> 8)})}, Passwords: hasher,
+		Tables: tables, Queues: queues, Entropy: &luck{rnd: rand.NewChaCha8([32]byte{byte(processes.Add(1)), byte(processes.Load() >> 8)})}, Passwords: hasher, Blobs: w.blobs, Pictures: picture.NewMaker(),
 	})
 }
 

@@ -2,13 +2,16 @@ package web
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
@@ -25,6 +28,9 @@ func (s *web) pages() {
 	s.handle("POST "+Prefix+"/reset", s.reset)
 	s.members("GET "+Prefix+"/me", s.mePage)
 	s.members("POST "+Prefix+"/me", s.saveMe)
+	s.mux.Handle("POST "+Prefix+"/me/photos", s.action(s.addPhoto, true, picture.MaxBytes+maxForm))
+	s.members("POST "+Prefix+"/me/photos/{id}/first", s.firstPhoto)
+	s.members("POST "+Prefix+"/me/photos/{id}/delete", s.deletePhoto)
 	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, page{}, nil) })
 	s.members("POST "+Prefix+"/settings/preferences", s.savePreferences)
 	s.members("POST "+Prefix+"/settings/privacy", s.savePrivacy)
@@ -59,7 +65,7 @@ func (s *web) signUp(r *request) error {
 	if err != nil {
 		return s.refused(r, page{Name: "sign-up", Title: "sign-up.title"}, err)
 	}
-	remember(r, in.Tokens)
+	cookie.Keep(r.w, r.Request, in.Tokens)
 	goOn(r, Prefix+"/me?done=registered")
 	return nil
 }
@@ -79,13 +85,13 @@ func (s *web) signIn(r *request) error {
 	if err != nil {
 		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)
 	}
-	remember(r, in.Tokens)
+	cookie.Keep(r.w, r.Request, in.Tokens)
 	goOn(r, to)
 	return nil
 }
 
 func (s *web) signOut(r *request) error {
-	forget(r)
+	cookie.Forget(r.w, r.Request)
 	if r.who != nil {
 		if err := s.Service.Logout(r.Context(), r.claim, false); err != nil && fault.Of(err) != fault.Unauthenticated {
 			return err
@@ -107,16 +113,36 @@ func (s *web) reset(r *request) error {
 	return nil
 }
 
-func (s *web) mePage(r *request) error {
-	p := page{Name: "me", Title: "me.title", Form: url.Values{
-		"name": {r.who.Name}, "bio": {r.who.Bio}, "location": {r.who.Location}, "gender": {r.who.Gender},
-	}}
-	if at := r.who.Position; at != nil {
-		lat, lon := at.Degrees()
-		p.Form.Set("lat", fmt.Sprintf("%.1f", lat))
-		p.Form.Set("lon", fmt.Sprintf("%.1f", lon))
+func (s *web) mePage(r *request) error { return s.me(r, nil) }
+
+// me shows the profile as it is, and a form that was refused as it was sent.
+func (s *web) me(r *request, refused error) error {
+	me, err := s.Service.Me(r.Context(), r.claim)
+	if err != nil {
+		return err
 	}
-	return s.render(r, http.StatusOK, p)
+	p := page{Name: "me", Title: "me.title", Body: me.Images.All}
+	form := url.Values{"name": {me.Name}, "bio": {me.Bio}, "location": {me.Location}, "gender": {me.Gender}}
+	if at := me.Position; at != nil {
+		lat, lon := at.Degrees()
+		form.Set("lat", fmt.Sprintf("%.1f", lat))
+		form.Set("lon", fmt.Sprintf("%.1f", lon))
+	}
+	return s.formPage(r, p, form, refused)
+}
+
+// formPage shows a page with the values that there are, or with those of a form that was refused.
+func (s *web) formPage(r *request, p page, now url.Values, refused error) error {
+	if refused == nil {
+		p.Form = now
+		return s.render(r, http.StatusOK, p)
+	}
+	for name, values := range now {
+		if _, sent := r.PostForm[name]; !sent {
+			r.PostForm[name] = values
+		}
+	}
+	return s.refused(r, p, refused)
 }
 
 func (s *web) saveMe(r *request) error {
@@ -132,11 +158,47 @@ func (s *web) saveMe(r *request) error {
 		}
 	}
 	_, err := s.Service.SetProfile(r.Context(), r.claim, r.who.ID, p, func(string) bool { return true })
+	return s.savedMe(r, err)
+}
+
+// savedMe goes back to the profile after a form, or shows why it was refused.
+func (s *web) savedMe(r *request, err error) error {
 	if err != nil {
-		return s.refused(r, page{Name: "me", Title: "me.title"}, err)
+		return s.me(r, err)
 	}
 	goOn(r, Prefix+"/me?done=saved")
 	return nil
+}
+
+func (s *web) addPhoto(r *request) error {
+	var file []byte
+	if sent, _, err := r.FormFile("photo"); err == nil { // of a form that is in memory already
+		defer sent.Close()
+		if file, err = io.ReadAll(sent); err != nil {
+			return err
+		}
+	}
+	_, err := s.Service.AddImage(r.Context(), r.claim, r.who.ID, file)
+	return s.savedMe(r, err)
+}
+
+func (s *web) deletePhoto(r *request) error {
+	return s.savedMe(r, s.Service.DeleteImage(r.Context(), r.claim, r.who.ID, r.PathValue("id")))
+}
+
+func (s *web) firstPhoto(r *request) error {
+	me, err := s.Service.Me(r.Context(), r.claim)
+	if err != nil {
+		return err
+	}
+	ids := []string{r.PathValue("id")}
+	for _, image := range me.Images.All {
+		if image.ID != ids[0] {
+			ids = append(ids, image.ID)
+		}
+	}
+	_, err = s.Service.OrderImages(r.Context(), r.claim, r.who.ID, ids)
+	return s.savedMe(r, err)
 }
 
 // decimal reads a number as people in both languages write it.
@@ -162,16 +224,7 @@ func (s *web) settings(r *request, p page, refused error) error {
 		"profileVisibility": {all.Privacy.Visibility}, "language": {all.Privacy.Language},
 		"anonymousLikes": checked(all.Privacy.AnonymousLikes), "notificationsEnabled": checked(all.Privacy.Notifications), "emailNotifications": checked(all.Privacy.Emails),
 	}
-	if refused == nil {
-		p.Form = form
-		return s.render(r, http.StatusOK, p)
-	}
-	for name, values := range form {
-		if _, sent := r.PostForm[name]; !sent {
-			r.PostForm[name] = values
-		}
-	}
-	return s.refused(r, p, refused)
+	return s.formPage(r, p, form, refused)
 }
 
 func checked(yes bool) []string {
@@ -220,10 +273,13 @@ func (s *web) signOutEverywhere(r *request) error {
 	if err := s.Service.Logout(r.Context(), r.claim, true); err != nil {
 		return err
 	}
-	forget(r)
+	cookie.Forget(r.w, r.Request)
 	goOn(r, Prefix)
 	return nil
 }
 
 // Stamp writes an instant for a page.
 func (words) Stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// Next returns the number of the thing at an index, as people count.
+func (words) Next(i int) int { return i + 1 }

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
@@ -82,20 +83,31 @@ type action func(*request) error
 
 // handle registers a page for everybody, and members one for members: a guest is sent to sign in
 // and back.
-func (s *web) handle(pattern string, act action)  { s.mux.Handle(pattern, s.action(act, false)) }
-func (s *web) members(pattern string, act action) { s.mux.Handle(pattern, s.action(act, true)) }
+func (s *web) handle(pattern string, act action) {
+	s.mux.Handle(pattern, s.action(act, false, maxForm))
+}
 
-func (s *web) action(act action, members bool) http.Handler {
+func (s *web) members(pattern string, act action) {
+	s.mux.Handle(pattern, s.action(act, true, maxForm))
+}
+
+// action returns the handler of an action, whose form has at most that many bytes.
+func (s *web) action(act action, members bool, most int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "private, no-store")
 		req := &request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}
-		tokens, err := cookie(req), error(nil)
+		var err error
+		access, refresh := cookie.Read(r)
+		if req.claim, err = meet.ParseAccess(access); err != nil && access != "" {
+			cookie.Forget(w, r) // it is none of ours
+		}
+		err = nil
 		caller := httpjson.CallerOf(r, req.claim.Name())
 		if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
 			err = limited
 		}
 		if err == nil && r.Method == http.MethodPost {
-			err = pages.ReadForm(s.Admission, w, r, maxForm)
+			err = pages.ReadForm(s.Admission, w, r, most)
 		}
 		leave, full := s.Admission.Enter(r.Context(), caller)
 		if full != nil {
@@ -103,8 +115,8 @@ func (s *web) action(act action, members bool) http.Handler {
 			return
 		}
 		defer leave()
-		if err == nil && tokens.refresh != "" {
-			err = s.visit(req, tokens)
+		if err == nil && req.claim.UserID != "" {
+			err = s.visit(req, refresh)
 		}
 		if err == nil && members && req.who == nil {
 			err = meet.SignIn()
@@ -120,16 +132,16 @@ func (s *web) action(act action, members bool) http.Handler {
 
 // visit finds out who has sent a request. A session whose access has ended is renewed; one that has
 // ended makes a guest.
-func (s *web) visit(r *request, t tokens) error {
+func (s *web) visit(r *request, refresh string) error {
 	me, lang, err := s.Service.Visitor(r.Context(), r.claim)
 	if fault.CodeOf(err) == meet.InvalidToken {
-		err = s.renew(r, t)
+		err = s.renew(r, refresh)
 		if err == nil {
 			me, lang, err = s.Service.Visitor(r.Context(), r.claim)
 		}
 	}
 	if fault.Of(err) == fault.Unauthenticated || fault.CodeOf(err) == meet.AccountSuspended && r.claim.UserID == "" {
-		forget(r)
+		cookie.Forget(r.w, r.Request)
 		return nil
 	}
 	if err != nil {
@@ -140,18 +152,18 @@ func (s *web) visit(r *request, t tokens) error {
 	return nil
 }
 
-func (s *web) renew(r *request, t tokens) error {
+func (s *web) renew(r *request, refresh string) error {
 	wrong, err := s.Admission.Guess(r.Request)
 	if err != nil {
 		return err
 	}
 	r.claim = meet.Claim{}
-	renewed, err := s.Service.Refresh(r.Context(), t.refresh)
+	renewed, err := s.Service.Refresh(r.Context(), refresh)
 	if err != nil {
 		wrong()
 		return err
 	}
-	remember(r, renewed)
+	cookie.Keep(r.w, r.Request, renewed)
 	r.claim, err = meet.ParseAccess(renewed.Access)
 	return err
 }

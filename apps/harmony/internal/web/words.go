@@ -6,6 +6,7 @@ import (
 
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
 )
 
 // words are what pages say in one language.
@@ -32,12 +33,18 @@ func (w words) T(key string, args ...any) string {
 
 // err returns what a page says of an error: by its code, or else by its kind.
 func (w words) err(err error) string {
-	if code := "error." + string(fault.CodeOf(err)); w.Has(code) {
-		return w.T(code)
+	code := fault.CodeOf(err)
+	if p := (*httpjson.Problem)(nil); errors.As(err, &p) {
+		code = p.Code
 	}
-	var f *fault.Error
-	if errors.As(err, &f) && f.Kind == fault.Unavailable {
+	if w.Has("error." + string(code)) {
+		return w.T("error." + string(code))
+	}
+	switch fault.Of(err) {
+	case fault.Unavailable:
 		return w.T("error.UNAVAILABLE")
+	case fault.Invalid: // a form that was not read to its end
+		return w.T("error.BODY_TOO_LARGE")
 	}
 	return w.T("error.INTERNAL")
 }
@@ -67,33 +74,44 @@ var catalog = map[string][2]string{
 	"home.welcome": {"Здравствуйте, %s!", "Welcome, %s!"},
 	"home.next":    {"Расскажите о себе в профиле и выберите, кого вы ищете.", "Say something about yourself in your profile, and choose whom you look for."},
 
-	"sign-up.title":   {"Регистрация", "Sign up"},
-	"sign-up.do":      {"Зарегистрироваться", "Sign up"},
-	"sign-up.instead": {"Уже есть аккаунт?", "You have an account?"},
-	"sign-in.title":   {"Вход", "Sign in"},
-	"sign-in.do":      {"Войти", "Sign in"},
-	"sign-in.instead": {"Ещё нет аккаунта?", "No account yet?"},
-	"sign-in.forgot":  {"Забыли пароль? Попросите организаторов прислать код и введите его здесь.", "Forgot your password? Ask the organizers for a token, and use it here."},
-	"reset.title":     {"Новый пароль", "New password"},
-	"reset.lead":      {"Код действует 30 минут и только один раз. Все сеансы завершатся.", "The token is good once, for 30 minutes. All sessions end."},
-	"me.title":        {"Профиль", "Profile"},
-	"me.lead":         {"Так вас видят другие участники.", "This is how other members see you."},
-	"me.fixed":        {"Почта и дата рождения", "E-mail address and birth date"},
-	"me.private":      {"Видны только вам и не меняются.", "Only you see them, and they cannot be changed."},
-	"me.position":     {"Где вы", "Where you are"},
-	"me.here":         {"Я здесь", "Where I am"},
-	"me.here.fail":    {"Браузер не сообщил место.", "The browser did not tell where you are."},
-	"age":             {"возраст: %d", "age %d"},
-	"settings.title":  {"Настройки", "Settings"},
-	"settings.look":   {"Кого вы ищете", "Whom you look for"},
-	"settings.show":   {"Что вы показываете", "What you show"},
-	"settings.pass":   {"Пароль", "Password"},
-	"settings.change": {"Сменить пароль", "Change the password"},
-	"settings.where":  {"Где вы вошли", "Where you are signed in"},
-	"settings.this":   {"этот браузер", "this browser"},
-	"settings.device": {"Неизвестное устройство", "Unknown device"},
-	"settings.used":   {"последний раз %s", "last used %s"},
-	"settings.out":    {"Выйти везде", "Sign out everywhere"},
+	"sign-up.title":         {"Регистрация", "Sign up"},
+	"sign-up.do":            {"Зарегистрироваться", "Sign up"},
+	"sign-up.instead":       {"Уже есть аккаунт?", "You have an account?"},
+	"sign-in.title":         {"Вход", "Sign in"},
+	"sign-in.do":            {"Войти", "Sign in"},
+	"sign-in.instead":       {"Ещё нет аккаунта?", "No account yet?"},
+	"sign-in.forgot":        {"Забыли пароль? Попросите организаторов прислать код и введите его здесь.", "Forgot your password? Ask the organizers for a token, and use it here."},
+	"reset.title":           {"Новый пароль", "New password"},
+	"reset.lead":            {"Код действует 30 минут и только один раз. Все сеансы завершатся.", "The token is good once, for 30 minutes. All sessions end."},
+	"me.title":              {"Профиль", "Profile"},
+	"me.lead":               {"Так вас видят другие участники.", "This is how other members see you."},
+	"me.fixed":              {"Почта и дата рождения", "E-mail address and birth date"},
+	"me.private":            {"Видны только вам и не меняются.", "Only you see them, and they cannot be changed."},
+	"me.position":           {"Где вы", "Where you are"},
+	"me.here":               {"Я здесь", "Where I am"},
+	"me.here.fail":          {"Браузер не сообщил место.", "The browser did not tell where you are."},
+	"age":                   {"возраст: %d", "age %d"},
+	"me.photos":             {"Фотографии", "Photos"},
+	"me.photo":              {"Фотография %d", "Photo %d"},
+	"me.photos.hint":        {"JPEG, PNG или WebP до 8 МБ, не больше десяти. Место съёмки и другие данные файла удаляются.", "JPEG, PNG or WebP of up to 8 MB, ten at most. Where a picture was taken and other data of the file are removed."},
+	"me.photos.add":         {"Добавить", "Add"},
+	"me.photos.first":       {"Сделать первой", "Make it the first"},
+	"me.photos.del":         {"Удалить", "Delete"},
+	"field.photo":           {"Новая фотография", "New photo"},
+	"error.NOT_AN_IMAGE":    {"Нужна картинка JPEG, PNG или WebP до 25 мегапикселей.", "Give a JPEG, PNG or WebP picture of up to 25 megapixels."},
+	"error.TOO_MANY_IMAGES": {"В профиле может быть не больше десяти фотографий. Сначала удалите одну.", "A profile has at most ten photos. Delete one first."},
+	"error.BODY_TOO_LARGE":  {"Это слишком много: у фотографии может быть до 8 МБ.", "That is too much: a photo has up to 8 MB."},
+	"error.IMAGE_NOT_FOUND": {"Такой фотографии уже нет.", "This photo is not there any more."},
+	"settings.title":        {"Настройки", "Settings"},
+	"settings.look":         {"Кого вы ищете", "Whom you look for"},
+	"settings.show":         {"Что вы показываете", "What you show"},
+	"settings.pass":         {"Пароль", "Password"},
+	"settings.change":       {"Сменить пароль", "Change the password"},
+	"settings.where":        {"Где вы вошли", "Where you are signed in"},
+	"settings.this":         {"этот браузер", "this browser"},
+	"settings.device":       {"Неизвестное устройство", "Unknown device"},
+	"settings.used":         {"последний раз %s", "last used %s"},
+	"settings.out":          {"Выйти везде", "Sign out everywhere"},
 
 	"field.email":                {"Почта", "E-mail address"},
 	"field.password":             {"Пароль", "Password"},

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/fault"
+)
+
+// A file is a picture as it is served.
+type file struct {
+	ContentType  string `header:"Content-Type" doc:"image/jpeg"`
+	CacheControl string `header:"Cache-Control" doc:"Pictures never change, but whether one may see them does"`
+	ETag         string `header:"ETag" doc:"Of the file"`
+	Body         []byte
+}
+
+// imageTypes are those of pictures that members send; all are served as the first.
+var imageTypes = []string{"image/jpeg", "image/png", "image/webp"}
+
+func (a *api) images() {
+	binary := func(types ...string) map[string]*huma.MediaType {
+		all := map[string]*huma.MediaType{}
+		for _, t := range types {
+			all[t] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+		}
+		return all
+	}
+	route(a, member, Bound{4, 9}, huma.Operation{
+		OperationID: "add-image", Method: http.MethodPost, Path: "/users/{userId}/images", Tags: []string{"people"}, DefaultStatus: http.StatusCreated, Errors: []int{404, 409},
+		Summary: "Add a picture to my profile", Description: "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels. It is turned as EXIF says, made small and written anew as JPEG, without any other data of the file.",
+		RequestBody: &huma.RequestBody{Required: true, Content: binary(imageTypes...)}, SkipValidateBody: true, MaxBodyBytes: -1,
+	}, func(ctx context.Context, c meet.Claim, in *struct {
+		ByUser
+		RawBody []byte `contentType:"image/jpeg"`
+	},
+	) (*body[Image], error) {
+		i, err := a.Service.AddImage(ctx, c, in.UserID, in.RawBody)
+		return answer(imageOf(i), err)
+	})
+	route(a, member, Bound{4, 9}, huma.Operation{
+		OperationID: "delete-image", Method: http.MethodDelete, Path: "/users/{userId}/images/{imageId}", Tags: []string{"people"}, Errors: []int{404, 409},
+		Summary: "Delete a picture of mine", Description: "It is gone at once, and the others move up.",
+	}, func(ctx context.Context, c meet.Claim, in *struct {
+		ByUser
+		ImageID string `path:"imageId" doc:"The id of a picture" example:"0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925"`
+	},
+	) (*none, error) {
+		return nil, a.Service.DeleteImage(ctx, c, in.UserID, in.ImageID)
+	})
+	route(a, member, Bound{4, 7}, huma.Operation{
+		OperationID: "order-images", Method: http.MethodPut, Path: "/users/{userId}/images/order", Tags: []string{"people"}, Errors: []int{404, 409},
+		Summary: "Put my pictures in order", Description: "The first one is shown with my name.",
+	}, func(ctx context.Context, c meet.Claim, in *struct {
+		ByUser
+		Body ImageOrder
+	},
+	) (*body[ImageList], error) {
+		all, err := a.Service.OrderImages(ctx, c, in.UserID, in.Body.ImageIDs)
+		return answer(ImageList{imagesOf(all)}, err)
+	})
+	route(a, visitor, Bound{2, 7}, huma.Operation{
+		OperationID: "get-image", Method: http.MethodGet, Path: "/images/{kind}/{ownerId}/{file}", Tags: []string{"people"}, Errors: []int{404},
+		Summary: "A picture", Description: "Of a member, to those who may see the member.",
+		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: binary(imageTypes[0])}},
+	}, func(ctx context.Context, c meet.Claim, in *struct {
+		Kind    string `path:"kind" doc:"profile" example:"profile"`
+		OwnerID string `path:"ownerId" doc:"The id of the member" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+		File    string `path:"file" doc:"The id of the picture with .jpg, or _320.jpg for a small one" example:"0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
+	},
+	) (*file, error) {
+		if in.Kind != "profile" {
+			return nil, fault.Coded(fault.NotFound, meet.ImageNotFound, "there is no such picture")
+		}
+		b, err := a.Service.Picture(ctx, c, in.OwnerID, in.File)
+		if err != nil {
+			return nil, err
+		}
+		return &file{b.Type, "private, max-age=600", b.ETag, b.Body}, nil
+	})
+}

@@ -1,0 +1,388 @@
+package meet
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// ContainerProfiles is where pictures of members are.
+const ContainerProfiles = "profile-images"
+
+// maxImages is how many pictures a profile has.
+const maxImages = 10
+
+// imagesHead is the row that heads the pictures of a member.
+const imagesHead = "!images"
+
+// An Image is a picture of a member.
+type Image struct {
+	ID, UserID    string
+	Order         int
+	UploadedAt    time.Time
+	Width, Height int
+	Bytes         int
+}
+
+// imagePath is where the doors serve pictures of members.
+const imagePath = "/api/v1/images/profile/"
+
+// URL is where the picture is served, and ThumbURL a small one.
+func (i Image) URL() string { return imagePath + i.UserID + "/" + i.ID + ".jpg" }
+
+// ThumbURL is where the small picture is served.
+func (i Image) ThumbURL() string { return imagePath + i.UserID + "/" + i.ID + thumbSuffix }
+
+const thumbSuffix = "_320.jpg"
+
+// blobs returns the names of the two files of a picture.
+func (i Image) blobs() []string {
+	return []string{i.UserID + "/" + i.ID + ".jpg", i.UserID + "/" + i.ID + thumbSuffix}
+}
+
+func (i Image) row() table.Row {
+	return table.Row{Key: table.Key{Partition: i.UserID, Row: i.ID}, Props: table.Props{
+		{Name: "BlobUrl", Value: table.String(i.blobs()[0])},
+		{Name: "OrderIndex", Value: table.Int32(int32(i.Order))},
+		{Name: "UploadedAt", Value: table.Time(i.UploadedAt)},
+		{Name: "Width", Value: table.Int32(int32(i.Width))},
+		{Name: "Height", Value: table.Int32(int32(i.Height))},
+		{Name: "Bytes", Value: table.Int32(int32(i.Bytes))},
+	}}
+}
+
+// Images are the pictures of a member in order, and the version of their head.
+type Images struct {
+	All     []Image
+	Version int64
+	head    string // its ETag, "" if there is none
+}
+
+// images reads the pictures of a member.
+func (s *Service) images(ctx context.Context, user string) (Images, error) {
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.UserImages, table.Range{Partition: user}, table.MaxPage)
+	var all Images
+	for _, row := range rows {
+		p := row.Props
+		if row.Key.Row == imagesHead {
+			all.head, all.Version = row.ETag, p.Get("Version").Int()
+			continue
+		}
+		all.All = append(all.All, Image{
+			ID: row.Key.Row, UserID: user, Order: int(p.Get("OrderIndex").Int()), UploadedAt: p.Get("UploadedAt").Time(),
+			Width: int(p.Get("Width").Int()), Height: int(p.Get("Height").Int()), Bytes: int(p.Get("Bytes").Int()),
+		})
+	}
+	slices.SortFunc(all.All, func(a, b Image) int { return a.Order - b.Order })
+	return all, err
+}
+
+// first returns the address of the first picture, "" if there is none.
+func (all Images) first() string {
+	if len(all.All) == 0 {
+		return ""
+	}
+	return all.All[0].URL()
+}
+
+// changeImages writes the pictures that change makes of those that there are, under the ETag of
+// their head. If another writer came first it reads them anew, and calls change again.
+func (s *Service) changeImages(ctx context.Context, caller Caller, was Images, change func(Images) ([]Image, error)) ([]Image, error) {
+	for try := 0; ; try++ {
+		next, err := change(was)
+		if err != nil {
+			return nil, err
+		}
+		ops := []table.Op{was.headOp(caller.ID, len(next))}
+		for i := range next {
+			next[i].Order = i
+			switch at := slices.IndexFunc(was.All, func(old Image) bool { return old.ID == next[i].ID }); {
+			case at < 0:
+				ops = append(ops, table.Op{Kind: table.Insert, Row: next[i].row()})
+			case was.All[at].Order != i:
+				row := next[i].row()
+				row.ETag = table.Any // the head has been changed by no other
+				ops = append(ops, table.Op{Kind: table.Replace, Row: row})
+			}
+		}
+		for _, old := range was.All {
+			if !slices.ContainsFunc(next, func(n Image) bool { return n.ID == old.ID }) {
+				ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: old.row().Key, ETag: table.Any}})
+			}
+		}
+		err = s.Write(ctx, s.Tables.UserImages, ops)
+		if err == nil {
+			return next, nil
+		}
+		if !rowstore.Overtaken(err) || try == rowstore.MaxTries {
+			return nil, rowstore.Unavailable(err)
+		}
+		if err := s.pause(ctx); err != nil {
+			return nil, err
+		}
+		if was, err = s.images(ctx, caller.ID); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// headOp writes the head of pictures that no other writer has changed.
+func (all Images) headOp(user string, count int) table.Op {
+	row := table.Row{Key: table.Key{Partition: user, Row: imagesHead}, ETag: all.head, Props: table.Props{
+		{Name: "Count", Value: table.Int32(int32(count))},
+		{Name: "Version", Value: table.Int64(all.Version + 1)},
+	}}
+	if all.head == "" {
+		return table.Op{Kind: table.Insert, Row: row}
+	}
+	return table.Op{Kind: table.Replace, Row: row}
+}
+
+// follow has a profile show the first of its pictures. The row of the user was read before those
+// pictures were, so no later change is undone.
+func (s *Service) follow(ctx context.Context, u User, first string) error {
+	for try := 0; u.ProfileImageURL != first; try++ {
+		next := u
+		next.ProfileImageURL = first
+		next.Version++
+		next.UpdatedAt = s.Now().UTC()
+		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.row(s.Now())}})
+		if err == nil || errors.Is(err, table.ErrNotFound) {
+			return nil
+		}
+		if try == rowstore.MaxTries {
+			return rowstore.Unavailable(err)
+		}
+		again, err := s.user(ctx, u.ID)
+		if err != nil || again == nil {
+			return err
+		}
+		all, err := s.images(ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		u, first = *again, all.first()
+	}
+	return nil
+}
+
+// AddImage adds a picture to the caller's profile.
+func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byte) (Image, error) {
+	if user != c.UserID {
+		return Image{}, s.notYours(ctx, c, user)
+	}
+	caller, was, err := s.ownImages(ctx, c)
+	if err != nil {
+		return Image{}, err
+	}
+	if len(was.All) >= maxImages {
+		return Image{}, tooManyImages()
+	}
+	made, err := s.Pictures.Make(ctx, file, picture.ProfileSide)
+	if err != nil {
+		return Image{}, err
+	}
+	image := Image{
+		ID: s.newID(), UserID: c.UserID, UploadedAt: s.Now().UTC(), Width: made.Width, Height: made.Height, Bytes: len(made.Large),
+	}
+	wake, err := s.wakeImages(ctx, c.UserID, func(ctx context.Context) error {
+		names := image.blobs()
+		return rowstore.Both(ctx, func(ctx context.Context) error { return s.putBlob(ctx, names[0], made.Large) },
+			func(ctx context.Context) error { return s.putBlob(ctx, names[1], made.Thumb) })
+	})
+	if err != nil {
+		return Image{}, err
+	}
+	next, err := s.changeImages(ctx, caller, was, func(was Images) ([]Image, error) {
+		if len(was.All) >= maxImages {
+			return nil, tooManyImages()
+		}
+		return append(slices.Clone(was.All), image), nil
+	})
+	if fault.CodeOf(err) == TooManyImages {
+		s.dropBlobs(ctx, []Image{image})
+	}
+	if err != nil {
+		return Image{}, err
+	}
+	image.Order = len(next) - 1
+	return image, s.followed(ctx, caller, next, wake)
+}
+
+func tooManyImages() error {
+	return fault.Coded(fault.Conflict, TooManyImages, "a profile has at most 10 pictures; delete one first")
+}
+
+// ownImages reads the pictures of the caller.
+func (s *Service) ownImages(ctx context.Context, c Claim) (caller Caller, all Images, err error) {
+	caller, err = s.caller(ctx, c, func(ctx context.Context) (err error) {
+		all, err = s.images(ctx, c.UserID)
+		return err
+	})
+	return caller, all, err
+}
+
+// putBlob puts a file of a picture. One whose outcome is not known is put again: if it is there, it
+// is this one, as its name is new.
+func (s *Service) putBlob(ctx context.Context, name string, body []byte) error {
+	put := func() error {
+		ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+		defer cancel()
+		err := s.Blobs.Put(ctx, ContainerProfiles, name, body)
+		if errors.Is(err, blob.ErrExists) {
+			return nil
+		}
+		return err
+	}
+	return s.again(put)
+}
+
+// dropBlobs deletes the files of pictures without rows, after the answer.
+func (s *Service) dropBlobs(ctx context.Context, images []Image) {
+	ctx = context.WithoutCancel(ctx)
+	s.Background(func() {
+		for _, image := range images {
+			for _, name := range image.blobs() {
+				if err := s.Blobs.Delete(ctx, ContainerProfiles, name); err != nil {
+					s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
+				}
+			}
+		}
+	})
+}
+
+// DeleteImage deletes a picture of the caller. It is gone at once.
+func (s *Service) DeleteImage(ctx context.Context, c Claim, user, id string) error {
+	if user != c.UserID {
+		return s.notYours(ctx, c, user)
+	}
+	var gone []Image
+	_, err := s.rearrange(ctx, c, func(was Images) ([]Image, error) {
+		at := slices.IndexFunc(was.All, func(i Image) bool { return i.ID == id })
+		if at < 0 {
+			return nil, noImage()
+		}
+		gone = was.All[at : at+1]
+		return slices.Delete(slices.Clone(was.All), at, at+1), nil
+	})
+	if err == nil {
+		s.dropBlobs(ctx, gone)
+	}
+	return err
+}
+
+func noImage() error {
+	return fault.Coded(fault.NotFound, ImageNotFound, "there is no such picture")
+}
+
+// OrderImages puts the caller's pictures in the order of ids, which names all of them once.
+func (s *Service) OrderImages(ctx context.Context, c Claim, user string, ids []string) ([]Image, error) {
+	if user != c.UserID {
+		return nil, s.notYours(ctx, c, user)
+	}
+	return s.rearrange(ctx, c, func(was Images) ([]Image, error) {
+		var next []Image
+		for _, id := range ids {
+			at := slices.IndexFunc(was.All, func(i Image) bool { return i.ID == id })
+			if at < 0 || slices.ContainsFunc(next, func(i Image) bool { return i.ID == id }) {
+				break
+			}
+			next = append(next, was.All[at])
+		}
+		if len(next) != len(was.All) || len(next) != len(ids) {
+			return nil, &fault.Error{
+				Kind: fault.Invalid, Code: rules.ValidationError, Text: "the request breaks the rules named here",
+				Fields: []fault.Field{{Name: "body.imageIds", Message: "give the ids of all pictures, each once"}},
+			}
+		}
+		return next, nil
+	})
+}
+
+// rearrange changes the caller's pictures without a new one.
+func (s *Service) rearrange(ctx context.Context, c Claim, change func(Images) ([]Image, error)) ([]Image, error) {
+	caller, was, err := s.ownImages(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := change(was); err != nil {
+		return nil, err
+	}
+	wake, err := s.wakeImages(ctx, c.UserID, func(context.Context) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	next, err := s.changeImages(ctx, caller, was, change)
+	if err != nil {
+		return nil, err
+	}
+	return next, s.followed(ctx, caller, next, wake)
+}
+
+// Picture returns a file of a picture of a member to one who may see it; a guest sees none.
+func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob.Blob, error) {
+	id, small := cutImage(file)
+	if c.UserID == "" || !IsID(user) || !IsID(id) {
+		return blob.Blob{}, noImage()
+	}
+	var row *table.Row
+	seen, err := s.sight(ctx, c, user, func(ctx context.Context) (err error) {
+		row, err = s.GetRow(ctx, s.Tables.UserImages, table.Key{Partition: user, Row: id})
+		return err
+	})
+	if fault.CodeOf(err) == UserNotFound || err == nil && (row == nil || seen.Sight != Whole && row.Props.Get("OrderIndex").Int() != 0) {
+		return blob.Blob{}, noImage()
+	}
+	if err != nil {
+		return blob.Blob{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+	defer cancel()
+	names := Image{ID: id, UserID: user}.blobs()
+	b, err := s.Blobs.Get(ctx, ContainerProfiles, names[small])
+	if errors.Is(err, blob.ErrNotFound) {
+		return blob.Blob{}, noImage()
+	}
+	if err != nil {
+		return blob.Blob{}, rowstore.Unavailable(err)
+	}
+	return b, nil
+}
+
+// cutImage returns the id in the name of a file, and which of the files it is.
+func cutImage(file string) (id string, n int) {
+	if id, ok := strings.CutSuffix(file, thumbSuffix); ok {
+		return id, 1
+	}
+	id, ok := strings.CutSuffix(file, ".jpg")
+	if !ok {
+		return "", 0
+	}
+	return id, 0
+}
+
+// wakeImages sends the message of a change of pictures, and does the work that comes before it at
+// the same time.
+func (s *Service) wakeImages(ctx context.Context, user string, before func(context.Context) error) (wake queue.Receipt, err error) {
+	err = rowstore.Both(ctx, before, func(ctx context.Context) (err error) {
+		wake, err = s.wake(ctx, userChange{Kind: "user", ID: user, Until: s.landed()}, wakeAfter)
+		return err
+	})
+	return wake, err
+}
+
+// followed has the profile follow its pictures, after which no message needs to.
+func (s *Service) followed(ctx context.Context, caller Caller, all []Image, wake queue.Receipt) error {
+	return s.unlessFailed(ctx, wake, s.follow(ctx, caller.User, Images{All: all}.first()))
+}
