@@ -241,8 +241,8 @@ func (s *Service) settle(ctx context.Context, c userChange) error {
 	return err
 }
 
-// settleRegistration finishes a registration that was committed, and removes one that was not, once no write of
-// it can land any more.
+// settleRegistration finishes a registration that was committed, and removes one that was not, once
+// no write of it can land any more.
 func (s *Service) settleRegistration(ctx context.Context, c userChange) error {
 	u, err := s.user(ctx, c.ID)
 	if err != nil {

@@ -181,10 +181,10 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// webp is a lossless file of one color, and what follows is the same in an extended file.
+// webp is a lossless file of one pixel.
 const webp = "UklGRhwAAABXRUJQVlA4TA8AAAAvAAAAAAcQ/Y/+ByKi/wEA"
 
-// TestRefused: whatever is no picture, or too large a one, is refused before it is decoded.
+// TestRefused: other files, and pictures that are too large, are refused.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	one, err := base64.StdEncoding.DecodeString(webp)
