@@ -14,11 +14,11 @@ import (
 
 const defaultURL = "http://127.0.0.1:7071"
 
-// A clientConfig is what the file of the commands that call a service holds: JSON with these two
-// members.
+// A clientConfig is the file of the commands that call a service: JSON with these members.
 type clientConfig struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
+	User  string `json:"user"` // in dev mode
 }
 
 // configPath returns where the file is.
@@ -46,7 +46,7 @@ func readClientConfig() (clientConfig, error) {
 	}
 	// a misspelt url would be the default one
 	if err := json.Unmarshal(b, &c, json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(true)); err != nil {
-		return c, fmt.Errorf("%s: want {\"url\": …, \"token\": …}: %w", path, err)
+		return c, fmt.Errorf("%s: want {\"url\": …, \"token\": …} or {\"url\": …, \"user\": …}: %w", path, err)
 	}
 	info, err := os.Stat(path)
 	if err == nil && c.Token != "" && info.Mode().Perm()&0o077 != 0 {
@@ -69,6 +69,9 @@ func (c *caller) complete() error {
 	c.token = os.Getenv("PROMPTHUB_TOKEN")
 	if c.token == "" && strings.TrimRight(c.url, "/") == strings.TrimRight(cmp.Or(file.URL, defaultURL), "/") {
 		c.token = file.Token
+	}
+	if c.token == "" {
+		c.user = cmp.Or(os.Getenv("PROMPTHUB_USER"), file.User)
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ version. Where none is named, it is `
 const callerHelp = `
 
 The address and a token come from flags, from PROMPTHUB_URL and PROMPTHUB_TOKEN, or from config.json in the directory
-prompthub of the user's configuration (PROMPTHUB_CONFIG names another file): {"url": …, "token": …}, readable by its owner alone.`
+prompthub of the user's configuration (PROMPTHUB_CONFIG names another file): {"url": …, "token": …}, readable by its owner alone.
+For a service in developer mode a name takes the place of a token: --user, PROMPTHUB_USER, or "user" in the file.`
 
 // columns writes columns for people to read.
 func columns(w io.Writer, rows [][]string) error {
@@ -296,6 +297,13 @@ func saveCommand() command.Command {
 			}
 			if format.HasFrontMatter(text) {
 				fmt.Fprintf(std.Err, "the text begins with front matter, which is a part of the prompt now: to have it read, as pull and export write it, import %s\n", args[0])
+			}
+			if outcome == client.Created {
+				hint := ""
+				if f.Visibility == string(prompt.Private) {
+					hint = ": save it with --public to share it"
+				}
+				fmt.Fprintf(std.Err, "it is %s's, and %s%s\n", f.AuthorName, f.Visibility, hint)
 			}
 			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, outcome, f.ID)
 			return err

@@ -60,8 +60,8 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^$`, "search", "--tag", "development", "--user", "bob")
 	fails(command.Failed, "query.sort: give one of relevance", "search", "--sort", "up", "--user", "bob")
 	fails(command.Usage, "come newest first", "search", "--sort", "hot", "--author", "ann", "--user", "bob")
-	fails(command.Failed, ": there is no such user (status 404)\n", "search", "--author", "@zoe", "--user", "bob")
-	fails(command.Failed, "handler: there is no such user (status 404)\n", "search", "--author", "@zoe", "greet", "--user", "bob")
+	fails(command.Failed, ": there is no such user: name one by the handle of their profile, or by the key of an author (a_…) (status 404)\n", "search", "--author", "@zoe", "--user", "bob")
+	fails(command.Failed, "handler: there is no such user: name one by the handle of their profile, or by the key of an author (a_…) (status 404)\n", "search", "--author", "@zoe", "greet", "--user", "bob")
 	fails(command.Failed, "did you mean\n  greeting   A greeting, by ann\n", "get", "gretting", "--user", "ann")
 	fails(command.Failed, `"versions greeting" lists its versions and labels`, "get", "greeting@7", "--user", "ann")
 	ok(`^$`, "search", "nothing", "--user", "bob")
@@ -286,4 +286,22 @@ func TestImportTellsAndUpdates(t *testing.T) {
 		_, out, _ = handler(t, "get", name, "--url", url)
 		require.Equal(t, "two", out)
 	}
+}
+
+// TestUserFromTheEnvironment: without a token and a flag, commands call as PROMPTHUB_USER, else as
+// the user of the file.
+func TestUserFromTheEnvironment(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", `{"url":"`+url+`","user":"cleo"}`))
+	text := file(t, "greeting.md", "Hello.")
+	code, out, errs := handler(t, "save", text)
+	require.Equal(t, command.OK, code, errs)
+	require.Contains(t, out, "greeting@1 created")
+	require.Contains(t, errs, "it is cleo's, and private: save it with --public to share it\n")
+	t.Setenv("PROMPTHUB_USER", "ann")
+	_, _, errs = handler(t, "save", text, "--public")
+	require.Contains(t, errs, "it is ann's, and public\n")
+	_, _, errs = handler(t, "save", text, "--user", "bob")
+	require.Contains(t, errs, "it is bob's, and private")
 }

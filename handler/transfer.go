@@ -43,7 +43,7 @@ func defaultUser() string {
 func callerFlags(flags *flag.FlagSet) *caller {
 	var c caller
 	flags.StringVar(&c.url, "url", "", "`address` of the deployment or of \"handler local\" (default "+defaultURL+")")
-	flags.StringVar(&c.user, "user", "", "`name` to call as, for services in dev mode (default the user of the operating system)")
+	flags.StringVar(&c.user, "user", "", "`name` to call as, for services in dev mode (default PROMPTHUB_USER, else the user of the operating system)")
 	flags.StringVar(&c.token, "token", "", "bearer `token` to call with; PROMPTHUB_TOKEN keeps it out of the list of processes")
 	return &c
 }

@@ -2,7 +2,11 @@ package auth_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -47,4 +51,19 @@ func TestTokenFormRefuses(t *testing.T) {
 		_, _, ok = form.Parse(text)
 		require.Equal(t, text == token, ok, text)
 	})
+}
+
+// TestTokenWithoutBearer: a token that stands alone in Authorization is refused, and not taken for
+// none, with which a caller would be somebody else.
+func TestTokenWithoutBearer(t *testing.T) {
+	t.Parallel()
+	form := auth.TokenForm{Prefix: "ab_", IDBytes: 4}
+	token, _, _ := form.New()
+	identify := auth.AccessTokens(form, func(context.Context, string, auth.Secret, func() error) (auth.User, error) {
+		return auth.User{}, errors.New("it is looked for")
+	}, nil, auth.Dev())
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+	r.Header.Set("Authorization", token)
+	_, err := identify(r)
+	require.EqualError(t, err, "write the word Bearer before the access token: Authorization: Bearer ab_…")
 }

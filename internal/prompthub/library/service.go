@@ -161,7 +161,7 @@ func (s *Service) checkTags(ctx context.Context, tags, has []prompt.Tag) error {
 		if !known && !slices.Contains(has, tag) {
 			fields = append(fields, fault.Field{
 				Name: fmt.Sprintf("tags[%d]", i), Value: string(tag),
-				Message: "is not an active tag of the catalog; take one from the list of tags",
+				Message: "is not an active tag of the catalog; take one from the list of tags (the page Tags, GET /tags), or make it a tag of your own",
 			})
 		}
 	}

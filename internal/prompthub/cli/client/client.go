@@ -121,7 +121,7 @@ func (c *Client) ask(ctx context.Context, k call) (answer, error) {
 	a, err := c.patiently(ctx, k)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return answer{}, fmt.Errorf("nothing listens at %s: is the service running there? (%w)", c.URL(), err)
+		return answer{}, fmt.Errorf("nothing listens at %s: is the service running there? --url or PROMPTHUB_URL names another address (%w)", c.URL(), err)
 	case err != nil:
 		return answer{}, fmt.Errorf("%s %s: %w", k.method, c.base+k.path, err)
 	case a.isElsewhere():

@@ -143,7 +143,7 @@ func TestAccountMoves(t *testing.T) {
 	for _, line := range report {
 		if line.Outcome == "rejected" {
 			require.Regexp(t, "^Your vote on (First|Second) of Bob$", line.Title)
-			require.Equal(t, "there is no such user", line.Reason)
+			require.Equal(t, "there is no such user: name one by the handle of their profile, or by the key of an author (a_…)", line.Reason)
 		}
 	}
 

@@ -81,7 +81,7 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 	res := &sdk.ListPromptsResult{Prompts: []*sdk.Prompt{}, NextCursor: page.Next}
 	for _, v := range page.Items {
 		o := programSummary(c, v)
-		res.Prompts = append(res.Prompts, &sdk.Prompt{Name: name(v, ofOneOwner), Description: describe(v.Title, o), Arguments: arguments(o)})
+		res.Prompts = append(res.Prompts, &sdk.Prompt{Name: name(v, ofOneOwner), Title: v.Title, Description: describe(v.Title, o), Arguments: arguments(o)})
 	}
 	keep(ctx, &sdk.ListPromptsRequest{Params: p}, &res.Cacheable)
 	return res, nil

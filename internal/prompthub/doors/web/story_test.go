@@ -258,7 +258,7 @@ func TestRulesAreToldAtTheirFields(t *testing.T) {
 	ann := w.as("Ann")
 	s := ann.post("/app/prompts/new", "title", "  ", "text", strings.Repeat("é", 3001), "tag", "nosuch tag", "visibility", "all", "key", "k1").is(422)
 	s.has(`aria-invalid="true"`, "Give the prompt a title.", "at most 3000 characters, it has 3001", `id="tags-wrong"`, "Set the visibility", "3001</span> of 3000", `name="key" value="k1"`)
-	ann.post("/app/prompts/new", "title", "t", "text", "x", "tag", "unknown", "visibility", "private").is(422).has("Unknown: is not an active tag of the catalog; take one from the list of tags.").lacks("/api/v1")
+	ann.post("/app/prompts/new", "title", "t", "text", "x", "tag", "unknown", "visibility", "private").is(422).has("Unknown: is not an active tag of the catalog; take one from the list of tags (the page Tags, GET /tags), or make it a tag of your own.").lacks("/api/v1")
 	require.Empty(t, ann.get("/app/mine").titles())
 	page := ann.write("Good", "good", "private")
 	ann.post(page+"/edit", "title", "", "text", "bad", "visibility", "private", "revision", "1").is(422).has("bad</textarea>", `name="revision" value="1"`)
