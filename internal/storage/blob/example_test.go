@@ -10,7 +10,8 @@ import (
 	"prompthub/internal/storage/memory"
 )
 
-// A put whose outcome is unknown is sent again: a blob never changes, so one that exists has landed.
+// A put whose outcome is unknown is sent again: a blob never changes, so one that exists has
+// landed.
 func Example() {
 	ctx, store := context.Background(), memory.NewBlobs(time.Now)
 	if err := store.Create(ctx, "pictures"); err != nil {

@@ -92,8 +92,8 @@ func queueNames(t *testing.T, app application, fs files) []string {
 	return append(differences("queues", want, got), differences("queues that functions read", want, read)...)
 }
 
-// containers compares the constants that begin with Container with the deployed ones. Both lack in an
-// application without blobs.
+// containers compares the constants that begin with Container with the deployed ones. Both lack in
+// an application without blobs.
 func containers(t *testing.T, app application, fs files) []string {
 	want := constants(t, app, "Container")
 	const opening = "var containerNames = ["
