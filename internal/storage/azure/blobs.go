@@ -63,7 +63,7 @@ func (b *Blobs) Get(ctx context.Context, container, name string) (blob.Blob, err
 		return blob.Blob{}, fmt.Errorf("get from %s: %w", container, blobError(err))
 	}
 	body := resp.NewRetryReader(again, nil) // goes on where an answer breaks off
-	defer body.Close()
+	defer func() { _ = body.Close() }()     // all that is wanted of it was read
 	size := int64(-1)
 	if resp.ContentLength != nil {
 		size = *resp.ContentLength

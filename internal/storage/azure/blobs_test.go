@@ -32,7 +32,7 @@ func TestBlobWritesAreSentOnce(t *testing.T) {
 		put := stub.sent[0]
 		require.Equal(t, "PUT acct.blob.core.windows.net /pictures/user/a.jpg", put.Method+" "+put.URL.Host+" "+put.URL.Path)
 		require.Equal(t, "*", put.Header.Get("If-None-Match"))
-		require.Equal(t, []string{"image/jpeg"}, put.Header["x-ms-blob-content-type"])
+		require.Equal(t, []string{"image/jpeg"}, put.Header["x-ms-blob-content-type"]) //nolint:staticcheck // as the SDK writes it
 		require.Equal(t, "body", put.body)
 		_, limited := put.Context().Deadline()
 		require.True(t, limited)
@@ -65,7 +65,7 @@ func TestBlobErrors(t *testing.T) {
 		require.ErrorContains(t, err, "put into pictures: ")
 		require.NotContains(t, err.Error(), "user", "names hold ids")
 		for _, known := range []error{blob.ErrExists, blob.ErrNoContainer, blob.ErrBusy, blob.ErrInvalid, blob.ErrNotFound} {
-			require.Equal(t, known == tt.want, errors.Is(err, known), "%v is %v", err, known)
+			require.Equal(t, errors.Is(tt.want, known), errors.Is(err, known), "%v is %v", err, known)
 		}
 	}
 }

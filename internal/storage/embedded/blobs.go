@@ -248,12 +248,16 @@ func (b *Blobs) remove(container, path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for dir := filepath.Dir(path); dir != filepath.Join(b.dir, container); dir = filepath.Dir(dir) {
-		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil // it has others
-		}
+	for dir := filepath.Dir(path); dir != filepath.Join(b.dir, container) && emptied(dir); {
+		dir = filepath.Dir(dir)
 	}
 	return nil
+}
+
+// emptied removes a folder that is empty, and reports whether it is gone.
+func emptied(dir string) bool {
+	err := os.Remove(dir)
+	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
 // List implements blob.Store. Next is the name of the last blob of a page. A page reads the names
@@ -323,14 +327,13 @@ func (l *lister) entry(e fs.DirEntry, name string) error {
 		return nil
 	}
 	info, err := e.Info()
+	if err == nil {
+		l.page.Items = append(l.page.Items, blob.Item{Name: name, Size: info.Size(), Stored: info.ModTime().UTC()})
+	}
 	if errors.Is(err, fs.ErrNotExist) { // it was deleted meanwhile
-		return nil
+		err = nil
 	}
-	if err != nil {
-		return err
-	}
-	l.page.Items = append(l.page.Items, blob.Item{Name: name, Size: info.Size(), Stored: info.ModTime().UTC()})
-	return nil
+	return err
 }
 
 func (b *Blobs) path(container, name string) string {

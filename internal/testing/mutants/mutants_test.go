@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/testing/inputs"
 )
 
 // A mutant whose text is not there once is no mutant: an author who changes the code carries the
@@ -100,6 +102,7 @@ func TestMutantsCompile(t *testing.T) {
 // exportData returns a function that finds what the compiler knows of a package.
 func exportData(t *testing.T, root string) func(path string) (io.ReadCloser, error) {
 	t.Helper()
+	inputs.Files(t, "internal")
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./internal/...")
 	cmd.Dir = root
 	out, err := cmd.Output()
