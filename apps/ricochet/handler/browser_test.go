@@ -114,8 +114,8 @@ func TestBrowser(t *testing.T) {
 // handheld is the window of a player whose phone shows no more than phones do.
 var handheld = browsertest.Variant{Name: "handheld", Width: 390, Height: 844, Phone: true, Script: true}
 
-// TestBrowserToday is the story of a player alone with the puzzle of today: after every move the buttons
-// stay where the thumb is.
+// TestBrowserToday is the story of a player alone with the puzzle of today: after every move the
+// buttons stay where the thumb is.
 func TestBrowserToday(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")

@@ -305,8 +305,8 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.reads("Give the prompt a title.").discard()
 		}},
 		{"declaring", page + "/edit", func(p *tab) {
-			p.click(".declare summary").click("[value=find-variables]").sees("document.querySelector('#vname0')")
-			eval[int](p, "document.querySelector('.declare').scrollIntoView(), 1")
+			p.click(".declare:has([value=find-variables]) summary").click("[value=find-variables]").sees("document.querySelector('#vname0')")
+			eval[int](p, "document.querySelector('[value=find-variables]').scrollIntoView(), 1")
 			p.discard()
 		}},
 		{"writing a chat", "/app/prompts/new", func(p *tab) {
@@ -324,6 +324,21 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.write("#title", "Changed "+p.V.Name)
 			eval[int](p, "document.querySelector('[name=revision]').value = 0, document.querySelector('#write .primary').click(), 1")
 			p.reads("saved in another tab").discard()
+		}},
+		{"clash of two tabs", page + "/edit", func(p *tab) {
+			p.write("#text", eval[string](p, "document.querySelector('#text').value")+"One more line of "+p.V.Name)
+			eval[int](p, "document.querySelector('[name=revision]').value = 0, document.querySelector('#write > .send .primary').click(), 1")
+			p.reads("Take what was saved").discard()
+		}},
+		{"preview", "/app/prompts/new", func(p *tab) {
+			p.write("#text", "# Dear {{name}}\n\n**Thank you** for ${gift:the socks}.").click("#preview").sees("document.querySelector('.preview strong')").discard()
+		}},
+		{"prompts to include", "/app/prompts/new", func(p *tab) {
+			p.click("details:has(#include) summary").click("[value=find-include]").sees("document.querySelector('.found button')").discard()
+		}},
+		{"a draft is offered", "/app/prompts/new", func(p *tab) {
+			p.write("#title", "Not saved").goToAnyway("/app/prompts/new").reads("did not save it")
+			eval[int](p, "localStorage.clear(), 1")
 		}},
 		{"mine", "/app/mine", nil},
 		{"deleted", "/app/mine?show=deleted", nil},

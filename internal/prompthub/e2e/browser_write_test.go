@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -20,6 +21,7 @@ func writes(t *testing.T, b browser, base string) {
 	completed(p)
 	closedTab(p)
 	bothKept(p)
+	savedOffline(p)
 	p.Calm()
 }
 
@@ -130,6 +132,20 @@ func bothKept(p *tab) {
 	p.write("#text", "One.\nTwo, of both.\nSix.\n").click(".hunks li:nth-child(1) button").reads("You changed these lines")
 	p.click("form#write > .send .primary").reads("Your changes are saved.").reads("Two, of both.")
 	other.Calm()
+}
+
+// savedOffline saves without a connection: the form stays, with all that was written.
+func savedOffline(p *tab) {
+	p.T.Helper()
+	cut := func(off bool) {
+		call(p, cdp.Command[network.OverrideNetworkStateParams, cdp.Empty]{Method: "Network.emulateNetworkConditions"},
+			network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
+	}
+	p.goTo("/app/prompts/new").write("#title", "Written in a train").write("#text", "Over land.")
+	cut(true)
+	p.reads("You are offline.").click("form#write > .send .primary").reads("send it again when you are back").sees("Object.values(localStorage).some(v => v.includes('train'))").sees("document.querySelector('#text').value === 'Over land.'")
+	cut(false)
+	p.sees("document.getElementById('offline').hidden").click("form#write > .send .primary").reads("The prompt is saved.")
 }
 
 // leave lets the browser leave a form that is not saved.

@@ -213,7 +213,8 @@ func (s *web) preview(c prompt.Content) *reading {
 	return &read
 }
 
-// findIncludes looks for prompts of the author that the draft may include, by words of their titles.
+// findIncludes looks for prompts of the author that the draft may include, by words of their
+// titles.
 func (s *web) findIncludes(r *request, f *draftForm, itself prompt.ID) error {
 	words, err := prompt.ParseQuery(f.Wanted)
 	if fault.Of(err) == fault.Malformed {
@@ -445,6 +446,7 @@ func below(text, line string) string {
 
 // asText returns a chat as one text: with the roles if there is more than a user's message.
 func asText(c prompt.Content) string {
+	c.Messages = slices.DeleteFunc(slices.Clone(c.Messages), func(m prompt.Message) bool { return m.Content == "" && m.Placeholder == "" })
 	if len(c.Messages) == 1 && c.Messages[0].Role == "user" {
 		return c.Words()
 	}

@@ -42,6 +42,7 @@ func TestWriteChat(t *testing.T) {
 	p.post("/app/prompts/new", append(chat, "do", "remove-message 1")...).is(200).lacks("history</textarea>")
 	p.post("/app/prompts/new", append(chat, "do", "text")...).is(200).has("user:\nReview:\n{{code}}\n\n[history]\n\nsystem:\nBe &lt;strict&gt;.</textarea>").lacks(`name="kind"`)
 	p.post("/app/prompts/new", append(slices.Clip(chat[:10]), "do", "text")...).is(200).has("Review:\n{{code}}</textarea>").lacks("user:")
+	p.post("/app/prompts/new", "kind", "chat", "role", "assistant", "content", "", "do", "text").is(200).has("\n</textarea>").lacks("assistant:")
 	for _, do := range []string{"remove-message 9", "remove-message x", "raise-message -1", "remove-variable 4", "nothing"} {
 		p.post("/app/prompts/new", append(chat, "do", do)...).is(200)
 	}

@@ -183,8 +183,8 @@ func (s *web) editAgain(r *request, v library.View, d prompt.Draft, revision int
 	return s.showEdit(r, status, f, v)
 }
 
-// mergedWith returns a draft with the changes that were saved since its form was opened, if these are in
-// other lines. Else the draft is as it was, and its author decides.
+// mergedWith returns a draft with the changes that were saved since its form was opened, if these
+// are in other lines. Else the draft is as it was, and its author decides.
 func (s *web) mergedWith(r *request, now library.View, d prompt.Draft) (prompt.Draft, bool) {
 	n := versionNumber(r.PostForm.Get("version"))
 	if n <= 0 || n == now.Version {

@@ -367,7 +367,7 @@ on(document, "click", (e) => {
   button.focus();
 });
 
-on(document, "submit", (e) => { if (e.target.id === "write") unsaved = false; });
+on(document, "submit", (e) => { if (e.target.id === "write" && !e.defaultPrevented) unsaved = false; });
 on(document, "click", (e) => {
   if (!e.target.closest("a")?.matches("#write .send a") || !plainClick(e)) return;
   if (unsaved && !confirm("Leave without saving? What you wrote here is discarded.")) return e.preventDefault();
