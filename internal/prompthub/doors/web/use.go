@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"net/url"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
 )
 
 // A use is how a program of others uses a prompt or an author's prompts: what to run or to write
@@ -69,16 +71,24 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field) uses {
 	}
 	u := s.usesOf(r, endpoint, open && !mine)
 	origin := httpjson.Origin(r.Request, s.Public)
-	values := exampleValues(fields)
+	values, label, released := exampleValues(fields), "latest", ""
+	if n := v.Labels[prompt.Production]; n > 0 {
+		label = prompt.Production
+		if p := v.InProduction; n != v.Version && p != nil && p.Version == n {
+			// Programs that name no version get that one, and it may take other values.
+			values = valuesOf(p.Arguments, values)
+			released = fmt.Sprintf("This gets version %d, which has the label production. ", n)
+		}
+	}
 	u.Items = append(u.Items,
-		use{ID: "use-cli", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: "With PROMPTHUB_URL=" + origin},
-		use{ID: "use-curl", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var."))},
+		use{ID: "use-cli", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: released + "With PROMPTHUB_URL=" + origin},
+		use{ID: "use-curl", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var.")), Hint: released},
 	)
 	if open {
 		u.Items = append(u.Items, skillUse(origin, s.Service.AuthorKey(v.AuthorID), " --skill "+v.Slug))
 	}
 	if mine {
-		u.Items = append(u.Items, sdkUses(origin, v.Slug, values)...)
+		u.Items = append(u.Items, sdkUses(origin, v.Slug, label, values)...)
 	}
 	return u
 }
@@ -101,6 +111,20 @@ func exampleValues(fields []field) []value {
 			text = "…"
 		}
 		all = append(all, value{f.Name, text})
+	}
+	return all
+}
+
+// valuesOf returns values for the arguments of another version: those that are there, else dots.
+func valuesOf(arguments []prompt.Argument, there []value) []value {
+	var all []value
+	for _, a := range arguments[:min(len(arguments), maxExampleValues)] {
+		i := slices.IndexFunc(there, func(v value) bool { return v.Name == a.Name })
+		if i < 0 {
+			all = append(all, value{a.Name, "…"})
+		} else {
+			all = append(all, there[i])
+		}
 	}
 	return all
 }
@@ -142,10 +166,10 @@ func quoted(text string) string {
 // are.
 var pythonWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// sdkUses returns how programs get a prompt by the clients of Langfuse. Where these name no label
-// they want production, which a prompt need not have.
-func sdkUses(origin, slug string, values []value) []use {
-	const keys = "The id and the secret of an access token are the keys. Without a label it is the version with the label production."
+// sdkUses returns how programs get the version with a label by the clients of Langfuse. If these name
+// no label they want production, which a prompt need not have.
+func sdkUses(origin, slug, label string, values []value) []use {
+	const keys = "The id and the secret of an access token are the keys. The label latest is the newest version; production is the one that you put it on."
 	python := func(v value) string { return v.Name + "=" + quoted(v.Text) }
 	pairs := func(v value) string { return quoted(v.Name) + ": " + quoted(v.Text) }
 	arguments := strings.TrimPrefix(joinedBy(values, ", ", python), ", ")
@@ -159,11 +183,11 @@ func sdkUses(origin, slug string, values []value) []use {
 	return []use{
 		{ID: "use-python", Name: "Python, with the package langfuse", Hint: keys, Text: "from langfuse import Langfuse\n\n" +
 			`langfuse = Langfuse(host="` + origin + `/lf", public_key="…", secret_key="…")` + "\n" +
-			`prompt = langfuse.get_prompt("` + slug + `", label="latest")` + "\n" +
+			`prompt = langfuse.get_prompt("` + slug + `", label="` + label + `")` + "\n" +
 			`text = prompt.compile(` + arguments + `)`},
 		{ID: "use-js", Name: "JavaScript, with the package @langfuse/client", Hint: keys, Text: `import { LangfuseClient } from "@langfuse/client";` + "\n\n" +
 			`const langfuse = new LangfuseClient({ baseUrl: "` + origin + `/lf", publicKey: "…", secretKey: "…" });` + "\n" +
-			`const prompt = await langfuse.prompt.get("` + slug + `", { label: "latest" });` + "\n" +
+			`const prompt = await langfuse.prompt.get("` + slug + `", { label: "` + label + `" });` + "\n" +
 			`const text = prompt.compile(` + object + `);`},
 	}
 }

@@ -34,3 +34,17 @@ func TestUse(t *testing.T) {
 	w = newWorld(t, func(c *web.Config) { c.PublicRead = false })
 	w.as("Bob").get(w.as("Ann").write("Closed", "Text.", "public")).has("Bearer ph_").lacks("npx skills add")
 }
+
+// TestUseOfAReleasedVersion: where programs get another version than the page shows, what they run
+// names its variables, and says which version it is.
+func TestUseOfAReleasedVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.Public = "https://prompts.example.com" })
+	ann := w.as("Ann")
+	page := ann.write("Note", "Write of {{product}}.", "private")
+	ann.post(page+"/labels", "label", "production", "version", "1")
+	ann.post(page+"/edit", "title", "Note", "text", "Write in {{lang}}.", "visibility", "private", "revision", "1").to(page + "?done=saved")
+	ann.get(page).has("--var &#39;product=…&#39;", "var.product=…", "This gets version 1, which has the label production.", `label=&#34;production&#34;`, `compile(product=`).lacks("--var &#39;lang=", "var.lang=")
+	ann.post(page+"/labels", "label", "production", "version", "2")
+	ann.get(page).has("--var &#39;lang=…&#39;").lacks("This gets version", "--var &#39;product=")
+}

@@ -700,3 +700,6 @@ document.addEventListener("keydown", (e) => {
   e.preventDefault();
   openPalette();
 });
+
+// A name that a form proposes is replaced by the first key.
+document.querySelector("input[autofocus]")?.select();
