@@ -281,7 +281,11 @@ func keepIt(p *tab) {
 	p.goTo("/app/favorites").sees(fmt.Sprintf("document.querySelector('.card h2 a').pathname === %q", page)).shot("favorites").click(".card h2 a")
 	p.click("#favorite [aria-pressed=true]").sees("document.querySelector('#favorite [aria-pressed=false]')")
 	p.goTo("/app/favorites").reads("There is no favorite of yours to show").goTo(page)
-	p.click("#share summary").sees(fmt.Sprintf("document.querySelector('#link').textContent === %q", p.Base+page)).shot("shared")
+	const place = "(r => [r.x, r.y].join())(document.querySelector('#share summary').getBoundingClientRect())"
+	was := eval[string](p, place)
+	p.click("#share summary").sees("document.querySelector('#share').open")
+	require.Equal(p.T, was, eval[string](p, place), "it stays under the pointer")
+	p.sees(fmt.Sprintf("document.querySelector('#link').textContent === %q", p.Base+page)).shot("shared")
 	if p.V.Script {
 		eval[bool](p, "navigator.clipboard.writeText = async (text) => { window.copied = text }, true")
 		p.click("[data-copy=link]").sees(fmt.Sprintf("window.copied === %q", p.Base+page))

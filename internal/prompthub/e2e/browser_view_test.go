@@ -242,12 +242,14 @@ func look(p *tab, s stop, source string) string {
 }
 
 // missed returns the controls of a page on a phone that a finger misses 21 pixels above or below
-// their middle, and does not hit another control there. An open menu covers all others.
+// their middle, and does not hit another control there. An open menu covers all others, and an open
+// panel those below it.
 const missed = `document.querySelector("dialog[open]") ? [] : [...document.querySelectorAll(document.querySelector(".menu[open]") ? ".menu :is(a, button)" : "main :is(.copy, .ballot button, a.tag, .choices a, .button, button, summary), header a")].filter(e => {
   const box = e.getBoundingClientRect();
   if (!box.width || e.closest("[hidden], [aria-hidden=true], dialog, details:not([open]) > :not(summary)")) return false;
   e.scrollIntoView({block: "center", behavior: "instant"});
   const b = e.getBoundingClientRect(), x = b.left + b.width / 2, y = b.top + b.height / 2;
+  if (document.elementFromPoint(x, y)?.closest(".pop") && !e.closest(".pop")) return false;
   return [y - 21, y + 21].some(at => {
     const hit = document.elementFromPoint(x, at);
     return at > 0 && at < innerHeight && !(e.contains(hit) || hit?.closest("a, button, summary, label, input, select, textarea"));
@@ -285,7 +287,7 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"source", page + "?view=source", nil},
 		{"export", page + "/export", nil},
 		{"manage", page, func(p *tab) {
-			eval[int](p, "document.querySelectorAll('main details').forEach(d => d.open = true), scrollTo(0, 9999), 1")
+			eval[int](p, "document.querySelectorAll('main details:not(#share)').forEach(d => d.open = true), scrollTo(0, 9999), 1")
 		}},
 		{"hidden prompt", hidden, nil},
 		{"versions", versions + "/versions", nil},

@@ -31,15 +31,15 @@ addEventListener("submit", (e) => {
   toast("You are offline. Nothing was sent: send it again when you are back.");
 }, true);
 
-// The menu closes where one goes on.
-const menu = document.querySelector(".menu");
-addEventListener("click", (e) => { if (menu && !menu.contains(e.target)) menu.open = false; });
-addEventListener("focusin", (e) => { if (menu && !menu.contains(e.target)) menu.open = false; });
-menu?.addEventListener("keydown", (e) => {
-  if (e.key !== "Escape") return;
-  menu.open = false;
-  menu.querySelector("summary").focus();
-});
+// What opens over a page closes where one goes on.
+for (const menu of document.querySelectorAll(".menu, #share")) {
+  for (const type of ["click", "focusin"]) addEventListener(type, (e) => { if (!menu.contains(e.target) && !e.target.closest("dialog")) menu.open = false; });
+  menu.addEventListener("keydown", (e) => {
+    if (e.key !== "Escape") return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
 
 // What a form did is told once, and not again to those who are sent the address.
 if (new URL(location).searchParams.has("done")) {
