@@ -319,7 +319,8 @@ func (l *lister) entry(e fs.DirEntry, name string) error {
 	if e.IsDir() {
 		return l.folder(name)
 	}
-	if name <= l.after || !strings.HasPrefix(name, l.prefix) || blob.CheckName(l.container, name) != nil {
+	wanted := name > l.after && strings.HasPrefix(name, l.prefix) && blob.CheckName(l.container, name) == nil
+	if !wanted {
 		return nil
 	}
 	if n := len(l.page.Items); n == l.limit {
