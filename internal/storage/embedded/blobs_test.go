@@ -3,6 +3,7 @@ package embedded
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/storage/blob"
 )
@@ -21,14 +23,15 @@ import (
 // killBlobs makes the test binary a process that puts blobs until it is killed.
 const killBlobs = "EMBEDDED_KILL_BLOBS"
 
-// bodyOf returns the bytes that every process puts under a name, 1 byte to 1 MB.
+// bodyOf returns the bytes that every process puts under a name, 1 byte to 8 MiB: a kill should hit
+// the middle of one.
 func bodyOf(name string) []byte {
 	sum := uint64(0)
 	for _, c := range []byte(name) {
 		sum = sum*31 + uint64(c)
 	}
 	r := rand.New(rand.NewPCG(sum, 0))
-	return bytes.Repeat([]byte{byte(r.Uint32())}, 1+r.IntN(1<<20))
+	return bytes.Repeat([]byte{byte(r.Uint32())}, 1+r.IntN(8<<20))
 }
 
 // putUntilKilled puts blobs, deletes every second one, and tells each step.
@@ -158,6 +161,27 @@ func TestBlobFolders(t *testing.T) {
 	require.NoError(t, os.Truncate(big, blob.MaxBytes+1))
 	_, err := s.Blobs.Get(t.Context(), "pictures", "big.jpg")
 	require.ErrorContains(t, err, "no blob")
+}
+
+// TestBlobFoldersRace: the last blob of a folder goes while the next one comes.
+func TestBlobFoldersRace(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	require.NoError(t, s.Blobs.Create(t.Context(), "pictures"))
+	var g errgroup.Group
+	for i := range 8 {
+		g.Go(func() error {
+			name := fmt.Sprintf("a/b/%d.jpg", i)
+			for range 100 {
+				if err := errors.Join(s.Blobs.Put(t.Context(), "pictures", name, nil), s.Blobs.Delete(t.Context(), "pictures", name)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, g.Wait())
+	require.Empty(t, listed(t, s))
 }
 
 // TestBlobsBelongToTheStore: once the store is closed another process may have them.
