@@ -57,6 +57,7 @@ func TestBrowser(t *testing.T) {
 	ann.Press("u").Reads("The last move is undone").Press(kb.Escape).Reads("All robots are back at the start").Reads("No moves yet")
 	keyed(ann, best)
 	ann.Write("[name=playerName]", "Ann").Click("#submit button").Reads("Accepted: ").Shot("accepted")
+	ann.Reads(fmt.Sprintf("You submitted %d move", len(best))).Sees("document.querySelector('#submit button').disabled")
 
 	// Bob plays with a finger, and then with the buttons.
 	bob := b.Visit(t, url, phone).GoTo("/play/" + h.game).Reads("Round 1 ·")
@@ -143,7 +144,7 @@ func TestBrowserToday(t *testing.T) {
 	eve.Reads("there is no shorter way!").Reads(fmt.Sprintf("your best: %d", len(best)))
 	require.True(t, inWindow(eve, "#tell"))
 	browsertest.Accessible(eve, axe, "solved today")
-	eve.Click("#tell").Sees("/Copied: paste it|does not let this page copy. The address is/.test(document.querySelector('#said').textContent)")
+	eve.Click("#tell").Sees("/Copied: paste it|does not let this page copy. Send this: Ricochet/.test(document.querySelector('#said').textContent)")
 	eve.GoTo("/play").Reads(fmt.Sprintf("your best: %d", len(best))).Reads("No moves yet")
 
 	ask[api.Round](t, 201, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{})

@@ -35,6 +35,6 @@ export async function tell(text, url) {
     await navigator.clipboard.writeText(`${text}\n${url}`.trim());
     return "Copied: paste it where your friends are.";
   } catch {
-    return `The browser does not let this page copy. The address is ${url}`;
+    return `The browser does not let this page copy. Send this: ${text} ${url}`;
   }
 }

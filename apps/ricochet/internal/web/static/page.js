@@ -120,11 +120,13 @@ function settle() {
 function settleEnd() {
   const is = solved();
   $("submit").hidden = alone;
-  $("submit").querySelector("button").disabled = !is;
+  const sent = alone ? null : JSON.parse(kept(id, `sent ${shown.round.roundNumber}`) || "null");
+  $("submit").querySelector("button").disabled = !is || sent && moves.length >= sent.count;
   $("solo").hidden = !alone || !is;
   $("end").hidden = alone && !is;
   const { round } = shown;
-  if (!is) $("result").textContent = alone ? "" : `You can submit once ${robotOf(round)} is in ${where(round.goalPosition)}.`;
+  if (sent && !(is && moves.length < sent.count)) $("result").textContent = `You submitted ${counted(sent.count)}, rank ${sent.rank} then. A shorter way counts instead.`;
+  else if (!is) $("result").textContent = alone ? "" : `You can submit once ${robotOf(round)} is in ${where(round.goalPosition)}.`;
   else if (!alone) $("result").textContent = `${counted(moves.length)}. Submit, or find a shorter way.`;
   else if (moves.length <= shown.shortest) $("result").textContent = `${counted(moves.length)}: there is no shorter way!`;
   else $("result").textContent = `${counted(moves.length)}. There is a way with ${shown.shortest}: try again?`;
@@ -182,6 +184,7 @@ function press(event) {
     const [dx, dy] = [to.x - at.x, to.y - at.y];
     if (!dx && !dy) return;
     if (robot || !dx || !dy) move(Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "right" : "left") : dy > 0 ? "down" : "up");
+    else say(`${name(chosen)} moves along its row and its column: tap there.`);
   };
   window.addEventListener("pointerup", up);
   window.addEventListener("pointercancel", up);
@@ -338,6 +341,7 @@ onSubmit("submit", async (form) => {
   const answer = await ask("POST", `${game}/rounds/${shown.round.roundNumber}/solutions`, body);
   if (answer.playerSecret) keep(id, `player ${name.toLowerCase()}`, answer.playerSecret);
   keep(id, "name", name);
+  keep(id, `sent ${shown.round.roundNumber}`, JSON.stringify({ count: answer.moveCount, rank: answer.rank }));
   say(`Accepted: ${counted(answer.moveCount)}, rank ${answer.rank}.`);
   await refresh();
 });
