@@ -36,6 +36,9 @@ type settings struct {
 	// ContainerPrefix goes before the names of the containers, so that several applications can share
 	// a storage account.
 	ContainerPrefix string `envconfig:"CONTAINER_PREFIX"`
+
+	// LikesADay is how many likes a member may send on a day (UTC). -1: no limit.
+	LikesADay int `envconfig:"LIKES_A_DAY" default:"200"`
 }
 
 func service() command.Service {
@@ -91,7 +94,7 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 			Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 		},
 		Tables: s.Tables, Queues: t.Queues(st.Queues), Entropy: rand.Reader, Passwords: password.NewHasher(),
-		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(),
+		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay,
 	})
 }
 

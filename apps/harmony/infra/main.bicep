@@ -27,6 +27,10 @@ var tableNames = [
   'UserImages'
   'UserPreferences'
   'UserSettings'
+  'Likes'
+  'LikesReceived'
+  'Matches'
+  'Blocks'
   'Pairs'
 ]
 
@@ -36,11 +40,13 @@ var containerNames = [
 
 var queueNames = [
   'list-changes'
+  'pair-changes'
 ]
 
 // Beside the settings that every application has.
 var settingsOfItsOwn = {
   CONTAINER_PREFIX: containerPrefix
+  LIKES_A_DAY: '200'
 }
 
 // With the name of the application: another one may have an environment of the same name.

@@ -108,6 +108,7 @@ func newWorld(t *testing.T) *world {
 	names := meet.Tables{}
 	names.Users, names.UserEmails, names.Sessions = "Users", "UserEmails", "Sessions"
 	names.UserImages, names.UserPreferences, names.UserSettings, names.Pairs = "UserImages", "UserPreferences", "UserSettings", "Pairs"
+	names.Likes, names.LikesReceived, names.Matches, names.Blocks = "Likes", "LikesReceived", "Matches", "Blocks"
 	w.service = meet.New(meet.Config{
 		Store: &rowstore.Store{
 			DB: w.meter, Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: w.background.Go,
@@ -115,7 +116,7 @@ func newWorld(t *testing.T) *world {
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
 		Tables: names, Queues: sends{memory.NewQueues(time.Now), w.meter}, Entropy: rand.Reader, Passwords: password.NewHasher(),
-		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(),
+		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(), LikesADay: 200,
 	})
 	require.NoError(t, w.service.Create(t.Context()))
 	w.Handler = api.New(api.Config{

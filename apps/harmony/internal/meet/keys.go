@@ -12,6 +12,15 @@
 //	UserSettings     userId / SETTINGS
 //	Pairs            smaller id / larger id       likes, match, blocks and passes of two members: the truth
 //
+//	Likes            from / {inv}_{to}            a like that was sent
+//	                 from / DAY_{yyyyMMdd}        how many likes were sent on a day
+//	LikesReceived    to / {inv}_{from}            one that waits for an answer; anonymous: {to}_ANON
+//	Matches          userId / otherId             in both directions
+//	Blocks           userId / {inv}_{otherId}     and {otherId}_BY / {inv}_{userId}
+//
+// The rows of the last four tables are lists, and follow Pairs: a row that the pair refuses is not
+// shown. {inv} is an instant, written so that later ones come first; a pair gives no instant twice.
+//
 // {c} is the first character of an id, {hh} are the first two of a hash.
 //
 // # How an account is made
@@ -50,6 +59,10 @@ type Tables struct {
 	UserImages      string `envconfig:"TABLE_USER_IMAGES" default:"UserImages"`
 	UserPreferences string `envconfig:"TABLE_USER_PREFERENCES" default:"UserPreferences"`
 	UserSettings    string `envconfig:"TABLE_USER_SETTINGS" default:"UserSettings"`
+	Likes           string `envconfig:"TABLE_LIKES" default:"Likes"`
+	LikesReceived   string `envconfig:"TABLE_LIKES_RECEIVED" default:"LikesReceived"`
+	Matches         string `envconfig:"TABLE_MATCHES" default:"Matches"`
+	Blocks          string `envconfig:"TABLE_BLOCKS" default:"Blocks"`
 	Pairs           string `envconfig:"TABLE_PAIRS" default:"Pairs"`
 }
 
@@ -62,7 +75,7 @@ func (t Tables) Prefixed() Tables {
 }
 
 func (t *Tables) names() []*string {
-	return []*string{&t.Users, &t.UserEmails, &t.Sessions, &t.UserImages, &t.UserPreferences, &t.UserSettings, &t.Pairs}
+	return []*string{&t.Users, &t.UserEmails, &t.Sessions, &t.UserImages, &t.UserPreferences, &t.UserSettings, &t.Likes, &t.LikesReceived, &t.Matches, &t.Blocks, &t.Pairs}
 }
 
 // All returns the names.

@@ -30,6 +30,7 @@ type Config struct {
 	Passwords *password.Hasher
 	Blobs     blob.Store
 	Pictures  *picture.Maker
+	LikesADay int // -1: no limit
 }
 
 // New returns the service.
@@ -38,7 +39,7 @@ func New(c Config) *Service { return &Service{c, newAttempts(c.Now)} }
 // Create makes what is missing of queues, containers and tables. The tables come last: Ready asks
 // one of them, and then all is there.
 func (s *Service) Create(ctx context.Context) error {
-	if err := s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists)); err != nil {
+	if err := s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists), QueuePairs, queue.Poison(QueuePairs)); err != nil {
 		return err
 	}
 	if err := s.Blobs.Create(ctx, ContainerProfiles); err != nil {

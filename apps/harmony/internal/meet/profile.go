@@ -152,6 +152,7 @@ type Person struct {
 type view struct {
 	caller Caller
 	of     User
+	shows  rules.Privacy
 	pair   pair
 	Sight
 }
@@ -190,7 +191,7 @@ func (s *Service) sight(ctx context.Context, c Claim, id string, reads ...func(c
 	if sight == Hidden {
 		return view{}, noUser()
 	}
-	return view{caller, *of, p, sight}, nil
+	return view{caller, *of, shows, p, sight}, nil
 }
 
 // Person returns the profile of a member.

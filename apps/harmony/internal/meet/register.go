@@ -183,19 +183,28 @@ func (s *Service) wake(ctx context.Context, c userChange, after time.Duration) (
 	if err != nil {
 		return queue.Receipt{}, err
 	}
-	r, err := s.Queues.Send(ctx, QueueLists, string(text), after)
+	return s.send(ctx, QueueLists, string(text), after)
+}
+
+func (s *Service) send(ctx context.Context, name, text string, after time.Duration) (queue.Receipt, error) {
+	r, err := s.Queues.Send(ctx, name, text, after)
 	if err != nil {
-		return queue.Receipt{}, rowstore.Unavailable(fmt.Errorf("send to %s: %w", QueueLists, err))
+		return queue.Receipt{}, rowstore.Unavailable(fmt.Errorf("send to %s: %w", name, err))
 	}
 	return r, nil
 }
 
-// unless deletes the message of a change that needs it no more, after the answer, and returns err.
+// unless deletes the message of a change of a user that needs it no more, and returns err.
 func (s *Service) unless(ctx context.Context, wake queue.Receipt, err error) error {
+	return s.cancel(ctx, QueueLists, wake, err)
+}
+
+// cancel deletes a message that is needed no more, after the answer, and returns err.
+func (s *Service) cancel(ctx context.Context, name string, wake queue.Receipt, err error) error {
 	if wake.ID != "" {
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() {
-			if err := s.Queues.Delete(ctx, QueueLists, wake); err != nil && !errors.Is(err, queue.ErrGone) {
+			if err := s.Queues.Delete(ctx, name, wake); err != nil && !errors.Is(err, queue.ErrGone) {
 				s.Log.WarnContext(ctx, "a message stays that is not needed any more", slog.String("error", err.Error()))
 			}
 		})
@@ -219,7 +228,7 @@ func (s *Service) Triggers() []function.Trigger {
 			return fmt.Errorf("read message: %w", err)
 		}
 		return s.settle(ctx, c)
-	}}}
+	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}}
 }
 
 // settle finishes what a message is about.

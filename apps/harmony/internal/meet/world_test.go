@@ -26,6 +26,7 @@ import (
 // tables are those of the documentation.
 var tables = meet.Tables{
 	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
+	Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
 }
 
 var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -93,7 +94,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *meet.Service {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: tables, Queues: queues, Entropy: &luck{rnd: rand.NewChaCha8([32]byte{byte(processes.Add(1)), byte(processes.Load() >> 8)})}, Passwords: hasher, Blobs: w.blobs, Pictures: picture.NewMaker(),
+		Tables: tables, Queues: queues, Entropy: &luck{rnd: rand.NewChaCha8([32]byte{byte(processes.Add(1)), byte(processes.Load() >> 8)})}, Passwords: hasher, Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200,
 	})
 }
 
@@ -154,9 +155,11 @@ func (w *world) settle() {
 			}
 		}
 	}
-	n, err := w.queues.Len(w.t.Context(), meet.QueueLists)
-	require.NoError(w.t, err)
-	require.Zero(w.t, n, "messages that never end")
+	for _, name := range []string{meet.QueueLists, meet.QueuePairs} {
+		n, err := w.queues.Len(w.t.Context(), name)
+		require.NoError(w.t, err)
+		require.Zero(w.t, n, "messages that never end")
+	}
 }
 
 // counts returns how many rows the tables of accounts have.

@@ -1,0 +1,250 @@
+package meet
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"github.com/google/uuid"
+
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Like is what one member thinks of another.
+type Like struct {
+	To        string
+	CreatedAt time.Time
+	Anonymous bool
+	Match     bool
+	ChatID    string // of a match
+}
+
+// chatID is the id of the chat of a pair: there is one, for ever.
+func (p pair) chatID() string {
+	sum := sha256.Sum256([]byte("chat|" + p.ids[0] + "|" + p.ids[1]))
+	return uuid.UUID(sum[:16]).String()
+}
+
+func (p pair) likeOf(side int) Like {
+	l := Like{To: p.ids[1-side], CreatedAt: table.TimeOf(p.like[side]), Anonymous: p.anonymous[side], Match: p.matched()}
+	if l.Match {
+		l.ChatID = p.chatID()
+	}
+	return l
+}
+
+// other reads the member whom a command of a pair is about, and does other reads at the same time.
+// The caller sees them as a member, whatever their role is. Oneself is refused.
+func (s *Service) other(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
+	v, err := s.sight(ctx, c, id, reads...)
+	if err != nil {
+		return view{}, err
+	}
+	if id == c.UserID {
+		return view{}, fault.Coded(fault.Invalid, NotYourself, "name another member")
+	}
+	viewer := v.caller.User
+	viewer.Role = Member
+	if sees(viewer, v.of, v.shows, v.pair, s.Now()) == Hidden {
+		return view{}, noUser()
+	}
+	return v, nil
+}
+
+// Like likes a member; anonymous nil stands for the caller's setting. created reports that there was
+// no like before. If both like each other they match: exactly one of the two calls makes the match.
+func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool) (like Like, created bool, err error) {
+	var mine rules.Privacy
+	var used day
+	v, err := s.other(ctx, c, to, func(ctx context.Context) (err error) {
+		mine, _, err = s.privacy(ctx, c.UserID)
+		return err
+	}, func(ctx context.Context) (err error) {
+		used, err = s.day(ctx, c.UserID)
+		return err
+	})
+	if err != nil {
+		return Like{}, false, err
+	}
+	side := v.pair.side(c.UserID)
+	if v.pair.like[side] > 0 {
+		return v.pair.likeOf(side), false, nil
+	}
+	if s.LikesADay >= 0 && used.count >= s.LikesADay {
+		return Like{}, false, &fault.Error{
+			Kind: fault.Limited, Code: LikesUsedUp, Text: "you have used up the likes of this day, which ends at midnight UTC",
+			RetryAfter: s.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(s.Now()),
+		}
+	}
+	secret := mine.AnonymousLikes
+	if anonymous != nil {
+		secret = *anonymous
+	}
+	p, created, err := s.changePair(ctx, c.UserID, v.pair, func(p *pair, side int, now time.Time) (bool, error) {
+		switch {
+		case p.blocked():
+			return false, noUser()
+		case p.like[side] > 0:
+			return true, nil
+		}
+		p.like[side], p.anonymous[side], p.pass[side] = p.tick(now), secret, 0
+		if p.like[1-side] > 0 {
+			p.matchedAt = p.tick(now)
+			p.matchNumber++
+		}
+		return false, nil
+	}, func(ctx context.Context) error { return s.useDay(ctx, c.UserID, used) })
+	like = p.likeOf(side)
+	if created && p.like[1-side] > p.like[side] { // the other like came later, and made the match
+		like.Match, like.ChatID = false, ""
+	}
+	return like, created, err
+}
+
+// Unlike takes a like back that waits for an answer.
+func (s *Service) Unlike(ctx context.Context, c Claim, to string) error {
+	return s.command(ctx, c, to, func(p *pair, side int, _ time.Time) (bool, error) {
+		switch {
+		case p.like[side] == 0:
+			return false, fault.Coded(fault.NotFound, LikeNotFound, "you do not like this member")
+		case p.matched():
+			return false, fault.Coded(fault.Conflict, LikeMatched, "you match; end the match instead")
+		}
+		p.like[side], p.anonymous[side] = 0, false
+		return false, nil
+	})
+}
+
+// Unmatch ends a match, by either of the two. Both likes are used up.
+func (s *Service) Unmatch(ctx context.Context, c Claim, with string) error {
+	return s.command(ctx, c, with, func(p *pair, _ int, _ time.Time) (bool, error) {
+		if !p.matched() {
+			return false, fault.Coded(fault.NotFound, MatchNotFound, "you do not match this member")
+		}
+		p.part()
+		return false, nil
+	})
+}
+
+// Pass hides a member from the caller's deck for a while.
+func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
+	v, err := s.other(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	_, _, err = s.changePair(ctx, c.UserID, v.pair, func(p *pair, side int, now time.Time) (bool, error) {
+		if p.like[side] > 0 {
+			return false, fault.Coded(fault.Conflict, LikeMatched, "you like this member; take the like back first")
+		}
+		p.pass[side] = p.tick(now)
+		return false, nil
+	})
+	return err
+}
+
+// Block ends all that is between two members, and each looks to the other as if the account were
+// gone. Anybody who exists can be blocked, seen or not.
+func (s *Service) Block(ctx context.Context, c Claim, id string) error {
+	var of *User
+	var p pair
+	_, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+		if IsID(id) {
+			of, err = s.user(ctx, id)
+		}
+		return err
+	}, func(ctx context.Context) (err error) {
+		if IsID(id) && id != c.UserID {
+			p, err = s.pair(ctx, c.UserID, id)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case id == c.UserID:
+		return fault.Coded(fault.Invalid, NotYourself, "name another member")
+	case of == nil || !of.registered:
+		return noUser()
+	}
+	_, _, err = s.changePair(ctx, c.UserID, p, func(p *pair, side int, now time.Time) (bool, error) {
+		if p.block[side] > 0 {
+			return true, nil
+		}
+		p.part()
+		p.pass = [2]int64{}
+		p.block[side] = p.tick(now)
+		return false, nil
+	})
+	return err
+}
+
+// Unblock takes a block back. It brings nothing else back.
+func (s *Service) Unblock(ctx context.Context, c Claim, id string) error {
+	return s.command(ctx, c, id, func(p *pair, side int, _ time.Time) (bool, error) {
+		if p.block[side] == 0 {
+			return true, nil
+		}
+		p.block[side] = 0
+		return false, nil
+	})
+}
+
+// command makes a change of a pair that needs no look at the other member.
+func (s *Service) command(ctx context.Context, c Claim, id string, do change) error {
+	p := pairOf(c.UserID, id)
+	_, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+		if IsID(id) && id != c.UserID {
+			p, err = s.pair(ctx, c.UserID, id)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if p.etag == "" { // they have nothing to do with one another: the change says what is missing
+		_, err := do(&p, p.side(c.UserID), s.Now())
+		return err
+	}
+	_, _, err = s.changePair(ctx, c.UserID, p, do)
+	return err
+}
+
+// A day is the count of likes of a member on a day.
+type day struct {
+	key   table.Key
+	count int
+	etag  string
+}
+
+func (s *Service) day(ctx context.Context, user string) (day, error) {
+	d := day{key: table.Key{Partition: user, Row: dayRows + s.Now().UTC().Format("20060102")}}
+	row, err := s.GetRow(ctx, s.Tables.Likes, d.key)
+	if row != nil {
+		d.count, d.etag = int(row.Props.Get("Count").Int()), row.ETag
+	}
+	return d, err
+}
+
+// dayRows begins the rows of days, which come after all likes.
+const dayRows = "DAY_"
+
+// useDay counts a like.
+func (s *Service) useDay(ctx context.Context, user string, d day) error {
+	for try := 0; ; try++ {
+		row := table.Row{Key: d.key, ETag: d.etag, Props: table.Props{{Name: "Count", Value: table.Int32(int32(d.count + 1))}}}
+		kind := table.Replace
+		if d.etag == "" {
+			kind = table.Insert
+		}
+		err := s.Write(ctx, s.Tables.Likes, []table.Op{{Kind: kind, Row: row}})
+		if err == nil || !rowstore.Overtaken(err) || try == rowstore.MaxTries {
+			return err
+		}
+		if d, err = s.day(ctx, user); err != nil {
+			return err
+		}
+	}
+}

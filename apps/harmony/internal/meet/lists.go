@@ -1,0 +1,201 @@
+package meet
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// An Entry is one of a list: a member and what is between them and the caller.
+type Entry struct {
+	Card
+	At        time.Time
+	Anonymous bool
+	Match     bool
+	ChatID    string
+}
+
+// A Page is a part of a list. Next is the position that the next one begins after, "" at the end.
+type Page struct {
+	Entries   []Entry
+	Next      string
+	Anonymous int // of likes received: how many are anonymous, up to maxAnonymous
+}
+
+// maxAnonymous is how far anonymous likes are counted.
+const maxAnonymous = 100
+
+// someone is a member whom a row of a list names.
+type someone struct {
+	key   table.Key
+	of    *User
+	shows rules.Privacy
+	pair  pair
+}
+
+// members reads the members whom rows of a list of a user name, and their pairs with the user.
+func (s *Service) members(ctx context.Context, user string, rows []table.Row) ([]someone, error) {
+	all := make([]someone, len(rows))
+	err := rowstore.Each(ctx, 3*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		one, row := &all[i/3], rows[i/3].Key
+		id := row.Row[strings.LastIndexByte(row.Row, '_')+1:]
+		one.key = row
+		switch i % 3 {
+		case 0:
+			one.of, err = s.user(ctx, id)
+		case 1:
+			one.shows, _, err = s.privacy(ctx, id)
+		case 2:
+			one.pair, err = s.pair(ctx, user, id)
+		}
+		return err
+	})
+	return all, err
+}
+
+// ticksOf returns the instant in the key of a list row.
+func ticksOf(key table.Key) int64 {
+	inverse, _, _ := strings.Cut(key.Row, "_")
+	var n int64
+	for _, c := range inverse {
+		n = 10*n + int64(c-'0')
+	}
+	return table.MaxTicks - n
+}
+
+// list reads a page of a list of the caller, next to the caller and other reads.
+func (s *Service) list(ctx context.Context, c Claim, name, after string, limit int, reads ...func(context.Context) error) (caller Caller, rows []table.Row, next string, err error) {
+	caller, err = s.caller(ctx, c, append(reads, func(ctx context.Context) (err error) {
+		rows, _, err = s.Budget().Rows(ctx, name, table.Range{Partition: c.UserID, After: after, To: dayRows}, limit+1)
+		return err
+	})...)
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = rows[limit-1].Key.Row
+	}
+	return caller, rows, next, err
+}
+
+// show returns the entries of rows that their pairs and members let the caller see, newest first. A
+// row that its pair refuses follows a change that is over: it is removed after the answer.
+func (s *Service) show(ctx context.Context, caller Caller, name string, rows []table.Row, holds func(someone) bool) ([]Entry, error) {
+	all, err := s.members(ctx, caller.ID, rows)
+	if err != nil {
+		return nil, err
+	}
+	entries := []Entry{}
+	for _, one := range all {
+		if !holds(one) {
+			ctx := context.WithoutCancel(ctx)
+			s.Background(func() { _ = s.RemoveKey(ctx, name, one.key) }) // the next reader tries again
+			continue
+		}
+		if one.of == nil || sees(caller.User, *one.of, one.shows, one.pair, s.Now()) == Hidden {
+			continue
+		}
+		entries = append(entries, Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(ticksOf(one.key)), Match: one.pair.matched()})
+	}
+	return entries, nil
+}
+
+// LikesSent returns the caller's likes.
+func (s *Service) LikesSent(ctx context.Context, c Claim, after string, limit int) (Page, error) {
+	caller, rows, next, err := s.list(ctx, c, s.Tables.Likes, after, limit)
+	if err != nil {
+		return Page{}, err
+	}
+	secret := map[string]bool{}
+	entries, err := s.show(ctx, caller, s.Tables.Likes, rows, func(one someone) bool {
+		side := one.pair.side(c.UserID)
+		secret[one.pair.ids[1-side]] = one.pair.anonymous[side]
+		return one.pair.like[side] == ticksOf(one.key)
+	})
+	for i := range entries {
+		entries[i].Anonymous = secret[entries[i].ID]
+	}
+	return Page{Entries: entries, Next: next}, err
+}
+
+// LikesReceived returns the likes of others that wait for the caller's answer and are not
+// anonymous, and how many are.
+func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limit int) (Page, error) {
+	var hidden []table.Row
+	caller, rows, next, err := s.list(ctx, c, s.Tables.LikesReceived, after, limit, func(ctx context.Context) (err error) {
+		hidden, _, err = s.Budget().Rows(ctx, s.Tables.LikesReceived, table.Range{Partition: receivedBy(c.UserID, true)}, maxAnonymous)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	waits := func(anonymous bool) func(someone) bool {
+		return func(one someone) bool {
+			from := 1 - one.pair.side(c.UserID)
+			return !one.pair.matched() && one.pair.like[from] == ticksOf(one.key) && one.pair.anonymous[from] == anonymous
+		}
+	}
+	entries, err := s.show(ctx, caller, s.Tables.LikesReceived, rows, waits(false))
+	if err != nil {
+		return Page{}, err
+	}
+	// Whether one counts depends on its sender, who is named nowhere.
+	all, err := s.members(ctx, c.UserID, hidden)
+	count := 0
+	for _, one := range all {
+		if waits(true)(one) && one.of != nil && one.of.registered && !one.of.Deleted() && !one.of.Suspended(s.Now()) && !one.pair.blocked() {
+			count++
+		}
+	}
+	return Page{Entries: entries, Next: next, Anonymous: count}, err
+}
+
+// Matches returns whom the caller matches, the newest match first.
+func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int) (Page, error) {
+	var rows []table.Row
+	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+		rows, _, err = s.Budget().Rows(ctx, s.Tables.Matches, table.Range{Partition: c.UserID}, rowstore.MaxScan)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return !r.Props.Get("IsActive").Bool() })
+	position := func(r table.Row) string { return instant(r.Props.Get("CreatedAt").Int()) + "_" + r.Key.Row }
+	slices.SortFunc(rows, func(a, b table.Row) int { return cmp.Compare(position(a), position(b)) })
+	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return position(r) <= after })
+	page := Page{Entries: []Entry{}}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = position(rows[limit-1])
+	}
+	all, err := s.members(ctx, c.UserID, rows)
+	for _, one := range all {
+		if one.pair.matched() && one.of != nil && sees(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
+			page.Entries = append(page.Entries, Entry{
+				Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(one.pair.matchedAt), Match: true, ChatID: one.pair.chatID(),
+			})
+		}
+	}
+	return page, err
+}
+
+// Blocked returns whom the caller has blocked. It alone names them.
+func (s *Service) Blocked(ctx context.Context, c Claim, after string, limit int) (Page, error) {
+	_, rows, next, err := s.list(ctx, c, s.Tables.Blocks, after, limit)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Entries: []Entry{}, Next: next}
+	all, err := s.members(ctx, c.UserID, rows)
+	for _, one := range all {
+		if one.of != nil && one.pair.block[one.pair.side(c.UserID)] == ticksOf(one.key) {
+			page.Entries = append(page.Entries, Entry{Card: Card{ID: one.of.ID, Name: one.of.Name}, At: table.TimeOf(ticksOf(one.key))})
+		}
+	}
+	return page, err
+}
