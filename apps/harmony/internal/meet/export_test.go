@@ -8,7 +8,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Enter makes a member without a password, who is signed in: a hash would take most of a test.
+// Enter makes a member without a password and signs them in: a hash would take most of a test.
 func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 	now := s.Now().UTC()
 	u := User{

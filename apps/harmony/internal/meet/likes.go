@@ -54,8 +54,9 @@ func (s *Service) other(ctx context.Context, c Claim, id string, reads ...func(c
 	return v, nil
 }
 
-// Like likes a member; anonymous nil stands for the caller's setting. created reports that there was
-// no like before. If both like each other they match: exactly one of the two calls makes the match.
+// Like likes a member; anonymous nil stands for the caller's setting. created reports that there
+// was no like before. If both like each other they match: exactly one of the two calls makes the
+// match.
 func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool) (like Like, created bool, err error) {
 	var mine rules.Privacy
 	var used day

@@ -12,7 +12,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// An Entry is one of a list: a member and what is between them and the caller.
+// An Entry of a list is a member, with the like, match or block between them and the caller.
 type Entry struct {
 	Card
 	At        time.Time
@@ -143,7 +143,7 @@ func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limi
 	if err != nil {
 		return Page{}, err
 	}
-	// Whether one counts depends on its sender, who is named nowhere.
+	// Whether one counts depends on its sender, whom no answer names.
 	all, err := s.members(ctx, c.UserID, hidden)
 	count := 0
 	for _, one := range all {

@@ -59,7 +59,8 @@ func (p *pair) part() { p.like, p.anonymous, p.matchedAt = [2]int64{}, [2]bool{}
 type change func(p *pair, side int, now time.Time) (done bool, err error)
 
 // changePair makes a change of the pair of two members; then its list rows follow, and the writes
-// that go with it are made. It returns the pair as it is then, and whether this call has changed it.
+// that go with it are made. It returns the pair as it is then, and whether this call has changed
+// it.
 //
 // Whichever of two members comes first, one change of the row comes after the other and sees it. A
 // write whose answer was lost is found by the id of its attempt.
@@ -101,7 +102,7 @@ func (s *Service) changePair(ctx context.Context, by string, p pair, do change, 
 	}
 }
 
-// pairChange is the text of a message: what follows from a pair must be written.
+// pairChange is the text of a message: the lists must follow a pair.
 type pairChange struct {
 	Smaller string    `json:"smaller"`
 	Larger  string    `json:"larger"`
@@ -124,8 +125,8 @@ func (s *Service) unlessPair(ctx context.Context, wake queue.Receipt, err error)
 	return s.cancel(ctx, QueuePairs, wake, err)
 }
 
-// listed is a row of a list that follows from a pair. Its key has the instant of the thing, so it is
-// of that one thing for ever.
+// listed is a row of a list that follows from a pair. Its key has the instant of a like or a block,
+// so it is of that one for ever.
 type listed struct {
 	table string
 	row   table.Row
@@ -160,7 +161,8 @@ func (s *Service) lists(p pair) (all []listed) {
 	return all
 }
 
-// receivedBy is the partition of likes that a member received. No list has those that are anonymous.
+// receivedBy is the partition of likes that a member received. No list has those that are
+// anonymous.
 func receivedBy(user string, anonymous bool) string {
 	if anonymous {
 		return user + "_ANON"
@@ -204,8 +206,8 @@ func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *p
 	return s.unlessPair(ctx, wake, nil)
 }
 
-// followMatch writes the row of Matches of one of a pair. Its key stays, so it gives way to a higher
-// version of the pair only.
+// followMatch writes the row of Matches of one of a pair. Its key stays, so it gives way to a
+// higher version of the pair only.
 func (s *Service) followMatch(ctx context.Context, p pair, side int) error {
 	key := table.Key{Partition: p.ids[side], Row: p.ids[1-side]}
 	for try := 0; ; try++ {
@@ -244,7 +246,7 @@ func (s *Service) followMatch(ctx context.Context, p pair, side int) error {
 	}
 }
 
-// settlePair writes what follows from a pair, whatever has become of its change.
+// settlePair has the lists follow a pair, if its change has landed or not.
 func (s *Service) settlePair(ctx context.Context, in function.Invocation) error {
 	var c pairChange
 	if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
