@@ -93,6 +93,8 @@ func TestBrowser(t *testing.T) {
 	for _, path := range []string{"/app", "/app/me", "/app/settings"} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
+	ann.GoTo("/app/me")
+	annID := browsertest.Eval[string](ann, "document.querySelector('.photos img').getAttribute('src').split('/')[5]")
 	ann.Click("header button").Sees("location.pathname === '/app'")
 	ann.GoTo("/app/settings").Sees("location.pathname === '/app/sign-in'").Resize(desktop)
 	browsertest.Accessible(ann, axe, "sign-in")
@@ -100,7 +102,6 @@ func TestBrowser(t *testing.T) {
 	ann.Write("[name=password]", "tea under seven lamps").Click("form.card .primary").Sees("location.pathname === '/app/settings'")
 	browsertest.Accessible(ann.GoTo("/app/reset"), axe, "reset")
 	browsertest.Accessible(ann.GoTo("/app/nothing"), axe, "nothing")
-	ann.Calm()
 
 	bob := b.Visit(t, url, plain).GoTo("/app/sign-up").Reads("Регистрация")
 	bob.Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Write("[name=name]", "Bob")
@@ -108,6 +109,25 @@ func TestBrowser(t *testing.T) {
 	choose(bob, "birthDate", "1999-01-01")
 	bob.Click("form .primary").Sees("location.pathname === '/app/me'").Reads("Аккаунт создан.")
 	bob.Write("[name=bio]", "Bass").Click("form.card .primary").Reads("Сохранено.").Shot("without script")
+
+	// Bob likes Ann secretly, and without a script; she sees a number, and likes him when he says so.
+	bob.GoTo("/app/people/" + annID).Reads("Москва").Sees("document.querySelector('.photos img')")
+	bob.Click("[action$=secret] button").Reads("Вы лайкнули")
+	ann.GoTo("/app/likes").Reads("1 тайный лайк ждёт ответа.").Reads("Пока никого.")
+	bob.Click("[action$=unlike] button").Click("[action$='/like'] button").Reads("Вы лайкнули")
+	ann.Resize(phone)
+	ann.GoTo("/app/likes").Reads("Bob")
+	browsertest.Accessible(ann, axe, "likes")
+	ann.Click(".cards a").Reads("Bass")
+	browsertest.Accessible(ann, axe, "a member")
+	ann.Click("[action$='/like'] button").Reads("Вы пара").Reads("Сейчас на сайте.")
+	bob.GoTo("/app/matches").Reads("Ann").Click(".cards a").Reads("Вы пара")
+	browsertest.Accessible(ann.GoTo("/app/matches"), axe, "matches")
+	ann.Click(".cards a").Click("[action$=block] button").Reads("Участник заблокирован").Reads("Bob")
+	browsertest.Accessible(ann, axe, "blocked")
+	bob.GoTo("/app/people/" + annID).Reads("Такого участника нет.")
+	ann.Click("[action$=unblock] button").Reads("Участник разблокирован")
+	ann.Calm()
 	bob.Click("header button").Reads("Фанаты одной группы")
 	bob.Calm()
 }

@@ -18,8 +18,10 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 	x, tokens := s.newSession(u, "test")
 	c, _ := ParseAccess(tokens.Access)
 	for _, write := range []listed{
-		{s.Tables.Users, u.row(now)}, {s.Tables.Sessions, x.row()},
-		{s.Tables.UserSettings, privacyRow(u.ID, rules.NewPrivacy("en"), now)}, {s.Tables.UserPreferences, preferencesRow(u.ID, rules.NewPreferences(), now)},
+		{s.Tables.Users, u.row(now)},
+		{s.Tables.Sessions, x.row()},
+		{s.Tables.UserSettings, privacyRow(u.ID, rules.NewPrivacy("en"), now)},
+		{s.Tables.UserPreferences, preferencesRow(u.ID, rules.NewPreferences(), now)},
 	} {
 		if err := s.put(ctx, write.table, write.row); err != nil {
 			return Claim{}, err

@@ -36,6 +36,7 @@ func (s *web) pages() {
 	s.members("POST "+Prefix+"/settings/privacy", s.savePrivacy)
 	s.members("POST "+Prefix+"/settings/password", s.savePassword)
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
+	s.pairs()
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
@@ -205,7 +206,10 @@ func (s *web) firstPhoto(r *request) error {
 func decimal(s string) string { return strings.Replace(strings.TrimSpace(s), ",", ".", 1) }
 
 // A settingsBody is what the page of settings shows besides its fields.
-type settingsBody struct{ Sessions []meet.SessionInfo }
+type settingsBody struct {
+	Sessions []meet.SessionInfo
+	Blocked  meet.Page // the newest
+}
 
 // settings shows the settings as they are, and the form that was refused as it was sent.
 func (s *web) settings(r *request, p page, refused error) error {
@@ -217,7 +221,11 @@ func (s *web) settings(r *request, p page, refused error) error {
 	if err != nil {
 		return err
 	}
-	p.Name, p.Title, p.Body = "settings", "settings.title", settingsBody{sessions}
+	blocked, err := s.Service.Blocked(r.Context(), r.claim, "", 50)
+	if err != nil {
+		return err
+	}
+	p.Name, p.Title, p.Body = "settings", "settings.title", settingsBody{sessions, blocked}
 	form := url.Values{
 		"ageRangeMin": {strconv.Itoa(all.Preferences.AgeMin)}, "ageRangeMax": {strconv.Itoa(all.Preferences.AgeMax)},
 		"maxDistanceKm": {strconv.Itoa(all.Preferences.MaxDistance)}, "showMe": {all.Preferences.ShowMe},

@@ -1,0 +1,130 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"prompthub/apps/harmony/internal/meet"
+)
+
+// pairs are the pages about other members.
+func (s *web) pairs() {
+	s.members("GET "+Prefix+"/people/{id}", s.person)
+	s.members("GET "+Prefix+"/likes", s.likes)
+	s.members("GET "+Prefix+"/matches", s.matches)
+	yes, no := true, false
+	like := func(anonymous *bool) func(context.Context, meet.Claim, string) error {
+		return func(ctx context.Context, c meet.Claim, id string) error {
+			_, _, err := s.Service.Like(ctx, c, id, anonymous)
+			return err
+		}
+	}
+	for what, do := range map[string]struct {
+		act func(context.Context, meet.Claim, string) error
+		to  string // the page that follows, "" for that of the member
+	}{
+		"like": {like(&no), ""}, "secret": {like(&yes), ""}, "unlike": {s.Service.Unlike, ""}, "unmatch": {s.Service.Unmatch, ""},
+		"pass": {s.Service.Pass, "/likes"}, "block": {s.Service.Block, "/settings"}, "unblock": {s.Service.Unblock, "/settings"},
+	} {
+		s.members("POST "+Prefix+"/people/{id}/"+what, func(r *request) error {
+			id := r.PathValue("id")
+			if err := do.act(r.Context(), r.claim, id); err != nil {
+				return err
+			}
+			to := do.to
+			if to == "" {
+				to = "/people/" + id
+			}
+			goOn(r, Prefix+to+"?done="+what)
+			return nil
+		})
+	}
+}
+
+func (s *web) person(r *request) error {
+	p, err := s.Service.Person(r.Context(), r.claim, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "person", Title: "person.title", Body: p})
+}
+
+// perPage is how many members a page of a list shows.
+const perPage = 20
+
+// A likesBody is what the page of likes shows.
+type likesBody struct{ Received, Sent meet.Page }
+
+// likes shows the likes that wait for an answer and those that were sent. The links to go on are
+// positions in the lists of the reader alone.
+func (s *web) likes(r *request) (err error) {
+	var b likesBody
+	if b.Received, err = s.Service.LikesReceived(r.Context(), r.claim, r.URL.Query().Get("received"), perPage); err != nil {
+		return err
+	}
+	if b.Sent, err = s.Service.LikesSent(r.Context(), r.claim, r.URL.Query().Get("sent"), perPage); err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "likes", Title: "likes.title", Body: b})
+}
+
+func (s *web) matches(r *request) error {
+	p, err := s.Service.Matches(r.Context(), r.claim, r.URL.Query().Get("after"), perPage)
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "matches", Title: "matches.title", Body: p})
+}
+
+// N returns the words for a number of things: in Russian one, few or many.
+func (w words) N(key string, n int) string {
+	form := "many"
+	switch {
+	case w.Lang == "en" && n == 1, w.Lang == "ru" && n%10 == 1 && n%100 != 11:
+		form = "one"
+	case w.Lang == "ru" && n%10 >= 2 && n%10 <= 4 && (n%100 < 12 || n%100 > 14):
+		form = "few"
+	}
+	return w.T(key+"."+form, n)
+}
+
+// A carded is a card with the words of its page.
+type carded struct {
+	words
+	meet.Card
+	Note string
+}
+
+// Card returns a card for a template, with a note on it.
+func (w words) Card(c meet.Card, note string) carded { return carded{w, c, note} }
+
+// Near says how far away somebody is, "" if that is not told.
+func (w words) Near(km *int) string {
+	if km == nil {
+		return ""
+	}
+	return w.T("person.near", *km)
+}
+
+// Is reports whether something is told and true.
+func (words) Is(told *bool) bool { return told != nil && *told }
+
+// Note says of a like that was sent what its receiver does not see, or that it was answered.
+func (w words) Note(e meet.Entry) string {
+	switch {
+	case e.Match:
+		return w.T("likes.match")
+	case e.Anonymous:
+		return w.T("likes.anonymous")
+	}
+	return ""
+}
+
+// An act is a button that does something with another member.
+type act struct {
+	words
+	ID, What, Class string
+}
+
+// Act returns a button for a template.
+func (w words) Act(id, what, class string) act { return act{w, id, what, class} }
