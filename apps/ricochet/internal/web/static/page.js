@@ -344,6 +344,7 @@ onSubmit("submit", async (form) => {
   keep(id, `sent ${shown.round.roundNumber}`, JSON.stringify({ count: answer.moveCount, rank: answer.rank }));
   say(`Accepted: ${counted(answer.moveCount)}, rank ${answer.rank}.`);
   await refresh();
+  settle();
 });
 
 const asHost = (path, body) => ask("POST", `${game}/rounds${path}`, body, kept(id, "host")).then(refresh);
