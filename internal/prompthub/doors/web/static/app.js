@@ -701,5 +701,7 @@ document.addEventListener("keydown", (e) => {
   openPalette();
 });
 
-// A name that a form proposes is replaced by the first key.
-document.querySelector("input[autofocus]")?.select();
+// A name that a form proposes is replaced by the first key. To select is to focus, which the browser does itself, soon.
+const proposed = document.querySelector("input[autofocus]");
+if (proposed && proposed === document.activeElement) proposed.select();
+else proposed?.addEventListener("focus", () => proposed.select(), { once: true });
