@@ -13,9 +13,9 @@
 //   - files: format (prompts as files of other programs) and skill; transfer: import and export;
 //   - cli: client (the API, for commands) and folder (a folder under git as the library);
 //   - e2e: tests of the built program; bench: the load programs, and the cost of requests;
-//   - below, free of PromptHub: storage (table and queue are the contracts, transact is both at
-//     once; azure, embedded and memory keep them; rowstore reads and writes rows with deadlines),
-//     http (auth, httpjson, openapi), host (command, function and devhost), telemetry, cursor and
+//   - below, free of PromptHub: storage (table, queue and blob are the contracts, transact is the
+//     first two at once; azure, embedded and memory keep them; rowstore reads and writes rows with deadlines),
+//     http (auth, httpjson, openapi, pages), host (command, function and devhost), telemetry, cursor and
 //     fault;
 //   - testing: functiontest (a host to test under), apptest (starts programs), browsertest (looks
 //     at pages), chaos (schedules storage calls), azurite, mutants (breaks the code on purpose),
