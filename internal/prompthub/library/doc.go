@@ -14,9 +14,9 @@
 //   - cli: client (the API, for commands) and folder (a folder under git as the library);
 //   - e2e: tests of the built program; bench: the load programs, and the cost of requests;
 //   - below, free of PromptHub: storage (table, queue and blob are the contracts, transact is the
-//     first two at once; azure, embedded and memory keep them; rowstore reads and writes rows with deadlines),
-//     http (auth, httpjson, openapi, pages), host (command, function and devhost), telemetry, cursor and
-//     fault;
+//     first two at once; azure, embedded and memory keep them; rowstore reads and writes rows with
+//     deadlines), http (auth, httpjson, openapi, pages), host (command, function and devhost),
+//     telemetry, cursor and fault;
 //   - testing: functiontest (a host to test under), apptest (starts programs), browsertest (looks
 //     at pages), chaos (schedules storage calls), azurite, mutants (breaks the code on purpose),
 //     importtest (which package may import which), infra (checks of infra/ and azure.yaml).
