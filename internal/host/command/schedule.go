@@ -70,22 +70,22 @@ func (s schedule) run(ctx context.Context) error {
 	if s.into == "" {
 		return nil
 	}
-	for wait := s.untilNext(); ; {
+	for wait := s.untilNext(); ctx.Err() == nil; {
 		select {
 		case <-ctx.Done():
-			return nil
+			continue
 		case <-time.After(wait):
 		}
-		switch err := s.back(ctx); {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+		err := s.back(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if wait = s.untilNext(); err != nil {
 			wait = min(s.every, retryBackup)
 			s.log.ErrorContext(ctx, "backup", slog.String("error", err.Error()), slog.Duration("again_in", wait))
-		default:
-			wait = s.untilNext()
 		}
 	}
+	return nil
 }
 
 // untilNext returns how long it is until the next backup.
@@ -151,8 +151,8 @@ func (s schedule) named(begin, has string) (names []string, err error) {
 	return names, err
 }
 
-// files returns the names of the backups that are there, the oldest first, and of no other file. One of a time to
-// come was made by a clock that was wrong: it stays, and no backup waits for it.
+// files returns the names of the backups that are there, the oldest first, and of no other file.
+// One of a time to come was made by a clock that was wrong: it stays, and no backup waits for it.
 func (s schedule) files() ([]string, error) {
 	all, err := s.named(s.name+"-", ".jsonl")
 	now := time.Now()

@@ -30,7 +30,9 @@ func (s *Service) LearnAuthorKeys(ctx context.Context) error { return s.db.Learn
 // AuthorKey returns the key that stands for a user in public, and is empty before LearnAuthorKeys.
 func (s *Service) AuthorKey(user prompt.UserID) string { return s.db.AuthorKey(user) }
 
-func errNobody() error { return fault.New(fault.NotFound, "there is no such user: name one by the handle of their profile, or by the key of an author (a_…)") }
+func errNobody() error {
+	return fault.New(fault.NotFound, "there is no such user: name one by the handle of their profile, or by the key of an author (a_…)")
+}
 
 // Profile returns what others see of the caller.
 func (s *Service) Profile(ctx context.Context, who auth.User) (User, error) {

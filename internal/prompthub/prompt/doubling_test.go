@@ -83,6 +83,12 @@ func TestDoubling(t *testing.T) {
 		{Name: "Query.MatchText", With: text(func(s string) { several.MatchText("", prompt.NewText(s)) })},
 		{Name: "Query.MatchText (one word)", With: text(func(s string) { query("needle").MatchText("", prompt.NewText(s+" needle")) })},
 		{Name: "NewText", With: text(func(s string) { prompt.NewText(s) })},
+		{Name: "Query.Closeness", With: text(func(s string) { several.Closeness(prompt.NormalizeTitle(s)) })},
+		{Name: "Query.Typed", With: text(func(s string) {
+			if q, err := prompt.ParseQuery(s); err == nil {
+				q.Typed()
+			}
+		})},
 		{Name: "Query.Snippet", With: text(func(s string) { several.Snippet(s) })},
 		{Name: "Query.Snippet (a long word)", With: text(func(s string) { query(strings.Repeat("x", 190) + "y").Snippet(s) })},
 		{Name: "Word.InTitle", With: text(func(s string) { several.Words(prompt.LongestPrefix)[0].InTitle(prompt.NormalizeTitle(s)) })},

@@ -166,8 +166,8 @@ func quoted(text string) string {
 // are.
 var pythonWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// sdkUses returns how programs get the version with a label by the clients of Langfuse. If these name
-// no label they want production, which a prompt need not have.
+// sdkUses returns how programs get the version with a label by the clients of Langfuse. If these
+// name no label they want production, which a prompt need not have.
 func sdkUses(origin, slug, label string, values []value) []use {
 	const keys = "The id and the secret of an access token are the keys. The label latest is the newest version; production is the one that you put it on."
 	python := func(v value) string { return v.Name + "=" + quoted(v.Text) }
