@@ -33,6 +33,7 @@ var accidents = []accident{
 	{"not landed", false, 0, true},
 	{"landed, its answer lost", true, 0, true},
 	{"lands late", true, 20 * time.Second, true},
+	{"lands after the job", true, 39 * time.Second, true},
 }
 
 // A crash lets an accident happen to the n-th call.
@@ -113,7 +114,8 @@ func crashes(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Se
 					met++
 				}
 				if len(c.late) > 0 {
-					w.clock.pass(a.after)
+					w.pump(a.after - time.Second) // a job may come before
+					w.clock.pass(time.Second)
 					for _, land := range c.late {
 						land()
 					}

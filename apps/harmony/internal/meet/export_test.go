@@ -2,6 +2,7 @@ package meet
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"prompthub/apps/harmony/internal/rules"
@@ -40,6 +41,14 @@ func (s *Service) Truth(ctx context.Context, a, b string) (likes [2]bool, matche
 	p, err := s.pair(ctx, a, b)
 	i := p.side(a)
 	return [2]bool{p.like[i] > 0, p.like[1-i] > 0}, p.matched(), p.blocked(), err
+}
+
+// Later returns a function that has Matches follow a pair as it is now.
+func (s *Service) Later(ctx context.Context, a, b string) (func(context.Context) error, error) {
+	p, err := s.pair(ctx, a, b)
+	return func(ctx context.Context) error {
+		return errors.Join(s.followMatch(ctx, p, 0), s.followMatch(ctx, p, 1))
+	}, err
 }
 
 // Follows returns the keys of the list rows that follow from a pair, by tables.

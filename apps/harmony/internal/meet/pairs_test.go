@@ -108,6 +108,70 @@ func TestLikesAtOnce(t *testing.T) {
 	require.Empty(t, w.rows("LikesReceived"))
 }
 
+// A slow store lets the first write to Pairs land, and does something before it says that there was
+// no answer.
+type slow struct {
+	table.DB
+	then func()
+}
+
+func (s *slow) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	etags, err := s.DB.Write(ctx, name, ops...)
+	if then := s.then; name == tables.Pairs && then != nil {
+		s.then = nil
+		then()
+		return nil, errLost
+	}
+	return etags, err
+}
+
+// TestLostLike: a like whose answer was lost, and that another has answered meanwhile, has not made
+// the match, and is one like.
+func TestLostLike(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.enter("a"), w.enter("b")
+	var theirs meet.Like
+	s := w.over(&slow{w.db, func() {
+		var err error
+		theirs, _, err = w.Like(t.Context(), b, a.UserID, nil)
+		require.NoError(t, err)
+	}}, w.queues)
+	mine, created, err := s.Like(t.Context(), a, b.UserID, nil)
+	require.NoError(t, err)
+	require.True(t, created)
+	require.True(t, theirs.Match)
+	require.False(t, mine.Match, "one of the two makes the match")
+	w.agree(a, b)
+
+	// The same with a like that was taken back meanwhile: it is not made again.
+	c := w.enter("c")
+	s = w.over(&slow{w.db, func() { require.NoError(t, w.Block(t.Context(), c, a.UserID)) }}, w.queues)
+	_, created, err = s.Like(t.Context(), a, c.UserID, nil)
+	require.NoError(t, err)
+	require.True(t, created, "it landed, and then it was ended")
+	w.agree(a, c)
+}
+
+// TestLateMatches: a row of Matches that follows an older version of its pair gives way.
+func TestLateMatches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.enter("a"), w.enter("b")
+	for _, side := range [][2]meet.Claim{{a, b}, {b, a}} {
+		_, _, err := w.Like(t.Context(), side[0], side[1].UserID, nil)
+		require.NoError(t, err)
+	}
+	late, err := w.Later(t.Context(), a.UserID, b.UserID)
+	require.NoError(t, err)
+	require.NoError(t, w.Unmatch(t.Context(), a, b.UserID))
+	require.NoError(t, late(t.Context()))
+	for row, err := range table.All(t.Context(), w.db, "Matches", table.Range{}) {
+		require.NoError(t, err)
+		require.False(t, row.Props.Get("IsActive").Bool(), row.Key)
+	}
+}
+
 // TestPairs is the story of two members.
 func TestPairs(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -207,6 +208,8 @@ func TestRefused(t *testing.T) {
 	} {
 		_, err := picture.NewMaker().Make(t.Context(), file, picture.ProfileSide)
 		require.Equal(t, picture.NotAnImage, fault.CodeOf(err), "%s: %v", name, err)
+		tooLarge := slices.Contains([]string{"huge", "hiding", "wide", "many"}, name)
+		require.Equal(t, tooLarge, strings.HasSuffix(err.Error(), "too large"), "%s: %v", name, err)
 	}
 	tail := fmt.Appendf(bytes.Clone(good), "<script>%s", "a second file")
 	require.NotContains(t, string(make1(t, tail).Large), "script")
