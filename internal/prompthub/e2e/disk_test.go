@@ -179,7 +179,7 @@ func refused(t *testing.T, data string) bool {
 	if code == 0 {
 		return false
 	}
-	require.Regexp(t, "no store: |there is no library|tables are missing|a restore into this store was cut off|run reindex", errs)
+	require.Regexp(t, "no store: |there is no store in|there is no library|tables are missing|a restore into this store was cut off|run reindex", errs)
 	if !strings.Contains(errs, "run reindex") {
 		return true
 	}
