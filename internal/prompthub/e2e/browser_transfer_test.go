@@ -19,8 +19,8 @@ func carry(p *tab) {
 	} else {
 		p.choose(name+".prompt.yml", file).click("[value=look]")
 	}
-	p.reads("What would be done").reads("1 created.").reads("Kept in the files alone: testData (1)").shot("import looked at")
-	p.click("[value=import]").reads("What was done").reads("1 created.").shot("imported")
+	p.reads("What an import would do").reads("1 created.").reads("The kept files alone have: testData (1)").shot("import looked at")
+	p.click("[value=import]").reads("What was imported").reads("1 created.").shot("imported")
 	p.click("main table a").reads("Hello").click("main a[href$='/export']").reads("What it cannot hold").shot("files to choose")
 	got := eval[string](p, `(async () => {
 		const a = document.querySelector("a[href$='export?format=github-models']");

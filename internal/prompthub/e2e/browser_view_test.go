@@ -366,7 +366,7 @@ func tour(page, hidden, versions, forked string) []stop {
 				document.querySelector('#file').files = files.files;
 				return 1;
 			})(new DataTransfer())`)
-			p.click("[value=look]").reads("What would be done").reads("rejected: text: write the text of the prompt")
+			p.click("[value=look]").reads("What an import would do").reads("rejected: text: write the text of the prompt")
 		}},
 		{"menu", "/app", func(p *tab) { p.click(".menu summary").sees("document.querySelector('.menu[open]')") }},
 		{"statistics", "/app/admin", nil},

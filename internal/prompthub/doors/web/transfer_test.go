@@ -42,10 +42,10 @@ func TestImportPage(t *testing.T) {
 	ann.get("/app/me").has(`href="/app/import"`)
 	ann.get("/app/import").is(200).has(`enctype="multipart/form-data"`)
 	file := "---\nname: letter\n---\nWrite to {{name}} <b>.\n"
-	look := ann.upload("/app/import", "letter.prompt", file, "do", "look").is(200).has("What would be done", "1 created.", "letter")
+	look := ann.upload("/app/import", "letter.prompt", file, "do", "look").is(200).has("What an import would do", "1 created.", "letter")
 	ann.get("/app/mine").lacks("letter")
 	pairs := []string{"do", "import", "name", look.find(`name="name" value="([^"]*)"`), "kept", look.find(`name="kept" value="([^"]*)"`), "from", "0"}
-	made := ann.upload("/app/import", "", "", pairs...).is(200).has("What was done", "1 created.").lacks(`name="kept"`)
+	made := ann.upload("/app/import", "", "", pairs...).is(200).has("What was imported", "1 created.").lacks(`name="kept"`)
 	page := made.find(`<a href="(/app/prompts/[^"]*)">letter`)
 	ann.get(page).has("Write to", "&lt;b&gt;")
 	ann.upload("/app/import", "", "", pairs...).is(200).has("1 unchanged.")
@@ -53,7 +53,7 @@ func TestImportPage(t *testing.T) {
 	ann.upload("/app/import", "letter.prompt", file+"More.", "do", "import", "update", "yes").is(200).has("1 updated.")
 
 	ann.upload("/app/import", "tests.prompt.yml", "messages: [{role: user, content: Hi}]\ntestData: [{expected: x}]\nevaluators: []\n", "do", "look").
-		has("Kept in the files alone: <span dir=\"auto\">evaluators (1)</span>, <span dir=\"auto\">testData (1)</span>.")
+		has("The kept files alone have: <span dir=\"auto\">evaluators (1)</span>, <span dir=\"auto\">testData (1)</span>.")
 	ann.upload("/app/import", "large.md", "x"+strings.Repeat("<!-- -->", 32<<10)+"x", "do", "look").has("Its file is too large to be kept.")
 	ann.upload("/app/import", "", "", "do", "look").is(422).has("Choose a file with prompts.")
 	ann.upload("/app/import", "x.csv", "a,b\n1,2\n", "do", "look").is(422).has("want the columns act and prompt")
@@ -80,7 +80,7 @@ func TestImportInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	ann.get("/app/import").has("Who may see prompts whose file does not say")
+	ann.get("/app/import").has("Who sees the prompts")
 	file := "act,prompt\n"
 	for i := range 70 {
 		file += fmt.Sprintf("Title %d,Text %d\n", i, i)
