@@ -25,6 +25,7 @@ func firstView(t *testing.T, b browser, base string) {
 	for _, v := range variants[:2] {
 		p := b.visit(t, base, v).signIn("Eve", false)
 		page := eval[string](p, "document.querySelector('.card h2 a').pathname")
+		p.sees("Object.keys(localStorage).some(k => k.startsWith('visit'))") // the script of this page has noted it
 		eval[bool](p, "Object.keys(localStorage).filter(k => k.startsWith('visit')).forEach(k => localStorage.setItem(k, JSON.stringify({at: 1, before: 0}))), true")
 		const shifts = `new Promise(done => {
 			const all = {sum: 0, told: []}, place = (r) => [r.x, r.y, r.width, r.height].map(Math.round).join(' ');
