@@ -70,22 +70,24 @@ func (s schedule) run(ctx context.Context) error {
 	if s.into == "" {
 		return nil
 	}
-	for wait := s.untilNext(); ctx.Err() == nil; {
+	for wait := s.untilNext(); ; wait = s.try(ctx) {
 		select {
 		case <-ctx.Done():
-			continue
+			return nil
 		case <-time.After(wait):
 		}
-		err := s.back(ctx)
-		if ctx.Err() != nil {
-			break
-		}
-		if wait = s.untilNext(); err != nil {
-			wait = min(s.every, retryBackup)
-			s.log.ErrorContext(ctx, "backup", slog.String("error", err.Error()), slog.Duration("again_in", wait))
-		}
 	}
-	return nil
+}
+
+// try writes a backup, and returns how long it is until the next one. The log says why it failed.
+func (s schedule) try(ctx context.Context) time.Duration {
+	err := s.back(ctx)
+	if err == nil || ctx.Err() != nil {
+		return s.untilNext()
+	}
+	wait := min(s.every, retryBackup)
+	s.log.ErrorContext(ctx, "backup", slog.String("error", err.Error()), slog.Duration("again_in", wait))
+	return wait
 }
 
 // untilNext returns how long it is until the next backup.
