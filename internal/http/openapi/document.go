@@ -55,6 +55,9 @@ var everywhere = map[int]Meaning{
 // first who asks: to write it takes as long as to register the routes several times over, and few
 // processes are asked. More may be said of schemas before.
 func (d *Document) Render() func() []byte {
+	schemas := d.API.OpenAPI().Components.Schemas.Map()
+	delete(schemas, "ErrorModel") // huma's own, which no answer has
+	delete(schemas, "ErrorDetail")
 	d.openAnswers()
 	for _, op := range d.operations() {
 		d.complete(op)
@@ -235,8 +238,18 @@ func limitHeaders() map[string]*huma.Header {
 	}
 }
 
-// ErrorResponse returns the reference to the answer with a status that reports an error.
-func (d *Document) ErrorResponse(status int) string {
+// AddErrors gives an operation the answers with the statuses that report its errors.
+func (d *Document) AddErrors(op *huma.Operation, statuses ...int) {
+	responses := map[string]*huma.Response{}
+	maps.Copy(responses, op.Responses)
+	for _, s := range statuses {
+		responses[strconv.Itoa(s)] = &huma.Response{Ref: d.errorResponse(s)}
+	}
+	op.Responses, op.Errors = responses, nil
+}
+
+// errorResponse returns the reference to the answer with a status that reports an error.
+func (d *Document) errorResponse(status int) string {
 	components := d.API.OpenAPI().Components
 	if components.Responses == nil {
 		components.Responses = map[string]*huma.Response{}

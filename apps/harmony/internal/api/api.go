@@ -5,11 +5,8 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"maps"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,8 +44,7 @@ type api struct {
 	Config
 	huma     huma.API
 	document openapi.Document
-	rendered func() []byte
-	ready    openapi.Readiness
+	about    openapi.System
 	bounds   map[string]Bound
 }
 
@@ -72,7 +68,7 @@ func Bounds() map[string]Bound {
 }
 
 func build(c Config) (*api, *http.ServeMux) {
-	a := &api{Config: c, bounds: map[string]Bound{}, ready: openapi.Readiness{Ask: c.Service.Ready, Now: c.Now}}
+	a := &api{Config: c, bounds: map[string]Bound{}, about: openapi.System{Version: c.Version, Ready: openapi.Readiness{Ask: c.Service.Ready, Now: c.Now}}}
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.document = openapi.Document{API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`, Examples: map[string]any{}}
@@ -86,10 +82,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.preferences()
 	a.admin()
 	a.system()
-	doc := a.huma.OpenAPI()
-	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
-	delete(doc.Components.Schemas.Map(), "ErrorDetail")
-	a.rendered = a.document.Render()
+	a.about.Rendered = a.document.Render()
 	return a, mux
 }
 
@@ -154,15 +147,8 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 	case anyone:
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { a.admit(ctx, who, next) }}
-	responses := maps.Clone(op.Responses)
-	if responses == nil {
-		responses = map[string]*huma.Response{}
-	}
-	for _, s := range statuses {
-		responses[strconv.Itoa(s)] = &huma.Response{Ref: a.document.ErrorResponse(s)}
-	}
-	op.Responses, op.Errors = responses, nil
-	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath {
+	a.document.AddErrors(&op, statuses...)
+	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) {
 		openapi.Conditional(&op)
 	}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
@@ -202,7 +188,7 @@ func (v *visit) settle(ctx context.Context, err error) {
 // room for it. A guest is refused before anything else is looked at.
 func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	if path := ctx.Operation().Path; path == healthPath || path == readyPath {
+	if openapi.IsProbe(ctx.Operation().Path) {
 		if err := a.Admission.Probe(w, r); err != nil {
 			httpjson.Refuse(w, r, err)
 			return
@@ -275,49 +261,15 @@ func (a *api) visit(r *http.Request, who access) (*visit, error) {
 	return &visit{claim, wrong}, err
 }
 
-const (
-	healthPath = "/health"
-	readyPath  = "/ready"
-)
-
-// State says that the process is up.
-type State struct {
-	Status  string `json:"status" doc:"ok" example:"ok"`
-	Version string `json:"version" doc:"Of the program" example:"v1.0.0"`
-}
-
-type stateOutput struct {
-	CacheControl string `header:"Cache-Control" doc:"no-store"`
-	Body         State
-}
-
 func (a *api) system() {
-	route(a, anyone, Bound{}, huma.Operation{
-		OperationID: "get-health", Method: http.MethodGet, Path: healthPath, Tags: []string{"system"},
-		Summary: "The process is up", Description: "Asks nothing of the storage.",
-	}, func(context.Context, meet.Claim, *none) (*stateOutput, error) { return a.state(), nil })
-	route(a, anyone, Bound{1, 1}, huma.Operation{
-		OperationID: "get-ready", Method: http.MethodGet, Path: readyPath, Tags: []string{"system"},
-		Summary: "The storage answers, or did within the last seconds", Description: "An answer 503 means that no request that needs the storage can succeed.",
-	}, func(ctx context.Context, _ meet.Claim, _ *none) (*stateOutput, error) {
-		return a.state(), a.ready.Check(ctx)
-	})
-	route(a, anyone, Bound{}, huma.Operation{
-		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"},
-		Summary: "This document", Description: "Derived from the code of the routes, so it is always of the version that answers.",
-		Responses: map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{"application/openapi+json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
-	}, func(context.Context, meet.Claim, *none) (*documentOutput, error) {
-		return &documentOutput{"application/openapi+json", a.rendered()}, nil
-	})
+	route(a, anyone, Bound{}, openapi.HealthRoute(), unclaimed(a.about.Health))
+	route(a, anyone, Bound{1, 1}, openapi.ReadyRoute(), unclaimed(a.about.IsReady))
+	route(a, anyone, Bound{}, openapi.DocumentRoute(), unclaimed(a.about.Document))
 }
 
-type documentOutput struct {
-	ContentType string `header:"Content-Type" hidden:"true"`
-	Body        json.RawMessage
-}
-
-func (a *api) state() *stateOutput {
-	return &stateOutput{CacheControl: "no-store", Body: State{"ok", a.Version}}
+// unclaimed makes an action of one that does not ask who calls.
+func unclaimed[I, O any](act func(context.Context, *I) (*O, error)) func(context.Context, meet.Claim, *I) (*O, error) {
+	return func(ctx context.Context, _ meet.Claim, in *I) (*O, error) { return act(ctx, in) }
 }
 
 // meanings says what each status that reports an error means here, with an example. Those that mean

@@ -5,11 +5,8 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"maps"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -42,14 +39,13 @@ type api struct {
 	Config
 	huma     huma.API
 	document openapi.Document
-	rendered func() []byte
-	ready    openapi.Readiness
+	about    openapi.System
 	daily    *game.Daily
 }
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
-	a := &api{Config: c, ready: openapi.Readiness{Ask: c.Games.Ready, Now: c.Now}, daily: &game.Daily{Now: c.Now}}
+	a := &api{Config: c, about: openapi.System{Version: c.Version, Ready: openapi.Readiness{Ask: c.Games.Ready, Now: c.Now}}, daily: &game.Daily{Now: c.Now}}
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.document = openapi.Document{
@@ -61,10 +57,7 @@ func New(c Config) http.Handler {
 	a.solutions()
 	a.today()
 	a.system()
-	doc := a.huma.OpenAPI()
-	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
-	delete(doc.Components.Schemas.Map(), "ErrorDetail")
-	a.rendered = a.document.Render()
+	a.about.Rendered = a.document.Render()
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
 	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(httpjson.Routes(mux)))))))
 }
@@ -100,15 +93,8 @@ func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*
 	if op.Security != nil {
 		statuses = append(statuses, 401)
 	}
-	responses := maps.Clone(op.Responses)
-	if responses == nil {
-		responses = map[string]*huma.Response{}
-	}
-	for _, s := range statuses {
-		responses[strconv.Itoa(s)] = &huma.Response{Ref: a.document.ErrorResponse(s)}
-	}
-	op.Responses, op.Errors = responses, nil
-	if op.Method == http.MethodGet && op.Path != healthPath && op.Path != readyPath {
+	a.document.AddErrors(&op, statuses...)
+	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) {
 		openapi.Conditional(&op)
 	}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
@@ -123,7 +109,7 @@ func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*
 // admit counts a request, reads what it sends, and finds room for it.
 func (a *api) admit(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	if path := ctx.Operation().Path; path == healthPath || path == readyPath {
+	if openapi.IsProbe(ctx.Operation().Path) {
 		if err := a.Admission.Probe(w, r); err != nil {
 			httpjson.Refuse(w, r, err)
 			return
@@ -150,47 +136,10 @@ func (a *api) admit(ctx huma.Context, next func(huma.Context)) {
 	})
 }
 
-const (
-	healthPath = "/health"
-	readyPath  = "/ready"
-)
-
-// State says that the process is up.
-type State struct {
-	Status  string `json:"status" doc:"ok" example:"ok"`
-	Version string `json:"version" doc:"Of the program" example:"v1.0.0"`
-}
-
-type stateOutput struct {
-	CacheControl string `header:"Cache-Control" doc:"no-store"`
-	Body         State
-}
-
 func (a *api) system() {
-	route(a, huma.Operation{
-		OperationID: "get-health", Method: http.MethodGet, Path: healthPath, Tags: []string{"system"},
-		Summary: "The process is up", Description: "Asks nothing of the storage.",
-	}, func(context.Context, *struct{}) (*stateOutput, error) { return a.state(), nil })
-	route(a, huma.Operation{
-		OperationID: "get-ready", Method: http.MethodGet, Path: readyPath, Tags: []string{"system"},
-		Summary: "The storage answers, or did within the last seconds", Description: "An answer 503 means that no request that needs the storage can succeed.",
-	}, func(ctx context.Context, _ *struct{}) (*stateOutput, error) { return a.state(), a.ready.Check(ctx) })
-	route(a, huma.Operation{
-		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"},
-		Summary: "This document", Description: "Derived from the code of the routes, so it is always of the version that answers.",
-		Responses: map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{"application/openapi+json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
-	}, func(context.Context, *struct{}) (*documentOutput, error) {
-		return &documentOutput{"application/openapi+json", a.rendered()}, nil
-	})
-}
-
-type documentOutput struct {
-	ContentType string `header:"Content-Type" hidden:"true"`
-	Body        json.RawMessage
-}
-
-func (a *api) state() *stateOutput {
-	return &stateOutput{CacheControl: "no-store", Body: State{"ok", a.Version}}
+	route(a, openapi.HealthRoute(), a.about.Health)
+	route(a, openapi.ReadyRoute(), a.about.IsReady)
+	route(a, openapi.DocumentRoute(), a.about.Document)
 }
 
 // meanings says what each status that reports an error means here, with an example. Those that mean

@@ -21,8 +21,6 @@ import (
 // describe completes the document.
 func (a *api) describe() {
 	doc := a.huma.OpenAPI()
-	delete(doc.Components.Schemas.Map(), "ErrorModel") // huma's own, which no answer has
-	delete(doc.Components.Schemas.Map(), "ErrorDetail")
 	doc.Components.Schemas.Map()["Problem"].Properties["current"] = &huma.Schema{
 		Ref: schemas + "Prompt", Description: "With the status 412: the prompt as it is now; not for an access token without the scope read, to which ETag tells the revision",
 	}

@@ -2,10 +2,8 @@ package api
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -42,12 +40,11 @@ func route[I, O any](a *api, who access, op huma.Operation, act func(context.Con
 		op.Middlewares = append(op.Middlewares, openapi.CheckQuery, a.readBody, a.enter)
 	}
 	op.BodyReadTimeout = -1 // readBody has its own
-	op.Responses = a.responses(who, op)
+	a.document.AddErrors(&op, statuses(who, op)...)
 	// of which nothing may be kept
-	if op.Method == http.MethodGet && !isProbe(op.Path) {
+	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) {
 		openapi.Conditional(&op)
 	}
-	op.Errors = nil
 	op.Security = security(who, a.PublicRead)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		c, _ := ctx.Value(callKey{}).(call)
@@ -69,7 +66,7 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 		switch {
 		case who != open:
 			c.Caller, err = a.door().Admit(w, r, doors.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)})
-		case isProbe(ctx.Operation().Path):
+		case openapi.IsProbe(ctx.Operation().Path):
 			err = a.Admission.Probe(w, r)
 		default:
 			err = a.Admission.Open(w, r)
@@ -81,9 +78,6 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 		next(huma.WithValue(ctx, callKey{}, c))
 	}
 }
-
-// isProbe reports whether a route tells the platform that the service is up.
-func isProbe(path string) bool { return path == healthPath || path == readyPath }
 
 // enter waits for nothing: there is room for the call now, or it is refused.
 func (a *api) enter(ctx huma.Context, next func(huma.Context)) {
@@ -129,20 +123,15 @@ func security(who access, publicRead bool) []map[string][]string {
 	return either
 }
 
-// responses returns the errors of a route in addition to what it documents of its successes.
-func (a *api) responses(who access, op huma.Operation) map[string]*huma.Response {
+// statuses returns those that report an error of a route.
+func statuses(who access, op huma.Operation) []int {
 	// A query with a byte that is no UTF-8 is refused on every route.
-	statuses := append([]int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, op.Errors...)
+	all := append([]int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, op.Errors...)
 	if who != open {
-		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity)
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity)
 	}
 	if op.Method != http.MethodGet {
-		statuses = append(statuses, http.StatusForbidden) // to pages of other sites, if to no one else
+		all = append(all, http.StatusForbidden) // to pages of other sites, if to no one else
 	}
-	responses := map[string]*huma.Response{}
-	maps.Copy(responses, op.Responses)
-	for _, s := range statuses {
-		responses[strconv.Itoa(s)] = &huma.Response{Ref: a.document.ErrorResponse(s)}
-	}
-	return responses
+	return all
 }

@@ -5,21 +5,18 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-)
 
-const (
-	healthPath = "/health"
-	readyPath  = "/ready"
+	"prompthub/internal/http/openapi"
 )
 
 func (a *api) system() {
 	route(a, open, huma.Operation{
-		OperationID: "get-health", Method: http.MethodGet, Path: healthPath, Tags: []string{"system"},
+		OperationID: "get-health", Method: http.MethodGet, Path: openapi.HealthPath, Tags: []string{"system"},
 		Summary:     "The process is up",
 		Description: "Reads no storage and needs no sign-in: for probes that restart a process. The answer is not cached.",
 	}, a.health)
 	route(a, open, huma.Operation{
-		OperationID: "get-ready", Method: http.MethodGet, Path: readyPath, Tags: []string{"system"},
+		OperationID: "get-ready", Method: http.MethodGet, Path: openapi.ReadyPath, Tags: []string{"system"},
 		Summary: "The storage answers, or did within the last seconds", Errors: []int{http.StatusServiceUnavailable},
 		Description: "For probes that send requests elsewhere: 503 means that no request that needs the storage can succeed. The storage is asked at most every 2 s, however many call.",
 	}, a.isReady)
@@ -27,14 +24,11 @@ func (a *api) system() {
 		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"},
 		Summary:     "This document",
 		Description: "Derived from the code of the routes, so it is always of the version that answers. Clients can be generated from it; members may be added to answers with any version.",
-		Responses:   map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{openapiType: {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
+		Responses:   map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{openapi.DocumentType: {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
 	}, a.openapi)
 }
 
-const (
-	openapiType = "application/openapi+json"
-	noStore     = "no-store"
-)
+const noStore = "no-store"
 
 type stateOutput struct {
 	CacheControl string `header:"Cache-Control" doc:"no-store"`
@@ -61,5 +55,5 @@ type rawOutput struct {
 }
 
 func (a *api) openapi(context.Context, call, *struct{}) (*rawOutput, error) {
-	return &rawOutput{ContentType: openapiType, Body: a.rendered()}, nil
+	return &rawOutput{ContentType: openapi.DocumentType, Body: a.rendered()}, nil
 }
