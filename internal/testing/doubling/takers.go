@@ -1,21 +1,18 @@
 package doubling
 
 import (
-	"bytes"
 	"go/ast"
 	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
-	"os"
-	"os/exec"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/testing/inputs"
 )
 
 // takers returns the functions and methods of the package in the working directory that take a
@@ -32,7 +29,7 @@ func takers(t *testing.T, files []string) []string {
 		parsed = append(parsed, f)
 	}
 	info := &types.Info{Defs: map[*ast.Ident]types.Object{}}
-	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", compiled(t))}
+	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", inputs.Exports(t, ".", "."))}
 	_, err = conf.Check(pkg.Name, fset, parsed, info)
 	require.NoError(t, err)
 	var names []string
@@ -49,20 +46,6 @@ func takers(t *testing.T, files []string) []string {
 		}
 	}
 	return names
-}
-
-// compiled returns a function that finds what the compiler tells of the packages that the one in
-// the working directory imports.
-func compiled(t *testing.T) func(path string) (io.ReadCloser, error) {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", ".").Output()
-	require.NoError(t, err)
-	where := map[string]string{}
-	for line := range bytes.Lines(out) {
-		path, file, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		where[path] = file
-	}
-	return func(path string) (io.ReadCloser, error) { return os.Open(where[path]) }
 }
 
 func wanted(fset *token.FileSet, f *types.Func, files []string) bool {

@@ -99,6 +99,24 @@ func packages(patterns []string) error {
 	}
 }
 
+// Exports returns a function that finds what the compiler tells of packages, for an importer of
+// go/types: of those that a pattern of go list names in a directory, and of all that they import.
+func Exports(tb testing.TB, dir, pattern string) func(path string) (io.ReadCloser, error) {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", pattern)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	where := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		where[path] = file
+	}
+	return func(path string) (io.ReadCloser, error) { return os.Open(where[path]) }
+}
+
 // directory opens the files of a package, and the directories, so that new files count too.
 func directory(dir string, embedded []string) error {
 	files, err := os.ReadDir(dir)

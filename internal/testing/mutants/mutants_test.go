@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"go/ast"
 	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -67,7 +63,8 @@ func TestMutantsCompile(t *testing.T) {
 	packages := make(map[string]*build.Package)
 	parsed := make(map[string]*ast.File)
 	fset := token.NewFileSet()
-	exported := exportData(t, root)
+	inputs.Files(t, "internal")
+	exported := inputs.Exports(t, root, "./internal/...")
 	for _, m := range slices.Concat(mutants, unbounded) {
 		path := filepath.Join(root, promptdb, m.file)
 		dir := filepath.Dir(path)
@@ -97,22 +94,6 @@ func TestMutantsCompile(t *testing.T) {
 		_, err = conf.Check(packages[dir].Name, fset, files, nil)
 		assert.NoError(t, err, m.name) // all of them, not the first
 	}
-}
-
-// exportData returns a function that finds what the compiler knows of a package.
-func exportData(t *testing.T, root string) func(path string) (io.ReadCloser, error) {
-	t.Helper()
-	inputs.Files(t, "internal")
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./internal/...")
-	cmd.Dir = root
-	out, err := cmd.Output()
-	require.NoError(t, err)
-	where := map[string]string{}
-	for line := range bytes.Lines(out) {
-		path, file, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		where[path] = file
-	}
-	return func(path string) (io.ReadCloser, error) { return os.Open(where[path]) }
 }
 
 // Each line of the table of catches names a mutant that is there.
