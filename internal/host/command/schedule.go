@@ -110,16 +110,18 @@ func (s schedule) back(ctx context.Context) error {
 	start := time.Now()
 	name := filepath.Join(s.into, s.name+"-"+start.UTC().Format(backupTime)+".jsonl")
 	var said Backed
-	size := &counter{}
 	err := WriteFile(name, func(w io.Writer) (err error) {
-		size.Writer = w
-		said, err = s.spool(ctx, size)
+		said, err = s.spool(ctx, w)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	done := s.log.With(slog.String("file", name), slog.Int("rows", said.Rows), slog.Int64("bytes", size.n),
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	done := s.log.With(slog.String("file", name), slog.Int("rows", said.Rows), slog.Int64("bytes", info.Size()),
 		slog.Int64("duration_ms", time.Since(start).Milliseconds()))
 	if said.Left > 0 {
 		done.WarnContext(ctx, "backup without the rows of a newer version", slog.Int("left_out", said.Left))
@@ -170,18 +172,6 @@ func (s schedule) timeOf(name string) time.Time {
 		return time.Time{}
 	}
 	return t
-}
-
-// A counter counts the bytes that are written through it.
-type counter struct {
-	io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // WriteFile has a file written under another name first, so that one that is there is complete.
