@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"image"
 	"image/color"
 	"image/jpeg"
@@ -45,18 +44,7 @@ func does(t *testing.T, code int, args ...string) string {
 // ask sends a request and reads the answer, which must have the status.
 func ask[T any](t *testing.T, status int, method, url, token string, body any) T {
 	t.Helper()
-	text, err := json.Marshal(body)
-	require.NoError(t, err)
-	if body == nil {
-		text = nil
-	}
-	got, answer := apptest.Send(t, method, url, string(text), "Content-Type", "application/json", "Authorization", "Bearer "+token)
-	require.Equal(t, status, got, "%s %s: %s", method, url, answer)
-	var v T
-	if answer != "" {
-		require.NoError(t, json.Unmarshal([]byte(answer), &v), "%s", answer)
-	}
-	return v
+	return apptest.Ask[T](t, status, method, url, body, "Content-Type", "application/json", "Authorization", "Bearer "+token)
 }
 
 // up waits until the service is.

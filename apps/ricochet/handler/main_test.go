@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -37,27 +35,11 @@ func local(t *testing.T, data string) (url string, stop func() int) {
 // ask sends a request and reads the answer, which must have the status.
 func ask[T any](t *testing.T, status int, method, url, key string, body any) T {
 	t.Helper()
-	text, err := json.Marshal(body)
-	require.NoError(t, err)
-	if body == nil {
-		text = nil
-	}
-	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(text))
-	require.NoError(t, err)
+	var headers []string
 	if key != "" {
-		r.Header.Set("X-Host-Key", key)
+		headers = []string{"X-Host-Key", key}
 	}
-	resp, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Equal(t, status, resp.StatusCode, "%s %s: %s", method, url, answer)
-	var v T
-	if len(answer) > 0 {
-		require.NoError(t, json.Unmarshal(answer, &v), "%s", answer)
-	}
-	return v
+	return apptest.Ask[T](t, status, method, url, body, headers...)
 }
 
 // A host has a game.

@@ -5,6 +5,7 @@ package apptest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
@@ -84,6 +85,25 @@ func Send(t *testing.T, method, url, body string, headers ...string) (status int
 	b, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	return resp.StatusCode, string(b)
+}
+
+// Ask sends a request with a body as JSON, none for nil, and headers as Send does. It reads the
+// answer, which must have the status.
+func Ask[T any](t *testing.T, status int, method, url string, body any, headers ...string) T {
+	t.Helper()
+	var text []byte
+	if body != nil {
+		var err error
+		text, err = json.Marshal(body)
+		require.NoError(t, err)
+	}
+	got, answer := Send(t, method, url, string(text), headers...)
+	require.Equal(t, status, got, "%s %s: %s", method, url, answer)
+	var v T
+	if answer != "" {
+		require.NoError(t, json.Unmarshal([]byte(answer), &v), "%s", answer)
+	}
+	return v
 }
 
 // UnderTheHost stages the application in a folder of the repository and runs it under the test
