@@ -150,8 +150,8 @@ func (l *lab) begin(logs io.Writer) {
 		Issuers: []string{"https://issuer.example"},
 	})
 	foreign := doors.Foreign{Door: doors.Door{Identify: identify, Admission: admission, Service: hub}, Log: log, Now: time.Now}
-	l.doors = mcp.Beside(web.Beside(routes, pages), assistants)
-	l.doors = httpjson.Beside(langsmith.Prefix, httpjson.Beside(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
+	l.doors = mcp.Mount(web.Mount(routes, pages), assistants)
+	l.doors = httpjson.Mount(langsmith.Prefix, httpjson.Mount(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db, log) {
 		l.jobs[t.Name] = t.Run

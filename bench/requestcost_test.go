@@ -79,8 +79,8 @@ func benchAPI(b *testing.B) (http.Handler, corpus) {
 	require.NoError(b, name(b.Context(), hub))
 	h := api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	foreign := doors.Foreign{Door: doors.Door{Identify: auth.Dev(), Admission: admission, Service: hub}, Log: log, Now: time.Now}
-	h = httpjson.Beside(langfuse.Prefix, h, langfuse.New(foreign))
-	return httpjson.Beside(langsmith.Prefix, h, langsmith.New(foreign)), l
+	h = httpjson.Mount(langfuse.Prefix, h, langfuse.New(foreign))
+	return httpjson.Mount(langsmith.Prefix, h, langsmith.New(foreign)), l
 }
 
 // benchDB fills an embedded store, whose calls are counted.

@@ -21,13 +21,13 @@ func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handle
 	programs := doors.Door{
 		Identify: a.service().WithTokens(identify, a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission, Service: a.service(),
 	}
-	all := web.Beside(a.api(programs), a.pages(identify, sessions, admission))
-	all = mcp.Beside(all, a.assistants(programs))
+	all := web.Mount(a.api(programs), a.pages(identify, sessions, admission))
+	all = mcp.Mount(all, a.assistants(programs))
 	foreign := doors.Foreign{
 		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	}
-	all = httpjson.Beside(langfuse.Prefix, all, langfuse.New(foreign))
-	all = httpjson.Beside(langsmith.Prefix, all, langsmith.New(foreign))
+	all = httpjson.Mount(langfuse.Prefix, all, langfuse.New(foreign))
+	all = httpjson.Mount(langsmith.Prefix, all, langsmith.New(foreign))
 	return a.settings.Clients(all)
 }
 

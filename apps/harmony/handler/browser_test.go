@@ -20,7 +20,7 @@ var (
 	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true}
 )
 
-// choose chooses an option, as somebody does with the keyboard.
+// choose chooses an option, as a keyboard does.
 func choose(p *browsertest.Tab, field, value string) {
 	p.T.Helper()
 	p.Ready("[name=" + field + "]")

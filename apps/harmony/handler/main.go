@@ -106,5 +106,5 @@ func doors(s command.Settings, members *meet.Service, log *slog.Logger, t *telem
 		Service: members, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
 	pages := web.New(web.Config{Service: members, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
-	return httpjson.Beside(web.Prefix, programs, pages)
+	return httpjson.Mount(web.Prefix, programs, pages)
 }

@@ -52,18 +52,18 @@ func read() (command.Settings, command.Build, error) {
 			Tables: s.Tables, Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Now: time.Now, Random: rand.Reader, Log: log, Solve: game.Search,
 		}
 		doors := func(auth.Identify, *auth.Sessions) http.Handler {
-			return general.Clients(beside(general, games, log, t))
+			return general.Clients(pagesAndAPI(general, games, log, t))
 		}
 		return command.App{Create: games.Create, Triggers: games.Triggers(), Doors: doors, Wait: func() {}}
 	}, err
 }
 
-// beside serves the pages and the API, by the path.
-func beside(s command.Settings, games *game.Games, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
+// pagesAndAPI serves the pages and the API, by the path.
+func pagesAndAPI(s command.Settings, games *game.Games, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
 	version, _ := command.Built()
 	programs := api.New(api.Config{
 		Games: games, Admission: httpjson.NewAdmission(s.Complete(s.Dev()), time.Now), Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
 	pages := httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(web.New())
-	return httpjson.Beside(web.Prefix, programs, pages)
+	return httpjson.Mount(web.Prefix, programs, pages)
 }

@@ -53,8 +53,8 @@ func TestTokenFormRefuses(t *testing.T) {
 	})
 }
 
-// TestTokenWithoutBearer: a token that stands alone in Authorization is refused, and not taken for
-// none, with which a caller would be somebody else.
+// TestTokenWithoutBearer: a token that stands alone in Authorization is refused. Without that the
+// caller would count as anonymous.
 func TestTokenWithoutBearer(t *testing.T) {
 	t.Parallel()
 	form := auth.TokenForm{Prefix: "ab_", IDBytes: 4}

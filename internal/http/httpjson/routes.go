@@ -60,9 +60,9 @@ func (h *head) WriteHeader(status int) { h.status = status }
 // Write drops a part of the body.
 func (h *head) Write(b []byte) (int, error) { return len(b), nil }
 
-// Beside gives a door the requests for its prefix and the paths under it, with their paths as they
-// are, and all others to others.
-func Beside(prefix string, others, own http.Handler) http.Handler {
+// Mount returns a handler that hands requests for a prefix, and for paths under it, to own, and all
+// other requests to others. Paths stay as they are.
+func Mount(prefix string, others, own http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {
 			own.ServeHTTP(w, r)

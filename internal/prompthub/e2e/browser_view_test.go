@@ -70,7 +70,7 @@ func longWords(t *testing.T, b browser, base string) {
 	require.Empty(t, eval[[]string](p, "[...document.querySelectorAll('.report td:first-child :is(a, .hint)')].filter(e => e.getClientRects().length > 1 && !/[ -]/.test(e.textContent)).map(e => e.textContent)"), "broken")
 }
 
-// stops limits the tour to those whose names match, for somebody who wants pictures of a few pages:
+// stops limits the tour to the stops whose names match. It is for pictures of a few pages:
 //
 //	E2E_FULL=1 E2E_STOPS='^(catalog|prompt)$' go test -run 'TestBrowser$/accessible' -artifacts -outputdir DIR
 var stops = regexp.MustCompile(os.Getenv("E2E_STOPS"))

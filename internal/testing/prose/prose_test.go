@@ -32,9 +32,8 @@ var dialect = map[string]*regexp.Regexp{
 // most is how often each may stand in each kind of text. An author who removes one lowers the
 // number.
 var most = map[string]map[string]int{
-	"comments":  {"beside": 4, "is to": 3, "who, what": 7},
+	"comments":  {"is to": 3, "who, what": 7},
 	"documents": {"behind": 9, "who, what": 7},
-	"pages":     {"beside": 1}, // a field of a template
 	"the API":   {"who, what": 1},
 }
 

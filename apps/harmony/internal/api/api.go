@@ -1,6 +1,6 @@
 // Package api is the door for JSON over HTTP: which routes there are, what they take and answer,
-// and the OpenAPI document that says so. A member sends an access token; what a guest may ask says
-// each route.
+// and the OpenAPI document that says so. A member sends an access token; each route says whether a
+// guest may ask for it.
 package api
 
 import (

@@ -11,7 +11,7 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
-// NewLike names whom to like.
+// NewLike is the body of a like.
 type NewLike struct {
 	ToUserID  string `json:"toUserId" doc:"The id of a member" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
 	Anonymous *bool  `json:"anonymous,omitempty" doc:"Whether the like is secret until you match; your setting if it is absent" example:"false"`
@@ -45,13 +45,13 @@ type (
 		User      Card   `json:"user" doc:"Who likes you"`
 		CreatedAt string `json:"createdAt" format:"date-time" doc:"Since when" example:"2026-11-01T12:00:00.000Z"`
 	}
-	// Match is a member whom the caller matches.
+	// Match is a match of the caller with a member.
 	Match struct {
 		User      Card   `json:"user" doc:"Whom you match"`
 		ChatID    string `json:"chatId" format:"uuid" doc:"The chat of the match" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
 		CreatedAt string `json:"createdAt" format:"date-time" doc:"Since when" example:"2026-11-01T12:00:00.000Z"`
 	}
-	// Blocked is a member whom the caller has blocked.
+	// Blocked is a member that the caller has blocked.
 	Blocked struct {
 		UserID    string `json:"userId" format:"uuid" doc:"The id of the member" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
 		Name      string `json:"name" doc:"Their name" example:"Анна"`

@@ -48,7 +48,7 @@ func oneOf(values []string) *huma.Schema {
 	return s
 }
 
-// A Position is where somebody is, in degrees.
+// A Position is a place on the map, in degrees.
 type Position struct {
 	Lat float64 `json:"lat"`
 	Lon float64 `json:"lon"`
@@ -68,7 +68,7 @@ func (Position) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// NewAccount is what somebody registers with.
+// NewAccount is the body of a registration.
 type NewAccount struct {
 	Email     string   `json:"email" doc:"At most 254 characters; its case does not count" example:"anna@example.com"`
 	Password  string   `json:"password" doc:"10 to 128 characters of any kind" example:"tea under seven lamps"`
@@ -80,7 +80,7 @@ type NewAccount struct {
 	Language  Language `json:"language,omitempty" doc:"What pages speak to you; the best of Accept-Language if it is absent" example:"ru"`
 }
 
-// Credentials prove who somebody is.
+// Credentials are the body of a sign-in.
 type Credentials struct {
 	Email    string `json:"email" doc:"The address of the account" example:"anna@example.com"`
 	Password string `json:"password" doc:"Its password" example:"tea under seven lamps"`

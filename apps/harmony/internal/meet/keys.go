@@ -1,5 +1,5 @@
-// Package meet keeps the members of a community: their accounts and sessions, what they say about
-// themselves, what they look for, and their pictures.
+// Package meet keeps the members of a community: their accounts and sessions, their profiles and
+// preferences, and their pictures.
 //
 // # Rows
 //

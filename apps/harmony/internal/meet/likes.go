@@ -36,7 +36,7 @@ func (p pair) likeOf(side int) Like {
 	return l
 }
 
-// other reads the member whom a command of a pair is about, and does other reads at the same time.
+// other reads the other member of a pair, and does other reads at the same time.
 // The caller sees them as a member, whatever their role is. Oneself is refused.
 func (s *Service) other(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
 	v, err := s.sight(ctx, c, id, reads...)

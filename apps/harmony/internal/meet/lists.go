@@ -31,7 +31,7 @@ type Page struct {
 // maxAnonymous is how far anonymous likes are counted.
 const maxAnonymous = 100
 
-// someone is a member whom a row of a list names.
+// someone is a member that a row of a list names.
 type someone struct {
 	key   table.Key
 	of    *User
@@ -39,7 +39,7 @@ type someone struct {
 	pair  pair
 }
 
-// members reads the members whom rows of a list of a user name, and their pairs with the user.
+// members reads the members that rows of a list name, and their pairs with the user of the list.
 func (s *Service) members(ctx context.Context, user string, rows []table.Row) ([]someone, error) {
 	all := make([]someone, len(rows))
 	err := rowstore.Each(ctx, 3*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
@@ -143,7 +143,7 @@ func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limi
 	if err != nil {
 		return Page{}, err
 	}
-	// Whether one counts depends on its sender, whom no answer names.
+	// Whether one counts depends on its sender. No answer names the sender.
 	all, err := s.members(ctx, c.UserID, hidden)
 	count := 0
 	for _, one := range all {
@@ -154,7 +154,7 @@ func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limi
 	return Page{Entries: entries, Next: next, Anonymous: count}, err
 }
 
-// Matches returns whom the caller matches, the newest match first.
+// Matches returns the matches of the caller, the newest first.
 func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int) (Page, error) {
 	var rows []table.Row
 	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
@@ -184,7 +184,7 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 	return page, err
 }
 
-// Blocked returns whom the caller has blocked. It alone names them.
+// Blocked returns the members that the caller has blocked. No other list names them.
 func (s *Service) Blocked(ctx context.Context, c Claim, after string, limit int) (Page, error) {
 	_, rows, next, err := s.list(ctx, c, s.Tables.Blocks, after, limit)
 	if err != nil {

@@ -241,8 +241,8 @@ func TestPairs(t *testing.T) {
 	requireCode(t, meet.NotYourself, w.Block(ctx, a, a.UserID))
 }
 
-// TestSightOfLikes: a private member who likes somebody openly is a card to them, one who shows the
-// profile to friends is seen whole, and a secret like opens nothing.
+// TestSightOfLikes: a member sees the card of a private member that likes them openly, and the
+// profile of one that shows it to friends. A secret like shows nothing.
 func TestSightOfLikes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -41,7 +41,7 @@ type Profile struct {
 }
 
 // SetProfile changes the caller's profile; match are the versions that it may have, none for any.
-// The profile of somebody else is refused.
+// The profile of another member is refused.
 func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile, match func(etag string) bool) (Me, error) {
 	if id != c.UserID {
 		return Me{}, s.notYours(ctx, c, id)
@@ -158,7 +158,7 @@ type view struct {
 }
 
 // sight finds out how much of a member the caller sees, and does other reads at the same time. The
-// error is USER_NOT_FOUND for a member whom the caller does not see.
+// error is USER_NOT_FOUND if the caller may not see the member.
 func (s *Service) sight(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
 	var of *User
 	var shows rules.Privacy

@@ -21,7 +21,7 @@ import (
 // change of a user.
 const QueueLists = "list-changes"
 
-// A Registration is what somebody registers with.
+// A Registration is what a new member sends.
 type Registration struct {
 	Email, Password, Name, BirthDate, Gender string
 	Location, Bio                            string

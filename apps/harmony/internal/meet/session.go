@@ -173,7 +173,7 @@ func next(old secret, salt string) (access, refresh secret) {
 	return derive("access"), derive("refresh")
 }
 
-// newSession makes a session of a user, of whom the row was read.
+// newSession makes a session of a user. The caller has read the row of the user.
 func (s *Service) newSession(u User, device string) (session, Tokens) {
 	now := s.Now().UTC()
 	x := session{user: u.ID, id: s.newID(), createdAt: now, device: device}

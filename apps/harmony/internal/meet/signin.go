@@ -152,8 +152,8 @@ func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed 
 	return err
 }
 
-// Reset gives the member whom a token names a new password. The token is good once, and all
-// sessions end.
+// Reset sets a new password for the member that a token names. A token can be used once. All
+// sessions of the member end.
 func (s *Service) Reset(ctx context.Context, token, password string) error {
 	c, ok := parseToken(resetForm, token)
 	if !ok {

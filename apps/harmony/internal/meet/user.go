@@ -116,7 +116,7 @@ func (s *Service) user(ctx context.Context, id string) (*User, error) {
 	return &u, nil
 }
 
-// byEmail reads the user whom a normal address belongs to; nil if there is none.
+// byEmail reads the user with a normalized address; nil if there is none.
 func (s *Service) byEmail(ctx context.Context, normal string) (*User, error) {
 	id, err := s.owner(ctx, normal)
 	if err != nil || id == "" {
@@ -125,7 +125,7 @@ func (s *Service) byEmail(ctx context.Context, normal string) (*User, error) {
 	return s.user(ctx, id)
 }
 
-// owner returns the id of the user whom a normal address belongs to, or "".
+// owner returns the id of the user with a normalized address, or "".
 func (s *Service) owner(ctx context.Context, normal string) (string, error) {
 	row, err := s.GetRow(ctx, s.Tables.UserEmails, emailKey(normal))
 	if err != nil || row == nil {

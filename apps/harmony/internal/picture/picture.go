@@ -1,5 +1,5 @@
-// Package picture makes of a picture that somebody sends the two that are kept: turned upright,
-// small, on white, and without anything that the original says besides its pixels.
+// Package picture makes the two pictures that are stored of one that a member sends. They are
+// turned upright, small, on white, and have nothing of the original but its pixels.
 package picture
 
 import (

@@ -5,10 +5,10 @@ import "time"
 // Adult is the least age of a member.
 const Adult = 18
 
-// firstBirth is the first year that somebody alive can be born in.
+// firstBirth is the first year of birth that is accepted.
 const firstBirth = 1900
 
-// BirthDate checks the birth date of somebody who registers now, and returns it.
+// BirthDate checks the birth date of a registration, and returns it.
 func (b *Broken) BirthDate(s string, now time.Time) time.Time {
 	born, err := time.Parse(time.DateOnly, s)
 	switch {
@@ -20,7 +20,7 @@ func (b *Broken) BirthDate(s string, now time.Time) time.Time {
 	return born
 }
 
-// Age returns how old somebody is at an instant, by UTC. A person born on 29 February has a
+// Age returns the age of a person at an instant, by UTC. A person born on 29 February has a
 // birthday on 1 March in other years.
 func Age(born, now time.Time) int {
 	now = now.UTC()

@@ -143,7 +143,7 @@ func (b *Broken) Text(name, s string, least, most int, code fault.Code, lines bo
 // Name returns a name as it is kept.
 func (b *Broken) Name(s string) string { return b.Text("name", s, 1, MaxName, NameLength, false) }
 
-// Bio returns what somebody says about themselves, as it is kept.
+// Bio returns the text of a profile as it is stored.
 func (b *Broken) Bio(s string) string { return b.Text("bio", s, 0, MaxBio, BioLength, true) }
 
 // Location returns the name of a place as it is kept.

@@ -98,7 +98,7 @@ type carded struct {
 // Card returns a card for a template, with a note on it.
 func (w words) Card(c meet.Card, note string) carded { return carded{w, c, note} }
 
-// Near says how far away somebody is, "" if that is not told.
+// Near returns the text for a distance in kilometers, "" for none.
 func (w words) Near(km *int) string {
 	if km == nil {
 		return ""

@@ -66,7 +66,7 @@ func build(c Config) *web {
 	return s
 }
 
-// A request is what a page is asked for, by whom, and where its answer goes.
+// A request has the request of a browser, its caller and its answer.
 type request struct {
 	*http.Request
 	w     http.ResponseWriter

@@ -57,8 +57,8 @@ func New(c Config) http.Handler {
 // Patterns returns the routes of the door, as a ServeMux knows them.
 func Patterns() []string { return build(Config{}).patterns }
 
-// Beside gives the door the requests that are for it, and all others to next.
-func Beside(next, door http.Handler) http.Handler {
+// Mount returns a handler that hands requests for assistants to door, and all others to next.
+func Mount(next, door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if serves(r.URL.Path) {
 			door.ServeHTTP(w, r)

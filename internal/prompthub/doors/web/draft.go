@@ -45,7 +45,7 @@ type draftForm struct {
 	Searched  bool              // whether the author looked for some
 	Version   int64             // of an edit: the version that it is based on
 	Lost      string            // which variables stay text, as there are too many
-	Focus     string            // the id of the field that somebody goes on with, "" for the first
+	Focus     string            // the id of the field that gets the focus, "" for the first
 }
 
 // A messageField is where a message of a chat is written. The role of a placeholder is slot, its

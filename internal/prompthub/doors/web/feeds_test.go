@@ -92,7 +92,7 @@ func TestSiteMap(t *testing.T) {
 	robots := w.nobody().get(web.Robots).is(200).has("Sitemap: http://localhost:7071/app/sitemap.xml\n")
 	require.Equal(t, "text/plain; charset=utf-8", robots.header.Get("Content-Type"))
 	beside := httptest.NewRecorder()
-	web.Beside(http.NotFoundHandler(), w.pages).ServeHTTP(beside, httptest.NewRequest(http.MethodGet, "http://localhost:7071"+web.Robots, nil))
+	web.Mount(http.NotFoundHandler(), w.pages).ServeHTTP(beside, httptest.NewRequest(http.MethodGet, "http://localhost:7071"+web.Robots, nil))
 	require.Equal(t, http.StatusOK, beside.Code, "it is a page")
 	for _, path := range []string{"/app/sitemap.xml", web.Robots} {
 		newWorld(t).as("Ann").get(path).is(404).has("PUBLIC_READ is off")

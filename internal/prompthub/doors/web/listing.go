@@ -96,7 +96,7 @@ type listing struct {
 	Empty   string // the message of an empty list
 	Starter bool   // whether prompts to begin with are offered
 	Instead choice // where one may go then; no link: nowhere
-	Beside  choice // where else
+	Other   choice // where else
 	Manage  bool   // whether cards show what their author wants to know
 	Feeds   []feedLink
 }

@@ -93,7 +93,7 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 	default:
 		l.Empty = "Nobody has shared a prompt yet."
 		if who.Known() {
-			l.Instead, l.Beside, l.Starter = newPrompt, takeIn, true
+			l.Instead, l.Other, l.Starter = newPrompt, takeIn, true
 		} else {
 			l.Instead = choice{Name: "Sign in to share the first", Link: Prefix + "/signin"}
 		}
@@ -213,7 +213,7 @@ func (s *web) mine(r *request) error {
 	case l.Query != "":
 		l.Empty = "None of your prompts matches."
 	case v.get("show") != "deleted":
-		l.Instead, l.Beside = newPrompt, takeIn
+		l.Instead, l.Other = newPrompt, takeIn
 	}
 	q := library.MineQuery{Sort: "newest", Limit: perPage, Cursor: v.get("cursor")}
 	switch show := v.get("show"); show {

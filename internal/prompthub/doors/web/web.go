@@ -90,9 +90,9 @@ func serves(path string) bool {
 	return path == Prefix || strings.HasPrefix(path, Prefix+"/") || path == Robots
 }
 
-// Beside gives pages the requests under Prefix and of Robots, and all others to api, which takes
-// paths as they are.
-func Beside(api, pages http.Handler) http.Handler {
+// Mount returns a handler that hands requests under Prefix, and for Robots, to pages, and all other
+// requests to api, which takes paths as they are.
+func Mount(api, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if serves(r.URL.Path) {
 			pages.ServeHTTP(w, r)
@@ -161,7 +161,7 @@ const (
 	admin                // somebody with the role
 )
 
-// A request is what a page is asked for, by whom, and where its answer goes.
+// A request has the request of a browser, its caller and its answer.
 type request struct {
 	*http.Request
 	w   http.ResponseWriter
