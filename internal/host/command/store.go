@@ -33,6 +33,7 @@ type Store struct {
 	Snapshot func(do func(table.DB) error) error
 
 	Where string // for the user to read
+	File  string // of the embedded store, "" for another
 	Close func() error
 }
 
@@ -140,7 +141,7 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	st := Store{
 		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
 		Snapshot: file.Snapshot,
-		Where:    path, Close: file.Close,
+		Where:    path, File: path, Close: file.Close,
 	}
 	if s.Blobs {
 		st.Blobs = file.Blobs
