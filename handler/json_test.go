@@ -110,6 +110,7 @@ func TestJSON(t *testing.T) {
 	require.Empty(t, run(command.OK, "verify", "--data", store))
 	require.Empty(t, run(command.OK, "reindex", "--data", store))
 	require.Contains(t, run(command.OK, "redrive", "--data", store)[0], "messages")
+	require.Equal(t, "ann", run(command.OK, "move-user", "--data", store, "ann", "anna")[0]["account"])
 	require.Contains(t, run(command.OK, "compact", "--data", store)[0], "megabytesNow")
 
 	for name := range said {
