@@ -50,7 +50,7 @@ func TestJSON(t *testing.T) {
 		t.Helper()
 		first, _, _ := strings.Cut(name, " ")
 		args = append([]string{first, "--json"}, args...)
-		if !slices.Contains([]string{"drill", "verify", "reindex", "compact", "redrive", "restore", "version", "health"}, first) {
+		if !slices.Contains([]string{"drill", "verify", "reindex", "compact", "redrive", "restore", "move-user", "version", "health"}, first) {
 			args = append(args, "--url", address, "--user", "ann")
 		}
 		got, out, errs := handler(t, args...)
