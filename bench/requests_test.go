@@ -27,6 +27,7 @@ type request struct {
 	setup func(*lab) // before, not counted
 
 	call   call // with {id} and {cursor} in its path
+	unmet  bool // by a user who has not asked this instance for anything
 	status int  // of its answer; 0: any success
 	// or the function that a trigger runs, for the vote of a stranger where it is about one
 	job string
@@ -108,6 +109,7 @@ func reads() []request {
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 2},
 		{name: "tags", call: get("/tags", "Vera")},
 		{name: "me, once a minute", call: get("/me", "Vera"), steps: 1, tables: 2},
+		{name: "me, by a user whom the instance meets", unmet: true, call: get("/me", "Vera"), steps: 2, tables: 3},
 		{name: "me", again: true, call: get("/me", "Vera")},
 		{name: "me, by an access token", token: true, setup: (*lab).makeToken, call: get("/me", ""), steps: 1, tables: 3, behind: 1},
 		{name: "me, by an access token, used a moment ago", token: true, again: true, setup: (*lab).makeToken, call: get("/me", "")},

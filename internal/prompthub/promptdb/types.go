@@ -99,6 +99,8 @@ const (
 
 	PageTooLarge        = query.PageTooLarge
 	AuthorSecretDamaged = schema.AuthorSecretDamaged
+	UserMoved           = accounts.UserMoved
+	MaxMoved            = accounts.MaxMoved
 	RestoreIncomplete   = verify.RestoreIncomplete
 )
 

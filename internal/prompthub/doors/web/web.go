@@ -232,8 +232,10 @@ func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User
 	if err == nil {
 		err = s.mayUse(who, a)
 	}
-	if err == nil && a != anyone { // those pages show no key of an author, and are there without the storage
-		err = s.Service.LearnAuthorKeys(r.Context())
+	if err == nil && a != anyone { // those pages show no key of an author, are there without the storage, and sign a user out who was moved
+		if who, err = s.Service.AsAccount(r.Context(), who); err == nil {
+			err = s.Service.LearnAuthorKeys(r.Context())
+		}
 	}
 	if who.Known() {
 		httpjson.SetUser(r.Context(), s.Service.AuthorKey(library.IDOf(who)))
