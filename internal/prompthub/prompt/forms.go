@@ -148,7 +148,7 @@ func (q Query) Meant(rs []Replacement) string {
 func (q Query) Unknown(known func(word string) bool) []string {
 	var words []string
 	for _, t := range q.terms {
-		if !t.run() && !t.stop() && len(q.others[t]) == 0 && !known(string(t)) {
+		if !t.run() && !t.stop() && !known(string(t)) {
 			words = append(words, string(t))
 		}
 	}

@@ -89,7 +89,7 @@ func (v *Vocabulary) Knows(word string) bool {
 // Forms returns other forms of a word that titles have, those that are most like it first: with
 // another ending, with other accents, joined by a dot, or as two words with a space between them.
 func (v *Vocabulary) Forms(word string) []string {
-	return v.forms(word, func(entry) bool { return true })
+	return v.forms(word, func(e entry) bool { return e.text != word })
 }
 
 // Joined returns the single words that titles have in place of two that follow one another.
@@ -104,7 +104,7 @@ func (v *Vocabulary) forms(word string, wanted func(entry) bool) []string {
 	var found []entry
 	for _, l := range languagesOf(word) {
 		for _, i := range v.stems[l.stem(word)] {
-			if e := v.entries[i]; e.text != word && wanted(e) {
+			if e := v.entries[i]; wanted(e) {
 				found = append(found, e)
 			}
 		}
