@@ -198,6 +198,8 @@ func (l *lab) warm() {
 	require.NoError(l.t, err)
 	_, err = l.db.Newest(l.t.Context(), "", 1) // which months have prompts
 	require.NoError(l.t, err)
+	_, err = l.db.Vocabulary(l.t.Context())
+	require.NoError(l.t, err)
 	_, err = l.db.Usage(l.t.Context(), ann)
 	require.NoError(l.t, err)
 	l.db.TouchUser(l.t.Context(), ann)

@@ -177,6 +177,13 @@ func importedOnce(l *lab) {
 	l.settle()
 }
 
+// learned has the words of titles learned, and the counts of tags kept, long enough ago.
+func learned(l *lab) {
+	_, err := l.db.CountTags(l.t.Context())
+	require.NoError(l.t, err)
+	time.Sleep(time.Minute)
+}
+
 func toBeErased(l *lab) { l.ask(call{method: http.MethodDelete, path: "/me", user: ann}, nil) }
 
 func withHandle(l *lab) { l.ask(put("/me/profile", ann, `{"handle":"ann-lee"}`), nil) }
@@ -215,6 +222,10 @@ func lists() []request {
 		{name: "one long word of titles", call: get(newest+"&q=number&in=title", "Vera"), steps: 2, tables: 2, budget: &page},
 		{name: "two tags and a word of titles, one of them scarce", call: get(newest+"&tag=text,legal&q=scarce&in=title", "Vera"), steps: 2, tables: 4, budget: &budget{3, 5}},
 		{name: "one word, which titles have", call: get(newest+"&q=words", "Vera"), steps: 2, tables: 4, budget: &budget{3, 4}},
+		{name: "one word, once in ten minutes", cold: true, call: get(newest+"&q=words", "Vera"), steps: 3, tables: 5},
+		{name: "one word with another form", setup: learned, call: get(newest+"&q=word", "Vera"), steps: 2, tables: 7},
+		{name: "one word with a slip", setup: learned, call: get(newest+"&q=numbr", "Vera"), steps: 3, tables: 7},
+		{name: "one word with a slip, and one without", setup: learned, call: get(newest+"&q=numbr+words", "Vera"), steps: 4, tables: 15},
 		{name: "one word, newest first", call: get(newest+"&q=words&sort=newest", "Vera"), steps: 2, tables: 3, budget: &budget{3, 3}},
 		{name: "one word, which texts have", call: get(newest+"&q=editor", "Vera"), steps: 3, tables: 4 + 20, budget: &budget{3, 4 + 20}},
 		{name: "two tags and two words, one of them scarce", call: get(newest+"&tag=text,legal&q=scarce+editor", "Vera"), steps: 3, tables: 9 + 3},

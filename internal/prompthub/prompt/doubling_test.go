@@ -23,6 +23,7 @@ func TestDoubling(t *testing.T) {
 		return parsed
 	}
 	several := query("a.a. c++ word quick 翻译 needle")
+	expanded := several.Expand(func(word string) []string { return []string{word + "s", word + " x"} }, func(a, b string) []string { return []string{a + b} })
 	content := func(do func(c prompt.Content)) func(text string) func() {
 		return func(text string) func() { c := prompt.Content{Text: text}; return func() { do(c) } }
 	}
@@ -84,6 +85,9 @@ func TestDoubling(t *testing.T) {
 		{Name: "Query.MatchText (one word)", With: text(func(s string) { query("needle").MatchText("", prompt.NewText(s+" needle")) })},
 		{Name: "NewText", With: text(func(s string) { prompt.NewText(s) })},
 		{Name: "Query.Closeness", With: text(func(s string) { several.Closeness(prompt.NormalizeTitle(s)) })},
+		{Name: "Query.Closeness (of other forms)", With: text(func(s string) { expanded.Closeness(prompt.NormalizeTitle(s)) })},
+		{Name: "Query.MatchText (of other forms)", With: text(func(s string) { expanded.MatchText(prompt.NormalizeTitle(s), prompt.NewText(s)) })},
+		{Name: "TitleWords", With: text(func(s string) { prompt.TitleWords(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.Typed", With: text(func(s string) {
 			if q, err := prompt.ParseQuery(s); err == nil {
 				q.Typed()
@@ -201,7 +205,10 @@ func TestDoubling(t *testing.T) {
 		})},
 	}
 	doubling.Listed(t, funcs, map[string][]string{
-		"a query has at most 200 characters": {"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String"},
+		"a query has at most 200 characters": {
+			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String", "Query.Expand", "Query.Expanded", "Query.Plain", "Query.Replace",
+			"Query.Meant", "Query.Unknown", "Query.One",
+		},
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed",

@@ -32,6 +32,7 @@ type Query struct {
 	terms   []term // each once, sorted
 	typed   []term // as they were typed
 	nothing bool
+	others  map[term][]form // under which a term is found too; see Expand
 }
 
 // ParseQuery reads a query as a user types it: at most 200 characters (UTF-16
@@ -110,12 +111,12 @@ func (q Query) Match(normalizedTitle string) bool {
 	}
 	title := newTitle(normalizedTitle)
 	for _, t := range q.terms {
-		if !title.may(t) {
+		if !title.may(t) && len(q.others[t]) == 0 {
 			return false // as most rows that a search looks at are
 		}
 	}
 	for _, t := range q.terms {
-		if !title.has(t) {
+		if !q.hasTerm(&title, t) {
 			return false
 		}
 	}
@@ -143,10 +144,14 @@ func (x *title) has(t term) bool {
 	if !x.may(t) {
 		return false
 	}
+	x.cutOnce()
+	return slices.ContainsFunc(x.terms, t.in)
+}
+
+func (x *title) cutOnce() {
 	if !x.cut {
 		x.cut, x.terms = true, searchable(terms(x.normalized))
 	}
-	return slices.ContainsFunc(x.terms, t.in)
 }
 
 // in reports whether t, of a query, finds other, of a title.
@@ -173,11 +178,28 @@ const (
 	Phrase               // its words stand in the title one after the other
 	WholeWords           // all of its words are in the title
 	Beginnings           // one of its words is only the beginning of one
+
+	// Folded is added to each of these if a word of the query is in the title in another form alone,
+	// which takes its place for that.
+	Folded
 )
 
 // Closeness says how well the query fits a title that it finds. Stop words count in a phrase alone.
 func (q Query) Closeness(normalizedTitle string) Closeness {
 	title := terms(normalizedTitle)
+	if !q.Expanded() || q.Plain().finds(normalizedTitle) {
+		return q.closeness(title)
+	}
+	return Folded + q.closeness(q.canonical(title))
+}
+
+// finds reports whether all terms but stop words are in the title.
+func (q Query) finds(normalizedTitle string) bool {
+	title := newTitle(normalizedTitle)
+	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() && !q.hasTerm(&title, t) })
+}
+
+func (q Query) closeness(title []term) Closeness {
 	switch {
 	case slices.Equal(title, q.typed):
 		return ExactTitle

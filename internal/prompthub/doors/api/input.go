@@ -46,6 +46,10 @@ type (
 		Link string `header:"Link" doc:"The next page, as a relative reference with rel=next; absent at the end"`
 		Body PromptList
 	}
+	foundOutput struct {
+		Link string `header:"Link" doc:"The next page, as a relative reference with rel=next; absent at the end"`
+		Body SearchList
+	}
 )
 
 func (in ByID) prompt() (prompt.ID, error) { return prompt.FindID(in.ID) }

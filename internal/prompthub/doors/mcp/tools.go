@@ -126,12 +126,12 @@ type Named struct {
 }
 
 type searchInput struct {
-	Query  string   `json:"query,omitempty" jsonschema:"Words, each the beginning of one of the title or a whole one of the text; of the caller's own prompts, of the title alone"`
+	Query  string   `json:"query,omitempty" jsonschema:"Words: beginnings of those of the title, or whole ones of the text; of the caller's own prompts, of the title alone"`
 	Tag    string   `json:"tag,omitempty" jsonschema:"Only prompts with this tag; list_tags lists them"`
 	Tags   []string `json:"tags,omitempty" jsonschema:"Only prompts with all of these tags"`
 	Mine   bool     `json:"mine,omitempty" jsonschema:"Only the caller's own prompts, private ones too"`
 	Order  order    `json:"order,omitempty"`
-	Limit  int      `json:"limit,omitempty" jsonschema:"Most prompts, 1 to 50; 10 where not given"`
+	Limit  int      `json:"limit,omitempty" jsonschema:"1 to 50; 10 where not given"`
 	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before; the other arguments must be the same"`
 }
 
@@ -157,6 +157,7 @@ func orders() string {
 type searchOutput struct {
 	Prompts    []Prompt `json:"prompts"`
 	NextCursor string   `json:"nextCursor,omitempty" jsonschema:"Absent at the end"`
+	Note       string   `json:"note,omitempty"`
 }
 
 func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (searchOutput, error) {
@@ -184,6 +185,9 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	page, err := d.search(ctx, c, in, tags, words)
 	for _, v := range page.Items {
 		out.Prompts = append(out.Prompts, d.encode(c, v))
+	}
+	if len(page.Replaced) > 0 {
+		out.Note = "Showing results for " + words.Meant(page.Replaced)
 	}
 	out.NextCursor = page.Next
 	return out, err

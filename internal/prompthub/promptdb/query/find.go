@@ -20,6 +20,14 @@ type Search struct {
 	Words prompt.Query
 	Text  bool
 	Order schema.Order // "" is Newest
+	// Verbatim is whether the words count as they are alone: not in other forms, and not replaced.
+	Verbatim bool
+}
+
+// sideBySide reports whether the lists of words are walked side by side, as a word has several: of
+// titles and texts, or of its forms.
+func (w Search) sideBySide() bool {
+	return w.texts() || w.Words.Expanded() && len(w.Words.Words(prompt.LongestPrefix)) > 0
 }
 
 // texts reports whether a search looks into texts: stop words are only searched for in titles.
@@ -101,10 +109,17 @@ func (db *Queries) Find(ctx context.Context, w Search, after string, limit int) 
 	if w.Order == schema.Relevance && w.Words.Empty() {
 		w.Order = schema.Newest
 	}
+	if !w.Verbatim && len(w.Words.Words(prompt.LongestPrefix)) > 0 {
+		return db.findWords(ctx, w, after, limit)
+	}
+	return db.findOrdered(ctx, w, after, limit)
+}
+
+func (db *Queries) findOrdered(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	switch {
 	case w.Order == schema.Relevance:
 		return db.findRelevant(ctx, w, after, limit)
-	case w.texts():
+	case w.sideBySide():
 		return db.findText(ctx, w, after, limit)
 	case w.Order != "" && w.Order != schema.Newest:
 		return db.findRanked(ctx, w, after, limit)

@@ -20,10 +20,12 @@ func (db *Queries) Favorites(ctx context.Context, user prompt.UserID, after stri
 }
 
 // A Page is a part of a list. After is the position of its end, "" at the end of the list; a
-// page may be short, even empty, and yet have an After.
+// page may be short, even empty, and yet have an After. Replaced are words that a search took in
+// place of its own.
 type Page struct {
-	Items []truth.View
-	After string
+	Items    []truth.View
+	After    string
+	Replaced []prompt.Replacement
 }
 
 // Ranked returns public prompts in an order that votes change, from a position on. A prompt that is
