@@ -19,7 +19,7 @@ import (
 type Config struct {
 	*rowstore.Store
 	Posts  string // the table of posts, with its prefix
-	Due    string // the table of what timers look at, with its prefix
+	Due    string // the table of rows that timers look at, with its prefix
 	Queues queue.Queues
 	// Transact changes tables and queues together; nil if the storage does not.
 	Transact transact.Func

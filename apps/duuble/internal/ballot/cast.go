@@ -295,7 +295,7 @@ func (s *Store) moreShards(ctx context.Context, post string, shards int) int {
 		return shards
 	}
 	err = s.Write(ctx, s.Posts, []table.Op{{Kind: table.Merge, Row: table.Row{
-		Key: row.Key, ETag: row.ETag, Props: table.Props{{Name: shardsName, Value: table.Int32(int32(2 * shards))}}, //nolint:gosec // 16 at most
+		Key: row.Key, ETag: row.ETag, Props: table.Props{{Name: shardsName, Value: table.Int32(int32(2 * shards))}},
 	}}})
 	if err != nil {
 		return shards

@@ -19,5 +19,5 @@
 // has 1 to MaxShards. One batch writes receipts, boxes, tallies and the outbox, all or nothing,
 // under the ETags of what it read.
 //
-// What is left in boxes is released by Settle, which joins boxes once their votes are old enough.
+// Votes that are left in boxes are released by Settle, which joins boxes once they are old enough.
 package ballot

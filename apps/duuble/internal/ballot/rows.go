@@ -46,19 +46,6 @@ func talliesOf(scope string) string {
 	return hubRows + scope + "|"
 }
 
-// scopeOf is the inverse of talliesOf, for the key of a row.
-func scopeOf(row string) (scope string, ok bool) {
-	if strings.HasPrefix(row, globalRows) {
-		return Global, true
-	}
-	rest, ok := strings.CutPrefix(row, hubRows)
-	end := strings.LastIndexByte(rest, '|')
-	if !ok || end < 0 {
-		return "", false
-	}
-	return rest[:end], true
-}
-
 // spareShards is the number of the first box that takes the place of another.
 const spareShards = 50
 
@@ -195,7 +182,7 @@ func (s *Store) parseBox(row table.Row) (box, error) {
 		key: row.Key, etag: row.ETag, scopes: strings.Split(row.Props.Get("scopes").Str(), ";"),
 		waiting: row.Props.Get("waiting_votes").Int(), oldest: row.Props.Get("oldest_at").Time(),
 	}
-	if b.waiting == 0 { // what is sealed is known: a lost key costs nothing
+	if b.waiting == 0 { // the counts are known: a lost key costs nothing
 		return b, nil
 	}
 	var err error

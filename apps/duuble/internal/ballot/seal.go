@@ -29,7 +29,7 @@ type voteKey struct {
 	number [numberBytes]byte // names the key, and tells nothing else of it
 }
 
-// The parts of what is sealed: the key's number in front, then what the AEAD makes, with its nonce.
+// The parts of a sealed text: the key's number in front, then the output of the AEAD, with its nonce.
 const (
 	numberBytes = 4
 	plainBytes  = 5 * 4
@@ -80,7 +80,7 @@ func bound(key table.Key) []byte { return []byte(key.Partition + "\x00" + key.Ro
 func (k Keys) seal(key table.Key, c Counts) string {
 	plain := make([]byte, 0, plainBytes)
 	for _, n := range c {
-		plain = binary.BigEndian.AppendUint32(plain, uint32(n)) //nolint:gosec // a box holds some hundred votes at most
+		plain = binary.BigEndian.AppendUint32(plain, uint32(n))
 	}
 	first := k.all[0]
 	sealed := first.of(key.Partition).Seal(first.number[:], nil, plain, bound(key)) //nolint:gosec // the AEAD makes a random nonce itself

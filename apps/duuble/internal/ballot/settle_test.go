@@ -204,7 +204,7 @@ func TestEmptyBoxNeedsNoKey(t *testing.T) {
 	require.Len(t, rowsOf(t, w.db, ballot.BoxRows), 1)
 }
 
-// TestSealedIsBound: what is sealed in one box opens in no other, and not after a change.
+// TestSealedIsBound: a sealed text of one box opens in no other, and not after a change.
 func TestSealedIsBound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
