@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -16,7 +17,9 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/sms"
 	"prompthub/apps/duuble/internal/web"
@@ -24,6 +27,7 @@ import (
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/telemetry"
@@ -62,6 +66,13 @@ type settings struct {
 	// hour. -1: no limit, and no 30 seconds between two codes for a number.
 	PerPhone   int `envconfig:"OTP_PER_PHONE" default:"5"`
 	PerAddress int `envconfig:"OTP_PER_ADDRESS" default:"30"`
+
+	// VoteMin is how many votes are counted together at least: 3 to 50.
+	VoteMin int `envconfig:"VOTE_MIN" default:"3"`
+
+	// SettleAfter is how old votes are, from 1s, when those that are left over from groups are counted
+	// with others.
+	SettleAfter time.Duration `envconfig:"SETTLE_AFTER" default:"24h"`
 }
 
 // underHost reports whether the Functions host has started the process.
@@ -101,12 +112,18 @@ func readSettings() (settings, error) {
 	return s, err
 }
 
-const leastLasts, mostLasts = time.Second, 10 * time.Minute
+const leastLasts, mostLasts, leastSettle = time.Second, 10 * time.Minute, time.Second
 
 // check refuses settings that nothing can be built with.
 func (s settings) check() error {
 	if s.CodeLasts < leastLasts || s.CodeLasts > mostLasts {
 		return refusal("OTP_LASTS", "must be from 1s to 10m")
+	}
+	if s.VoteMin < ballot.MinVoteMin || s.VoteMin > ballot.MaxVoteMin {
+		return refusal("VOTE_MIN", fmt.Sprintf("must be from %d to %d: with fewer votes in a group readers could tell what one person chose", ballot.MinVoteMin, ballot.MaxVoteMin))
+	}
+	if s.SettleAfter < leastSettle {
+		return refusal("SETTLE_AFTER", "must be 1s or more")
 	}
 	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress} {
 		if n == 0 || n < -1 {
@@ -154,7 +171,11 @@ func read() (command.Settings, command.Build, error) {
 type duuble struct {
 	*rowstore.Store
 	tables schema.Tables
+	queues queue.Queues
 	people *people.Service
+	posts  *posts.Service
+	ballot *ballot.Store
+	min    int // how many votes are counted together
 }
 
 // build puts the parts together.
@@ -174,16 +195,31 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
-	d := &duuble{Store: rows, tables: s.Tables}
+	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin}
 	d.people = people.New(people.Config{
 		Store: rows, Tables: s.Tables, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
 		CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
 	})
+	sealing, err := ballot.NewKeys(k.vote...)
+	if err != nil {
+		return nil, err
+	}
+	d.ballot = ballot.New(ballot.Config{
+		Store: rows, Posts: s.Posts, Due: s.Admin, Queues: d.queues, Transact: t.Transact(st.Transact), Keys: sealing, VoteMin: s.VoteMin, SettleAfter: s.SettleAfter,
+		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error { return d.posts.FollowVotes(ctx, votes) },
+	})
+	d.posts = posts.New(posts.Config{Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Ballot: d.ballot})
 	return d, nil
 }
 
-// create makes what is missing of tables, and refuses keys that are not those of the data.
+// create makes what is missing of queues and tables, and refuses keys that are not those of the
+// data.
 func (d *duuble) create(ctx context.Context) error {
+	for _, name := range posts.Queues() {
+		if err := d.queues.Create(ctx, name, queue.Poison(name)); err != nil {
+			return err
+		}
+	}
 	if err := d.DB.Create(ctx, d.tables.All()...); err != nil {
 		return err
 	}
@@ -197,15 +233,17 @@ func (d *duuble) ready(ctx context.Context) error {
 }
 
 // triggers returns the functions that no request starts.
-func (d *duuble) triggers() []function.Trigger { return d.people.Triggers() }
+func (d *duuble) triggers() []function.Trigger {
+	return append(d.people.Triggers(), d.posts.Triggers()...)
+}
 
 // doors serves the pages and the API, by the path.
 func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		People: d.people, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		People: d.people, Posts: d.posts, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{People: d.people, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

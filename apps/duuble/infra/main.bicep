@@ -45,6 +45,8 @@ var tableNames = [
 ]
 
 var queueNames = [
+  'outbox'
+  'post-changes'
 ]
 
 // Besides the settings that every application has.
@@ -58,6 +60,8 @@ var settingsOfItsOwn = {
   OTP_LASTS: '5m'
   OTP_PER_PHONE: '5'
   OTP_PER_ADDRESS: '30'
+  VOTE_MIN: '3'
+  SETTLE_AFTER: '24h'
 }
 
 // With the name of the application: another one may have an environment of the same name.

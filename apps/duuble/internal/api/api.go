@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -27,6 +28,8 @@ const Prefix = "/api/v1"
 // Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
 	People    *people.Service
+	Posts     *posts.Service
+	VoteMin   int                         // how many votes are counted together
 	Ready     func(context.Context) error // asks the storage for something
 	Admission *httpjson.Admission
 	Origins   httpjson.Origins // none where there are none
@@ -59,7 +62,7 @@ func New(c Config) http.Handler {
 
 // Bounds returns the bounds of all routes by their operation ids.
 func Bounds() map[string]Bound {
-	a, _ := build(Config{People: &people.Service{}})
+	a, _ := build(Config{People: &people.Service{}, Posts: &posts.Service{}})
 	return a.bounds
 }
 
@@ -70,6 +73,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.document = openapi.Document{API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`}
 	a.account()
 	a.profiles()
+	a.posts()
 	a.system()
 	a.about.Rendered = a.document.Render()
 	return a, mux

@@ -5,7 +5,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
 )
 
 // Words of short lists.
@@ -210,4 +212,224 @@ func profileOf(p people.Profile) Profile {
 type Availability struct {
 	Available bool   `json:"available" doc:"Whether the caller can have the name" example:"false"`
 	Reason    string `json:"reason,omitempty" enum:"invalid,reserved,taken" doc:"Why not; absent if the name can be had" example:"taken"`
+}
+
+// nullable is an object of texts and of inline parts that may be null.
+func nullable(properties map[string]*huma.Schema, required ...string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: false, Properties: properties, Required: required}
+}
+
+func text(doc, example string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Description: doc, Examples: []any{example}}
+}
+
+// A Slider asks for an opinion between two sides.
+type Slider struct {
+	Text       string `json:"text"`
+	LeftLabel  string `json:"leftLabel,omitempty"`
+	RightLabel string `json:"rightLabel,omitempty"`
+}
+
+// Schema returns an object that may be null.
+func (Slider) Schema(huma.Registry) *huma.Schema {
+	return nullable(map[string]*huma.Schema{
+		"text": text("The question, 1 to 260 characters", "Is tea better than coffee?"), "leftLabel": text("The left side, up to 50 characters", "Tea"), "rightLabel": text("The right side, up to 50 characters", "Coffee"),
+	}, "text")
+}
+
+// An Article is what a post is about.
+type Article struct {
+	Kind            string `json:"kind"`
+	Text            string `json:"text,omitempty"`
+	LinkURL         string `json:"linkUrl,omitempty"`
+	LinkTitle       string `json:"linkTitle,omitempty"`
+	LinkDescription string `json:"linkDescription,omitempty"`
+}
+
+// Schema returns an object that may be null.
+func (Article) Schema(huma.Registry) *huma.Schema {
+	kind := oneOf(posts.Kinds)
+	kind.Description, kind.Examples = "text, link, or mixed for both", []any{"mixed"}
+	return nullable(map[string]*huma.Schema{
+		"kind": kind, "text": text("Up to 60,000 characters", "In 1657 …"), "linkUrl": text("http or https, up to 2,000 characters", "https://example.com/tea"),
+		"linkTitle": text("Up to 200 characters", "Tea"), "linkDescription": text("Up to 500 characters", "A history"),
+	}, "kind")
+}
+
+// A NewPost is what somebody posts: at least one part.
+type NewPost struct {
+	Visibility  string   `json:"visibility,omitempty" enum:"public" doc:"Who sees it; public if it is absent" example:"public"`
+	ThoughtText *string  `json:"thoughtText,omitempty" doc:"1 to 250 characters" example:"I had four cups today"`
+	Slider      *Slider  `json:"slider,omitempty" doc:"Asks for votes"`
+	Article     *Article `json:"article,omitempty" doc:"What the post is about"`
+}
+
+func (p NewPost) draft() posts.Draft {
+	d := posts.Draft{Thought: p.ThoughtText, Slider: (*posts.Slider)(p.Slider)}
+	if a := p.Article; a != nil {
+		d.Article = &posts.Article{Kind: a.Kind, Text: a.Text, LinkURL: a.LinkURL, LinkTitle: a.LinkTitle, LinkDescription: a.LinkDescription}
+	}
+	return d
+}
+
+// A Viewer is what a card says of the caller.
+type Viewer struct {
+	Voted    bool `json:"voted" doc:"Whether the caller has voted on the post" example:"false"`
+	IsAuthor bool `json:"isAuthor" doc:"Whether the caller wrote it" example:"true"`
+}
+
+// A Card is a post.
+type Card struct {
+	PostID      string   `json:"postId" doc:"The id of the post" example:"01KA0000000000000000000003"`
+	Author      Person   `json:"author" doc:"Who wrote it"`
+	Visibility  string   `json:"visibility" doc:"Who sees it" example:"public"`
+	CreatedAt   string   `json:"createdAt" format:"date-time" doc:"When it was posted" example:"2026-11-01T12:00:00.000Z"`
+	Article     *Article `json:"article" doc:"What the post is about, or null"`
+	ThoughtText *string  `json:"thoughtText" doc:"A thought, or null" example:"I had four cups today"`
+	Slider      *Slider  `json:"slider" doc:"Null if there is nothing to vote on"`
+	Vote        *Summary `json:"vote" doc:"The votes, or null without a slider"`
+	Viewer      Viewer   `json:"viewer" doc:"The caller"`
+}
+
+func (a *api) cardOf(c posts.Card) Card {
+	card := Card{
+		PostID: c.ID, Author: personOf(c.Author), Visibility: posts.Public, CreatedAt: stamp(c.CreatedAt), ThoughtText: textOr(c.Thought),
+		Slider: (*Slider)(c.Slider), Viewer: Viewer{c.Voted, c.IsAuthor},
+	}
+	if a := c.Article; a != nil {
+		card.Article = &Article{a.Kind, a.Text, a.LinkURL, a.LinkTitle, a.LinkDescription}
+	}
+	if c.Slider != nil {
+		s := a.summaryOf(c.ID, c.Result)
+		card.Vote = &s
+	}
+	return card
+}
+
+// A Cards is a page of posts.
+type Cards struct {
+	Items      []Card `json:"items" nullable:"false" doc:"The newest first"`
+	NextCursor string `json:"nextCursor,omitempty" doc:"Where the next page begins; absent at the end" example:"AYm1Wq2kK3xPdWJ8"`
+}
+
+// A Summary is the votes of a scope.
+type Summary struct {
+	PostID       string `json:"postId"`
+	Scope        string `json:"scope"`
+	TotalVotes   int64  `json:"totalVotes"`
+	CountedVotes int64  `json:"countedVotes"`
+	Hidden       bool   `json:"hidden"`
+	MinVotes     int    `json:"minVotes"`
+	LeftCount    *int64 `json:"leftCount"`
+	NeutralCount *int64 `json:"neutralCount"`
+	RightCount   *int64 `json:"rightCount"`
+}
+
+// number is an integer of an answer.
+func number(doc string, example int) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Description: doc, Examples: []any{example}}
+}
+
+// summary are the members of a Summary.
+func summary() map[string]*huma.Schema {
+	count := func(side string, example int) *huma.Schema {
+		s := number("Votes counted "+side+", or null while nothing is counted", example)
+		s.Nullable = true
+		return s
+	}
+	return map[string]*huma.Schema{
+		"postId": text("The post", "01KA0000000000000000000003"), "scope": text("Where the votes count", "global"),
+		"totalVotes": number("Votes cast", 4), "countedVotes": number("Those that are counted: zero, or a sum of groups of minVotes or more", 3),
+		"hidden":   {Type: huma.TypeBoolean, Description: "Whether nothing is counted yet", Examples: []any{false}},
+		"minVotes": number("How many votes are counted together at least", 3), "leftCount": count("on the left", 2), "neutralCount": count("in the middle", 0), "rightCount": count("on the right", 1),
+	}
+}
+
+// Schema returns an object that may be null.
+func (Summary) Schema(huma.Registry) *huma.Schema {
+	return nullable(summary(), "postId", "scope", "totalVotes", "countedVotes", "hidden", "minVotes", "leftCount", "neutralCount", "rightCount")
+}
+
+func (a *api) summaryOf(post string, r ballot.Result) Summary {
+	s := Summary{PostID: post, Scope: r.Scope, TotalVotes: r.Total, CountedVotes: r.Counted, Hidden: r.Counted == 0, MinVotes: a.VoteMin}
+	if !s.Hidden {
+		left, neutral, right := r.Counts.Left(), r.Counts[ballot.Neutral], r.Counts.Right()
+		s.LeftCount, s.NeutralCount, s.RightCount = &left, &neutral, &right
+	}
+	return s
+}
+
+// A VoteSummary is a summary with the part of the caller.
+type VoteSummary struct {
+	PostID       string `json:"postId" doc:"The post" example:"01KA0000000000000000000003"`
+	Scope        string `json:"scope" doc:"Where the votes count" example:"global"`
+	TotalVotes   int64  `json:"totalVotes" doc:"Votes cast" example:"4"`
+	CountedVotes int64  `json:"countedVotes" doc:"Those that are counted: zero, or a sum of groups of minVotes or more" example:"3"`
+	Hidden       bool   `json:"hidden" doc:"Whether nothing is counted yet" example:"false"`
+	MinVotes     int    `json:"minVotes" doc:"How many votes are counted together at least" example:"3"`
+	LeftCount    *int64 `json:"leftCount" doc:"Votes counted on the left, or null while nothing is counted" example:"2"`
+	NeutralCount *int64 `json:"neutralCount" doc:"In the middle, or null" example:"0"`
+	RightCount   *int64 `json:"rightCount" doc:"On the right, or null" example:"1"`
+	Voted        bool   `json:"voted" doc:"Whether the caller has voted" example:"true"`
+}
+
+// A Position is a place on a slider.
+type Position string
+
+// Schema returns the values.
+func (Position) Schema(huma.Registry) *huma.Schema { return oneOf(ballot.Positions()) }
+
+// A NewVote is a vote.
+type NewVote struct {
+	Position Position `json:"position" doc:"What you choose, for ever" example:"strong_left"`
+	Pad      string   `json:"pad,omitempty" maxLength:"32" doc:"Dropped: fill it so that the request is as long whatever you choose" example:"xxxx"`
+}
+
+// A ScopeOf is where a vote counts.
+type ScopeOf struct {
+	ScopeType string `json:"scopeType" enum:"global,hub" doc:"Everywhere, or in a hub" example:"global"`
+	ScopeID   string `json:"scopeId" doc:"global, or the id of the hub" example:"global"`
+}
+
+// A VoteCast is a vote that was cast. It has no position.
+type VoteCast struct {
+	PostID  string    `json:"postId" doc:"The post" example:"01KA0000000000000000000003"`
+	VotedAt string    `json:"votedAt" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
+	Scopes  []ScopeOf `json:"scopes" nullable:"false" doc:"Where it counts"`
+}
+
+func castOf(r ballot.Receipt) VoteCast {
+	v := VoteCast{r.Post, stamp(r.VotedAt), []ScopeOf{{"global", ballot.Global}}}
+	for _, hub := range r.Hubs {
+		v.Scopes = append(v.Scopes, ScopeOf{"hub", hub})
+	}
+	return v
+}
+
+// A Bar is how many votes a position has.
+type Bar struct {
+	Position Position `json:"position" doc:"The position" example:"strong_left"`
+	Count    int64    `json:"count" doc:"Votes counted" example:"1"`
+}
+
+// A Distribution is the votes by position.
+type Distribution struct {
+	PostID       string `json:"postId" doc:"The post" example:"01KA0000000000000000000003"`
+	Scope        string `json:"scope" doc:"Where the votes count" example:"global"`
+	TotalVotes   int64  `json:"totalVotes" doc:"Votes cast" example:"4"`
+	CountedVotes int64  `json:"countedVotes" doc:"Those that are counted" example:"3"`
+	MinVotes     int    `json:"minVotes" doc:"How many votes are counted together at least" example:"3"`
+	Distribution []Bar  `json:"distribution" nullable:"false" doc:"All five in order, or none while nothing is counted"`
+}
+
+// A MyVote is a post on which the caller voted.
+type MyVote struct {
+	PostID  string `json:"postId" doc:"The post" example:"01KA0000000000000000000003"`
+	VotedAt string `json:"votedAt" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
+}
+
+// A MyVotes is a page of them.
+type MyVotes struct {
+	Items      []MyVote `json:"items" nullable:"false" doc:"The newest first"`
+	NextCursor string   `json:"nextCursor,omitempty" doc:"Where the next page begins; absent at the end" example:"AYm1Wq2kK3xPdWJ8"`
 }

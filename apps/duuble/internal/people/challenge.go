@@ -101,7 +101,7 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 	if s.KeepCodes {
 		s.codes.keep(c.ID, code)
 	}
-	text := fmt.Sprintf("%s is your Duuble code. It is good for %v. Do not tell it to anybody..", code, s.CodeLasts)
+	text := fmt.Sprintf("%s is your Duuble code. It is good until %s UTC. Do not tell it to anybody.", code, c.ExpiresAt.Format("15:04:05"))
 	if err := s.SMS.Send(ctx, destination, text); err != nil {
 		return Challenge{}, &fault.Error{Kind: fault.Unavailable, Code: SMSFailed, Text: "the code could not be sent; check the number and try again", RetryAfter: ResendAfter, Cause: err}
 	}

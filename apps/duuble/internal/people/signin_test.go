@@ -345,7 +345,7 @@ func TestForgedTokens(t *testing.T) {
 	for name, token := range map[string]string{
 		"empty": "", "no signature": parts[0] + "." + parts[1] + ".", "alg none": "eyJhbGciOiJub25lIn0." + parts[1] + ".",
 		"other claims": parts[0] + "." + strings.Split(forge(jose.HS256, theirs, kid, time.Hour), ".")[1] + "." + parts[2],
-		"another key": forge(jose.HS256, theirs, kid, time.Hour), "unknown key": forge(jose.HS256, ours, "x", time.Hour), "no key": forge(jose.HS256, ours, "", time.Hour),
+		"another key":  forge(jose.HS256, theirs, kid, time.Hour), "unknown key": forge(jose.HS256, ours, "x", time.Hour), "no key": forge(jose.HS256, ours, "", time.Hour),
 		"HS512": forge(jose.HS512, append(ours, ours...), kid, time.Hour), "over": forge(jose.HS256, ours, kid, -time.Second),
 		"refresh token": in.Tokens.Refresh, "cut": in.Tokens.Access[:len(in.Tokens.Access)-2],
 	} {

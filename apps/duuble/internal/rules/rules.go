@@ -2,6 +2,7 @@
 package rules
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,3 +63,6 @@ func (b *Broken) text(member, s string, least, most int, bad func(rune) bool) {
 func (b *Broken) OneOf(member, s string, list []string) {
 	b.Add(slices.Contains(list, s), member, "give one of "+strings.Join(list, ", "))
 }
+
+// NewKey returns a text that was never chosen before.
+func NewKey() string { return rand.Text() }

@@ -30,6 +30,12 @@ func (s *web) pages() {
 	s.handle("POST "+Prefix+"/me", member, s.saveMe)
 	s.handle("POST "+Prefix+"/me/sessions/{id}/end", person, s.endSession)
 	s.handle("POST "+Prefix+"/me/sign-out", person, s.signOutEverywhere)
+	s.handle("GET "+Prefix+"/compose", member, s.composePage)
+	s.handle("POST "+Prefix+"/compose", member, s.compose)
+	s.handle("GET "+Prefix+"/posts/{id}", anyone, func(r *request) error { return s.post(r, nil) })
+	s.handle("POST "+Prefix+"/posts/{id}/vote", member, s.vote)
+	s.handle("GET "+Prefix+"/users/{name}", anyone, s.profile)
+	s.handle("GET "+Prefix+"/me/votes", member, s.votes)
 	s.handle("GET "+Prefix+"/{rest...}", anyone, func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
@@ -37,10 +43,6 @@ func (s *web) pages() {
 		}
 		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such page")
 	})
-}
-
-func (s *web) home(r *request) error {
-	return s.render(r, http.StatusOK, page{Name: "home", Title: "Newest posts"})
 }
 
 func (s *web) signInPage(r *request) error {

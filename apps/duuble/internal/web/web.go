@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/pages"
@@ -34,6 +35,8 @@ const maxForm = 640 << 10
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
 	People    *people.Service
+	Posts     *posts.Service
+	VoteMin   int // how many votes are counted together
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time
