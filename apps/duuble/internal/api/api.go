@@ -148,7 +148,7 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { a.admit(ctx, who, next) }}
 	a.document.AddErrors(&op, statuses...)
-	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) {
+	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) && !strings.HasPrefix(op.Path, "/dev/") {
 		openapi.Conditional(&op)
 	}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {

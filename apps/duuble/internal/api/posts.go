@@ -58,7 +58,7 @@ func (a *api) posts() {
 	}
 	create := op("create-post", http.MethodPost, "/posts", "Post", "A thought, a slider, an article, or several of them. The same Idempotency-Key again within a day answers with the same post.", http.StatusCreated)
 	create.Metadata = map[string]any{maxBodyKey: int64(maxPost)}
-	route(a, person, Bound{8, 17}, create, func(ctx context.Context, v visit, in *struct {
+	route(a, person, Bound{6, 12}, create, func(ctx context.Context, v visit, in *struct {
 		Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
 		Body NewPost
 	},

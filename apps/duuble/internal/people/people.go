@@ -136,11 +136,8 @@ func (s *Service) Expire(ctx context.Context) error {
 func isExists(err error) bool { return errors.Is(err, table.ErrExists) }
 
 // insert adds a row that may be there already, written by an earlier try.
-func (s *Service) insert(ctx context.Context, name string, rows ...table.Row) error {
-	var ops []table.Op
-	for _, row := range rows {
-		ops = append(ops, table.Op{Kind: table.Insert, Row: row})
-	}
+func (s *Service) insert(ctx context.Context, name string, row table.Row) error {
+	ops := []table.Op{{Kind: table.Insert, Row: row}}
 	err := s.Write(ctx, name, ops)
 	if err != nil && !rowstore.Overtaken(err) {
 		err = s.Write(ctx, name, ops)

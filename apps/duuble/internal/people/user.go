@@ -162,28 +162,34 @@ func (s *Service) owner(ctx context.Context, name string) (string, error) {
 func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) (*User, error) {
 	now := s.Now().UTC()
 	if owner == "" {
-		err := s.insert(ctx, s.Tables.Names, table.Row{Key: nameKey("phone|" + number), Props: table.Props{
-			{Name: "user_id", Value: table.String(s.newID())},
+		owner = s.newID()
+		err := s.Write(ctx, s.Tables.Names, []table.Op{{Kind: table.Insert, Row: table.Row{Key: nameKey("phone|" + number), Props: table.Props{
+			{Name: "user_id", Value: table.String(owner)},
 			{Name: "created_at", Value: table.Time(now)},
-		}})
-		if err != nil {
-			return nil, err
-		}
-		if owner, err = s.owner(ctx, "phone|"+number); err != nil {
-			return nil, err
+		}}}})
+		if err != nil { // another request was first, or this one has landed
+			again, unread := s.owner(ctx, "phone|"+number)
+			if unread != nil || again == "" {
+				return nil, rowstore.Unavailable(err)
+			}
+			owner = again
 		}
 	}
 	u := User{ID: owner, CreatedAt: now, UpdatedAt: now, Version: 1}
-	err := s.insert(ctx, s.Tables.Users, u.row(), table.Row{
+	err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.row()}, {Kind: table.Insert, Row: table.Row{
 		Key: table.Key{Partition: schema.User(owner), Row: "id|phone"}, Props: table.Props{
 			{Name: "provider_id", Value: table.String(s.Keys.Seal("phone", owner, phone))},
 			{Name: "created_at", Value: table.Time(now)},
 		},
-	})
-	if err != nil {
-		return nil, err
+	}}})
+	if err == nil {
+		return &u, nil
 	}
-	return s.user(ctx, owner) // as this request or another one made it
+	made, unread := s.user(ctx, owner)
+	if unread != nil || made == nil {
+		return nil, rowstore.Unavailable(err)
+	}
+	return made, nil
 }
 
 // A Person is what others see of a user.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -46,7 +47,13 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		err = &fault.Error{Kind: fault.Invalid, Text: "the Idempotency-Key is too long", Fields: []fault.Field{{Name: "header.Idempotency-Key", Message: "give up to 100 characters"}}}
 	}
 	if err == nil && key != "" {
-		id, err = s.idFor(ctx, u.ID, key, d, id)
+		fresh := id
+		if id, err = s.idFor(ctx, u.ID, key, d, id); err == nil && id != fresh {
+			c, err := s.Card(ctx, c, id)
+			if fault.CodeOf(err) != PostNotFound { // the request before has made it, or else stopped too early
+				return c, err
+			}
+		}
 	}
 	if err != nil {
 		return Card{}, err
@@ -74,7 +81,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.finish(ctx, p, wake) })
 	}
-	return s.Card(ctx, c, id)
+	return Card{Post: p, Author: u.Person(), Result: ballot.GlobalResult(nil), IsAuthor: true}, nil
 }
 
 // idFor returns the id of the post that a key stands for: that of an earlier request, or the new
