@@ -83,7 +83,7 @@ func settle(t *testing.T, at string, in api.Tokens, name string) {
 	require.True(t, me.IsOnboardingCompleted)
 }
 
-// TestLocal is a story in one process, which keeps its keys beside its file.
+// TestLocal is a story in one process, which keeps its keys next to its file.
 func TestLocal(t *testing.T) {
 	data := t.TempDir()
 	url, stop := local(t, data)

@@ -228,7 +228,7 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 }
 
 // isLocal reports whether a program on this machine asks, under a name that no page of another site
-// can have, and for nobody else.
+// can have, and for no other client.
 func isLocal(r *http.Request) bool {
 	loopback := func(hostport string) bool {
 		host, _, err := net.SplitHostPort(hostport)

@@ -46,7 +46,7 @@ func (a *api) cardsAnswer(list string, page posts.Page, err error) (*body[Cards]
 	return answer(cards, err)
 }
 
-// created is the answer to what was made.
+// created is the answer to a new post.
 type created struct {
 	Location string `header:"Location" doc:"Where the post is" example:"/api/v1/posts/01KA0000000000000000000003"`
 	Body     Card

@@ -75,7 +75,7 @@ func mac(key []byte, text string) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// errSealed says no more: what failed is not for logs.
+// errSealed says no more, because the text is not for logs.
 var errSealed = errors.New("none of the keys opens what is sealed")
 
 // Seal returns a text that opens in the same place only, under a key of the ring.

@@ -40,7 +40,7 @@ func (s *Service) Caller(ctx context.Context, c Claim, reads ...func(context.Con
 	return *u, nil
 }
 
-// Visitor is Caller for what guests may do too. A guest is the zero User.
+// Visitor is Caller for actions that guests may take too. A guest is the zero User.
 func (s *Service) Visitor(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
 	if c.UserID != "" {
 		return s.Caller(ctx, c, reads...)
@@ -59,7 +59,7 @@ func (s *Service) Visitor(ctx context.Context, c Claim, reads ...func(context.Co
 	return User{}, nil
 }
 
-// Member is Caller for what needs a complete onboarding.
+// Member is Caller for actions that need a complete onboarding.
 func (s *Service) Member(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
 	u, err := s.Caller(ctx, c, reads...)
 	if err == nil && !u.Onboarded() {

@@ -186,7 +186,7 @@ func (s *Service) free(ctx context.Context, row table.Row, user string) (bool, e
 }
 
 // unreserve gives back a name that the user did not get. One that stays because this fails is taken
-// over by whoever asks for it.
+// over by the next person to ask for it.
 func (s *Service) unreserve(ctx context.Context, user, lower string) {
 	row, err := s.GetRow(ctx, s.Tables.Names, nameKey("name|"+lower))
 	if err != nil || row == nil || row.Props.Get("user_id").Str() != user {

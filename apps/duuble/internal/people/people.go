@@ -5,11 +5,11 @@
 //
 // Nothing is atomic beyond one partition. So inserting the row `phone|{hmac}` of Names, which names
 // the id of the account, is the commit; the rows of Users are written under that id afterwards, by
-// whichever sign-in finds them missing.
+// the sign-in that finds them missing.
 //
 // # How a name is chosen
 //
-//	insert `name|{lower}`     names the user; whoever comes later finds the name taken
+//	insert `name|{lower}`     names the user; a later request finds the name taken
 //	replace `me`              under its ETag, and only if the person has no name
 //	delete `name|{lower}`     if `me` has another name meanwhile
 //

@@ -29,7 +29,7 @@ const (
 	mostKeyLetters = 100
 )
 
-// A change is the text of a message: what follows from a post may be missing.
+// A change is the text of a message: rows that follow from a post may be missing.
 type change struct {
 	Post string `json:"post"`
 }
