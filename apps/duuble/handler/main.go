@@ -162,7 +162,7 @@ func read() (command.Settings, command.Build, error) {
 		}
 		return command.App{
 			Create: d.create, Triggers: d.triggers(), Wait: following.Wait,
-			Doors: func(auth.Identify, *auth.Sessions) http.Handler { return general.Clients(d.doors(general, log, t)) },
+			Doors: func(command.Serving) http.Handler { return general.Clients(d.doors(general, log, t)) },
 		}
 	}, err
 }

@@ -18,7 +18,6 @@ import (
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
-	"prompthub/internal/http/auth"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/blob"
@@ -79,7 +78,7 @@ func read() (command.Settings, command.Build, error) {
 		members := newService(s, st, log, t, following.Go)
 		return command.App{
 			Create: members.Create, Triggers: members.Triggers(), Wait: following.Wait,
-			Doors: func(auth.Identify, *auth.Sessions) http.Handler {
+			Doors: func(command.Serving) http.Handler {
 				return general.Clients(doors(general, members, log, t))
 			},
 		}

@@ -33,6 +33,7 @@ type Store struct {
 	Snapshot func(do func(table.DB) error) error
 
 	Where string // for the user to read
+	File  string // of the embedded store, "" for another
 	Dir   string // of "local" and of commands: where files go that are no rows, such as keys
 	Close func() error
 }
@@ -148,7 +149,7 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	st := Store{
 		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
 		Snapshot: file.Snapshot,
-		Where:    path, Dir: dir, Close: file.Close,
+		Where:    path, File: path, Dir: dir, Close: file.Close,
 	}
 	if s.Blobs {
 		st.Blobs = file.Blobs

@@ -418,7 +418,7 @@ func TestAdminsSeeEverybody(t *testing.T) {
 		p.post("/app/me/tokens", "name", fmt.Sprintf("Token %02d", i), "scope", "read", "days", "7").is(200)
 	}
 	w.as("Author 00").post("/app/me", "handle", "first", "name", "The <first>").to("/app/me?done=profile")
-	for _, path := range []string{"/app/admin", "/app/admin/users", "/app/admin/tokens"} {
+	for _, path := range []string{"/app/admin", "/app/admin/status", "/app/admin/users", "/app/admin/tokens"} {
 		w.as("Author 00").get(path).is(403)
 		w.nobody().get(path).is(401)
 	}
@@ -444,6 +444,8 @@ func TestAdminsSeeEverybody(t *testing.T) {
 	root.post(revoke).to("/app/admin/tokens?done=revoked")
 	root.post(revoke).is(404)
 	root.get("/app/admin").has("Nothing is counted yet.")
+	w.facts = []web.Fact{{Name: "Queue jobs", Value: "0 waiting, 2 set aside", Alert: "Read the <log>."}, {Name: "File", Value: "1.0 MB"}}
+	root.get("/app/admin/status").is(200).has("2 set aside").has("<b>To do:</b> Read the &lt;log&gt;.").has("1.0 MB")
 }
 
 // TestTwoAdmins: a form of the tag catalog changes what its admin changed, and nothing that another

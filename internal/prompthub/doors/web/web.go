@@ -12,6 +12,7 @@
 package web
 
 import (
+	"context"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -73,6 +74,15 @@ type Config struct {
 	Log        *slog.Logger
 	Now        func() time.Time
 	Telemetry  *telemetry.Telemetry // nil collects nothing
+
+	// Status returns the state of the service, for admins.
+	Status func(context.Context) ([]Fact, error)
+}
+
+// A Fact is a line of the state of the service. Alert says what somebody must do about it, and is
+// empty where all is well.
+type Fact struct {
+	Name, Value, Alert string
 }
 
 type web struct {
