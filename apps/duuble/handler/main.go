@@ -93,7 +93,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), s.HealthCheck(), s.Version()},
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -161,7 +161,7 @@ func read() (command.Settings, command.Build, error) {
 			return command.App{Create: func(context.Context) error { return err }, Wait: following.Wait}
 		}
 		return command.App{
-			Create: d.create, Triggers: d.triggers(), Wait: following.Wait,
+			Create: d.create, Triggers: d.triggers(), Wait: following.Wait, Backup: d.backup, Tables: d.tables.All(),
 			Doors: func(command.Serving) http.Handler { return general.Clients(d.doors(general, log, t)) },
 		}
 	}, err
@@ -215,15 +215,20 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 // create makes what is missing of queues and tables, and refuses keys that are not those of the
 // data.
 func (d *duuble) create(ctx context.Context) error {
+	if err := d.make(ctx); err != nil {
+		return err
+	}
+	return d.people.CheckKeys(ctx)
+}
+
+// make makes what is missing of queues and tables.
+func (d *duuble) make(ctx context.Context) error {
 	for _, name := range posts.Queues() {
 		if err := d.queues.Create(ctx, name, queue.Poison(name)); err != nil {
 			return err
 		}
 	}
-	if err := d.DB.Create(ctx, d.tables.All()...); err != nil {
-		return err
-	}
-	return d.people.CheckKeys(ctx)
+	return d.DB.Create(ctx, d.tables.All()...)
 }
 
 // ready asks the storage for something.

@@ -45,7 +45,11 @@ func does(t *testing.T, code int, args ...string) string {
 // ask sends a request and reads the answer, which must have the status.
 func ask[T any](t *testing.T, status int, method, url, token string, body any) T {
 	t.Helper()
-	return apptest.Ask[T](t, status, method, url, body, "Content-Type", "application/json", "Authorization", "Bearer "+token)
+	headers := []string{"Content-Type", "application/json"}
+	if token != "" {
+		headers = append(headers, "Authorization", "Bearer "+token)
+	}
+	return apptest.Ask[T](t, status, method, url, body, headers...)
 }
 
 // up waits until the service is.
@@ -94,6 +98,15 @@ func TestLocal(t *testing.T) {
 	bob := enter(t, at, "+34600000002", printed(t, at))
 	ask[httpjson.Problem](t, 409, "PUT", at+"/onboarding/profile-basics", bob.AccessToken, api.Basics{Username: "ann_1", FullName: "Bob"})
 	settle(t, at, bob, "Bob")
+	post := ask[api.Card](t, 201, "POST", at+"/posts", ann.AccessToken, api.NewPost{Slider: &api.Slider{Text: "Is tea better than coffee?"}})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "strong_left"})
+	ask[httpjson.Problem](t, 409, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "left"})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", bob.AccessToken, api.NewVote{Position: "right"})
+	require.Eventually(t, func() bool {
+		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", bob.AccessToken, nil).Items) == 1
+	}, 60*time.Second, 20*time.Millisecond, "the list follows")
+	running := filepath.Join(t.TempDir(), "running.jsonl")
+	does(t, command.OK, "backup", running, "--data", data)
 	require.Equal(t, command.OK, stop())
 
 	info, err := os.Stat(filepath.Join(data, keysFile))
@@ -111,9 +124,35 @@ func TestLocal(t *testing.T) {
 	}
 	require.NotContains(t, string(file), "34600000001")
 
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	does(t, command.OK, "settle", "--data", data)
+	file2 := filepath.Join(t.TempDir(), "backup.jsonl")
+	does(t, command.OK, "backup", file2, "--data", data)
+	text, err := os.ReadFile(file2)
+	require.NoError(t, err)
+	for _, secret := range []string{"34600000001", `"strong_left":{"int64":1}`, strings.Split(strings.TrimSpace(string(keys)), "=")[1]} {
+		require.NotContains(t, string(text), secret)
+	}
+	for _, from := range []string{running, file2} {
+		other := t.TempDir()
+		require.Contains(t, does(t, command.Failed, "restore", from, "--data", t.TempDir()), "SECRET_KEYS", "without the keys of the data")
+		require.NoError(t, os.WriteFile(filepath.Join(other, keysFile), keys, 0o600))
+		does(t, command.OK, "restore", from, "--data", other)
+		require.Contains(t, does(t, command.OK, "verify", "--data", other), "no difference")
+		data = other
+	}
+
 	url, stop = local(t, data)
 	at = up(t, url)
-	require.Equal(t, "Ann_1", *ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil).Username)
+	me := ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil)
+	require.Equal(t, "Ann_1", *me.Username)
+	require.Equal(t, api.MyCounts{Posts: 1, VotesCast: 1}, me.Counts)
+	carol := enter(t, at, "+34600000003", printed(t, at))
+	settle(t, at, carol, "Carol")
+	require.Nil(t, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "", nil).LeftCount)
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", carol.AccessToken, api.NewVote{Position: "right"})
+	sum := ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", carol.AccessToken, nil)
+	require.Equal(t, []int64{3, 3, 1, 2}, []int64{sum.TotalVotes, sum.CountedVotes, *sum.LeftCount, *sum.RightCount}, "what waited before the backup is counted")
 	ask[api.Tokens](t, 200, "POST", at+"/auth/refresh", "", api.RefreshRequest{RefreshToken: ann.RefreshToken})
 	ask[httpjson.Problem](t, 401, "POST", at+"/auth/refresh", "", api.RefreshRequest{RefreshToken: ann.RefreshToken})
 	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)
@@ -165,11 +204,17 @@ func TestUnderTheHost(t *testing.T) {
 	}
 	ann := enter(t, at, "+34600000001", sent("+34600000001"))
 	settle(t, at, ann, "Ann_1")
+	post := ask[api.Card](t, 201, "POST", at+"/posts", ann.AccessToken, api.NewPost{Slider: &api.Slider{Text: "Is tea better than coffee?"}})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "strong_left", Pad: "xxxx"})
+	require.EqualValues(t, 1, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "", nil).TotalVotes)
+	require.Eventually(t, func() bool {
+		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", ann.AccessToken, nil).Items) == 1
+	}, 2*time.Minute, 100*time.Millisecond, "the queue function runs")
 	require.Equal(t, "+34•••••01", ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil).Phone)
 	ask[httpjson.Problem](t, 429, "POST", at+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: "+34600000001", Purpose: "sign_in"})
 	ask[any](t, 204, "POST", at+"/auth/logout", ann.AccessToken, nil)
 	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)
-	for path, status := range map[string]int{"/": 200, "/app": 200, "/app/sign-in": 200, "/app/me": 200, "/app/nothing": 404} {
+	for path, status := range map[string]int{"/": 200, "/app": 200, "/app/sign-in": 200, "/app/me": 200, "/app/posts/" + post.PostID: 200, "/app/nothing": 404} {
 		got, answer := apptest.Send(t, "GET", h.URL()+path, "")
 		require.Equal(t, status, got, path)
 		require.NotEmpty(t, answer)
