@@ -3,10 +3,12 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/web"
@@ -28,10 +31,14 @@ import (
 
 func main() { program().Main() }
 
+// EventTables are the tables of events.
+type EventTables = events.Tables
+
 // settings are all that can be set.
 type settings struct {
 	command.Settings
 	meet.Tables
+	EventTables
 
 	// ContainerPrefix goes before the names of the containers, so that several applications can share
 	// a storage account.
@@ -62,8 +69,9 @@ func readSettings() (settings, error) {
 	var s settings
 	err := command.ReadSettings(&s)
 	s.Tables = s.Tables.Prefixed()
+	s.EventTables = s.EventTables.Prefixed(s.Prefix)
 	if err == nil {
-		err = command.CheckTables(s.All()...)
+		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All())...)
 	}
 	if err == nil {
 		err = command.CheckContainers(s.ContainerPrefix + meet.ContainerProfiles)
@@ -76,11 +84,11 @@ func read() (command.Settings, command.Build, error) {
 	s, err := readSettings()
 	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
 		var following sync.WaitGroup // work that follows answers
-		members := newService(s, st, log, t, following.Go)
+		r := newRooms(s, newService(s, st, log, t, following.Go))
 		return command.App{
-			Create: members.Create, Triggers: members.Triggers(), Wait: following.Wait,
+			Create: r.create, Triggers: r.members.Triggers(r.events.Settlers()...), Wait: following.Wait,
 			Doors: func(auth.Identify, *auth.Sessions) http.Handler {
-				return general.Clients(doors(general, members, log, t))
+				return general.Clients(doors(general, r, log, t))
 			},
 		}
 	}, err
@@ -98,13 +106,32 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 	})
 }
 
+// rooms are the parts of the application that do the work for its doors.
+type rooms struct {
+	members *meet.Service
+	events  *events.Service
+}
+
+func newRooms(s settings, members *meet.Service) rooms {
+	return rooms{members, events.New(members, s.EventTables)}
+}
+
+// create makes what is missing in the store. The tables of members come last: Ready asks for one of
+// them.
+func (r rooms) create(ctx context.Context) error {
+	if err := r.events.Create(ctx); err != nil {
+		return err
+	}
+	return r.members.Create(ctx)
+}
+
 // doors serves the pages and the API, by the path.
-func doors(s command.Settings, members *meet.Service, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
+func doors(s command.Settings, r rooms, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		Service: members, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Service: r.members, Events: r.events, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{Service: members, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{Service: r.members, Events: r.events, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

@@ -32,6 +32,10 @@ var tableNames = [
   'Matches'
   'Blocks'
   'Pairs'
+  'Events'
+  'EventAttendees'
+  'UserEvents'
+  'EventInvites'
 ]
 
 var containerNames = [

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/cookie"
+	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
@@ -36,6 +37,7 @@ const maxForm = 64<<10 + 9*2000
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
 	Service   *meet.Service
+	Events    *events.Service
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time
