@@ -128,3 +128,12 @@ type act struct {
 
 // Act returns a button for a template.
 func (w words) Act(id, what, class string) act { return act{w, id, what, class} }
+
+// A signature is an author with the words of the page.
+type signature struct {
+	words
+	Author *meet.Author
+}
+
+// By returns an author for a template, nil being one that the reader may not see.
+func (w words) By(a *meet.Author) signature { return signature{w, a} }

@@ -32,7 +32,7 @@ import (
 const Prefix = "/app"
 
 // maxForm is how large a form may be, in bytes.
-const maxForm = 64<<10 + 9*2000
+const maxForm = 64<<10 + 9*10_320
 
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
@@ -207,7 +207,7 @@ func (s *web) refused(r *request, p page, err error) error {
 	switch f.Kind {
 	case fault.Invalid, fault.Conflict, fault.Limited:
 	case fault.Unauthenticated, fault.Forbidden:
-		if f.Code != meet.InvalidCredentials && f.Code != meet.AccountDeleted && (f.Code != meet.InvalidToken || r.who != nil) {
+		if f.Code != events.InviteRequired && f.Code != events.InvalidInviteCode && f.Code != meet.InvalidCredentials && f.Code != meet.AccountDeleted && (f.Code != meet.InvalidToken || r.who != nil) {
 			return err
 		}
 	default:
